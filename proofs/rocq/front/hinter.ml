@@ -168,19 +168,13 @@ let stated_end (points : Points.t) unit domain about = function
   | Some stated -> points.observed stated unit
   | None -> domain.(about)
 
-(* Distances of an unbounded domain have no greatest one; here they have one that follows from another statement, so
-   that no weight needs it. *)
+(* Distances of an unbounded domain have no greatest one. Here they have one, so large that no good weight needs it. *)
 let with_high_end (points : Points.t) statements =
-  let nearest = Array.fold_left (fun best (s : Span.statement) -> if s.high < best.Span.high then s else best) in
+  let finite x = if Floats.is_finite x then x else 0. in
+  let larger most (s : Span.statement) = Float.max most (Float.max (finite s.low) (finite s.high)) in
+  let far = Array.fold_left larger (Array.fold_left Float.max 0. points.squares) statements in
   let bounded (s : Span.statement) =
-    if points.kind <> Points.Distance || s.high < infinity then s
-    else begin
-      let base = nearest s statements in
-      let product = (Points.products points base.about).(s.about) in
-      let apart = points.squares.(base.about) +. points.squares.(s.about) -. (2. *. product) in
-      let far = sqrt (Float.max 0. base.high) +. sqrt (Float.max 0. apart) in
-      { s with high = Float.max s.low (1.01 *. far *. far) }
-    end
+    if points.kind = Points.Distance && s.high = infinity then { s with high = 64. *. far } else s
   in
   Array.map bounded statements
 

@@ -36,7 +36,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from ..certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
 from ..dyadic import Exact
 from ..head import Head
 
@@ -122,14 +129,18 @@ def _statement(statement: Statement, bits: int) -> str:
             return f"patch {statement.patch:x} {statement.prototype:x} {ends}"
         case ActivationStatement():
             return f"activation {statement.prototype:x} {ends}"
-        case _:
+        case OrderStatement() | FloorStatement():
             return f"others {_list(statement.exempt)} {ends}"
 
 
 def _ends(statement: Statement) -> tuple[Fraction | None, Fraction | None]:
-    if isinstance(statement, PatchStatement | ActivationStatement):
-        return statement.lower, statement.upper
-    return None, statement.upper
+    match statement:
+        case OrderStatement():
+            return None, statement.upper
+        case FloorStatement():
+            return statement.lower, None
+        case _:
+            return statement.lower, statement.upper
 
 
 def _own(values: Exact | None, default: int) -> str:

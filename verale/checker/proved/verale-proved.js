@@ -4,7 +4,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(x){"use strict";var
-jS="%Li",ku=" : flags Open_text and Open_binary are not compatible",kE=1e-13,kl="Invalid_argument",cy=-1.,fX=2147483647,f7=0.001,ej='"',kk="@[",cv=0.5,fU=1255,kc=", characters ",kD="Fatal error: exception %s\n",j4=255,f6=1e-11,kC=0x800,bb=0xffff,j3="jsError",a$=0x8000,kj="%ni",ka="none",kb=12520,kt=64.,j$="(Program not linked with -g, cannot print stack backtrace)\n",dj=256,ki="ml_z_overflow",kN=4096,j2="End_of_file",fQ=0.1,ks="Unix.Unix_error",kB="a class",fT="Failure",kI="infinity",bw=0xff,fP="mkdir",j1="\n",dh=1000,q="",fZ=1e-12,kr="Stack_overflow",f5="ENOENT",j_="^",ec=": No such file or directory",aH="0",eg=-2.,kq="/static/",kA="([^/]+)",ct=0x3f,kp=-97,ko="Not_found",f4=0xf,j0="List.nth",ef=1e-16,cz=128,fO=1e-08,jY=-48,jZ=0xdc00,kh="Sys_blocked_io",kM="fd ",kz="ENOTEMPTY",j9="Match_failure",Q=248,jR=", ",bW="%x",ab="camlinternalFormat.ml",ky="Division_by_zero",kL=">",ek=252,kK=1027,jX="Sys_error",bG=".",cs="+",f2="rmdir",f3=1e-14,kH=0xf0,ee=246,kg="%u",jW="EEXIST",ei="%d",jV="Printexc.handle_uncaught_exception",j8="%li",kn=1026,cr=1e-280,kx="buffer.ml",fY=127,cu=1024,kG=-32,jQ="Pervasives.do_at_exit",kf="@{",bu=" ",f1="Fatal error: exception ",aQ=0x80,aV=1023,f_=-2147483648,f$="e",jP="Undefined_recursive_module",ed=120,jU=103,ke=" : flags Open_rdonly and Open_wronly are not compatible",cx=1e-09,kv=102,kw="head",fS=512,bV="-",di=1e-06,fW="nan",jT=0x7ff0,eh=1e-15,f9=": Not a directory",j7=0xe0,kd=" : file already exists",j6=0xdfff,bv=0xffffff,km="_",ba="/",f0="compare: functional value",kF="Assert_failure",fR="0x",jO="%i",kJ="Out_of_memory",fV="ENOTDIR",j5=1073741823,ah=254,f8="index out of bounds",cw=100,dg=250,el="_bigarr02";function
+jT="%Li",ku=" : flags Open_text and Open_binary are not compatible",kE=1e-13,km="Invalid_argument",cx=-1.,fX=2147483647,f8=0.001,ej='"',kl="@[",cu=0.5,fU=1255,kd=", characters ",kD="Fatal error: exception %s\n",j5=255,f7=1e-11,kC=0x800,bb=0xffff,j4="jsError",a$=0x8000,kk="%ni",kb="none",kc=12520,f3=64.,ka="(Program not linked with -g, cannot print stack backtrace)\n",dj=256,kj="ml_z_overflow",kN=4096,j3="End_of_file",fQ=0.1,kt="Unix.Unix_error",kB="a class",fT="Failure",kI="infinity",bx=0xff,fP="mkdir",j2="\n",dh=1000,q="",fZ=1e-12,ks="Stack_overflow",f6="ENOENT",j$="^",ec=": No such file or directory",aH="0",eg=-2.,kr="/static/",kA="([^/]+)",cs=0x3f,kq=-97,kp="Not_found",f5=0xf,j1="List.nth",ef=1e-16,cy=128,fO=1e-08,jZ=-48,j0=0xdc00,ki="Sys_blocked_io",kM="fd ",kz="ENOTEMPTY",j_="Match_failure",Q=248,jS=", ",bW="%x",ab="camlinternalFormat.ml",ky="Division_by_zero",kL=">",ek=252,kK=1027,jY="Sys_error",bG=".",cr="+",f2="rmdir",f4=1e-14,kH=0xf0,ee=246,kh="%u",jX="EEXIST",ei="%d",jW="Printexc.handle_uncaught_exception",j9="%li",ko=1026,cq=1e-280,kx="buffer.ml",fY=127,ct=1024,kG=-32,jR="Pervasives.do_at_exit",kg="@{",bv=" ",f1="Fatal error: exception ",aQ=0x80,aV=1023,f$=-2147483648,ga="e",jQ="Undefined_recursive_module",ed=120,jV=103,kf=" : flags Open_rdonly and Open_wronly are not compatible",cw=1e-09,kv=102,kw="head",fS=512,bV="-",di=1e-06,fW="nan",jU=0x7ff0,eh=1e-15,f_=": Not a directory",j8=0xe0,ke=" : file already exists",j7=0xdfff,bw=0xffffff,kn="_",ba="/",f0="compare: functional value",kF="Assert_failure",fR="0x",jP="%i",kJ="Out_of_memory",fV="ENOTDIR",j6=1073741823,ah=254,f9="index out of bounds",cv=100,dg=250,el="_bigarr02";function
 wJ(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
@@ -12,50 +12,50 @@ a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
 wK(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
 xw(b,a){throw[0,b,a]}function
-cG(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+cF(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 et(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=kN&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=cu,a-=cu)e+=d.apply(null,c.slice(b,b+Math.min(a,cu)));return e}function
-bZ(a){if(a.t==2)a.c+=cG(a.l-a.c.length,"\0");else
+e=q;for(;0<a;b+=ct,a-=ct)e+=d.apply(null,c.slice(b,b+Math.min(a,ct)));return e}function
+bZ(a){if(a.t==2)a.c+=cF(a.l-a.c.length,"\0");else
 a.c=et(a.c,0,a.c.length);a.t=0}function
 le(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>fY)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gu(e){for(var
+gv(e){for(var
 j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aQ){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<aQ;d++);if(d-b>fS){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cz){g=h+(f<<6);if(f<j7){a=g-0x3080;if(a<aQ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cz){g=h+(g<<6);if(f<kH){a=g-0xe2080;if(a<kC||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cz&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bb)c+=String.fromCharCode(0xd7c0+(a>>10),jZ+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cu){c.substr(0,1);j+=c;c=q}}return j+c}function
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(f<<6);if(f<j8){a=g-0x3080;if(a<aQ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(g<<6);if(f<kH){a=g-0xe2080;if(a<kC||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bb)c+=String.fromCharCode(0xd7c0+(a>>10),j0+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ct){c.substr(0,1);j+=c;c=q}}return j+c}function
 bc(c,a,b){this.t=c;this.c=a;this.l=b}bc.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:bZ(this);case
 0:if(le(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bc.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gu(a)};bc.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return gv(a)};bc.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bc(this.t,a,this.l)};function
 kX(a){return new
 bc(0,a,a.length)}function
 a(a){return kX(a)}function
-gr(c,b){xw(c,a(b))}var
+gs(c,b){xw(c,a(b))}var
 O=[0];function
-L(a){gr(O.Invalid_argument,a)}function
-bX(){L(f8)}function
+L(a){gs(O.Invalid_argument,a)}function
+bX(){L(f9)}function
 d(b,a){if(a<0||a>=b.length-1)bX();return b[a+1]}function
 z(b,a,c){if(a<0||a>=b.length-1)bX();b[a+1]=c;return 0}function
-ga(e,f,d){var
+gb(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gd(b){if(x.Uint8Array)var
+ge(b){if(x.Uint8Array)var
 c=new(x.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
 bI(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gd(b);var
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ge(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -64,9 +64,9 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 bY(a){return a}function
 aW(a,b,c,d,e){bI(bY(a),b,c,d,e);return 0}function
-kV(){L(f8)}function
-U(a,c,b){b&=bw;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gd(a)}a.c[c]=b;return 0}function
-cB(b,a,c){if(a>>>0>=b.l)kV();return U(b,a,c)}function
+kV(){L(f9)}function
+U(a,c,b){b&=bx;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ge(a)}a.c[c]=b;return 0}function
+cA(b,a,c){if(a>>>0>=b.l)kV();return U(b,a,c)}function
 dk(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
@@ -87,13 +87,13 @@ xH=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
 ld(a){if(xH)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gk(c){var
+gl(c){var
 a=new(x.Float32Array)(1);a[0]=c;var
 b=new(x.Int32Array)(a.buffer);return b[0]|0}var
 k4=Math.pow(2,-24);function
-gq(a){throw a}function
-eq(){gq(O.Division_by_zero)}function
-r(b,c,a){this.lo=b&bv;this.mi=c&bv;this.hi=a&bb}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+gr(a){throw a}function
+eq(){gr(O.Division_by_zero)}function
+r(b,c,a){this.lo=b&bw;this.mi=c&bw;this.hi=a&bb}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -117,7 +117,7 @@ c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
 r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bb);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bv;this.lo=this.lo<<1&bv};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bv;this.mi=(this.mi>>>1|this.hi<<23)&bv;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bw;this.lo=this.lo<<1&bw};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bw;this.mi=(this.mi>>>1|this.hi<<23)&bw;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
 b=this;if(a.isZero())eq();var
@@ -125,15 +125,15 @@ d=b.hi^a.hi;if(b.hi&a$)b=b.neg();if(a.hi&a$)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&a$)c=c.neg();return c};r.prototype.mod=function(b){var
 a=this;if(b.isZero())eq();var
 d=a.hi;if(a.hi&a$)a=a.neg();if(b.hi&a$)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a$)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bw,this.mi>>16,this.mi>>8&bw,this.mi&bw,this.lo>>16,this.lo>>8&bw,this.lo&bw]};r.prototype.lo32=function(){return this.lo|(this.mi&bw)<<24};r.prototype.hi32=function(){return this.mi>>>8&bb|this.hi<<16};function
-cD(b,c,a){return new
+c=a.udivmod(b).modulus;if(d&a$)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bx,this.mi>>16,this.mi>>8&bx,this.mi&bx,this.lo>>16,this.lo>>8&bx,this.lo&bx]};r.prototype.lo32=function(){return this.lo|(this.mi&bx)<<24};r.prototype.hi32=function(){return this.mi>>>8&bb|this.hi<<16};function
+cC(b,c,a){return new
 r(b,c,a)}function
-en(a){if(!isFinite(a)){if(isNaN(a))return cD(1,0,jT);return a>0?cD(0,0,jT):cD(0,0,0xfff0)}var
+en(a){if(!isFinite(a)){if(isNaN(a))return cC(1,0,jU);return a>0?cC(0,0,jU):cC(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?a$:a>=0?0:a$;if(f)a=-a;var
-b=ld(a)+aV;if(b<=0){b=0;a/=Math.pow(2,-kn)}else{a/=Math.pow(2,b-kK);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=ld(a)+aV;if(b<=0){b=0;a/=Math.pow(2,-ko)}else{a/=Math.pow(2,b-kK);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&f4|f|b<<4;return cD(g,e,c)}function
+g=a|0;c=c&f5|f|b<<4;return cC(g,e,c)}function
 dq(a){return a.toArray()}function
 kU(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==el)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bb)c.write(16,b.dims[a]);else{c.write(16,bb);c.write(32,0);c.write(32,b.dims[a])}else
@@ -161,10 +161,10 @@ e=dq(en(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gk(b.get(a));c.write(32,e)}break;case
+e=gl(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gk(d[1]));c.write(32,gk(d[2]))}break;case
+d=b.get(a);c.write(32,gl(d[1]));c.write(32,gl(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
 f=b.get(a),e=dq(en(f[1]));for(var
@@ -192,22 +192,22 @@ b=x,a;switch(c){case
 12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
 d=new
 a(e*kS(c));return d}function
-gl(c){var
+gm(c){var
 a=new(x.Int32Array)(1);a[0]=c;var
 b=new(x.Float32Array)(a.buffer);return b[0]}function
 dp(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dn(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&f4)==0?b&a$?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&f4);if(c>0){a+=16;a*=Math.pow(2,c-kK)}else
-a*=Math.pow(2,-kn);if(b&a$)a=-a;return a}function
-gb(b){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&f5)==0?b&a$?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&f5);if(c>0){a+=16;a*=Math.pow(2,c-kK)}else
+a*=Math.pow(2,-ko);if(b&a$)a=-a;return a}function
+gc(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
 w7(b,a){return new
-r(b&bv,b>>>24&bw|(a&bb)<<8,a>>>16&bb)}function
-gm(a){return a.hi32()}function
-gn(a){return a.lo32()}var
+r(b&bw,b>>>24&bx|(a&bb)<<8,a>>>16&bb)}function
+gn(a){return a.hi32()}function
+go(a){return a.lo32()}var
 wM=el;function
 bH(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bH.prototype.caml_custom=wM;bH.prototype.offset=function(b){var
 c=0;if(typeof
@@ -222,11 +222,11 @@ d=this.data[a*2+0],b=this.data[a*2+1];return w7(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[ah,e,c];default:return this.data[a]}};bH.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gn(b);this.data[a*2+1]=gm(b);break;case
+7:this.data[a*2+0]=go(b);this.data[a*2+1]=gn(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bH.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gn(b),e=gm(b);if(c==e)this.data.fill(c);else
+c=go(b),e=gn(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cA.prototype=new
-bH();cA.prototype.offset=function(a){if(typeof
+cz(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cz.prototype=new
+bH();cz.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bX();return a};cA.prototype.get=function(a){return this.data[a]};cA.prototype.set=function(a,b){this.data[a]=b;return 0};cA.prototype.fill=function(a){this.data.fill(a);return 0};function
+L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bX();return a};cz.prototype.get=function(a){return this.data[a]};cz.prototype.set=function(a,b){this.data[a]=b;return 0};cz.prototype.fill=function(a){this.data.fill(a);return 0};function
 kQ(c,d,a,b){var
-e=kS(c);if(gb(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cA(c,d,a,b);return new
+e=kS(c);if(gc(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cz(c,d,a,b);return new
 bH(c,d,a,b)}function
-b0(b){if(!O.Failure)O.Failure=[Q,a(fT),-3];gr(O.Failure,b)}function
+b0(b){if(!O.Failure)O.Failure=[Q,a(fT),-3];gs(O.Failure,b)}function
 kR(b,v,r){var
 i=b.read32s();if(i<0||i>16)b0("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bw,o=p>>8&1,h=[];if(r==el)for(var
+p=b.read32s(),j=p&bx,o=p>>8&1,h=[];if(r==el)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bb){var
 t=b.read32u(),u=b.read32u();if(t!=0)b0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gb(h),f=wL(j,d),g=kQ(j,o,h,f);switch(j){case
+d=gc(h),f=wL(j,d),g=kQ(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -302,10 +302,10 @@ c=0;c<8;c++)e[c]=b.read8u();var
 k=dn(dp(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gl(b.read32s());g.set(a,k)}break;case
+k=gm(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gl(b.read32s()),l=gl(b.read32s());g.set(a,[ah,m,l])}break;case
+m=gm(b.read32s()),l=gm(b.read32s());g.set(a,[ah,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -317,10 +317,10 @@ l=dn(dp(e));g.set(a,[ah,m,l])}break}v[0]=(4+i)*4;return kQ(j,o,h,f)}function
 kP(a,b,c){return a.compare(b,c)}function
 aN(a,b){return Math.imul(a,b)}function
 ap(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-w2(a,b){a=ap(a,gn(b));a=ap(a,gm(b));return a}function
-gi(a,b){return w2(a,en(b))}function
+w2(a,b){a=ap(a,go(b));a=ap(a,gn(b));return a}function
+gj(a,b){return w2(a,en(b))}function
 kT(c){var
-b=gb(c.dims),d=0;switch(c.kind){case
+b=gc(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>dj)b=dj;var
@@ -329,7 +329,7 @@ e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=ap(d,e)}break;case
 4:case
-5:if(b>cz)b=cz;var
+5:if(b>cy)b=cy;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ap(d,e)}if((b&1)!=0)d=ap(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=ap(d,c.data[a]);break;case
@@ -340,10 +340,10 @@ a=0;a<b;a++)d=ap(d,c.data[a]);break;case
 a=0;a<b;a++)d=ap(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gi(d,c.data[a]);break;case
+a=0;a<b;a++)d=gj(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gi(d,c.data[a]);break}return d}function
+a=0;a<b;a++)d=gj(d,c.data[a]);break}return d}function
 w5(a,b){b[0]=4;return a.read32s()}function
 xr(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
@@ -358,9 +358,9 @@ a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
 w6(a,b,c){return a.compare(b)}function
 w9(a){return a.lo32()^a.hi32()}var
 dm={"_j":{deserialize:xe,serialize:xa,fixed_length:8,compare:w6,hash:w9},"_i":{deserialize:w5,fixed_length:4},"_n":{deserialize:xr,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kR(a,b,"_bigarray")},serialize:kU,compare:kP,hash:kT},"_bigarr02":{deserialize:function(a,b){return kR(a,b,el)},serialize:kU,compare:kP,hash:kT}};function
-gc(a){return dm[a.caml_custom]&&dm[a.caml_custom].compare}function
+gd(a){return dm[a.caml_custom]&&dm[a.caml_custom].compare}function
 kY(f,c,d,e){var
-b=gc(c);if(b){var
+b=gd(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 dr(a){return a
 instanceof
@@ -372,13 +372,13 @@ if(dr(a))return ek;else
 if(eo(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=j4){var
+Array&&a[0]===a[0]>>>0&&a[0]<=j5){var
 b=a[0]|0;return b==ah?0:b}else
 if(a
 instanceof
-String)return kb;else
+String)return kc;else
 if(typeof
-a=="string")return kb;else
+a=="string")return kc;else
 if(a
 instanceof
 Number)return dh;else
@@ -391,7 +391,7 @@ a=="symbol")return 1251;return 1001}function
 xf(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
 kW(a,b){a.t&6&&bZ(a);b.t&6&&bZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
 x1(a,b){return kW(a,b)}function
-cC(a,b,d){var
+cB(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
 f=kZ(a);if(f==dg){a=a[1];continue}var
 g=kZ(b);if(g==dg){b=b[1];continue}if(f!==g){if(f==dh){if(g==fU)return kY(a,b,-1,d);return-1}if(g==dh){if(f==fU)return kY(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
@@ -408,7 +408,7 @@ c=kW(a,b);if(c!=0)return c|0}break;case
 255:L("equal: got Custom_tag, should not happen");break;case
 1247:L(f0);break;case
 1255:var
-i=gc(a);if(i!=gc(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
+i=gd(a);if(i!=gd(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -422,50 +422,50 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aw(a,b){return cC(a,b,true)}function
+ax(a,b){return cB(a,b,true)}function
 wS(){return[0]}function
 Z(a){if(a<0)L("Bytes.create");return new
 bc(a?2:9,q,a)}function
-ge(a,b){return+(cC(a,b,false)==0)}function
-wU(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cG(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gd(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gp(d){d=aL(d);var
+gf(a,b){return+(cB(a,b,false)==0)}function
+wU(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cF(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ge(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gh(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gq(d){d=aL(d);var
 e=d.length;if(e>31)L("format_int: format too long");var
-a={justify:cs,signstyle:bV,filler:bu,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cr,signstyle:bV,filler:bv,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=bV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aH;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gf(b,f){if(b.uppercase)f=f.toUpperCase();var
+gg(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bV))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=q;if(b.justify==cs&&b.filler==bu)for(var
-d=e;d<b.width;d++)c+=bu;if(b.signedconv)if(b.sign<0)c+=bV;else
-if(b.signstyle!=bV)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aH;if(b.alternate&&b.base==16)c+=fR;if(b.justify==cs&&b.filler==aH)for(var
+c=q;if(b.justify==cr&&b.filler==bv)for(var
+d=e;d<b.width;d++)c+=bv;if(b.signedconv)if(b.sign<0)c+=bV;else
+if(b.signstyle!=bV)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aH;if(b.alternate&&b.base==16)c+=fR;if(b.justify==cr&&b.filler==aH)for(var
 d=e;d<b.width;d++)c+=aH;c+=f;if(b.justify==bV)for(var
-d=e;d<b.width;d++)c+=bu;return a(c)}function
-gh(i,c){function
+d=e;d<b.width;d++)c+=bv;return a(c)}function
+gi(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cs)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+c=parseInt(a.toString().split(cr)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(aH);if(b>0)a=a+bG+new
 Array(b+1).join(aH);return a}else
 return a.toFixed(b)}}var
-a,e=gp(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fW;e.filler=bu}else
-if(!isFinite(c)){a="inf";e.filler=bu}else
+a,e=gq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fW;e.filler=bv}else
+if(!isFinite(c)){a="inf";e.filler=bv}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==f$)a=a.slice(0,b-1)+aH+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(f$),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==f$)a=a.slice(0,b-1)+aH+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ga)a=a.slice(0,b-1)+aH+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ga),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ga)a=a.slice(0,b-1)+aH+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)}}break}return gf(e,a)}function
+b=a.length-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)}}break}return gg(e,a)}function
 em(e,c){if(aL(e)==ei)return a(q+c);var
-b=gp(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=gq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bu;var
-f=b.prec-d.length;if(f>0)d=cG(f,aH)+d}return gf(b,d)}var
+d=c.toString(b.base);if(b.prec>=0){b.filler=bv;var
+f=b.prec-d.length;if(f>0)d=cF(f,aH)+d}return gg(b,d)}var
 xt=0;function
 bJ(){return xt++}function
 k1(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aV,ld(a)+1);a*=Math.pow(2,-b);while(a<cv){a*=2;b--}while(a>=1){a*=cv;b++}if(c)a=-a;return[0,a,b]}function
+b=Math.max(-aV,ld(a)+1);a*=Math.pow(2,-b);while(a<cu){a*=2;b--}while(a>=1){a*=cu;b++}if(c)a=-a;return[0,a,b]}function
 k5(a){return a.toUtf16()}function
 du(){return false}function
 xI(){function
@@ -473,34 +473,34 @@ a(a){if(a.charAt(0)===ba)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return du()&&x.process&&x.process.platform?x.process.platform==="win32"?b:a:a}var
-gv=xI();function
+gw=xI();function
 lb(a){return a.slice(-1)!==ba?a+ba:a}if(du()&&x.process&&x.process.cwd)var
 dl=x.process.cwd().replace(/\\/g,ba);else
 var
 dl="/static";dl=lb(dl);function
-xj(a){a=k5(a);if(!gv(a))a=dl+a;var
-e=gv(a),d=e[1].split(ba),b=[];for(var
+xj(a){a=k5(a);if(!gw(a))a=dl+a;var
+e=gw(a),d=e[1].split(ba),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
 xE(e){for(var
 f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aQ){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<aQ;d++);if(d-c>fS){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kC){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aQ|a&ct)}else
-if(a<0xd800||a>=j6)b+=String.fromCharCode(j7|a>>12,aQ|a>>6&ct,aQ|a&ct);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jZ||h>j6)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kH|a>>18,aQ|a>>12&ct,aQ|a>>6&ct,aQ|a&ct)}if(b.length>cu){b.substr(0,1);f+=b;b=q}}return f+b}function
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kC){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aQ|a&cs)}else
+if(a<0xd800||a>=j7)b+=String.fromCharCode(j8|a>>12,aQ|a>>6&cs,aQ|a&cs);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<j0||h>j7)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kH|a>>18,aQ|a>>12&cs,aQ|a>>6&cs,aQ|a&cs)}if(b.length>ct){b.substr(0,1);f+=b;b=q}}return f+b}function
 wQ(a){var
 b=9;if(!le(a))b=8,a=xE(a);return new
 bc(b,a,a.length)}function
 bg(a){return wQ(a)}var
-xZ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jW,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",f5,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fV,kz,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cJ(d,f,e,a){var
+xZ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jX,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",f6,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fV,kz,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cI(d,f,e,a){var
 b=xZ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bg(f||q),bg(e||q)];return c}var
 k9={};function
 b1(a){return k9[a]}function
-cF(b,a){throw[0,b].concat(a)}function
+cE(b,a){throw[0,b].concat(a)}function
 wP(a){return new
 bc(4,a,a.length)}function
-V(a){gr(O.Sys_error,a)}function
+V(a){gs(O.Sys_error,a)}function
 xu(a){V(a+ec)}function
 wO(b,a){if(a>>>0>=b.l)kV();return dk(b,a)}function
 aM(a){return a.l}function
@@ -517,35 +517,35 @@ a=0;a<c.length-1;a++){b+=c[a]+ba;if(this.content[b])continue;this.content[b]=Sym
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
 ai(bY(c[1]))}}};au.prototype.exists=function(a){if(a==q)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};au.prototype.mkdir=function(c,e,d){var
-b=d&&b1(ks);if(this.exists(c))if(b)cF(b,cJ(jW,fP,this.nm(c)));else
+b=d&&b1(kt);if(this.exists(c))if(b)cE(b,cI(jX,fP,this.nm(c)));else
 V(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cF(b,cJ(f5,fP,this.nm(a)));else
-V(a+ec);if(!this.is_dir(a))if(b)cF(b,cJ(fV,fP,this.nm(a)));else
-V(a+f9);this.create_dir_if_needed(this.slash(c))};au.prototype.rmdir=function(a,f){var
-b=f&&b1(ks),c=a==q?q:this.slash(a),e=new
-RegExp(j_+c+kA);if(!this.exists(a))if(b)cF(b,cJ(f5,f2,this.nm(a)));else
-V(a+ec);if(!this.is_dir(a))if(b)cF(b,cJ(fV,f2,this.nm(a)));else
-V(a+f9);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cE(b,cI(f6,fP,this.nm(a)));else
+V(a+ec);if(!this.is_dir(a))if(b)cE(b,cI(fV,fP,this.nm(a)));else
+V(a+f_);this.create_dir_if_needed(this.slash(c))};au.prototype.rmdir=function(a,f){var
+b=f&&b1(kt),c=a==q?q:this.slash(a),e=new
+RegExp(j$+c+kA);if(!this.exists(a))if(b)cE(b,cI(f6,f2,this.nm(a)));else
+V(a+ec);if(!this.is_dir(a))if(b)cE(b,cI(fV,f2,this.nm(a)));else
+V(a+f_);for(var
 d
 in
-this.content)if(d.match(e))if(b)cF(b,cJ(kz,f2,this.nm(a)));else
+this.content)if(d.match(e))if(b)cE(b,cI(kz,f2,this.nm(a)));else
 V(this.nm(a)+": Directory not empty");delete
 this.content[c]};au.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))V(a+ec);if(!this.is_dir(a))V(a+f9);var
+f=a==q?q:this.slash(a);if(!this.exists(a))V(a+ec);if(!this.is_dir(a))V(a+f_);var
 g=new
-RegExp(j_+f+kA),d={},c=[];for(var
+RegExp(j$+f+kA),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};au.prototype.is_dir=function(a){if(a==q)return true;var
 b=this.slash(a);return this.content[b]?1:0};au.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};au.prototype.open=function(a,b){if(b.rdonly&&b.wronly)V(this.nm(a)+ke);if(b.text&&b.binary)V(this.nm(a)+ku);this.lookup(a);if(this.content[a]){if(this.is_dir(a))V(this.nm(a)+" : is a directory");if(b.create&&b.excl)V(this.nm(a)+kd);var
+this.content[a];return b};au.prototype.open=function(a,b){if(b.rdonly&&b.wronly)V(this.nm(a)+kf);if(b.text&&b.binary)V(this.nm(a)+ku);this.lookup(a);if(this.content[a]){if(this.is_dir(a))V(this.nm(a)+" : is a directory");if(b.create&&b.excl)V(this.nm(a)+ke);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ai(Z(0));return this.content[a]}else
 xu(this.nm(a))};au.prototype.register=function(c,a){var
-b;if(this.content[c])V(this.nm(c)+kd);if(dr(a))b=new
+b;if(this.content[c])V(this.nm(c)+ke);if(dr(a))b=new
 ai(a);if(eo(a))b=new
 ai(bY(a));else
 if(a
@@ -561,19 +561,19 @@ ai(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 V(this.nm(c)+" : registering file with invalid content type")};au.prototype.constructor=au;function
 kO(){}function
 k2(b){var
-a=gv(b);if(!a)return;return a[0]+ba}var
-er=k2(dl)||b0("unable to compute caml_root"),cI=[];if(du())cI.push({path:er,device:new
+a=gw(b);if(!a)return;return a[0]+ba}var
+er=k2(dl)||b0("unable to compute caml_root"),cH=[];if(du())cH.push({path:er,device:new
 kO(er)});else
-cI.push({path:er,device:new
-au(er)});cI.push({path:kq,device:new
-au(kq)});function
+cH.push({path:er,device:new
+au(er)});cH.push({path:kr,device:new
+au(kr)});function
 lk(b){var
 g=xj(b),b=g.join(ba),f=lb(b),c;for(var
-e=0;e<cI.length;e++){var
-a=cI[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&du()){var
+e=0;e<cH.length;e++){var
+a=cH[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&du()){var
 d=k2(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-kO(d)};cI.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;V("no device found for "+f)}function
+kO(d)};cH.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;V("no device found for "+f)}function
 wT(c,b){var
 a=lk(c);if(!a.device.register)b0("cannot register file");a.device.register(a.rest,b);return 0}function
 lc(c,b){var
@@ -582,13 +582,13 @@ wW(){var
 b=x.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)lc(b[a].name,b[a].content);x.jsoo_create_file=lc;x.caml_fs_tmp=[];return 0}function
 wX(){return[0]}function
-wY(a,b){return+(cC(a,b,false)>=0)}function
-gj(d,b){var
+wY(a,b){return+(cB(a,b,false)>=0)}function
+gk(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ap(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ap(d,c)}d^=e;return d}function
-w3(a,b){return gj(a,aL(b))}function
+w3(a,b){return gk(a,aL(b))}function
 w0(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ap(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
@@ -599,7 +599,7 @@ k6(a){switch(a.t&6){default:bZ(a);case
 4:return a.c}}function
 wZ(b,c){var
 a=k6(c);return typeof
-a==="string"?gj(b,a):w0(b,a)}function
+a==="string"?gk(b,a):w0(b,a)}function
 w1(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 k3(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dj)d=dj;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dm[a.caml_custom]&&dm[a.caml_custom].hash){var
@@ -613,37 +613,37 @@ o=a.length-1<<10|a[0];b=ap(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]
 if(dr(a)){b=wZ(b,a);c--}else
 if(eo(a)){b=w3(b,a);c--}else
 if(typeof
-a==="string"){b=gj(b,a);c--}else
+a==="string"){b=gk(b,a);c--}else
 if(a===(a|0)){b=ap(b,a+a+1);c--}else
-if(a===+a){b=gi(b,a);c--}}b=w1(b);return b&0x3FFFFFFF}function
+if(a===+a){b=gj(b,a);c--}}b=w1(b);return b&0x3FFFFFFF}function
 w4(a,c,k){if(!isFinite(a)){if(isNaN(a))return bg(fW);return bg(a>0?kI:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cs,e=q;if(i)e=bV;else
+j=d<0?q:cr,e=q;if(i)e=bV;else
 switch(k){case
-43:e=cs;break;case
-32:e=bu;break;default:break}if(c>=0&&c<13){var
+43:e=cr;break;case
+32:e=bv;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bG);if(h<0)b+=bG+cG(c,aH);else{var
-f=h+1+c;if(b.length<f)b+=cG(f-b.length,aH);else
+h=b.indexOf(bG);if(h<0)b+=bG+cF(c,aH);else{var
+f=h+1+c;if(b.length<f)b+=cF(f-b.length,aH);else
 b=b.substr(0,f)}}return bg(e+fR+b+"p"+j+d.toString(10))}function
 w$(a){return+a.isZero()}function
 xc(a){return new
-r(a&bv,a>>24&bv,a>>31&bb)}function
+r(a&bw,a>>24&bw,a>>31&bb)}function
 xd(a){return a.toInt()}function
 w_(a){return+a.isNeg()}function
 xb(a){return a.neg()}function
 w8(g,c){var
-a=gp(g);if(a.signedconv&&w_(c)){a.sign=-1;c=xb(c)}var
+a=gq(g);if(a.signedconv&&w_(c)){a.sign=-1;c=xb(c)}var
 b=q,h=xc(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(xd(e.modulus))+b}while(!w$(c));if(a.prec>=0){a.filler=bu;var
-d=a.prec-b.length;if(d>0)b=cG(d,aH)+b}return gf(a,b)}function
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xd(e.modulus))+b}while(!w$(c));if(a.prec>=0){a.filler=bv;var
+d=a.prec-b.length;if(d>0)b=cF(d,aH)+b}return gg(a,b)}function
 be(b,a){a|=0;if(a>aV){a-=aV;b*=Math.pow(2,aV);if(a>aV){a-=aV;b*=Math.pow(2,aV)}}if(a<-aV){a+=aV;b*=Math.pow(2,-aV)}b*=Math.pow(2,a);return b}function
-xh(a,b){return+(cC(a,b,false)<=0)}function
-xi(a,b){return+(cC(a,b,false)<0)}function
+xh(a,b){return+(cB(a,b,false)<=0)}function
+xi(a,b){return+(cB(a,b,false)<0)}function
 t(a,d){if(a<0)bX();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
@@ -684,10 +684,10 @@ w(a){return aM(a)}function
 k$(e,f){var
 b=bf[e],d=a(f),c=w(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
 xF(a){var
-a=gu(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=gv(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
 xG(a){var
-a=gu(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=gv(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 eu(c,e,d,a){if(O.fds===undefined)O.fds=new
 Array();a=a?a:{};var
@@ -702,7 +702,7 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)V(aL(c)+ke);if(a.text&&a.binary)V(aL(c)+ku);var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)V(aL(c)+kf);if(a.text&&a.binary)V(aL(c)+ku);var
 d=lk(c),e=d.device.open(d.rest,a),f=O.fd_last_idx?O.fd_last_idx:0;return eu(f+1,k$,e,a)}eu(0,k$,new
 ai(Z(0)));eu(1,xG,new
 ai(Z(0)));eu(2,xF,new
@@ -718,18 +718,18 @@ a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bf[a.fd]=a;re
 xo(){var
 b=0;for(var
 a=0;a<bf.length;a++)if(bf[a]&&bf[a].opened&&bf[a].out)b=[0,bf[a].fd,b];return b}function
-cH(a){return a}function
+cG(a){return a}function
 xp(g,d,h,f){var
 b=bf[g];if(!b.opened)V("Cannot output to a closed channel");var
 a;if(h==0&&aM(d)==f)a=d;else{a=Z(f);bI(d,h,a,0,f)}var
-i=cH(a),c=aL(i),e=c.lastIndexOf(j1);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ep(g);b.buffer+=c.substr(e+1)}return 0}function
-go(b,a,d,c){return xp(b,bY(a),d,c)}function
+i=cG(a),c=aL(i),e=c.lastIndexOf(j2);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ep(g);b.buffer+=c.substr(e+1)}return 0}function
+gp(b,a,d,c){return xp(b,bY(a),d,c)}function
 k8(c,b){var
-d=a(String.fromCharCode(b));go(c,d,0,1);return 0}function
+d=a(String.fromCharCode(b));gp(c,d,0,1);return 0}function
 xq(b,a){if(a==0)eq();return b%a}function
-ds(a,b){return+(cC(a,b,false)!=0)}function
+ds(a,b){return+(cB(a,b,false)!=0)}function
 xs(a,b){a[0]=dg;a[1]=b;return 0}function
-cE(a){if(a
+cD(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
 if(dr(a))return ek;else
@@ -738,19 +738,19 @@ if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return j4;else
+if(a&&a.caml_custom)return j5;else
 return dh}function
 aR(b,c,a){if(a&&x.toplevelReloc)b=x.toplevelReloc(a);O[b+1]=c;if(a)O[a]=c}function
-gs(a,b){k9[aL(a)]=b;return 0}function
+gt(a,b){k9[aL(a)]=b;return 0}function
 es(a){if(a==0)a=1/a;return a<0?1:0}function
-xy(){L(f8)}function
+xy(){L(f9)}function
 dt(b,a){return dk(b,a)}function
 W(b,a){if(a>>>0>=w(b))xy();return dt(b,a)}function
 wN(a,b){if(a===b)return 1;a.t&6&&bZ(a);b.t&6&&bZ(b);return a.c==b.c?1:0}function
 xz(a,b){return wN(a,b)}function
 C(a,b){return 1-xz(a,b)}function
 xB(){return 0x7FFFFFFF/4|0}function
-xv(){gq(O.Not_found)}function
+xv(){gr(O.Not_found)}function
 la(c){var
 a=x,b=k5(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bg(a.process.env[b]);if(x.jsoo_static_env&&x.jsoo_static_env[b])return bg(x.jsoo_static_env[b]);xv()}function
 xC(){if(x.crypto)if(typeof
@@ -760,7 +760,7 @@ if(x.crypto.randomBytes==="function"){var
 b=x.crypto.randomBytes(4),a=new(x.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gt(a){var
+gu(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ac(b,a){return{joo_tramp:b,joo_args:a}}function
 xD(c,a){if(typeof
@@ -775,44 +775,44 @@ x.RangeError&&a.message&&a.message.match(/maximum call stack/i))return k_(O.Stac
 instanceof
 x.InternalError&&a.message&&a.message.match(/too much recursion/i))return k_(O.Stack_overflow);if(a
 instanceof
-x.Error&&b1(j3))return[0,b1(j3),a];return[0,O.Failure,bg(String(a))]}function
-ax(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+x.Error&&b1(j4))return[0,b1(j4),a];return[0,O.Failure,bg(String(a))]}function
+ay(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 lf(b){var
-a=BigInt(b);return ax(a<0?-a:a)}function
-lg(a,b){return ax(BigInt(a)+BigInt(b))}function
+a=BigInt(b);return ay(a<0?-a:a)}function
+lg(a,b){return ay(BigInt(a)+BigInt(b))}function
 ev(a){if(a===0)eq();return BigInt(a)}function
 xJ(e,g){var
-b=BigInt(e),a=ev(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ax(f?c+BigInt(1):c)}function
+b=BigInt(e),a=ev(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ay(f?c+BigInt(1):c)}function
 bK(a,b){return a<b?-1:a>b?1:0}function
-xK(a,b){return ax(BigInt(a)/ev(b))}function
-xU(a,b){return ax(BigInt(a)%ev(b))}function
+xK(a,b){return ay(BigInt(a)/ev(b))}function
+xU(a,b){return ay(BigInt(a)%ev(b))}function
 xL(a,b){return[0,xK(a,b),xU(a,b)]}function
 xM(a,b){return a===b?1:0}function
 xN(e,f){var
-b=BigInt(e),a=ev(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ax(g?c-BigInt(1):c)}function
+b=BigInt(e),a=ev(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ay(g?c-BigInt(1):c)}function
 lh(d,c){var
 b=aL(d);if(b!==ei&&b!==bW)L("Z.format: the format must be %d or %x");return a(c.toString(b===bW?16:10))}function
 xO(){return 0}function
-xP(a,b){return ax(BigInt(a)*BigInt(b))}function
+xP(a,b){return ay(BigInt(a)*BigInt(b))}function
 xQ(b,c){var
 a=b*c;return a<-2147483648||a>fX?1:0}function
-xR(a){return ax(-BigInt(a))}function
+xR(a){return ay(-BigInt(a))}function
 aS(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
 xS(c,i,b,e){var
 f=aL(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:fR+a);return ax(a===g?h:-h)}function
-xT(a){return ax(BigInt(a)-BigInt(1))}function
-li(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return ax(BigInt(b)<<BigInt(a))}function
-xV(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return ax(BigInt(b)>>BigInt(a))}function
+h=BigInt(d?a:fR+a);return ay(a===g?h:-h)}function
+xT(a){return ay(BigInt(a)-BigInt(1))}function
+li(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return ay(BigInt(b)<<BigInt(a))}function
+xV(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return ay(BigInt(b)>>BigInt(a))}function
 aj(a){return a<0?-1:a>0?1:0}function
 xW(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aS(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ax(a)}function
-lj(a,b){return ax(BigInt(a)-BigInt(b))}function
-xX(a){return ax(BigInt(a)+BigInt(1))}function
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aS(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ay(a)}function
+lj(a,b){return ay(BigInt(a)-BigInt(b))}function
+xX(a){return ay(BigInt(a)+BigInt(1))}function
 xY(a){if(typeof
-a!=="number")gq(b1(ki));return a}function
+a!=="number")gr(b1(kj));return a}function
 x0(b,c){x.verale={greeting:aL(b),ask:function(b){return aL(bd(c,[a(b)]))}};return 0}function
 xg(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
 wV(b){var
@@ -820,7 +820,7 @@ a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xg(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=jR;var
+d=f;d<e.length;d++){if(d>f)a+=jS;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
@@ -828,13 +828,13 @@ instanceof
 bc)a+=ej+c.toString()+ej;else
 if(typeof
 c=="string")a+=ej+c.toString()+ej;else
-a+=km}a+=")"}else
+a+=kn}a+=")"}else
 if(b[0]==Q)a+=b[1];return a}function
 k0(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==Q)){var
-c=b1(jV);if(c)c(a,false);else{var
-d=wV(a),b=b1(jQ);if(b)b(0);x.console.error(f1+d+j1)}}else
+c=b1(jW);if(c)c(a,false);else{var
+d=wV(a),b=b1(jR);if(b)b(0);x.console.error(f1+d+j2)}}else
 throw a}function
 xx(){var
 a=x;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){k0(b);a.process.exit(2)});else
@@ -842,11 +842,11 @@ if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k0(a.err
 f(a,b){return a.length==1?a(b):bd(a,[b])}function
 m(a,b,c){return a.length==2?a(b,c):bd(a,[b,c])}function
 a_(a,b,c,d){return a.length==3?a(b,c,d):bd(a,[b,c,d])}function
-jN(a,b,c,d,e){return a.length==4?a(b,c,d,e):bd(a,[b,c,d,e])}function
+jO(a,b,c,d,e){return a.length==4?a(b,c,d,e):bd(a,[b,c,d,e])}function
 fN(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bd(a,[b,c,d,e,f])}function
 wH(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bd(a,[b,c,d,e,f,g,h])}wW();var
-dv=[Q,a(kJ),-1],gA=[Q,a(jX),-2],gy=[Q,a(fT),-3],gx=[Q,a(kl),-4],eA=[Q,a(j2),-5],bh=[Q,a(ko),-7],gz=[Q,a(j9),-8],ez=[Q,a(kr),-9],N=[Q,a(kF),-11],gB=[Q,a(jP),-12],wG=[4,0,0,0,[12,45,[4,0,0,0,0]]],eS=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(kc),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],ce=[0,0,0],fF=[0,0,0],jC=[0,0,0],jD=[0,58,62],jE=[0,96,cz];aR(11,gB,jP);aR(10,N,kF);aR(9,[Q,a(kh),-10],kh);aR(8,ez,kr);aR(7,gz,j9);aR(6,bh,ko);aR(5,[Q,a(ky),-6],ky);aR(4,eA,j2);aR(3,gx,kl);aR(2,gy,fT);aR(1,gA,jX);aR(0,dv,kJ);var
-ly=a("output_substring"),lu=a("%.12g"),ls=a(bG),lp=a("true"),lq=a("false"),lm=cD(0,0,32752),ln=cD(0,0,65520),lC=a("option is None"),lI=a("\\\\"),lJ=a("\\'"),lK=a("\\b"),lL=a("\\t"),lM=a("\\n"),lN=a("\\r"),lP=a("4.13.1"),l1=a("List.fold_left2"),lW=a("List.init"),lU=a(j0),lR=a("nth"),lS=a(j0),l_=a("String.blit / Bytes.blit_string"),l9=a("Bytes.blit"),l8=a("String.sub / Bytes.sub"),ml=a("String.contains_from / Bytes.contains_from"),mg=a(q),mc=a("String.concat"),mx=[0,a("array.ml"),322,4],mt=a("Array.map2: arrays must have the same length"),ms=a("Array.fill"),mr=a("Array.sub"),mp=a("Array.init"),mw=a("Stdlib.Array.Bottom"),mz=a("Stdlib.Queue.Empty"),mF=a("CamlinternalLazy.Undefined"),mO=a("Buffer.add_substring/add_subbytes"),mM=a("Buffer.add: cannot grow buffer"),mL=[0,a(kx),93,2],mK=[0,a(kx),94,2],mZ=a("%c"),m0=a("%s"),m1=a(jO),m2=a(j8),m3=a(kj),m4=a(jS),m5=a("%f"),m6=a("%B"),m7=a("%{"),m8=a("%}"),m9=a("%("),m_=a("%)"),m$=a("%a"),na=a("%t"),nb=a("%?"),nc=a("%r"),nd=a("%_r"),ne=[0,a(ab),850,23],np=[0,a(ab),814,21],nh=[0,a(ab),815,21],nq=[0,a(ab),818,21],ni=[0,a(ab),819,21],nr=[0,a(ab),822,19],nj=[0,a(ab),823,19],ns=[0,a(ab),826,22],nk=[0,a(ab),827,22],nt=[0,a(ab),831,30],nl=[0,a(ab),832,30],nn=[0,a(ab),836,26],nf=[0,a(ab),837,26],no=[0,a(ab),846,28],ng=[0,a(ab),847,28],nm=[0,a(ab),851,23],oH=a(kg),oF=[0,a(ab),1558,4],oG=a("Printf: bad conversion %["),oI=[0,a(ab),1626,39],oJ=[0,a(ab),1649,31],oK=[0,a(ab),1650,31],oL=a("Printf: bad conversion %_"),oM=a(kf),oN=a(kk),oO=a(kf),oP=a(kk),oA=a(fW),oy=a("neg_infinity"),oz=a(kI),ox=a(bG),os=[0,jU],og=a("%+nd"),oh=a("% nd"),oj=a("%+ni"),ok=a("% ni"),ol=a("%nx"),om=a("%#nx"),on=a("%nX"),oo=a("%#nX"),op=a("%no"),oq=a("%#no"),of=a("%nd"),oi=a(kj),or=a("%nu"),n4=a("%+ld"),n5=a("% ld"),n7=a("%+li"),n8=a("% li"),n9=a("%lx"),n_=a("%#lx"),n$=a("%lX"),oa=a("%#lX"),ob=a("%lo"),oc=a("%#lo"),n3=a("%ld"),n6=a(j8),od=a("%lu"),nQ=a("%+Ld"),nR=a("% Ld"),nT=a("%+Li"),nU=a("% Li"),nV=a("%Lx"),nW=a("%#Lx"),nX=a("%LX"),nY=a("%#LX"),nZ=a("%Lo"),n0=a("%#Lo"),nP=a("%Ld"),nS=a(jS),n1=a("%Lu"),nC=a("%+d"),nD=a("% d"),nF=a("%+i"),nG=a("% i"),nH=a(bW),nI=a("%#x"),nJ=a("%X"),nK=a("%#X"),nL=a("%o"),nM=a("%#o"),nB=a(ei),nE=a(jO),nN=a(kg),mR=a("@]"),mS=a("@}"),mT=a("@?"),mU=a("@\n"),mV=a("@."),mW=a("@@"),mX=a("@%"),mY=a("@"),nu=a("CamlinternalFormat.Type_mismatch"),oW=a(q),oX=[0,[11,a(jR),[2,0,[2,0,0]]],a(", %s%s")],ps=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pt=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],pr=a("Fatal error: out of memory in uncaught exception handler"),po=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pj=[0,[2,0,[12,10,0]],a("%s\n")],pk=[0,[11,a(j$),0],a(j$)],pa=a("Raised at"),pb=a("Re-raised at"),pc=a("Raised by primitive operation at"),pd=a("Called from"),pe=a(" (inlined)"),pg=a(q),pf=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(kc),wG]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],ph=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],o5=a("Out of memory"),o6=a("Stack overflow"),o7=a("Pattern matching failed"),o8=a("Assertion failed"),o9=a("Undefined recursive module"),oZ=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],o0=a(q),o1=a(q),o2=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oV=[0,[4,0,0,0,0],a(ei)],oT=[0,[3,0,0],a("%S")],oU=a(km),pl=[0,a(q),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],px=a("x"),pH=a("Hashtbl: unsupported hash table format"),wE=a("OCAMLRUNPARAM"),wC=a("CAMLRUNPARAM"),pC=a(q),qq=[3,0,3],qr=a(bG),qk=a(kL),ql=a("<\/"),qm=a(q),qg=a(kL),qh=a("<"),qi=a(q),qe=a("\n"),p5=[0,a(q)],pY=a(q),pZ=a(q),p0=a(q),p1=a(q),pU=[0,a(q),0,a(q)],pT=a(q),pP=a("Stdlib.Format.String_tag"),qy=a("Z.Overflow"),qz=a(ki),qE=a("int_of_big_int"),qO=[0,0],q8=[0,0],s8=[0,0],sS=[0,0,0],rz=[0,0,0],uz=a("image"),ux=a(kB),uw=a("prices"),uq=a("activation"),ur=a("others"),us=a("patch"),uu=a("a patch"),ut=a("a statement"),up=a("a prototype"),un=a("certificate"),uo=a(kB),um=a(kw),uh=a("linear"),ui=a("maximum"),uj=a("soft_tree"),uk=a("a readout"),ua=a("banks"),ub=a("max"),uc=a("max_minus_mean"),ud=a("max_minus_mean_distance"),ue=a("top_mean"),uf=a("a pooling"),t2=a("exp_distance"),t3=a("exponential"),t4=a("identity"),t5=a("log_ratio"),t6=a("negated"),t7=a("quadratic"),t8=a("rectified"),t9=a("threshold"),t_=a("a similarity"),tV=a("cosine"),tW=a("euclidean"),tX=a("inner_product"),tY=a("rooted_cosine"),tZ=a("softmax"),t0=a("a geometry"),tR=a(ka),tS=a("some"),tT=a("none or some"),tN=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],tO=[0,[4,6,0,0,0],a(bW)],tP=a(" or "),tQ=a("a list of "),tL=[0,[4,6,0,0,0],a(bW)],tM=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],tI=a(bW),tJ=a("a natural number"),tK=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],tG=a(bW),tH=a("a positive integer"),tF=a(ka),tD=a(q),tE=a("an integer in base 16"),tB=a("expected the end of the line, found another item"),tA=a("at most 1025 bytes"),tz=a("expected another item, found the end of the line"),tx=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],tv=a("Reader.Wrong"),tw=a("Reader.Too_large"),uC=[0,0],uE=[0,1],uD=[0,2],vn=[0,1],vo=[0,fO],vl=a("a patch without views"),vj=[0,1],vk=[0,fO],vq=[0,0.03,[0,1.,0]],vv=[0,0],vN=[0,1.],v_=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],we=[0,0,[0,dj,[0,1152,0]]],wn=a("entails"),wo=a(kw),wp=a("instance"),wq=a("refuted"),ws=a("ready"),wr=a("a question: the head first, and only once"),wi=a("not proved"),wj=a("proved"),wk=a("not covered: "),wx=a("limit: "),wy=a("limit: there is no more memory"),wz=a("limit: a list is too long"),wA=a("the input ends within a line"),wv=a("error: "),wu=a("expected one line, found more"),wB=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+dv=[Q,a(kJ),-1],gB=[Q,a(jY),-2],gz=[Q,a(fT),-3],gy=[Q,a(km),-4],eA=[Q,a(j3),-5],bh=[Q,a(kp),-7],gA=[Q,a(j_),-8],ez=[Q,a(ks),-9],N=[Q,a(kF),-11],gC=[Q,a(jQ),-12],wG=[4,0,0,0,[12,45,[4,0,0,0,0]]],eS=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(kd),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],ce=[0,0,0],fF=[0,0,0],jD=[0,0,0],jE=[0,58,62],jF=[0,96,cy];aR(11,gC,jQ);aR(10,N,kF);aR(9,[Q,a(ki),-10],ki);aR(8,ez,ks);aR(7,gA,j_);aR(6,bh,kp);aR(5,[Q,a(ky),-6],ky);aR(4,eA,j3);aR(3,gy,km);aR(2,gz,fT);aR(1,gB,jY);aR(0,dv,kJ);var
+ly=a("output_substring"),lu=a("%.12g"),ls=a(bG),lp=a("true"),lq=a("false"),lm=cC(0,0,32752),ln=cC(0,0,65520),lC=a("option is None"),lI=a("\\\\"),lJ=a("\\'"),lK=a("\\b"),lL=a("\\t"),lM=a("\\n"),lN=a("\\r"),lP=a("4.13.1"),l1=a("List.fold_left2"),lW=a("List.init"),lU=a(j1),lR=a("nth"),lS=a(j1),l_=a("String.blit / Bytes.blit_string"),l9=a("Bytes.blit"),l8=a("String.sub / Bytes.sub"),ml=a("String.contains_from / Bytes.contains_from"),mg=a(q),mc=a("String.concat"),mx=[0,a("array.ml"),322,4],mt=a("Array.map2: arrays must have the same length"),ms=a("Array.fill"),mr=a("Array.sub"),mp=a("Array.init"),mw=a("Stdlib.Array.Bottom"),mz=a("Stdlib.Queue.Empty"),mF=a("CamlinternalLazy.Undefined"),mO=a("Buffer.add_substring/add_subbytes"),mM=a("Buffer.add: cannot grow buffer"),mL=[0,a(kx),93,2],mK=[0,a(kx),94,2],mZ=a("%c"),m0=a("%s"),m1=a(jP),m2=a(j9),m3=a(kk),m4=a(jT),m5=a("%f"),m6=a("%B"),m7=a("%{"),m8=a("%}"),m9=a("%("),m_=a("%)"),m$=a("%a"),na=a("%t"),nb=a("%?"),nc=a("%r"),nd=a("%_r"),ne=[0,a(ab),850,23],np=[0,a(ab),814,21],nh=[0,a(ab),815,21],nq=[0,a(ab),818,21],ni=[0,a(ab),819,21],nr=[0,a(ab),822,19],nj=[0,a(ab),823,19],ns=[0,a(ab),826,22],nk=[0,a(ab),827,22],nt=[0,a(ab),831,30],nl=[0,a(ab),832,30],nn=[0,a(ab),836,26],nf=[0,a(ab),837,26],no=[0,a(ab),846,28],ng=[0,a(ab),847,28],nm=[0,a(ab),851,23],oH=a(kh),oF=[0,a(ab),1558,4],oG=a("Printf: bad conversion %["),oI=[0,a(ab),1626,39],oJ=[0,a(ab),1649,31],oK=[0,a(ab),1650,31],oL=a("Printf: bad conversion %_"),oM=a(kg),oN=a(kl),oO=a(kg),oP=a(kl),oA=a(fW),oy=a("neg_infinity"),oz=a(kI),ox=a(bG),os=[0,jV],og=a("%+nd"),oh=a("% nd"),oj=a("%+ni"),ok=a("% ni"),ol=a("%nx"),om=a("%#nx"),on=a("%nX"),oo=a("%#nX"),op=a("%no"),oq=a("%#no"),of=a("%nd"),oi=a(kk),or=a("%nu"),n4=a("%+ld"),n5=a("% ld"),n7=a("%+li"),n8=a("% li"),n9=a("%lx"),n_=a("%#lx"),n$=a("%lX"),oa=a("%#lX"),ob=a("%lo"),oc=a("%#lo"),n3=a("%ld"),n6=a(j9),od=a("%lu"),nQ=a("%+Ld"),nR=a("% Ld"),nT=a("%+Li"),nU=a("% Li"),nV=a("%Lx"),nW=a("%#Lx"),nX=a("%LX"),nY=a("%#LX"),nZ=a("%Lo"),n0=a("%#Lo"),nP=a("%Ld"),nS=a(jT),n1=a("%Lu"),nC=a("%+d"),nD=a("% d"),nF=a("%+i"),nG=a("% i"),nH=a(bW),nI=a("%#x"),nJ=a("%X"),nK=a("%#X"),nL=a("%o"),nM=a("%#o"),nB=a(ei),nE=a(jP),nN=a(kh),mR=a("@]"),mS=a("@}"),mT=a("@?"),mU=a("@\n"),mV=a("@."),mW=a("@@"),mX=a("@%"),mY=a("@"),nu=a("CamlinternalFormat.Type_mismatch"),oW=a(q),oX=[0,[11,a(jS),[2,0,[2,0,0]]],a(", %s%s")],ps=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pt=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],pr=a("Fatal error: out of memory in uncaught exception handler"),po=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pj=[0,[2,0,[12,10,0]],a("%s\n")],pk=[0,[11,a(ka),0],a(ka)],pa=a("Raised at"),pb=a("Re-raised at"),pc=a("Raised by primitive operation at"),pd=a("Called from"),pe=a(" (inlined)"),pg=a(q),pf=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(kd),wG]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],ph=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],o5=a("Out of memory"),o6=a("Stack overflow"),o7=a("Pattern matching failed"),o8=a("Assertion failed"),o9=a("Undefined recursive module"),oZ=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],o0=a(q),o1=a(q),o2=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oV=[0,[4,0,0,0,0],a(ei)],oT=[0,[3,0,0],a("%S")],oU=a(kn),pl=[0,a(q),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],px=a("x"),pH=a("Hashtbl: unsupported hash table format"),wE=a("OCAMLRUNPARAM"),wC=a("CAMLRUNPARAM"),pC=a(q),qq=[3,0,3],qr=a(bG),qk=a(kL),ql=a("<\/"),qm=a(q),qg=a(kL),qh=a("<"),qi=a(q),qe=a("\n"),p5=[0,a(q)],pY=a(q),pZ=a(q),p0=a(q),p1=a(q),pU=[0,a(q),0,a(q)],pT=a(q),pP=a("Stdlib.Format.String_tag"),qy=a("Z.Overflow"),qz=a(kj),qE=a("int_of_big_int"),qO=[0,0],q8=[0,0],s8=[0,0],sS=[0,0,0],rz=[0,0,0],uz=a("image"),ux=a(kB),uw=a("prices"),uq=a("activation"),ur=a("others"),us=a("patch"),uu=a("a patch"),ut=a("a statement"),up=a("a prototype"),un=a("certificate"),uo=a(kB),um=a(kw),uh=a("linear"),ui=a("maximum"),uj=a("soft_tree"),uk=a("a readout"),ua=a("banks"),ub=a("max"),uc=a("max_minus_mean"),ud=a("max_minus_mean_distance"),ue=a("top_mean"),uf=a("a pooling"),t2=a("exp_distance"),t3=a("exponential"),t4=a("identity"),t5=a("log_ratio"),t6=a("negated"),t7=a("quadratic"),t8=a("rectified"),t9=a("threshold"),t_=a("a similarity"),tV=a("cosine"),tW=a("euclidean"),tX=a("inner_product"),tY=a("rooted_cosine"),tZ=a("softmax"),t0=a("a geometry"),tR=a(kb),tS=a("some"),tT=a("none or some"),tN=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],tO=[0,[4,6,0,0,0],a(bW)],tP=a(" or "),tQ=a("a list of "),tL=[0,[4,6,0,0,0],a(bW)],tM=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],tI=a(bW),tJ=a("a natural number"),tK=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],tG=a(bW),tH=a("a positive integer"),tF=a(kb),tD=a(q),tE=a("an integer in base 16"),tB=a("expected the end of the line, found another item"),tA=a("at most 1025 bytes"),tz=a("expected another item, found the end of the line"),tx=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],tv=a("Reader.Wrong"),tw=a("Reader.Too_large"),uC=[0,0],uE=[0,1],uD=[0,2],vn=[0,1],vo=[0,fO],vl=a("a patch without views"),vj=[0,1],vk=[0,fO],vq=[0,0.03,[0,1.,0]],vv=[0,0],vN=[0,1.],v_=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],we=[0,0,[0,dj,[0,1152,0]]],wn=a("entails"),wo=a(kw),wp=a("instance"),wq=a("refuted"),ws=a("ready"),wr=a("a question: the head first, and only once"),wi=a("not proved"),wj=a("proved"),wk=a("not covered: "),wx=a("limit: "),wy=a("limit: there is no more memory"),wz=a("limit: a list is too long"),wA=a("the input ends within a line"),wv=a("error: "),wu=a("expected one line, found more"),wB=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
 P(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -932,15 +932,15 @@ F=a[1];return[23,F,M(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,M(a[3],b)]}}function
 ew(a){return[0,a]}function
 ex(a){return a[1]}function
-gw(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-ey(a){throw[0,gy,a]}function
-_(a){throw[0,gx,a]}function
+gx(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+ey(a){throw[0,gz,a]}function
+_(a){throw[0,gy,a]}function
 b2(b,a){return xh(b,a)?b:a}function
-ay(b,a){return wY(b,a)?b:a}function
+az(b,a){return wY(b,a)?b:a}function
 dw(a){return 0<=a?a:-a|0}var
 R=dn(lm),S=dn(ln),ll=fX;function
 aI(d,c){var
-a=w(d),e=w(c),b=Z(a+e|0);aW(d,0,b,0,a);aW(c,0,b,a,e);return cH(b)}function
+a=w(d),e=w(c),b=Z(a+e|0);aW(d,0,b,0,a);aW(c,0,b,a,e);return cG(b)}function
 lo(a){return a?lp:lq}function
 lr(a){var
 e=w(a);return function(f){var
@@ -948,23 +948,23 @@ b=f;for(;;){if(e<=b)return aI(a,ls);var
 c=W(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-lt(a){return lr(gh(lu,a))}function
-cK(a,b){if(a){var
-c=a[1];return[0,c,cK(a[2],b)]}return b}xn(0);var
+lt(a){return lr(gi(lu,a))}function
+cJ(a,b){if(a){var
+c=a[1];return[0,c,cJ(a[2],b)]}return b}xn(0);var
 lv=k7(1),aY=k7(2);function
 lw(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ep(d)}catch(a){a=aX(a);if(a[1]!==gA)throw a;var
+c=a[2],d=a[1];try{ep(d)}catch(a){a=aX(a);if(a[1]!==gB)throw a;var
 e=a}var
 a=c;continue}return 0}}return a(xo(0))}function
-cL(b,a){return go(b,a,0,w(a))}function
-lx(d,c,b,a){if(0<=b&&0<=a&&!((w(c)-a|0)<b))return go(d,c,b,a);return _(ly)}function
-gC(a){cL(aY,a);k8(aY,10);return ep(aY)}var
+cK(b,a){return gp(b,a,0,w(a))}function
+lx(d,c,b,a){if(0<=b&&0<=a&&!((w(c)-a|0)<b))return gp(d,c,b,a);return _(ly)}function
+gD(a){cK(aY,a);k8(aY,10);return ep(aY)}var
 eB=ew(lw);function
 lz(c){for(;;){var
-d=ew(1),a=ex(eB),b=1-gw(eB,a,function(a,b){return function(d){if(gw(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-eC(a){return f(ex(eB),0)}gs(a(jQ),eC);function
+d=ew(1),a=ex(eB),b=1-gx(eB,a,function(a,b){return function(d){if(gx(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+eC(a){return f(ex(eB),0)}gt(a(jR),eC);function
 lA(b,a){return k8(b,a)}function
 dx(a){return ep(a)}function
 lB(a){return a?a[1]:_(lC)}function
@@ -981,10 +981,10 @@ if(!(14<=a))switch(a){case
 9:return lL;case
 10:return lM;case
 13:return lN}if(c){var
-d=Z(1);U(d,0,a);return cH(d)}var
-b=Z(4);U(b,0,92);U(b,1,48+(a/cw|0)|0);U(b,2,48+((a/10|0)%10|0)|0);U(b,3,48+(a%10|0)|0);return cH(b)}function
-lO(a){return 25<a+kp>>>0?a:a+kG|0}var
-eD=xB(0),cM=(4*eD|0)-1|0;function
+d=Z(1);U(d,0,a);return cG(d)}var
+b=Z(4);U(b,0,92);U(b,1,48+(a/cv|0)|0);U(b,2,48+((a/10|0)%10|0)|0);U(b,3,48+(a%10|0)|0);return cG(b)}function
+lO(a){return 25<a+kq>>>0?a:a+kG|0}var
+eD=xB(0),cL=(4*eD|0)-1|0;function
 lQ(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
@@ -1004,14 +1004,14 @@ bi(a){return b3(a,0)}function
 lV(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-gD(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,gD(a+1|0,c,b)]}function
-a0(a,b){return 0<=a?50<a?bi(lV(0,0,a,b)):gD(0,a,b):_(lW)}function
+gE(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,gE(a+1|0,c,b)]}function
+a0(a,b){return 0<=a?50<a?bi(lV(0,0,a,b)):gE(0,a,b):_(lW)}function
 $(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,$(b,c)]}return 0}function
-gE(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,gE(c+1|0,b,d)]}return 0}function
-eE(b,a){return gE(0,b,a)}function
+gF(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,gF(c+1|0,b,d)]}return 0}function
+eE(b,a){return gF(0,b,a)}function
 lX(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
@@ -1024,36 +1024,36 @@ b=e,a=c;for(;;){if(a){var
 f=a[2];m(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
 lZ(b,a){return lY(0,b,a)}function
-az(e,d,c){var
+aA(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
 l0(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=a_(g,c,b[1],a[1]),b=i,a=h;continue}}else
 if(!a)return c;return _(l1)}}function
-gF(d,c){var
+gG(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-gG(d,c){var
+gH(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-gH(d,c){var
+gI(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aw(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ax(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
 l2(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aw(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===ax(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
 l3(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aw(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ax(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gI(b,a){if(a){var
-c=a[2],d=a[1];return 0===aw(d[1],b)?c:[0,d,gI(b,c)]}return 0}function
-gJ(d,c){var
+gJ(b,a){if(a){var
+c=a[2],d=a[1];return 0===ax(d[1],b)?c:[0,d,gJ(b,c)]}return 0}function
+gK(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
@@ -1064,7 +1064,7 @@ c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bi(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cN(e,a){return function(h,g,f){var
+cM(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bi(b)}}(0,0,a)}function
 bL(e){function
@@ -1074,10 +1074,10 @@ c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bi(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gK(b,a){return function(e,d,c){var
+gL(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 g=a[2],b=b3(f(e,a[1]),b),a=g;continue}return bi(b)}}(b,0,a)}function
-gL(a,b){function
+gM(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
@@ -1113,16 +1113,16 @@ b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 l5(b,a){return b<=a?b:a}function
-gM(b,a){return a<=b?b:a}function
-gN(b){return a(q+b)}function
+gN(b,a){return a<=b?b:a}function
+gO(b){return a(q+b)}function
 bM(a,c){var
 b=Z(a);wU(b,0,a,c);return b}function
 l6(a){var
 b=aM(a),c=Z(b);bI(a,0,c,0,b);return c}function
 l7(c,b,a){if(0<=b&&0<=a&&!((aM(c)-a|0)<b)){var
 d=Z(a);bI(c,b,d,0,a);return d}return _(l8)}function
-gO(c,b,a){return cH(l7(c,b,a))}function
-gP(e,c,d,b,a){if(0<=a&&0<=c&&!((aM(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return bI(e,c,d,b,a);return _(l9)}function
+gP(c,b,a){return cG(l7(c,b,a))}function
+gQ(e,c,d,b,a){if(0<=a&&0<=c&&!((aM(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return bI(e,c,d,b,a);return _(l9)}function
 bk(e,c,d,b,a){if(0<=a&&0<=c&&!((w(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return aW(e,c,d,b,a);return _(l_)}function
 l$(e){var
 a=[0,0],m=aM(e)-1|0,o=0;if(!(m<0)){var
@@ -1153,21 +1153,21 @@ switch(c){case
 9:U(b,a[1],92);a[1]++;U(b,a[1],116);break;case
 10:U(b,a[1],92);a[1]++;U(b,a[1],110);break;case
 13:U(b,a[1],92);a[1]++;U(b,a[1],114);break;default:d=1}switch(d){case
-1:U(b,a[1],92);a[1]++;U(b,a[1],48+(c/cw|0)|0);a[1]++;U(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;U(b,a[1],48+(c%10|0)|0);break;case
+1:U(b,a[1],92);a[1]++;U(b,a[1],48+(c/cv|0)|0);a[1]++;U(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;U(b,a[1],48+(c%10|0)|0);break;case
 2:U(b,a[1],92);a[1]++;U(b,a[1],c);break;case
 3:U(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-gQ(g,b){var
+gR(g,b){var
 c=aM(b);if(0===c)return b;var
 d=Z(c),e=c-1|0,h=0;if(!(e<0)){var
 a=h;for(;;){U(d,a,f(g,dk(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-ma(a){return gQ(lO,a)}function
+ma(a){return gR(lO,a)}function
 eF(a){return bY(a)}function
-aO(a){return cH(a)}function
-gR(b,a){return aO(bM(b,a))}function
+aO(a){return cG(a)}function
+gS(b,a){return aO(bM(b,a))}function
 mb(a,b){return b<=a?a:_(mc)}function
 md(f,e,d){var
 b=f,a=d;for(;;){if(a){var
@@ -1180,7 +1180,7 @@ i=c[2];aW(a,0,b,d,w(a));aW(g,0,b,d+w(a)|0,e);var
 d=(d+w(a)|0)+e|0,c=i;continue}aW(a,0,b,d,w(a));return b}return b}}function
 mf(b,a){if(a){var
 c=w(b);return aO(me(Z(md(0,c,a)),0,b,c,a))}return mg}function
-mh(b,a){return aO(gQ(b,eF(a)))}function
+mh(b,a){return aO(gR(b,eF(a)))}function
 mi(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=dt(b,a)+kG|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
@@ -1196,7 +1196,7 @@ mm(b,a){return mk(b,0,a)}function
 mn(a){return aO(ma(eF(a)))}function
 mo(a){return 1-(typeof
 a==="number"?1:0)}function
-bx(b,c){if(0===b)return[0];if(0<=b){var
+by(b,c){if(0===b)return[0];if(0<=b){var
 d=t(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
@@ -1207,12 +1207,12 @@ a=g;for(;;){c[1+a]=t(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bl(a){var
-b=a.length-1;return 0===b?[0]:ga(a,0,b)}function
+b=a.length-1;return 0===b?[0]:gb(a,0,b)}function
 eG(b,a){var
-c=b.length-1;return 0===c?bl(a):0===a.length-1?ga(b,0,c):wJ(b,a)}function
-eH(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ga(c,b,a);return _(mr)}function
-gS(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return wK(c,b,a,d);return _(ms)}function
-cO(d,b){var
+c=b.length-1;return 0===c?bl(a):0===a.length-1?gb(b,0,c):wJ(b,a)}function
+eH(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gb(c,b,a);return _(mr)}function
+gT(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return wK(c,b,a,d);return _(ms)}function
+cN(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1223,7 +1223,7 @@ e=t(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-gT(e,d,c){var
+gU(e,d,c){var
 b=d.length-1;if(b!==c.length-1)return _(mt);if(0===b)return[0];var
 f=t(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
@@ -1251,27 +1251,27 @@ b=a[2],d=a[1],c=t(mu(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-aA(f,e,c){var
+av(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gU(c,b){var
+gV(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cP(c,b){var
+cO(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
 eI=[Q,mw,bJ(0)];function
-mv(b){if(ge(b,[0]))return[0,[0],[0]];var
+mv(b){if(gf(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=t(c,d[1]),f=t(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-gV(e,a){function
+gW(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
@@ -1315,8 +1315,8 @@ a1(b,a){if(!(b<a)){var
 c=0;if(es(a)||!es(b))c=1;if(c)return b6(b)?b:a}return b6(a)?a:b}function
 y(b,a){if(!(b<a)){var
 c=0;if(es(a)||!es(b))c=1;if(c)return b6(a)?a:b}return b6(b)?b:a}function
-cQ(a){return[0,0,0]}function
-cR(a){a[1]=0;a[2]=0;return 0}function
+cP(a){return[0,0,0]}function
+cQ(a){a[1]=0;a[2]=0;return 0}function
 b7(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
 b8(a){var
 b=a[1];if(b){var
@@ -1327,7 +1327,7 @@ my(b,a){return b4(b,a[1])}var
 mA=[Q,mz,bJ(0)];function
 mB(a){return[0,0,0,0]}function
 eJ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-gW(d,a){var
+gX(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 mC(b){var
 a=b[2];return a?[0,a[1]]:0}function
@@ -1341,19 +1341,19 @@ c=b[1];if(b[2]){var
 d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eJ(a);return[0,c]}return 0}var
 mG=[Q,mF,bJ(0)];function
 mH(a){throw mG}function
-gX(a){var
+gY(a){var
 c=a[1];a[1]=mH;try{var
 b=f(c,0);xs(a,b);return b}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
 eK(a){var
-b=1<=a?a:1,c=cM<b?cM:b,d=Z(c);return[0,d,0,c,d]}function
-eL(a){return gO(a[1],0,a[2])}function
+b=1<=a?a:1,c=cL<b?cL:b,d=Z(c);return[0,d,0,c,d]}function
+eL(a){return gP(a[1],0,a[2])}function
 mI(a){return a[2]}function
 mJ(a){a[2]=0;return 0}function
 eM(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cM<b[1])if((d+c|0)<=cM)b[1]=cM;else
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cL<b[1])if((d+c|0)<=cL)b[1]=cL;else
 ey(mM);var
-e=Z(b[1]);gP(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,mK]}throw[0,N,mL]}}function
-gY(a,c){var
+e=Z(b[1]);gQ(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,mK]}throw[0,N,mL]}}function
+gZ(a,c){var
 b=a[2];if(a[3]<=b)eM(a,1);U(a[1],b,c);a[2]=b+1|0;return 0}function
 mN(a,d,c,b){var
 e=c<0?1:0;if(e)var
@@ -1361,26 +1361,26 @@ f=e;else
 var
 h=b<0?1:0,f=h||((w(d)-b|0)<c?1:0);if(f)_(mO);var
 g=a[2]+b|0;if(a[3]<g)eM(a,b);aW(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cS(a,c){var
+cR(a,c){var
 b=w(c),d=a[2]+b|0;if(a[3]<d)eM(a,b);aW(c,0,a[1],a[2],b);a[2]=d;return 0}function
 eN(a){return 5===a[2]?12:-6}function
-gZ(a){return[0,0,Z(a)]}function
-g0(a,g){var
+g0(a){return[0,0,Z(a)]}function
+g1(a,g){var
 b=aM(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=Z(gM(b*2|0,c));gP(a[2],0,e,0,b);a[2]=e;var
+e=Z(gN(b*2|0,c));gQ(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-b_(a,b){g0(a,1);cB(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+b_(a,b){g1(a,1);cA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ak(a,c){var
-b=w(c);g0(a,b);bk(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-g1(a){return gO(a[2],0,a[1])}function
+b=w(c);g1(a,b);bk(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+g2(a){return gP(a[2],0,a[1])}function
 mP(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return kv;case
 1:return 101;case
 2:return 69;case
-3:return jU;case
+3:return jV;case
 4:return 71;case
 5:return c;case
 6:return 104;case
@@ -1388,7 +1388,7 @@ c=a?a[1]:70;switch(b[2]){case
 mQ(a,b){switch(b[1]){case
 0:break;case
 1:b_(a,43);break;default:b_(a,32)}return 8<=b[2]?b_(a,35):0}function
-g2(a){if(typeof
+g3(a){if(typeof
 a==="number")switch(a){case
 0:return mR;case
 1:return mS;case
@@ -1398,7 +1398,7 @@ a==="number")switch(a){case
 5:return mW;default:return mX}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aI(mY,gR(1,a[1]))}}function
+1:return a[1];default:return aI(mY,gS(1,a[1]))}}function
 eO(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
@@ -1672,60 +1672,60 @@ ae=[Q,nu,bJ(0)];function
 dB(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ae}}function
-cT(e,b,d){var
+cS(e,b,d){var
 a=dB(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ae}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-av(b,c,a){if(typeof
+aw(b,c,a){if(typeof
 b==="number")return[0,0,H(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=av(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aw(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=av(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aw(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=av(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aw(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=av(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aw(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=av(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aw(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=av(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aw(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=av(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aw(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=av(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aw(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
 o=a[1],w=a[2],x=b[2];if(ds([0,b[1]],[0,o]))throw ae;var
-p=av(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+p=aw(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
 d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,P(e)];if(ds([0,P(B)],C))throw ae;var
 D=[0,P(d)];if(ds([0,P(A)],D))throw ae;var
 q=al(aa(X(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=av(P(z),c,y),F=r[2];return[0,[9,e,d,X(r[1])],F]}break;case
+r=aw(P(z),c,y),F=r[2];return[0,[9,e,d,X(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=av(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aw(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=av(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aw(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=av(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aw(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=av(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ae}function
+v=aw(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ae}function
 H(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1744,23 +1744,23 @@ T=a[2],t=dB(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=H(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw ae;case
 4:var
-V=a[4],W=a[1],e=cT(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=cS(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 Y=e[2],v=H(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw ae;case
 5:var
-Z=a[4],_=a[1],g=cT(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=cS(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 aa=g[2],w=H(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw ae;case
 6:var
-ab=a[4],ac=a[1],i=cT(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=cS(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 af=i[2],x=H(ab,j[1]);return[0,[6,ac,ad,af,x[1]],x[2]]}throw ae;case
 7:var
-ag=a[4],ah=a[1],k=cT(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+ag=a[4],ah=a[1],k=cS(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 aj=k[2],y=H(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw ae;case
 8:var
-ak=a[4],al=a[1],m=cT(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=cS(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 an=m[2],z=H(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw ae;case
 9:var
@@ -1821,7 +1821,7 @@ switch(a[0]){case
 7:return aB(a,c,b);case
 8:return aB([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=av(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+g=a[1],e=aw(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return aB(a,c,b);default:return aB(a,c,b)}}function
 aB(d,c,b){var
 a=H(c,b);return[0,[23,d,a[1]],a[2]]}function
@@ -1835,25 +1835,25 @@ l=2===h?48:32,c=bM(d,l);switch(h){case
 0:bk(a,0,c,0,b);break;case
 1:bk(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==W(a,0)&&45!==W(a,0)&&32!==W(a,0)){e=1;i=1}if(!i){cB(c,0,W(a,0));bk(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==W(a,0)&&45!==W(a,0)&&32!==W(a,0)){e=1;i=1}if(!i){cA(c,0,W(a,0));bk(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===W(a,0)){var
-j=0;if(ed!==W(a,1)&&88!==W(a,1)){f=1;j=1}if(!j){cB(c,1,W(a,1));bk(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(ed!==W(a,1)&&88!==W(a,1)){f=1;j=1}if(!j){cA(c,1,W(a,1));bk(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bk(a,0,c,d-b|0,b)}}return aO(c)}function
 b$(k,b){var
-c=dw(k),a=w(b),d=W(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kp>>>0))e=1}else
+c=dw(k),a=w(b),d=W(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kq>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(ed===W(b,1)||88===W(b,1))j=1;if(j){var
-h=bM(c+2|0,48);cB(h,1,W(b,1));bk(b,2,h,(c-a|0)+4|0,a-2|0);return aO(h)}}e=1;f=1;break;case
+h=bM(c+2|0,48);cA(h,1,W(b,1));bk(b,2,h,(c-a|0)+4|0,a-2|0);return aO(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bM(c+1|0,48);cB(g,0,d);bk(b,1,g,(c-a|0)+2|0,a-1|0);return aO(g)}}if(e&&a<c){var
+g=bM(c+1|0,48);cA(g,0,d);bk(b,1,g,(c-a|0)+2|0,a-1|0);return aO(g)}}if(e&&a<c){var
 i=bM(c,48);bk(b,0,i,c-a|0,a);return aO(i)}return b}function
 nz(d){var
 a=mi(d),b=w(a),c=bM(b+2|0,34);aW(a,0,c,1,b);return aO(c)}function
@@ -1917,16 +1917,16 @@ oe(a){switch(a){case
 13:return of;case
 3:case
 14:return oi;default:return or}}function
-g3(b,c){var
-d=dw(c),e=mP(os,b),a=gZ(16);b_(a,37);mQ(a,b);b_(a,46);ak(a,gN(d));b_(a,e);return g1(a)}function
+g4(b,c){var
+d=dw(c),e=mP(os,b),a=g0(16);b_(a,37);mQ(a,b);b_(a,46);ak(a,gO(d));b_(a,e);return g2(a)}function
 dC(m,a){if(13<=m){var
 g=[0,0],h=w(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dt(a,c)+jY>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dt(a,c)+jZ>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=Z(w(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cB(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=w(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=Z(w(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cA(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=w(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dt(a,b);if(9<f+jY>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dt(a,b);if(9<f+jZ>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aO(j)}return a}function
 ot(a,b){return dC(a,em(nA(a),b))}function
@@ -1948,14 +1948,14 @@ if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aI(a,ox)}function
 e(c){var
 b=wR(a);return 3===b?a<0.?oy:oz:4<=b?oA:c}switch(b[2]){case
-5:return e(f(gh(g3(b,c),a)));case
+5:return e(f(gi(g4(b,c),a)));case
 6:return d(0);case
 7:return mn(d(0));case
-8:return e(d(0));default:return gh(g3(b,c),a)}}function
+8:return e(d(0));default:return gi(g4(b,c),a)}}function
 oB(d){var
 a=lH(d),b=w(a),c=bM(b+2|0,39);aW(a,0,c,1,b);return aO(c)}function
 oC(b){var
-a=gZ(16);eO(a,b);return g1(a)}function
+a=g0(16);eO(a,b);return g2(a)}function
 df(d,o,n,l){var
 c=o,b=n,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
@@ -2001,9 +2001,9 @@ I=a[2];return function(a){return B(c,[4,b,em(oH,a)],I)};case
 22:var
 J=a[1];return function(a){return B(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?jM(d+1|0,c,b,h,g):ac(jM,[0,c,b,h,g]);default:var
+g=a[2],h=a[1];return d<50?jN(d+1|0,c,b,h,g):ac(jN,[0,c,b,h,g]);default:var
 i=a[3],j=a[1],k=f(a[2],0);return d<50?fL(d+1|0,c,b,i,j,k):ac(fL,[0,c,b,i,j,k])}}function
-jM(d,c,b,e,a){if(typeof
+jN(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
 1:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
@@ -2056,9 +2056,9 @@ c=[8,e,oL];return d<50?df(d+1|0,b,c,a):ac(df,[0,b,c,a])}function
 fL(h,b,e,a,d,c){if(d){var
 i=d[1];return function(d){return oE(b,e,a,i,f(c,d))}}var
 g=[4,e,c];return h<50?df(h+1|0,b,g,a):ac(df,[0,b,g,a])}function
-B(a,b,c){return gt(df(0,a,b,c))}function
-aJ(a,b,c,d){return gt(fM(0,a,b,c,d))}function
-oE(a,b,c,d,e){return gt(fL(0,a,b,c,d,e))}function
+B(a,b,c){return gu(df(0,a,b,c))}function
+aJ(a,b,c,d){return gu(fM(0,a,b,c,d))}function
+oE(a,b,c,d,e){return gu(fL(0,a,b,c,d,e))}function
 eP(e,d,c,a,b){if(typeof
 a==="number")return function(a){return B(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return B(e,[4,d,aC(h,g,f(b,a))],c)}}var
@@ -2088,12 +2088,12 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=g2(a[2]);bn(b,g);return cL(b,h);case
+g=a[1],h=g3(a[2]);bn(b,g);return cK(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bn(b,d);cL(b,oM);var
+i=c[1];bn(b,d);cK(b,oM);var
 a=i;continue}var
-j=c[1];bn(b,d);cL(b,oN);var
+j=c[1];bn(b,d);cK(b,oN);var
 a=j;continue;case
 6:var
 m=a[2];bn(b,a[1]);return f(m,b);case
@@ -2102,46 +2102,46 @@ m=a[2];bn(b,a[1]);return f(m,b);case
 n=a[2];bn(b,a[1]);return _(n);case
 2:case
 4:var
-k=a[2];bn(b,a[1]);return cL(b,k);default:var
+k=a[2];bn(b,a[1]);return cK(b,k);default:var
 l=a[2];bn(b,a[1]);return lA(b,l)}}function
-by(b,e){var
+bz(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=g2(a[2]);by(b,g);return cS(b,h);case
+g=a[1],h=g3(a[2]);bz(b,g);return cR(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];by(b,d);cS(b,oO);var
+i=c[1];bz(b,d);cR(b,oO);var
 a=i;continue}var
-j=c[1];by(b,d);cS(b,oP);var
+j=c[1];bz(b,d);cR(b,oP);var
 a=j;continue;case
 6:var
-m=a[2];by(b,a[1]);return cS(b,f(m,0));case
+m=a[2];bz(b,a[1]);return cR(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];by(b,a[1]);return _(n);case
+n=a[2];bz(b,a[1]);return _(n);case
 2:case
 4:var
-k=a[2];by(b,a[1]);return cS(b,k);default:var
-l=a[2];by(b,a[1]);return gY(b,l)}}function
+k=a[2];bz(b,a[1]);return cR(b,k);default:var
+l=a[2];bz(b,a[1]);return gZ(b,l)}}function
 oQ(c,a,b){var
 d=b[1],e=0;return B(function(b){bn(a,b);return f(c,a)},e,d)}function
 eQ(b,a){return oQ(function(a){return 0},b,a)}function
 eR(a){return eQ(aY,a)}function
 oR(b,a){var
 c=a[1];return B(function(c){var
-a=eK(64);by(a,c);return f(b,eL(a))},0,c)}function
+a=eK(64);bz(a,c);return f(b,eL(a))},0,c)}function
 am(a){return oR(function(a){return a},a)}var
 oS=ew(0);function
 eT(c,b){var
-a=c[1+b];return mo(a)?cE(a)===ek?f(am(oT),a):cE(a)===253?lt(a):oU:f(am(oV),a)}function
-g4(b,a){if(b.length-1<=a)return oW;var
-c=g4(b,a+1|0),d=eT(b,a);return m(am(oX),d,c)}function
+a=c[1+b];return mo(a)?cD(a)===ek?f(am(oT),a):cD(a)===253?lt(a):oU:f(am(oV),a)}function
+g5(b,a){if(b.length-1<=a)return oW;var
+c=g5(b,a+1|0),d=eT(b,a);return m(am(oX),d,c)}function
 oY(a){var
 b=a.length-1;if(2<b>>>0){var
-c=g4(a,2),d=eT(a,1);return m(am(oZ),d,c)}switch(b){case
+c=g5(a,2),d=eT(a,1);return m(am(oZ),d,c)}switch(b){case
 0:return o0;case
 1:return o1;default:var
 e=eT(a,1);return f(am(o2),e)}}function
@@ -2151,10 +2151,10 @@ a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
 a=g;continue}return 0}}return a(ex(oS))}function
-o4(a){if(a===dv)return o5;if(a===ez)return o6;if(a[1]===gz){var
+o4(a){if(a===dv)return o5;if(a===ez)return o6;if(a[1]===gA){var
 b=a[2],e=b[3],h=b[2],i=b[1];return fN(am(eS),i,h,e,e+5|0,o7)}if(a[1]===N){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fN(am(eS),k,j,f,f+6|0,o8)}if(a[1]===gB){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fN(am(eS),m,l,g,g+6|0,o9)}if(0===cE(a)){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fN(am(eS),k,j,f,f+6|0,o8)}if(a[1]===gC){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fN(am(eS),m,l,g,g+6|0,o9)}if(0===cD(a)){var
 n=a[1][1];return aI(n,oY(a))}return a[1]}function
 dE(a){var
 b=o3(a);return b?b[1]:o4(a)}function
@@ -2176,50 +2176,50 @@ pm=pl.slice();function
 pn(e,d){var
 g=dE(e);f(eR(po),g);eU(aY,d);var
 a=xm(0);if(a<0){var
-b=dw(a);gC(c(pm,b)[1+b])}return dx(aY)}var
+b=dw(a);gD(c(pm,b)[1+b])}return dx(aY)}var
 pp=[0];function
-g5(b){var
+g6(b){var
 a=wX(0);return a}function
 pq(b,a){try{var
-c=a?pp:g5(0);try{eC(0)}catch(a){}try{var
+c=a?pp:g6(0);try{eC(0)}catch(a){}try{var
 i=pn(b,c),d=i}catch(a){a=aX(a);var
-e=g5(0),g=dE(b);f(eR(ps),g);eU(aY,c);var
+e=g6(0),g=dE(b);f(eR(ps),g);eU(aY,c);var
 h=dE(a);f(eR(pt),h);eU(aY,e);var
-d=dx(aY)}return d}catch(a){a=aX(a);if(a===dv)return gC(pr);throw a}}gs(a(jV),function(b,a){try{var
+d=dx(aY)}return d}catch(a){a=aX(a);if(a===dv)return gD(pr);throw a}}gt(a(jW),function(b,a){try{var
 c=pq(b,a);return c}catch(a){return 0}});function
 pu(a){return xl(a,0,w(a))}function
 pv(a){return[0,t(55,0),0]}function
 pw(d,g){function
-l(b,a){return pu(aI(b,gN(a)))}function
+l(b,a){return pu(aI(b,gO(a)))}function
 m(a){var
 b=W(a,3)<<24,c=W(a,2)<<16,d=W(a,1)<<8;return((W(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,px],j=54+gM(55,i)|0,n=0;if(!(j<0)){var
+f=[0,px],j=54+gN(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=xq(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&j5;c(d[1],e)[1+e]=q;var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&j6;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
 py(b){var
 a=pv(0);pw(a,b);return a}function
 pz(a){return py(xC(0))}function
 pA(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&j5,g=a[2];c(a[1],g)[1+g]=f;return f}function
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&j6,g=a[2];c(a[1],g)[1+g]=f;return f}function
 pB(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-wF=la(wE),g7=wF}catch(a){a=aX(a);if(a!==bh)throw a;try{var
-wD=la(wC),g6=wD}catch(a){a=aX(a);if(a!==bh)throw a;var
-g6=pC}var
-g7=g6}var
-pD=mm(g7,82),dF=[ee,function(a){return pz(0)}];function
+wF=la(wE),g8=wF}catch(a){a=aX(a);if(a!==bh)throw a;try{var
+wD=la(wC),g7=wD}catch(a){a=aX(a);if(a!==bh)throw a;var
+g7=pC}var
+g8=g7}var
+pD=mm(g8,82),dF=[ee,function(a){return pz(0)}];function
 pE(c,b){var
 a=c;for(;;){if(b<=a)return a;if(eD<(a*2|0))return a;var
 a=a*2|0;continue}}function
-g8(a,e){var
+g9(a,e){var
 f=a?a[1]:pD,b=pE(16,e);if(f)var
-c=cE(dF),g=dg===c?dF[1]:ee===c?gX(dF):dF,d=pA(g);else
+c=cD(dF),g=dg===c?dF[1]:ee===c?gY(dF):dF,d=pA(g);else
 var
 d=0;return[0,0,t(b,0),d,b]}function
 pF(n,d,g,h){var
@@ -2241,74 +2241,74 @@ a=r;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-g9(g,a){var
+g_(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<eD?1:0;if(d){var
 e=t(c,0),h=1-pB(a);a[2]=e;return pF(f(g,a),h,b,e)}return d}function
 pG(c,b,a){return k3(c,b,0,a)}function
-bN(a,b){return 4<=a.length-1?k3(10,cw,a[3],b)&(a[2].length-1-1|0):_(pH)}function
+bN(a,b){return 4<=a.length-1?k3(10,cv,a[3],b)&(a[2].length-1-1|0):_(pH)}function
 pI(a,d,f){var
 b=bN(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?g9(bN,a):e}function
+e=a[2].length-1<<1<a[1]?1:0;return e?g_(bN,a):e}function
 pJ(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aw(c,a[1]))return d;var
+d=a[2],e=a[3];if(0===ax(c,a[1]))return d;var
 a=e;continue}throw bh}}function
 pK(f,a){var
 g=bN(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aw(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aw(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aw(a,e[1])?j:pJ(a,k)}throw bh}throw bh}throw bh}function
+d=b[3],h=b[2];if(0===ax(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===ax(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===ax(a,e[1])?j:pJ(a,k)}throw bh}throw bh}throw bh}function
 pL(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aw(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===ax(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
 pM(f,a){var
 g=bN(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aw(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aw(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aw(a,e[1])?[0,j]:pL(a,k)}return 0}return 0}return 0}function
+d=b[3],h=b[2];if(0===ax(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===ax(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===ax(a,e[1])?[0,j]:pL(a,k)}return 0}return 0}return 0}function
 pN(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aw(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===ax(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=bN(a,b);return d(c(a[2],e)[1+e])}function
 pO(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aw(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===ax(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-g_(a,d,e){var
+g$(a,d,e){var
 b=bN(a,d),f=c(a[2],b)[1+b],g=pO(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return g9(bN,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return g_(bN,a);var
 i=h}else
 var
 i=g;return i}function
-bz(a){return a}var
-g$=0,ha=-1;function
-hb(a){return 0<=a?1:0}var
-hc=[Q,pP,bJ(0)];function
-dG(a,b){a[13]=a[13]+b[3]|0;return gW(b,a[28])}function
+bA(a){return a}var
+ha=0,hb=-1;function
+hc(a){return 0<=a?1:0}var
+hd=[Q,pP,bJ(0)];function
+dG(a,b){a[13]=a[13]+b[3]|0;return gX(b,a[28])}function
 pQ(a){a[12]=1;a[13]=1;return eJ(a[28])}var
-hd=1000000010;function
+he=1000000010;function
 eV(b,a){return a_(b[17],a,0,w(a))}function
 dH(a){return f(a[19],0)}function
 pR(b,a){return f(b[20],a)}function
 pS(b,a){return f(b[21],a)}function
-he(a,c,b){a[9]=a[9]-c|0;eV(a,b);a[11]=0;return 0}function
+hf(a,c,b){a[9]=a[9]-c|0;eV(a,b);a[11]=0;return 0}function
 dI(c,a){var
-b=C(a,pT);return b?he(c,w(a),a):b}function
+b=C(a,pT);return b?hf(c,w(a),a):b}function
 bO(a,b,c){var
 d=b[3],e=b[2];dI(a,b[1]);dH(a);a[11]=1;a[10]=l5(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pS(a,a[10]);return dI(a,d)}function
-hf(b,a){return bO(b,pU,a)}function
+hg(b,a){return bO(b,pU,a)}function
 ca(a,b){var
 c=b[2],d=b[3];dI(a,b[1]);a[9]=a[9]-c|0;pR(a,c);return dI(a,d)}function
 pV(a){var
 b=b9(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hf(a,d):e}return dH(a)}function
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hg(a,d):e}return dH(a)}function
 pW(a){var
 b=mE(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bz(d);a[9]=a[9]+e|0;return 0}return 0}function
+e=bA(d);a[9]=a[9]+e|0;return 0}return 0}function
 pX(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
@@ -2318,12 +2318,12 @@ c=a[1],d=a[2];return xi(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9
 1:b8(a[2]);return 0;case
 2:b8(a[3]);return 0;case
 3:var
-m=b9(a[2]);return m?hf(a,m[1][2]):dH(a);case
+m=b9(a[2]);return m?hg(a,m[1][2]):dH(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pW(a):n;default:var
 o=b8(a[5]);return o?eV(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return he(a,g,b[1]);case
+0:return hf(a,g,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],z=c[2],q=b9(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
@@ -2347,73 +2347,73 @@ x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pV(a);var
 F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return b7([0,G,F],a[2]);case
 4:return b7(b[1],a[3]);default:var
 y=b[1];eV(a,f(a[24],y));return b7(y,a[5])}}function
-hg(a){for(;;){var
+hh(a){for(;;){var
 d=mC(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hb(c),e=i||(a[9]<=h?1:0);if(e){mD(a[28]);var
-j=hb(c)?bz(c):hd;pX(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-p2(a,b){dG(a,b);return hg(a)}function
-p3(c,a,b){return p2(c,[0,a,[0,b],bz(a)])}function
-p4(b,a){return p3(b,bz(w(a)),a)}function
-eW(a){cR(a);return b7([0,-1,[0,ha,p5,0]],a)}function
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hc(c),e=i||(a[9]<=h?1:0);if(e){mD(a[28]);var
+j=hc(c)?bA(c):he;pX(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+p2(a,b){dG(a,b);return hh(a)}function
+p3(c,a,b){return p2(c,[0,a,[0,b],bA(a)])}function
+p4(b,a){return p3(b,bA(w(a)),a)}function
+eW(a){cQ(a);return b7([0,-1,[0,hb,p5,0]],a)}function
 eX(a,c){var
 d=b9(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bz(b[1]);if(i<a[12])return eW(a[1]);var
+e=d[1],b=e[2],i=e[1],f=bA(b[1]);if(i<a[12])return eW(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bz(a[13]+f|0),b8(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bA(a[13]+f|0),b8(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bz(a[13]+f|0),b8(a[1]),0):c;return j}return 0}return 0}function
+j=c?(b[1]=bA(a[13]+f|0),b8(a[1]),0):c;return j}return 0}return 0}function
 p6(a,c,b){dG(a,b);if(c)eX(a,1);return b7([0,a[13],b],a[1])}function
-p7(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return p6(a,0,[0,bz(-a[13]|0),[3,d,c],0]);var
+p7(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return p6(a,0,[0,bA(-a[13]|0),[3,d,c],0]);var
 b=a[14]===a[15]?1:0;return b?p4(a,a[16]):b}function
 p8(a){return p7(a,0,3)}function
 p9(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dG(a,[0,g$,1,0]);eX(a,1);eX(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dG(a,[0,ha,1,0]);eX(a,1);eX(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-p_(a,e){if(a[23])dG(a,[0,g$,5,0]);var
+p_(a,e){if(a[23])dG(a,[0,ha,5,0]);var
 b=a[22];if(b){var
 c=b8(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
 p$(a,b){return p_(a,0)}function
-qa(a){pQ(a);eW(a[1]);cR(a[2]);cR(a[3]);cR(a[4]);cR(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return p8(a)}function
+qa(a){pQ(a);eW(a[1]);cQ(a[2]);cQ(a[3]);cQ(a[4]);cQ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return p8(a)}function
 qb(a){var
 b=a[4];return my(function(b){return p$(a,0)},b)}function
-qc(a,b){qb(a);for(;;){if(1<a[14]){p9(a,0);continue}a[13]=hd;hg(a);if(b)dH(a);return qa(a)}}function
-hh(a,b){qc(a,0);return f(a[18],0)}function
+qc(a,b){qb(a);for(;;){if(1<a[14]){p9(a,0);continue}a[13]=he;hh(a);if(b)dH(a);return qa(a)}}function
+hi(a,b){qc(a,0);return f(a[18],0)}function
 qd(a,b){return a_(a[17],qe,0,1)}var
-hi=gR(80,32);function
-hj(b,d){var
+hj=gS(80,32);function
+hk(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a_(b[17],hi,0,80);var
-a=a-80|0;continue}return a_(b[17],hi,0,a)}return c}}function
-qf(a){return a[1]===hc?aI(qh,aI(a[2],qg)):qi}function
-qj(a){return a[1]===hc?aI(ql,aI(a[2],qk)):qm}function
+c=0<a?1:0;if(c){if(80<a){a_(b[17],hj,0,80);var
+a=a-80|0;continue}return a_(b[17],hj,0,a)}return c}}function
+qf(a){return a[1]===hd?aI(qh,aI(a[2],qg)):qi}function
+qj(a){return a[1]===hd?aI(ql,aI(a[2],qk)):qm}function
 qn(a){return 0}function
 qo(a){return 0}function
 qp(h,g,f,e,d){var
-b=mB(0),c=[0,ha,qq,0];gW(c,b);var
-a=cQ(0);eW(a);b7([0,1,c],a);var
-i=cQ(0),j=cQ(0),k=cQ(0);return[0,a,cQ(0),k,j,i,78,10,68,78,0,1,1,1,1,ll,qr,h,g,f,e,d,0,0,qf,qj,qn,qo,b]}function
-hk(c,b){function
+b=mB(0),c=[0,hb,qq,0];gX(c,b);var
+a=cP(0);eW(a);b7([0,1,c],a);var
+i=cP(0),j=cP(0),k=cP(0);return[0,a,cP(0),k,j,i,78,10,68,78,0,1,1,1,1,ll,qr,h,g,f,e,d,0,0,qf,qj,qn,qo,b]}function
+hl(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=qp(c,b,function(a){return 0},e,d);a[19]=function(b){return qd(a,b)};a[20]=function(b){return hj(a,b)};a[21]=function(b){return hj(a,b)};return a}function
-hl(a){function
-b(b){return dx(a)}return hk(function(b,c,d){return lx(a,b,c,d)},b)}function
+a=qp(c,b,function(a){return 0},e,d);a[19]=function(b){return qd(a,b)};a[20]=function(b){return hk(a,b)};a[21]=function(b){return hk(a,b)};return a}function
+hm(a){function
+b(b){return dx(a)}return hl(function(b,c,d){return lx(a,b,c,d)},b)}function
 qs(a){function
-b(a){return 0}return hk(function(b,c,d){return mN(a,b,c,d)},b)}var
-qt=fS,qu=function(a){return eK(qt)}(0),qv=hl(lv),qw=hl(aY);qs(qu);lz(function(a){hh(qv,0);return hh(qw,0)});function
+b(a){return 0}return hl(function(b,c,d){return mN(a,b,c,d)},b)}var
+qt=fS,qu=function(a){return eK(qt)}(0),qv=hm(lv),qw=hm(aY);qs(qu);lz(function(a){hi(qv,0);return hi(qw,0)});function
 qx(b,a){var
-c=cE(a)===Q?a:a[1];return gs(b,c)}var
-hm=[Q,qy,bJ(0)];xO(0);qx(qz,hm);function
+c=cD(a)===Q?a:a[1];return gt(b,c)}var
+hn=[Q,qy,bJ(0)];xO(0);qx(qz,hn);function
 s(a){if(typeof
-a==="number"&&a!==f_)return-a|0;return xR(a)}function
+a==="number"&&a!==f$)return-a|0;return xR(a)}function
 j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2428,35 +2428,35 @@ a==="number"&&!xQ(b,a))return aN(b,a);return xP(b,a)}function
 D(a){if(typeof
 a==="number"&&a!==fX)return a+1|0;return xX(a)}function
 qA(a){if(typeof
-a==="number"&&a!==f_)return a-1|0;return xT(a)}function
+a==="number"&&a!==f$)return a-1|0;return xT(a)}function
 eY(a){return typeof
-a==="number"?0<=a?a:a!==f_?-a|0:lf(a):lf(a)}function
+a==="number"?0<=a?a:a!==f$?-a|0:lf(a):lf(a)}function
 af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:li(b,a)}return li(b,a)}function
-cU(b,a){if(typeof
+cT(b,a){if(typeof
 b==="number"&&0<=a){var
 c=a<32?a:31;return b>>c}return xV(b,a)}function
-cV(a){return typeof
+cU(a){return typeof
 a==="number"?a:xY(a)}var
 e=0,h=1;function
 aD(b,a){return 0<bK(b,a)?a:b}function
 v(b,a){return 0<=bK(b,a)?b:a}function
 qB(b,a){return 0<bK(b,a)?1:0}function
 qC(b,a){return xS(b,a,0,w(a))}function
-cW(e,a){var
+cV(e,a){var
 d=xL(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
 f=j(b,a);return[0,qA(c),f]}var
 g=l(b,a);return[0,D(c),g]}function
 g(c,a){return b(c,a)}function
 qD(a){return xW(a)}function
-cX(a){return aj(a)}function
+cW(a){return aj(a)}function
 I(b,a){return xM(b,a)}function
 p(b,a){return bK(b,a)<=0?1:0}function
 A(b,a){return bK(b,a)<0?1:0}function
 K(a){return a}function
 eZ(a){try{var
-b=cV(a);return b}catch(a){a=aX(a);if(a===hm)return ey(qE);throw a}}function
+b=cU(a);return b}catch(a){a=aX(a);if(a===hn)return ey(qE);throw a}}function
 dJ(a){return a?0:1}function
 Y(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
@@ -2466,25 +2466,25 @@ J(a){var
 b=a?J(a[2])+1|0:a;return b}function
 a2(a,b){if(a){var
 c=a2(a[2],b);return[0,a[1],c]}return b}function
-hn(a){return ay(0,a-1|0)}function
+ho(a){return az(0,a-1|0)}function
 dK(b,a){return b+a|0}function
-ho(b,a){return aN(b,a)}function
-hp(b,a){return ay(0,b-a|0)}function
-hq(b,a){function
-c(b){return hq(b,a)+1|0}function
-d(b){return a}return 0===b?d(0):c(b-1|0)}function
+hp(b,a){return aN(b,a)}function
+hq(b,a){return az(0,b-a|0)}function
 hr(b,a){function
-c(b){return hq(a,hr(b,a))}function
+c(b){return hr(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+hs(b,a){function
+c(b){return hr(a,hs(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hs(b,a){return b<=a?1:0}function
+ht(b,a){return b<=a?1:0}function
 aK(b,a){return b<a?1:0}function
-ht(b,a){function
+hu(b,a){function
 c(b){function
-c(a){return ht(b,a)+1|0}function
+c(a){return hu(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hu(b,a){function
-c(a){return hr(b,hu(b,a))}function
+hv(b,a){function
+c(a){return hs(b,hv(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
 dL=function
 c(a,b){return c.fun(a,b)};xD(dL,function(b,a){function
@@ -2492,55 +2492,55 @@ f(j){function
 d(a){return D(g(2,h))}function
 f(a){return g(2,D(a))}function
 i(a){return D(g(2,D(a)))}if(p(a,h))return d(0);var
-b=cW(a,K(2)),c=b[1];return I(b[2],e)?f(c):i(c)}function
+b=cV(a,K(2)),c=b[1];return I(b[2],e)?f(c):i(c)}function
 i(b){function
 f(a){return g(2,D(b))}function
 i(a){return D(g(2,j(b,a)))}function
 k(a){return g(2,m(dL,b,a))}if(p(a,h))return f(0);var
-c=cW(a,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)}function
+c=cV(a,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)}function
 k(b){function
 f(a){return D(g(2,D(b)))}function
 i(a){return g(2,m(dL,b,a))}function
 j(a){return D(g(2,m(dL,b,a)))}if(p(a,h))return f(0);var
-c=cW(a,K(2)),d=c[1];return I(c[2],e)?i(d):j(d)}if(p(b,h))return f(0);var
-c=cW(b,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)});function
-cY(a,b,c){function
+c=cV(a,K(2)),d=c[1];return I(c[2],e)?i(d):j(d)}if(p(b,h))return f(0);var
+c=cV(b,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)});function
+cX(a,b,c){function
 i(c){return f(a,b)}function
-j(c){return cY(a,cY(a,b,c),c)}function
-k(c){return f(a,cY(a,cY(a,b,c),c))}if(p(c,h))return i(0);var
-d=cW(c,K(2)),g=d[1];return I(d[2],e)?j(g):k(g)}function
+j(c){return cX(a,cX(a,b,c),c)}function
+k(c){return f(a,cX(a,cX(a,b,c),c))}if(p(c,h))return i(0);var
+d=cV(c,K(2)),g=d[1];return I(d[2],e)?j(g):k(g)}function
 qF(a){function
-c(c){return b(a,c)}return function(a){return cY(c,h,a)}}function
+c(c){return b(a,c)}return function(a){return cX(c,h,a)}}function
 bo(c,a){function
 d(a){return e}function
 g(a){return f(qF(c),a)}function
 i(a){return h}var
-b=cX(a);return 0===b?i(0):0<b?g(a):d(s(a))}function
-bp(a){return 0<=cX(a)?eZ(a):0}function
-u(b,a){return 0===cX(a)?e:xN(b,a)}function
-bP(a){return 0<cX(a)?K(aS(a)-1|0):e}function
-bq(a){return 0<=cX(a)?qD(a):e}function
+b=cW(a);return 0===b?i(0):0<b?g(a):d(s(a))}function
+bp(a){return 0<=cW(a)?eZ(a):0}function
+u(b,a){return 0===cW(a)?e:xN(b,a)}function
+bP(a){return 0<cW(a)?K(aS(a)-1|0):e}function
+bq(a){return 0<=cW(a)?qD(a):e}function
 aE(b,c){var
-a=eZ(c);return 0<=a?af(b,a):cU(b,-a|0)}function
+a=eZ(c);return 0<=a?af(b,a):cT(b,-a|0)}function
 dM(b,c){var
-a=eZ(c);return 0<=a?cU(b,a):af(b,-a|0)}function
+a=eZ(c);return 0<=a?cT(b,a):af(b,-a|0)}function
 dN(b,a){return a?a[1]:b}function
-hv(a){var
+hw(a){var
 b=a?a[2]:a;return b}function
 as(c,a,b){function
 d(c){return a?as(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bA(a,b){function
-c(b){return a?bA(a[2],b):a}function
+bB(a,b){function
+c(b){return a?bB(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 qG(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-hw(a){if(a){var
+hx(a){if(a){var
 b=a[2];if(b)var
-e=hw(b),c=[0,a[1],e];else
+e=hx(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
@@ -2550,9 +2550,9 @@ n(b,a){if(a)var
 d=n(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-hx(b,a){if(a){var
-c=hx(b,a[2]);return a2(f(b,a[1]),c)}return a}function
-cZ(e,d,c){var
+hy(b,a){if(a){var
+c=hy(b,a[2]);return a2(f(b,a[1]),c)}return a}function
+cY(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 aT(c,b,a){if(a){var
@@ -2578,14 +2578,14 @@ var
 c=a;else
 var
 c=b;return c}function
-c0(b,a){function
+cZ(b,a){function
 c(c){if(a)var
-d=c0(c,a[2]),b=[0,a[1],d];else
+d=cZ(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c1(b,a){function
-c(b){return a?c1(b,a[2]):a}function
+c0(b,a){function
+c(b){return a?c0(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 bQ(b,a){function
 c(a){return[0,b,bQ(b+1|0,a)]}function
@@ -2600,14 +2600,14 @@ dO(b,a){var
 c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
 qH(a){var
 b=s(i(a));return[0,s(k(a)),b]}function
-hy(a,c){if(p(e,a)){var
+hz(a,c){if(p(e,a)){var
 d=b(a,k(c));return[0,b(a,i(c)),d]}var
 f=b(a,i(c));return[0,b(a,k(c)),f]}function
 cd(d,c,a){var
 e=k(a),f=T(b(k(c),e),d),g=i(a);return[0,u(b(i(c),g),d),f]}function
 qI(a,c){var
 d=i(c),e=T(b(a,a),d),f=k(c);return[0,u(b(a,a),f),e]}function
-hz(d,c,a){var
+hA(d,c,a){var
 e=T(b(k(a),c),d);return[0,u(b(i(a),c),d),e]}function
 aP(c,a){if(c){if(a){var
 d=aP(c[2],a[2]);return j(b(c[1],a[1]),d)}return e}return e}function
@@ -2617,7 +2617,7 @@ qJ(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return p(e,a[1][1]);return 0}function
-hA(a){var
+hB(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
@@ -2625,56 +2625,56 @@ b==="number"){if(2===b){var
 d=qJ(a);if(d){var
 f=a[16];return an(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hB(a,c,e,d){function
+hC(a,c,e,d){function
 f(e){var
-f=cd(a,d,hB(a,j(c,h),e,d));return dO(aU(a,h,j(b(g(2,h),c),h)),f)}function
+f=cd(a,d,hC(a,j(c,h),e,d));return dO(aU(a,h,j(b(g(2,h),c),h)),f)}function
 i(i){var
 d=j(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=T(b(D(g(2,g(2,g(2,h)))),a),e);return[0,u(a,j(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
 e0(a,f,d,c){var
-b=aU(a,d,c),i=cd(a,b,hB(a,e,f,cd(a,b,b)));return hy(g(2,h),i)}function
+b=aU(a,d,c),i=cd(a,b,hC(a,e,f,cd(a,b,b)));return hz(g(2,h),i)}function
 qK(d,c,b,a){if(p(a,b)){var
 e=j(b,a);return e0(d,c,l(b,a),e)}var
 f=j(a,b);return qH(e0(d,c,l(a,b),f))}function
-hC(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=D(g(2,h));return hz(c,a,e0(c,ho(2,d),h,e))}function
+hD(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=D(g(2,h));return hA(c,a,e0(c,hp(2,d),h,e))}function
 qL(d,c){var
 k=bP(c),a=l(bP(d),k),f=p(e,a)?d:aE(d,s(a)),i=p(e,a)?aE(c,a):c,m=b(D(g(2,g(2,h))),f);if(A(b(D(g(2,D(g(2,h)))),i),m))return j(a,h);var
 n=b(D(g(2,g(2,h))),i);return A(b(D(g(2,D(g(2,h)))),f),n)?l(a,h):a}function
 qM(r,q,o,d,c){var
 a=qL(d,c),f=p(e,a)?d:aE(d,s(a)),i=p(e,a)?aE(c,a):c,j=A(e,d),k=j?A(e,c):j,l=k?p(f,b(g(2,h),i)):k,m=l?p(i,b(g(2,h),f)):l;if(m)var
-t=qK(r,q,f,i),n=[0,dO(hy(a,o),t)];else
+t=qK(r,q,f,i),n=[0,dO(hz(a,o),t)];else
 var
 n=m;return n}function
-hD(b,a){if(b)if(a)var
-d=hD(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hE(b,a){if(b)if(a)var
+d=hE(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
 qN(b,a){var
-c=bs(0,b);return cZ(function(b,a){return hD(a,b)},a,c)}function
-bB(a){if(a){var
+c=bs(0,b);return cY(function(b,a){return hE(a,b)},a,c)}function
+bC(a){if(a){var
 b=a[1];if(b)var
-c=bB(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
 d=b;return d}return qO}function
-hE(f,a,e){if(a)var
+hF(f,a,e){if(a)var
 b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 dP(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=hE(a,c,e);if(i){var
+h=b[2],e=b[1],i=hF(a,c,e);if(i){var
 m=dP(a,d,c,g,h);return[0,i[1],m]}var
-j=hE(a,g,e);if(j){var
+j=hF(a,g,e);if(j){var
 n=dP(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,dP(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
 qP(c,b,a){return dP(c,b,0,0,a)}function
-hF(b,a){return b?a?I(b[1],a[1]):a:a?0:1}function
+hG(b,a){return b?a?I(b[1],a[1]):a:a?0:1}function
 qQ(b,a){var
-d=i(a),c=hF(i(b),d);if(c){var
-e=k(a);return hF(k(b),e)}return c}function
+d=i(a),c=hG(i(b),d);if(c){var
+e=k(a);return hG(k(b),e)}return c}function
 a3(c){var
 a=bq(c);return I(b(a,a),c)?a:j(a,h)}function
 qR(a,d,c){var
@@ -2682,7 +2682,7 @@ f=p(e,d),g=f?A(e,c):f;if(g)var
 i=a3(T(b(b(a,a),d),c)),h=[0,[0,bq(u(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-hG(p,o,n,m){var
+hH(p,o,n,m){var
 c=p,a=o,f=n,d=m;for(;;){if(c){if(a){var
 k=a[2],h=a[1],l=c[2],g=c[1];if(I(g,e)){var
 c=l,a=k;continue}var
@@ -2698,7 +2698,7 @@ qS(i,a,d,c){if(A(e,a)){var
 j=b(i,c);return[0,[0,l(b(a,d),j),a]]}var
 f=I(a,e),g=f?I(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
 qT(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=hG(d,k,b(a,i),m);if(c){var
+m=b(a,h),c=hH(d,k,b(a,i),m);if(c){var
 e=c[1],n=e1([0,a,d],[0,[0,g,f],j]);return qS(l,e[1],e[2],n)}return c}var
 qU=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qV=bo(g(2,h),qU);function
 ag(a){return a[8]}function
@@ -2708,14 +2708,14 @@ a==="number"&&!a)return h;return e}function
 e3(f,d,c){var
 a=f[4];if(typeof
 a==="number"&&!a)return b(d,c);return e}function
-c2(a){var
+c1(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
 d=ag(a);return b(ag(a),d)}}else
 if(2!==c[0]){var
 i=ag(a);return b(s(g(2,h)),i)}var
 e=ag(a),f=b(ag(a),e);return b(s(g(2,h)),f)}function
-hH(b){var
+hI(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return p(e,a[1][1]);return 1}function
@@ -2737,8 +2737,8 @@ qX(c,a){var
 d=aP(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=a4(c),f=b(b(a4(c),g),d),i=a3(f),j=bq(f);return[0,d,at(a),j,i]}return[0,d,at(a),h,h]}function
-hI(a){var
-h=a[9],b=n(function(b){return qX(a,b)},h),f=hH(a);if(f)var
+hJ(a){var
+h=a[9],b=n(function(b){return qX(a,b)},h),f=hI(a);if(f)var
 i=a[2],c=J(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2747,35 +2747,35 @@ c=a[1];return J(b)===c?1:0},j);else
 var
 d=c;var
 g=d?an(function(a){return A(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hJ(c,a){if(a){var
-d=b(c,hJ(c,a[2]));return j(a[1],d)}return e}function
+hK(c,a){if(a){var
+d=b(c,hK(c,a[2]));return j(a[1],d)}return e}function
 qY(a){var
 e=aE(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
 a=dM(g,h),f=dM(c,a),i=b(e,a,f,d);return b(e,a,l(c,aE(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hK(c,b,a){if(b){if(a){var
-d=hK(c,b[2],a[2]),e=aE(a[1],c);return[0,j(b[1],e),d]}return b}return n(function(a){return aE(a,c)},a)}function
-hL(b,a){if(a){var
-c=hL(b,a[2]);return hK(b,a[1],c)}return a}function
+hL(c,b,a){if(b){if(a){var
+d=hL(c,b[2],a[2]),e=aE(a[1],c);return[0,j(b[1],e),d]}return b}return n(function(a){return aE(a,c)},a)}function
+hM(b,a){if(a){var
+c=hM(b,a[2]);return hL(b,a[1],c)}return a}function
 qZ(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
 h=a[2],i=c[2],d=j(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-c3=hu(2,6),q0=6;function
-hM(b,a){function
+c2=hv(2,6),q0=6;function
+hN(b,a){function
 c(c){if(a)var
-d=hM(c,c1(c3,a)),b=[0,c0(c3,a),d];else
+d=hN(c,c0(c2,a)),b=[0,cZ(c2,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 q1(a){var
 c=aE(h,a),d=aE(h,l(a,h));return function(e,b){var
-f=hM(e,b);return n(function(b){var
-e=hL(a,b);return[0,hJ(c,bs(d,J(b))),e]},f)}}function
+f=hN(e,b);return n(function(b){var
+e=hM(a,b);return[0,hK(c,bs(d,J(b))),e]},f)}}function
 q2(b,a){return n(function(b){return qZ(e,a,k(b))},b)}function
-hN(e,c,a){if(c)if(a)var
-f=hN(e,c[2],a[2]),g=a[1],d=[0,j(b(e,c[1]),g),f];else
+hO(e,c,a){if(c)if(a)var
+f=hO(e,c[2],a[2]),g=a[1],d=[0,j(b(e,c[1]),g),f];else
 var
 d=a;else
 var
@@ -2784,13 +2784,13 @@ e5(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 d=a[2],f=b[2],g=b[1];if(I(g,e)){var
 b=f,a=d;continue}var
-j=e5(f,d,c);return hN(g,a[1],j)}return c}return c}}function
-hO(d,c,b,a){if(b){if(a){var
-f=hO(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return jN(qY(d),q0,c,g,f)}var
+j=e5(f,d,c);return hO(g,a[1],j)}return c}return c}}function
+hP(d,c,b,a){if(b){if(a){var
+f=hP(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return jO(qY(d),q0,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-q3(a,e,d,c){return c0(e,hO(a,b(a,K(c3)),d,c))}function
+q3(a,e,d,c){return cZ(e,hP(a,b(a,K(c2)),d,c))}function
 q4(a){var
 d=aE(h,l(a,h));return function(f,e){var
 c=dM(e,b(a,K(f)));return l(l(c,aE(dM(c,a),a)),d)}}function
@@ -2801,19 +2801,19 @@ c=a;else
 var
 c=b;return c}function
 e7(d,a,c){var
-f=K(c3),b=bp(u(K(a),f)),g=hp(a,ho(b,c3));return n(function(a){var
+f=K(c2),b=bp(u(K(a),f)),g=hq(a,hp(b,c2));return n(function(a){var
 c=as(b,a,e);return m(q4(d),g,c)},c)}function
-hP(a){if(a){var
-b=hP(a[2]);return j(eY(a[1]),b)}return e}var
-hQ=g(2,g(2,g(2,D(g(2,h)))));function
+hQ(a){if(a){var
+b=hQ(a[2]);return j(eY(a[1]),b)}return e}var
+hR=g(2,g(2,g(2,D(g(2,h)))));function
 q5(a){return j(bP(aT(function(b,a){return v(b[1],a)},e,a)),h)}function
-c4(a){return j(j(q5(a),hQ),h)}function
+c3(a){return j(j(q5(a),hR),h)}function
 q6(a,b){var
-c=a[9],d=J(a[9]);return m(q1(c4(b)),d,c)}function
+c=a[9],d=J(a[9]);return m(q1(c3(b)),d,c)}function
 q7(a){var
 b=a[9];return n(function(a){return 0},b)}function
-hR(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=hR(g,e,d+1|0,b[2],a[2]);if(h)var
+hS(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=hS(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
 j=f(e,d),i=j?q2(g,b[1]):j;var
@@ -2827,7 +2827,7 @@ e=a[1],f=dQ(c,a[2]),d=[0,n(function(a){return b(b(K(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
 e8(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=e8(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,a2(e7(c4(g),k,d),j),h]}return dQ(c,a)}return dQ(c,a)}return dQ(c,a)}function
+h=e8(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,a2(e7(c3(g),k,d),j),h]}return dQ(c,a)}return dQ(c,a)}return dQ(c,a)}function
 e9(d,b){if(b){var
 a=as(b[1],d,0);if(a)var
 c=e9(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
@@ -2839,16 +2839,16 @@ cf(b,a){if(b){var
 c=b[1];return a?[0,aD(c,a[1])]:[0,c]}return a}function
 dS(b,a){var
 c=k(a),d=cf(k(b),c),e=i(a);return[0,dR(i(b),e),d]}function
-hS(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hS(a,b,d)]},g=function(a){return[0,dS(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+hT(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hT(a,b,d)]},g=function(a){return[0,dS(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 dT(c,a,e,d){var
 f=Y(function(d){return T(b(a,d),c)},d);return[0,Y(function(d){return u(b(a,d),c)},e),f]}function
-hT(e,d,a,c){if(a){var
-b=a[1],f=hT(e,d,a[2],c),g=k(k(b)),h=dT(e,d,i(k(b)),g);return hS(i(b),h,f)}return c}function
-hU(c,a){var
+hU(e,d,a,c){if(a){var
+b=a[1],f=hU(e,d,a[2],c),g=k(k(b)),h=dT(e,d,i(k(b)),g);return hT(i(b),h,f)}return c}function
+hV(c,a){var
 d=u(a,c);if(I(a,b(c,d)))return[0,[0,a,d],h];var
 e=u(c,a);return I(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-hV(f,e,c,a){function
+hW(f,e,c,a){function
 d(a,c){return a?[0,b(f,a[1])]:Y(function(a){return b(e,a)},c)}var
 g=k(a),h=d(k(c),g),j=i(a);return[0,d(i(c),j),h]}function
 cg(d,c,a){var
@@ -2856,13 +2856,13 @@ f=a4(d),g=p(e,a)?c[3]:c[4];return u(b(a,g),f)}function
 e_(c,b,a){return s(cg(c,b,s(a)))}function
 q9(f,c,a,d){var
 g=p(e,a)?c[4]:c[3],h=b(d,g);return u(b(a,a4(f)),h)}function
-hW(a,l,d,c){var
-f=e3(a,l,d[1]);if(A(e,c2(a)))var
+hX(a,l,d,c){var
+f=e3(a,l,d[1]);if(A(e,c1(a)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=Y(function(c){return j(f,cg(a,d,b(s(c2(a)),c)))},h),p=Y(function(c){return j(f,e_(a,d,b(s(c2(a)),c)))},g);return[0,e2(a),p,o]}function
-hX(a,i){var
+o=Y(function(c){return j(f,cg(a,d,b(s(c1(a)),c)))},h),p=Y(function(c){return j(f,e_(a,d,b(s(c1(a)),c)))},g);return[0,e2(a),p,o]}function
+hY(a,i){var
 d=e4(a);if(d)var
 c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,s(b(b(i,b(ag(a),q)),p))],k=[0,[0,e,[0,b(c[2],c[2]),0,r]],0];else
 var
@@ -2877,7 +2877,7 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=dU(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hY(a){var
+hZ(a){var
 c=a[4];if(typeof
 c!=="number"&&2!==c[0])return ag(a);var
 d=ag(a);return b(ag(a),d)}function
@@ -2886,14 +2886,14 @@ g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 o=ag(c),q=b(ag(c),o),r=a3(v(e,T(b(b(b(a,a),q),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
-n=u(cg(c,d,s(b(b(a,hY(c)),i))),h);return[0,i,a3(d[1]),n]}var
+n=u(cg(c,d,s(b(b(a,hZ(c)),i))),h);return[0,i,a3(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=p(e,f);if(l)var
 x=ag(c),y=b(ag(c),x),z=bq(u(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
 var
 m=l;return m}var
-w=u(cg(c,d,b(b(a,hY(c)),f)),h);return[1,f,a3(d[1]),w]}}function
+w=u(cg(c,d,b(b(a,hZ(c)),f)),h);return[1,f,a3(d[1]),w]}}function
 q$(f,a,d,c){var
 g=b(f,d);return a3(v(e,T(l(b(a,c),g),a)))}function
 ra(m,k,c,i,e,a,d){var
@@ -2909,10 +2909,10 @@ rc(g,f,e,d,a,c,b){if(typeof
 a==="number")return b;else{if(0===a[0]){if(ra(g,f,e,d,a[2],a[3],c)){var
 h=k(b),j=i(b);return[0,dR([0,a[1]],j),h]}return b}if(rb(g,f,e,d,a[2],a[3],c)){var
 l=k(b),m=cf([0,a[1]],l);return[0,i(b),m]}return b}}function
-hZ(d,c,b,a){if(c){if(b){if(a){var
-e=hZ(d,c[2],b[2],a[2]);return[0,a_(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-h0(f,e,d,b,a){if(b)if(a)var
-g=h0(f,e,d,b[2],a[2]),c=[0,q_(f,e,d,b[1],a[1]),g];else
+h0(d,c,b,a){if(c){if(b){if(a){var
+e=h0(d,c[2],b[2],a[2]);return[0,a_(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+h1(f,e,d,b,a){if(b)if(a)var
+g=h1(f,e,d,b[2],a[2]),c=[0,q_(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
@@ -2920,8 +2920,8 @@ c=b;return c}function
 ch(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
-h1(a,c){var
-d=c2(a);return b(c,b(ch(a),d))}function
+h2(a,c){var
+d=c1(a);return b(c,b(ch(a),d))}function
 dV(a,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=A(e,f);if(j){var
 t=i[2],u=b(b(p,ch(a)),f),v=d[1],w=e3(a,h,d[1]),g=qT(h,r,q,e2(a),w,v,o,u,t);if(g)var
@@ -2940,37 +2940,37 @@ w=a[2],x=n(function(a){return b(w,a)},q),t=a2(f(p,o),x),y=k(c),z=m[2],A=cf(Y(s,d
 u=m[2];if(u){var
 C=a[2],D=n(function(a){return b(C,a)},q),v=a2(f(p,o),D),E=k(c),F=[0,u[1]],G=cf(Y(s,dV(l,j,g,e,d,s(h),a,v,F)),E),H=i(c);return[0,dR(dV(l,j,g,e,d,h,a,v,0),H),G]}return c}function
 e$(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c1(b,o);if(d){var
-e=c1(b,a);if(e){var
-n=dK(p,b),q=e$(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rd(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return a2(c0(b,a),r)}return a}return a}return a}function
+m=c[1],b=m[1],d=c0(b,o);if(d){var
+e=c0(b,a);if(e){var
+n=dK(p,b),q=e$(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rd(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return a2(cZ(b,a),r)}return a}return a}return a}function
 re(a){var
-b=a[4];return hx(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+b=a[4];return hy(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 dW(b,a){return as(a,b,[0,e,e,h,h])}function
 rf(f,d,a,c,b){var
-g=e5(c,b,n(function(a){return e},a)),h=J(f[9]);return q3(c4(d),h,a,g)}function
-h2(e,c,a){if(c)if(a)var
-f=h2(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,j(a[1],g),f];else
+g=e5(c,b,n(function(a){return e},a)),h=J(f[9]);return q3(c3(d),h,a,g)}function
+h3(e,c,a){if(c)if(a)var
+f=h3(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,j(a[1],g),f];else
 var
 d=a;else
 var
 d=c;return d}function
 rg(i,f,w,b,v,u,d,t,s,r,q,a,c){var
-j=c0(J(d),a),k=hG(a,s,e,e);if(k){var
+j=cZ(J(d),a),k=hH(a,s,e,e);if(k){var
 l=k[1];if(I(l[1],b)&&A(e,b)){var
-x=bo(g(2,h),hQ);if(p(hP(j),x)){var
-m=aP(c1(J(d),a),q),n=rf(i,f,w,j,t),o=e1(a,r),y=I(m,e)?n:h2(m,f,n),z=q$(b,u,l[2],o);return hZ(function(a,c,d){return rc(i,b,z,o,a,c,d)},v,y,c)}}return c}return c}function
+x=bo(g(2,h),hR);if(p(hQ(j),x)){var
+m=aP(c0(J(d),a),q),n=rf(i,f,w,j,t),o=e1(a,r),y=I(m,e)?n:h3(m,f,n),z=q$(b,u,l[2],o);return h0(function(a,c,d){return rc(i,b,z,o,a,c,d)},v,y,c)}}return c}return c}function
 rh(a,l,j,b,h,u,Q,P,g,O,f){var
 v=l[3],d=dU(O,l[4]),c=n(i,d),w=an(function(b){return aK(b,a[2])},c);if(w){var
-m=hT(l[3],j,d,g),o=f[1];if(o){var
+m=hU(l[3],j,d,g),o=f[1];if(o){var
 R=[0,o[1],o[2]],p=e9(u,c);if(p)var
-x=p[1],y=hU(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
-d=as(i(c),g,ce),f=hV(S,A,k(c),d);return hW(a,e,dW(b,i(c)),f)},d),B=hX(a,e),C=a2(T,n(k,B)),q=n(i,B),U=c4(b),D=n(function(a){return e6(h,a)},x),E=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),D,q),V=rg(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return e7(U,a,D)},F=[0,e$(a,e,h1(a,A),C,E,q,Y,X,W,b,V)];else
+x=p[1],y=hV(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
+d=as(i(c),g,ce),f=hW(S,A,k(c),d);return hX(a,e,dW(b,i(c)),f)},d),B=hY(a,e),C=a2(T,n(k,B)),q=n(i,B),U=c3(b),D=n(function(a){return e6(h,a)},x),E=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),D,q),V=rg(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return e7(U,a,D)},F=[0,e$(a,e,h2(a,A),C,E,q,Y,X,W,b,V)];else
 var
 F=p;return F}var
 r=f[2];if(r){var
 s=e9(u,c);if(s)var
-Z=s[1],G=hU(v,j),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
-d=as(i(c),g,ce),e=hV(_,I,k(c),d);return hW(a,t,dW(b,i(c)),e)},d),J=hX(a,t),aa=a2($,n(k,J)),K=n(i,J),ab=c4(b),L=n(function(a){return e6(h,a)},Z),ac=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return e7(ab,a,L)},M=[0,e$(a,t,h1(a,I),aa,ac,K,af,ae,ad,b,m)];else
+Z=s[1],G=hV(v,j),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
+d=as(i(c),g,ce),e=hW(_,I,k(c),d);return hX(a,t,dW(b,i(c)),e)},d),J=hY(a,t),aa=a2($,n(k,J)),K=n(i,J),ab=c3(b),L=n(function(a){return e6(h,a)},Z),ac=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return e7(ab,a,L)},M=[0,e$(a,t,h2(a,I),aa,ac,K,af,ae,ad,b,m)];else
 var
 M=s;return M}var
 N=[0,m]}else
@@ -2978,8 +2978,8 @@ var
 N=w;return N}function
 dX(c,b,a){if(a){var
 d=a[2],e=a[1],g=function(a){return[0,e,dX(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-h3(d,c,b,a){if(a)var
-e=a[1],h=h3(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cb(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+h4(d,c,b,a){if(a)var
+e=a[1],h=h4(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cb(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
 fa=[0,e,0];function
@@ -2990,26 +2990,26 @@ var
 d=i(a);return[0,d,g]}function
 rj(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
 f=a[2],g=dT(e,c,a[3],a[4]);return dX(function(a){return ri(c,g,a)},f,b)}return b}return b}function
-h4(d,a,c,b){var
-e=bs(fa,c),f=a[4],g=a[3];return cZ(function(a,c){return rj(d,g,b,a,c)},f,e)}function
-h5(b,a){return v(e,l(b,at(n(i,a))))}function
-h6(b){var
+h5(d,a,c,b){var
+e=bs(fa,c),f=a[4],g=a[3];return cY(function(a,c){return rj(d,g,b,a,c)},f,e)}function
+h6(b,a){return v(e,l(b,at(n(i,a))))}function
+h7(b){var
 a=k(b);return a?a[1]:e}function
 dY(a){return k(a)?0:1}function
 rk(a){return J(cc(dY,a))}function
-h7(b,a){var
+h8(b,a){var
 c=k(a);if(c){var
 d=j(i(a),b);return aD(c[1],d)}return j(i(a),b)}function
 rl(g,f,e,d,a){var
 b=dY(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,h6(a))),c=v(i(a),j);else
+j=l(g,l(e,h7(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,h7(f,a)]]}function
+c=i(a);return[0,[0,c],[0,h8(f,a)]]}function
 dZ(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
 rm(b,a){var
-c=rk(a),d=at(n(h6,a)),e=h5(b,a);return n(function(a){return rl(b,e,d,c,a)},a)}function
+c=rk(a),d=at(n(h7,a)),e=h6(b,a);return n(function(a){return rl(b,e,d,c,a)},a)}function
 rn(c,a){var
 d=c[10],h=d?v(e,l(d[1],a)):e,f=c[11],i=f?v(e,l(a,f[1])):e,g=v(h,i);return b(g,g)}function
 ro(e,d,a){var
@@ -3023,54 +3023,54 @@ c=d0(b),d=c?A(a,e):c;if(d)var
 f=d;else{var
 g=fb(b);if(g)return A(e,a);var
 f=g}return f}function
-h8(c,a){return at(n(function(a){return rp(c,a)?e:b(a,a)},a))}function
-h9(b,a){return d0(b)?a:n(s,a)}function
-h_(a){return aT(v,dN(e,a),a)}function
+h9(c,a){return at(n(function(a){return rp(c,a)?e:b(a,a)},a))}function
+h_(b,a){return d0(b)?a:n(s,a)}function
+h$(a){return aT(v,dN(e,a),a)}function
 rq(a,c){var
-d=d0(a),b=d||fb(a);return b?A(h_(h9(a,c)),e):b}function
+d=d0(a),b=d||fb(a);return b?A(h$(h_(a,c)),e):b}function
 rr(e,d,c,a){var
 f=b(e,d),g=k(a),h=T(b(k(c),g),f),j=b(e,d),l=i(a);return[0,u(b(i(c),l),j),h]}function
-h$(a,e,d,c){function
-f(b){return dO([0,a,a],rr(a,e,c,h$(a,j(e,h),b,c)))}function
+ia(a,e,d,c){function
+f(b){return dO([0,a,a],rr(a,e,c,ia(a,j(e,h),b,c)))}function
 i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-ia(c,b,a){function
-d(b){return ia(c,b,cd(c,a,a))}function
+ib(c,b,a){function
+d(b){return ib(c,b,cd(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
 rs(a,n,d,c,m){var
 o=aE(m,K(d)),f=aU(a,eY(c),o),q=k(f),i=p(b(g(2,h),q),a);if(i)var
-j=h$(a,h,n,f),r=p(e,c)?j:qI(a,j),l=[0,ia(a,d,r)];else
+j=ia(a,h,n,f),r=p(e,c)?j:qI(a,j),l=[0,ib(a,d,r)];else
 var
 l=i;return l}function
 rt(o,n,d,c){var
 p=b(g(2,h),c),a=v(e,u(b(D(g(2,h)),d),p)),q=bP(c),f=v(e,j(l(bP(eY(d)),q),h)),i=j(j(bP(o),a),f),r=j(bq(i),h),s=bq(a),k=aD(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),w=bp(j(j(a,m),t)),x=bp(m);return[0,[0,bp(k),x],w]}function
-ib(a,h,d,c){var
-e=rt(a,h,d,c),f=e[1],g=aE(a,K(e[2])),b=rs(g,f[1],f[2],d,c),i=b?[0,hz(g,a,b[1])]:b;return i}var
-ru=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),ic=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-c5(g,f,c,a){if(p(a,e))return 0;if(A(b(ru,a),c))return 0;if(A(c,b(s(ic),a))){var
-d=ib(g,f,s(ic),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return ib(g,f,c,a)}function
+ic(a,h,d,c){var
+e=rt(a,h,d,c),f=e[1],g=aE(a,K(e[2])),b=rs(g,f[1],f[2],d,c),i=b?[0,hA(g,a,b[1])]:b;return i}var
+ru=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),id=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+c4(g,f,c,a){if(p(a,e))return 0;if(A(b(ru,a),c))return 0;if(A(c,b(s(id),a))){var
+d=ic(g,f,s(id),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return ic(g,f,c,a)}function
 fc(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=c5(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+h=a[8],d=c4(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
 rv(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
 e=l(K(c[2]),h),f=j(a,b(e,fc(c,a,d))),g=[0,T(b(a,a),f)],i=b(e,a),k=j(fc(c,a,d),i);return[0,[0,u(b(a,fc(c,a,d)),k)],g]}function
-id(d,c){var
+ie(d,c){var
 e=ag(d);return function(a,f){var
-g=b(a[2],e),h=h8(d,f),i=b(a[1],a[1]);return T(a3(b(b(b(c,c),i),h)),g)}}function
-ie(d,a,h,f,c){if(I(h[1],e)&&rq(d,c)){var
-g=h_(h9(d,c)),i=b(g,g);return s(bq(u(b(b(a,a),i),f)))}var
-j=h8(d,c);return a3(T(b(b(a,a),j),f))}function
-ig(a){return a?a[1][2]:h}function
-ih(a){var
+g=b(a[2],e),h=h9(d,f),i=b(a[1],a[1]);return T(a3(b(b(b(c,c),i),h)),g)}}function
+ig(d,a,h,f,c){if(I(h[1],e)&&rq(d,c)){var
+g=h$(h_(d,c)),i=b(g,g);return s(bq(u(b(b(a,a),i),f)))}var
+j=h9(d,c);return a3(T(b(b(a,a),j),f))}function
+ih(a){return a?a[1][2]:h}function
+ii(a){var
 c=ag(a);return function(a){return Y(function(a){return b(a[1],c)},a)}}function
 rw(a,c){var
-e=ig(c);function
+e=ih(c);function
 g(a){return b(e,a)}function
 d(a){return Y(g,a)}var
-h=f(ih(a),c),i=[0,Y(s,f(ih(a),c)),h],j=d(a[11]);return dS([0,d(a[10]),j],i)}function
-ii(c,a){var
+h=f(ii(a),c),i=[0,Y(s,f(ii(a),c)),h],j=d(a[11]);return dS([0,d(a[10]),j],i)}function
+ij(c,a){var
 d=ag(c);return function(f,e){var
-g=b(b(d,ig(f)),d),h=rw(c,f),i=h[1];if(i){var
+g=b(b(d,ih(f)),d),h=rw(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],m=[0,T(b(a,at(n(function(a){var
 c=b(k,a);return v(b(l,a),c)},e))),g)];return[0,[0,u(b(a,at(n(function(a){var
@@ -3086,47 +3086,47 @@ i=h}else
 var
 i=d;var
 m=b(c,c);return[0,[0,u(b(f,at(n(function(b){return rn(a,b)},g))),m)],i]}}function
-ij(b,c,j,a){var
+ik(b,c,j,a){var
 d=b[4];if(typeof
 d==="number")return 0===d?f(rx(b,c),a):rv(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=m(ii(b,c),[0,e],a),o=[0,m(id(b,c),e,a)],p=n(s,a);return dS([0,[0,s(m(id(b,c),e,p))],o],l)}return m(ii(b,c),0,a)}var
-g=d[1],h=aP(a,a),k=[0,ie(b,c,g,h,a)];return[0,[0,s(ie(b,c,g,h,n(s,a)))],k]}}function
+e=i[1],l=m(ij(b,c),[0,e],a),o=[0,m(ie(b,c),e,a)],p=n(s,a);return dS([0,[0,s(m(ie(b,c),e,p))],o],l)}return m(ij(b,c),0,a)}var
+g=d[1],h=aP(a,a),k=[0,ig(b,c,g,h,a)];return[0,[0,s(ig(b,c,g,h,n(s,a)))],k]}}function
 ry(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(ij(a,c,b,0),i)];else
+i=a[2],f=[0,bs(ik(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hI(a);if(g)var
-j=a[9],h=[0,n(function(d){return ij(a,c,b,d)},j)];else
+g=hJ(a);if(g)var
+j=a[9],h=[0,n(function(d){return ik(a,c,b,d)},j)];else
 var
 h=g;return h}function
-ik(d,c,b,a){function
+il(d,c,b,a){function
 e(b){var
-e=ik(d,c+1|0,b,hv(a));return[0,m(d,c,dN(rz,a)),e]}function
+e=il(d,c+1|0,b,hw(a));return[0,m(d,c,dN(rz,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
 rA(e,d,c,b,j,i,h,a,g,f){var
-k=h0(e,c,a,b,g),l=d[2],m=0;return bB(ik(function(f,g){return rh(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+k=h1(e,c,a,b,g),l=d[2],m=0;return bC(il(function(f,g){return rh(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
 fd(a,b){var
 c=a[4];return cb(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 rB(a,e,d,c){var
-b=h4(a,e,d,c);return[0,h5(a,b),b]}function
-rC(c,b,a){return dY(a)?b:v(b,h7(c,a))}function
-il(c,a,b){if(a){if(b){var
-d=il(c,a[2],b[2]);return[0,rC(c,a[1],b[1]),d]}return a}return a}function
+b=h5(a,e,d,c);return[0,h6(a,b),b]}function
+rC(c,b,a){return dY(a)?b:v(b,h8(c,a))}function
+im(c,a,b){if(a){if(b){var
+d=im(c,a[2],b[2]);return[0,rC(c,a[1],b[1]),d]}return a}return a}function
 rD(f,a,b){var
-c=bQ(0,a[2]),g=cc(function(b){return fd(a,b)},c),d=n(function(c){return rB(f,a,b,c)},g),h=bs(e,b),i=cZ(function(b,a){return il(a[1],b,a[2])},d,h);return[0,d,K(J(cc(function(b){return dJ(fd(a,b))},c))),i]}function
-im(b,a){if(b)if(a)var
-d=im(b[2],a[2]),c=[0,dS(b[1],a[1]),d];else
+c=bQ(0,a[2]),g=cc(function(b){return fd(a,b)},c),d=n(function(c){return rB(f,a,b,c)},g),h=bs(e,b),i=cY(function(b,a){return im(a[1],b,a[2])},d,h);return[0,d,K(J(cc(function(b){return dJ(fd(a,b))},c))),i]}function
+io(b,a){if(b)if(a)var
+d=io(b[2],a[2]),c=[0,dS(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
 rE(c,b,a,g){var
 d=dZ(b);if(d)var
-e=function(a){return im(g,rm(c,a))},h=e(bs(fa,b[2])),i=function(d){return fd(a,d)?e(h4(c,a,b[2],d)):h},f=[0,n(i,bQ(0,a[2]))];else
+e=function(a){return io(g,rm(c,a))},h=e(bs(fa,b[2])),i=function(d){return fd(a,d)?e(h5(c,a,b[2],d)):h},f=[0,n(i,bQ(0,a[2]))];else
 var
 f=d;return f}function
 d1(a){return a[12]}function
@@ -3142,20 +3142,20 @@ e=bR(a,ao(a,d)),f=e?bR(a,ao(a,c)):e;if(f)var
 k=ci(a,c),m=b(i,l(ci(a,d),k)),n=ao(a,c),g=[0,j(fe(ao(a,d),n,h),m)];else
 var
 g=f;return g}function
-io(f,e,a,d,c){if(a){var
+ip(f,e,a,d,c){if(a){var
 g=b(a[1],c);return p(b(d,b(e,d1(f))),g)}return a}function
-ip(f,d,c){if(d){if(c){var
-a=c[1],g=ip(f,d[2],c[2]);if(A(e,a[1])&&dY(d[1])&&A(a[2],f)){var
+iq(f,d,c){if(d){if(c){var
+a=c[1],g=iq(f,d[2],c[2]);if(A(e,a[1])&&dY(d[1])&&A(a[2],f)){var
 h=a[3],i=l(f,a[2]);return v(g,l(b(a[1],i),h))}return g}return e}return e}function
 rH(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
 rI(d,c,b,a){var
 e=br(d[3],c);return n(rH,br(br(b,a),e))}function
 rJ(a){return A(e,a[1])?a[3]:e}function
-iq(b,a){var
-c=k(a);return ip(i(a),c,b)}function
+ir(b,a){var
+c=k(a);return iq(i(a),c,b)}function
 rK(e,d,c,a){var
-f=iq(a,[0,e,bs(fa,d[2])]),g=b(c[2],f),h=c[1];return j(at(n(function(b){return iq(a,b)},h)),g)}function
+f=ir(a,[0,e,bs(fa,d[2])]),g=b(c[2],f),h=c[1];return j(at(n(function(b){return ir(a,b)},h)),g)}function
 rL(b,a){var
 c=b[3];return br(n(i,a),c)}function
 rM(f,a,e,i,h,d,c){var
@@ -3170,8 +3170,8 @@ d==="number"&&!d)return dZ(a);return 0}return 0}return 0}function
 rO(m,a,l,k,b,d,c){var
 f=rN(a),g=f?bR(a,ao(a,d)):f,h=g?bR(a,ao(a,c)):g,i=h?bR(a,b):h,j=i?an(function(a){return p(e,a)},b):i,n=j?[0,rM(m,a,l,k,b,d,c)]:j;return n}function
 rP(c,b,a,j,i,h,g,f,e){var
-d=aK(0,b[2]);return d?io(c,a,rO(a,c,j,i,h,b[1],g),f,e):d}function
-ir(b,a){var
+d=aK(0,b[2]);return d?ip(c,a,rO(a,c,j,i,h,b[1],g),f,e):d}function
+is(b,a){var
 c=k(b);if(c)var
 g=c[1],d=aD(k(a),g);else
 var
@@ -3183,10 +3183,10 @@ f=i(a);return[0,f,d]}function
 rQ(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=dT(c,d,a[2],a[3]);return dX(function(a){return ir(f,a)},e,b);default:var
-h=a[1],g=0,i=dT(c,d,a[2],a[3]);return h3(function(a){return ir(i,a)},h,g,b)}}function
-rR(d,c,b,a){return cZ(function(a,b){return rQ(d,c,a,b)},a,b)}function
-c6(a){return A(e,a[1])}function
+e=a[1],f=dT(c,d,a[2],a[3]);return dX(function(a){return is(f,a)},e,b);default:var
+h=a[1],g=0,i=dT(c,d,a[2],a[3]);return h4(function(a){return is(i,a)},h,g,b)}}function
+rR(d,c,b,a){return cY(function(a,b){return rQ(d,c,a,b)},a,b)}function
+c5(a){return A(e,a[1])}function
 rS(a){return A(a[1],a[2])}function
 d2(c,b,d,a){function
 e(d){if(a){var
@@ -3194,25 +3194,25 @@ e=d2(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,d2(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
 rT(a){var
 b=d2(a[17],[0,e,h],a[2],a[18]);return br(d2(a[15],[0,h,h],a[2],a[16]),b)}function
-c7(b){var
+c6(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
 ff(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return c6(i(c))?0:2;case
-2:return c6(i(c))?c7(b)?0:1:2;case
+1:return c5(i(c))?0:2;case
+2:return c5(i(c))?c6(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(c7(b)&&c6(i(c))&&c6(d)&&rS(d))return 0;return 2;case
-1:if(c7(b)&&p(e,a[1][1]))return 0;return 2;default:return c6(a[1])?1:2}}function
+d=a[1];if(c6(b)&&c5(i(c))&&c5(d)&&rS(d))return 0;return 2;case
+1:if(c6(b)&&p(e,a[1][1]))return 0;return 2;default:return c5(a[1])?1:2}}function
 rU(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 d3(c,i,b,h){var
-a=c5(c,i,b,h);if(a)var
+a=c4(c,i,b,h);if(a)var
 d=a[1],f=d[2],j=p(b,e)?aD(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
@@ -3222,7 +3222,7 @@ f==="number")switch(f){case
 0:return[0,aU(a,d,c)];case
 1:var
 C=b(k,c);return[0,aU(a,s(b(h,d)),C)];case
-2:if(c7(t)){var
+2:if(c6(t)){var
 D=b(k,c);return d3(a,g,s(b(h,d)),D)}var
 E=b(k,c);return d3(a,g,s(b(h,l(c,d))),E);case
 3:return 0;default:return[0,aU(a,v(e,d),c)]}else
@@ -3241,9 +3241,9 @@ z=n;return z;default:var
 A=f[1],M=b(d,A[2]);return p(b(A[1],c),M)?[0,aU(a,d,c)]:[0,[0,e,e]]}}function
 fg(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-is(b,j,h,g,f,d,a){if(a)return Y(i,cj(b,j,h,g,f,d,a[1]));var
+it(b,j,h,g,f,d,a){if(a)return Y(i,cj(b,j,h,g,f,d,a[1]));var
 c=rU(b),k=c?[0,e]:c;return k}function
-it(g,f,e,d,c,b,a){return a?Y(k,cj(g,f,e,d,c,b,a[1])):a}function
+iu(g,f,e,d,c,b,a){return a?Y(k,cj(g,f,e,d,c,b,a[1])):a}function
 rV(f,d,c,a){var
 g=b(a,a),h=v(b(c,c),g),i=A(e,c)?b(c,c):A(a,e)?b(a,a):e,j=b(d,d),k=T(s(b(f,i)),j),l=b(d,d);return[0,u(s(b(f,h)),l),k]}function
 rW(a,m,g,f){var
@@ -3257,12 +3257,12 @@ var
 j=c;return j}function
 rX(a){var
 c=k(a),d=Y(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-rY(b,a){return c7(b)?rX(a):a}function
+rY(b,a){return c6(b)?rX(a):a}function
 fh(b,e,d,g,f,a,c){switch(ff(b,a)){case
 0:var
-j=it(b,e,d,g,f,a,i(c));return fg(is(b,e,d,g,f,a,k(c)),j);case
+j=iu(b,e,d,g,f,a,i(c));return fg(it(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=it(b,e,d,g,f,a,k(c));return fg(is(b,e,d,g,f,a,i(c)),l);default:var
+l=iu(b,e,d,g,f,a,k(c));return fg(it(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
 h==="number"&&3===h)return rW(e,d,a,c);return 0}}function
 fi(a,f,e,d,c,b,p){var
@@ -3274,19 +3274,19 @@ l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
 n=1;if(n)return cj(a,f,e,d,c,b,g)}return fh(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fh(a,f,e,d,c,b,[0,[0,g],0])}return fh(a,f,e,d,c,b,[0,0,h])}function
-c8(b,a){return cZ(v,a,b)}function
+c7(b,a){return cY(v,a,b)}function
 rZ(a){if(a)var
-b=a[2],c=a[1],e=n(k,b),f=c8(k(c),e),g=n(i,b),d=[0,[0,c8(i(c),g),f]];else
+b=a[2],c=a[1],e=n(k,b),f=c7(k(c),e),g=n(i,b),d=[0,[0,c7(i(c),g),f]];else
 var
 d=a;return d}function
-iu(c,b,a){var
+iv(c,b,a){var
 d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
 fj(d,b,a){if(b){var
 c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
 r0(b,a){var
-c=k(a),d=fj(aD,k(b),c),e=i(a);return[0,iu(aD,i(b),e),d]}function
+c=k(a),d=fj(aD,k(b),c),e=i(a);return[0,iv(aD,i(b),e),d]}function
 r1(b,a){var
-c=k(a),d=iu(v,k(b),c),e=i(a);return[0,fj(v,i(b),e),d]}function
+c=k(a),d=iv(v,k(b),c),e=i(a);return[0,fj(v,i(b),e),d]}function
 fk(b,a){if(a){var
 c=a[2],d=a[1];return c?m(b,d,fk(b,c)):d}return ce}function
 r2(g){function
@@ -3311,26 +3311,26 @@ b=a[2],c=a[1];if(c){var
 f=e(b);return a2(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
 r3(b,a){return aT(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
-c9(a,b,f){if(f){var
+c8(a,b,f){if(f){var
 c=f[2],d=f[1];if(A(a,d)){var
-g=c9(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+g=c8(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
 i=function(f){if(I(d,a)){var
-e=c9(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return c9(a,b,c)},k=function(b){return c9(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+e=c8(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return c8(a,b,c)},k=function(b){return c8(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
 r4=r2([0,function(b,a){return p(a,b)}]);function
-iv(b,a){var
-c=f(r4[5],a);return as(hn(b),c,e)}function
+iw(b,a){var
+c=f(r4[5],a);return as(ho(b),c,e)}function
 r5(b,a){return J(cc(function(a){return A(b,a)},a))}function
 r6(p,c){var
-a=ht(p,J(c)),d=n(i,c),e=n(k,c),f=iv(a,d),g=iv(a,e),h=c9(f,hp(a,r5(f,d)),d),l=aK(0,a),m=l?h[2]===a?1:0:l;if(m)var
+a=hu(p,J(c)),d=n(i,c),e=n(k,c),f=iw(a,d),g=iw(a,e),h=c8(f,hq(a,r5(f,d)),d),l=aK(0,a),m=l?h[2]===a?1:0:l;if(m)var
 q=K(a),r=r3(g,e),s=T(j(b(K(a),g),r),q),t=K(a),o=[0,[0,u(h[1],t),s]];else
 var
 o=m;return o}function
-iw(a){return aT(j,e,a)}function
-r7(b,a){return iw(n(function(a){return v(e,l(b,k(a)))},a))}function
-ix(c,a){var
+ix(a){return aT(j,e,a)}function
+r7(b,a){return ix(n(function(a){return v(e,l(b,k(a)))},a))}function
+iy(c,a){var
 d=i(a),e=k(a);return j(b(l(c,h),e),d)}function
 r8(b,a){var
-c=K(J([0,b,a])),d=n(i,a),e=c8(i(b),d),f=n(function(a){return ix(c,a)},a),g=c8(ix(c,b),f),h=T(l(g,iw(n(i,[0,b,a]))),c);return[0,u(r7(e,[0,b,a]),c),h]}function
+c=K(J([0,b,a])),d=n(i,a),e=c7(i(b),d),f=n(function(a){return iy(c,a)},a),g=c7(iy(c,b),f),h=T(l(g,ix(n(i,[0,b,a]))),c);return[0,u(r7(e,[0,b,a]),c),h]}function
 r9(a){var
 b=a?[0,r8(a[1],a[2])]:a;return b}function
 r_(a){var
@@ -3350,7 +3350,7 @@ sc(c,b,a){var
 d=sb(c,b,a),e=i(a),f=Y(function(a){return j(e,a)},d);return[0,i(a),f]}function
 sd(a){var
 b=sa(a),c=r$(a);return n(function(a){return sc(c,b,a)},a)}function
-iy(c,b){var
+iz(c,b){var
 g=i(b),d=p(i(c),g);if(d){var
 e=k(c);if(e){var
 a=k(b);return a?p(a[1],e[1]):a}var
@@ -3359,18 +3359,18 @@ var
 f=d;return f}function
 se(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=cb(function(b){return function(a){return iy(a,b)}}(c),a)?a:[0,c,cc(function(b){return function(a){return dJ(iy(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iz(i,h,g,f,e,d,c,a){return cj(i,b(h,K(c)),g,f,e,d,a)}function
+c=b[1],f=b[2],g=cb(function(b){return function(a){return iz(a,b)}}(c),a)?a:[0,c,cc(function(b){return function(a){return dJ(iz(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iA(i,h,g,f,e,d,c,a){return cj(i,b(h,K(c)),g,f,e,d,a)}function
 sf(h,g,f,e,d,c,o,b){var
 a=cj(h,g,f,e,d,c,i(b));if(a){var
 j=a[1][2],m=k(b);if(m){var
-p=iz(h,g,f,e,d,c,o,m[1]);return Y(function(a){return l(j,i(a))},p)}var
+p=iA(h,g,f,e,d,c,o,m[1]);return Y(function(a){return l(j,i(a))},p)}var
 n=[0,j]}else
 var
 n=a;return n}function
 sg(j,i,h,g,f,e,c){var
-k=se(0,sd(c)),l=J(c),b=bB(n(function(a){return sf(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,c8(a[1],a[2])]:a,d=m;else
+k=se(0,sd(c)),l=J(c),b=bC(n(function(a){return sf(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,c7(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
 sh(a){var
@@ -3379,7 +3379,7 @@ si(b,a){return aT(function(c,a){return j(v(i(c),b),a)},e,a)}function
 sj(j,i,h,g,f,d,a){var
 k=sh(a);if(k){var
 m=k[1],b=cj(j,i,h,g,f,d,m);if(b)var
-o=si(m,a),c=iz(j,i,h,g,f,d,J(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+o=si(m,a),c=iA(j,i,h,g,f,d,J(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
 sk(a,f,e,d,c,b,i){var
@@ -3387,8 +3387,8 @@ g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(ff(a,b))return 0;var
 h=n(r_,i),j=sg(a,f,e,d,c,b,h);return fg(sj(a,f,e,d,c,b,h),j)}return 0}function
 fl(e,d,c,b,a){function
-f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return bB(qP(qQ,function(a){return f(b,a)},a))}}function
-iA(c,h,g,f,e){function
+f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return bC(qP(qQ,function(a){return f(b,a)},a))}}function
+iB(c,h,g,f,e){function
 i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(ff(c,b)){case
 0:return i(b,fk(r0,a));case
 1:return i(b,fk(r1,a));default:var
@@ -3397,29 +3397,29 @@ sl(b,f,e,d,c){function
 k(a,g){return fi(b,f,e,d,c,a,g)}return function(l,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return m(iA(b,f,e,d,c),g,a);case
+0:return m(iB(b,f,e,d,c),g,a);case
 1:var
 i=m(fl(b,f,e,d,c),g,a);return i?r9(i[1]):i;default:return sk(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,qG(a,ce)):a;var
-n=hw(a);return m(iA(b,f,e,d,c),g,n)}var
+n=hx(a);return m(iB(b,f,e,d,c),g,n)}var
 j=m(fl(b,f,e,d,c),g,a);return j?r6(h[1],j[1]):j}}}function
-iB(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=iB(i,h,g,f,e,hn(d),k,j),m=a[1],n=b[1],o=aK(0,d),c=[0,a_(sl(i,h,g,f,e),o,n,m),l];else
+iC(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=iC(i,h,g,f,e,ho(d),k,j),m=a[1],n=b[1],o=aK(0,d),c=[0,a_(sl(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
 sm(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-iC(a,f,e,d,c,b){var
-g=qN(a[2],b),h=rT(a);return bB(iB(a,f,e,d,c,sm(a[6]),h,g))}function
+iD(a,f,e,d,c,b){var
+g=qN(a[2],b),h=rT(a);return bC(iC(a,f,e,d,c,sm(a[6]),h,g))}function
 sn(b,a){return v(e,aD(b,a))}function
 so(a,e,d,c){var
 g=A(c,d)?k(e):i(e),f=sn(a,g),h=b(f,c);return u(j(b(l(a,f),d),h),a)}function
-iD(m,k,j,i,g,b,a){if(A(a,e))return[0,f(g,bp(l(s(h),a)))];function
+iE(m,k,j,i,g,b,a){if(A(a,e))return[0,f(g,bp(l(s(h),a)))];function
 c(o){var
 b=bp(a);function
-h(a){return iD(m,k,j,i,g,o,a)}var
-c=bA(k,b);if(c){var
+h(a){return iE(m,k,j,i,g,o,a)}var
+c=bB(k,b);if(c){var
 d=h(as(b,j,e));if(d)var
 f=h(as(b,i,e)),p=f?[0,so(m,c[1],d[1],f[1])]:f,l=p;else
 var
@@ -3431,10 +3431,10 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 sp(c,g,f,d,a){var
 h=as(a,ao(c,d),e);return b(g,l(as(a,ao(c,f),e),h))}function
 sq(a,b,i,h,g,f,d){var
-c=hA(a);if(c){var
-j=a[2];return iD(b,i,h,g,function(c){return sp(a,b,f,d,c)},j,e)}return c}function
-iE(d,k,i,c,h,a){if(c)if(a){var
-m=a[2],n=hv(h),l=iE(d,k,i,c[2],n,m),o=d1(d);if(I(c[1],o)){var
+c=hB(a);if(c){var
+j=a[2];return iE(b,i,h,g,function(c){return sp(a,b,f,d,c)},j,e)}return c}function
+iF(d,k,i,c,h,a){if(c)if(a){var
+m=a[2],n=hw(h),l=iF(d,k,i,c[2],n,m),o=d1(d);if(I(c[1],o)){var
 p=b(k,dN(e,h)),q=d1(d);return[0,j(b(f(i,a[1]),q),p),l]}var
 g=l}else
 var
@@ -3445,7 +3445,7 @@ sr(a){var
 b=a?[0,aT(v,a[1],a[2])]:a;return b}function
 ss(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return sr(iE(a,j,c,ao(a,b),d,h))}var
+d=a[14];return sr(iF(a,j,c,ao(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
@@ -3453,7 +3453,7 @@ e=b;return e}function
 st(a,f,e,d,c){var
 b=a[7];return typeof
 b==="number"?b?ss(a,f,e,d,c):rG(a,f,e,d,c):sq(a,f,e,b[1],b[2],d,c)}function
-iF(b,a,g,f,e,d,c){return io(b,a,st(b,a,g,f,e),d,c)}function
+iG(b,a,g,f,e,d,c){return ip(b,a,st(b,a,g,f,e),d,c)}function
 ck(d,c,a){return b(a,l(b(d,a),c))}function
 su(c,f,d,a){if(A(e,c)){if(f)var
 t=f[1],i=p(a,b(b(g(2,h),c),t));else
@@ -3468,17 +3468,17 @@ x=ck(c,a,d[1]);return[0,aD(ck(c,a,k),x)]}var
 l=I(c,e),m=l?p(a,e):l,y=m?[0,ck(c,a,k)]:m;return y}if(d){var
 n=I(c,e),o=n?p(e,a):n,z=o?[0,ck(c,a,d[1])]:o;return z}var
 q=I(c,e),r=q?I(a,e):q,B=r?[0,e]:r;return B}function
-iG(g,f,d,a){if(a){var
+iH(g,f,d,a){if(a){var
 b=su(g,f,d,a[1]);if(b)var
-c=iG(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+c=iH(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
 sv(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bA(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+c=bB(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
 sw(a,n){var
-g=n[2]===1?1:0,h=g?hH(a):g;if(h){var
+g=n[2]===1?1:0,h=g?hI(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3506,8 +3506,8 @@ sx(d,a){var
 c=a[1],e=a[2];return b(d,b(l(c[1],c[2]),e))}function
 sy(a,d,c,b){var
 e=bQ(0,a[2]),f=n(function(b){return sv(a,b)},e),g=ao(a,b),h=br(br(ao(a,c),g),f);return n(function(a){return sx(d,a)},h)}function
-iH(f,d,c){if(f){if(d){var
-a=d[1],i=f[1],k=i[2],g=iH(f[2],d[2],c);if(g){var
+iI(f,d,c){if(f){if(d){var
+a=d[1],i=f[1],k=i[2],g=iI(f[2],d[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(I(a,e))return[0,[0,o,n]];var
 h=A(e,a)?k[1]:k[2];if(h)var
 r=j(n,b(a,h[1])),s=i[1],p=[0,[0,dX(function(b){return l(b,a)},s,o),r]];else
@@ -3523,7 +3523,7 @@ j!=="number")switch(j[0]){case
 f=b(d,a4(a)),k=c[3],g=u(b(f,a4(a)),k),m=l(e_(a,c,g),f);return[0,g,v(l(f,cg(a,c,g)),m)];case
 1:var
 h=b(d,a4(a)),n=c[3],i=u(b(h,a4(a)),n),o=l(e_(a,c,i),h);return[0,i,v(l(h,cg(a,c,i)),o)]}return[0,d,e]}function
-iI(a){var
+iJ(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
 c=fb(a),f=c?[0,e]:c,d=d0(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
@@ -3539,9 +3539,9 @@ b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
 sE(a,m,t,h,g,f,K,J){var
 d=m[3],o=f[1],u=dU(0,m[4]),w=e4(a)?v(e,f[3]):e,x=sw(a,m),y=x?bR(a,ao(a,h)):x,z=y?bR(a,ao(a,g)):y,A=z?an(function(b){var
 c=a[2];return aK(i(b),c)},u):z;if(A){var
-L=sy(a,o,h,g),q=iH(u,f[2],L);if(q){var
-B=q[1],M=br(t,B[1]),C=n(function(b){return sz(a,b[1],b[2])},M),r=n(i,C),N=sB(a,r),O=k(iI(a)),P=i(iI(a)),s=iG(sA(a,r,w),P,O,N);if(s){var
-D=sD(a),c=D[2],E=D[1],F=ag(a),Q=c2(a),G=b(ch(a),Q),R=b(E,E),S=b(b(w,b(F,F)),R),T=b(c,c),U=sC(a,t,r),V=l(b(j(s[1],U),T),S),W=b(at(n(k,C)),d),X=ci(a,g),Y=l(ci(a,h),X),Z=b(b(b(o,a[15]),Y),d),_=j(B[2],Z),$=l(b(a4(a),_),W),aa=b($,b(G,b(c,c))),ab=b(j(b(V,d),aa),J),ac=d1(a),ad=a[15],ae=a4(a);return p(b(K,b(b(b(b(b(b(G,b(c,c)),d),ae),o),ad),ac)),ab)}var
+L=sy(a,o,h,g),q=iI(u,f[2],L);if(q){var
+B=q[1],M=br(t,B[1]),C=n(function(b){return sz(a,b[1],b[2])},M),r=n(i,C),N=sB(a,r),O=k(iJ(a)),P=i(iJ(a)),s=iH(sA(a,r,w),P,O,N);if(s){var
+D=sD(a),c=D[2],E=D[1],F=ag(a),Q=c1(a),G=b(ch(a),Q),R=b(E,E),S=b(b(w,b(F,F)),R),T=b(c,c),U=sC(a,t,r),V=l(b(j(s[1],U),T),S),W=b(at(n(k,C)),d),X=ci(a,g),Y=l(ci(a,h),X),Z=b(b(b(o,a[15]),Y),d),_=j(B[2],Z),$=l(b(a4(a),_),W),aa=b($,b(G,b(c,c))),ab=b(j(b(V,d),aa),J),ac=d1(a),ad=a[15],ae=a4(a);return p(b(K,b(b(b(b(b(b(G,b(c,c)),d),ae),o),ad),ac)),ab)}var
 H=s}else
 var
 H=q;var
@@ -3549,15 +3549,15 @@ I=H}else
 var
 I=A;return I}function
 sF(b,a){var
-c=hI(b),d=q7(b),e=ry(b,a[1],a[3]),f=c?q6(b,c[1]):c;return[0,b,a,hC(a[2],a[3]),c,f,e,d]}function
+c=hJ(b),d=q7(b),e=ry(b,a[1],a[3]),f=c?q6(b,c[1]):c;return[0,b,a,hD(a[2],a[3]),c,f,e,d]}function
 sG(a){var
 b=re(a);return function(a){function
 c(b,a){return b===a?1:0}return cb(function(b){return c(a,b)},b)}}function
 sH(a,b){var
-c=a[7],d=a[1][9],e=sG(b),f=hR(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-iJ(d,c){var
+c=a[7],d=a[1][9],e=sG(b),f=hS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+iK(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(ge(b[1],d))return[0,b[2]];var
+b=a[1];if(gf(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
 sI(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
@@ -3570,10 +3570,10 @@ var
 j=e;return j}function
 sJ(a,b,e){var
 d=a[2][2],f=a[1],g=a[2][1],c=sI(a,b,e);if(c){var
-h=iC(f,g,d,a[2][3],a[3],c[1]);return Y(function(a){return rR(d,b[3],a,b[4])},h)}return c}function
+h=iD(f,g,d,a[2][3],a[3],c[1]);return Y(function(a){return rR(d,b[3],a,b[4])},h)}return c}function
 sK(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=iJ(e,h[4]);if(b){var
+b=iK(e,h[4]);if(b){var
 f=I(i,c);if(f){var
 l=a[5],m=b[1];return rP(d,a,c,rD(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
@@ -3582,7 +3582,7 @@ g=b;return g}}function
 sL(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=iJ(e,g[5]);if(c)return sE(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=iK(e,g[5]);if(c)return sE(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
@@ -3591,7 +3591,7 @@ l=c[1],n=c[2][2];return function(h,b){var
 d=as(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=A(e,d);if(j){var
-o=iF(l,n,h,a[1],b,d,a[5]),k=o||a_(sK(c,a,g),h,b,d);if(!k)return m(sL(c,a,g),b,d);var
+o=iG(l,n,h,a[1],b,d,a[5]),k=o||a_(sK(c,a,g),h,b,d);if(!k)return m(sL(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
@@ -3602,12 +3602,12 @@ i=bQ(0,h[3]),j=c[1];return an(f(sM(b,a,d),j),i)}var
 g=c}else
 var
 g=e;return g}function
-iK(a,c){var
+iL(a,c){var
 d=a3(b(b(a,a),c));return[0,bq(b(b(a,a),c)),d]}function
-iL(h,g,a){var
+iM(h,g,a){var
 b=aP(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=iK(h,b);f=1}if(!f)var
+d=iL(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
 sO(a,b,c){if(I(a,e))return[0,[0,e,e]];var
 d=A(e,b);if(d){if(A(e,a))var
@@ -3617,12 +3617,12 @@ i=T(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-iM(a,r,f,h){var
+iN(a,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=p(e,g[1]);if(l)var
-s=g[2],t=aU(a,b(f,g[1]),s),m=[0,dO(iK(a,h),t)];else
+s=g[2],t=aU(a,b(f,g[1]),s),m=[0,dO(iL(a,h),t)];else
 var
 m=l;return m;case
 1:var
@@ -3635,16 +3635,16 @@ j=k(d),l=b(k(e),j),m=i(d),n=b(i(e),m),c=sO(b(b(b(a,a),a),h),n,l);if(c)var
 f=c[1],o=aD(a,k(f)),p=i(f),g=[0,[0,v(s(a),p),o]];else
 var
 g=c;return g}function
-iN(e,k,o,a,n,m,d){var
+iO(e,k,o,a,n,m,d){var
 c=k[8],f=aP(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
 p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aU(e,j(l(b(b(c,c),n),u),s),q)]}return 0}else
 return 2===i[0]?[0,aU(e,f,b(a,c))]:sP(e,f,d[3],m)}function
-iO(f,e,d,c,a){function
+iP(f,e,d,c,a){function
 g(g){var
-h=b(K(d+1|0),f),c=iO(f,e,d+1|0,g,u(b(a,e),h)),l=k(c);return[0,j(a,i(c)),l]}function
+h=b(K(d+1|0),f),c=iP(f,e,d+1|0,g,u(b(a,e),h)),l=k(c);return[0,j(a,i(c)),l]}function
 h(b){return[0,a,a]}return 0===c?h(0):g(c-1|0)}function
-iP(d,b){var
+iQ(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aK(b,a[1])){var
 a=a[2];continue}var
@@ -3653,54 +3653,54 @@ sQ(c,f,a){var
 d=u(i(a),c),l=b(j(d,g(2,h)),c),e=p(k(a),l),m=e?[0,d]:e;return[0,f,m]}function
 fm(g,c,f,e,a,d){if(aK(f,a))return[0,a,0];if(e){var
 h=e[1],i=h[1],j=e[2],k=h[2],l=cd(b(g,c),d,k),m=fm(g,c,f,j,dK(a,i),l),n=fm(g,c,f,j,a,d);return[1,dK(a,i),n,m]}return sQ(c,a,d)}function
-iQ(g,f,e,c,a,d){function
+iR(g,f,e,c,a,d){function
 h(e){var
-h=cd(b(g,f),a,a);return iQ(g,f,e,dK(c,c),h,[0,[0,c,a],d])}function
+h=cd(b(g,f),a,a);return iR(g,f,e,dK(c,c),h,[0,[0,c,a],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
 sR(c,a,i,g,f,e){var
-j=s(h),d=c5(b(c,a),f,j,i);if(d){var
-k=b(c,a),l=[0,b(c,a),k];return fm(c,a,g,iQ(c,a,e,1,d[1],0),0,l)}return sS}function
+j=s(h),d=c4(b(c,a),f,j,i);if(d){var
+k=b(c,a),l=[0,b(c,a),k];return fm(c,a,g,iR(c,a,e,1,d[1],0),0,l)}return sS}function
 sT(c,n,m,C,B,a,z){var
 o=b(z,c),d=u(o,a);if(A(d,K(n))){var
-q=l(b(j(d,h),a),o),f=iP(m,bp(j(d,h)));if(f){var
-r=f[1],s=iO(a,u(q,c),1,C,q),t=p(k(s),B);if(t)var
+q=l(b(j(d,h),a),o),f=iQ(m,bp(j(d,h)));if(f){var
+r=f[1],s=iP(a,u(q,c),1,C,q),t=p(k(s),B);if(t)var
 D=b(a,c),v=[0,j(r,u(b(r,i(s)),D))];else
 var
 v=t;var
 w=v}else
 var
 w=f;return w}var
-g=iP(m,n);if(g)var
+g=iQ(m,n);if(g)var
 x=I(g[1],e),y=x?[0,e]:x;else
 var
 y=g;return y}function
-iR(m,k,i,h,g,f,b,a){if(a){var
+iS(m,k,i,h,g,f,b,a){if(a){var
 n=a[1],o=p(n,b),c=o?sT(m,k,i,h,g,f,l(b,n)):o;if(c)var
-d=iR(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+d=iS(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
 sU(k,o,n,i,f,e,m,d){var
-a=iR(k,o,n,i,f,e,m,d);if(a)var
+a=iS(k,o,n,i,f,e,m,d);if(a)var
 c=a[1],p=b(e,k),q=K(i),r=b(g(2,h),q),s=T(b(j(j(f,g(2,g(2,h))),r),c),p),t=K(J(d)),l=[0,[0,c,j(j(c,b(D(g(2,g(2,h))),t)),s)]];else
 var
 l=a;return l}function
-iS(a){return aT(v,dN(e,a),a)}function
-sV(e,d,c,b,a){return bB(n(function(a){return c5(e,d,l(a,b),c)},a))}function
+iT(a){return aT(v,dN(e,a),a)}function
+sV(e,d,c,b,a){return bC(n(function(a){return c4(e,d,l(a,b),c)},a))}function
 sW(a,d,c){var
 e=i(d),f=aD(a,T(b(a,k(c)),e)),g=k(d);return[0,u(b(a,i(c)),g),f]}function
-iT(d,l,j,c){var
-a=sV(d,l,j,iS(c),c);if(a)var
+iU(d,l,j,c){var
+a=sV(d,l,j,iT(c),c);if(a)var
 b=a[1],m=at(n(k,b)),f=[0,at(n(i,b)),m],g=A(e,i(f)),o=g?[0,n(function(a){return sW(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-sX=g(2,g(2,D(g(2,D(g(2,D(g(2,h)))))))),fn=bo(g(2,h),sX),sY=g(2,g(2,g(2,D(g(2,h))))),sZ=bo(g(2,h),sY),s0=g(2,D(g(2,g(2,h)))),iU=bo(g(2,h),s0),s1=g(2,D(g(2,g(2,h)))),s2=bo(g(2,h),s1),iV=bp(b(g(2,D(g(2,g(2,D(g(2,g(2,h))))))),s2)),iW=g(2,g(2,g(2,D(g(2,g(2,h))))));function
-s3(b,a){return sR(fn,sZ,iU,iV,b,a)}function
+sX=g(2,g(2,D(g(2,D(g(2,D(g(2,h)))))))),fn=bo(g(2,h),sX),sY=g(2,g(2,g(2,D(g(2,h))))),sZ=bo(g(2,h),sY),s0=g(2,D(g(2,g(2,h)))),iV=bo(g(2,h),s0),s1=g(2,D(g(2,g(2,h)))),s2=bo(g(2,h),s1),iW=bp(b(g(2,D(g(2,g(2,D(g(2,g(2,h))))))),s2)),iX=g(2,g(2,g(2,D(g(2,g(2,h))))));function
+s3(b,a){return sR(fn,sZ,iV,iW,b,a)}function
 s4(a){var
-b=v(e,l(iW,bP(a)));return bo(g(2,h),b)}function
+b=v(e,l(iX,bP(a)));return bo(g(2,h),b)}function
 s5(i,c,f,e){var
-a=s4(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(f,a);return sU(iU,iV,i,4,u(d,bo(g(2,h),iW)),d,k,j)}function
+a=s4(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(f,a);return sU(iV,iW,i,4,u(d,bo(g(2,h),iX)),d,k,j)}function
 s6(d,p,a,o,n,m){var
-c=c5(d,p,l(m,n),o);if(c){var
+c=c4(d,p,l(m,n),o);if(c){var
 f=c[1],g=A(e,i(a));if(g)var
 q=i(a),r=aD(d,T(b(fn,k(f)),q)),s=k(a),h=[0,[0,u(b(fn,i(f)),s),r]];else
 var
@@ -3716,24 +3716,24 @@ c==="number"&&c){var
 d=dZ(a),h=d?s8:d;return h}var
 i=a[2],e=J(a[9])===i?1:0;if(e)var
 j=a[9],b=an(function(b){var
-c=a[1];return hs(J(b),c)},j);else
+c=a[1];return ht(J(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return iL(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return iM(g,a,b)},k)];else
 var
 f=b;return f}function
 s9(e,d,a,c,g){var
-f=aP(a,a),b=iM(d,e,c,f);if(b){var
-h=b[1];return bB(n(function(b){return iN(d,e,a,c,f,h,b)},g))}return b}function
+f=aP(a,a),b=iN(d,e,c,f);if(b){var
+h=b[1];return bC(n(function(b){return iO(d,e,a,c,f,h,b)},g))}return b}function
 s_(b,d,i,h,a,g){var
 c=as(g,a[2],0),j=b[1],e=J(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=iT(d,i,a[1],c);return Y(function(a){return n(fo,a)},k)}var
+k=iU(d,i,a[1],c);return Y(function(a){return n(fo,a)},k)}var
 l=s9(b,d,c,a[1],h);return Y(function(a){return n(fo,a)},l)}return e}function
 s$(d,c,e,b){var
 a=s7(d,c);if(a){var
-f=bQ(0,J(b[2])),g=a[1];return bB(n(function(a){return s_(d,c,e,g,b,a)},f))}return a}function
+f=bQ(0,J(b[2])),g=a[1];return bC(n(function(a){return s_(d,c,e,g,b,a)},f))}return a}function
 ta(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
@@ -3752,7 +3752,7 @@ h=d[1];if(h){var
 a=h[1],i=p(e,a[1]);if(i){var
 k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return p(b(aP(c,c),m),l)}return i}return 1}var
 g=dJ(I(d[1][1],e));return g?g:A(e,aP(c,c))}}function
-iX(b,c,a){var
+iY(b,c,a){var
 f=b[1],d=J(a)===f?1:0,e=d?an(ta(b,c),a):d;return e?tb(b,c,a):e}function
 tc(e,d,a,c){if(c){if(a){var
 f=b(a[1],e);return p(b(c[1],d),f)}return a}return 1}function
@@ -3760,25 +3760,25 @@ td(e,d,a,c){if(c){if(a){var
 f=b(c[1],d);return p(b(a[1],e),f)}return a}return 1}function
 fp(c,b,a,f,e){var
 d=tc(c,b,i(a),f);return d?td(c,b,k(a),e):d}function
-iY(e,d,a,c,b){var
+iZ(e,d,a,c,b){var
 f=[0,k(a)];return fp(d,e,[0,[0,i(a)],f],c,b)}function
 te(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=cb(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||iY(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cb(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||iZ(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
 tf(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bA(i,a[1]);if(c){var
-d=bA(c[1],a[2]);if(d)return fp(b,j,d[1],a[3],a[4]);var
+c=bB(i,a[1]);if(c){var
+d=bB(c[1],a[2]);if(d)return fp(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bA(f,a[1]);return e?iY(g,b,e[1],a[2],a[3]):e;default:return te(g,b,a[1],a[2],a[3],0,f)}}function
+e=bB(f,a[1]);return e?iZ(g,b,e[1],a[2],a[3]):e;default:return te(g,b,a[1],a[2],a[3],0,f)}}function
 tg(a){return 0===a[0]?1:0}function
-iZ(i,b,h,g,f,e,a){var
+i0(i,b,h,g,f,e,a){var
 j=b[2],d=J(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=an(function(a){return iX(i,l,a)},k);else
+k=a[2],l=a[1],c=an(function(a){return iY(i,l,a)},k);else
 var
 c=d;if(c){var
 m=b[4],n=b[3];return an(function(a){return tf(h,g,f,e,n,a)},m)}return c}var
@@ -3787,15 +3787,15 @@ fq(d,c,a,b){if(a){var
 e=k(b),f=i(b),g=fo(a[1]);return fp(d[3],c,g,f,e)}return a}function
 tk(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=as(i(c),m,0),n=a[1],e=hs(J(d),n);if(e){var
-o=k(c);return fq(f,b,iN(b,a,l,g,j,h,iL(b,a,d)),o)}return e}}function
+m=a[9],d=as(i(c),m,0),n=a[1],e=ht(J(d),n);if(e){var
+o=k(c);return fq(f,b,iO(b,a,l,g,j,h,iM(b,a,d)),o)}return e}}function
 tl(d,c,b,a){var
-e=k(a);return fq(d,c,bA(b,i(a)),e)}function
+e=k(a);return fq(d,c,bB(b,i(a)),e)}function
 tm(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=iS(b),c=s5(a[1],e,f,b);if(c){var
+f=iT(b),c=s5(a[1],e,f,b);if(c){var
 m=c[1];return an(function(c){var
-a=bA(b,i(c));if(a){var
+a=bB(b,i(c));if(a){var
 g=k(c);return fq(j,d,s6(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
@@ -3808,12 +3808,12 @@ n==="number"&&n){var
 o=dZ(d);if(o){var
 p=m(tm(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=iT(a,k,l,b);if(i){var
+i=iU(a,k,l,b);if(i){var
 t=i[1];return an(function(b){return tl(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=aP(b,b),j=iM(a,d,l,q);if(j){var
+q=aP(b,b),j=iN(a,d,l,q);if(j){var
 u=j[1];return an(a_(tk(d,c,a,e),b,q,u),g)}return j}return 1}}function
 to(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
@@ -3826,7 +3826,7 @@ c==="number"&&c){var
 g=K(J(e[2])),d=p(ti,b(K(a[1]),g)),h=d?[0,s3(f,tj)]:d;return h}return 0}function
 tr(c,b,h,f,a){var
 i=a[1],j=b[2],g=J(a[2])===j?1:0;if(g)var
-k=a[2],d=an(function(a){return iX(c,i,a)},k);else
+k=a[2],d=an(function(a){return iY(c,i,a)},k);else
 var
 d=g;if(d)var
 l=b[4],m=J(a[2]),e=an(function(a){return tp(m,a)},l);else
@@ -3834,15 +3834,15 @@ var
 e=d;if(e){var
 n=a[2];return to(c,b,h,f,a,tq(c,f,a),0,n)}return e}function
 ts(c,b,m,l,f,d,k,a){var
-g=iZ(c,b,m,l,f,d,k),i=g?aK(a,c[3]):g,j=i?dJ(a===b[1]?1:0):i;return j?iF(c,f,d,a,b[1],e,h):j}function
-i0(c,a,b){return s$(c,a[1],a[3],b)}function
-i1(c,a){var
+g=i0(c,b,m,l,f,d,k),i=g?aK(a,c[3]):g,j=i?dJ(a===b[1]?1:0):i;return j?iG(c,f,d,a,b[1],e,h):j}function
+i1(c,a,b){return s$(c,a[1],a[3],b)}function
+i2(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hC(b,a[3]);return iC(c,d,b,a[3],f,e)}}function
+f=hD(b,a[3]);return iD(c,d,b,a[3],f,e)}}function
 tt(c,a,d,b){var
 h=a[1],m=a[2],i=aK(0,J(b[2]));if(i){if(an(tg,d[4]))return tr(c,d,h,a[3],b);var
-e=i0(c,a,b);if(e){var
-j=e[1],g=f(i1(c,a),j);if(g)return iZ(c,d,h,j,m,g[1],b);var
+e=i1(c,a,b);if(e){var
+j=e[1],g=f(i2(c,a),j);if(g)return i0(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
@@ -3851,8 +3851,8 @@ var
 l=i;return l}function
 tu(b,a,k,c){var
 l=a[1],m=a[2],g=aK(0,J(c[2]));if(g){var
-d=i0(b,a,c);if(d){var
-h=d[1],e=f(i1(b,a),h);if(e){var
+d=i1(b,a,c);if(d){var
+h=d[1],e=f(i2(b,a),h);if(e){var
 n=bQ(0,b[3]),o=e[1];return cb(function(a){return ts(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
@@ -3860,22 +3860,22 @@ i=d;var
 j=i}else
 var
 j=g;return j}var
-c_=[Q,tv,bJ(0)],i2=[Q,tw,bJ(0)];function
-aF(b,a){throw[0,c_,m(am(tx),b,a)]}function
+c9=[Q,tv,bJ(0)],i3=[Q,tw,bJ(0)];function
+aF(b,a){throw[0,c9,m(am(tx),b,a)]}function
 ty(a){return[0,a,eK(64),0]}function
-a5(a){if(a[3])throw[0,c_,tz];mJ(a[2]);(function(d){for(;;){var
+a5(a){if(a[3])throw[0,c9,tz];mJ(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(mI(a[2])===1025)return aF(tA,eL(a[2]));gY(a[2],b);continue}return c}}(0));return eL(a[2])}function
+c=32!==b?1:0;if(c){if(mI(a[2])===1025)return aF(tA,eL(a[2]));gZ(a[2],b);continue}return c}}(0));return eL(a[2])}function
 d4(a,d){var
 b=a5(d),c=C(b,a);return c?aF(a,b):c}function
 fr(b){var
-a=1-b[3];if(a)throw[0,c_,tB];return a}function
+a=1-b[3];if(a)throw[0,c9,tB];return a}function
 tC(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
 e=97<=a?1:0,d=e?a<=kv?1:0:e;return d}function
-i3(a){var
+i4(a){var
 e=C(a,tD),f=e?45===W(a,0)?1:0:e,b=f?1:f,c=w(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
@@ -3887,28 +3887,28 @@ d=c;else{var
 e=tC(W(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cu?1:0,j=i?l(b):i;else
+i=c<=ct?1:0,j=i?l(b):i;else
 var
 j=d;if(1-j)aF(tE,a);return qC(16,a)}function
-aG(a){return i3(a5(a))}function
+aG(a){return i4(a5(a))}function
 cl(c){var
-a=a5(c),b=C(a,tF);return b?[0,i3(a)]:b}function
+a=a5(c),b=C(a,tF);return b?[0,i4(a)]:b}function
 bt(b){var
 a=aG(b);if(aj(a)<=0)aF(tH,lh(tG,a));return a}var
-i4=1048576;function
-bC(b){var
-a=aG(b);if(aj(a)<0)aF(tJ,lh(tI,a));if(qB(a,i4))throw[0,i2,f(am(tK),i4)];return cV(a)}function
+i5=1048576;function
+bD(b){var
+a=aG(b);if(aj(a)<0)aF(tJ,lh(tI,a));if(qB(a,i5))throw[0,i3,f(am(tK),i5)];return cU(a)}function
 d5(d,b,c){var
-a=bC(c);if(b<=a){var
+a=bD(c);if(b<=a){var
 e=f(am(tL),a);aF(m(am(tM),d,b),e)}return a}function
-c$(d,c){function
+c_(d,c){function
 a(g,e){var
 b=g,a=e;for(;;){if(0===b)return bi(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}return a(bC(c),0)}function
+b=b-1|0,a=[0,f(d,c),a];continue}}return a(bD(c),0)}function
 a6(b,d,c){var
-a=c$(d,c);if(1-gH(aZ(a),b)){var
+a=c_(d,c);if(1-gI(aZ(a),b)){var
 e=aZ(a),g=f(am(tN),e);aF(aI(tQ,mf(tP,$(am(tO),b))),g)}return a}function
-i5(c,b,a){var
+i6(c,b,a){var
 d=[0,b,0];return a6(c,function(a){return a6(d,aG,a)},a)}function
 fs(e,b){var
 a=a5(b),c=C(a,tR);if(c){if(C(a,tS))return aF(tT,a);var
@@ -3931,10 +3931,10 @@ var
 d=c;return d}return 2}return[1,cm(b)]}function
 t$(b){var
 a=a5(b);if(C(a,ua)){var
-c=C(a,ub);if(c){if(C(a,uc))return C(a,ud)?C(a,ue)?aF(uf,a):[1,bC(b)]:2;var
+c=C(a,ub);if(c){if(C(a,uc))return C(a,ud)?C(a,ue)?aF(uf,a):[1,bD(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bC(b)]}function
+d=c;return d}return[0,bD(b)]}function
 ug(c,b){var
 a=a5(b),d=C(a,uh);if(d){if(C(a,ui)){if(C(a,uj))return aF(uk,a);var
 f=a6([0,c,0],aG,b);return[0,f,a6([0,c,0],aG,b)]}var
@@ -3942,33 +3942,33 @@ e=1}else
 var
 e=d;return e}function
 ul(a){d4(um,a);var
-e=bC(a),b=bC(a),c=bC(a),f=tU(a),g=t1(a),h=t$(a),d=ug(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bt(a),m=i5([0,i,0],e,a),n=fs(aG,a),o=fs(aG,a),p=bt(a),q=i5([0,c,0],j,a),r=a6([0,k,0],aG,a),s=bt(a),t=a6([0,0,[0,b,0]],aG,a),u=bt(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a6([0,0,[0,b,0]],aG,a)]}function
-i6(b,a){d4(un,a);var
-e=d5(uo,b[3],a),d=bC(a);function
+e=bD(a),b=bD(a),c=bD(a),f=tU(a),g=t1(a),h=t$(a),d=ug(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bt(a),m=i6([0,i,0],e,a),n=fs(aG,a),o=fs(aG,a),p=bt(a),q=i6([0,c,0],j,a),r=a6([0,k,0],aG,a),s=bt(a),t=a6([0,0,[0,b,0]],aG,a),u=bt(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a6([0,0,[0,b,0]],aG,a)]}function
+i7(b,a){d4(un,a);var
+e=d5(uo,b[3],a),d=bD(a);function
 c(a){return d5(up,b[2],a)}function
 f(a){var
 b=a5(a);if(C(b,uq)){if(C(b,ur)){if(C(b,us))return aF(ut,b);var
 e=d5(uu,d,a),f=c(a),g=cl(a);return[0,e,f,g,cl(a)]}var
-h=c$(c,a),i=cl(a);return[2,h,i,cl(a)]}var
+h=c_(c,a),i=cl(a);return[2,h,i,cl(a)]}var
 j=c(a),k=cl(a);return[1,j,k,cl(a)]}var
-g=bt(a),h=c$(f,a),i=bt(a);return[0,e,d,g,h,i,a6([0,b[3],0],aG,a)]}function
-uv(b,a){d4(uw,a);return c$(function(a){var
+g=bt(a),h=c_(f,a),i=bt(a);return[0,e,d,g,h,i,a6([0,b[3],0],aG,a)]}function
+uv(b,a){d4(uw,a);return c_(function(a){var
 c=d5(ux,b[3],a),d=bt(a);return[0,c,d,a6([0,b[2],0],aG,a)]},a)}function
 uy(b,a){d4(uz,a);var
-c=bt(a),d=[0,b[1],0];return[0,c,c$(function(a){return a6(d,aG,a)},a)]}var
-i7=30;function
+c=bt(a),d=[0,b[1],0];return[0,c,c_(function(a){return a6(d,aG,a)},a)]}var
+i8=30;function
 ft(a){var
-c=aS(a);if(c<=30)return[0,cV(a),0];var
-d=0<=aj(a)?a:s(a),b=ay(0,c-60|0),e=0===b?d:cU(d,b),f=cU(e,i7),i=cV(l(e,af(f,i7))),g=be(cV(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
+c=aS(a);if(c<=30)return[0,cU(a),0];var
+d=0<=aj(a)?a:s(a),b=az(0,c-60|0),e=0===b?d:cT(d,b),f=cT(e,i8),i=cU(l(e,af(f,i8))),g=be(cU(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
 a7(c,b){var
 a=ft(b);return be(a[1],a[2]-c|0)}function
 bS(e,d,c){var
 a=ft(d),b=ft(c);return be(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 bT(c,b){var
-d=be(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cv)|0;var
-e=k1(b),f=be(e[1],27),g=Math.floor(f),h=j(af(g|0,26),be(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cU(h,-a|0)}function
-bD(a){return Math.abs(a)<R?1:0}function
+d=be(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cu)|0;var
+e=k1(b),f=be(e[1],27),g=Math.floor(f),h=j(af(g|0,26),be(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cT(h,-a|0)}function
+bu(a){return Math.abs(a)<R?1:0}function
 F(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -3982,23 +3982,23 @@ a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
 cn(c,b){var
-a=[0,0.];cO(function(c){var
+a=[0,0.];cN(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 co(a){return a*a}function
-cp(b,a){if(0===c(b[10],a)[1+a].length-1){var
+c$(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return F(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
 uA(a){var
-b=g8(0,a.length-1);return ar(function(e,d){var
-f=pG(cw,cw,d),h=pN(b,f),g=gJ(function(b){return ge(c(a,b)[1+b],d)},h);return g?g[1]:(pI(b,f,e),e)},a)}function
+b=g9(0,a.length-1);return ar(function(e,d){var
+f=pG(cv,cv,d),h=pN(b,f),g=gK(function(b){return gf(c(a,b)[1+b],d)},h);return g?g[1]:(pI(b,f,e),e)},a)}function
 uB(a){return typeof
 a==="number"?0===a?uC:0:2===a[0]?uE:uD}function
 uF(c,a){var
-b=t(c,0.),e=1./ay(1,a.length-1);function
-f(a,c){return z(b,a,d(b,a)+c*e)}cO(function(a){return E(f,a)},a);function
+b=t(c,0.),e=1./az(1,a.length-1);function
+f(a,c){return z(b,a,d(b,a)+c*e)}cN(function(a){return E(f,a)},a);function
 g(c,a){return a-d(b,c)}return o(function(a){return ar(g,a)},a)}function
 uG(c,b,a){var
 d=cn(a,function(a){return co(y(a-c,b-a))});return[0,cn(a,function(a){return co(y(0.,y(c-a,a-b)))}),d]}function
-i8(b,a,c){if(b!=S&&a!=R){var
+i9(b,a,c){if(b!=S&&a!=R){var
 d=cn(c,function(c){return y(b*c,a*c)});return[0,cn(c,function(c){return a1(b*c,a*c)}),d]}return[0,S,R]}function
 fu(e,d,b){function
 a(c){return e*Math.sqrt(cn(b,function(a){switch(d){case
@@ -4007,17 +4007,17 @@ b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cy),c]}function
+c=a(1.);return[0,-a(cx),c]}function
 uH(a,g,d){var
-b=aA(a1,R,d),c=aA(y,S,d),h=fu(a,g,d),e=h[2],f=h[1];switch(g){case
+b=av(a1,R,d),c=av(y,S,d),h=fu(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
 uI(e,a,v,n){var
 U=a[9],V=0;function
-W(b,a){return ay(b,aS(a))}var
-f=az(function(a,b){return az(W,a,b)},V,U),k=a[8],w=1,X=a[9],g=ad($(function(a){return ad($(function(a){return a7(f,a)},a))},X)),x=a[10],h=x?a7(f,x[1]):S,z=a[11],i=z?a7(f,z[1]):R,A=a[10],B=a[11],N=0;if(A&&0<=aj(A[1]))var
+W(b,a){return az(b,aS(a))}var
+f=aA(function(a,b){return aA(W,a,b)},V,U),k=a[8],w=1,X=a[9],g=ad($(function(a){return ad($(function(a){return a7(f,a)},a))},X)),x=a[10],h=x?a7(f,x[1]):S,z=a[11],i=z?a7(f,z[1]):R,A=a[10],B=a[11],N=0;if(A&&0<=aj(A[1]))var
 l=0;else
 N=1;if(N){var
 O=0;if(B&&!(0<aj(B[1])))var
@@ -4031,7 +4031,7 @@ j=uF(n,g);break;case
 j=g;break;default:var
 j=ar(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
 P=0;if(2!==e&&h!=S&&i!=R){var
-D=[0,[ah,(h+i)/2.,n*co((i-h)/2.),cv],0];P=1}if(!P)var
+D=[0,[ah,(h+i)/2.,n*co((i-h)/2.),cu],0];P=1}if(!P)var
 D=0;var
 p=a[4],u=0;if(typeof
 p==="number")u=1;else
@@ -4049,7 +4049,7 @@ E=0;function
 Y(a){switch(e){case
 0:return uG(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a1(i,b),c=i8(y(h,-b),f,a),d=fu(b,l,a),g=a1(c[2],d[2]);return[0,y(c[1],d[1]),g]}return i8(h,i,a);default:return E?uH(1.,l,a):fu(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a1(i,b),c=i9(y(h,-b),f,a),d=fu(b,l,a),g=a1(c[2],d[2]);return[0,y(c[1],d[1]),g]}return i9(h,i,a);default:return E?uH(1.,l,a):fu(1.,l,a)}}var
 Z=2===e?j:g,G=o(Y,Z),H=b(k,k),_=ad(a[9]);function
 aa(a){return 2===e?a7(0,a):bS(-2*f|0,a,H)}if(2===e)var
 ab=0,I=function(a,b){return bS(ab,a,b)};else
@@ -4060,16 +4060,16 @@ r!=="number"&&2===r[0]){var
 K=r[1];if(K){var
 L=K[1],an=b(L[2],L[2]),J=an;T=1}}if(!T)var
 J=w;var
-ae=0===e?0:cK(D,m),af=uA(g),ag=o(function(a){return a[2]},G),ai=o(function(a){return a[1]},G),ak=t(v,[0]),al=o(function(a){return cn(a,function(a){return a})},j),am=o(function(a){return F(a,a)},j);return[0,e,v,n,f,function(a){return ad(c(_,a)[1+a])},j,C,am,al,ak,ai,ag,af,ae,J,ac,I,aa]}function
+ae=0===e?0:cJ(D,m),af=uA(g),ag=o(function(a){return a[2]},G),ai=o(function(a){return a[1]},G),ak=t(v,[0]),al=o(function(a){return cn(a,function(a){return a})},j),am=o(function(a){return F(a,a)},j);return[0,e,v,n,f,function(a){return ad(c(_,a)[1+a])},j,C,am,al,ak,ai,ag,af,ae,J,ac,I,aa]}function
 uJ(a){var
-b=a[2],c=a[1],d=0===dA(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gF(function(a){return 0===dA(a,c)?1:0},g),e=uB(a[4]);if(e&&f&&h)return[0,uI(e[1],a,b,c)];return 0}function
+b=a[2],c=a[1],d=0===dA(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gG(function(a){return 0===dA(a,c)?1:0},g),e=uB(a[4]);if(e&&f&&h)return[0,uI(e[1],a,b,c)];return 0}function
 uK(a,d){function
 b(b){return o(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),s=b(a[7]),p=t(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,q,p,n,m,l,k,j,i,h,g]}function
-i9(a){return 0<aj(a[1])?1:0}function
-i_(e,b){var
+i_(a){return 0<aj(a[1])?1:0}function
+i$(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4077,8 +4077,8 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bK(d[1],d[2])<0?1:0;if(c&&b&&i9(d)&&f)return 0;return 2;case
-1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return i9(a[1])?1:2}}function
+d=a[1],f=bK(d[1],d[2])<0?1:0;if(c&&b&&i_(d)&&f)return 0;return 2;case
+1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return i_(a[1])?1:2}}function
 uL(a,i,b){var
 f=t(b,0),g=t(b,0),d=a[7],e=lT(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
@@ -4087,25 +4087,25 @@ a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=bK(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};b4(k,a[13]);h=1}if(!h){gS(f,0,b,1);gS(g,0,b,1)}return[0,f,g]}function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};b4(k,a[13]);h=1}if(!h){gT(f,0,b,1);gT(g,0,b,1)}return[0,f,g]}function
 uM(b,a){return t(b,[0,3,3,0,a])}function
 uN(b,k,d,a){var
-l=b[16],f=ad($(function(a){return 0<aj(a)?1:0},l)),m=i_(b,1),n=[0,i_(b,0),m],g=uL(b,k,d),h=g[2],i=g[1];function
+l=b[16],f=ad($(function(a){return 0<aj(a)?1:0},l)),m=i$(b,1),n=[0,i$(b,0),m],g=uL(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
 m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lG(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bx(d,function(b){return j(o,a,b)})}}else
+o=0;return by(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bx(d,function(b){return b<p?[0,3,3,0,b2(1,a)]:j(b2(1,a),a,b)})}return uM(d,a)}function
+p=e[1];return by(d,function(b){return b<p?[0,3,3,0,b2(1,a)]:j(b2(1,a),a,b)})}return uM(d,a)}function
 d6(a,g,b){var
-h=a[1],e=cp(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cp(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+h=a[1],e=c$(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=c$(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
 bE(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
 fv(a,b){var
-c=cx*a[17];return c<bE(a,b)?1:0}function
+c=cw*a[17];return c<bE(a,b)?1:0}function
 uO(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
 uP(a,b){var
 c=uO(a,b);return(a[3]*a[15]-c)/2.}function
@@ -4145,7 +4145,7 @@ fx(c,a){var
 b=1;for(;;){b4(function(b){return a8(a,F(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-i$(a){var
+ja(a){var
 b=Math.sqrt(F(a,a));return o(function(a){return a/b},a)}function
 uR(a){var
 l=a[1],m=a[2];function
@@ -4154,8 +4154,8 @@ w=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];E(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
 x(h){var
-b=aZ(i[1]),c=aZ(g[1])-b|0,d=g[1],f=bi(cN(function(a,b){return a<c?1:0},d));b4(function(b){var
-c=i[1],d=bF(a,e(b));i[1]=[0,i$(fx(i[1],d)),c];return 0},f);return i[1]}function
+b=aZ(i[1]),c=aZ(g[1])-b|0,d=g[1],f=bi(cM(function(a,b){return a<c?1:0},d));b4(function(b){var
+c=i[1],d=bF(a,e(b));i[1]=[0,ja(fx(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
@@ -4167,48 +4167,48 @@ c=g;else
 var
 n=bF(a,e(b)),l=fx(x(0),n),c=F(l,l);var
 h=uQ(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cr<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+j=cq<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=cx*a[17],k=[0,[0,bE(a,b)<=m?1:0,c,b]];else
+m=cw*a[17],k=[0,[0,bE(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
 G=n[1],i=f(bL(D),G);if(i){var
-v=az(ay,i[1],i[2]),b=v[3],y=v[2];n[1]=f(bL(function(c){return function(b){var
+v=aA(az,i[1],i[2]),b=v[3],y=v[2];n[1]=f(bL(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
 H=e(b),j=Math.sqrt(y),I=di*t(b)<y?1:0,J=p[1],K=h[1],L=uP(a,b),M=l0(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-A=bx(w,function(c){return function(b){return d6(a,c,e(b))}}(b)),N=h[1];b4(function(b,c){return function(a){return a8(c,d(a,b),a)}}(b,A),N);var
+A=by(w,function(c){return function(b){return d6(a,c,e(b))}}(b)),N=h[1];b4(function(b,c){return function(a){return a8(c,d(a,b),a)}}(b,A),N);var
 O=0,P=o(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
-Q=bF(a,H),m=i$(fx(x(0),Q));if(0.<a[3])var
+Q=bF(a,H),m=ja(fx(x(0),Q));if(0.<a[3])var
 C=e(a[4]),u=F(m,c(l[6],C)[1+C]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=bx(w,function(d,f){return function(b){var
+R=[0,[0,m,u]],S=by(w,function(d,f){return function(b){var
 a=e(b);return F(d,c(l[6],a)[1+a])-f}}(m,u)),B=R,k=S}z(k,b,j);E(function(b,a){return z(q,b,d(q,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
 j(a){return ad(bi(a))}var
 u=j(g[1]),A=j(h[1]),B=j(r[1]),b=j(p[1]),C=d7(u,A,B,b),k=[0,0.],v=[0,0.];E(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*bE(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
 G=bE(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*G}var
-H=k[1],I=F(b,b),J=a[15]-I+H,K=F(b,b),L=y(J,eh*(a[15]+K)+cr),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,B,P,b,C,O,L,N,M]}function
-ja(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cr,h=aA(function(b,a){return y(b,d(e,a[1]))},m,a),b=[0,0.];E(function(a,c){b[1]=y(b[1],d(f,a)-d(g,a));return 0},a);return uR([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,f6*h<b[1]?1:0])}function
+H=k[1],I=F(b,b),J=a[15]-I+H,K=F(b,b),L=y(J,eh*(a[15]+K)+cq),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,B,P,b,C,O,L,N,M]}function
+jb(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cq,h=av(function(b,a){return y(b,d(e,a[1]))},m,a),b=[0,0.];E(function(a,c){b[1]=y(b[1],d(f,a)-d(g,a));return 0},a);return uR([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,f7*h<b[1]?1:0])}function
 uS(a,b){var
 e=[0,0];E(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=cp(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=c$(a,g);function
 n(b){var
 f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(di*f<h)return h;var
 e=bl(c(a[6],b)[1+b]);a8(e,1.,c(a[6],g)[1+g]);return F(e,e)}var
-h=bx(a[2],n);z(h,g,0.);function
+h=by(a[2],n);z(h,g,0.);function
 j(c){return o(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return ja(a,b,1.,e[1],-1,r,q,h,p)}function
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jb(a,b,1.,e[1],-1,r,q,h,p)}function
 uT(c,b,g,a){function
 e(g,e){var
 h=[ah,e];return eG(o(function(b){var
 e=a[1]*d(c[9],b[1]);return eg*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return ja(c,b,0.,b.length-1,g,e(function(a){return a[3]},S),k,i,h)}function
-jb(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,uS(a,b),0];var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jb(c,b,0.,b.length-1,g,e(function(a){return a[3]},S),k,i,h)}function
+jc(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,uS(a,b),0];var
 c=a[14];return eE(function(c,d){return uT(a,b,c,d)},c)}function
 fy(a,c,b){if(0.<a[3])return b+d(a[8],c);var
 e=dz(a[1][14],a[5]);return b/eg+e[1]*d(a[1][9],c)}function
@@ -4227,11 +4227,11 @@ e=F(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
 uX(a,d){if(d===a[9].length-1)return a;function
 b(a){return eH(a,0,d)}var
 e=b(a[9]),c=b(a[13]),f=b(a[11]),g=F(c,c),h=F(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=d7(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jc(a,e,d){var
+jd(a,e,d){var
 b=bF(a,e);E(function(d,f){var
 e=c(a[9],d)[1+d];return a8(b,f,bF(a,c(a[2],e)[1+e][1]))},d);return b}function
 uY(a,i,f){var
-j=f.length-1,g=t(j,0.),k=j-1|0,s=jc(a,i,f),u=0;if(!(k<0)){var
+j=f.length-1,g=t(j,0.),k=j-1|0,s=jd(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=F(s,bF(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -4241,36 +4241,36 @@ e=A,q=r;continue}var
 p=r;break}}z(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=d7(a[9],a[10],a[11],g),l=ar(function(b,a){return a+d(v,b)},f),m=jc(a,i,l);return[0,l,F(m,m)]}function
+v=d7(a[9],a[10],a[11],g),l=ar(function(b,a){return a+d(v,b)},f),m=jd(a,i,l);return[0,l,F(m,m)]}function
 d8(k,g,a,j,b){var
 s=k?k[1]:ef,u=g?g[1]:g,l=da(a,b),m=d7(a[9],a[10],a[11],l),n=fw(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
 q=uY(a,b,m),B=q[2],C=q[1],h=B,o=C;r=1}if(!r)var
 h=n,o=m;var
-v=y(a[15],f7*a[17]),e=y(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+cr),f=t(bU(a),0.),i=[0,0.];E(function(b,h){var
+v=y(a[15],f8*a[17]),e=y(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+cq),f=t(bU(a),0.),i=[0,0.];E(function(b,h){var
 g=e*d(a[14],b)-j*h;z(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);z(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-w=a[9],x=p(a[4]),A=aA(function(b,a){return b+p(a)},x,w);return[0,f,e,-A-h/e-e*F(a[13],a[13])]}var
+w=a[9],x=p(a[4]),A=av(function(b,a){return b+p(a)},x,w);return[0,f,e,-A-h/e-e*F(a[13],a[13])]}var
 uZ=48,u0=16,u1=400000000;function
 u2(a){function
 d(a){return a}var
-b=bx(bU(a),d);if(b.length-1<=48)return b;var
+b=by(bU(a),d);if(b.length-1<=48)return b;var
 c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gU(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gV(function(a){return a===b?1:0},e)){var
 c=bE(a,b);d=1}}if(!d)var
-c=cy;return[0,c,b]},b);gV(function(b,a){return aw(b,a)},c);var
-e=eH(c,0,ay(uZ,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+c=cx;return[0,c,b]},b);gW(function(b,a){return ax(b,a)},c);var
+e=eH(c,0,az(uZ,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
 u3(a){var
 b=u2(a),e=a[2].length-1;function
 f(d,b){if(!(e<=d)&&!(e<=b))return d6(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jd(b,a){var
+je(b,a){var
 d=c(b[2],a)[1+a];return fv(b[1],d)}function
 u4(a,c){var
 d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:d6(a[1],b,c)},b)}function
-je(g,p,D,n,f,j){var
+jf(g,p,D,n,f,j){var
 k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -4295,7 +4295,7 @@ w=y(0.,v),x=0.<j?-t-w/j:S,G=b6(x)?S:x;return[0,f,j,h,w,G]}function
 u5(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];z(E,g,d(E,g)*1.00000000001+cr);var
+E=c(j,g)[1+g];z(E,g,d(E,g)*1.00000000001+cq);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4321,10 +4321,10 @@ k=J,w=x;continue}var
 v=x;break}}z(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jf(b,a){var
+jg(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=f3*b[1][17],g=ar(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=f4*b[1][17],g=ar(function(b,h){var
 g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=ad(f(bj(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 p(a,b){var
@@ -4332,32 +4332,32 @@ f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-
 q(b){return o(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=u5(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=b5(b),e=cN(function(h){return function(e,b){var
+h=q(b),c=u5(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=b5(b),e=cM(function(h){return function(e,b){var
 c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dA(e,b.length-1))return[0,b,g,c];var
 b=ad(e);continue}}var
-u=q(h),v=[0,h,g,gT(function(a,b){return b/(p(a,a)+cr)},h,u)];return[0,t(h),v]}function
+u=q(h),v=[0,h,g,gU(function(a,b){return b/(p(a,a)+cq)},h,u)];return[0,t(h),v]}function
 u6(g,b,a,j){var
 k=a[3],l=a[2],c=bl(b[1]),e=[0,b[2]],f=a[1];E(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jd(g,a)&&h*n<0.){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(je(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;z(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
 u7(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];E(function(e,b){var
-f=d(i[1],b),g=jd(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+f=d(i[1],b),g=je(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
 u8(a){var
-b=0.;return aA(function(b,a){return b+Math.abs(a)},b,a)}function
+b=0.;return av(function(b,a){return b+Math.abs(a)},b,a)}function
 u9(a,c,h,g,f){var
 i=u4(a,g),e=a[2].length-1;c[1]=c[1]-aN(aN(e,e),10+(e/3|0)|0)|0;var
-u=f3*a[1][17];function
+u=f4*a[1][17];function
 k(b,j,f){var
-c=u6(a,b,j,f),d=c[2],e=c[1],k=kE*u8(e);return y(0.02*b[2],k)<d?je(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],S]}function
+c=u6(a,b,j,f),d=c[2],e=c[1],k=kE*u8(e);return y(0.02*b[2],k)<d?jf(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],S]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jf(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*e|0,e)|0;var
+m=jg(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*e|0,e)|0;var
 o=u7(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
@@ -4368,21 +4368,21 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-p=f[2],q=a[2],b=n(je(a,h,g,i,o(function(a){return d(f[1],a)},q),p),u0),j=t(f[1].length-1,0.),r=a[2];E(function(c,a){return z(j,a,d(b[1],c))},r);var
-m=jf(a,b)[1],s=m[2],v=m[1],w=cP(function(b){return Math.abs(d(s,b))<=fO*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+p=f[2],q=a[2],b=n(jf(a,h,g,i,o(function(a){return d(f[1],a)},q),p),u0),j=t(f[1].length-1,0.),r=a[2];E(function(c,a){return z(j,a,d(b[1],c))},r);var
+m=jg(a,b)[1],s=m[2],v=m[1],w=cO(function(b){return Math.abs(d(s,b))<=fO*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
 u_=60;function
 u$(a,j,b,c){var
-e=da(a,b),f=da(a,c),g=F(a[13],f),h=fw(a,b,e);if(cx*d(a[8],b)<h)var
+e=da(a,b),f=da(a,c),g=F(a[13],f),h=fw(a,b,e);if(cw*d(a[8],b)<h)var
 k=bF(a,c),l=F(bF(a,b),k),m=l-F(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return fy(a,c,a[3]*a[15]-2.*i)}function
-jg(a,s,h,r,b){var
+jh(a,s,h,r,b){var
 e=aZ(b);function
 u(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fv(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a0(a[2].length-1,v),o=f(bj(function(a){return 1-l3(a,b)}),w),x=[0,r,$(n,o)],y=ad(cK($(function(a){return n(a[1])},b),x)),A=uK(a[1],y),B=jb(A,ad(eE(u,b))),i=gJ(function(b){return b[5]===a[5]?1:0},B);if(i){var
+w=a0(a[2].length-1,v),o=f(bj(function(a){return 1-l3(a,b)}),w),x=[0,r,$(n,o)],y=ad(cJ($(function(a){return n(a[1])},b),x)),A=uK(a[1],y),B=jc(A,ad(eE(u,b))),i=gK(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],g=d8(0,0,j,h,e),k=t(bU(a),0.),l=[0,0.],m=[0,0];lZ(function(n,f){var
 b=f[1],c=d(g[1],n);z(k,b,c);var
 h=c!=0.?1:0;if(h)var
@@ -4396,7 +4396,7 @@ j=e;return j},b);if(0<=a[5]){var
 C=d(g[1],e);z(k,bU(a)-1|0,C)}var
 p=s*fy(j,e,h*(g[3]-l[1])),D=eE(function(i,b){var
 d=c(a[2],b)[1+b],f=u$(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bL(function(a){return a}),D),F=gL(function(b,a){return gg(a[1],b[1])},E),G=$(function(a){return a[2]},F),H=cN(function(a,b){return a<2?1:0},G);if(b6(p))return 0;var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bL(function(a){return a}),D),F=gM(function(b,a){return gh(a[1],b[1])},E),G=$(function(a){return a[2]},F),H=cM(function(a,b){return a<2?1:0},G);if(b6(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
@@ -4405,22 +4405,22 @@ b(b){var
 c=a[1];return f(bj(function(a){return a[1]!==b?1:0}),c)}var
 c=1<aZ(a[1])?1:0,d=c?$(b,a[5]):c;function
 e(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cK(d,gK(e,a[6]))}function
-jh(b,a){function
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cJ(d,gL(e,a[6]))}function
+ji(b,a){function
 c(a){return a}var
 e=a0(b[2].length-1,c),g=f(bj(function(b){return d(a,b)!=0.?1:0}),e);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
 vb(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jh(a,e),b=gL(function(b,a){var
-c=f(b);return gg(f(a),c)},g);function
+g=ji(a,e),b=gM(function(b,a){var
+c=f(b);return gh(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cN(function(a,b){return a<c?1:0},b)}return[0,b,a0(b2(8,aZ(b)),h)]}function
+c=a+1|0;return cM(function(a,b){return a<c?1:0},b)}return[0,b,a0(b2(8,aZ(b)),h)]}function
 vc(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return az(function(b,f){var
+h(c,b){return aA(function(b,f){var
 i=g+a[1][3]|0,l=aN(50*(1+aZ(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jg(a,k,j,e,f);if(b&&c){var
+c=jh(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
@@ -4428,7 +4428,7 @@ c=h(va(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=a0(g,function(a){return a}),n=f(bj(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gK(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cK($(function(b){return vb(a,b)},i),q),s=0;return az(function(a,d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gL(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cJ($(function(b){return vb(a,b)},i),q),s=0;return aA(function(a,d){var
 e=h(d,0),b=dy(function(a){return l(a,u_)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
 db=ed;function
@@ -4442,13 +4442,13 @@ t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(F(f,f)),k=f6*Math.sqrt(F(h,h))<i?1:0;if(k){z(c(e,b)[1+b],b,i);var
+i=Math.sqrt(F(f,f)),k=f7*Math.sqrt(F(h,h))<i?1:0;if(k){z(c(e,b)[1+b],b,i);var
 p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
 ve(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=bx(f,function(a){return 0.<d(c(e,a)[1+a],a)?F(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=by(f,function(a){return 0.<d(c(e,a)[1+a],a)?F(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);z(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -4460,7 +4460,7 @@ p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
 vf(a,h,g,n){function
 i(c){var
-b=f(a[5],c);return h?gT(l,b,f(a[5],h[1])):b}var
+b=f(a[5],c);return h?gU(l,b,f(a[5],h[1])):b}var
 p=i(n),q=o(function(a){return af(a,db)},p),k=o(i,g),r=a[4];function
 s(a){return a7(r,a)}var
 t=vd(o(function(a){return o(s,a)},k)),d=o(function(a){return 0},g),e=1;for(;;){var
@@ -4469,19 +4469,19 @@ e=0!==aj(d)?1:0;if(e){var
 g=c(k,a)[1+a];return E(function(a,e){var
 g=b(d,e);f[1+a]=l(c(f,a)[1+a],g);return 0},g)}return e}}(m),d);var
 u=a[4]+ed|0,v=ve(t,o(function(b){return function(a){return a7(b,a)}}(u),m));E(function(a,b){var
-e=bD(b);if(e){var
+e=bu(b);if(e){var
 g=bT(db,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cq(a){return a?cy:1.}function
-a9(b,a){return 0.<b[3]?cq(a):-cq(a)}function
+cp(a){return a?cx:1.}function
+a9(b,a){return 0.<b[3]?cp(a):-cp(a)}function
 d9(b,a,d,c){var
-e=fy(b,d,a9(b,a)*c);return cq(a)*e}function
+e=fy(b,d,a9(b,a)*c);return cp(a)*e}function
 vg(b,a,d,c){var
-e=uU(b,d,cq(a)*c);return a9(b,a)*e}function
+e=uU(b,d,cp(a)*c);return a9(b,a)*e}function
 d_(b,a){return b[4]<a[4]?a:b}function
 fz(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
 fA(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
@@ -4490,75 +4490,75 @@ g=a9(a[1],d),b=d8(f,e,a[1],g,c),h=d9(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}func
 vh(c,b,a){return 0<a[2].length-1?a:fB(0,0,a[1],c,b)}function
 vi(d,c,b){var
 a=d[1];return a[18]?fB(vk,vj,d,c,b):[0,d,[0],0.,d9(a,c,b,uV(a,a9(a,c),b))]}function
-ji(j,f,e,a){var
+jj(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fZ*d[17])return a;var
 i=t(bU(d),0.);z(i,b,-a9(d,f));return[0,a[1],i,0.,h]}return a}function
-jj(c,b){var
-a=$(b,c[4]);return a?az(d_,a[1],a[2]):_(vl)}function
-d$(c,b,a){return jj(c,function(d){return ji(c,b,a,vi(d,b,a))})}function
+jk(c,b){var
+a=$(b,c[4]);return a?aA(d_,a[1],a[2]):_(vl)}function
+d$(c,b,a){return jk(c,function(d){return jj(c,b,a,vi(d,b,a))})}function
 vm(k,c,b,f,e){var
 g=e[1],a=g[1],h=a9(a,c),d=d8(vo,vn,uX(a,uW(a,h,b,vg(a,c,b,f))),h,b),j=d9(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
 vp(d,g,a){var
-b=a[1][1],h=jh(b,a[2]),i=a9(b,d),e=jg(b,cq(d),i,g,h);if(e){var
+b=a[1][1],h=ji(b,a[2]),i=a9(b,d),e=jh(b,cp(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-fZ*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 vr(k,c,a,b){var
 e=b[1],h=a9(e,c),l=fB(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=d8([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cE(g),u=dg===m?g[1]:ee===m?gX(g):g,n=u9(u,t,h,a,s),i=n[1],v=d9(e,c,a,i[3]),o=d_(d,[0,b,i[1],i[2],v]);if(n[2])return vp(c,a,o);var
+s=d8([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cD(g),u=dg===m?g[1]:ee===m?gY(g):g,n=u9(u,t,h,a,s),i=n[1],v=d9(e,c,a,i[3]),o=d_(d,[0,b,i[1],i[2],v]);if(n[2])return vp(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=vc(e,cq(c),h,a,x,w);if(p){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=vc(e,cp(c),h,a,x,w);if(p){var
 j=p[1];return d_(d,[0,b,j[2],j[3],j[4]])}return d}}(l,vq)}function
-jk(a){var
-b=a[4];return gG(function(a){return a[1][18]},b)}function
+jl(a){var
+b=a[4];return gH(function(a){return a[1][18]},b)}function
 dc(a){var
-b=a[4],c=0.;return az(function(b,a){return y(b,a[1][17])},c,b)}function
-fC(a,d,c,b){if(0<a[7][1]&&jk(a))return d_(b,jj(a,function(b){return ji(a,d,c,vr(a,d,c,b))}));return b}function
+b=a[4],c=0.;return aA(function(b,a){return y(b,a[1][17])},c,b)}function
+fC(a,d,c,b){if(0<a[7][1]&&jl(a))return d_(b,jk(a,function(b){return jj(a,d,c,vr(a,d,c,b))}));return b}function
 dd(a){return dz(a[1][14],a[5])}function
-jl(a,f){var
+jm(a,f){var
 b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eG(e,[ah,c*dd(a)[3]]):e}function
 fD(e,d,h,a){var
 b=t((e[1].length-1+d[5]|0)+1|0,0),i=e[5];E(function(e,f){var
 h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=b5(b);return[0,[0,af(1,h),k]]}function
-jm(i,h,a,g,f,b){var
+jn(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-k=0.<h?1:-1,m=l(f,aA(j,af(k,g),b));c(b,a)[1+a]=m;var
+k=0.<h?1:-1,m=l(f,av(j,af(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
 vs(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=aA(j,0,a),k=l(af(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
+i=av(j,0,a),k=l(af(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
 ea(a){return Math.log(a)/0.693147180559945286}function
 vt(b,a,g,d){var
-c=a[2].length-1+1|0,h=ea(c*b[17]/(a[3]*d))/2.,i=b[18]?ea(c*b[17]/d):0.,j=ea(kt*c/a[3]),k=ea(aA(a1,R,g)),e=y(y(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ay(1,1+(e|0)|0)]:f;return l}function
+c=a[2].length-1+1|0,h=ea(c*b[17]/(a[3]*d))/2.,i=b[18]?ea(c*b[17]/d):0.,j=ea(f3*c/a[3]),k=ea(av(a1,R,g)),e=y(y(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
 vu(l,k,j,i,a){var
-b=a[1][1],e=jl(b,j);function
-g(a){return cP(bD,a)}if(g(a[2])&&g(e)){var
+b=a[1][1],e=jm(b,j);function
+g(a){return cO(bu,a)}if(g(a[2])&&g(e)){var
 f=0.<a[3]?vt(b,a,e,i):vv;if(f){var
-c=f[1],m=a[2],h=ar(function(b,a){return bT(c,a*d(e,b))},m),n=bT(c,a[3]),o=b[4];jm(b,a9(b,k),o,c,n,h);return fD(l,b,c,h)}return f}return 0}function
-jn(a,b){var
-c=y(a[15],f7*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+c=f[1],m=a[2],h=ar(function(b,a){return bT(c,a*d(e,b))},m),n=bT(c,a[3]),o=b[4];jn(b,a9(b,k),o,c,n,h);return fD(l,b,c,h)}return f}return 0}function
+jo(a,b){var
+c=y(a[15],f8*a[17]);return Math.sqrt(d(a[8],b)/c)}function
 vw(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 p(b){return c(a[2],b)[1+b][1]}var
-z=a0(b,function(a){return a}),j=f(bj(function(a){return d(n[2],a)!=0.?1:0}),z),e=gH(a[4],j)?a[4]:az(b2,b,j),k=ad(f(bj(function(b){var
+z=a0(b,function(a){return a}),j=f(bj(function(a){return d(n[2],a)!=0.?1:0}),z),e=gI(a[4],j)?a[4]:aA(b2,b,j),k=ad(f(bj(function(b){var
 c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
-q=jn(a,h)*be(1.,-84);if(0<=a[5])var
+q=jo(a,h)*be(1.,-84);if(0<=a[5])var
 A=dd(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-r=bD(l),m=r?bT(db,l):r;if(0<aj(m)){var
+r=bu(l),m=r?bT(db,l):r;if(0<aj(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
 u=a[5]<0?1:0,B=u?[0,p(e)]:u,C=o(p,k),v=vf(a[1],B,C,h),w=a9(a,y),g=t(bU(a),0);E(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jm(a,w,e,db,m,g);return fD(i,a,db,g)}}return 0}function
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jn(a,w,e,db,m,g);return fD(i,a,db,g)}}return 0}function
 fE(b,e,a,h,o){var
 d=vh(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fZ*jn(i,a),k=d[3]<p?1:0,g=k?h<eh*i[17]?1:0:k;else
+p=fZ*jo(i,a),k=d[3]<p?1:0,g=k?h<eh*i[17]?1:0:k;else
 var
 g=j;var
 l=g?0<b[7][1]?1:0:g,q=l?vw(b,e,a,d):l,f=q||vu(b,e,a,h,d);if(f){var
@@ -4567,27 +4567,27 @@ n=0}else
 var
 n=f;return n}function
 de(b,a){return dz(b[4],a)}function
-jo(b){var
-a=jl(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
-jp(a){var
-b=t(bU(a),0.),d=a[14];E(function(d,e){return z(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=aA(function(b,a){return b+a},f,e);z(b,a[4],1.-a[3]*g);return b}function
+jp(b){var
+a=jm(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
 jq(a){var
-b=[0,0.],f=jo(a),c=jp(a);E(function(c,g){var
+b=t(bU(a),0.),d=a[14];E(function(d,e){return z(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=av(function(b,a){return b+a},f,e);z(b,a[4],1.-a[3]*g);return b}function
+jr(a){var
+b=[0,0.],f=jp(a),c=jq(a);E(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
 vx(h,e){var
-f=o(jq,e);gV(function(b,a){return gg(b,a)},f);var
-a=23-k1(y(d(f,((f.length-1)*9|0)/10|0),f7))[2]|0;if(10<=a&&!(60<a)){var
+f=o(jr,e);gW(function(b,a){return gh(b,a)},f);var
+a=23-k1(y(d(f,((f.length-1)*9|0)/10|0),f8))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
-l=dd(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cv){var
+l=dd(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cu){var
 i=af(g,1);k=1}if(!k)var
 i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
 vy(h,r,M,L){var
-g=L[1],a=de(r,M)[1];if(be(1.,24-g|0)<=jq(a))return 0;var
-N=a[2].length-1,s=jo(a),O=jp(a),i=ar(function(b,a){return bT(g,a*d(s,b))},O);vs(a,g,i);var
+g=L[1],a=de(r,M)[1];if(be(1.,24-g|0)<=jr(a))return 0;var
+N=a[2].length-1,s=jp(a),O=jq(a),i=ar(function(b,a){return bT(g,a*d(s,b))},O);vs(a,g,i);var
 j=ar(function(b,a){var
 c=d(s,b);return a7(g,a)/c},i),e=t(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
 C=w,B=v,A=u;else{var
@@ -4599,16 +4599,16 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){a8(e,-f,cp(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a8(e,-f,c$(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(x!==b){var
 b=V,n=q,m=o,l=p;continue}var
 C=q,B=o,A=p;break}}if(0.<a[3]){var
-D=a[4],F=c(a[2],D)[1+D][1];a8(e,A,cp(h,F));var
+D=a[4],F=c(a[2],D)[1+D][1];a8(e,A,c$(h,F));var
 Q=d(e,F);E(function(b,a){return z(e,b,a-Q)},e)}var
-R=0.,G=az(function(f,b){var
+R=0.,G=aA(function(f,b){var
 g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,C),k=fD(r,a,g,i);if(k)var
 S=Math.sqrt(y(0.,G+B)),H=[0,[0,k[1][2],e,G,S]];else
 var
@@ -4622,12 +4622,12 @@ l=f*(Math.sqrt(d(a[8],b))+e),m=dd(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;retu
 vA(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
 h=dd(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-jr(c,b,a){var
+js(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-js(f,w,e,l,v){function
+jt(f,w,e,l,v){function
 m(a){var
-b=jr(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cw,a=0.25,y=cv,x=0.;for(;;){if(0<n){var
+b=js(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cv,a=0.25,y=cu,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4635,34 +4635,34 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/kt:(g+j)/2.;var
+k=g==0.?a/f3:(g+j)/2.;var
 G=Math.abs(k-a)<=eh*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ah,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-jt(f,h,a,e){if(h==S){var
+ju(f,h,a,e){if(h==S){var
 c=e/(2.*a);return[ah,-(e*c)/2.,c*c,-c,eg*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cy/i]}function
-ju(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cx/i]}function
+jv(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
 vB(e,f,c,b){var
 a=f[2],d=f[1];if(S<d&&a<R){var
-g=a-d;return c*(d+a)-b<0.?ju(js(e,-a,g,c,-b)):js(e,d,g,c,b)}return a<R?ju(jt(e,-a,c,-b)):jt(e,d,c,b)}function
+g=a-d;return c*(d+a)-b<0.?jv(jt(e,-a,g,c,-b)):jt(e,d,g,c,b)}return a<R?jv(ju(e,-a,c,-b)):ju(e,d,c,b)}function
 vC(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==R)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==S)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=jr(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cy/(b*(1./(e*e)+1./(f*f)))]}function
+h=js(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cx/(b*(1./(e*e)+1./(f*f)))]}function
 eb(c,e,b){var
 a=[0,f(b,c[2])],g=c[1];E(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-jv(b,a){var
+jw(b,a){var
 c=bl(b[2][2]),e=b[1];E(function(b,f){var
 e=d(a,b)!=0.?1:0;return e?a8(c,d(a,b),f[2]):e},e);return c}function
-jw(a){var
+jx(a){var
 b=a[3][1]==S?1:0,c=b||(a[3][2]==R?1:0);return c}function
 vD(a,c){var
-e=eb(a,c,function(a){return a[1]}),j=jv(a,c),g=a[3],h=g[2],i=g[1];function
+e=eb(a,c,function(a){return a[1]}),j=jw(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,eb(a,c,function(a){return a[3]})];cO(function(c){if(0.<e)var
+b=[0,eb(a,c,function(a){return a[3]})];cN(function(c){if(0.<e)var
 d=f(c,y(i,a1(h,c/(2.*e))));else
-if(jw(a))var
+if(jx(a))var
 d=S;else
 var
 g=f(c,h),d=a1(f(c,i),g);b[1]=b[1]+d;return 0},j);var
@@ -4672,8 +4672,8 @@ j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-jx(b,m,e){var
-j=e.length-1,n=eb(b,e,function(a){return a[1]}),f=jv(b,e);if(jw(b)&&n<=0.)return 0;var
+jy(b,m,e){var
+j=e.length-1,n=eb(b,e,function(a){return a[1]}),f=jw(b,e);if(jx(b)&&n<=0.)return 0;var
 g=[0,eb(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=mq(j,j,0.);E(function(o,s){var
 e=vB(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
@@ -4689,7 +4689,7 @@ a=x;continue}break}}return 0},f);var
 l=b[1];E(function(a,f){var
 b=vC(m,f[4],d(e,a));g[1]=g[1]+b[1];z(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return z(i[1+a],a,k)},l);var
-a=bD(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+a=bu(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
 vE(p,n){var
 l=n.length-1,h=o(bl,p),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
@@ -4729,26 +4729,26 @@ e=F;continue}break}}return g}var
 vF=12;function
 vG(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:jx(e,b,a);if(h){var
+h=0===f?0:jy(e,b,a);if(h){var
 g=h[1],i=g[2],o=g[1],j=vE(g[3],i),k=F(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<cx)return 0;var
+a=j;for(;;){if(a<cw)return 0;var
 f=ar(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=ar(function(b,a){var
 d=c(e[1],b)[1+b][4],h=d[2]<R?1:0,f=h||(0.<a?1:0);if(f)var
 i=S<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cP(function(a){return a},k),l=i+0.0001*a*o-eh*Math.abs(i),h=g?jx(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fQ*b<k){var
+g=f;return g},f),g=cO(function(a){return a},k),l=i+0.0001*a*o-eh*Math.abs(i),h=g?jy(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fQ*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
 vH(a,c){function
-d(a){return bD(a)?Math.abs(a):0.}function
+d(a){return bu(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=y(d(b[1]),e);return y(c,y(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,S],i=aA(g,y(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,S],i=av(g,y(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
 d=vD(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
 d=vG(a,b*i,c,vF);f(d);var
-e=f3<b?1:0;if(e){b/=10.;var
+e=f4<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];E(function(d,c){var
 a=Math.abs(c)<di?1:0;if(a){var
@@ -4771,7 +4771,7 @@ d=f;return d}function
 vK(a){var
 d=ad(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-jy(a,b){var
+jz(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 g=f(a[5],b),h=a[4],d=o(function(a){return a7(h,a)},g),i=[ah,0.,R],j=F(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
 k=[ah,0.,R],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
@@ -4784,7 +4784,7 @@ a=c[4];if(typeof
 a!=="number"){if(2!==a[0])return vN;var
 d=a[1];if(d){var
 e=d[1],g=e[2],h=b(c[8],e[1]);return[0,co(bS(f[4],h,g))]}}return 0}var
-jz=64;function
+jA=64;function
 vO(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(aS(a[8])-1|0)|0;return 1}function
@@ -4792,34 +4792,34 @@ vP(a,e,g){var
 r=g[3];function
 u(b){if(0===b[0]){var
 d=b[2];if(d<a[2]){var
-e=function(c,b){return b?m(a[17],b[1],r):c},c=jy(a,d),f=e(R,b[4]),g=[ah,e(S,b[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,b){return b?m(a[17],b[1],r):c},c=jz(a,d),f=e(R,b[4]),g=[ah,e(S,b[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
 w=g[4],o=f(bj(v),w),k=f(bL(u),o);if(vJ(e,g)&&0===l4(k,o)&&!(0<dA(k,vI))){var
-y=vK(e),n=ad($(ad,e[13])),p=g[1],z=c(n,p)[1+p],q=vL(a,e),h=vM(a,e),x=function(b){return jy(a,b)},A=bx(a[2],x),i=h?[0,[0,cy,t(a[3],0.),h[1],[ah,0.,R]]]:[0],j=eG(ad(k),i),B=a0(n.length-1,function(a){return a});return f(bL(function(k){if(k===g[1])return 0;var
+y=vK(e),n=ad($(ad,e[13])),p=g[1],z=c(n,p)[1+p],q=vL(a,e),h=vM(a,e),x=function(b){return jz(a,b)},A=by(a[2],x),i=h?[0,[0,cx,t(a[3],0.),h[1],[ah,0.,R]]]:[0],j=eG(ad(k),i),B=a0(n.length-1,function(a){return a});return f(bL(function(k){if(k===g[1])return 0;var
 o=ar(function(a,d){var
 e=f(y,a);return b(l(d,c(c(n,k)[1+k],a)[1+a]),e)},z);function
 p(a){return 0<=aj(a)?a:s(a)}var
-r=aA(function(b,a){return 0<bK(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,t(a[3],0.),0.,q]],m=aA(function(f,g){var
+r=av(function(b,a){return 0<bK(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,t(a[3],0.),0.,q]],m=av(function(f,g){var
 a=f[2],d=f[1],b=bS(0,g,r),e=c(A,d)[1+d];if(b!=0.)a8(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,m,q],u=vH(C,ar(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
 d=4.*h[1];return Math.sqrt(F(m[2],m[2])/d)+di}return 0.}return a[2]==R?fQ:a[1]==S?-0.1:0.},j));function
 v(d,a){var
-c=bD(a);return c?b(bT(d,a),r):c}var
+c=bu(a);return c?b(bT(d,a),r):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
 E=d(u,w),x=v(64+vO(e)|0,E);var
-D=a0(w,function(a){return v(jz,d(u,a))});return[0,[0,k,[0,af(1,jz),D,x]]]}),B)}return 0}var
+D=a0(w,function(a){return v(jA,d(u,a))});return[0,[0,k,[0,af(1,jA),D,x]]]}),B)}return 0}var
 fG=be(1.,-72);function
 vQ(a){return[0,a,uJ(a)]}function
 vR(g,c,b,a){function
 d(c){var
-h=d$(c,b,a),i=fA(c,b,a),j=y(fz(g,b,a),i),d=dc(c),e=fC(c,b,a,h),f=j+ef*d<e[4]?1:0;return f?fE(c,b,a,fG*d,e):f}return cO(function(a){return lE(d,a)},c)}function
+h=d$(c,b,a),i=fA(c,b,a),j=y(fz(g,b,a),i),d=dc(c),e=fC(c,b,a,h),f=j+ef*d<e[4]?1:0;return f?fE(c,b,a,fG*d,e):f}return cN(function(a){return lE(d,a)},c)}function
 vS(d,f,b,a){function
 e(a){return bT(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
 vT(z,i,h,e,b){var
-l=fz(z,e,b),m=0<i.length-1?1:0,n=m?cP(lF,i):m;if(n){var
+l=fz(z,e,b),m=0<i.length-1?1:0,n=m?cO(lF,i):m;if(n){var
 f=o(lB,i),j=f.length-1,p=o(function(a){return y(l,fA(a,e,b))},f),A=h[1],q=ar(function(d,a){if(a){var
 g=h[2],i=de(c(f,d)[1+d],g)[1];return vz(a[1],i,e,b)}return S},A),g=t(j,0),k=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return y(d(p,a),e)},r=t(j,0),a=function(y){for(;;){var
@@ -4833,14 +4833,14 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&jk(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&jl(c(f,a)[1+a])){c(r,a)[1+a]=1;var
 u=n[1],v=[0,fC(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
 w=[0,d$(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+ef*dc(c(f,0)[1])<a?1:0;if(s){var
 u=[0,0];E(function(h,f){var
 k=d(p,h)<a?1:0;if(k){var
-i=dc(f);if(a+cx*i<=d(q,h)){u[1]=1;return 0}var
+i=dc(f);if(a+cw*i<=d(q,h)){u[1]=1;return 0}var
 l=c(g,h)[1+h],j=l?l[1]:d$(f,e,b),m=a+2e-09*i<j[4]?vm(f,e,b,a+fQ*(j[4]-a),j):j,n=m[4]-a,o=1e-10*i<n?n/4.:fG*i;return fE(f,e,b,o,m)}return k},f);var
-v=u[1];if(v)return vS(h,e,b,a+f6*dc(c(f,0)[1]));var
+v=u[1];if(v)return vS(h,e,b,a+f7*dc(c(f,0)[1]));var
 w=v}else
 var
 w=s;var
@@ -4849,9 +4849,9 @@ var
 x=n;return x}var
 vU=3;function
 vV(v,u,j,e,b){var
-w=b5(ar(function(a,b){return dy(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=ad(f(bL(function(a){return a}),w)),h=o(function(a){return a[1]},g),x=fz(v,e,b),k=aA(function(c,a){return y(c,fA(a,e,b))},x,h),i=o(function(a){return 0},g),l=o(function(a){var
+w=b5(ar(function(a,b){return dy(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=ad(f(bL(function(a){return a}),w)),h=o(function(a){return a[1]},g),x=fz(v,e,b),k=av(function(c,a){return y(c,fA(a,e,b))},x,h),i=o(function(a){return 0},g),l=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=de(f,j[2])[1],h=cx*g[17];return vA(d[1],g,e,b)+h}return R},g),m=o(function(a){return 0},g),a=function(p){var
+g=de(f,j[2])[1],h=cw*g[17];return vA(d[1],g,e,b)+h}return R},g),m=o(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
 j=[0,-1],q=[0,S];E(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
@@ -4865,43 +4865,44 @@ n=a[1],p=n[2],q=n[1],r=dc(q),s=k+ef*r<p[4]?1:0;if(s)return fE(q,e,b,fG*r,p);var
 t=s}else
 var
 t=a;return t}function
-jA(d,c,e,b,a,f){switch(f){case
+jB(d,c,e,b,a,f){switch(f){case
 0:return 0;case
 1:return vV(d,c,e,b,a);case
 2:return vT(d,c,e,b,a);default:return vR(d,c,b,a)}}function
-jB(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
-vW(b,e){function
-a(b,a){return a[3]<b[3]?a:b}function
-g(b,c){return aA(a,b,c)}return o(function(a){if(0===b[1]&&!(a[3]<R)){var
-c=g(a,e),h=a[1],i=2.*d(cp(b,c[1]),h),j=Math.sqrt(y(0.,d(b[8],c[1])+d(b[8],a[1])-i)),f=Math.sqrt(y(0.,c[3]))+j,k=y(a[2],1.01*f*f);return[0,a[1],a[2],k]}return a},e)}function
+jC(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
+vW(b,a){function
+c(a){return bu(a)?a:0.}function
+d(b,a){var
+d=c(a[3]);return y(b,y(c(a[2]),d))}var
+e=av(d,av(y,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==R)return[0,a[1],a[2],f3*e];return a},a)}function
 vX(a,b){var
 g=b[3],d=t(b[2],0),e=b[4];b4(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=jB(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jB(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=jC(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jC(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
 j=i;return j}return 0},e);return o(function(b){return vW(a,ad(bi(b)))},d)}function
 vY(l,a){var
-d=g8(0,16),g=[0,0];E(function(e,a){var
+d=g9(0,16),g=[0,0];E(function(e,a){var
 h=a[1],f=c(l[13],h)[1+h],i=pM(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=y(a[2],b[2]);return g_(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return g_(d,f,[0,a,[0,e,e]])},a);var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=y(a[2],b[2]);return g$(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return g$(d,f,[0,a,[0,e,e]])},a);var
 b=g[1];return mv(ad(lX(function(a){return pK(d,a)},b)))}function
-vZ(a,l,b){if(cP(function(a){var
-b=bD(a[2]);return b?bD(a[3]):b},b)){var
-h=vY(a,b),i=h[1],e=t(a[2],S),f=t(a[2],R);cO(function(a){var
+vZ(a,l,b){if(cO(function(a){var
+b=bu(a[2]);return b?bu(a[3]):b},b)){var
+h=vY(a,b),i=h[1],e=t(a[2],S),f=t(a[2],R);cN(function(a){var
 b=y(d(e,a[1]),a[2]);z(e,a[1],b);var
 c=a1(d(f,a[1]),a[3]);return z(f,a[1],c)},b);var
 j=t(a[2],-1);E(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[ee,function(b){return u3(a)}]]},g=jb(a,i);if(g)var
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[ee,function(b){return u3(a)}]]},g=jc(a,i);if(g)var
 q=t(a[2],fF),r=h[2],k=[0,[0,b,e,f,$(p,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
 v0(d,c){var
 g=b5(c),a=f(bL(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return az(function(c,a){return c+de(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a0(aZ(a[1][4]),i)),j=vx(d,ad($(function(a){return de(a,b)[1]},a)));return dy(function(a){function
+c=0.;return aA(function(c,a){return c+de(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aA(h,0,a0(aZ(a[1][4]),i)),j=vx(d,ad($(function(a){return de(a,b)[1]},a)));return dy(function(a){function
 e(c){return vy(d,c,b,a)}function
 f(a){return dy(e,a)}var
 g=o(function(a){return lD(f(a))},c);return[0,a[2],b,g]},j)}return a}function
@@ -4915,7 +4916,7 @@ g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
 v2(v,u,i,s,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,u1],x=vX(a,h),e=o(function(b){return vZ(a,w,b)},x),k=m(v,a[2],e.length-1),y=gU(function(a){var
+a=j[1],w=[0,u1],x=vX(a,h),e=o(function(b){return vZ(a,w,b)},x),k=m(v,a[2],e.length-1),y=gV(function(a){var
 b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,n=l?v0(a,e):l;if(n)var
 b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,p=B;else
 var
@@ -4924,49 +4925,49 @@ C=f(a[18],s[1]),r=t(a[2],0);E(function(c,b){function
 f(a){return eH(a,b[3],b[4]-b[3]|0)}var
 h=f(e),i=[0,f(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==R){var
 j=1;k=1}if(!k)var
-j=b[2];jA(a,h,i,0,c,b[1]);return jA(a,h,i,1,c,j)},k);var
+j=b[2];jB(a,h,i,0,c,b[1]);return jB(a,h,i,1,c,j)},k);var
 D=b5(ar(function(d,b){if(b){var
-e=v1(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return jC},e));return[0,p,b5(r),D]}function
-I(a){return jC}return[0,1,0,a0(h[2],I)]}function
+e=v1(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return jD},e));return[0,p,b5(r),D]}function
+I(a){return jD}return[0,1,0,a0(h[2],I)]}function
 v3(b,d,c,a){var
 e=a[1],f=b[1];return v2(function(a,b){return uN(f,e,a,b)},b,d,c,a)}function
 v4(b,c){var
 a=b[2];return a?vP(a[1],b[1],c):a}function
 v5(g,b,f){var
-c=f[3],a=g[2],d=a?ay(0,b2(a[1][16],kN)):a,e=b[2]+d|0,h=af(1,e),i=aS(c);return[0,af(c,ay(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+c=f[3],a=g[2],d=a?az(0,b2(a[1][16],kN)):a,e=b[2]+d|0,h=af(1,e),i=aS(c);return[0,af(c,az(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
 v6(a){return[0,a,vQ(a),0]}function
-jF(a){return af(h,(((ay(0,aS(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fH(c,b,a){return[0,c,b,ay(0,a)]}function
-jG(b,e,d){var
-a=v5(b[2],e,d),c=jF(a[2]),f=1===b[1][4]?c:jF(a[1]);return fH(f,c,a[3])}function
+jG(a){return af(h,(((az(0,aS(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fH(c,b,a){return[0,c,b,az(0,a)]}function
+jH(b,e,d){var
+a=v5(b[2],e,d),c=jG(a[2]),f=1===b[1][4]?c:jG(a[1]);return fH(f,c,a[3])}function
 v7(a){function
 b(b,a){return(b+32|0)+(aS(a)/8|0)|0}var
-c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
+c=0;return aA(function(a,c){return aA(b,a,c)},c,a)}function
 v8(b,a,h){var
 c=l2(a,b[3]),g=0;if(c){var
 d=c[1];if(v7(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
 e=sF(b[1],a);var
-f=sH(e,h),i=gI(a,b[3]);b[3]=[0,[0,a,f],cN(function(a,b){return a<1?1:0},i)];return f}function
+f=sH(e,h),i=gJ(a,b[3]);b[3]=[0,[0,a,f],cM(function(a,b){return a<1?1:0},i)];return f}function
 v9(a){if(typeof
-a[7]!=="number"&&!hA(a))return v_;return 0}function
+a[7]!=="number"&&!hB(a))return v_;return 0}function
 fI(c,b){var
 a=v9(c);return a?[0,a[1]]:f(b,0)?0:1}function
 v$(d,c,a){var
 e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return xJ(b(a,f),e)},g);return[0,a[1],h]}function
 wa(a){var
-b=a[2];return gF(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
+b=a[2];return gG(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
 wb=bj(function(a){return 0<aj(a[2][1])?1:0});function
 wc(a,b,g){var
 e=f(wb,v4(a[2],b)),i=[0,h,0,0];function
 c(i,h){var
-c=jG(a,i,b),d=f(h,c),j=a[1],k=$(function(a){return v$(c,j,a)},g),l=$(wa,d[3]),m=[0,d[1],d[2],l,k,e];return sN(v8(a,c,b),b,m)}function
+c=jH(a,i,b),d=f(h,c),j=a[1],k=$(function(a){return v$(c,j,a)},g),l=$(wa,d[3]),m=[0,d[1],d[2],l,k,e];return sN(v8(a,c,b),b,m)}function
 d(d,c){return v3(a[2],d,c,b)}function
 j(k){var
-a=0!==e?1:0,b=a?c(jD,function(a){return i}):a;if(b)var
+a=0!==e?1:0,b=a?c(jE,function(a){return i}):a;if(b)var
 f=b;else{var
-h=1,g=c(jD,function(a){return d(h,a)});if(!g){var
-j=0;return c(jE,function(a){return d(j,a)})}var
+h=1,g=c(jE,function(a){return d(h,a)});if(!g){var
+j=0;return c(jF,function(a){return d(j,a)})}var
 f=g}return f}return fI(a[1],j)}function
 wd(a){var
 k=aS(a[3]);function
@@ -4980,35 +4981,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<aj(h)?ay(b,k-aS(h)|0):b}return b}return az(b,0,a[4])+8|0}function
-jH(c,j,a,i){var
-b=jG(c,jE,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<aj(h)?az(b,k-aS(h)|0):b}return b}return aA(b,0,a[4])+8|0}function
+jI(c,j,a,i){var
+b=jH(c,jF,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=wd(a);return af(h,ay(0,b2(aS(b)-1|0,c)))}var
+c=wd(a);return af(h,az(0,b2(aS(b)-1|0,c)))}var
 k=g(e),l=fH(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return fH(af(f,a),b,d+(a/3|0)|0)},we)];return gG(function(b){return jN(j,c[1],b,a,i)},m)}function
+b=af(e,a);return fH(af(f,a),b,d+(a/3|0)|0)},we)];return gH(function(b){return jO(j,c[1],b,a,i)},m)}function
 wf(a,c,b){function
-d(d){return jH(a,tt,c,b)}return fI(a[1],d)}function
+d(d){return jI(a,tt,c,b)}return fI(a[1],d)}function
 wg(a,c,b){function
-d(d){return jH(a,tu,c,b)}return fI(a[1],d)}function
+d(d){return jI(a,tu,c,b)}return fI(a[1],d)}function
 wh(a){var
 b=ul(a);fr(a);return[0,b,v6(b)]}function
-jI(a){return typeof
+jJ(a){return typeof
 a==="number"?a?wi:wj:aI(wk,a[1])}function
 wl(b,a){var
-c=i6(b[1],a),d=uv(b[1],a);fr(a);return jI(wc(b[2],c,d))}function
-jJ(b,c,a){var
-d=i6(b[1],a),e=uy(b[1],a);fr(a);return jI(a_(c,b[2],d,e))}function
-wm(a,b,c){if(C(b,wn)){if(C(b,wo)){if(C(b,wp)){if(!C(b,wq)&&a)return[0,a,jJ(a[1],wg,c)]}else
-if(a)return[0,a,jJ(a[1],wf,c)]}else
+c=i7(b[1],a),d=uv(b[1],a);fr(a);return jJ(wc(b[2],c,d))}function
+jK(b,c,a){var
+d=i7(b[1],a),e=uy(b[1],a);fr(a);return jJ(a_(c,b[2],d,e))}function
+wm(a,b,c){if(C(b,wn)){if(C(b,wo)){if(C(b,wp)){if(!C(b,wq)&&a)return[0,a,jK(a[1],wg,c)]}else
+if(a)return[0,a,jK(a[1],wf,c)]}else
 if(!a)return[0,[0,wh(c)],ws]}else
 if(a)return[0,a,wl(a[1],c)];return aF(wr,b)}function
 fJ(a){return mh(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-jK=[0,0],jL=[0,0];function
+jL=[0,0],jM=[0,0];function
 wt(b){var
-a=[0,0],c=ty(function(c){if(a[1]===w(b))throw eA;a[1]++;return W(b,a[1]-1|0)}),e=a5(c),d=wm(jK[1],e,c);if(a[1]<w(b))throw[0,c_,wu];jK[1]=d[1];return fJ(d[2])}function
+a=[0,0],c=ty(function(c){if(a[1]===w(b))throw eA;a[1]++;return W(b,a[1]-1|0)}),e=a5(c),d=wm(jL[1],e,c);if(a[1]<w(b))throw[0,c9,wu];jL[1]=d[1];return fJ(d[2])}function
 fK(b){var
-a=aI(wv,fJ(b));jL[1]=[0,a];return a}function
+a=aI(wv,fJ(b));jM[1]=[0,a];return a}function
 ww(b){var
-a=jL[1];if(a)return a[1];try{var
-c=wt(b);return c}catch(a){a=aX(a);return a[1]===i2?aI(wx,fJ(a[2])):a===dv?wy:a===ez?wz:a[1]===c_?fK(a[2]):a===eA?fK(wA):fK(dE(a))}}x0(f(am(wB),lP),ww);eC(0);return}(globalThis));
+a=jM[1];if(a)return a[1];try{var
+c=wt(b);return c}catch(a){a=aX(a);return a[1]===i3?aI(wx,fJ(a[2])):a===dv?wy:a===ez?wz:a[1]===c9?fK(a[2]):a===eA?fK(wA):fK(dE(a))}}x0(f(am(wB),lP),ww);eC(0);return}(globalThis));

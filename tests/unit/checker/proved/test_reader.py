@@ -159,7 +159,12 @@ def small() -> list[str]:
         similarity={"kind": "exp_distance", "epsilon": "0x1p-3"},
         readout={"kind": "soft_tree", "absent": [1, -1], "present": [-2, -3]},
     )
-    statements = [files.activation_statement(1, 0.25, 0.5), files.order_clause([0, 1], 0.75)]
+    statements = [
+        files.activation_statement(1, 0.25, 0.5),
+        files.activation_statement(0, None, 0.5),
+        files.order_clause([0, 1], 0.75),
+        files.floor([1], 0.25),
+    ]
     certificate = files.certificate(head, statements, paradigm="top_k", patches=20)
     return [
         f"H {text_of_head(head).decode().strip()}",

@@ -91,6 +91,10 @@ def test_scales_and_peaks_are_there_where_one_is_not_the_default(name, similarit
     [
         ("projection", [], "1 0"),
         ("projection", [files.patch_statement(10, 1, -0.5, 2.0)], "2 1 patch a 1 -1 4"),
+        ("projection", [files.patch_statement(10, 1, None, 2.0)], "1 1 patch a 1 none 2"),
+        ("projection", [files.patch_statement(10, 1, 0.0, None)], "1 1 patch a 1 0 none"),
+        ("sparse", [files.activation_statement(3, None, -0.25)], "4 1 activation 3 none -1"),
+        ("top_k", [files.order_clause([2], 1.0), files.floor([], -0.5)], "2 2 others 1 2 none 2 others 0 -1 none"),
         ("top_k", [files.order_clause([], 1.0)], "1 1 others 0 none 1"),
         (
             "top_k",
