@@ -42,7 +42,7 @@ class Fussy(Auditor):
     def check(self, certificate: bytes, *arguments: Any, **options: Any) -> Verdict:
         verdict = super().check(certificate, *arguments, **options)
         first = json.loads(certificate)["predicate"]["statements"][0]
-        ends = [abs(float.fromhex(end)) for end in first.get("interval", ())]
+        ends = [abs(float.fromhex(end)) for end in first.get("interval", ()) if end is not None]
         if first.get("prototype", 0) == 0 or max(ends, default=1.0) > 2.0**9:
             return dataclasses.replace(verdict, status=Status.NOT_PROVED, reason="margin")
         return verdict
