@@ -206,7 +206,9 @@ def seeds() -> Iterator[bytes]:
                 continue
             statements = spatial if PARADIGMS[paradigm].spatial else pooled
             if paradigm == "top_k":
-                statements = [*pooled[:2], files.order_clause([0, 1], float.fromhex(pooled[2]["interval"][1]))]
+                low, high = map(float.fromhex, pooled[2]["interval"])
+                statements = [*pooled[:2], files.order_clause([0, 1], high), files.floor([0, 1], low)]
+            statements = [opened(each, (index + number) % 4) for index, each in enumerate(statements)]
             options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
             minimality = number % 2 == 0 and PARADIGMS[paradigm].minimal
             certificate = files.document(head.data, statements, image=image, minimality=minimality, **options)
@@ -218,6 +220,13 @@ def seeds() -> Iterator[bytes]:
     yield files.latents([IMAGE], "F32")
     yield head.data
     yield json.dumps(certificate).encode()
+
+
+def opened(statement: dict[str, Any], side: int) -> dict[str, Any]:
+    """The statement without its lower (0) or upper (1) end, if it has both and the side is one of these."""
+    if side > 1 or "interval" not in statement:
+        return statement
+    return statement | {"interval": [None if end == side else x for end, x in enumerate(statement["interval"])]}
 
 
 def interval(value: Any) -> tuple[float, float]:
