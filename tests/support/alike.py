@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isclose
+from math import inf, isclose
 
-from verale.certificate import Certificate, OrderStatement, Statement
+from verale.certificate import Certificate, FloorStatement, OrderStatement, Statement
 from verale.search import Unexplained
 
 
@@ -31,13 +31,14 @@ def _alike(first: Certificate | Unexplained, second: Certificate | Unexplained) 
 
 def _about(statement: Statement) -> object:
     """What a statement is about."""
-    if isinstance(statement, OrderStatement):
-        return statement.exempt
+    if isinstance(statement, OrderStatement | FloorStatement):
+        return type(statement), statement.exempt
     return getattr(statement, "patch", None), statement.prototype
 
 
 def _ends(statement: Statement) -> list[float]:
-    return [statement.upper] if isinstance(statement, OrderStatement) else [statement.lower, statement.upper]
+    """The ends; of a side without one an infinite one."""
+    return [getattr(statement, "lower", -inf), getattr(statement, "upper", inf)]
 
 
 def _close(first: Sequence[float | None], second: Sequence[float | None]) -> bool:
