@@ -64,6 +64,7 @@ def test_accept_has_every_paradigm_and_every_part() -> None:
         *(("top_k", geometry) for geometry in (*metric, "softmax")),
         *((paradigm, geometry) for paradigm in ("projection", "triangle") for geometry in metric),
         *(("hypersphere", geometry) for geometry in metric[:3]),
+        *(("joint", geometry) for geometry in metric),
         *((paradigm, "softmax") for paradigm in ("sparse", "simplex", "assignment")),
     }
     assert len(kinds["similarity"]) == 8

@@ -121,13 +121,18 @@ def _proved_margins_hold(
     """The greatest margins that the checker proves of a random explanation hold for constructed images."""
     generator = random.Random(f"{recipe.name} {number}")
     head = draw_head(recipe, generator)
-    image = draw_image(head, generator)
+    image = draw_image(head, generator)[: recipe.patches]
     activations = [head.activation(image, j) for j in range(COUNT)]
     statements = _statements(recipe, head, [image], [activations], width, opened)
     statements = [statement for index, statement in enumerate(statements) if index not in left_out]
     statements += _clauses(recipe, [activations], width, clauses)
     predicted = _class(head.logits(activations))
-    options: Document = {"predicted": predicted, "classes": CLASSES, "paradigm": recipe.paradigm, "patches": PATCHES}
+    options: Document = {
+        "predicted": predicted,
+        "classes": CLASSES,
+        "paradigm": recipe.paradigm,
+        "patches": recipe.patches,
+    }
     data, latents = head.data, files.latents([image])
     auditor = Auditor(data, latents)
     verdict = auditor.check(files.certificate(data, statements, image=image, **options))
@@ -164,7 +169,7 @@ def _statements(
         return [files.activation_statement(j, *ends(j, [each[j] for each in activations])) for j in range(COUNT)]
     return [
         files.patch_statement(patch, j, *ends(index, [head.observable(image[patch], j) for image in images]))
-        for index, (patch, j) in enumerate(product(range(PATCHES), range(COUNT)))
+        for index, (patch, j) in enumerate(product(range(recipe.patches), range(COUNT)))
     ]
 
 
@@ -190,7 +195,7 @@ def _two_classes_are_not_proved(
 ) -> str:
     """Statements that are true of two images of different classes entail neither."""
     head = draw_head(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
-    images = [draw_image(head, random.Random(f"image {number}")) for number in numbers]
+    images = [draw_image(head, random.Random(f"image {number}"))[: recipe.patches] for number in numbers]
     activations = [[head.activation(image, j) for j in range(COUNT)] for image in images]
     logits = [head.logits(each) for each in activations]
     classes = list(map(_class, logits))
@@ -201,7 +206,9 @@ def _two_classes_are_not_proved(
     statements = _statements(recipe, head, images, activations, width, opened)
     statements += _clauses(recipe, activations, width, clauses)
     for predicted, image in zip(classes, images, strict=True):
-        certificate = files.certificate(head.data, statements, predicted, CLASSES, recipe.paradigm, PATCHES, image)
+        certificate = files.certificate(
+            head.data, statements, predicted, CLASSES, recipe.paradigm, recipe.patches, image
+        )
         verdict = judged(Auditor, certificate, head.data, files.latents([image]))
         _require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
     return "two classes"

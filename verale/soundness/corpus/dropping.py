@@ -4,7 +4,8 @@ certificates/v1.md says which: one without which the reference margins are all p
 without a rule of the checker. Where nothing is stated of a patch they are the domain's, a formula for each geometry.
 Where something is, of distances or inner products, the space is cut into small boxes, and those where a statement is
 certainly false are left out. Heads have few dimensions, the pooling max and a linear readout. Where the paradigm is
-`assignment`, prices are counted as v1.md says: any will do, and multiples of 1/16 are tried.
+`assignment`, prices are counted as v1.md says: any will do, and multiples of 1/16 are tried. Where it is `joint`,
+margins of distances count as one target too if nothing is left stated.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from typing import Any
 
 import flint
 
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Interval, ball, ends, norm, product
+from verale.soundness.independent.arithmetic import (
+    PRECISION,
+    Ball,
+    Interval,
+    ball,
+    ends,
+    norm,
+    product,
+    squared_distance,
+)
 from verale.soundness.independent.claim import Claim, interval
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import Document, read_json
@@ -43,6 +53,8 @@ def is_needless(certificate: bytes, head: bytes, dropped: int) -> bool:
         if predicate["paradigm"] == "assignment":
             return all(any(_priced(claim, statements, c, prices) > 0 for prices in _prices(claim, c)) for c in rivals)
         ranges = _activations(claim, statements)
+        if predicate["paradigm"] == "joint" and ranges is not None:
+            return all(max(_margin(claim, ranges, c), _together(claim, statements, c)) > 0 for c in rivals)
         return ranges is None or all(_margin(claim, ranges, c) > 0 for c in rivals)
 
 
@@ -56,6 +68,43 @@ def _margin(claim: Claim, ranges: list[Interval], rival: int) -> Fraction:
         factor = Fraction(w) - Fraction(v)
         total += factor * (low if factor > 0 else high)
     return total
+
+
+def _together(claim: Claim, statements: list[Document], rival: int) -> Fraction:
+    """The least margin, rounded down, of one patch whose similarities are negated distances, if nothing is stated or
+    one distance by equality; else -1, for nothing is known of it.
+
+    sum_j T_j |y - p_j|^2 is least at the mean of the p_j with these weights. At the distance r from p it is that of p,
+    plus sum_j T_j r^2 - 2 <y - p, q>, q = sum_j T_j (p_j - p), and <y - p, q> is at most r |q|.
+    """
+    head = claim.head
+    if head.kind("similarity") != "negated" or claim.patches != 1:
+        raise ValueError("of margins as one target only those of distances are covered")
+    scale = head.scale or [1.0] * head.count
+    factors = [
+        Fraction(s) * (Fraction(v) - Fraction(w))
+        for s, w, v in zip(scale, head.weight[claim.predicted], head.weight[rival], strict=True)
+    ]
+    bias = [0.0] * len(head.weight) if head.bias is None else head.bias
+    total, points = sum(factors), [list(map(Fraction, row)) for row in head.prototypes or []]
+    known = Fraction(bias[claim.predicted]) - Fraction(bias[rival])
+    unknown = Fraction(-1)
+    if len(statements) > 1:
+        return unknown
+    for statement in statements:
+        if interval(statement)[0] != interval(statement)[1]:
+            return unknown
+        square = Fraction(interval(statement)[0])
+        centre = points[statement["prototype"]]
+        along = [
+            sum(t * (x - c) for t, x in zip(factors, xs, strict=True)) for c, *xs in zip(centre, *points, strict=True)
+        ]
+        at = sum((t * Fraction(squared_distance(centre, row)) for t, row in zip(factors, points, strict=True)), known)
+        return at + total * square - 2 * ends(ball(square * Fraction(product(along, along))).sqrt())[1]
+    if total <= 0:
+        return unknown
+    mean = [sum(t * x for t, x in zip(factors, column, strict=True)) / total for column in zip(*points, strict=True)]
+    return sum((t * Fraction(squared_distance(mean, row)) for t, row in zip(factors, points, strict=True)), known)
 
 
 # Reference ranges.

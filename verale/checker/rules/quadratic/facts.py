@@ -124,9 +124,8 @@ class Facts:
         rows = [(share, list(map(sub, space.vectors[k], self.origin))) for k, share in shares.items()]
         vector = [sum(share * row[d] for share, row in rows) for d in range(space.head.depth)]
         if self.curves[-1]:
-            return self.target(sum(shares.values()), vector), sum(
-                share * dot(row, row) for share, row in rows
-            ) << space.lift
+            squares = sum(share * dot(row, row) for share, row in rows)
+            return self.target(sum(shares.values()), vector), squares << space.lift
         return self.target(0, vector), sum(share * space.offsets[k] for k, share in shares.items())
 
     def centre(self, weights: Sequence[int], bits: int, places: int) -> list[int]:

@@ -80,6 +80,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
                 return "least"
             if bits == 20 and high - low > Fraction(1, 1 << 10):
                 return "least is wide"
+    if head.similarity.name in ("negated", "identity") and (head.pooling, head.readout) == ("max", "linear"):
+        for each, observables in zip(groups, trial.observables, strict=True) if head.geometry != "softmax" else []:
+            wrong = _joined(module, rule, each, observables)
+            if wrong:
+                return wrong
     bound = module("rules.margin").lower_bound
     for name, box in boxes:
         for (least, greatest), low, high in zip(trial.activations, box.lower, box.upper, strict=True):
@@ -90,6 +95,45 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
                 return f"{name}: margin"
     if (head.geometry, head.similarity.name, head.pooling) == ("softmax", "identity", "max"):
         return _priced(module, space, trial, stated, dict(boxes)["simplex"], number)
+    return ""
+
+
+def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple[Fraction, Fraction]]) -> str:
+    """As one target no margin is more than what is so, whichever ends are stated; what is reached is in range."""
+    head, certificate = quadratic.space.head, module("certificate")
+    own = head.similarity.own
+    for open_ in range(4):
+        predicted = open_ % head.classes
+        left = [
+            certificate.PatchStatement(
+                0,
+                s.prototype,
+                None if open_ % 2 and number % 2 else s.lower,
+                None if open_ > 1 and not number % 2 else s.upper,
+            )
+            for number, s in enumerate(stated)
+        ]
+        high = tuple(None if c == predicted else Fraction(10**6) for c in range(head.classes))
+        document = certificate.Certificate("0" * 64, None, predicted, "joint", 1, tuple(left), high, ("entailment",))
+        none = tuple(None if c == predicted else Fraction(-(10**9)) for c in range(head.classes))
+        rule = module("rules.joint").Joint(quadratic, document)
+        if left and open_ == 0:
+            many = [target.shares for target in rule._targets.values()]
+            ranges = quadratic.combinations(left, many)
+            for (low, most), value in zip(ranges, quadratic.combinations_within(left, many), strict=False):
+                if not low <= value <= most:
+                    return "a value within"
+        for c, margin in enumerate(rule.margins(None, none)):
+            if margin is None:
+                continue
+            most = Fraction(head.bias.rows[0][predicted] - head.bias.rows[0][c], 1 << head.bias.bits)
+            for j, ends in enumerate(observables):
+                share = Fraction(head.weight.rows[predicted][j] - head.weight.rows[c][j], 1 << head.weight.bits)
+                if head.geometry == "euclidean":
+                    share *= Fraction(-own.rows[0][j], 1 << own.bits)
+                most += max(share * end for end in ends)
+            if margin > most:
+                return "joint"
     return ""
 
 

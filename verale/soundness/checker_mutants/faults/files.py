@@ -52,7 +52,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("minimality is not looked at", 'asked = minimality and "minimality"', 'asked = not minimality and "minimality"'),
         ("what fails is not refuted", 'error.reason == "entailment"', 'error.reason == "margin"'),
         ("nothing is checked against the head", "certificate.check_against(head)  # 4. Statements\n        asked", "asked"),
-        ("prices are not looked at", 'if certificate.paradigm == "assignment" else None', "if False else None"),
+        ("prices are not looked at", 'case "assignment":', 'case "prices":'),
+        ("no margin is one target", 'case "joint":', 'case "one":'),
     ],
 }  # fmt: skip
 """For each file of the checker: what is wrong, the source text, and what takes its place."""

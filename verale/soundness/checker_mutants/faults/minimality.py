@@ -62,7 +62,16 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("inward, no patch is the class token", "[pooling.part(ranges, first=patch == 0)]", "[pooling.part(ranges)]"),
         ("inward, patches without statements are forgotten", "[] if domain is None else unstated(self._space.head, pooling, domain, groups, patches)", "[]"),
     ],
+    "rules/joint.py": [
+        ("term by term nothing is provable", "rival) > 0:\n            return True", "rival) > 0:\n            return False"),
+        ("what was without another statement is used", "if self._without[0] != index:", "if self._without[0] < 0:"),
+        ("a tie is provable", "or values[rival] > 0", "or values[rival] >= 0"),
+        ("nothing is left without a statement", "number != index]", "number == index]"),
+    ],
     "rules/quadratic/within.py": [
+        ("a combination within has no constant", "found.append((value + constant) / (1 << space.bits))", "found.append(value / (1 << space.bits))"),
+        ("a combination within counts products twice", "for _, (high, unit) in ends) / 2", "for _, (high, unit) in ends)"),
+        ("a combination within is on another grid", "(value + constant) / (1 << space.bits)", "(value + constant) / (2 << space.bits)"),
         ("far away, ranges end", "None if far(space, statements) else upper", "upper"),
         ("near, no range ends", "None if far(space, statements) else upper", "None"),
         ("stated ends are rounded outward", "intervals(space, statements, inward=True)", "intervals(space, statements)"),

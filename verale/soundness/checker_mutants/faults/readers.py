@@ -149,6 +149,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("entailment need not be claimed", '"entailment" not in self.claims or list', "list"),
         ("latents need no claim", 'if ("instance" in self.claims) != (self.latents is not None):', 'if "instance" in self.claims and self.latents is None:'),
         ("a paradigm of another geometry", "if head.geometry not in PARADIGMS[self.paradigm]:", "if False:"),
+        ("joint of anything", "if (head.similarity.name, head.pooling, head.readout) != (similarity, \"max\", \"linear\"):", "if False:"),
+        ("joint of many patches", "        if self.patches != 1:\n", "        if False:\n"),
         ("assignment of anything", 'if self.paradigm == "assignment" and (head', 'if False and (head'),
         ("margins of the predicted class", "if (margin is None) != (rival == self.predicted):", "if margin is None and rival != self.predicted:"),
         ("a rival needs no margin", "if (margin is None) != (rival == self.predicted):", "if margin is not None and rival == self.predicted:"),

@@ -29,6 +29,7 @@ def chosen_cases() -> Iterator[Case]:
     yield from _ranges_over_the_domain()
     yield from _open_ends()
     yield from _clauses()
+    yield from _joint()
 
 
 def _case(name: str, comment: str, head: bytes, document: Document, image: files.Matrix | None) -> Case:
@@ -321,3 +322,33 @@ def with_masses(*masses: float) -> list[float]:
 def contradiction() -> list[Document]:
     """Two activations that no latent has together: prototype 0 at distance 0, prototype 1 further than it can be."""
     return [files.activation_statement(0, 6.5, 7.0), files.activation_statement(1, 0.0, 0.125)]
+
+
+def _joint() -> Iterator[Case]:
+    rows, weight = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    # o_0 - o_1 = d_1 + d_2 - d_0 - bias = |y|^2 + 2 - bias, and d_0 = |y|^2.
+    head, image = files.head(weight, rows, [0.0, 2.125], **NEGATED), [[0.5, 0.0]]
+    rounding = Fraction(1, 2**100)
+    comment = (
+        "The margin is |y|^2 - 1/8, and |y|^2 is stated: as one target it is 1/8, term by term no more than -15/8."
+    )
+    stated = [files.patch_statement(0, 0, 0.25, 0.25)]
+    options: dict[str, Any] = {"paradigm": "joint", "image": image, "margins": [None, below(Fraction(1, 8) - rounding)]}
+    yield _case("joint-one-of-three", comment, head, files.document(head, stated, minimality=True, **options), image)
+    comment = "The same, of which the lower end is enough."
+    open_ = [files.patch_statement(0, 0, 0.25, None)]
+    yield _case("joint-one-end", comment, head, files.document(head, open_, **options), image)
+    head = files.head(weight, rows, [0.0, 2.0], **NEGATED)
+    comment = "Without its statement the margin |y|^2 is exactly 0 at the first prototype: so the statement is needed."
+    options["margins"] = [None, below(Fraction(1, 4) - rounding)]
+    document = files.document(head, stated, minimality=True, **options)
+    yield _case("joint-needed-at-a-tie", comment, head, document, image)
+    head = files.head(weight, rows, [0.0, 1.5], **NEGATED)
+    comment = "Nothing is stated: the margin |y|^2 + 1/2 is positive wherever y is, though no term has a good end."
+    options["margins"] = [None, below(Fraction(1, 2) - rounding)]
+    yield _case("joint-nothing-stated", comment, head, files.document(head, [], minimality=True, **options), image)
+    head = files.head([[0.0] * 3, [1.0, 0.0, 0.0]], rows, [2.5, 0.0], **(NEGATED | {"domain": files.domain(0.5, 1.0)}))
+    comment = "The margin is 5/2 + d_0, and d_0 is at least 1/2 over the domain: term by term more is proved."
+    stated = [files.patch_statement(0, 1, 0.25, 1.0)]
+    options |= {"margins": [None, 3.0], "image": [[0.5, 0.5]]}
+    yield _case("joint-term-by-term", comment, head, files.document(head, stated, **options), [[0.5, 0.5]])

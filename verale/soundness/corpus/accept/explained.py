@@ -40,7 +40,7 @@ def candidates(
         if PARADIGMS[recipe.paradigm].spatial:
             stated = [
                 files.patch_statement(patch, j, *around(head.observable(image[patch], j), recipe.width))
-                for patch, j in product(range(PATCHES), range(COUNT))
+                for patch, j in product(range(recipe.patches), range(COUNT))
             ]
         else:
             stated = [files.activation_statement(j, *around(activations[j], recipe.width)) for j in range(COUNT)]
@@ -97,7 +97,7 @@ def explain(recipe: Recipe) -> Case:
     for trial in range(200):
         generator = random.Random(f"{recipe.name} {trial}")
         head = draw_head(recipe, generator)
-        image = draw_image(head, generator)
+        image = draw_image(head, generator)[: recipe.patches]
         stated, logits = candidates(recipe, head, image, generator)
         predicted = max(range(CLASSES), key=lambda c: float(logits[c]))
         data = head.data
@@ -109,7 +109,7 @@ def explain(recipe: Recipe) -> Case:
             "predicted": predicted,
             "classes": CLASSES,
             "paradigm": recipe.paradigm,
-            "patches": PATCHES,
+            "patches": recipe.patches,
             "image": image,
             "minimality": recipe.minimality and PARADIGMS[recipe.paradigm].minimal,
         }

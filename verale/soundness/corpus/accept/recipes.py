@@ -92,6 +92,10 @@ class Recipe:
         return GEOMETRIES[self.geometry] | parts | ({} if self.readout is None else {"readout": self.readout})
 
     @property
+    def patches(self) -> int:
+        return 1 if self.paradigm == "joint" else PATCHES
+
+    @property
     def name(self) -> str:
         pooling = "" if self.pooling == files.MAX else self.pooling["kind"] + str(self.pooling.get("k", ""))
         readout = "" if self.readout is None else self.readout["kind"]
@@ -151,6 +155,7 @@ def all_recipes() -> Iterator[Recipe]:
     yield Recipe("projection", "euclidean", options=frozenset({"nchw"}))
     yield from _of_domains()
     yield from _wide()
+    yield from _joint()
     yield from _open()
 
 
@@ -196,6 +201,14 @@ def _open() -> Iterator[Recipe]:
     for geometry in ("euclidean", "cosine", "inner_product", "softmax"):
         yield Recipe("top_k", geometry, options=frozenset({"except", "floor"}))
     yield Recipe("top_k", "euclidean", pooling=MEAN, options=frozenset({"except", "floor", "open"}))
+
+
+def _joint() -> Iterator[Recipe]:
+    """Every geometry, by equalities and by wide intervals."""
+    for width, minimality in ((0.0, True), (2.0**-6, False)):
+        yield Recipe("joint", "euclidean", "negated", width=width, options=frozenset({"scaled"}), minimality=minimality)
+        for geometry in ("cosine", "rooted_cosine", "inner_product"):
+            yield Recipe("joint", geometry, width=width, minimality=minimality)
 
 
 def draw_head(recipe: Recipe, generator: random.Random) -> Head:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject.heads import of_heads
+from verale.soundness.corpus.reject.joint import of_margins
 from verale.soundness.corpus.reject.marks import marked, searched
 from verale.soundness.corpus.reject.open import of_open_ends
 from verale.soundness.corpus.reject.proofs import of_proofs
@@ -41,4 +42,5 @@ def _unmarked(cases: list[Case]) -> list[Case]:
         *of_heads(by_name),
         *of_proofs(by_name),
         *of_open_ends(),
+        *of_margins(),
     ]
