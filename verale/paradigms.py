@@ -30,6 +30,7 @@ class Paradigm:
         minimal: whether a certificate may claim that every statement is needed.
         never_below: a paradigm for some of the same heads whose explanations are the smaller ones; for such a head,
             this one need not be tried.
+        one_patch: whether it is for images of one patch alone.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Paradigm:
     geometries: tuple[str, ...]
     minimal: bool = True
     never_below: str | None = None
+    one_patch: bool = False
 
 
 PARADIGMS: dict[str, Paradigm] = {
@@ -47,7 +49,7 @@ PARADIGMS: dict[str, Paradigm] = {
         Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False, never_below="projection"),
         Paradigm("simplex", True, ("softmax",), never_below="assignment"),
         Paradigm("assignment", True, ("softmax",)),
-        Paradigm("joint", True, ("euclidean", *_COSINES, "inner_product")),
+        Paradigm("joint", True, ("euclidean", *_COSINES, "inner_product"), one_patch=True),
         Paradigm("sparse", False, ("softmax",)),
         Paradigm("top_k", False, ("euclidean", *_COSINES, "inner_product", "softmax")),
         Paradigm("mixed", False, ("euclidean", *_COSINES), minimal=False),
@@ -56,6 +58,10 @@ PARADIGMS: dict[str, Paradigm] = {
 """Every paradigm by its name."""
 
 
-def paradigms_of(geometry: str) -> tuple[str, ...]:
-    """The names of the paradigms that a geometry has."""
-    return tuple(name for name, paradigm in PARADIGMS.items() if geometry in paradigm.geometries)
+def paradigms_of(geometry: str, patches: int = 1) -> tuple[str, ...]:
+    """The names of the paradigms that a geometry has, for images of so many patches."""
+    return tuple(
+        name
+        for name, paradigm in PARADIGMS.items()
+        if geometry in paradigm.geometries and not (paradigm.one_patch and patches > 1)
+    )

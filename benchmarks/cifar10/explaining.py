@@ -21,7 +21,7 @@ from verale.search.explain import explain
 
 __all__ = ["Facts", "Line", "explain_model", "read_facts", "read_lines"]
 
-SPATIAL, MASSES = paradigms_of("euclidean"), paradigms_of("softmax")
+SPATIAL, MASSES = paradigms_of("euclidean", patches=64), paradigms_of("softmax", patches=64)
 """The paradigms of metric heads (euclidean and cosine have the same) and of softmax heads."""
 
 

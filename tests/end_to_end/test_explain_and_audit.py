@@ -17,7 +17,8 @@ from verale.search.explain import explain
 CASES = [
     (geometry, name)
     for geometry in GEOMETRIES
-    for name in PARADIGMS
+    for name, paradigm in PARADIGMS.items()
+    if not paradigm.one_patch
     if name == "top_k" or (name in ("simplex", "assignment", "sparse")) == (geometry == "softmax")
 ]
 

@@ -201,7 +201,7 @@ def seeds() -> Iterator[bytes]:
                 for patch, j in product(range(2), range(3))
             ]
             pooled = [files.activation_statement(j, *interval(activation)) for j, activation in enumerate(activations)]
-        for paradigm in paradigms_of(geometry):
+        for paradigm in paradigms_of(geometry, patches=2):
             if paradigm == "assignment" and similarity != "identity":
                 continue
             statements = spatial if PARADIGMS[paradigm].spatial else pooled

@@ -23,4 +23,5 @@ def test_a_geometry_has_the_paradigms_that_are_defined_for_it() -> None:
     for geometry in checked.PARADIGMS["top_k"]:
         expected = {name for name, geometries in checked.PARADIGMS.items() if geometry in geometries}
         assert set(paradigms_of(geometry)) == expected
+        assert set(paradigms_of(geometry, patches=2)) == {name for name in expected if not PARADIGMS[name].one_patch}
     assert paradigms_of("unknown") == ()

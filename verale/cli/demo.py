@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-NAMES = (SMALLEST, *paradigms_of("euclidean"))
+NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
 """The paradigms of the packaged ProtoPNet; first that which keeps the smallest explanation of all."""
 
 

@@ -28,7 +28,7 @@ from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
 from verale.search.inflate import inflate
-from verale.search.joint import explain_joint
+from verale.search.joint import explain_joint, require_one_patch
 from verale.search.mixed import explain_mixed, require_mixed
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.priced import has_prices, priced_margins
@@ -154,7 +154,7 @@ def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -
     if paradigm != SMALLEST:
         return (_Search.of(head, patches, paradigm, options),)
     searches: dict[str, _Search] = {}
-    for name in worth_trying(head.geometry.kind):
+    for name in worth_trying(head.geometry.kind, patches):
         if PARADIGMS[name].never_below not in searches:
             try:
                 searches[name] = _Search.of(head, patches, name, options)
@@ -181,8 +181,8 @@ class _Search:
     def of(cls, head: Head, patches: int, name: str, options: SearchOptions) -> _Search:
         """The search for a head and images of so many patches. Raises UsageError if these have not got this paradigm,
         or memory is too small."""
-        if name == "joint" and patches != 1:
-            raise UsageError(f"paradigm 'joint' needs latents of one patch, these have {patches}: use another paradigm")
+        if name == "joint":
+            require_one_patch(patches)
         if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
         if name == "mixed":

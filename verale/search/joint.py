@@ -21,7 +21,7 @@ from verale.search.needed import inner_margins
 from verale.search.problem import Problem
 from verale.search.spatial import UNSETTLED, SpatialExplanation
 
-__all__ = ["explain_joint"]
+__all__ = ["explain_joint", "require_one_patch"]
 
 _TRIALS = 2**17
 """The most sets, times rivals, of one size that are all tried."""
@@ -37,6 +37,14 @@ _NOISE = 2.0**-28
 
 _RIDGE = 1e-13
 
+_ONE_PATCH = "paradigm 'joint' needs latents of one patch"
+
+
+def require_one_patch(patches: int) -> None:
+    """Raise UsageError unless images have one patch."""
+    if patches != 1:
+        raise UsageError(f"{_ONE_PATCH}, these have {patches}: use another paradigm")
+
 
 def explain_joint(
     problem: Problem, joint: Joint, order: str = "", most: list[float] | None = None
@@ -46,26 +54,24 @@ def explain_joint(
     Args:
         problem: N images of one patch.
         joint: the bounds of its head.
-        order, most: not used.
-
-    Raises:
-        UsageError: images of more than one patch.
+        order: not used.
+        most: for each image how many statements its explanation may have; without it, as many as it takes.
 
     Soundness: what is returned is proved by `Joint.margins`.
     """
     if problem.patches != 1:
-        raise UsageError(
-            f"paradigm 'joint' needs latents of one patch, these have {problem.patches}: use another paradigm"
-        )
-    return [_Search(problem.take([image]), joint).run() for image in range(len(problem))]
+        return [_ONE_PATCH] * len(problem)
+    limits = [float("inf")] * len(problem) if most is None else most
+    return [_Search(problem.take([image]), joint, limit).run() for image, limit in enumerate(limits)]
 
 
 class _Search:
     """The search for one image."""
 
-    def __init__(self, problem: Problem, joint: Joint) -> None:
-        self._problem, self._joint = problem, joint
+    def __init__(self, problem: Problem, joint: Joint, most: float) -> None:
+        self._problem, self._joint, self._most = problem, joint, most
         self._predicted = problem.margins.predicted
+        self._tried = 0  # all smaller sets are
         self._size = problem.head.size
         middle = (problem.observed.lower + problem.observed.upper)[0] / 2
         self._estimates = _Estimates.of(joint, int(self._predicted), middle)
@@ -76,9 +82,11 @@ class _Search:
         margins = torch.maximum(self._problem.margins.lower(domain[None, None])[0, 0], self._margins([]))
         if bool((margins > 0).all()):
             return SpatialExplanation([], margins, minimal=True)
-        found = self._among_all() or self._grown()
-        if found is None:
+        found = self._among_all() or (self._grown() if self._tried < self._most else None)
+        if found is None and self._tried < self._most:
             return UNSETTLED
+        if found is None or len(found[0]) > self._most:
+            return f"no explanation was found with at most {self._most:.0f} statements"
         stated, proved = found
         minimal = not self._problem.tolerance and self._needed(stated)
         return SpatialExplanation([(0, j) for j in stated], proved, minimal)
@@ -86,8 +94,9 @@ class _Search:
     def _among_all(self) -> tuple[list[int], Tensor] | None:
         """The best one of the smallest sets, while there are not too many of a size."""
         for count in range(1, self._size + 1):
-            if comb(self._size, count) * self._problem.head.classes > _TRIALS:
+            if comb(self._size, count) * self._problem.head.classes > _TRIALS or count > self._most:
                 return None
+            self._tried = count
             sets = self._sets(list(combinations(range(self._size), count)))
             least = torch.cat([self._estimates.of_sets(some).amin(1) for some in torch.split(sets, _AT_ONCE)])
             best = least.topk(min(_PROVED, len(least)))

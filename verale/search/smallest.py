@@ -55,14 +55,15 @@ class Kept:
     others: tuple[Attempt, ...]
 
 
-def worth_trying(geometry: str) -> list[str]:
-    """The paradigms of a geometry, those first whose explanations people read more easily.
+def worth_trying(geometry: str, patches: int) -> list[str]:
+    """The paradigms of a geometry and images of so many patches, those first whose explanations people read more easily.
 
     Statements about activations come before statements about patches, and a paradigm before those that it is never
     larger than.
     """
     return sorted(
-        paradigms_of(geometry), key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].never_below is not None)
+        paradigms_of(geometry, patches),
+        key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].never_below is not None),
     )
 
 

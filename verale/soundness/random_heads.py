@@ -179,11 +179,12 @@ def random_tolerance(seed: int) -> float:
 
 
 def searches(head: Head) -> list[tuple[str, str]]:
-    """Every paradigm that is defined for the head, with every order that it has (certificates/v1.md, "Paradigms")."""
+    """Every paradigm that is defined for the head and images of many patches, with every order that it has
+    (certificates/v1.md, "Paradigms")."""
     assigns = head.similarity == Identity() and head.pooling == MaxPooling()
     return [
         (name, order)
-        for name in paradigms_of(head.geometry.kind)
+        for name in paradigms_of(head.geometry.kind, patches=2)
         if name != "assignment" or assigns
         for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
     ]

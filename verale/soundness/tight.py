@@ -96,7 +96,7 @@ def tight(combination: Combination, number: int, brief: bool = False) -> Iterato
         brief: whether to take one certificate for each paradigm instead of all.
     """
     softmax = combination.geometry == "softmax"
-    paradigms = [name for name in paradigms_of(combination.geometry) if name != "assignment"]
+    paradigms = [name for name in paradigms_of(combination.geometry, _PATCHES) if name != "assignment"]
     for turn, paradigm in enumerate(paradigms):
         # What is stated of the second anchor is not attained in `triangle`, and other paradigms state nothing of it.
         slants = (False, True) if paradigm in ("projection", "hypersphere") else (False,)

@@ -87,6 +87,27 @@ def test_images_of_more_patches_are_refused() -> None:
         explain(head, small_latents(head, images=1, patches=2), "joint")
 
 
+def test_of_many_patches_there_is_a_reason_where_paradigms_are_tried() -> None:
+    head = joint_head("plain")
+    problem = Problem.of(head, as_patches(small_latents(head, images=2, patches=2)))
+    assert explain_joint(problem, Joint(head)) == ["paradigm 'joint' needs latents of one patch"] * 2
+
+
+@pytest.mark.parametrize("trials", [_TRIALS, 0])
+def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verale.search.joint._TRIALS", trials)
+    head = joint_head("inner product", 1, 12)
+    problem = Problem.of(head, as_patches(latents(head, 1)))
+    sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, str)]
+    assert len(sizes) == 3 and max(sizes) > 1
+    for limit in (0.0, 1.0, 2.0, 5.0):
+        for size, each in zip(sizes, explain_joint(problem, Joint(head), "", [limit] * 3), strict=True):
+            if size <= limit:
+                assert not isinstance(each, str) and len(each.pairs) == size
+            else:
+                assert each == f"no explanation was found with at most {limit:.0f} statements"
+
+
 def test_a_tie_gives_a_reason() -> None:
     head = joint_head("plain")
     tied = Head(
