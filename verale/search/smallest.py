@@ -56,7 +56,7 @@ class Kept:
 
 
 def worth_trying(geometry: str, patches: int) -> list[str]:
-    """The paradigms of a geometry and images of so many patches, those first whose explanations people read more easily.
+    """The paradigms of a geometry and images of so many patches, the more readable first.
 
     Statements about activations come before statements about patches, and a paradigm before those that it is never
     larger than.
