@@ -72,7 +72,12 @@ class Cover:
     @property
     def size(self) -> int:
         """The number of statements."""
-        return len(self.stated) + (self.ceiling < math.inf) + (self.floor > -math.inf)
+        return len(self.stated) + self.clauses
+
+    @property
+    def clauses(self) -> int:
+        """How many of them are clauses."""
+        return (self.ceiling < math.inf) + (self.floor > -math.inf)
 
 
 class Covering:
@@ -98,7 +103,10 @@ class Covering:
         return None if solved is None else solved[0]
 
     def best(self) -> Cover | None:
-        """The smallest cover that is found; None where all statements together do not close every rival."""
+        """The smallest cover that is found; None where all statements together do not close every rival.
+
+        Of two of the same size it is the one with fewer clauses, whose lists of exempt prototypes are long to read.
+        """
         ceilings, floors = np.append(np.unique(self._high), np.inf), np.append(-np.inf, np.unique(self._low))
         start = float(np.quantile(self._high, _START, method="nearest")), -math.inf
         first = self._solve(*start, math.inf)
@@ -115,10 +123,13 @@ class Covering:
                 found = self._solve(*pair, best.size)
                 solved.add(pair)
                 if found is not None:
-                    best = min(best, found[0], key=lambda cover: cover.size)
+                    best = min(best, found[0], key=_length)
                     prices.append(found[1])
                     least = np.maximum(least, self._bounds(found[1], *grid))
             ceilings, floors = _around(ceilings, grid[0], best.ceiling), _around(floors, grid[1], best.floor)
+        if best.floor > -math.inf and (best.ceiling, -math.inf) not in solved:
+            found = self._solve(best.ceiling, -math.inf, best.size + 1)
+            best = min(best, best if found is None else found[0], key=_length)
         return best
 
     def _box(self, ceiling: Floats, floor: Floats) -> tuple[Floats, Floats]:
@@ -162,6 +173,10 @@ class Covering:
         if most >= relaxed.share.sum() - _ZERO:
             stated = _whole(gains, relaxed, int(most)) or stated
         return Cover(stated, ceiling, floor), prices
+
+
+def _length(cover: Cover) -> tuple[int, int]:
+    return cover.size, cover.clauses
 
 
 @dataclass(frozen=True)

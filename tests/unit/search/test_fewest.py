@@ -58,6 +58,14 @@ def test_a_cover_closes_every_rival_and_none_is_smaller(geometry, seed):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_floor_is_stated_only_where_that_saves_a_statement(geometry):
+    for activations in images(geometry, 2):
+        best = activations.covering.best()
+        if best.floor > -math.inf:
+            assert not covered(activations, best.size - (best.ceiling < math.inf), best.ceiling, -math.inf)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_prices_of_one_pair_bound_the_covers_of_all(geometry):
     """Weak duality."""
     for activations in images(geometry, 0):
