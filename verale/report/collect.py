@@ -105,6 +105,7 @@ class Item:
         file, file_sha256, label: of the image, where known.
         image_note: why the image's file is not known to be the one that was explained (`verale.report.images`).
         seconds: how long explaining took, where known.
+        others: what other paradigms gave that were tried, where known.
         record: its record in an audit log (certificates/audit-log-v1.md); None without an audit.
     """
 
@@ -119,6 +120,7 @@ class Item:
     label: int | None = None
     image_note: str = ""
     seconds: float | None = None
+    others: str = ""
     record: Mapping[str, Any] | None = None
 
     @property
@@ -325,7 +327,7 @@ def _item(path: Path, row: Explained | None, matcher: Matcher, head: Head | None
     index = matcher.index_of(summary.latents, certificate_index(path.name))
     item = Item(path, digest, summary, "", summary.predicted, index)
     if row is not None and row.sha256 in (None, digest):
-        item = replace(item, label=row.label, seconds=row.seconds)
+        item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
     return _with_image(item, matcher)
 
 

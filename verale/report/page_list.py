@@ -42,6 +42,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "claims": ", ".join(f"{one} {state}" for one, state in record.get("claims", {}).items()),
         "why": "" if summary is None else summary.brief,
         "prototypes": _pictured(collection, item),
+        "others": item.others or None,
         "paradigm": None if summary is None else summary.paradigm,
         "sha256": item.sha256,
     }

@@ -94,6 +94,22 @@ def test_it_asks_nothing_of_any_network_and_runs_only_its_own_script(folder):
         assert (attributes.get("href") or "#").startswith("#")
 
 
+def test_what_other_paradigms_gave_is_told(folder):
+    table = folder / "explanations.csv"
+    heading, *lines = table.read_text().splitlines()
+    table.write_text(
+        "\n".join([f"{heading},Others", f"{lines[0]},top_k 12", *(f"{line}," for line in lines[1:])]) + "\n"
+    )
+    assert page_of(collect(folder)).data["rows"]["others"] == ["top_k 12", *[None] * (len(lines) - 1)]
+
+
+def test_each_line_says_what_its_explanation_consists_of(tmp_path):
+    rows = page_of(collect(folder_of(tmp_path / "out", paradigm="top_k"))).data["rows"]
+    for why, prototypes in zip(rows["why"], rows["prototypes"], strict=True):
+        assert re.match(r"\d+ prototypes?(, |$)|no |prototype", why)
+        assert set(prototypes) <= {0}, "only prototype 0 has a training image"
+
+
 def test_names_from_files_are_text(tmp_path):
     names = [f"{n}&<i>'\".png" for n in range(4)]
     folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), names=names)

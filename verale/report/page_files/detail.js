@@ -282,7 +282,7 @@ function digests(row, detail) {
   const named = [["Certificate", rows.name[row]], ["SHA-256", rows.sha256[row]]];
   if (certificate) {
     named.push(...certificate.subject.map((one) => [one.name === "head" ? "Head" : "Latents", one.digest.sha256]));
-    named.push(["Paradigm", certificate.predicate.paradigm], ["Written by", certificate.predicate.generator.name + " " + certificate.predicate.generator.version]);
+    named.push(["Paradigm", certificate.predicate.paradigm], ["Other paradigms that were tried", rows.others[row]], ["Written by", certificate.predicate.generator.name + " " + certificate.predicate.generator.version]);
   }
   if (rows.run[row] !== null) {
     const run = data.runs[rows.run[row]];
