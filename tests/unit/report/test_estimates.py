@@ -10,7 +10,13 @@ import torch
 from support.small import VARIED, small_head, small_latents, varied_head
 
 from verale.certificate import Certificate
-from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, read_certificate
+from verale.checker.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    read_certificate,
+)
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
 from verale.head.evaluation import similarity
@@ -54,7 +60,7 @@ def test_an_activation_is_attained_at_the_patch_with_the_greatest_similarity(nam
         if isinstance(statement, ActivationStatement):
             assert similar[patch, statement.prototype] == similar[:, statement.prototype].max()
         else:
-            assert isinstance(statement, OrderStatement) and patch is None
+            assert isinstance(statement, OrderStatement | FloorStatement) and patch is None
     assert estimates.similarity == [None] * len(certificate.statements)
 
 
@@ -75,7 +81,7 @@ def test_what_patches_add_sums_to_the_lead_over_the_runner_up(name, paradigm):
     parts = (head.weight[predicted].double() - head.weight[second].double()) * activations
     best = similarity(head, evaluate(head, as_patches(image)).observables)[0].argmax(0)
     for statement, added in zip(certificate.statements, estimates.adds, strict=True):
-        if isinstance(statement, OrderStatement):
+        if isinstance(statement, OrderStatement | FloorStatement):
             assert added is None
         elif isinstance(statement, PatchStatement) and best[statement.prototype] != statement.patch:
             assert added == 0

@@ -104,7 +104,9 @@ def test_activations(tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     head, latents = report_head(), report_latents(report_head())
     figure = verale.plot(Certificate.load(folder / "000000.ale.json"), None, head, latents)
-    assert "every prototype but " in texts(figure) and ": at most " in texts(figure) and "activation [" in texts(figure)
+    assert (
+        "every prototype but " in texts(figure) and ": at most " in texts(figure) and ": activation " in texts(figure)
+    )
     assert outlined(figure)
 
 
