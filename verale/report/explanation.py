@@ -117,28 +117,31 @@ def _clauses(statements: Sequence[Statement], count: int | None, unnamed: str) -
             bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
         else:
             continue
-        words.append(_clause(set(statement.exempt) | bounded, set(ends), count, (inside, outside), unnamed))
+        words.append(_clause(statement.exempt, bounded, set(ends), count, (inside, outside), unnamed))
     return list(filter(None, words))
 
 
-def _clause(exempt: set[int], stated: set[int], count: int | None, bounds: tuple[str, str], unnamed: str) -> str:
+def _clause(
+    listed: Sequence[int], bounded: set[int], stated: set[int], count: int | None, bounds: tuple[str, str], unnamed: str
+) -> str:
     """A clause, by the prototypes that it speaks of where they are fewer than those that it exempts.
 
-    Those that have a statement of their own which says as much are among the exempt: the clause says nothing of them.
-    Empty if it says nothing of any.
+    Those with a statement of their own that says as much are not named: the clause says nothing of them.
+    Empty if it says nothing of any other.
     """
     inside, outside = bounds
+    exempt = bounded.union(listed)
     if count is not None and count - len(exempt) < len(exempt):
         meant = [j for j in range(count) if j not in exempt]
         if not meant:
             return ""
-        who = _prototypes(meant) if len(meant) <= _COMPARED else f"{len(meant)} prototypes{unnamed}"
+        who = _prototypes(meant) if len(meant) <= _COMPARED else f"{count - len(set(listed))} prototypes{unnamed}"
         return f"{who} {'is' if len(meant) == 1 else 'are'} {inside}"
     if not exempt:
         return f"no prototype is {outside}"
     too, but = sorted(stated - exempt), sorted(exempt - stated)
     if max(len(too), len(but)) > _NAMED:
-        return f"none but {_counted(len(exempt), 'prototype')}{unnamed} may be {outside}"
+        return f"none but {_counted(len(listed), 'prototype')}{unnamed} may be {outside}"
     named = f" but perhaps {_prototypes(but)}" if but else ""
     return f"no other{named}{f', nor {_prototypes(too)},' if too else ''} is {outside}"
 
