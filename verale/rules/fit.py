@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import torch
 from torch import Tensor
@@ -60,11 +59,13 @@ class _Class:
     """The images of one predicted class.
 
     Attributes:
-        margins: of the class.
+        predicted: the class.
+        margins: its margins.
         images: (N,) bool, which images it has.
         numbers: (n, P) those that statements are about, of these images.
     """
 
+    predicted: int
     margins: PricedMargins
     images: Tensor
     numbers: Tensor
@@ -83,7 +84,7 @@ class _Candidate:
 
 
 def fit(head: Head, images: Tensor, paradigm: str) -> Iterator[Certificate]:
-    """Rules for a data set, the most useful first, until no rule covers an image that no other covers.
+    """Rules for a data set, the most useful first, until none covers an image that no other covers.
 
     Args:
         head: the head.
@@ -101,57 +102,89 @@ def fit(head: Head, images: Tensor, paradigm: str) -> Iterator[Certificate]:
     """
     check_domain(head, images)
     priced_margins(paradigm, head, 0, images.shape[1])
-    classes = _classes(head, images, paradigm)
-    return _list(head, images, paradigm, classes)
+    return _Fit(head, images, paradigm).rules()
 
 
-def _list(head: Head, images: Tensor, paradigm: str, classes: dict[int, _Class]) -> Iterator[Certificate]:
-    covered = torch.zeros(len(images), dtype=torch.bool)
-    best = {k: _candidates(head, images, paradigm, k, each, covered) for k, each in classes.items()}
-    while True:
-        chosen = max(chain(*best.values()), key=lambda each: each.news(covered), default=None)
-        if chosen is None or not chosen.news(covered):
-            return
-        yield chosen.certificate
-        covered |= chosen.covers
-        k = chosen.certificate.predicted
-        best[k] = _candidates(head, images, paradigm, k, classes[k], covered)
+class _Fit:
+    """Rules of one paradigm for the images (N, L, D) of one head."""
 
+    def __init__(self, head: Head, images: Tensor, paradigm: str) -> None:
+        self._head, self._images, self._paradigm = head, images, paradigm
 
-def _classes(head: Head, images: Tensor, paradigm: str) -> dict[int, _Class]:
-    """The classes that some image is predicted as."""
-    classes: dict[int, _Class] = {}
-    if not len(images):
+    def rules(self) -> Iterator[Certificate]:
+        """The rules, in their order."""
+        classes = self._classes()
+        covered = torch.zeros(len(self._images), dtype=torch.bool)
+        best = [self._best(each, covered) for each in classes]
+        while best:
+            news = [0 if each is None else each.news(covered) for each in best]
+            index = news.index(max(news))
+            chosen = best[index]
+            if chosen is None or not news[index]:
+                return
+            yield chosen.certificate
+            covered |= chosen.covers
+            best[index] = self._best(classes[index], covered)
+
+    def _classes(self) -> list[_Class]:
+        """The classes that some image is predicted as."""
+        if not len(self._images):
+            return []
+        predicted = torch.cat([evaluate(self._head, some).predicted for some in torch.split(self._images, _CHUNK)])
+        classes = []
+        for k in sorted(set(predicted.tolist())):
+            margins, chosen = priced_margins(self._paradigm, self._head, k, self._images.shape[1]), predicted == k
+            numbers = margins.observed(self._images[chosen])
+            classes.append(_Class(k, margins, chosen, (numbers.lower + numbers.upper) / 2))
         return classes
-    predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(images, _CHUNK)])
-    for k in sorted(set(predicted.tolist())):
-        margins, chosen = priced_margins(paradigm, head, k, images.shape[1]), predicted == k
-        numbers = margins.observed(images[chosen])
-        classes[k] = _Class(margins, chosen, (numbers.lower + numbers.upper) / 2)
-    return classes
 
+    def _best(self, of_class: _Class, covered: Tensor) -> _Candidate | None:
+        """The rule of a class that covers most images not covered yet, less what its statements are worth."""
+        weights = torch.where(covered[of_class.images], _COVERED, 1.0).double()
+        if not bool((weights == 1).any()):
+            return None
+        tight = [
+            _tightened(of_class, begun, weights, share)
+            for begun in _hulls(of_class.numbers, ceiling=self._paradigm == "top_k")
+            for share in _STEPS
+        ]
+        candidates = [self._candidate(of_class, stated) for stated in tight if stated is not None]
+        worth = _STATEMENT * len(of_class.numbers)
+        return max(
+            (each for each in candidates if each is not None),
+            key=lambda each: each.news(covered) - worth * each.certificate.size,
+            default=None,
+        )
 
-def _candidates(
-    head: Head, images: Tensor, paradigm: str, predicted: int, of_class: _Class, covered: Tensor
-) -> list[_Candidate]:
-    """Rules of a class, of which the best is to be taken; none if all its images are covered."""
-    weights = torch.where(covered[of_class.images], _COVERED, 1.0).double()
-    candidates: list[_Candidate] = []
-    if not bool((weights == 1).any()):
-        return candidates
-    for begun in _hulls(of_class.numbers, ceiling=paradigm == "top_k"):
-        for share in _STEPS:
-            stated = _tightened(of_class, begun, weights, share)
-            certificate = (
-                None if stated is None else _rule(head, paradigm, predicted, of_class, stated, images.shape[1])
-            )
-            if certificate is not None:
-                covers = of_class.images.clone()
-                chosen = images[of_class.images]
-                covers[of_class.images] = coverage_of(head, chosen, [certificate.statements]).certain[0]
-                candidates.append(_Candidate(certificate, covers))
-    worth = _STATEMENT * len(of_class.numbers)
-    return sorted(candidates, key=lambda each: worth * each.certificate.size - each.news(covered))[:1]
+    def _candidate(self, of_class: _Class, tight: Stated) -> _Candidate | None:
+        """Steps 3 and 4; None if rounding leaves no proof."""
+        margins, numbers = of_class.margins, of_class.numbers
+        every = _with_greatest(numbers, tight)
+        inside = numbers[((every >= tight.lower) & (every <= tight.upper)).all(1)]
+        wide = widened(margins, _simplified(margins, tight))
+        middle = wide.around(Enclosure.exact(inside.median(0).values))
+        for stated in (plain_numbers(wide, middle, _ROUNDING), wide):
+            proved = margins.proved(stated.ends)
+            if bool((proved > 0).all()):
+                return self._proved(of_class, stated, proved)
+        return None
+
+    def _proved(self, of_class: _Class, stated: Stated, margins: Tensor) -> _Candidate:
+        certificate = Certificate(
+            head=self._head.digest,
+            latents=None,
+            predicted=of_class.predicted,
+            paradigm=self._paradigm,
+            patches=self._images.shape[1],
+            statements=stated.statements(of_class.margins.statement),
+            margins=tuple(None if math.isinf(margin) else margin for margin in shortened(margins)),
+            minimal=False,
+            version=__version__,
+        )
+        covers = of_class.images.clone()
+        coverage = coverage_of(self._head, self._images[of_class.images], [certificate.statements])
+        covers[of_class.images] = coverage.certain[0]
+        return _Candidate(certificate, covers)
 
 
 def _hulls(numbers: Tensor, ceiling: bool) -> list[Stated]:
@@ -167,9 +200,9 @@ def _hulls(numbers: Tensor, ceiling: bool) -> list[Stated]:
 
 def _tightened(of_class: _Class, stated: Stated, weights: Tensor, share: float) -> Stated | None:
     """Step 2: statements under which the class is proved; None if they hold of a single image and still do not."""
-    margins, prices = of_class.margins, None
+    margins = of_class.margins
     for _ in range(_MOST_STEPS):
-        prices = margins.prices(stated.ends, prices)
+        prices = margins.prices(stated.ends)
         rivals = prices.margins.isfinite()
         missing = _reserve(prices, margins) - prices.margins[rivals]
         if bool((missing <= 0).all()):
@@ -252,34 +285,6 @@ def _reserve(prices: PricedEnds, margins: PricedMargins) -> float:
     return _RESERVE * float(prices.margins[prices.margins.isfinite()].abs().amax()) + NOISE * margins.noise
 
 
-def _rule(
-    head: Head, paradigm: str, predicted: int, of_class: _Class, tight: Stated, patches: int
-) -> Certificate | None:
-    """Steps 3 and 4: the certificate; None if rounding leaves no proof."""
-    margins, numbers = of_class.margins, of_class.numbers
-    every = _with_greatest(numbers, tight)
-    inside = numbers[((every >= tight.lower) & (every <= tight.upper)).all(1)]
-    wide = widened(margins, _simplified(margins, tight))
-    middle = wide.around(Enclosure.exact(inside.median(0).values))
-    for stated in (plain_numbers(wide, middle, _ROUNDING), wide):
-        proved = margins.proved(stated.ends)
-        if bool((proved > 0).all()):
-            break
-    else:
-        return None
-    return Certificate(
-        head=head.digest,
-        latents=None,
-        predicted=predicted,
-        paradigm=paradigm,
-        patches=patches,
-        statements=stated.statements(margins.statement),
-        margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved)),
-        minimal=False,
-        version=__version__,
-    )
-
-
 def _simplified(margins: PricedMargins, stated: Stated) -> Stated:
     """The statements without the ends that are not needed, one by one, the cheapest first."""
     prices = margins.prices(stated.ends)
@@ -296,7 +301,6 @@ def _simplified(margins: PricedMargins, stated: Stated) -> Stated:
         ends = [stated.lower.clone(), stated.upper.clone()]
         ends[side][prototype] = (-math.inf, math.inf)[side]
         trial = stated.with_ends(*ends)
-        after = margins.prices(trial.ends, prices)
-        if bool((after.margins > reserve).all()):
-            stated, prices = trial, after
+        if bool((margins.prices(trial.ends).margins > reserve).all()):
+            stated = trial
     return stated

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.checker import Auditor, HeadError, Status, Verdict
-from verale.errors import CertificateError, InputError, LatentsError
+from verale.checker.certificate import LARGEST
+from verale.checker.head_file import LARGEST as LARGEST_HEAD
+from verale.errors import InputError, LatentsError
 from verale.files import read
 from verale.runs.table import csv_line
 
@@ -80,7 +82,9 @@ class Covering:
             raise InputError(latents, f"holds {len(self._labels)} labels for {len(self._images)} images")
         self._digests = [digest(image) for image in self._images]
         try:
-            self._auditor = Auditor(read(head, "a head file (safetensors)"), read(latents, "a latents file"), kernel)
+            data = read(head, "a head file (safetensors)", LARGEST_HEAD + 1)
+            self._without_images = Auditor(data, None, kernel)
+            self._auditor = Auditor(data, read(latents, "a latents file"), kernel)
         except HeadError as error:
             raise InputError(head, str(error)) from error
         self.total = len(self._images)
@@ -96,14 +100,11 @@ class Covering:
         """
         from verale.certificate import Certificate
 
-        data = read(path, "a certificate (.ale.json)")
-        try:
-            general = replace(Certificate.from_bytes(data), latents=None, minimal=False)
-        except CertificateError:
-            return Covered(path, None, self._auditor.check(data, entailment_only=True))
-        verdict = self._auditor.check(general.to_bytes(), entailment_only=True)
+        data = read(path, "a certificate (.ale.json)", LARGEST + 1)
+        verdict = self._without_images.check(data, entailment_only=True)
         if verdict.status is not Status.PROVED:
             return Covered(path, None, verdict)
+        general = replace(Certificate.from_bytes(data), minimal=False)
         if general.patches != self._images.shape[1]:
             raise InputError(
                 self._path,

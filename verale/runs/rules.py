@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Verdict, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name, certificates_in, read, write_atomically
+from verale.files import certificate_name, certificates_in, read, require_writable, write_atomically
 from verale.runs.folder import HEAD, locked
 from verale.runs.table import csv_line
 from verale.version import __version__
@@ -342,7 +342,9 @@ def write_rules(directory: Path, rules: RuleList, page: bytes, head: str, overwr
 
 
 def require_room(directory: Path, overwrite: bool = False) -> None:
-    """Raise InputError if the folder holds anything that a rule list would replace, unless it may be replaced."""
+    """Raise InputError unless a rule list can be written to the folder. What it would replace is in its way, unless it
+    may be replaced. Call this before long work, too."""
+    require_writable(directory / JSON)
     if overwrite:
         return
     there = [path.name for path in certificates_in(directory)]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.head import Head
+from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
 from verale.search.priced import PricedEnds, PricedMargins, priced_margins
 from verale.search.problem import NOISE, shortened
@@ -48,11 +49,13 @@ def inflate(head: Head, image: Tensor, certificate: Certificate) -> Certificate:
     Soundness: the margins are proved anew, in outward-rounded float64. The statements stay true of the image, because
     no end moves inward beyond its observed interval. Minimality stays true where it was: without any one statement, the
     wider ones entail no more than the given ones without it, whose reference margins are at most 0. A certificate that
-    lost a statement claims it no more.
+    lost a statement claims it no more. Nor does one under `joint`, unless it has a single statement: there a checker
+    has to find a vector that satisfies the others, and finds it less often the wider they are.
     """
     margins = priced_margins(certificate.paradigm, head, certificate.predicted, certificate.patches)
     given = Stated.of(certificate.statements, head.size)
     numbers = margins.observed(image[None])[0]
+    exact = not PARADIGMS[certificate.paradigm].spatial  # ranges of activations are boxes, whatever is stated
     wide = plain_numbers(widened(margins, given), given.around(numbers))
     proved = margins.proved(wide.ends)
     if not bool((proved > 0).all()):
@@ -61,7 +64,7 @@ def inflate(head: Head, image: Tensor, certificate: Certificate) -> Certificate:
         certificate,
         statements=wide.statements(margins.statement),
         margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved)),
-        minimal=certificate.minimal and wide.size == certificate.size,
+        minimal=certificate.minimal and wide.size == certificate.size and (exact or wide.size == 1),
     )
 
 
@@ -78,7 +81,7 @@ def widened(margins: PricedMargins, given: Stated) -> Stated:
         if not bool((prices.margins > reserve / 2).all()):
             break
         best, wide = wide, _moved(wide, prices, margins.range, reserve)
-        prices = margins.prices(wide.ends, prices)
+        prices = margins.prices(wide.ends)
     return wide if bool((prices.margins > reserve / 2).all()) else best
 
 

@@ -28,13 +28,11 @@ class PricedEnds:
     Attributes:
         margins: (C,) infinity at the predicted class.
         lower, upper: (C, P) at least 0; 0 where the end changes nothing.
-        multipliers: where the next search for prices may begin; None if prices need no search.
     """
 
     margins: Tensor
     lower: Tensor
     upper: Tensor
-    multipliers: Tensor | None = None
 
 
 class PricedMargins(Protocol):
@@ -50,8 +48,8 @@ class PricedMargins(Protocol):
         """By how much rounding may lower a proved margin."""
         ...
 
-    def prices(self, box: Enclosure, near: PricedEnds | None = None) -> PricedEnds:
-        """The margins under a box and the prices of its ends, from those of a box nearby, if given."""
+    def prices(self, box: Enclosure) -> PricedEnds:
+        """The margins under a box and the prices of its ends."""
         ...
 
     def proved(self, box: Enclosure) -> Tensor:
@@ -91,8 +89,8 @@ class PricedActivations:
         self.range = activation_range(head, patches)
         self.noise = float(margins.error.amax())
 
-    def prices(self, box: Enclosure, near: PricedEnds | None = None) -> PricedEnds:
-        """See `PricedMargins`; nothing is searched."""
+    def prices(self, box: Enclosure) -> PricedEnds:
+        """See `PricedMargins`."""
         inside = self._within(box)
         margins = self._margins.lower(inside[None, None])[0, 0]
         return PricedEnds(
@@ -142,8 +140,8 @@ class PricedObservables:
         size = head.weight.abs().sum(1).max() * torch.maximum(self.range.lower.abs(), self.range.upper.abs()).amax()
         self.noise = float(size) * gamma(64 * (head.size + head.depth))
 
-    def prices(self, box: Enclosure, near: PricedEnds | None = None) -> PricedEnds:
-        """See `PricedMargins`; the search for weights begins anew."""
+    def prices(self, box: Enclosure) -> PricedEnds:
+        """See `PricedMargins`; they are the best weights that a search finds."""
         margins = self._joint.margins(self._predicted, box.lower[None], box.upper[None])
         weights = margins.weights[0, :, : self._head.size]
         return PricedEnds(

@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 from support.small import small_head
 
+from verale.certificate import ActivationStatement
 from verale.errors import InputError
 from verale.head import save_latents
 from verale.report.rules_page import page, pictures_in
@@ -41,8 +42,13 @@ def test_the_page_shows_every_rule_and_asks_nobody(rules):
 def test_pictures_stand_with_their_prototypes(rules, tmp_path):
     folder = tmp_path / "pictures"
     folder.mkdir()
-    stated = {each.prototype for certificate in rules.certificates for each in certificate.statements}
-    shown = sorted(stated)[:2]
+    stated = [
+        each.prototype
+        for certificate in rules.certificates
+        for each in certificate.statements
+        if isinstance(each, ActivationStatement)
+    ]
+    shown = sorted(set(stated))[:2]
     for number in shown:
         Image.new("L", (4, 4), 40 * number).save(folder / f"{number:04d}.png")
     Image.new("L", (4, 4)).save(folder / "cover.png")
@@ -50,8 +56,8 @@ def test_pictures_stand_with_their_prototypes(rules, tmp_path):
     assert sorted(pictures) == shown
     text = page(rules, pictures).decode()
     for number in shown:
-        uses = sum(number == each.prototype for one in rules.certificates for each in one.statements)
-        assert text.count(f'<img src="{pictures[number]}" alt="What prototype {number} looks like">') == uses
+        image = f'<img src="{pictures[number]}" alt="What prototype {number} looks like">'
+        assert text.count(image) == stated.count(number) > 0
 
 
 def test_shares_are_rounded_down(rules):

@@ -132,7 +132,7 @@ def test_an_interrupt_writes_nothing(sets, tmp_path, monkeypatch):
     monkeypatch.setattr(fitting, "coverage_of", interrupted)
     done = in_process(*sets.options(tmp_path / "out"))
     assert done.returncode == 130 and "nothing is written" in done.stderr
-    assert not (tmp_path / "out").exists()
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatch):
@@ -146,6 +146,13 @@ def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatc
     assert done.returncode == 3 and done.stdout.startswith("NOT_PROVED 0.")
     page = (tmp_path / "out" / "rules.html").read_text()
     assert "proved 0 of 1" in page and "NOT PROVED" in page
+
+
+def test_an_out_that_is_a_file_is_named_before_the_work(sets, tmp_path, monkeypatch):
+    (tmp_path / "out").touch()
+    monkeypatch.delattr(fitting, "fit")
+    done = in_process(*sets.options(tmp_path / "out"))
+    assert done.returncode == 9 and f"{tmp_path / 'out'}" in done.stderr
 
 
 def test_what_cannot_be_used_is_named(sets, tmp_path):
