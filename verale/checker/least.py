@@ -1,0 +1,135 @@
+"""A proof that no explanation of an image under `top_k` has fewer statements than a number (`rules/least.py`).
+
+The document is a JSON object:
+
+    {"_type": "urn:verale:least:v1", "head": SHA-256, "latents": SHA-256, "predicted": p, "least": k, "cells": [...]}
+
+`cells` is a binary tree in preorder, whose root is the cell of all explanations. A node
+`{"split": "ceiling", "at": t}` (or `"floor"`; t a hex float) has two children: first the explanations whose ceiling is
+at most t, then those whose ceiling is at least t, or that have none; of a floor, first at most t or none, then at least
+t. So the leaves together hold all explanations. A leaf `{"weights": [[c, y], ...]}` has a non-negative integer weight
+for some rivals; the rule has to exclude less than k statements with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from .cost import LIMIT, allowed
+from .dyadic import hex_float
+from .errors import FormatError, UnprovedError
+from .head import Head
+from .head_file import read_head
+from .json_reader import brief, fields, index, read_object, text
+from .kernel import load_kernel
+from .latents import Latents
+from .rules.evaluation import Evaluation
+from .rules.instance import require_domain
+from .rules.least import Cell, excludes
+from .rules.space import Space
+from .rules.top_k import TopK
+from .work import OPERATION
+
+__all__ = ["TYPE", "proved_least"]
+
+TYPE = "urn:verale:least:v1"
+_FIELDS = ("_type", "head", "latents", "predicted", "least", "cells")
+
+
+def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "arb", limit: int = LIMIT) -> int:
+    """The number k of a document, if it proves that no explanation of its image has fewer than k statements.
+
+    Args:
+        document: the bytes of the document.
+        head: the bytes of the head file.
+        latents: the bytes of a latents file that holds the image.
+        kernel: `arb` or `mpmath`.
+        limit: the most steps for each megabyte of document and head.
+
+    Raises:
+        FormatError: a document that is malformed.
+        UnprovedError: another head or image, a readout that is not linear, a cell that is not excluded, or too much
+            work.
+        HeadError, LatentsError: a file that cannot be used.
+
+    Soundness: a cell that is split lies in the union of the two it is split into, so the leaves hold all explanations,
+        and the rule proves of each leaf that its explanations have at least k statements.
+    """
+    claim = fields(read_object(document, "the document"), "the document", _FIELDS)
+    if claim["_type"] != TYPE:
+        raise FormatError(f"_type is {brief(claim['_type'])}, expected {TYPE!r}")
+    space = Space(read_head(head), load_kernel(kernel))
+    least, predicted = (index(claim[name], name) for name in ("least", "predicted"))
+    if predicted >= space.head.classes:
+        raise FormatError(f"predicted is {predicted}, expected less than the head's {space.head.classes} classes")
+    if text(claim["head"], "head") != space.head.sha256:
+        raise UnprovedError("subject", "the document speaks of another head")
+    rows = Latents(latents, space.head.depth).find(text(claim["latents"], "latents"))
+    if rows is None:
+        raise UnprovedError("subject", "no image of the latents file has the document's digest")
+    if space.head.readout != "linear":
+        raise UnprovedError("uncovered", f"the readout is {space.head.readout}, expected linear")
+    space.work.allow(allowed(limit, len(document) + len(head)))
+    require_domain(space.head, rows, len(rows.rows))
+    domain, image = TopK(space).box((), len(rows.rows)), Evaluation(space, rows).activations(space.bits)
+    left = [Cell()]
+    for number, entry in enumerate(_list(claim["cells"], "cells")):
+        where = f"cells[{number}]"
+        if not left:
+            raise FormatError(f"{where} comes after the last leaf, expected no more")
+        cell = left.pop()
+        if isinstance(entry, dict) and "split" in entry:
+            left += reversed(_split(cell, entry, where))
+            continue
+        weights, count = _weights(entry, where, predicted, space.head), least - 1 - cell.cost
+        space.work.take(OPERATION * space.head.count * (8 + 8 * len(weights)), space.bits)
+        if count >= 0 and not excludes(space.head, predicted, domain, image, cell, weights, count):
+            raise UnprovedError("entailment", f"{where} does not exclude {least - 1} statements in its cell")
+    if left:
+        raise FormatError(f"cells lacks {len(left)} leaves")
+    return least
+
+
+def _split(cell: Cell, entry: Mapping[str, Any], where: str) -> tuple[Cell, Cell]:
+    """The two cells that together hold a cell's explanations."""
+    fields(entry, where, ("split", "at"))
+    at = hex_float(text(entry["at"], f"{where}.at"))
+    if at is None:
+        raise FormatError(f"{where}.at is {brief(entry['at'])}, expected the hex float of a finite binary64")
+    match text(entry["split"], f"{where}.split"):
+        case "ceiling":
+            return replace(cell, u2=_least(cell.u2, at)), replace(cell, u1=_greatest(cell.u1, at))
+        case "floor":
+            return replace(cell, v2=_least(cell.v2, at)), replace(cell, v1=_greatest(cell.v1, at))
+        case other:
+            raise FormatError(f"{where}.split is {brief(other)}, expected 'ceiling' or 'floor'")
+
+
+def _least(end: Fraction | None, at: Fraction) -> Fraction:
+    return at if end is None else min(end, at)
+
+
+def _greatest(end: Fraction | None, at: Fraction) -> Fraction:
+    return at if end is None else max(end, at)
+
+
+def _weights(entry: Any, where: str, predicted: int, head: Head) -> dict[int, int]:
+    """The weights of a leaf, by rival."""
+    weights: dict[int, int] = {}
+    for pair in _list(fields(entry, where, ("weights",))["weights"], f"{where}.weights"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise FormatError(f"{where}.weights has {brief(pair)}, expected pairs of a rival and a weight")
+        rival, weight = (index(each, f"{where}.weights") for each in pair)
+        if rival >= head.classes or rival == predicted or rival in weights:
+            raise FormatError(f"{where}.weights has class {rival}, expected each rival of {predicted} at most once")
+        weights[rival] = weight
+    return weights
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError(f"{where} is {brief(value)}, expected a list")
+    return value
