@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = ["least_document"]
 _Vector = NDArray[np.float64]
 
 _MOST_CELLS = 4000
+"""Cells that are split at most."""
 _APART = 1e-9
 """Activations nearer to each other than this, relative to the largest, are not told apart."""
 _CLEAR = 1e-6
@@ -57,12 +59,13 @@ class _Node:
     children: tuple[_Node, ...] = ()
 
 
-def least_document(head: Head, image: Tensor) -> tuple[int, bytes]:
+def least_document(head: Head, image: Tensor, seconds: float = math.inf) -> tuple[int, bytes]:
     """The best lower bound k that is found, and the document that proves it.
 
     Args:
         head: a head with a linear readout.
         image: (L, D) float64.
+        seconds: when no further cell is split; the bound holds, and may be lower.
 
     Raises:
         UsageError: another readout.
@@ -71,7 +74,7 @@ def least_document(head: Head, image: Tensor) -> tuple[int, bytes]:
         raise UsageError(f"the readout is {head.readout.kind}, expected linear: no bound is known for others")
     search = _Search.of(head, image)
     root = _Node((-math.inf, math.inf), (-math.inf, math.inf))
-    least = search.run(root)
+    least = search.run(root, monotonic() + seconds)
     claim = {
         "_type": "urn:verale:least:v1",
         "head": head.digest,
@@ -89,12 +92,12 @@ class _Search:
 
     Attributes:
         predicted: the class.
-        rivals: (R,) the other classes.
+        rivals: the R other classes.
         activations, lower, upper: (P,).
         pull: (R, P) how much the predicted class gains on a rival.
         bias: (R,) its lead without activations.
-        cuts: numbers at which a ceiling or a floor is split: one between any two activations, and the ends of the
-            domain.
+        ceiling_cuts, floor_cuts: numbers at which cells are split, increasing: one between any two activations, and the
+            end of the domain beyond which a clause says nothing.
     """
 
     predicted: int
@@ -132,12 +135,14 @@ class _Search:
             np.append(lower.min(), levels[gaps] + apart),
         )
 
-    def run(self, root: _Node) -> int:
-        """Split cells, the one with the lowest bound first, until that bound cannot be raised; return it."""
+    def run(self, root: _Node, until: float) -> int:
+        """Split cells, the one with the lowest bound first, until that cannot be raised or time is over; return it."""
         self._bind(root)
         number = count()
         queue = [(root.bound, next(number), root)]
         for _ in range(_MOST_CELLS):
+            if monotonic() > until:
+                break
             bound, _, node = heappop(queue)
             node.split = self._cut(node)
             if node.split is None:

@@ -1,0 +1,90 @@
+"""The least size of an explanation: no explanation that the checker proves is smaller, by trying all of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from math import inf, nextafter
+
+import pytest
+import torch
+from support.small import small_head, small_latents, varied_head
+from torch import Tensor
+
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
+from verale.checker import Auditor, Status
+from verale.checker.least import proved_least
+from verale.errors import UsageError
+from verale.head import Head, as_patches, digest, evaluate, save_latents
+from verale.search.least import least_document
+
+
+def smallest(head: Head, image: Tensor) -> int:
+    """The size of the smallest explanation that is proved: all stated sets, ceilings and floors."""
+    activations = evaluate(head, image[None]).activations[0].tolist()
+    predicted = int(evaluate(head, image[None]).predicted)
+    auditor = Auditor(head.to_bytes())
+    low, high = [nextafter(a, -inf) for a in activations], [nextafter(a, inf) for a in activations]
+    ceilings = [None] + [
+        OrderStatement(tuple(k for k, a in enumerate(activations) if a > activations[j]), high[j])
+        for j in range(head.size)
+    ]
+    floors = [None] + [
+        FloorStatement(tuple(k for k, a in enumerate(activations) if a < activations[j]), low[j])
+        for j in range(head.size)
+    ]
+    certificate = Certificate(
+        head.digest,
+        digest(image),
+        predicted,
+        "top_k",
+        len(image),
+        (),
+        tuple(None if c == predicted else 1e-300 for c in range(head.classes)),
+        False,
+        "test",
+    )
+    for size in range(head.size + 3):
+        for clauses in ((ceiling, floor) for ceiling in ceilings for floor in floors):
+            given = tuple(each for each in clauses if each is not None)
+            for stated in combinations(range(head.size), size - len(given)) if size >= len(given) else ():
+                own = tuple(ActivationStatement(j, low[j], high[j]) for j in stated)
+                tried = replace(certificate, statements=(*own, *given))
+                if auditor.check(tried.to_bytes()).status is Status.PROVED:
+                    return size
+    raise AssertionError("no explanation is proved")
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "softmax", "negated", "inner product", "top mean"])
+def test_no_proved_explanation_is_smaller(name, tmp_path) -> None:
+    plain = name in ("euclidean", "cosine", "softmax")
+    met = []
+    for seed in range(3):
+        sizes = {"prototypes": 5, "depth": 4, "classes": 3}
+        head = small_head(name, seed, **sizes) if plain else varied_head(name, seed, **sizes)
+        latents = small_latents(head, images=1, seed=seed)
+        save_latents(tmp_path / "latents", latents)
+        image = as_patches(latents)[0]
+        least, document = least_document(head, image)
+        for kernel in ("arb", "mpmath"):
+            assert proved_least(document, head.to_bytes(), (tmp_path / "latents").read_bytes(), kernel) == least
+        true = smallest(head, image)
+        assert least <= true
+        met.append(least == true)
+    assert any(met), "the bound is never met"
+
+
+def test_cells_are_split_until_the_bound_is_the_least_of_all() -> None:
+    """A document names every cell by where it was cut."""
+    head = small_head("euclidean", prototypes=12)
+    least, document = least_document(head, as_patches(small_latents(head, images=1))[0])
+    cells = json.loads(document)["cells"]
+    splits = sum("split" in each for each in cells)
+    assert len(cells) == 2 * splits + 1 and splits > 0 and least > 1
+
+
+def test_other_readouts_are_refused() -> None:
+    head = varied_head("tree")
+    with pytest.raises(UsageError, match="the readout is soft_tree, expected linear"):
+        least_document(head, torch.zeros(1, head.depth, dtype=torch.float64))
