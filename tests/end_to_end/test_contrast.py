@@ -82,3 +82,22 @@ def test_which_statements_are_needed(tmp_path: Path, two: Path) -> None:
     )
     record = json.loads(verale("necessity", two, "--json").stdout)
     assert record == {"certificate": str(two), **json.loads((tmp_path / "out/000000/necessity.json").read_bytes())}
+
+
+def test_how_small_an_explanation_can_be(two: Path) -> None:
+    done = verale("gap", two, "--out", two.parent / "out")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"{two}: 2 statements under top_k; no explanation of this image under top_k has fewer than 1: proved\n",
+    )
+    assert json.loads((two.parent / "out" / "000000.least.json").read_bytes())["least"] == 1
+    assert json.loads(verale("gap", two, "--json").stdout) == {
+        "certificate": str(two),
+        "predicted": 0,
+        "paradigm": "top_k",
+        "statements": 2,
+        "least": 1,
+        "smallest": False,
+    }
+    last = verale("gap", two, two).stdout.splitlines()[-1]
+    assert last == "2 explanations: mean size 2.00, mean bound 1.00; 0 have no statement more than their bound"

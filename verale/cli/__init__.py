@@ -25,6 +25,7 @@ _COMMANDS = {
     "demo": "verale.cli.demo",
     "doctor": "verale.cli.doctor",
     "explain": "verale.cli.explain",
+    "gap": "verale.cli.gap",
     "head": "verale.cli.head",
     "latents": "verale.cli.latents",
     "necessity": "verale.cli.necessity",

@@ -28,7 +28,7 @@ __all__ = ["counterexamples"]
 _IMAGES = 8
 """How many images climb together."""
 
-_ASCENTS = (300, 2000)
+_ASCENTS = (300, 1200)
 """Steps of an ascent with a penalty: in the first round, and in later ones."""
 
 _RIVALS = 3

@@ -1,0 +1,93 @@
+"""The gap: how many statements an explanation has, and how many every explanation of its image by activations needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verale.certificate import Certificate
+from verale.checker.errors import UnprovedError
+from verale.checker.least import proved_least
+from verale.errors import InputError, UsageError, VeraleError
+from verale.files import read, require_writable, write_atomically
+from verale.runs.released import opened
+
+__all__ = ["Gap", "gap"]
+
+SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The size of an explanation, and what the checker proves of all explanations under `top_k`.
+
+    Attributes:
+        certificate: the explanation.
+        least: no explanation of the image under `top_k` has fewer statements.
+    """
+
+    certificate: Certificate
+    least: int
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether there is no smaller one under `top_k`."""
+        return self.certificate.size <= self.least
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "predicted": self.certificate.predicted,
+            "paradigm": self.certificate.paradigm,
+            "statements": self.certificate.size,
+            "least": self.least,
+            "smallest": self.is_smallest,
+        }
+
+
+def gap(
+    certificate: str | Path,
+    head: str | Path,
+    latents: str | Path | None,
+    out: str | Path | None = None,
+    seconds: float = SECONDS,
+) -> Gap:
+    """How far an explanation is from the smallest one under `top_k`: statements about activations, ceiling and floor.
+
+    Args:
+        certificate: file of a proved certificate that names its image.
+        head: file of the head that it is about; its readout is linear.
+        latents: file that holds the image's latents.
+        out: a file for the proof (`verale.checker.least`), or None.
+        seconds: how long to search for a better bound.
+
+    Raises:
+        InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is
+            not proved.
+        UsageError: another readout, or seconds below 0.
+        VeraleError: the checker does not prove what the search found.
+
+    Soundness: the checker proves the bound from the bytes of the files: see `proved_least`.
+    """
+    from verale.search.least import least_document
+
+    if not seconds >= 0:
+        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    if latents is None:
+        raise InputError(certificate, "has no latents beside it, and the bound is about its image: give --latents")
+    released = opened(certificate, head, latents)
+    if released.given is None or released.certificate.latents is None:
+        raise InputError(certificate, "names no image, and the bound is about one; explain the image again")
+    if out is not None:
+        require_writable(out)
+    _, document = least_document(released.head, released.given, seconds)
+    try:
+        least = proved_least(document, read(head, "a head file (safetensors)"), read(latents, "a latents file"))
+    except UnprovedError as error:
+        raise VeraleError(
+            f"{certificate}: the bound that was found is not proved ({error}); please report this"
+        ) from error
+    if out is not None:
+        write_atomically(out, document)
+    return Gap(released.certificate, least)
