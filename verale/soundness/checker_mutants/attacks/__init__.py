@@ -15,6 +15,7 @@ from verale.soundness.checker_mutants.attacks.command import commands_differ, re
 from verale.soundness.checker_mutants.attacks.containment import ranges_contain
 from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
 from verale.soundness.checker_mutants.attacks.limits import work_is_counted
+from verale.soundness.checker_mutants.attacks.lipschitz import activations_bound_others
 from verale.soundness.checker_mutants.attacks.proved import dialogues, proved_verdicts, texts_differ
 from verale.soundness.checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from verale.soundness.checker_mutants.attacks.screening import screened_ranges_contain
@@ -48,6 +49,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("poor multipliers", poor_multipliers),
     ("margins", margins),
     ("similarities", similarities),
+    ("activations", activations_bound_others),
     ("containment", ranges_contain),
     ("within", ranges_lie_within),
     ("screening", screened_ranges_contain),

@@ -60,6 +60,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     least = min(low for low, _ in trial.activations[1::2])
     pooled.append(certificate.FloorStatement(tuple(range(0, COUNT, 2)), least))
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
+    if head.geometry not in ("softmax", "inner_product") and head.pooling == "max" and not head.similarity.unimodal:
+        pooled.append(certificate.FloorStatement((0, 1), min(low for low, _ in trial.activations[2:])))
+        mixed = module("rules.mixed").Mixed(rule)
+        boxes += [("mixed", mixed.box(pooled[:count], PATCHES)) for count in range(len(pooled) + 1)]
+        boxes += [("mixed", mixed.box([*stated, *pooled], PATCHES)), ("mixed", mixed.box(pooled[-2:], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
     evaluation = module("rules.evaluation").Evaluation(space, latents)
     for bits in (0, 3, 20):

@@ -8,6 +8,7 @@ from verale.soundness.checker_mutants.faults import (
     command,
     files,
     minimality,
+    mixed,
     patches,
     proved,
     quadratic,
@@ -19,7 +20,7 @@ __all__ = ["FAULTS", "SURVIVORS"]
 
 FAULTS = [
     Fault(file, *each)
-    for room in (arithmetic, activations, patches, quadratic, minimality, files, readers, command, proved)
+    for room in (arithmetic, activations, patches, quadratic, minimality, mixed, files, readers, command, proved)
     for file, faults in room.FAULTS.items()
     for each in faults
 ]

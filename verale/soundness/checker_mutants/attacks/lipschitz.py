@@ -1,0 +1,123 @@
+"""Attacks on what activations say of each other: every step, on grids of a few bits, against exact arithmetic."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+from verale.soundness.checker_mutants.trials import heads, set_grid
+from verale.soundness.corpus.accept.recipes import COUNT
+from verale.soundness.extremes import Import
+from verale.soundness.independent import arithmetic
+from verale.soundness.independent.head import Head
+
+__all__ = ["activations_bound_others"]
+
+
+def activations_bound_others(module: Import, kernel: str) -> str:
+    """Links, inverses, bounds of one dissimilarity by another, and the ends that follow lie outside the real ones."""
+    own = module("kernel").load_kernel(kernel)
+    generator = random.Random(7)
+    try:
+        for bits in (3, 6):
+            set_grid(module, bits, 0, 128)
+            for truth, data in heads():
+                head = module("head_file").read_head(data)
+                if head.geometry in ("softmax", "inner_product") or head.similarity.unimodal or head.pooling != "max":
+                    continue
+                space = module("rules.space").Space(head, own)
+                rule = module("rules.lipschitz").Lipschitz(space)
+                for wrong in (
+                    _links(rule, space, truth),
+                    _steps(rule, space, generator),
+                    _inverses(rule, space, truth, generator),
+                    _ends(module, rule, space, truth, generator),
+                ):
+                    if wrong:
+                        return f"{wrong}, {head.geometry} {head.similarity.name}"
+    finally:
+        set_grid(module, 128, 64, 128)
+    return ""
+
+
+def _links(rule: Any, space: Any, truth: Head) -> str:
+    """Squared distances of prototypes are exact, cosines rounded down."""
+    points = [[Fraction(*x.as_integer_ratio()) for x in row] for row in truth.prototypes or []]
+    for i, one in enumerate(points):
+        for link, other in zip(rule._links(i), points, strict=True):
+            link = Fraction(int(link), 1 << space.bits)
+            if space.head.geometry == "euclidean":
+                if link != sum((x - y) ** 2 for x, y in zip(one, other, strict=True)):
+                    return "distance"
+                continue
+            product, squares = (sum(x * y for x, y in zip(one, each, strict=True)) for each in (other, one))
+            square = squares * sum(y * y for y in other)
+            if link > 0 and not (product > 0 and link**2 * square <= product**2):
+                return "cosine"
+            if link < 0 and product < 0 and link != -1 and link**2 * square < product**2:
+                return "cosine"
+    return ""
+
+
+def _steps(rule: Any, space: Any, generator: random.Random) -> str:
+    """A bound of one dissimilarity from that of another, as squares say."""
+    one = 1 << space.bits
+    for _ in range(200):
+        if space.head.geometry == "euclidean":
+            y, link = (generator.randrange(one * generator.choice((1, 4))) for _ in range(2))
+            near, far = rule._raised(0, y, link), rule._lowered(None, y, link)
+            if near and not (y > link and y + link >= near and (y + link - near) ** 2 >= 4 * y * link):
+                return "nearer"
+            if far < y + link or (far - y - link) ** 2 < 4 * y * link:
+                return "farther"
+        else:
+            y, link = (generator.randrange(-one, one + 1) for _ in range(2))
+            across = (one * one - y * y) * (one * one - link * link)
+            near, far = rule._raised(-one, y, link), rule._lowered(None, y, link)
+            gap = y * link - near * one
+            if near > -one and not (y + link > 0 and gap >= 0 and gap * gap >= across):
+                return "nearer"
+            if far is not None:
+                gap = far * one - y * link
+                if y >= link or gap < 0 or gap * gap < across:
+                    return "farther"
+    return ""
+
+
+def _inverses(rule: Any, space: Any, truth: Head, generator: random.Random) -> str:
+    """Where a similarity is said to exceed an end it does, as balls say, and likewise below."""
+    for k in range(COUNT):
+        for end in (0, *(generator.randrange(-(1 << space.bits), 4 << space.bits) for _ in range(8))):
+            near, far = rule._near(k, end), rule._far(k, end)
+            value = Fraction(end, 1 << space.bits)
+            if near > rule._least and not _similar(space, truth, near, k)[0] > value:
+                return "near"
+            if far is not None and not _similar(space, truth, far, k)[1] < value:
+                return "far"
+    return ""
+
+
+def _ends(module: Import, rule: Any, space: Any, truth: Head, generator: random.Random) -> str:
+    """The ends of activations are no tighter than those of the dissimilarities that they come from."""
+    bits = space.bits
+    domain = module("rules.top_k").TopK(space).box([], 1)
+    for k in range(COUNT):
+        value = generator.randrange(1, 2 << bits)
+        box = module("rules.similarity").Box(list(domain.lower), list(domain.upper), bits)
+        box.lower[k] = box.upper[k] = value
+        cut = rule.cut(box, {k}, (), ())
+        near, far = rule._near(k, value), rule._far(k, value)
+        for j, link in enumerate(rule._links(k)):
+            least, most = rule._raised(rule._least, near, link), rule._lowered(rule._most(j), far, link)
+            if cut.upper[j] < box.upper[j] and Fraction(cut.upper[j], 1 << bits) < _similar(space, truth, least, j)[1]:
+                return "upper end"
+            if cut.lower[j] > box.lower[j] and Fraction(cut.lower[j], 1 << bits) > _similar(space, truth, most, j)[0]:
+                return "lower end"
+    return ""
+
+
+def _similar(space: Any, truth: Head, y: int, k: int) -> tuple[Fraction, Fraction]:
+    """Ends of the similarity where the dissimilarity is y."""
+    m = Fraction(y if space.head.geometry == "euclidean" else -y, 1 << space.bits)
+    return arithmetic.ends(truth.similarity(m, k))
