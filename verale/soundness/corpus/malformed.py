@@ -306,6 +306,14 @@ def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
         document["predicate"]["hints"] = {"prices": prices}
         data, comment = files.encode(document), f"Prices of the rivals {', '.join(map(str, rivals))}, in this order."
         yield Case(f"malformed/prices-rivals-{name}", data, four, None, "MALFORMED", "malformed", comment)
+    for part, base in (("banks", "projection-euclidean-banks"), ("quadratic", "projection-euclidean-quadratic-scaled")):
+        original = cases[base]
+        document = json.loads(original.certificate)
+        document["predicate"] |= {"paradigm": "mixed", "claims": ["entailment", "instance"]}
+        yield _case(original, f"mixed-{part}", f"mixed for {part}.", json.dumps(document).encode())
+    document = files.document(cases["mixed-near-one-near-another"].head, [], paradigm="mixed", minimality=True)
+    comment = "Minimality under mixed, which has no reference ranges."
+    yield _case(cases["mixed-near-one-near-another"], "minimality-under-mixed", comment, files.encode(document))
     original = cases["projection-euclidean-negated-maximum"]
     head = tensor_times(original.head, "weight", 2.0)
     comment = "The readout maximum with weights of 2."

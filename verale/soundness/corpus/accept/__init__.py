@@ -1,12 +1,14 @@
 """`certificates/accept`: every paradigm and geometry, every similarity, pooling and readout.
 
-`recipes` and `explained` draw heads and explain them; `chosen` has cases whose numbers are chosen.
+`recipes` and `explained` draw heads and explain them; `chosen` and `mixed` have cases whose numbers are
+chosen.
 """
 
 from __future__ import annotations
 
 from verale.soundness.corpus.accept.chosen import chosen_cases
 from verale.soundness.corpus.accept.explained import explain
+from verale.soundness.corpus.accept.mixed import mixed_cases
 from verale.soundness.corpus.accept.recipes import all_recipes
 from verale.soundness.corpus.cases import Case
 
@@ -15,4 +17,4 @@ __all__ = ["accepted"]
 
 def accepted() -> list[Case]:
     """All accepted cases, in the order of the manifest."""
-    return [*map(explain, all_recipes()), *chosen_cases()]
+    return [*map(explain, all_recipes()), *chosen_cases(), *mixed_cases()]

@@ -51,6 +51,11 @@ def candidates(
             if "floor" in recipe.options:
                 others = [j for j in range(COUNT) if j not in exempt]
                 stated.append(files.floor(others, below(min(ends(activations[j])[0] for j in exempt))))
+            if recipe.paradigm == "mixed":
+                stated += [
+                    files.patch_statement(1, j, *around(head.observable(image[1], j), recipe.width))
+                    for j in range(COUNT)
+                ]
     generator.shuffle(stated)
     return stated, logits
 

@@ -157,6 +157,7 @@ def all_recipes() -> Iterator[Recipe]:
     yield from _wide()
     yield from _joint()
     yield from _open()
+    yield from _mixed()
 
 
 def _of_domains() -> Iterator[Recipe]:
@@ -209,6 +210,19 @@ def _joint() -> Iterator[Recipe]:
         yield Recipe("joint", "euclidean", "negated", width=width, options=frozenset({"scaled"}), minimality=minimality)
         for geometry in ("cosine", "rooted_cosine", "inner_product"):
             yield Recipe("joint", geometry, width=width, minimality=minimality)
+
+
+def _mixed() -> Iterator[Recipe]:
+    """Statements of all forms, for similarities that are monotone."""
+    for geometry in ("euclidean", "euclidean-unbounded", "cosine", "cosine-bare", "rooted_cosine-unbounded"):
+        yield Recipe("mixed", geometry, width=2.0**-6, minimality=False)
+    for similarity in ("negated", "exp_distance", "exponential"):
+        yield Recipe("mixed", "euclidean", similarity, options=frozenset({"scaled"}), minimality=False)
+    yield Recipe("mixed", "cosine", "rectified", minimality=False)
+    yield Recipe("mixed", "euclidean", options=frozenset({"except", "floor"}), minimality=False)
+    yield Recipe("mixed", "cosine", options=frozenset({"except"}), minimality=False)
+    yield Recipe("mixed", "euclidean", "exp_distance", readout=SOFT_TREE, minimality=False)
+    yield Recipe("mixed", "cosine", readout=MAXIMUM, minimality=False)
 
 
 def draw_head(recipe: Recipe, generator: random.Random) -> Head:

@@ -11,6 +11,7 @@ from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject.heads import of_heads
 from verale.soundness.corpus.reject.joint import of_margins
 from verale.soundness.corpus.reject.marks import marked, searched
+from verale.soundness.corpus.reject.mixed import of_mixed
 from verale.soundness.corpus.reject.open import of_open_ends
 from verale.soundness.corpus.reject.proofs import of_proofs
 from verale.soundness.corpus.reject.published import published_attacks
@@ -43,4 +44,5 @@ def _unmarked(cases: list[Case]) -> list[Case]:
         *of_proofs(by_name),
         *of_open_ends(),
         *of_margins(),
+        *of_mixed(),
     ]
