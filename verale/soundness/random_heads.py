@@ -35,6 +35,7 @@ from verale.head import (
     Head,
     Identity,
     InnerProduct,
+    Linear,
     LogRatio,
     Maximum,
     MaxPooling,
@@ -181,11 +182,13 @@ def random_tolerance(seed: int) -> float:
 def searches(head: Head) -> list[tuple[str, str]]:
     """Every paradigm that is defined for the head and images of many patches, with every order that it has
     (certificates/v1.md, "Paradigms")."""
-    assigns = head.similarity == Identity() and head.pooling == MaxPooling()
+    pools_max = head.pooling == MaxPooling()
+    assigns = head.similarity == Identity() and pools_max
+    mixes = isinstance(head.readout, Linear) and pools_max and not isinstance(head.similarity, Quadratic)
     return [
         (name, order)
         for name in paradigms_of(head.geometry.kind, patches=2)
-        if name != "assignment" or assigns
+        if (name != "assignment" or assigns) and (name != "mixed" or mixes)
         for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
     ]
 

@@ -96,7 +96,9 @@ def tight(combination: Combination, number: int, brief: bool = False) -> Iterato
         brief: whether to take one certificate for each paradigm instead of all.
     """
     softmax = combination.geometry == "softmax"
-    paradigms = [name for name in paradigms_of(combination.geometry, _PATCHES) if name != "assignment"]
+    mixes = (combination.pooling, combination.readout) == ("max", "linear") and combination.similarity != "quadratic"
+    left_out = {"assignment"} if mixes else {"assignment", "mixed"}
+    paradigms = [name for name in paradigms_of(combination.geometry, _PATCHES) if name not in left_out]
     for turn, paradigm in enumerate(paradigms):
         # What is stated of the second anchor is not attained in `triangle`, and other paradigms state nothing of it.
         slants = (False, True) if paradigm in ("projection", "hypersphere") else (False,)
