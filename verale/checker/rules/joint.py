@@ -64,7 +64,8 @@ class Joint:
             targets = [self._targets[rival] for rival in short]
             ranges = self._quadratic.combinations(known, [target.shares for target in targets])
             for rival, target, (low, _) in zip(short, targets, ranges, strict=True):
-                margins[rival] = max(margins[rival] or low, target.bias + low - target.error)
+                bound, whole = margins[rival], target.bias + low - target.error
+                margins[rival] = whole if bound is None else max(bound, whole)
         return tuple(margins)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:

@@ -48,6 +48,10 @@ def _combined() -> Iterator[Case]:
     comment = "The margin 2 y_1 - 2 y_0 + 1/2 taken along one prototype alone."
     stated = [files.patch_statement(0, 0, 1.0, 1.0)]
     yield from twice("joint-along-one", comment, head, stated, [[0.0, 0.0]], [[2.0, 0.0]], paradigm="joint")
+    comment = "The margin |y|^2 - 1/4, which is 0 term by term, taken without its bias."
+    head = files.head([[-1.0], [0.0]], [[0.0, 0.0]], [0.0, 0.25], **NEGATED, **BOX)
+    stated = [files.patch_statement(0, 0, 0.25, 0.5)]
+    yield from twice("joint-without-a-bias", comment, head, stated, [[0.625, 0.0]], [[0.5, 0.0]], paradigm="joint")
 
 
 def _cosines() -> Iterator[Case]:
