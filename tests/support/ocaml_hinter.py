@@ -53,11 +53,17 @@ let of_joint change = List.map (fun (rival, hint) -> (rival, change hint))
 let of_shares change = of_joint (fun hint -> {{ hint with Checker.shares_of = change hint.Checker.shares_of }})
 let of_unit change = of_joint (fun hint -> {{ hint with Checker.share_unit = change hint.Checker.share_unit }})
 let of_ball change = of_joint (fun hint -> {{ hint with Checker.ball_share = change hint.Checker.ball_share }})
+let of_links change (above, below) = (change above, change below)
+let of_reached change = of_links (fun links -> {{ links with Checker.reached = change links.Checker.reached }})
+let of_linked change = of_links (fun links -> {{ links with Checker.linked = change links.Checker.linked }})
+let every change = List.map (Option.map change)
+let plain_links = links
 let plain_joint = joint
 let plain_rows = rows
 let plain_settings = settings
 let rows prepared ~balls units certificate = let found = plain_rows prepared ~balls units certificate in {rows}
 let joint prepared certificate = let found = plain_joint prepared certificate in {joint}
+let links prepared units certificate = let found = plain_links prepared units certificate in {links}
 let settings prepared precision certificate = let found = plain_settings prepared precision certificate in {settings}
 """
 
@@ -121,6 +127,24 @@ _JOINT = {
     "whole margins of a rival that there is not": "List.map (fun (rival, hint) -> (-1 - rival, hint)) found",
 }
 
+_LINKS = {
+    "no links": "(Links.none, Links.none)",
+    "links of the other side": "let above, below = found in (below, above)",
+    "reached a little more": "of_reached (every (fun t -> Z.add t (Z.shift_right t 20))) found",
+    "reached a little less": "of_reached (every (fun t -> Z.sub t (Z.shift_right t 20))) found",
+    "reached twice as much": "of_reached (every (fun t -> Z.shift_left t 1)) found",
+    "reached negative numbers": "of_reached (every Z.neg) found",
+    "reached by another prototype": "of_reached turned found",
+    "nothing reached": "of_reached (fun _ -> []) found",
+    "linked to a little more": "of_linked (every (fun (k, s) -> (k, Z.add s (Z.shift_right s 20)))) found",
+    "linked to a little less": "of_linked (every (fun (k, s) -> (k, Z.sub s (Z.shift_right s 20)))) found",
+    "linked to 0": "of_linked (every (fun (k, _) -> (k, Z.zero))) found",
+    "linked to negative numbers": "of_linked (every (fun (k, s) -> (k, Z.neg s))) found",
+    "linked from the next prototype": "of_linked (every (fun (k, s) -> (k + 1, s))) found",
+    "linked from a negative prototype": "of_linked (every (fun (k, s) -> (-1 - k, s))) found",
+    "links of another prototype": "of_linked turned found",
+}
+
 _SETTINGS = {
     "no terms": "{ found with terms = 0 }",
     "negative terms": "{ found with terms = -1 }",
@@ -141,8 +165,8 @@ _SETTINGS = {
 def at_its_end() -> list[OCamlFault]:
     """Faults in what the hinter hands out."""
     source = (FRONT / "hinter.ml").read_text(encoding="utf-8")
-    same = {"rows": "found", "settings": "found", "joint": "found"}
-    parts = {"rows": _ROWS, "settings": _SETTINGS, "joint": _JOINT}
+    same = {"rows": "found", "settings": "found", "joint": "found", "links": "found"}
+    parts = {"rows": _ROWS, "settings": _SETTINGS, "joint": _JOINT, "links": _LINKS}
     return [
         OCamlFault("hinter.ml", wrong, source + _HANDED_OUT.format_map({**same, part: changed}))
         for part, faults in parts.items()

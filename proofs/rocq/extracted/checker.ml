@@ -1359,6 +1359,11 @@ let fine =
 let unit_of h =
   h.coord_unit
 
+(** val points : head -> int -> Big_int_Z.big_int list **)
+
+let points h j =
+  nth j h.prototypes []
+
 (** val curvature : head -> Big_int_Z.big_int **)
 
 let curvature h =
@@ -1444,13 +1449,13 @@ let measure_of h p =
   let s = zdot p p in
   (match h.head_geometry with
    | Cosine _ ->
-     let scaled = Z.mul (Z.mul (root_unit h) (root_unit h)) s in
-     { square = s; total = (zsum p); near = (root_floor scaled); far =
-     (root_ceil scaled) }
+     let scaled0 = Z.mul (Z.mul (root_unit h) (root_unit h)) s in
+     { square = s; total = (zsum p); near = (root_floor scaled0); far =
+     (root_ceil scaled0) }
    | RootedCosine _ ->
-     let scaled = Z.mul (Z.mul (root_unit h) (root_unit h)) s in
-     { square = s; total = (zsum p); near = (root_floor scaled); far =
-     (root_ceil scaled) }
+     let scaled0 = Z.mul (Z.mul (root_unit h) (root_unit h)) s in
+     { square = s; total = (zsum p); near = (root_floor scaled0); far =
+     (root_ceil scaled0) }
    | _ ->
      { square = s; total = (zsum p); near = Big_int_Z.unit_big_int; far =
        Big_int_Z.unit_big_int })
@@ -2640,8 +2645,8 @@ let reach_of h =
 (** val coordinate_ends : head -> fraction option -> ends **)
 
 let coordinate_ends h radius0 =
-  let scaled = option_map (Z.mul (denominator_of radius0)) in
-  meet ((scaled h.lower), (scaled h.upper))
+  let scaled0 = option_map (Z.mul (denominator_of radius0)) in
+  meet ((scaled0 h.lower), (scaled0 h.upper))
     ((option_map Z.opp (reach_of h radius0)), (reach_of h radius0))
 
 (** val box_ends :
@@ -4106,6 +4111,174 @@ let joint_at_least h c ms winner loser x num den =
         | None -> false)
      | None -> false)
 
+type links = { reached : Big_int_Z.big_int option list;
+               linked : (int * Big_int_Z.big_int) option list }
+
+(** val is_lipschitz : head -> bool **)
+
+let is_lipschitz h =
+  (&&)
+    ((&&) (forallb (fun p -> Nat.leb (length p) h.depth) h.prototypes)
+      (euclidean h)) (match h.head_pooling with
+                      | MaxPool -> true
+                      | _ -> false)
+
+(** val value :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let value h t0 b terms0 ln2 o x =
+  match direction_of h o with
+  | Falls ->
+    if Z.leb Big_int_Z.zero_big_int x
+    then value_at h t0 b terms0 ln2 o x
+    else None
+  | _ -> None
+
+(** val beyond :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+    option) -> Big_int_Z.big_int option **)
+
+let beyond h t0 b terms0 ln2 = function
+| (p, o0) ->
+  let (o, e) = p in
+  (match o0 with
+   | Some t1 ->
+     (match value h t0 b terms0 ln2 o t1 with
+      | Some v -> if Z.ltb (snd e) (fst v) then Some t1 else None
+      | None -> None)
+   | None -> None)
+
+(** val within_reach :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+    option) -> Big_int_Z.big_int option **)
+
+let within_reach h t0 b terms0 ln2 = function
+| (p, o0) ->
+  let (o, e) = p in
+  (match o0 with
+   | Some t1 ->
+     (match value h t0 b terms0 ln2 o t1 with
+      | Some v -> if Z.ltb (snd v) (fst e) then Some t1 else None
+      | None -> None)
+   | None -> None)
+
+(** val square_apart :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let square_apart p r =
+  Z.add
+    (Z.sub (zdot p p)
+      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) (zdot p r)))
+    (zdot r r)
+
+(** val roots_fit :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let roots_fit small apart great =
+  (&&) (Z.leb (Z.add small apart) great)
+    (Z.leb
+      (Z.mul
+        (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int)) small) apart)
+      (Z.mul (Z.sub (Z.sub great small) apart)
+        (Z.sub (Z.sub great small) apart)))
+
+(** val scaled : head -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let scaled h x =
+  Z.mul x (Z.mul (unit_of h) (unit_of h))
+
+(** val cut_above :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list
+    -> Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let cut_above h t0 b terms0 ln2 bounds p o link e =
+  match link with
+  | Some p0 ->
+    let (k, s) = p0 in
+    (match nth k bounds None with
+     | Some t1 ->
+       if roots_fit (scaled h s) (Z.mul t0 (square_apart p (points h k)))
+            (scaled h t1)
+       then (match value h t0 b terms0 ln2 o s with
+             | Some v -> ((fst e), (Z.min (snd e) (snd v)))
+             | None -> e)
+       else e
+     | None -> e)
+  | None -> e
+
+(** val cut_below :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list
+    -> Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let cut_below h t0 b terms0 ln2 bounds p o link e =
+  match link with
+  | Some p0 ->
+    let (k, s) = p0 in
+    (match nth k bounds None with
+     | Some t1 ->
+       if roots_fit (scaled h t1) (Z.mul t0 (square_apart p (points h k)))
+            (scaled h s)
+       then (match value h t0 b terms0 ln2 o s with
+             | Some v -> ((Z.max (fst e) (fst v)), (snd e))
+             | None -> e)
+       else e
+     | None -> e)
+  | None -> e
+
+(** val cut_all :
+    (Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
+    own list -> (int * Big_int_Z.big_int) option list -> box -> box **)
+
+let rec cut_all cut0 ps os ls b =
+  match ps with
+  | [] -> b
+  | p :: ps' ->
+    (match os with
+     | [] -> b
+     | o :: os' ->
+       (match ls with
+        | [] -> b
+        | l :: ls' ->
+          (match b with
+           | [] -> b
+           | e :: b' -> (cut0 p o l e) :: (cut_all cut0 ps' os' ls' b'))))
+
+(** val cut_by_links :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> links -> links -> box -> box **)
+
+let cut_by_links h t0 b terms0 ln2 above below b0 =
+  if is_lipschitz h
+  then let os = owns h in
+       let far0 =
+         map (beyond h t0 b terms0 ln2)
+           (combine (combine os b0) above.reached)
+       in
+       let near0 =
+         map (within_reach h t0 b terms0 ln2)
+           (combine (combine os b0) below.reached)
+       in
+       cut_all (cut_below h t0 b terms0 ln2 near0) h.prototypes os
+         below.linked
+         (cut_all (cut_above h t0 b terms0 ln2 far0) h.prototypes os
+           above.linked b0)
+  else b0
+
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
@@ -4143,7 +4316,8 @@ let learn p c =
 type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
                weights_of : patch_hints list;
                prices_of : (int * Big_int_Z.big_int list) list;
-               joint_of : (int * joint_hint) list }
+               joint_of : (int * joint_hint) list; links_above : links;
+               links_below : links }
 
 (** val against : int -> (int * 'a1) list -> 'a1 option **)
 
@@ -4180,8 +4354,11 @@ let given_box p c x =
   let b = p.settings_of.box_unit in
   (match given_table p c x with
    | Some t1 ->
-     option_map (fun b0 -> met_box b c.statement_unit b0 c.statements)
-       (pool_box h t0 b p.settings_of.terms p.ln2_of t1)
+     let n = p.settings_of.terms in
+     option_map (fun b0 ->
+       cut_by_links h t0 b n p.ln2_of x.links_above x.links_below
+         (met_box b c.statement_unit b0 c.statements))
+       (pool_box h t0 b n p.ln2_of t1)
    | None -> None)
 
 (** val by_prices :

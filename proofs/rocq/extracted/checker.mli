@@ -402,6 +402,8 @@ val fine : Big_int_Z.big_int
 
 val unit_of : head -> Big_int_Z.big_int
 
+val points : head -> int -> Big_int_Z.big_int list
+
 val curvature : head -> Big_int_Z.big_int
 
 val constant :
@@ -1203,6 +1205,60 @@ val joint_at_least :
   head -> certificate -> measure list -> int -> int -> joint_hint ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> bool
 
+type links = { reached : Big_int_Z.big_int option list;
+               linked : (int * Big_int_Z.big_int) option list }
+
+val is_lipschitz : head -> bool
+
+val value :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val beyond :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+  option) -> Big_int_Z.big_int option
+
+val within_reach :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+  option) -> Big_int_Z.big_int option
+
+val square_apart :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val roots_fit :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val scaled : head -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val cut_above :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list ->
+  Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val cut_below :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list ->
+  Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val cut_all :
+  (Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
+  own list -> (int * Big_int_Z.big_int) option list -> box -> box
+
+val cut_by_links :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> links -> links -> box -> box
+
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
@@ -1222,7 +1278,8 @@ val learn : prepared -> certificate -> prepared
 type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
                weights_of : patch_hints list;
                prices_of : (int * Big_int_Z.big_int list) list;
-               joint_of : (int * joint_hint) list }
+               joint_of : (int * joint_hint) list; links_above : links;
+               links_below : links }
 
 val against : int -> (int * 'a1) list -> 'a1 option
 

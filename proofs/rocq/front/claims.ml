@@ -1,8 +1,8 @@
 (* What the proved checker says of a certificate. Trusted to call the functions of Check.v and CheckImage.v with the
    records that were read, and to say [Proved] only if they say true. What stands in [settings] and [hints] is not
    trusted: the theorems hold for all of them. But Coq's positive numbers and naturals are integers here, so units have
-   to be positive, and terms and gaps not negative: [settings], [positive] and [natural] see to that, whatever the hinter
-   says. *)
+   to be positive, and terms and gaps not negative: [settings], [positive], [from_naturals] and [natural] see to that,
+   whatever the hinter says. *)
 
 type answer = Proved | Not_proved | Not_covered of string
 
@@ -71,25 +71,34 @@ let natural (patch : Checker.patch_hints) =
 (* Without the hints whose unit is not positive. *)
 let positive = List.filter (fun (_, hint) -> Z.sign hint.Checker.share_unit > 0)
 
-(* Whole margins first, where there are weights for them, then with few bits and the balls of patches; what these do not
-   prove is tried again with all there is. *)
+(* Without the links from prototypes of a negative index. *)
+let from_naturals (links : Checker.links) =
+  { links with linked = List.map (function Some (k, _) when k < 0 -> None | link -> link) links.linked }
+
+(* Whole margins first, where there are weights for them, then with few bits and the balls of patches, then with what
+   activations say of one another; what these do not prove is tried again with all there is. *)
 let entails here certificate prices =
   let joint = positive (Hinter.joint here.hinter certificate) in
-  let nothing = { Hinter.curve = Z.one; claims = []; patches = [] } in
-  let proved_with precision rows =
+  let proved_with precision rows links =
     let settings = settings_for here precision certificate in
     let { Hinter.curve; claims; patches } = rows settings in
+    let links_above, links_below = links settings in
     let hints =
       { Checker.curve_of = curve; claims_of = claims; weights_of = List.map natural patches;
-        prices_of = List.map (prices_over settings here.head) prices; joint_of = joint }
+        prices_of = List.map (prices_over settings here.head) prices; joint_of = joint;
+        links_above = from_naturals links_above; links_below = from_naturals links_below }
     in
     Checker.check (prepared_for here settings certificate) certificate hints
   in
+  let no_rows _ = { Hinter.curve = Z.one; claims = []; patches = [] } in
   let rows balls settings = Hinter.rows here.hinter ~balls settings certificate in
+  let no_links _ = Links.(none, none) in
+  let links settings = Hinter.links here.hinter settings certificate in
   when_covered here.head (fun () ->
-      (joint <> [] && proved_with Hinter.usual (fun _ -> nothing))
-      || proved_with Hinter.usual (rows true)
-      || proved_with Hinter.most (rows false))
+      (joint <> [] && proved_with Hinter.usual no_rows no_links)
+      || proved_with Hinter.usual (rows true) no_links
+      || (Hinter.may_link here.hinter certificate && proved_with Hinter.usual (rows true) links)
+      || proved_with Hinter.most (rows false) links)
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)

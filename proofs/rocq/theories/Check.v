@@ -1,12 +1,13 @@
 (** The checker of claim 1, entailment, and that it is right.
 
     Patch by patch the statements, the domain and weights give ranges of all observables: a table. Pooling makes a box of
-    activations of it, which statements about activations cut. From the box come the margins, each against one rival; of
+    activations of it, which statements about activations cut, and then what these say of one another. From the box come the margins, each against one rival; of
     softmax heads also from prices, of heads with one patch also from weights for the margin as a whole. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table
-  SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout Joint.
+  SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout Joint
+  Lipschitz.
 Import ListNotations.
 
 (** * What runs *)
@@ -40,14 +41,16 @@ Definition learn (p : prepared) (c : certificate) : prepared :=
   Prepared (head_of p) (settings_of p) (ln2_of p) (measures_of p) (packed_of p) (domain_of p)
     (more_rows (packed_of p) (is_stated c) 0 (prototypes (head_of p)) (rows_of p)).
 
-(** Untrusted: A and the claims of the balls, weights for the patches in their order, and prices and weights of the whole
-    margin against some rivals. *)
+(** Untrusted: A and the claims of the balls, weights for the patches in their order, prices and weights of the whole
+    margin against some rivals, and what links activations, upper ends and lower ends. *)
 Record hints := Hints {
   curve_of : Z;
   claims_of : list claim;
   weights_of : list patch_hints;
   prices_of : list (nat * list Z);
-  joint_of : list (nat * joint_hint)
+  joint_of : list (nat * joint_hint);
+  links_above : links;
+  links_below : links
 }.
 
 Fixpoint against {A : Type} (r : nat) (l : list (nat * A)) : option A :=
@@ -69,8 +72,11 @@ Definition given_table : option table :=
 
 Definition given_box : option box :=
   match given_table with
-  | Some t => option_map (fun b => met_box B (statement_unit c) b (statements c))
-                (pool_box h T B (terms (settings_of p)) (ln2_of p) t)
+  | Some t =>
+      let n := terms (settings_of p) in
+      option_map (fun b => cut_by_links h T B n (ln2_of p) (links_above x) (links_below x)
+                             (met_box B (statement_unit c) b (statements c)))
+        (pool_box h T B n (ln2_of p) t)
   | None => None
   end.
 
@@ -149,6 +155,8 @@ Proof.
   intros b Hn E. unfold given_box in E. cbn [p prepared_with prepare head_of settings_of ln2_of] in E. fold T B in E.
   destruct (given_table p c x) as [t|] eqn:Et; [|discriminate]. fold p in Et.
   destruct (pool_box _ _ _ _ _ _) as [b'|] eqn:Eb; [|discriminate]. injection E as <-.
+  apply cut_by_links_ok; auto using range_unit_positive, box_unit_positive.
+  { apply ln2_ends_ok. exact box_unit_positive. }
   apply met_box_ok; [exact box_unit_positive|exact compliant|].
   apply (pool_box_ok h T B (terms s) (ln2_ends B (terms s))) with (t := t); auto using range_unit_positive, box_unit_positive.
   - apply ln2_ends_ok. exact box_unit_positive.

@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(x){"use strict";var
-jT="%Li",ku=" : flags Open_text and Open_binary are not compatible",kE=1e-13,km="Invalid_argument",cx=-1.,fX=2147483647,f8=0.001,ej='"',kl="@[",cu=0.5,fU=1255,kd=", characters ",kD="Fatal error: exception %s\n",j5=255,f7=1e-11,kC=0x800,bb=0xffff,j4="jsError",a$=0x8000,kk="%ni",kb="none",kc=12520,f3=64.,ka="(Program not linked with -g, cannot print stack backtrace)\n",dj=256,kj="ml_z_overflow",kN=4096,j3="End_of_file",fQ=0.1,kt="Unix.Unix_error",kB="a class",fT="Failure",kI="infinity",bx=0xff,fP="mkdir",j2="\n",dh=1000,q="",fZ=1e-12,ks="Stack_overflow",f6="ENOENT",j$="^",ec=": No such file or directory",aH="0",eg=-2.,kr="/static/",kA="([^/]+)",cs=0x3f,kq=-97,kp="Not_found",f5=0xf,j1="List.nth",ef=1e-16,cy=128,fO=1e-08,jZ=-48,j0=0xdc00,ki="Sys_blocked_io",kM="fd ",kz="ENOTEMPTY",j_="Match_failure",Q=248,jS=", ",bW="%x",ab="camlinternalFormat.ml",ky="Division_by_zero",kL=">",ek=252,kK=1027,jY="Sys_error",bG=".",cr="+",f2="rmdir",f4=1e-14,kH=0xf0,ee=246,kh="%u",jX="EEXIST",ei="%d",jW="Printexc.handle_uncaught_exception",j9="%li",ko=1026,cq=1e-280,kx="buffer.ml",fY=127,ct=1024,kG=-32,jR="Pervasives.do_at_exit",kg="@{",bv=" ",f1="Fatal error: exception ",aQ=0x80,aV=1023,f$=-2147483648,ga="e",jQ="Undefined_recursive_module",ed=120,jV=103,kf=" : flags Open_rdonly and Open_wronly are not compatible",cw=1e-09,kv=102,kw="head",fS=512,bV="-",di=1e-06,fW="nan",jU=0x7ff0,eh=1e-15,f_=": Not a directory",j8=0xe0,ke=" : file already exists",j7=0xdfff,bw=0xffffff,kn="_",ba="/",f0="compare: functional value",kF="Assert_failure",fR="0x",jP="%i",kJ="Out_of_memory",fV="ENOTDIR",j6=1073741823,ah=254,f9="index out of bounds",cv=100,dg=250,el="_bigarr02";function
-wJ(c,d){var
+a.prototype._T_}}(Object));(function(y){"use strict";var
+j7="%Li",kJ=" : flags Open_text and Open_binary are not compatible",kT=1e-13,kA="Invalid_argument",cD=-1.,f_=2147483647,gj=0.001,en='"',kz="@[",cA=0.5,f7=1255,kr=", characters ",kS="Fatal error: exception %s\n",kh=255,gi=1e-11,kR=0x800,bf=0xffff,kg="jsError",bd=0x8000,ky="%ni",kp="none",kq=12520,ge=64.,ko="(Program not linked with -g, cannot print stack backtrace)\n",dq=256,kx="ml_z_overflow",k2=4096,kf="End_of_file",f3=0.1,kI="Unix.Unix_error",kQ="a class",f6="Failure",kX="infinity",bA=0xff,f2="mkdir",ke="\n",dn=1000,q="",ga=1e-12,kH="Stack_overflow",gh="ENOENT",kn="^",eg=": No such file or directory",aI="0",ek=-2.,kG="/static/",kP="([^/]+)",cy=0x3f,kF=-97,kE="Not_found",gg=0xf,kd="List.nth",ej=1e-16,cE=128,f1=1e-08,kb=-48,kc=0xdc00,kw="Sys_blocked_io",k1="fd ",kO="ENOTEMPTY",km="Match_failure",S=248,j6=", ",b0="%x",ae="camlinternalFormat.ml",kN="Division_by_zero",k0=">",eo=252,kZ=1027,ka="Sys_error",bL=".",cx="+",gd="rmdir",gf=1e-14,kW=0xf0,kD=32752,ei=246,kv="%u",j$="EEXIST",em="%d",j_="Printexc.handle_uncaught_exception",kl="%li",kC=1026,cw=1e-280,kM="buffer.ml",f$=127,cz=1024,kV=-32,j5="Pervasives.do_at_exit",ku="@{",by=" ",gc="Fatal error: exception ",aT=0x80,a1=1023,gm=-2147483648,gn="e",j4="Undefined_recursive_module",eh=120,j9=103,kt=" : flags Open_rdonly and Open_wronly are not compatible",cC=1e-09,kK=102,kL="head",f5=512,bZ="-",dp=1e-06,f9="nan",j8=0x7ff0,el=1e-15,gl=": Not a directory",kk=0xe0,ks=" : file already exists",kj=0xdfff,bz=0xffffff,kB="_",be="/",gb="compare: functional value",kU="Assert_failure",f4="0x",j3="%i",kY="Out_of_memory",f8="ENOTDIR",ki=1073741823,ak=254,gk="index out of bounds",cB=100,dm=250,ep="_bigarr02";function
+w_(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-wK(b,d,c,e){for(var
+w$(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-xw(b,a){throw[0,b,a]}function
-cF(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+xX(b,a){throw[0,b,a]}function
+cL(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-et(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=kN&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=ct,a-=ct)e+=d.apply(null,c.slice(b,b+Math.min(a,ct)));return e}function
-bZ(a){if(a.t==2)a.c+=cF(a.l-a.c.length,"\0");else
-a.c=et(a.c,0,a.c.length);a.t=0}function
-le(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fY)return false;return true}else
+ex(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=k2&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cz,a-=cz)e+=d.apply(null,c.slice(b,b+Math.min(a,cz)));return e}function
+b3(a){if(a.t==2)a.c+=cL(a.l-a.c.length,"\0");else
+a.c=ex(a.c,0,a.c.length);a.t=0}function
+lt(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>f$)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gv(e){for(var
-j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aQ){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aQ;d++);if(d-b>fS){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(f<<6);if(f<j8){a=g-0x3080;if(a<aQ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(g<<6);if(f<kH){a=g-0xe2080;if(a<kC||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bb)c+=String.fromCharCode(0xd7c0+(a>>10),j0+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>ct){c.substr(0,1);j+=c;c=q}}return j+c}function
-bc(c,a,b){this.t=c;this.c=a;this.l=b}bc.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bZ(this);case
-0:if(le(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bc.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gv(a)};bc.prototype.slice=function(){var
+gI(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aT){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aT;d++);if(d-b>f5){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cE){g=h+(f<<6);if(f<kk){a=g-0x3080;if(a<aT)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cE){g=h+(g<<6);if(f<kW){a=g-0xe2080;if(a<kR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cE&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bf)c+=String.fromCharCode(0xd7c0+(a>>10),kc+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cz){c.substr(0,1);j+=c;c=q}}return j+c}function
+bg(c,a,b){this.t=c;this.c=a;this.l=b}bg.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:b3(this);case
+0:if(lt(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bg.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gI(a)};bg.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bc(this.t,a,this.l)};function
-kX(a){return new
-bc(0,a,a.length)}function
-a(a){return kX(a)}function
-gs(c,b){xw(c,a(b))}var
-O=[0];function
-L(a){gs(O.Invalid_argument,a)}function
-bX(){L(f9)}function
-d(b,a){if(a<0||a>=b.length-1)bX();return b[a+1]}function
-z(b,a,c){if(a<0||a>=b.length-1)bX();b[a+1]=c;return 0}function
-gb(e,f,d){var
+bg(this.t,a,this.l)};function
+la(a){return new
+bg(0,a,a.length)}function
+b(a){return la(a)}function
+gF(c,a){xX(c,b(a))}var
+P=[0];function
+L(a){gF(P.Invalid_argument,a)}function
+b1(){L(gk)}function
+d(b,a){if(a<0||a>=b.length-1)b1();return b[a+1]}function
+A(b,a,c){if(a<0||a>=b.length-1)b1();b[a+1]=c;return 0}function
+go(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-ge(b){if(x.Uint8Array)var
-c=new(x.Uint8Array)(b.l);else
+gr(b){if(y.Uint8Array)var
+c=new(y.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bI(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ge(b);var
+bN(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ex(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ex(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gr(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bY(a){return a}function
-aW(a,b,c,d,e){bI(bY(a),b,c,d,e);return 0}function
-kV(){L(f9)}function
-U(a,c,b){b&=bx;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ge(a)}a.c[c]=b;return 0}function
-cA(b,a,c){if(a>>>0>=b.l)kV();return U(b,a,c)}function
-dk(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+b2(a){return a}function
+a2(a,b,c,d,e){bN(b2(a),b,c,d,e);return 0}function
+k_(){L(gk)}function
+U(a,c,b){b&=bA;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gr(a)}a.c[c]=b;return 0}function
+cG(b,a,c){if(a>>>0>=b.l)k_();return U(b,a,c)}function
+dr(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bd(c,a){if(c.fun)return bd(c.fun,a);if(typeof
+bh(c,a){if(c.fun)return bh(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bd(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bh(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bd(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)bX();return a}function
-wR(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aL(a){a.t&6&&bZ(a);return a.c}var
-xH=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ld(a){if(xH)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bh(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)b1();return a}function
+xg(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aO(a){a.t&6&&b3(a);return a.c}var
+x8=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ls(a){if(x8)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gl(c){var
-a=new(x.Float32Array)(1);a[0]=c;var
-b=new(x.Int32Array)(a.buffer);return b[0]|0}var
-k4=Math.pow(2,-24);function
-gr(a){throw a}function
-eq(){gr(O.Division_by_zero)}function
-r(b,c,a){this.lo=b&bw;this.mi=c&bw;this.hi=a&bb}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
-r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
+gy(c){var
+a=new(y.Float32Array)(1);a[0]=c;var
+b=new(y.Int32Array)(a.buffer);return b[0]|0}var
+lh=Math.pow(2,-24);function
+gE(a){throw a}function
+eu(){gE(P.Division_by_zero)}function
+s(b,c,a){this.lo=b&bz;this.mi=c&bz;this.hi=a&bf}s.prototype.caml_custom="_j";s.prototype.copy=function(){return new
+s(this.lo,this.mi,this.hi)};s.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-r(a,b,c)};r.prototype.add=function(a){var
+s(a,b,c)};s.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-r(b,c,d)};r.prototype.sub=function(a){var
+s(b,c,d)};s.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*k4|0)+this.mi*a.lo+this.lo*a.mi,d=(c*k4|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
-r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
-r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
-r(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};r.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-r(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-r(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-r(0,0,this.lo<<a-48)};r.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-r(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+s(b,c,d)};s.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*lh|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lh|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+s(b,c,d)};s.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};s.prototype.isNeg=function(){return this.hi<<16<0};s.prototype.and=function(a){return new
+s(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};s.prototype.or=function(a){return new
+s(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};s.prototype.xor=function(a){return new
+s(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};s.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+s(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+s(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+s(0,0,this.lo<<a-48)};s.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+s(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+s(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+s(this.hi>>a-48,0,0)};s.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+s(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bb);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bw;this.lo=this.lo<<1&bw};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bw;this.mi=(this.mi>>>1|this.hi<<23)&bw;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+s(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bf);return new
+s(this.hi<<16>>a-32,b,b)};s.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bz;this.lo=this.lo<<1&bz};s.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bz;this.mi=(this.mi>>>1|this.hi<<23)&bz;this.hi=this.hi>>>1};s.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())eq();var
-d=b.hi^a.hi;if(b.hi&a$)b=b.neg();if(a.hi&a$)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a$)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())eq();var
-d=a.hi;if(a.hi&a$)a=a.neg();if(b.hi&a$)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a$)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bx,this.mi>>16,this.mi>>8&bx,this.mi&bx,this.lo>>16,this.lo>>8&bx,this.lo&bx]};r.prototype.lo32=function(){return this.lo|(this.mi&bx)<<24};r.prototype.hi32=function(){return this.mi>>>8&bb|this.hi<<16};function
-cC(b,c,a){return new
-r(b,c,a)}function
-en(a){if(!isFinite(a)){if(isNaN(a))return cC(1,0,jU);return a>0?cC(0,0,jU):cC(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a$:a>=0?0:a$;if(f)a=-a;var
-b=ld(a)+aV;if(b<=0){b=0;a/=Math.pow(2,-ko)}else{a/=Math.pow(2,b-kK);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+s(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};s.prototype.div=function(a){var
+b=this;if(a.isZero())eu();var
+d=b.hi^a.hi;if(b.hi&bd)b=b.neg();if(a.hi&bd)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bd)c=c.neg();return c};s.prototype.mod=function(b){var
+a=this;if(b.isZero())eu();var
+d=a.hi;if(a.hi&bd)a=a.neg();if(b.hi&bd)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bd)c=c.neg();return c};s.prototype.toInt=function(){return this.lo|this.mi<<24};s.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};s.prototype.toArray=function(){return[this.hi>>8,this.hi&bA,this.mi>>16,this.mi>>8&bA,this.mi&bA,this.lo>>16,this.lo>>8&bA,this.lo&bA]};s.prototype.lo32=function(){return this.lo|(this.mi&bA)<<24};s.prototype.hi32=function(){return this.mi>>>8&bf|this.hi<<16};function
+b5(b,c,a){return new
+s(b,c,a)}function
+er(a){if(!isFinite(a)){if(isNaN(a))return b5(1,0,j8);return a>0?b5(0,0,j8):b5(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bd:a>=0?0:bd;if(f)a=-a;var
+b=ls(a)+a1;if(b<=0){b=0;a/=Math.pow(2,-kC)}else{a/=Math.pow(2,b-kZ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&f5|f|b<<4;return cC(g,e,c)}function
-dq(a){return a.toArray()}function
-kU(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==el)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bb)c.write(16,b.dims[a]);else{c.write(16,bb);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gg|f|b<<4;return b5(g,e,c)}function
+dv(a){return a.toArray()}function
+k9(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==ep)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bf)c.write(16,b.dims[a]);else{c.write(16,bf);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dq(b.get(a));for(var
+e=dv(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dq(en(b.get(a)));for(var
+e=dv(er(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gl(b.get(a));c.write(32,e)}break;case
+e=gy(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gl(d[1]));c.write(32,gl(d[2]))}break;case
+d=b.get(a);c.write(32,gy(d[1]));c.write(32,gy(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dq(en(f[1]));for(var
+f=b.get(a),e=dv(er(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dq(en(f[2]));for(var
+e=dv(er(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kS(a){switch(a){case
+k7(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-wL(c,e){var
-b=x,a;switch(c){case
+xa(c,e){var
+b=y,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -191,49 +191,49 @@ b=x,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
 d=new
-a(e*kS(c));return d}function
-gm(c){var
-a=new(x.Int32Array)(1);a[0]=c;var
-b=new(x.Float32Array)(a.buffer);return b[0]}function
-dp(a){return new
-r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dn(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&f5)==0?b&a$?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&f5);if(c>0){a+=16;a*=Math.pow(2,c-kK)}else
-a*=Math.pow(2,-ko);if(b&a$)a=-a;return a}function
-gc(b){var
+a(e*k7(c));return d}function
+gz(c){var
+a=new(y.Int32Array)(1);a[0]=c;var
+b=new(y.Float32Array)(a.buffer);return b[0]}function
+du(a){return new
+s(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cI(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gg)==0?b&bd?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gg);if(c>0){a+=16;a*=Math.pow(2,c-kZ)}else
+a*=Math.pow(2,-kC);if(b&bd)a=-a;return a}function
+gp(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-w7(b,a){return new
-r(b&bw,b>>>24&bx|(a&bb)<<8,a>>>16&bb)}function
-gn(a){return a.hi32()}function
-go(a){return a.lo32()}var
-wM=el;function
-bH(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bH.prototype.caml_custom=wM;bH.prototype.offset=function(b){var
+xw(b,a){return new
+s(b&bz,b>>>24&bA|(a&bf)<<8,a>>>16&bf)}function
+gA(a){return a.hi32()}function
+gB(a){return a.lo32()}var
+xb=ep;function
+bM(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bM.prototype.caml_custom=xb;bM.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bX();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b1();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bX();c=c*this.dims[a]+(b[a]-1)}return c};bH.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b1();c=c*this.dims[a]+(b[a]-1)}return c};bM.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return w7(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xw(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ah,e,c];default:return this.data[a]}};bH.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=go(b);this.data[a*2+1]=gn(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ak,e,c];default:return this.data[a]}};bM.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gB(b);this.data[a*2+1]=gA(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bH.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bM.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=go(b),e=gn(b);if(c==e)this.data.fill(c);else
+c=gB(b),e=gA(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bH.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bM.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cz(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cz.prototype=new
-bH();cz.prototype.offset=function(a){if(typeof
+cF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cF.prototype=new
+bM();cF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bX();return a};cz.prototype.get=function(a){return this.data[a]};cz.prototype.set=function(a,b){this.data[a]=b;return 0};cz.prototype.fill=function(a){this.data.fill(a);return 0};function
-kQ(c,d,a,b){var
-e=kS(c);if(gc(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cz(c,d,a,b);return new
-bH(c,d,a,b)}function
-b0(b){if(!O.Failure)O.Failure=[Q,a(fT),-3];gs(O.Failure,b)}function
-kR(b,v,r){var
-i=b.read32s();if(i<0||i>16)b0("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bx,o=p>>8&1,h=[];if(r==el)for(var
+L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b1();return a};cF.prototype.get=function(a){return this.data[a]};cF.prototype.set=function(a,b){this.data[a]=b;return 0};cF.prototype.fill=function(a){this.data.fill(a);return 0};function
+k5(c,d,a,b){var
+e=k7(c);if(gp(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cF(c,d,a,b);return new
+bM(c,d,a,b)}function
+b4(a){if(!P.Failure)P.Failure=[S,b(f6),-3];gF(P.Failure,a)}function
+k6(b,v,r){var
+i=b.read32s();if(i<0||i>16)b4("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bA,o=p>>8&1,h=[];if(r==ep)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bb){var
-t=b.read32u(),u=b.read32u();if(t!=0)b0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bf){var
+t=b.read32u(),u=b.read32u();if(t!=0)b4("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gc(h),f=wL(j,d),g=kQ(j,o,h,f);switch(j){case
+d=gp(h),f=xa(j,d),g=k5(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)b0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)b4("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dp(e);g.set(a,q)}break;case
+q=du(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dn(dp(e));g.set(a,k)}break;case
+k=cI(du(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gm(b.read32s());g.set(a,k)}break;case
+k=gz(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gm(b.read32s()),l=gm(b.read32s());g.set(a,[ah,m,l])}break;case
+m=gz(b.read32s()),l=gz(b.read32s());g.set(a,[ak,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dn(dp(e));for(var
+m=cI(du(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dn(dp(e));g.set(a,[ah,m,l])}break}v[0]=(4+i)*4;return kQ(j,o,h,f)}function
-kP(a,b,c){return a.compare(b,c)}function
-aN(a,b){return Math.imul(a,b)}function
-ap(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-w2(a,b){a=ap(a,go(b));a=ap(a,gn(b));return a}function
-gj(a,b){return w2(a,en(b))}function
-kT(c){var
-b=gc(c.dims),d=0;switch(c.kind){case
+l=cI(du(e));g.set(a,[ak,m,l])}break}v[0]=(4+i)*4;return k5(j,o,h,f)}function
+k4(a,b,c){return a.compare(b,c)}function
+aQ(a,b){return Math.imul(a,b)}function
+ar(b,a){a=aQ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aQ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+xr(a,b){a=ar(a,gB(b));a=ar(a,gA(b));return a}function
+gw(a,b){return xr(a,er(b))}function
+k8(c){var
+b=gp(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dj)b=dj;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ap(d,e)}e=0;switch(b&3){case
+12:if(b>dq)b=dq;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ar(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ap(d,e)}break;case
+1:e|=c.data[a+0];d=ar(d,e)}break;case
 4:case
-5:if(b>cy)b=cy;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ap(d,e)}if((b&1)!=0)d=ap(d,c.data[a]);break;case
+5:if(b>cE)b=cE;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ar(d,e)}if((b&1)!=0)d=ar(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ap(d,c.data[a]);break;case
+a=0;a<b;a++)d=ar(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ap(d,c.data[a]);break;case
+a=0;a<b;a++)d=ar(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ap(d,c.data[a]);break;case
+a=0;a<b;a++)d=ar(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gj(d,c.data[a]);break;case
+a=0;a<b;a++)d=gw(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gj(d,c.data[a]);break}return d}function
-w5(a,b){b[0]=4;return a.read32s()}function
-xr(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gw(d,c.data[a]);break}return d}function
+xu(a,b){b[0]=4;return a.read32s()}function
+xS(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:b0("input_value: native integer value too large");default:b0("input_value: ill-formed native integer")}}function
-xe(c,d){var
+2:b4("input_value: native integer value too large");default:b4("input_value: ill-formed native integer")}}function
+xF(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dp(b)}function
-xa(e,d,b){var
-c=dq(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return du(b)}function
+xB(e,d,b){var
+c=dv(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-w6(a,b,c){return a.compare(b)}function
-w9(a){return a.lo32()^a.hi32()}var
-dm={"_j":{deserialize:xe,serialize:xa,fixed_length:8,compare:w6,hash:w9},"_i":{deserialize:w5,fixed_length:4},"_n":{deserialize:xr,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kR(a,b,"_bigarray")},serialize:kU,compare:kP,hash:kT},"_bigarr02":{deserialize:function(a,b){return kR(a,b,el)},serialize:kU,compare:kP,hash:kT}};function
-gd(a){return dm[a.caml_custom]&&dm[a.caml_custom].compare}function
-kY(f,c,d,e){var
-b=gd(c);if(b){var
+xv(a,b,c){return a.compare(b)}function
+xy(a){return a.lo32()^a.hi32()}var
+dt={"_j":{deserialize:xF,serialize:xB,fixed_length:8,compare:xv,hash:xy},"_i":{deserialize:xu,fixed_length:4},"_n":{deserialize:xS,fixed_length:4},"_bigarray":{deserialize:function(a,b){return k6(a,b,"_bigarray")},serialize:k9,compare:k4,hash:k8},"_bigarr02":{deserialize:function(a,b){return k6(a,b,ep)},serialize:k9,compare:k4,hash:k8}};function
+gq(a){return dt[a.caml_custom]&&dt[a.caml_custom].compare}function
+lb(f,c,d,e){var
+b=gq(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dr(a){return a
+dw(a){return a
 instanceof
-bc}function
-eo(a){return dr(a)}function
-kZ(a){if(typeof
-a==="number")return dh;else
-if(dr(a))return ek;else
-if(eo(a))return 1252;else
+bg}function
+es(a){return dw(a)}function
+lc(a){if(typeof
+a==="number")return dn;else
+if(dw(a))return eo;else
+if(es(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=j5){var
-b=a[0]|0;return b==ah?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=kh){var
+b=a[0]|0;return b==ak?0:b}else
 if(a
 instanceof
-String)return kc;else
+String)return kq;else
 if(typeof
-a=="string")return kc;else
+a=="string")return kq;else
 if(a
 instanceof
-Number)return dh;else
-if(a&&a.caml_custom)return fU;else
+Number)return dn;else
+if(a&&a.caml_custom)return f7;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-xf(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kW(a,b){a.t&6&&bZ(a);b.t&6&&bZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-x1(a,b){return kW(a,b)}function
-cB(a,b,d){var
+xG(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+k$(a,b){a.t&6&&b3(a);b.t&6&&b3(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+yq(a,b){return k$(a,b)}function
+cH(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kZ(a);if(f==dg){a=a[1];continue}var
-g=kZ(b);if(g==dg){b=b[1];continue}if(f!==g){if(f==dh){if(g==fU)return kY(a,b,-1,d);return-1}if(g==dh){if(f==fU)return kY(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:L(f0);break;case
+f=lc(a);if(f==dm){a=a[1];continue}var
+g=lc(b);if(g==dm){b=b[1];continue}if(f!==g){if(f==dn){if(g==f7)return lb(a,b,-1,d);return-1}if(g==dn){if(f==f7)return lb(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:L(gb);break;case
 248:var
-c=xf(a[2],b[2]);if(c!=0)return c|0;break;case
-249:L(f0);break;case
+c=xG(a[2],b[2]);if(c!=0)return c|0;break;case
+249:L(gb);break;case
 250:L("equal: got Forward_tag, should not happen");break;case
 251:L("equal: abstract value");break;case
 252:if(a!==b){var
-c=kW(a,b);if(c!=0)return c|0}break;case
+c=k$(a,b);if(c!=0)return c|0}break;case
 253:L("equal: got Double_tag, should not happen");break;case
 254:L("equal: got Double_array_tag, should not happen");break;case
 255:L("equal: got Custom_tag, should not happen");break;case
-1247:L(f0);break;case
+1247:L(gb);break;case
 1255:var
-i=gd(a);if(i!=gd(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
+i=gq(a);if(i!=gq(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aL(a),b=aL(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aO(a),b=aO(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-ax(a,b){return cB(a,b,true)}function
-wS(){return[0]}function
-Z(a){if(a<0)L("Bytes.create");return new
-bc(a?2:9,q,a)}function
-gf(a,b){return+(cB(a,b,false)==0)}function
-wU(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cF(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ge(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gh(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gq(d){d=aL(d);var
+az(a,b){return cH(a,b,true)}function
+xh(){return[0]}function
+ab(a){if(a<0)L("Bytes.create");return new
+bg(a?2:9,q,a)}function
+gs(a,b){return+(cH(a,b,false)==0)}function
+xj(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gr(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gu(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gD(d){d=aO(d);var
 e=d.length;if(e>31)L("format_int: format too long");var
-a={justify:cr,signstyle:bV,filler:bv,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cx,signstyle:bZ,filler:by,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aH;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gg(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bV))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=q;if(b.justify==cr&&b.filler==bv)for(var
-d=e;d<b.width;d++)c+=bv;if(b.signedconv)if(b.sign<0)c+=bV;else
-if(b.signstyle!=bV)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aH;if(b.alternate&&b.base==16)c+=fR;if(b.justify==cr&&b.filler==aH)for(var
-d=e;d<b.width;d++)c+=aH;c+=f;if(b.justify==bV)for(var
-d=e;d<b.width;d++)c+=bv;return a(c)}function
-gi(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bZ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aI;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gt(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=bZ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=q;if(a.justify==cx&&a.filler==by)for(var
+d=e;d<a.width;d++)c+=by;if(a.signedconv)if(a.sign<0)c+=bZ;else
+if(a.signstyle!=bZ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aI;if(a.alternate&&a.base==16)c+=f4;if(a.justify==cx&&a.filler==aI)for(var
+d=e;d<a.width;d++)c+=aI;c+=f;if(a.justify==bZ)for(var
+d=e;d<a.width;d++)c+=by;return b(c)}function
+gv(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cr)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aH);if(b>0)a=a+bG+new
-Array(b+1).join(aH);return a}else
+c=parseInt(a.toString().split(cx)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aI);if(b>0)a=a+bL+new
+Array(b+1).join(aI);return a}else
 return a.toFixed(b)}}var
-a,e=gq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fW;e.filler=bv}else
-if(!isFinite(c)){a="inf";e.filler=bv}else
+a,e=gD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=f9;e.filler=by}else
+if(!isFinite(c)){a="inf";e.filler=by}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ga)a=a.slice(0,b-1)+aH+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ga),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ga)a=a.slice(0,b-1)+aH+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gn)a=a.slice(0,b-1)+aI+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gn),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aI)b--;if(a.charAt(b)==bL)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gn)a=a.slice(0,b-1)+aI+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)}}break}return gg(e,a)}function
-em(e,c){if(aL(e)==ei)return a(q+c);var
-b=gq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aI)b--;if(a.charAt(b)==bL)b--;a=a.slice(0,b+1)}}break}return gt(e,a)}function
+eq(e,c){if(aO(e)==em)return b(q+c);var
+a=gD(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bv;var
-f=b.prec-d.length;if(f>0)d=cF(f,aH)+d}return gg(b,d)}var
-xt=0;function
-bJ(){return xt++}function
-k1(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=by;var
+f=a.prec-d.length;if(f>0)d=cL(f,aI)+d}return gt(a,d)}var
+xU=0;function
+bO(){return xU++}function
+le(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aV,ld(a)+1);a*=Math.pow(2,-b);while(a<cu){a*=2;b--}while(a>=1){a*=cu;b++}if(c)a=-a;return[0,a,b]}function
-k5(a){return a.toUtf16()}function
-du(){return false}function
-xI(){function
-a(a){if(a.charAt(0)===ba)return[q,a.substring(1)];return}function
+b=Math.max(-a1,ls(a)+1);a*=Math.pow(2,-b);while(a<cA){a*=2;b--}while(a>=1){a*=cA;b++}if(c)a=-a;return[0,a,b]}function
+li(a){return a.toUtf16()}function
+dz(){return false}function
+x9(){function
+a(a){if(a.charAt(0)===be)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return du()&&x.process&&x.process.platform?x.process.platform==="win32"?b:a:a}var
-gw=xI();function
-lb(a){return a.slice(-1)!==ba?a+ba:a}if(du()&&x.process&&x.process.cwd)var
-dl=x.process.cwd().replace(/\\/g,ba);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dz()&&y.process&&y.process.platform?y.process.platform==="win32"?b:a:a}var
+gJ=x9();function
+lq(a){return a.slice(-1)!==be?a+be:a}if(dz()&&y.process&&y.process.cwd)var
+ds=y.process.cwd().replace(/\\/g,be);else
 var
-dl="/static";dl=lb(dl);function
-xj(a){a=k5(a);if(!gw(a))a=dl+a;var
-e=gw(a),d=e[1].split(ba),b=[];for(var
+ds="/static";ds=lq(ds);function
+xK(a){a=li(a);if(!gJ(a))a=ds+a;var
+e=gJ(a),d=e[1].split(be),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-xE(e){for(var
-f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aQ){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aQ;d++);if(d-c>fS){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kC){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aQ|a&cs)}else
-if(a<0xd800||a>=j7)b+=String.fromCharCode(j8|a>>12,aQ|a>>6&cs,aQ|a&cs);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<j0||h>j7)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kH|a>>18,aQ|a>>12&cs,aQ|a>>6&cs,aQ|a&cs)}if(b.length>ct){b.substr(0,1);f+=b;b=q}}return f+b}function
-wQ(a){var
-b=9;if(!le(a))b=8,a=xE(a);return new
-bc(b,a,a.length)}function
-bg(a){return wQ(a)}var
-xZ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jX,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",f6,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fV,kz,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cI(d,f,e,a){var
-b=xZ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bg(f||q),bg(e||q)];return c}var
-k9={};function
-b1(a){return k9[a]}function
-cE(b,a){throw[0,b].concat(a)}function
-wP(a){return new
-bc(4,a,a.length)}function
-V(a){gs(O.Sys_error,a)}function
-xu(a){V(a+ec)}function
-wO(b,a){if(a>>>0>=b.l)kV();return dk(b,a)}function
-aM(a){return a.l}function
-wI(){}function
-ai(a){this.data=a}ai.prototype=new
-wI();ai.prototype.truncate=function(a){var
-b=this.data;this.data=Z(a|0);bI(b,0,this.data,0,a)};ai.prototype.length=function(){return aM(this.data)};ai.prototype.write=function(b,d,g,a){var
+x5(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aT){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aT;d++);if(d-c>f5){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aT|a&cy)}else
+if(a<0xd800||a>=kj)b+=String.fromCharCode(kk|a>>12,aT|a>>6&cy,aT|a&cy);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kc||h>kj)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kW|a>>18,aT|a>>12&cy,aT|a>>6&cy,aT|a&cy)}if(b.length>cz){b.substr(0,1);f+=b;b=q}}return f+b}function
+xf(a){var
+b=9;if(!lt(a))b=8,a=x5(a);return new
+bg(b,a,a.length)}function
+bk(a){return xf(a)}var
+yo=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",j$,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gh,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",f8,kO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cO(d,f,e,a){var
+b=yo.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bk(f||q),bk(e||q)];return c}var
+lm={};function
+b6(a){return lm[a]}function
+cK(b,a){throw[0,b].concat(a)}function
+xe(a){return new
+bg(4,a,a.length)}function
+W(a){gF(P.Sys_error,a)}function
+xV(a){W(a+eg)}function
+xd(b,a){if(a>>>0>=b.l)k_();return dr(b,a)}function
+aP(a){return a.l}function
+w9(){}function
+al(a){this.data=a}al.prototype=new
+w9();al.prototype.truncate=function(a){var
+b=this.data;this.data=ab(a|0);bN(b,0,this.data,0,a)};al.prototype.length=function(){return aP(this.data)};al.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=Z(b+a),f=this.data;this.data=e;bI(f,0,this.data,0,c)}aW(d,g,this.data,b,a);return 0};ai.prototype.read=function(c,a,d,b){var
-e=this.length();bI(this.data,c,a,d,b);return 0};ai.prototype.read_one=function(a){return wO(this.data,a)};ai.prototype.close=function(){};ai.prototype.constructor=ai;function
+e=ab(b+a),f=this.data;this.data=e;bN(f,0,this.data,0,c)}a2(d,g,this.data,b,a);return 0};al.prototype.read=function(c,a,d,b){var
+e=this.length();bN(this.data,c,a,d,b);return 0};al.prototype.read_one=function(a){return xd(this.data,a)};al.prototype.close=function(){};al.prototype.constructor=al;function
 au(b,a){this.content={};this.root=b;this.lookupFun=a}au.prototype.nm=function(a){return this.root+a};au.prototype.create_dir_if_needed=function(d){var
-c=d.split(ba),b=q;for(var
-a=0;a<c.length-1;a++){b+=c[a]+ba;if(this.content[b])continue;this.content[b]=Symbol("directory")}};au.prototype.slash=function(a){return/\/$/.test(a)?a:a+ba};au.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
-c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ai(bY(c[1]))}}};au.prototype.exists=function(a){if(a==q)return 1;var
+c=d.split(be),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+be;if(this.content[b])continue;this.content[b]=Symbol("directory")}};au.prototype.slash=function(a){return/\/$/.test(a)?a:a+be};au.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
+al(b2(c[1]))}}};au.prototype.exists=function(a){if(a==q)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};au.prototype.mkdir=function(c,e,d){var
-b=d&&b1(kt);if(this.exists(c))if(b)cE(b,cI(jX,fP,this.nm(c)));else
-V(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cE(b,cI(f6,fP,this.nm(a)));else
-V(a+ec);if(!this.is_dir(a))if(b)cE(b,cI(fV,fP,this.nm(a)));else
-V(a+f_);this.create_dir_if_needed(this.slash(c))};au.prototype.rmdir=function(a,f){var
-b=f&&b1(kt),c=a==q?q:this.slash(a),e=new
-RegExp(j$+c+kA);if(!this.exists(a))if(b)cE(b,cI(f6,f2,this.nm(a)));else
-V(a+ec);if(!this.is_dir(a))if(b)cE(b,cI(fV,f2,this.nm(a)));else
-V(a+f_);for(var
+b=d&&b6(kI);if(this.exists(c))if(b)cK(b,cO(j$,f2,this.nm(c)));else
+W(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cK(b,cO(gh,f2,this.nm(a)));else
+W(a+eg);if(!this.is_dir(a))if(b)cK(b,cO(f8,f2,this.nm(a)));else
+W(a+gl);this.create_dir_if_needed(this.slash(c))};au.prototype.rmdir=function(a,f){var
+b=f&&b6(kI),c=a==q?q:this.slash(a),e=new
+RegExp(kn+c+kP);if(!this.exists(a))if(b)cK(b,cO(gh,gd,this.nm(a)));else
+W(a+eg);if(!this.is_dir(a))if(b)cK(b,cO(f8,gd,this.nm(a)));else
+W(a+gl);for(var
 d
 in
-this.content)if(d.match(e))if(b)cE(b,cI(kz,f2,this.nm(a)));else
-V(this.nm(a)+": Directory not empty");delete
+this.content)if(d.match(e))if(b)cK(b,cO(kO,gd,this.nm(a)));else
+W(this.nm(a)+": Directory not empty");delete
 this.content[c]};au.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))V(a+ec);if(!this.is_dir(a))V(a+f_);var
+f=a==q?q:this.slash(a);if(!this.exists(a))W(a+eg);if(!this.is_dir(a))W(a+gl);var
 g=new
-RegExp(j$+f+kA),d={},c=[];for(var
+RegExp(kn+f+kP),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};au.prototype.is_dir=function(a){if(a==q)return true;var
 b=this.slash(a);return this.content[b]?1:0};au.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};au.prototype.open=function(a,b){if(b.rdonly&&b.wronly)V(this.nm(a)+kf);if(b.text&&b.binary)V(this.nm(a)+ku);this.lookup(a);if(this.content[a]){if(this.is_dir(a))V(this.nm(a)+" : is a directory");if(b.create&&b.excl)V(this.nm(a)+ke);var
+this.content[a];return b};au.prototype.open=function(a,b){if(b.rdonly&&b.wronly)W(this.nm(a)+kt);if(b.text&&b.binary)W(this.nm(a)+kJ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))W(this.nm(a)+" : is a directory");if(b.create&&b.excl)W(this.nm(a)+ks);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ai(Z(0));return this.content[a]}else
-xu(this.nm(a))};au.prototype.register=function(c,a){var
-b;if(this.content[c])V(this.nm(c)+ke);if(dr(a))b=new
-ai(a);if(eo(a))b=new
-ai(bY(a));else
+al(ab(0));return this.content[a]}else
+xV(this.nm(a))};au.prototype.register=function(c,a){var
+b;if(this.content[c])W(this.nm(c)+ks);if(dw(a))b=new
+al(a);if(es(a))b=new
+al(b2(a));else
 if(a
 instanceof
 Array)b=new
-ai(wP(a));else
+al(xe(a));else
 if(typeof
 a==="string")b=new
-ai(kX(a));else
+al(la(a));else
 if(a.toString){var
-d=bY(bg(a.toString()));b=new
-ai(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-V(this.nm(c)+" : registering file with invalid content type")};au.prototype.constructor=au;function
-kO(){}function
-k2(b){var
-a=gw(b);if(!a)return;return a[0]+ba}var
-er=k2(dl)||b0("unable to compute caml_root"),cH=[];if(du())cH.push({path:er,device:new
-kO(er)});else
-cH.push({path:er,device:new
-au(er)});cH.push({path:kr,device:new
-au(kr)});function
-lk(b){var
-g=xj(b),b=g.join(ba),f=lb(b),c;for(var
-e=0;e<cH.length;e++){var
-a=cH[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&du()){var
-d=k2(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=b2(bk(a.toString()));b=new
+al(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+W(this.nm(c)+" : registering file with invalid content type")};au.prototype.constructor=au;function
+k3(){}function
+lf(b){var
+a=gJ(b);if(!a)return;return a[0]+be}var
+ev=lf(ds)||b4("unable to compute caml_root"),cN=[];if(dz())cN.push({path:ev,device:new
+k3(ev)});else
+cN.push({path:ev,device:new
+au(ev)});cN.push({path:kG,device:new
+au(kG)});function
+lz(b){var
+g=xK(b),b=g.join(be),f=lq(b),c;for(var
+e=0;e<cN.length;e++){var
+a=cN[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dz()){var
+d=lf(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-kO(d)};cH.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;V("no device found for "+f)}function
-wT(c,b){var
-a=lk(c);if(!a.device.register)b0("cannot register file");a.device.register(a.rest,b);return 0}function
-lc(c,b){var
-c=a(c),b=a(b);return wT(c,b)}function
-wW(){var
-b=x.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lc(b[a].name,b[a].content);x.jsoo_create_file=lc;x.caml_fs_tmp=[];return 0}function
-wX(){return[0]}function
-wY(a,b){return+(cB(a,b,false)>=0)}function
-gk(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ap(d,c)}c=0;switch(e&3){case
+k3(d)};cN.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;W("no device found for "+f)}function
+xi(c,b){var
+a=lz(c);if(!a.device.register)b4("cannot register file");a.device.register(a.rest,b);return 0}function
+lr(c,a){var
+c=b(c),a=b(a);return xi(c,a)}function
+xl(){var
+b=y.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lr(b[a].name,b[a].content);y.jsoo_create_file=lr;y.caml_fs_tmp=[];return 0}function
+xm(){return[0]}function
+xn(a,b){return+(cH(a,b,false)>=0)}function
+gx(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ar(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ap(d,c)}d^=e;return d}function
-w3(a,b){return gk(a,aL(b))}function
-w0(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ap(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ar(d,c)}d^=e;return d}function
+xs(a,b){return gx(a,aO(b))}function
+xp(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ar(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ap(d,c)}d^=e;return d}function
-k6(a){switch(a.t&6){default:bZ(a);case
+1:c|=b[a];d=ar(d,c)}d^=e;return d}function
+lj(a){switch(a.t&6){default:b3(a);case
 0:return a.c;case
 4:return a.c}}function
-wZ(b,c){var
-a=k6(c);return typeof
-a==="string"?gk(b,a):w0(b,a)}function
-w1(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-k3(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dj)d=dj;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dm[a.caml_custom]&&dm[a.caml_custom].hash){var
-k=dm[a.caml_custom].hash(a);b=ap(b,k);c--}}else
+xo(b,c){var
+a=lj(c);return typeof
+a==="string"?gx(b,a):xp(b,a)}function
+xq(a){a^=a>>>16;a=aQ(a,0x85ebca6b|0);a^=a>>>13;a=aQ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lg(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dq)d=dq;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dt[a.caml_custom]&&dt[a.caml_custom].hash){var
+k=dt[a.caml_custom].hash(a);b=ar(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ap(b,a[2]);c--;break;case
+248:b=ar(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ap(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dr(a)){b=wZ(b,a);c--}else
-if(eo(a)){b=w3(b,a);c--}else
+o=a.length-1<<10|a[0];b=ar(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dw(a)){b=xo(b,a);c--}else
+if(es(a)){b=xs(b,a);c--}else
 if(typeof
-a==="string"){b=gk(b,a);c--}else
-if(a===(a|0)){b=ap(b,a+a+1);c--}else
-if(a===+a){b=gj(b,a);c--}}b=w1(b);return b&0x3FFFFFFF}function
-w4(a,c,k){if(!isFinite(a)){if(isNaN(a))return bg(fW);return bg(a>0?kI:"-infinity")}var
+a==="string"){b=gx(b,a);c--}else
+if(a===(a|0)){b=ar(b,a+a+1);c--}else
+if(a===+a){b=gw(b,a);c--}}b=xq(b);return b&0x3FFFFFFF}function
+xt(a,c,k){if(!isFinite(a)){if(isNaN(a))return bk(f9);return bk(a>0?kX:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cr,e=q;if(i)e=bV;else
+j=d<0?q:cx,e=q;if(i)e=bZ;else
 switch(k){case
-43:e=cr;break;case
-32:e=bv;break;default:break}if(c>=0&&c<13){var
+43:e=cx;break;case
+32:e=by;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bG);if(h<0)b+=bG+cF(c,aH);else{var
-f=h+1+c;if(b.length<f)b+=cF(f-b.length,aH);else
-b=b.substr(0,f)}}return bg(e+fR+b+"p"+j+d.toString(10))}function
-w$(a){return+a.isZero()}function
-xc(a){return new
-r(a&bw,a>>24&bw,a>>31&bb)}function
-xd(a){return a.toInt()}function
-w_(a){return+a.isNeg()}function
-xb(a){return a.neg()}function
-w8(g,c){var
-a=gq(g);if(a.signedconv&&w_(c)){a.sign=-1;c=xb(c)}var
-b=q,h=xc(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(xd(e.modulus))+b}while(!w$(c));if(a.prec>=0){a.filler=bv;var
-d=a.prec-b.length;if(d>0)b=cF(d,aH)+b}return gg(a,b)}function
-be(b,a){a|=0;if(a>aV){a-=aV;b*=Math.pow(2,aV);if(a>aV){a-=aV;b*=Math.pow(2,aV)}}if(a<-aV){a+=aV;b*=Math.pow(2,-aV)}b*=Math.pow(2,a);return b}function
-xh(a,b){return+(cB(a,b,false)<=0)}function
-xi(a,b){return+(cB(a,b,false)<0)}function
-t(a,d){if(a<0)bX();var
+h=b.indexOf(bL);if(h<0)b+=bL+cL(c,aI);else{var
+f=h+1+c;if(b.length<f)b+=cL(f-b.length,aI);else
+b=b.substr(0,f)}}return bk(e+f4+b+"p"+j+d.toString(10))}function
+xA(a){return+a.isZero()}function
+xD(a){return new
+s(a&bz,a>>24&bz,a>>31&bf)}function
+xE(a){return a.toInt()}function
+xz(a){return+a.isNeg()}function
+xC(a){return a.neg()}function
+xx(g,c){var
+a=gD(g);if(a.signedconv&&xz(c)){a.sign=-1;c=xC(c)}var
+b=q,h=xD(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xE(e.modulus))+b}while(!xA(c));if(a.prec>=0){a.filler=by;var
+d=a.prec-b.length;if(d>0)b=cL(d,aI)+b}return gt(a,b)}function
+bi(b,a){a|=0;if(a>a1){a-=a1;b*=Math.pow(2,a1);if(a>a1){a-=a1;b*=Math.pow(2,a1)}}if(a<-a1){a+=a1;b*=Math.pow(2,-a1)}b*=Math.pow(2,a);return b}function
+xI(a,b){return+(cH(a,b,false)<=0)}function
+xJ(a,b){return+(cH(a,b,false)<0)}function
+r(a,d){if(a<0)b1();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-xA(b){return a(et(b,0,b.length))}var
-xk=function(){function
+x1(a){return b(ex(a,0,a.length))}var
+xL=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aQ<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aT<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=k6(i);if(typeof
+e=[],h=lj(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xA(k(e,f))}}();function
-xl(c,b,a){return xk(bY(c),b,a)}function
-xm(){return 0}var
-bf=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return x1(k(e,f))}}();function
+xM(c,b,a){return xL(b2(c),b,a)}function
+xN(){return 0}var
+bj=new
 Array();function
-ep(c){var
-a=bf[c];if(!a.opened)V("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&O.fds[a.fd]&&O.fds[a.fd].output){var
-b=O.fds[a.fd].output;switch(b.length){case
+et(c){var
+a=bj[c];if(!a.opened)W("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&P.fds[a.fd]&&P.fds[a.fd].output){var
+b=P.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
-w(a){return aM(a)}function
-k$(e,f){var
-b=bf[e],d=a(f),c=w(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-xF(a){var
-a=gv(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+x(a){return aP(a)}function
+lo(e,f){var
+a=bj[e],d=b(f),c=x(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+x6(a){var
+a=gI(a),b=y;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-xG(a){var
-a=gv(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+x7(a){var
+a=gI(a),b=y;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eu(c,e,d,a){if(O.fds===undefined)O.fds=new
+ey(c,e,d,a){if(P.fds===undefined)P.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;O.fds[c]=b;if(!O.fd_last_idx||c>O.fd_last_idx)O.fd_last_idx=c;return c}function
-x2(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;P.fds[c]=b;if(!P.fd_last_idx||c>P.fd_last_idx)P.fd_last_idx=c;return c}function
+yr(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,189 +702,189 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)V(aL(c)+kf);if(a.text&&a.binary)V(aL(c)+ku);var
-d=lk(c),e=d.device.open(d.rest,a),f=O.fd_last_idx?O.fd_last_idx:0;return eu(f+1,k$,e,a)}eu(0,k$,new
-ai(Z(0)));eu(1,xG,new
-ai(Z(0)));eu(2,xF,new
-ai(Z(0)));function
-xn(a){var
-c=O.fds[a];if(c.flags.wronly)V(kM+a+" is writeonly");var
-d=null;if(a==0&&du()){var
-e=require("fs");d=function(){return bg(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bf[b.fd]=b;return b.fd}function
-k7(c){var
-b=O.fds[c];if(b.flags.rdonly)V(kM+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bf[a.fd]=a;return a.fd}function
-xo(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)W(aO(c)+kt);if(a.text&&a.binary)W(aO(c)+kJ);var
+d=lz(c),e=d.device.open(d.rest,a),f=P.fd_last_idx?P.fd_last_idx:0;return ey(f+1,lo,e,a)}ey(0,lo,new
+al(ab(0)));ey(1,x7,new
+al(ab(0)));ey(2,x6,new
+al(ab(0)));function
+xO(a){var
+c=P.fds[a];if(c.flags.wronly)W(k1+a+" is writeonly");var
+d=null;if(a==0&&dz()){var
+e=require("fs");d=function(){return bk(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bj[b.fd]=b;return b.fd}function
+lk(c){var
+b=P.fds[c];if(b.flags.rdonly)W(k1+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bj[a.fd]=a;return a.fd}function
+xP(){var
 b=0;for(var
-a=0;a<bf.length;a++)if(bf[a]&&bf[a].opened&&bf[a].out)b=[0,bf[a].fd,b];return b}function
-cG(a){return a}function
-xp(g,d,h,f){var
-b=bf[g];if(!b.opened)V("Cannot output to a closed channel");var
-a;if(h==0&&aM(d)==f)a=d;else{a=Z(f);bI(d,h,a,0,f)}var
-i=cG(a),c=aL(i),e=c.lastIndexOf(j2);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ep(g);b.buffer+=c.substr(e+1)}return 0}function
-gp(b,a,d,c){return xp(b,bY(a),d,c)}function
-k8(c,b){var
-d=a(String.fromCharCode(b));gp(c,d,0,1);return 0}function
-xq(b,a){if(a==0)eq();return b%a}function
-ds(a,b){return+(cB(a,b,false)!=0)}function
-xs(a,b){a[0]=dg;a[1]=b;return 0}function
-cD(a){if(a
+a=0;a<bj.length;a++)if(bj[a]&&bj[a].opened&&bj[a].out)b=[0,bj[a].fd,b];return b}function
+cM(a){return a}function
+xQ(g,d,h,f){var
+b=bj[g];if(!b.opened)W("Cannot output to a closed channel");var
+a;if(h==0&&aP(d)==f)a=d;else{a=ab(f);bN(d,h,a,0,f)}var
+i=cM(a),c=aO(i),e=c.lastIndexOf(ke);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);et(g);b.buffer+=c.substr(e+1)}return 0}function
+gC(b,a,d,c){return xQ(b,b2(a),d,c)}function
+ll(c,a){var
+d=b(String.fromCharCode(a));gC(c,d,0,1);return 0}function
+xR(b,a){if(a==0)eu();return b%a}function
+dx(a,b){return+(cH(a,b,false)!=0)}function
+xT(a,b){a[0]=dm;a[1]=b;return 0}function
+cJ(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dr(a))return ek;else
-if(eo(a))return ek;else
+if(dw(a))return eo;else
+if(es(a))return eo;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return j5;else
-return dh}function
-aR(b,c,a){if(a&&x.toplevelReloc)b=x.toplevelReloc(a);O[b+1]=c;if(a)O[a]=c}function
-gt(a,b){k9[aL(a)]=b;return 0}function
-es(a){if(a==0)a=1/a;return a<0?1:0}function
-xy(){L(f9)}function
-dt(b,a){return dk(b,a)}function
-W(b,a){if(a>>>0>=w(b))xy();return dt(b,a)}function
-wN(a,b){if(a===b)return 1;a.t&6&&bZ(a);b.t&6&&bZ(b);return a.c==b.c?1:0}function
-xz(a,b){return wN(a,b)}function
-C(a,b){return 1-xz(a,b)}function
-xB(){return 0x7FFFFFFF/4|0}function
-xv(){gr(O.Not_found)}function
-la(c){var
-a=x,b=k5(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bg(a.process.env[b]);if(x.jsoo_static_env&&x.jsoo_static_env[b])return bg(x.jsoo_static_env[b]);xv()}function
-xC(){if(x.crypto)if(typeof
-x.crypto.getRandomValues==="function"){var
-a=new(x.Uint32Array)(1);x.crypto.getRandomValues(a);return[0,a[0]]}else
-if(x.crypto.randomBytes==="function"){var
-b=x.crypto.randomBytes(4),a=new(x.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return kh;else
+return dn}function
+aU(b,c,a){if(a&&y.toplevelReloc)b=y.toplevelReloc(a);P[b+1]=c;if(a)P[a]=c}function
+gG(a,b){lm[aO(a)]=b;return 0}function
+ew(a){if(a==0)a=1/a;return a<0?1:0}function
+xZ(){L(gk)}function
+dy(b,a){return dr(b,a)}function
+X(b,a){if(a>>>0>=x(b))xZ();return dy(b,a)}function
+xc(a,b){if(a===b)return 1;a.t&6&&b3(a);b.t&6&&b3(b);return a.c==b.c?1:0}function
+x0(a,b){return xc(a,b)}function
+C(a,b){return 1-x0(a,b)}function
+x2(){return 0x7FFFFFFF/4|0}function
+xW(){gE(P.Not_found)}function
+lp(c){var
+a=y,b=li(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bk(a.process.env[b]);if(y.jsoo_static_env&&y.jsoo_static_env[b])return bk(y.jsoo_static_env[b]);xW()}function
+x3(){if(y.crypto)if(typeof
+y.crypto.getRandomValues==="function"){var
+a=new(y.Uint32Array)(1);y.crypto.getRandomValues(a);return[0,a[0]]}else
+if(y.crypto.randomBytes==="function"){var
+b=y.crypto.randomBytes(4),a=new(y.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gu(a){var
+gH(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ac(b,a){return{joo_tramp:b,joo_args:a}}function
-xD(c,a){if(typeof
+af(b,a){return{joo_tramp:b,joo_args:a}}function
+x4(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-k_(a){return a}function
-aX(a){if(a
+ln(a){return a}function
+a3(a){if(a
 instanceof
-Array)return a;if(x.RangeError&&a
+Array)return a;if(y.RangeError&&a
 instanceof
-x.RangeError&&a.message&&a.message.match(/maximum call stack/i))return k_(O.Stack_overflow);if(x.InternalError&&a
+y.RangeError&&a.message&&a.message.match(/maximum call stack/i))return ln(P.Stack_overflow);if(y.InternalError&&a
 instanceof
-x.InternalError&&a.message&&a.message.match(/too much recursion/i))return k_(O.Stack_overflow);if(a
+y.InternalError&&a.message&&a.message.match(/too much recursion/i))return ln(P.Stack_overflow);if(a
 instanceof
-x.Error&&b1(j4))return[0,b1(j4),a];return[0,O.Failure,bg(String(a))]}function
-ay(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lf(b){var
-a=BigInt(b);return ay(a<0?-a:a)}function
-lg(a,b){return ay(BigInt(a)+BigInt(b))}function
-ev(a){if(a===0)eq();return BigInt(a)}function
-xJ(e,g){var
-b=BigInt(e),a=ev(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ay(f?c+BigInt(1):c)}function
-bK(a,b){return a<b?-1:a>b?1:0}function
-xK(a,b){return ay(BigInt(a)/ev(b))}function
-xU(a,b){return ay(BigInt(a)%ev(b))}function
-xL(a,b){return[0,xK(a,b),xU(a,b)]}function
-xM(a,b){return a===b?1:0}function
-xN(e,f){var
-b=BigInt(e),a=ev(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ay(g?c-BigInt(1):c)}function
-lh(d,c){var
-b=aL(d);if(b!==ei&&b!==bW)L("Z.format: the format must be %d or %x");return a(c.toString(b===bW?16:10))}function
-xO(){return 0}function
-xP(a,b){return ay(BigInt(a)*BigInt(b))}function
-xQ(b,c){var
-a=b*c;return a<-2147483648||a>fX?1:0}function
-xR(a){return ay(-BigInt(a))}function
-aS(a){if(a===0)return 0;var
+y.Error&&b6(kg))return[0,b6(kg),a];return[0,P.Failure,bk(String(a))]}function
+aA(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+lu(b){var
+a=BigInt(b);return aA(a<0?-a:a)}function
+lv(a,b){return aA(BigInt(a)+BigInt(b))}function
+ez(a){if(a===0)eu();return BigInt(a)}function
+x_(e,g){var
+b=BigInt(e),a=ez(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
+aR(a,b){return a<b?-1:a>b?1:0}function
+x$(a,b){return aA(BigInt(a)/ez(b))}function
+yj(a,b){return aA(BigInt(a)%ez(b))}function
+ya(a,b){return[0,x$(a,b),yj(a,b)]}function
+yb(a,b){return a===b?1:0}function
+yc(e,f){var
+b=BigInt(e),a=ez(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
+lw(d,c){var
+a=aO(d);if(a!==em&&a!==b0)L("Z.format: the format must be %d or %x");return b(c.toString(a===b0?16:10))}function
+yd(){return 0}function
+ye(a,b){return aA(BigInt(a)*BigInt(b))}function
+yf(b,c){var
+a=b*c;return a<-2147483648||a>f_?1:0}function
+yg(a){return aA(-BigInt(a))}function
+aV(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-xS(c,i,b,e){var
-f=aL(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
+yh(c,i,b,e){var
+f=aO(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:fR+a);return ay(a===g?h:-h)}function
-xT(a){return ay(BigInt(a)-BigInt(1))}function
-li(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return ay(BigInt(b)<<BigInt(a))}function
-xV(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return ay(BigInt(b)>>BigInt(a))}function
-aj(a){return a<0?-1:a>0?1:0}function
-xW(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aS(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ay(a)}function
-lj(a,b){return ay(BigInt(a)-BigInt(b))}function
-xX(a){return ay(BigInt(a)+BigInt(1))}function
-xY(a){if(typeof
-a!=="number")gr(b1(kj));return a}function
-x0(b,c){x.verale={greeting:aL(b),ask:function(b){return aL(bd(c,[a(b)]))}};return 0}function
-xg(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-wV(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xg(b[1]))var
+h=BigInt(d?a:f4+a);return aA(a===g?h:-h)}function
+yi(a){return aA(BigInt(a)-BigInt(1))}function
+lx(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aA(BigInt(b)<<BigInt(a))}function
+yk(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aA(BigInt(b)>>BigInt(a))}function
+ag(a){return a<0?-1:a>0?1:0}function
+yl(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aV(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aA(a)}function
+ly(a,b){return aA(BigInt(a)-BigInt(b))}function
+ym(a){return aA(BigInt(a)+BigInt(1))}function
+yn(a){if(typeof
+a!=="number")gE(b6(kx));return a}function
+yp(a,c){y.verale={greeting:aO(a),ask:function(a){return aO(bh(c,[b(a)]))}};return 0}function
+xH(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xk(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xH(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=jS;var
+d=f;d<e.length;d++){if(d>f)a+=j6;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bc)a+=ej+c.toString()+ej;else
+bg)a+=en+c.toString()+en;else
 if(typeof
-c=="string")a+=ej+c.toString()+ej;else
-a+=kn}a+=")"}else
-if(b[0]==Q)a+=b[1];return a}function
-k0(a){if(a
+c=="string")a+=en+c.toString()+en;else
+a+=kB}a+=")"}else
+if(b[0]==S)a+=b[1];return a}function
+ld(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==Q)){var
-c=b1(jW);if(c)c(a,false);else{var
-d=wV(a),b=b1(jR);if(b)b(0);x.console.error(f1+d+j2)}}else
+Array&&(a[0]==0||a[0]==S)){var
+c=b6(j_);if(c)c(a,false);else{var
+d=xk(a),b=b6(j5);if(b)b(0);y.console.error(gc+d+ke)}}else
 throw a}function
-xx(){var
-a=x;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){k0(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k0(a.error)})}xx();function
-f(a,b){return a.length==1?a(b):bd(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):bd(a,[b,c])}function
-a_(a,b,c,d){return a.length==3?a(b,c,d):bd(a,[b,c,d])}function
-jO(a,b,c,d,e){return a.length==4?a(b,c,d,e):bd(a,[b,c,d,e])}function
-fN(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bd(a,[b,c,d,e,f])}function
-wH(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bd(a,[b,c,d,e,f,g,h])}wW();var
-dv=[Q,a(kJ),-1],gB=[Q,a(jY),-2],gz=[Q,a(fT),-3],gy=[Q,a(km),-4],eA=[Q,a(j3),-5],bh=[Q,a(kp),-7],gA=[Q,a(j_),-8],ez=[Q,a(ks),-9],N=[Q,a(kF),-11],gC=[Q,a(jQ),-12],wG=[4,0,0,0,[12,45,[4,0,0,0,0]]],eS=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(kd),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],ce=[0,0,0],fF=[0,0,0],jD=[0,0,0],jE=[0,58,62],jF=[0,96,cy];aR(11,gC,jQ);aR(10,N,kF);aR(9,[Q,a(ki),-10],ki);aR(8,ez,ks);aR(7,gA,j_);aR(6,bh,kp);aR(5,[Q,a(ky),-6],ky);aR(4,eA,j3);aR(3,gy,km);aR(2,gz,fT);aR(1,gB,jY);aR(0,dv,kJ);var
-ly=a("output_substring"),lu=a("%.12g"),ls=a(bG),lp=a("true"),lq=a("false"),lm=cC(0,0,32752),ln=cC(0,0,65520),lC=a("option is None"),lI=a("\\\\"),lJ=a("\\'"),lK=a("\\b"),lL=a("\\t"),lM=a("\\n"),lN=a("\\r"),lP=a("4.13.1"),l1=a("List.fold_left2"),lW=a("List.init"),lU=a(j1),lR=a("nth"),lS=a(j1),l_=a("String.blit / Bytes.blit_string"),l9=a("Bytes.blit"),l8=a("String.sub / Bytes.sub"),ml=a("String.contains_from / Bytes.contains_from"),mg=a(q),mc=a("String.concat"),mx=[0,a("array.ml"),322,4],mt=a("Array.map2: arrays must have the same length"),ms=a("Array.fill"),mr=a("Array.sub"),mp=a("Array.init"),mw=a("Stdlib.Array.Bottom"),mz=a("Stdlib.Queue.Empty"),mF=a("CamlinternalLazy.Undefined"),mO=a("Buffer.add_substring/add_subbytes"),mM=a("Buffer.add: cannot grow buffer"),mL=[0,a(kx),93,2],mK=[0,a(kx),94,2],mZ=a("%c"),m0=a("%s"),m1=a(jP),m2=a(j9),m3=a(kk),m4=a(jT),m5=a("%f"),m6=a("%B"),m7=a("%{"),m8=a("%}"),m9=a("%("),m_=a("%)"),m$=a("%a"),na=a("%t"),nb=a("%?"),nc=a("%r"),nd=a("%_r"),ne=[0,a(ab),850,23],np=[0,a(ab),814,21],nh=[0,a(ab),815,21],nq=[0,a(ab),818,21],ni=[0,a(ab),819,21],nr=[0,a(ab),822,19],nj=[0,a(ab),823,19],ns=[0,a(ab),826,22],nk=[0,a(ab),827,22],nt=[0,a(ab),831,30],nl=[0,a(ab),832,30],nn=[0,a(ab),836,26],nf=[0,a(ab),837,26],no=[0,a(ab),846,28],ng=[0,a(ab),847,28],nm=[0,a(ab),851,23],oH=a(kh),oF=[0,a(ab),1558,4],oG=a("Printf: bad conversion %["),oI=[0,a(ab),1626,39],oJ=[0,a(ab),1649,31],oK=[0,a(ab),1650,31],oL=a("Printf: bad conversion %_"),oM=a(kg),oN=a(kl),oO=a(kg),oP=a(kl),oA=a(fW),oy=a("neg_infinity"),oz=a(kI),ox=a(bG),os=[0,jV],og=a("%+nd"),oh=a("% nd"),oj=a("%+ni"),ok=a("% ni"),ol=a("%nx"),om=a("%#nx"),on=a("%nX"),oo=a("%#nX"),op=a("%no"),oq=a("%#no"),of=a("%nd"),oi=a(kk),or=a("%nu"),n4=a("%+ld"),n5=a("% ld"),n7=a("%+li"),n8=a("% li"),n9=a("%lx"),n_=a("%#lx"),n$=a("%lX"),oa=a("%#lX"),ob=a("%lo"),oc=a("%#lo"),n3=a("%ld"),n6=a(j9),od=a("%lu"),nQ=a("%+Ld"),nR=a("% Ld"),nT=a("%+Li"),nU=a("% Li"),nV=a("%Lx"),nW=a("%#Lx"),nX=a("%LX"),nY=a("%#LX"),nZ=a("%Lo"),n0=a("%#Lo"),nP=a("%Ld"),nS=a(jT),n1=a("%Lu"),nC=a("%+d"),nD=a("% d"),nF=a("%+i"),nG=a("% i"),nH=a(bW),nI=a("%#x"),nJ=a("%X"),nK=a("%#X"),nL=a("%o"),nM=a("%#o"),nB=a(ei),nE=a(jP),nN=a(kh),mR=a("@]"),mS=a("@}"),mT=a("@?"),mU=a("@\n"),mV=a("@."),mW=a("@@"),mX=a("@%"),mY=a("@"),nu=a("CamlinternalFormat.Type_mismatch"),oW=a(q),oX=[0,[11,a(jS),[2,0,[2,0,0]]],a(", %s%s")],ps=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pt=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],pr=a("Fatal error: out of memory in uncaught exception handler"),po=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pj=[0,[2,0,[12,10,0]],a("%s\n")],pk=[0,[11,a(ka),0],a(ka)],pa=a("Raised at"),pb=a("Re-raised at"),pc=a("Raised by primitive operation at"),pd=a("Called from"),pe=a(" (inlined)"),pg=a(q),pf=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(kd),wG]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],ph=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],o5=a("Out of memory"),o6=a("Stack overflow"),o7=a("Pattern matching failed"),o8=a("Assertion failed"),o9=a("Undefined recursive module"),oZ=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],o0=a(q),o1=a(q),o2=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oV=[0,[4,0,0,0,0],a(ei)],oT=[0,[3,0,0],a("%S")],oU=a(kn),pl=[0,a(q),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],px=a("x"),pH=a("Hashtbl: unsupported hash table format"),wE=a("OCAMLRUNPARAM"),wC=a("CAMLRUNPARAM"),pC=a(q),qq=[3,0,3],qr=a(bG),qk=a(kL),ql=a("<\/"),qm=a(q),qg=a(kL),qh=a("<"),qi=a(q),qe=a("\n"),p5=[0,a(q)],pY=a(q),pZ=a(q),p0=a(q),p1=a(q),pU=[0,a(q),0,a(q)],pT=a(q),pP=a("Stdlib.Format.String_tag"),qy=a("Z.Overflow"),qz=a(kj),qE=a("int_of_big_int"),qO=[0,0],q8=[0,0],s8=[0,0],sS=[0,0,0],rz=[0,0,0],uz=a("image"),ux=a(kB),uw=a("prices"),uq=a("activation"),ur=a("others"),us=a("patch"),uu=a("a patch"),ut=a("a statement"),up=a("a prototype"),un=a("certificate"),uo=a(kB),um=a(kw),uh=a("linear"),ui=a("maximum"),uj=a("soft_tree"),uk=a("a readout"),ua=a("banks"),ub=a("max"),uc=a("max_minus_mean"),ud=a("max_minus_mean_distance"),ue=a("top_mean"),uf=a("a pooling"),t2=a("exp_distance"),t3=a("exponential"),t4=a("identity"),t5=a("log_ratio"),t6=a("negated"),t7=a("quadratic"),t8=a("rectified"),t9=a("threshold"),t_=a("a similarity"),tV=a("cosine"),tW=a("euclidean"),tX=a("inner_product"),tY=a("rooted_cosine"),tZ=a("softmax"),t0=a("a geometry"),tR=a(kb),tS=a("some"),tT=a("none or some"),tN=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],tO=[0,[4,6,0,0,0],a(bW)],tP=a(" or "),tQ=a("a list of "),tL=[0,[4,6,0,0,0],a(bW)],tM=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],tI=a(bW),tJ=a("a natural number"),tK=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],tG=a(bW),tH=a("a positive integer"),tF=a(kb),tD=a(q),tE=a("an integer in base 16"),tB=a("expected the end of the line, found another item"),tA=a("at most 1025 bytes"),tz=a("expected another item, found the end of the line"),tx=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],tv=a("Reader.Wrong"),tw=a("Reader.Too_large"),uC=[0,0],uE=[0,1],uD=[0,2],vn=[0,1],vo=[0,fO],vl=a("a patch without views"),vj=[0,1],vk=[0,fO],vq=[0,0.03,[0,1.,0]],vv=[0,0],vN=[0,1.],v_=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],we=[0,0,[0,dj,[0,1152,0]]],wn=a("entails"),wo=a(kw),wp=a("instance"),wq=a("refuted"),ws=a("ready"),wr=a("a question: the head first, and only once"),wi=a("not proved"),wj=a("proved"),wk=a("not covered: "),wx=a("limit: "),wy=a("limit: there is no more memory"),wz=a("limit: a list is too long"),wA=a("the input ends within a line"),wv=a("error: "),wu=a("expected one line, found more"),wB=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-P(a){if(typeof
+xY(){var
+a=y;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ld(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)ld(a.error)})}xY();function
+f(a,b){return a.length==1?a(b):bh(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):bh(a,[b,c])}function
+bc(a,b,c,d){return a.length==3?a(b,c,d):bh(a,[b,c,d])}function
+f0(a,b,c,d,e){return a.length==4?a(b,c,d,e):bh(a,[b,c,d,e])}function
+fZ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bh(a,[b,c,d,e,f])}function
+w8(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bh(a,[b,c,d,e,f,g,h])}xl();var
+dA=[S,b(kY),-1],gO=[S,b(ka),-2],gM=[S,b(f6),-3],gL=[S,b(kA),-4],eE=[S,b(kf),-5],bl=[S,b(kE),-7],gN=[S,b(km),-8],eD=[S,b(kH),-9],N=[S,b(kU),-11],gP=[S,b(j4),-12],w7=[4,0,0,0,[12,45,[4,0,0,0,0]]],eY=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kr),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],ch=[0,0,0],cv=[0,0,0],fQ=[0,0,0],jS=[0,0,0],fS=[0,58,62],jT=[0,96,cE];aU(11,gP,j4);aU(10,N,kU);aU(9,[S,b(kw),-10],kw);aU(8,eD,kH);aU(7,gN,km);aU(6,bl,kE);aU(5,[S,b(kN),-6],kN);aU(4,eE,kf);aU(3,gL,kA);aU(2,gM,f6);aU(1,gO,ka);aU(0,dA,kY);var
+lO=b("output_substring"),lK=b("%.12g"),lI=b(bL),lF=b("true"),lG=b("false"),lB=b5(0,0,kD),lC=b5(0,0,65520),lD=b5(1,0,kD),lS=b("option is None"),lY=b("\\\\"),lZ=b("\\'"),l0=b("\\b"),l1=b("\\t"),l2=b("\\n"),l3=b("\\r"),l5=b("4.13.1"),mf=b("List.fold_left2"),ma=b("List.init"),l_=b(kd),l7=b("nth"),l8=b(kd),mo=b("String.blit / Bytes.blit_string"),mn=b("Bytes.blit"),mm=b("String.sub / Bytes.sub"),mB=b("String.contains_from / Bytes.contains_from"),mw=b(q),ms=b("String.concat"),mN=[0,b("array.ml"),322,4],mJ=b("Array.map2: arrays must have the same length"),mI=b("Array.fill"),mH=b("Array.sub"),mF=b("Array.init"),mM=b("Stdlib.Array.Bottom"),mP=b("Stdlib.Queue.Empty"),mV=b("CamlinternalLazy.Undefined"),m4=b("Buffer.add_substring/add_subbytes"),m2=b("Buffer.add: cannot grow buffer"),m1=[0,b(kM),93,2],m0=[0,b(kM),94,2],nd=b("%c"),ne=b("%s"),nf=b(j3),ng=b(kl),nh=b(ky),ni=b(j7),nj=b("%f"),nk=b("%B"),nl=b("%{"),nm=b("%}"),nn=b("%("),no=b("%)"),np=b("%a"),nq=b("%t"),nr=b("%?"),ns=b("%r"),nt=b("%_r"),nu=[0,b(ae),850,23],nF=[0,b(ae),814,21],nx=[0,b(ae),815,21],nG=[0,b(ae),818,21],ny=[0,b(ae),819,21],nH=[0,b(ae),822,19],nz=[0,b(ae),823,19],nI=[0,b(ae),826,22],nA=[0,b(ae),827,22],nJ=[0,b(ae),831,30],nB=[0,b(ae),832,30],nD=[0,b(ae),836,26],nv=[0,b(ae),837,26],nE=[0,b(ae),846,28],nw=[0,b(ae),847,28],nC=[0,b(ae),851,23],oX=b(kv),oV=[0,b(ae),1558,4],oW=b("Printf: bad conversion %["),oY=[0,b(ae),1626,39],oZ=[0,b(ae),1649,31],o0=[0,b(ae),1650,31],o1=b("Printf: bad conversion %_"),o2=b(ku),o3=b(kz),o4=b(ku),o5=b(kz),oQ=b(f9),oO=b("neg_infinity"),oP=b(kX),oN=b(bL),oI=[0,j9],ow=b("%+nd"),ox=b("% nd"),oz=b("%+ni"),oA=b("% ni"),oB=b("%nx"),oC=b("%#nx"),oD=b("%nX"),oE=b("%#nX"),oF=b("%no"),oG=b("%#no"),ov=b("%nd"),oy=b(ky),oH=b("%nu"),oi=b("%+ld"),oj=b("% ld"),ol=b("%+li"),om=b("% li"),on=b("%lx"),oo=b("%#lx"),op=b("%lX"),oq=b("%#lX"),or=b("%lo"),os=b("%#lo"),oh=b("%ld"),ok=b(kl),ot=b("%lu"),n6=b("%+Ld"),n7=b("% Ld"),n9=b("%+Li"),n_=b("% Li"),n$=b("%Lx"),oa=b("%#Lx"),ob=b("%LX"),oc=b("%#LX"),od=b("%Lo"),oe=b("%#Lo"),n5=b("%Ld"),n8=b(j7),of=b("%Lu"),nS=b("%+d"),nT=b("% d"),nV=b("%+i"),nW=b("% i"),nX=b(b0),nY=b("%#x"),nZ=b("%X"),n0=b("%#X"),n1=b("%o"),n2=b("%#o"),nR=b(em),nU=b(j3),n3=b(kv),m7=b("@]"),m8=b("@}"),m9=b("@?"),m_=b("@\n"),m$=b("@."),na=b("@@"),nb=b("@%"),nc=b("@"),nK=b("CamlinternalFormat.Type_mismatch"),pa=b(q),pb=[0,[11,b(j6),[2,0,[2,0,0]]],b(", %s%s")],pI=[0,[11,b(gc),[2,0,[12,10,0]]],b(kS)],pJ=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],pH=b("Fatal error: out of memory in uncaught exception handler"),pE=[0,[11,b(gc),[2,0,[12,10,0]]],b(kS)],pz=[0,[2,0,[12,10,0]],b("%s\n")],pA=[0,[11,b(ko),0],b(ko)],pq=b("Raised at"),pr=b("Re-raised at"),ps=b("Raised by primitive operation at"),pt=b("Called from"),pu=b(" (inlined)"),pw=b(q),pv=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kr),w7]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],px=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pj=b("Out of memory"),pk=b("Stack overflow"),pl=b("Pattern matching failed"),pm=b("Assertion failed"),pn=b("Undefined recursive module"),pd=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pe=b(q),pf=b(q),pg=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],o$=[0,[4,0,0,0,0],b(em)],o9=[0,[3,0,0],b("%S")],o_=b(kB),pB=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],pN=b("x"),pX=b("Hashtbl: unsupported hash table format"),w5=b("OCAMLRUNPARAM"),w3=b("CAMLRUNPARAM"),pS=b(q),qG=[3,0,3],qH=b(bL),qA=b(k0),qB=b("<\/"),qC=b(q),qw=b(k0),qx=b("<"),qy=b(q),qu=b("\n"),qj=[0,b(q)],qc=b(q),qd=b(q),qe=b(q),qf=b(q),p_=[0,b(q),0,b(q)],p9=b(q),p5=b("Stdlib.Format.String_tag"),qO=b("Z.Overflow"),qP=b(kx),qU=b("int_of_big_int"),q4=[0,0],rm=[0,0],tq=[0,0],ta=[0,0,0],rP=[0,0,0],uT=b("image"),uR=b(kQ),uQ=b("prices"),uK=b("activation"),uL=b("others"),uM=b("patch"),uO=b("a patch"),uN=b("a statement"),uJ=b("a prototype"),uH=b("certificate"),uI=b(kQ),uG=b(kL),uB=b("linear"),uC=b("maximum"),uD=b("soft_tree"),uE=b("a readout"),uu=b("banks"),uv=b("max"),uw=b("max_minus_mean"),ux=b("max_minus_mean_distance"),uy=b("top_mean"),uz=b("a pooling"),uk=b("exp_distance"),ul=b("exponential"),um=b("identity"),un=b("log_ratio"),uo=b("negated"),up=b("quadratic"),uq=b("rectified"),ur=b("threshold"),us=b("a similarity"),ud=b("cosine"),ue=b("euclidean"),uf=b("inner_product"),ug=b("rooted_cosine"),uh=b("softmax"),ui=b("a geometry"),t$=b(kp),ua=b("some"),ub=b("none or some"),t7=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],t8=[0,[4,6,0,0,0],b(b0)],t9=b(" or "),t_=b("a list of "),t5=[0,[4,6,0,0,0],b(b0)],t6=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],t2=b(b0),t3=b("a natural number"),t4=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],t0=b(b0),t1=b("a positive integer"),tZ=b(kp),tX=b(q),tY=b("an integer in base 16"),tV=b("expected the end of the line, found another item"),tU=b("at most 1025 bytes"),tT=b("expected another item, found the end of the line"),tR=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],tP=b("Reader.Wrong"),tQ=b("Reader.Too_large"),uW=[0,0],uY=[0,1],uX=[0,2],vH=[0,1],vI=[0,f1],vF=b("a patch without views"),vD=[0,1],vE=[0,f1],vK=[0,0.03,[0,1.,0]],vP=[0,0],v7=[0,1.],wz=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],wF=[0,0,[0,dq,[0,1152,0]]],wO=b("entails"),wP=b(kL),wQ=b("instance"),wR=b("refuted"),wT=b("ready"),wS=b("a question: the head first, and only once"),wJ=b("not proved"),wK=b("proved"),wL=b("not covered: "),wY=b("limit: "),wZ=b("limit: there is no more memory"),w0=b("limit: a list is too long"),w1=b("the input ends within a line"),wW=b("error: "),wV=b("expected one line, found more"),w2=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
+Q(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,P(a[1])];case
-1:return[1,P(a[1])];case
-2:return[2,P(a[1])];case
-3:return[3,P(a[1])];case
-4:return[4,P(a[1])];case
-5:return[5,P(a[1])];case
-6:return[6,P(a[1])];case
-7:return[7,P(a[1])];case
+0:return[0,Q(a[1])];case
+1:return[1,Q(a[1])];case
+2:return[2,Q(a[1])];case
+3:return[3,Q(a[1])];case
+4:return[4,Q(a[1])];case
+5:return[5,Q(a[1])];case
+6:return[6,Q(a[1])];case
+7:return[7,Q(a[1])];case
 8:var
-c=a[1];return[8,c,P(a[2])];case
+c=a[1];return[8,c,Q(a[2])];case
 9:var
-b=a[1];return[9,b,b,P(a[3])];case
-10:return[10,P(a[1])];case
-11:return[11,P(a[1])];case
-12:return[12,P(a[1])];case
-13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
-aq(a,b){if(typeof
+b=a[1];return[9,b,b,Q(a[3])];case
+10:return[10,Q(a[1])];case
+11:return[11,Q(a[1])];case
+12:return[12,Q(a[1])];case
+13:return[13,Q(a[1])];default:return[14,Q(a[1])]}}function
+as(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aq(a[1],b)];case
-1:return[1,aq(a[1],b)];case
-2:return[2,aq(a[1],b)];case
-3:return[3,aq(a[1],b)];case
-4:return[4,aq(a[1],b)];case
-5:return[5,aq(a[1],b)];case
-6:return[6,aq(a[1],b)];case
-7:return[7,aq(a[1],b)];case
+0:return[0,as(a[1],b)];case
+1:return[1,as(a[1],b)];case
+2:return[2,as(a[1],b)];case
+3:return[3,as(a[1],b)];case
+4:return[4,as(a[1],b)];case
+5:return[5,as(a[1],b)];case
+6:return[6,as(a[1],b)];case
+7:return[7,as(a[1],b)];case
 8:var
-c=a[1];return[8,c,aq(a[2],b)];case
+c=a[1];return[8,c,as(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aq(a[3],b)];case
-10:return[10,aq(a[1],b)];case
-11:return[11,aq(a[1],b)];case
-12:return[12,aq(a[1],b)];case
-13:return[13,aq(a[1],b)];default:return[14,aq(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,as(a[3],b)];case
+10:return[10,as(a[1],b)];case
+11:return[11,as(a[1],b)];case
+12:return[12,as(a[1],b)];case
+13:return[13,as(a[1],b)];default:return[14,as(a[1],b)]}}function
 M(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -930,164 +930,164 @@ E=a[1];return[21,E,M(a[2],b)];case
 23:var
 F=a[1];return[23,F,M(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,M(a[3],b)]}}function
-ew(a){return[0,a]}function
-ex(a){return a[1]}function
-gx(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-ey(a){throw[0,gz,a]}function
-_(a){throw[0,gy,a]}function
-b2(b,a){return xh(b,a)?b:a}function
-az(b,a){return wY(b,a)?b:a}function
-dw(a){return 0<=a?a:-a|0}var
-R=dn(lm),S=dn(ln),ll=fX;function
-aI(d,c){var
-a=w(d),e=w(c),b=Z(a+e|0);aW(d,0,b,0,a);aW(c,0,b,a,e);return cG(b)}function
-lo(a){return a?lp:lq}function
-lr(a){var
-e=w(a);return function(f){var
-b=f;for(;;){if(e<=b)return aI(a,ls);var
-c=W(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+eA(a){return[0,a]}function
+eB(a){return a[1]}function
+gK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eC(a){throw[0,gM,a]}function
+ac(a){throw[0,gL,a]}function
+b7(b,a){return xI(b,a)?b:a}function
+aB(b,a){return xn(b,a)?b:a}function
+dB(a){return 0<=a?a:-a|0}var
+O=cI(lB),T=cI(lC),eF=cI(lD),lA=f_;function
+aJ(d,c){var
+a=x(d),e=x(c),b=ab(a+e|0);a2(d,0,b,0,a);a2(c,0,b,a,e);return cM(b)}function
+lE(a){return a?lF:lG}function
+lH(a){var
+e=x(a);return function(f){var
+b=f;for(;;){if(e<=b)return aJ(a,lI);var
+c=X(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-lt(a){return lr(gi(lu,a))}function
-cJ(a,b){if(a){var
-c=a[1];return[0,c,cJ(a[2],b)]}return b}xn(0);var
-lv=k7(1),aY=k7(2);function
-lw(b){function
+lJ(a){return lH(gv(lK,a))}function
+cP(a,b){if(a){var
+c=a[1];return[0,c,cP(a[2],b)]}return b}xO(0);var
+lL=lk(1),a4=lk(2);function
+lM(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ep(d)}catch(a){a=aX(a);if(a[1]!==gB)throw a;var
+c=a[2],d=a[1];try{et(d)}catch(a){a=a3(a);if(a[1]!==gO)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(xo(0))}function
-cK(b,a){return gp(b,a,0,w(a))}function
-lx(d,c,b,a){if(0<=b&&0<=a&&!((w(c)-a|0)<b))return gp(d,c,b,a);return _(ly)}function
-gD(a){cK(aY,a);k8(aY,10);return ep(aY)}var
-eB=ew(lw);function
-lz(c){for(;;){var
-d=ew(1),a=ex(eB),b=1-gx(eB,a,function(a,b){return function(d){if(gx(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-eC(a){return f(ex(eB),0)}gt(a(jR),eC);function
-lA(b,a){return k8(b,a)}function
-dx(a){return ep(a)}function
-lB(a){return a?a[1]:_(lC)}function
-lD(a){return a?a[1]:0}function
-dy(b,a){return a?[0,f(b,a[1])]:0}function
-lE(b,a){return a?f(b,a[1]):0}function
-lF(a){return a?1:0}function
-lG(a){return a}function
-lH(a){var
-c=0;if(40<=a){if(92===a)return lI;if(!(fY<=a))c=1}else
-if(32<=a){if(39<=a)return lJ;c=1}else
+a=c;continue}return 0}}return a(xP(0))}function
+cQ(b,a){return gC(b,a,0,x(a))}function
+lN(d,c,b,a){if(0<=b&&0<=a&&!((x(c)-a|0)<b))return gC(d,c,b,a);return ac(lO)}function
+gQ(a){cQ(a4,a);ll(a4,10);return et(a4)}var
+eG=eA(lM);function
+lP(c){for(;;){var
+d=eA(1),a=eB(eG),b=1-gK(eG,a,function(a,b){return function(d){if(gK(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+eH(a){return f(eB(eG),0)}gG(b(j5),eH);function
+lQ(b,a){return ll(b,a)}function
+dC(a){return et(a)}function
+lR(a){return a?a[1]:ac(lS)}function
+lT(a){return a?a[1]:0}function
+cR(b,a){return a?[0,f(b,a[1])]:0}function
+lU(b,a){return a?f(b,a[1]):0}function
+lV(a){return a?1:0}function
+lW(a){return a}function
+lX(a){var
+c=0;if(40<=a){if(92===a)return lY;if(!(f$<=a))c=1}else
+if(32<=a){if(39<=a)return lZ;c=1}else
 if(!(14<=a))switch(a){case
-8:return lK;case
-9:return lL;case
-10:return lM;case
-13:return lN}if(c){var
-d=Z(1);U(d,0,a);return cG(d)}var
-b=Z(4);U(b,0,92);U(b,1,48+(a/cv|0)|0);U(b,2,48+((a/10|0)%10|0)|0);U(b,3,48+(a%10|0)|0);return cG(b)}function
-lO(a){return 25<a+kq>>>0?a:a+kG|0}var
-eD=xB(0),cL=(4*eD|0)-1|0;function
-lQ(d,c){var
+8:return l0;case
+9:return l1;case
+10:return l2;case
+13:return l3}if(c){var
+d=ab(1);U(d,0,a);return cM(d)}var
+b=ab(4);U(b,0,92);U(b,1,48+(a/cB|0)|0);U(b,2,48+((a/10|0)%10|0)|0);U(b,3,48+(a%10|0)|0);return cM(b)}function
+l4(a){return 25<a+kF>>>0?a:a+kV|0}var
+eI=x2(0),cS=(4*eI|0)-1|0;function
+l6(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aZ(a){return lQ(0,a)}function
-dz(b,a){return 0<=a?function(d,c){var
+a5(a){return l6(0,a)}function
+dD(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return ey(lR)}}(b,a):_(lS)}function
-lT(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eC(l7)}}(b,a):ac(l8)}function
+l9(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):_(lU)}function
-b3(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ac(l_)}function
+b8(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bi(a){return b3(a,0)}function
-lV(g,e,d,c){var
+bm(a){return b8(a,0)}function
+l$(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-gE(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,gE(a+1|0,c,b)]}function
-a0(a,b){return 0<=a?50<a?bi(lV(0,0,a,b)):gE(0,a,b):_(lW)}function
-$(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,$(b,c)]}return 0}function
-gF(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,gF(c+1|0,b,d)]}return 0}function
-eE(b,a){return gF(0,b,a)}function
-lX(c,a){return function(e,d){var
+gR(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,gR(a+1|0,c,b)]}function
+a6(a,b){return 0<=a?50<a?bm(l$(0,0,a,b)):gR(0,a,b):ac(ma)}function
+Y(b,a){if(a){var
+c=a[2],d=f(b,a[1]);return[0,d,Y(b,c)]}return 0}function
+gS(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,gS(c+1|0,b,d)]}return 0}function
+eJ(b,a){return gS(0,b,a)}function
+mb(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-b4(c,b){var
+bB(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-lY(e,d,c){var
+mc(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];m(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-lZ(b,a){return lY(0,b,a)}function
-aA(e,d,c){var
+md(b,a){return mc(0,b,a)}function
+aC(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-l0(g,f,e,d){var
+me(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a_(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return _(l1)}}function
-gG(d,c){var
+h=a[2],i=b[2],c=bc(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ac(mf)}}function
+gT(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-gH(d,c){var
+eK(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-gI(d,c){var
+gU(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ax(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===az(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-l2(d,c){var
+mg(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===ax(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===az(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-l3(d,c){var
+mh(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ax(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===az(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gJ(b,a){if(a){var
-c=a[2],d=a[1];return 0===ax(d[1],b)?c:[0,d,gJ(b,c)]}return 0}function
-gK(d,c){var
+gV(b,a){if(a){var
+c=a[2],d=a[1];return 0===az(d[1],b)?c:[0,d,gV(b,c)]}return 0}function
+gW(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bj(e){function
+bn(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bi(b)}}var
+a=c;continue}return bm(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cM(e,a){return function(h,g,f){var
+cT(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bi(b)}}(0,0,a)}function
-bL(e){function
+d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bm(b)}}(0,0,a)}function
+bP(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bi(b)}}var
+a=c;continue}return bm(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gL(b,a){return function(e,d,c){var
+gX(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=b3(f(e,a[1]),b),a=g;continue}return bi(b)}}(b,0,a)}function
-gM(a,b){function
+g=a[2],b=b8(f(e,a[1]),b),a=g;continue}return bm(b)}}(b,0,a)}function
+gY(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return b3(d,b)}return b3(c,b)}}function
+d=k,b=[0,f,b];continue}return b8(d,b)}return b8(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return b3(d,b)}return b3(c,b)}}function
+c=j,b=[0,e,b];continue}return b8(d,b)}return b8(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1104,30 +1104,30 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aZ(b);return 2<=c?g(c,b)[1]:b}function
-l4(d,c){var
+c=a5(b);return 2<=c?g(c,b)[1]:b}function
+mi(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dA(d,c){var
+dE(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-l5(b,a){return b<=a?b:a}function
-gN(b,a){return a<=b?b:a}function
-gO(b){return a(q+b)}function
-bM(a,c){var
-b=Z(a);wU(b,0,a,c);return b}function
-l6(a){var
-b=aM(a),c=Z(b);bI(a,0,c,0,b);return c}function
-l7(c,b,a){if(0<=b&&0<=a&&!((aM(c)-a|0)<b)){var
-d=Z(a);bI(c,b,d,0,a);return d}return _(l8)}function
-gP(c,b,a){return cG(l7(c,b,a))}function
-gQ(e,c,d,b,a){if(0<=a&&0<=c&&!((aM(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return bI(e,c,d,b,a);return _(l9)}function
-bk(e,c,d,b,a){if(0<=a&&0<=c&&!((w(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return aW(e,c,d,b,a);return _(l_)}function
-l$(e){var
-a=[0,0],m=aM(e)-1|0,o=0;if(!(m<0)){var
+mj(b,a){return b<=a?b:a}function
+gZ(b,a){return a<=b?b:a}function
+g0(a){return b(q+a)}function
+bQ(a,c){var
+b=ab(a);xj(b,0,a,c);return b}function
+mk(a){var
+b=aP(a),c=ab(b);bN(a,0,c,0,b);return c}function
+ml(c,b,a){if(0<=b&&0<=a&&!((aP(c)-a|0)<b)){var
+d=ab(a);bN(c,b,d,0,a);return d}return ac(mm)}function
+g1(c,b,a){return cM(ml(c,b,a))}function
+g2(e,c,d,b,a){if(0<=a&&0<=c&&!((aP(e)-a|0)<c)&&0<=b&&!((aP(d)-a|0)<b))return bN(e,c,d,b,a);return ac(mn)}function
+bo(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((aP(d)-a|0)<b))return a2(e,c,d,b,a);return ac(mo)}function
+mp(e){var
+a=[0,0],m=aP(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dk(e,i),g=0;if(32<=f){var
+f=dr(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1138,12 +1138,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aM(e))return l6(e);var
-b=Z(a[1]);a[1]=0;var
-n=aM(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aP(e))return mk(e);var
+b=ab(a[1]);a[1]=0;var
+n=aP(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dk(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fY<=c)d=1;else
+c=dr(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(f$<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1153,101 +1153,101 @@ switch(c){case
 9:U(b,a[1],92);a[1]++;U(b,a[1],116);break;case
 10:U(b,a[1],92);a[1]++;U(b,a[1],110);break;case
 13:U(b,a[1],92);a[1]++;U(b,a[1],114);break;default:d=1}switch(d){case
-1:U(b,a[1],92);a[1]++;U(b,a[1],48+(c/cv|0)|0);a[1]++;U(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;U(b,a[1],48+(c%10|0)|0);break;case
+1:U(b,a[1],92);a[1]++;U(b,a[1],48+(c/cB|0)|0);a[1]++;U(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;U(b,a[1],48+(c%10|0)|0);break;case
 2:U(b,a[1],92);a[1]++;U(b,a[1],c);break;case
 3:U(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-gR(g,b){var
-c=aM(b);if(0===c)return b;var
-d=Z(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){U(d,a,f(g,dk(b,a)));var
+g3(g,b){var
+c=aP(b);if(0===c)return b;var
+d=ab(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){U(d,a,f(g,dr(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-ma(a){return gR(lO,a)}function
-eF(a){return bY(a)}function
-aO(a){return cG(a)}function
-gS(b,a){return aO(bM(b,a))}function
-mb(a,b){return b<=a?a:_(mc)}function
-md(f,e,d){var
+mq(a){return g3(l4,a)}function
+eL(a){return b2(a)}function
+aS(a){return cM(a)}function
+g4(b,a){return aS(bQ(b,a))}function
+mr(a,b){return b<=a?a:ac(ms)}function
+mt(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=mb((w(c)+e|0)+b|0,b),a=g;continue}return w(c)+b|0}return b}}function
-me(b,h,g,e,f){var
+g=a[2],b=mr((x(c)+e|0)+b|0,b),a=g;continue}return x(c)+b|0}return b}}function
+mu(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aW(a,0,b,d,w(a));aW(g,0,b,d+w(a)|0,e);var
-d=(d+w(a)|0)+e|0,c=i;continue}aW(a,0,b,d,w(a));return b}return b}}function
-mf(b,a){if(a){var
-c=w(b);return aO(me(Z(md(0,c,a)),0,b,c,a))}return mg}function
-mh(b,a){return aO(gR(b,eF(a)))}function
-mi(a){return function(b,f,e){var
+i=c[2];a2(a,0,b,d,x(a));a2(g,0,b,d+x(a)|0,e);var
+d=(d+x(a)|0)+e|0,c=i;continue}a2(a,0,b,d,x(a));return b}return b}}function
+mv(b,a){if(a){var
+c=x(b);return aS(mu(ab(mt(0,c,a)),0,b,c,a))}return mw}function
+mx(b,a){return aS(g3(b,eL(a)))}function
+my(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dt(b,a)+kG|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aO(l$(eF(b)));var
-a=a+1|0;continue}}(a,w(a),0)}function
-mj(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bh;if(dt(e,a)===b)return a;var
+c=dy(b,a)+kV|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aS(mp(eL(b)));var
+a=a+1|0;continue}}(a,x(a),0)}function
+mz(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bl;if(dy(e,a)===b)return a;var
 a=a+1|0;continue}}function
-mk(b,a,d){var
-c=w(b);if(0<=a&&!(c<a))try{mj(b,c,a,d);var
-e=1;return e}catch(a){a=aX(a);if(a===bh)return 0;throw a}return _(ml)}function
-mm(b,a){return mk(b,0,a)}function
-mn(a){return aO(ma(eF(a)))}function
-mo(a){return 1-(typeof
+mA(b,a,d){var
+c=x(b);if(0<=a&&!(c<a))try{mz(b,c,a,d);var
+e=1;return e}catch(a){a=a3(a);if(a===bl)return 0;throw a}return ac(mB)}function
+mC(b,a){return mA(b,0,a)}function
+mD(a){return aS(mq(eL(a)))}function
+mE(a){return 1-(typeof
 a==="number"?1:0)}function
-by(b,c){if(0===b)return[0];if(0<=b){var
-d=t(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
+bp(b,c){if(0===b)return[0];if(0<=b){var
+d=r(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return _(mp)}function
-mq(b,f,e){var
-c=t(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){c[1+a]=t(f,e);var
+a=h;continue}break}}return d}return ac(mF)}function
+mG(b,f,e){var
+c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
+a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bl(a){var
-b=a.length-1;return 0===b?[0]:gb(a,0,b)}function
-eG(b,a){var
-c=b.length-1;return 0===c?bl(a):0===a.length-1?gb(b,0,c):wJ(b,a)}function
-eH(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gb(c,b,a);return _(mr)}function
-gT(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return wK(c,b,a,d);return _(ms)}function
-cN(d,b){var
+bq(a){var
+b=a.length-1;return 0===b?[0]:go(a,0,b)}function
+eM(b,a){var
+c=b.length-1;return 0===c?bq(a):0===a.length-1?go(b,0,c):w_(b,a)}function
+eN(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return go(c,b,a);return ac(mH)}function
+g5(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return w$(c,b,a,d);return ac(mI)}function
+cU(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-o(d,b){var
+p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=t(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+e=r(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-gU(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return _(mt);if(0===b)return[0];var
-f=t(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+g6(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ac(mJ);if(0===b)return[0];var
+f=r(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-E(d,b){var
+D(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-ar(d,b){var
+ah(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=t(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+e=r(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-b5(c){return function(e,d){var
+bC(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-mu(d,c){var
+mK(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ad(a){if(a){var
-b=a[2],d=a[1],c=t(mu(0,a),d);return function(e,d){var
+Z(a){if(a){var
+b=a[2],d=a[1],c=r(mK(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1256,47 +1256,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gV(c,b){var
+g7(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cO(c,b){var
+cV(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-eI=[Q,mw,bJ(0)];function
-mv(b){if(gf(b,[0]))return[0,[0],[0]];var
-d=b[1],c=b.length-1,e=t(c,d[1]),f=t(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+eO=[S,mM,bO(0)];function
+mL(b){if(gs(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-gW(e,a){function
+g8(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eI,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eO,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=aX(b);if(b[1]===eI){var
+g=l(f,b,d);return g}catch(b){b=a3(b);if(b[1]===eO){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aX(a);if(a[1]===eI)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=a3(a);if(a[1]===eO)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,N,mx]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,N,mN]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1310,196 +1310,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-b6(a){return a!=a?1:0}function
-a1(b,a){if(!(b<a)){var
-c=0;if(es(a)||!es(b))c=1;if(c)return b6(b)?b:a}return b6(a)?a:b}function
-y(b,a){if(!(b<a)){var
-c=0;if(es(a)||!es(b))c=1;if(c)return b6(a)?a:b}return b6(b)?b:a}function
-cP(a){return[0,0,0]}function
-cQ(a){a[1]=0;a[2]=0;return 0}function
-b7(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-b8(a){var
+b9(a){return a!=a?1:0}function
+a7(b,a){if(!(b<a)){var
+c=0;if(ew(a)||!ew(b))c=1;if(c)return b9(b)?b:a}return b9(a)?a:b}function
+w(b,a){if(!(b<a)){var
+c=0;if(ew(a)||!ew(b))c=1;if(c)return b9(a)?a:b}return b9(b)?b:a}function
+cW(a){return[0,0,0]}function
+cX(a){a[1]=0;a[2]=0;return 0}function
+b_(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+b$(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-b9(b){var
+ca(b){var
 a=b[1];return a?[0,a[1]]:0}function
-my(b,a){return b4(b,a[1])}var
-mA=[Q,mz,bJ(0)];function
-mB(a){return[0,0,0,0]}function
-eJ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-gX(d,a){var
+mO(b,a){return bB(b,a[1])}var
+mQ=[S,mP,bO(0)];function
+mR(a){return[0,0,0,0]}function
+eP(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+g9(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-mC(b){var
+mS(b){var
 a=b[2];return a?[0,a[1]]:0}function
-mD(a){var
+mT(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eJ(a);return c}throw mA}function
-mE(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eP(a);return c}throw mQ}function
+mU(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eJ(a);return[0,c]}return 0}var
-mG=[Q,mF,bJ(0)];function
-mH(a){throw mG}function
-gY(a){var
-c=a[1];a[1]=mH;try{var
-b=f(c,0);xs(a,b);return b}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
-eK(a){var
-b=1<=a?a:1,c=cL<b?cL:b,d=Z(c);return[0,d,0,c,d]}function
-eL(a){return gP(a[1],0,a[2])}function
-mI(a){return a[2]}function
-mJ(a){a[2]=0;return 0}function
-eM(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cL<b[1])if((d+c|0)<=cL)b[1]=cL;else
-ey(mM);var
-e=Z(b[1]);gQ(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,mK]}throw[0,N,mL]}}function
-gZ(a,c){var
-b=a[2];if(a[3]<=b)eM(a,1);U(a[1],b,c);a[2]=b+1|0;return 0}function
-mN(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eP(a);return[0,c]}return 0}var
+mW=[S,mV,bO(0)];function
+mX(a){throw mW}function
+g_(a){var
+c=a[1];a[1]=mX;try{var
+b=f(c,0);xT(a,b);return b}catch(b){b=a3(b);a[1]=function(a){throw b};throw b}}function
+eQ(a){var
+b=1<=a?a:1,c=cS<b?cS:b,d=ab(c);return[0,d,0,c,d]}function
+eR(a){return g1(a[1],0,a[2])}function
+mY(a){return a[2]}function
+mZ(a){a[2]=0;return 0}function
+eS(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cS<b[1])if((d+c|0)<=cS)b[1]=cS;else
+eC(m2);var
+e=ab(b[1]);g2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,m0]}throw[0,N,m1]}}function
+g$(a,c){var
+b=a[2];if(a[3]<=b)eS(a,1);U(a[1],b,c);a[2]=b+1|0;return 0}function
+m3(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((w(d)-b|0)<c?1:0);if(f)_(mO);var
-g=a[2]+b|0;if(a[3]<g)eM(a,b);aW(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cR(a,c){var
-b=w(c),d=a[2]+b|0;if(a[3]<d)eM(a,b);aW(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eN(a){return 5===a[2]?12:-6}function
-g0(a){return[0,0,Z(a)]}function
-g1(a,g){var
-b=aM(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=Z(gN(b*2|0,c));gQ(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((x(d)-b|0)<c?1:0);if(f)ac(m4);var
+g=a[2]+b|0;if(a[3]<g)eS(a,b);a2(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cY(a,c){var
+b=x(c),d=a[2]+b|0;if(a[3]<d)eS(a,b);a2(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eT(a){return 5===a[2]?12:-6}function
+ha(a){return[0,0,ab(a)]}function
+hb(a,g){var
+b=aP(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ab(gZ(b*2|0,c));g2(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-b_(a,b){g1(a,1);cA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ak(a,c){var
-b=w(c);g1(a,b);bk(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-g2(a){return gP(a[2],0,a[1])}function
-mP(a,b){var
+cb(a,b){hb(a,1);cG(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+am(a,c){var
+b=x(c);hb(a,b);bo(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hc(a){return g1(a[2],0,a[1])}function
+m5(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return kv;case
+0:return kK;case
 1:return 101;case
 2:return 69;case
-3:return jV;case
+3:return j9;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-mQ(a,b){switch(b[1]){case
+m6(a,b){switch(b[1]){case
 0:break;case
-1:b_(a,43);break;default:b_(a,32)}return 8<=b[2]?b_(a,35):0}function
-g3(a){if(typeof
+1:cb(a,43);break;default:cb(a,32)}return 8<=b[2]?cb(a,35):0}function
+hd(a){if(typeof
 a==="number")switch(a){case
-0:return mR;case
-1:return mS;case
-2:return mT;case
-3:return mU;case
-4:return mV;case
-5:return mW;default:return mX}else
+0:return m7;case
+1:return m8;case
+2:return m9;case
+3:return m_;case
+4:return m$;case
+5:return na;default:return nb}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aI(mY,gS(1,a[1]))}}function
-eO(b,c){var
+1:return a[1];default:return aJ(nc,g4(1,a[1]))}}function
+eU(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ak(b,mZ);var
+d=a[1];am(b,nd);var
 a=d;continue;case
 1:var
-e=a[1];ak(b,m0);var
+e=a[1];am(b,ne);var
 a=e;continue;case
 2:var
-f=a[1];ak(b,m1);var
+f=a[1];am(b,nf);var
 a=f;continue;case
 3:var
-g=a[1];ak(b,m2);var
+g=a[1];am(b,ng);var
 a=g;continue;case
 4:var
-h=a[1];ak(b,m3);var
+h=a[1];am(b,nh);var
 a=h;continue;case
 5:var
-i=a[1];ak(b,m4);var
+i=a[1];am(b,ni);var
 a=i;continue;case
 6:var
-j=a[1];ak(b,m5);var
+j=a[1];am(b,nj);var
 a=j;continue;case
 7:var
-k=a[1];ak(b,m6);var
+k=a[1];am(b,nk);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ak(b,m7);eO(b,m);ak(b,m8);var
+l=a[2],m=a[1];am(b,nl);eU(b,m);am(b,nm);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ak(b,m9);eO(b,o);ak(b,m_);var
+n=a[3],o=a[1];am(b,nn);eU(b,o);am(b,no);var
 a=n;continue;case
 10:var
-p=a[1];ak(b,m$);var
+p=a[1];am(b,np);var
 a=p;continue;case
 11:var
-q=a[1];ak(b,na);var
+q=a[1];am(b,nq);var
 a=q;continue;case
 12:var
-r=a[1];ak(b,nb);var
+r=a[1];am(b,nr);var
 a=r;continue;case
 13:var
-s=a[1];ak(b,nc);var
+s=a[1];am(b,ns);var
 a=s;continue;default:var
-t=a[1];ak(b,nd);var
+t=a[1];am(b,nt);var
 a=t;continue}}function
-X(a){if(typeof
+_(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,X(a[1])];case
-1:return[1,X(a[1])];case
-2:return[2,X(a[1])];case
-3:return[3,X(a[1])];case
-4:return[4,X(a[1])];case
-5:return[5,X(a[1])];case
-6:return[6,X(a[1])];case
-7:return[7,X(a[1])];case
+0:return[0,_(a[1])];case
+1:return[1,_(a[1])];case
+2:return[2,_(a[1])];case
+3:return[3,_(a[1])];case
+4:return[4,_(a[1])];case
+5:return[5,_(a[1])];case
+6:return[6,_(a[1])];case
+7:return[7,_(a[1])];case
 8:var
-b=a[1];return[8,b,X(a[2])];case
+b=a[1];return[8,b,_(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,X(a[3])];case
-10:return[10,X(a[1])];case
-11:return[11,X(a[1])];case
-12:return[12,X(a[1])];case
-13:return[13,X(a[1])];default:return[14,X(a[1])]}}function
-al(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,_(a[3])];case
+10:return[10,_(a[1])];case
+11:return[11,_(a[1])];case
+12:return[12,_(a[1])];case
+13:return[13,_(a[1])];default:return[14,_(a[1])]}}function
+an(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=al(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=an(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=al(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=an(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=al(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=an(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=al(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=an(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-g=al(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+g=an(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=al(a[1]),U=h[4],V=h[3],W=h[2],Y=h[1],Z=function(a){f(W,0);return 0};return[0,function(a){f(Y,0);return 0},Z,V,U];case
+h=an(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=al(a[1]),_=i[4],$=i[3],ab=i[2],ac=i[1],ad=function(a){f(ab,0);return 0};return[0,function(a){f(ac,0);return 0},ad,$,_];case
+i=an(a[1]),Z=i[4],$=i[3],aa=i[2],ab=i[1],ac=function(a){f(aa,0);return 0};return[0,function(a){f(ab,0);return 0},ac,$,Z];case
 7:var
-j=al(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],ai=function(a){f(ag,0);return 0};return[0,function(a){f(ah,0);return 0},ai,af,ae];case
+j=an(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],ai=function(a){f(ag,0);return 0};return[0,function(a){f(ah,0);return 0},ai,af,ae];case
 8:var
-k=al(a[2]),aj=k[4],ak=k[3],am=k[2],an=k[1],ao=function(a){f(am,0);return 0};return[0,function(a){f(an,0);return 0},ao,ak,aj];case
+k=an(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],ao=function(a){f(al,0);return 0};return[0,function(a){f(am,0);return 0},ao,ak,aj];case
 9:var
-ap=a[2],aq=a[1],l=al(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=al(aa(X(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){f(av,0);f(ar,0);return 0},aA=function(a){f(as,0);f(aw,0);return 0},aB=function(a){f(ax,0);f(at,0);return 0};return[0,function(a){f(au,0);f(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=an(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=an(ad(_(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){f(av,0);f(ar,0);return 0},aA=function(a){f(as,0);f(aw,0);return 0},aB=function(a){f(ax,0);f(at,0);return 0};return[0,function(a){f(au,0);f(ay,0);return 0},aB,aA,az];case
 10:var
-n=al(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=an(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
 11:var
-o=al(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=an(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
 12:var
-p=al(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=an(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=al(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=al(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-aa(c,b){var
+q=an(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=an(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+ad(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1510,12 +1510,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,N,ne]}else
+9:a=6;break;default:throw[0,N,nu]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,aa(t,b[1])];case
+0:return[0,ad(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1526,7 +1526,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,aa(u,b[1])];case
+1:return[1,ad(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1538,7 +1538,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,aa(v,b[1])];case
+2:return[2,ad(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1550,7 +1550,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,aa(w,b[1])];case
+3:return[3,ad(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1562,7 +1562,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,aa(x,b[1])];case
+4:return[4,ad(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1574,7 +1574,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,aa(y,b[1])];case
+5:return[5,ad(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1586,7 +1586,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,aa(z,b[1])];case
+6:return[6,ad(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1598,7 +1598,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,aa(A,b[1])];case
+7:return[7,ad(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1611,40 +1611,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=aa(B,b[2]);return[8,aa(C,D),E];case
+D=b[1],E=ad(B,b[2]);return[8,ad(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,N,nn];break;case
+14:a=4;break;default:m=1}if(m)throw[0,N,nD];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=al(aa(X(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aa(F,I)];case
+I=b[3],J=b[2],K=b[1],s=an(ad(_(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ad(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,N,no];break;case
+14:a=4;break;default:n=1}if(n)throw[0,N,nE];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aa(M,b[1])];throw[0,N,np];case
+b!=="number"&&10===b[0])return[10,ad(M,b[1])];throw[0,N,nF];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aa(O,b[1])];default:o=1}if(o)throw[0,N,nq];break;case
+11:return[11,ad(O,b[1])];default:o=1}if(o)throw[0,N,nG];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aa(P,b[1])];default:p=1}if(p)throw[0,N,nr];break;case
+12:return[12,ad(P,b[1])];default:p=1}if(p)throw[0,N,nH];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1652,7 +1652,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aa(Q,b[1])];default:q=1}if(q)throw[0,N,ns];break;default:var
+13:return[13,ad(Q,b[1])];default:q=1}if(q)throw[0,N,nI];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1660,25 +1660,25 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aa(R,b[1])];default:r=1}if(r)throw[0,N,nt]}switch(a){case
-0:throw[0,N,nh];case
-1:throw[0,N,ni];case
-2:throw[0,N,nj];case
-3:throw[0,N,nk];case
-4:throw[0,N,nl];case
-5:throw[0,N,nf];case
-6:throw[0,N,ng];default:throw[0,N,nm]}}var
-ae=[Q,nu,bJ(0)];function
-dB(b,a){if(typeof
+14:return[14,ad(R,b[1])];default:r=1}if(r)throw[0,N,nJ]}switch(a){case
+0:throw[0,N,nx];case
+1:throw[0,N,ny];case
+2:throw[0,N,nz];case
+3:throw[0,N,nA];case
+4:throw[0,N,nB];case
+5:throw[0,N,nv];case
+6:throw[0,N,nw];default:throw[0,N,nC]}}var
+ai=[S,nK,bO(0)];function
+dF(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ae}}function
-cS(e,b,d){var
-a=dB(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ai}}function
+cZ(e,b,d){var
+a=dF(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ae}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ai}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 aw(b,c,a){if(typeof
-b==="number")return[0,0,H(c,a)];else
+b==="number")return[0,0,I(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1706,14 +1706,14 @@ a!=="number"&&7===a[0]){var
 n=aw(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(ds([0,b[1]],[0,o]))throw ae;var
+o=a[1],w=a[2],x=b[2];if(dx([0,b[1]],[0,o]))throw ai;var
 p=aw(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,P(e)];if(ds([0,P(B)],C))throw ae;var
-D=[0,P(d)];if(ds([0,P(A)],D))throw ae;var
-q=al(aa(X(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aw(P(z),c,y),F=r[2];return[0,[9,e,d,X(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,Q(e)];if(dx([0,Q(B)],C))throw ai;var
+D=[0,Q(d)];if(dx([0,Q(A)],D))throw ai;var
+q=an(ad(_(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=aw(Q(z),c,y),F=r[2];return[0,[9,e,d,_(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=aw(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1725,254 +1725,254 @@ a!=="number"&&13===a[0]){var
 u=aw(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aw(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ae}function
-H(a,b){if(typeof
+v=aw(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ai}function
+I(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=H(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=I(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=H(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=I(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=dB(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=dF(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=H(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw ae;case
+s=I(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw ai;case
 3:var
-T=a[2],t=dB(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dF(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=H(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw ae;case
+u=I(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw ai;case
 4:var
-V=a[4],W=a[1],e=cS(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=cZ(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=H(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw ae;case
+Y=e[2],v=I(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw ai;case
 5:var
-Z=a[4],_=a[1],g=cS(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=cZ(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=H(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw ae;case
+aa=g[2],w=I(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw ai;case
 6:var
-ab=a[4],ac=a[1],i=cS(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=cZ(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-af=i[2],x=H(ab,j[1]);return[0,[6,ac,ad,af,x[1]],x[2]]}throw ae;case
+ae=i[2],x=I(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw ai;case
 7:var
-ag=a[4],ah=a[1],k=cS(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+af=a[4],ag=a[1],k=cZ(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-aj=k[2],y=H(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw ae;case
+aj=k[2],y=I(af,l[1]);return[0,[7,ag,ah,aj,y[1]],y[2]]}throw ai;case
 8:var
-ak=a[4],al=a[1],m=cS(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=cZ(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=H(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw ae;case
+an=m[2],z=I(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw ai;case
 9:var
-ao=a[2],A=dB(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dF(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=H(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw ae;case
+B=I(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw ai;case
 10:var
-C=H(a[1],b);return[0,[10,C[1]],C[2]];case
+C=I(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],D=H(a[2],b);return[0,[11,aq,D[1]],D[2]];case
+aq=a[1],D=I(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-ar=a[1],E=H(a[2],b);return[0,[12,ar,E[1]],E[2]];case
+ar=a[1],E=I(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(ds([0,a[2]],[0,F]))throw ae;var
-G=H(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(dx([0,a[2]],[0,F]))throw ai;var
+G=I(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,P(I)];if(ds([0,P(ax)],az))throw ae;var
-J=H(aw,P(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,Q(H)];if(dx([0,Q(ax)],az))throw ai;var
+J=I(aw,Q(av));return[0,[14,ay,H,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=H(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=I(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=H(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=I(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],M=H(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return nw(a[1],a[2],b);case
+aA=a[1],M=I(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return nM(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-N=H(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
+N=I(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],O=H(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
+aB=a[2],aC=a[1],O=I(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],Q=H(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return nx(a[1],a[2],b)}throw ae}function
-nw(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=H(d[1],b),k=e[1],f=H(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=H(g[1],b),m=h[1],i=H(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-nx(a,c,b){if(typeof
+aD=a[1],P=I(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
+23:return nN(a[1],a[2],b)}throw ai}function
+nM(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=I(d[1],b),k=e[1],f=I(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=I(g[1],b),m=h[1],i=I(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+nN(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aB(a,c,b);case
-1:return aB(a,c,b);case
+0:return aD(a,c,b);case
+1:return aD(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=H(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ae;default:return aB(a,c,b)}else
+d=I(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ai;default:return aD(a,c,b)}else
 switch(a[0]){case
-0:return aB(a,c,b);case
-1:return aB(a,c,b);case
-2:return aB(a,c,b);case
-3:return aB(a,c,b);case
-4:return aB(a,c,b);case
-5:return aB(a,c,b);case
-6:return aB(a,c,b);case
-7:return aB(a,c,b);case
-8:return aB([8,a[1],a[2]],c,b);case
+0:return aD(a,c,b);case
+1:return aD(a,c,b);case
+2:return aD(a,c,b);case
+3:return aD(a,c,b);case
+4:return aD(a,c,b);case
+5:return aD(a,c,b);case
+6:return aD(a,c,b);case
+7:return aD(a,c,b);case
+8:return aD([8,a[1],a[2]],c,b);case
 9:var
 g=a[1],e=aw(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aB(a,c,b);default:return aB(a,c,b)}}function
-aB(d,c,b){var
-a=H(c,b);return[0,[23,d,a[1]],a[2]]}function
-nv(c,b){var
-a=H(c,b);if(typeof
-a[2]==="number")return a[1];throw ae}function
-ny(b,a){return nv(b,P(X(a)))}function
-aC(k,g,a){var
-b=w(a),h=0<=g?k:0,d=dw(g);if(d<=b)return a;var
-l=2===h?48:32,c=bM(d,l);switch(h){case
-0:bk(a,0,c,0,b);break;case
-1:bk(a,0,c,d-b|0,b);break;default:var
+10:return aD(a,c,b);default:return aD(a,c,b)}}function
+aD(d,c,b){var
+a=I(c,b);return[0,[23,d,a[1]],a[2]]}function
+nL(c,b){var
+a=I(c,b);if(typeof
+a[2]==="number")return a[1];throw ai}function
+nO(b,a){return nL(b,Q(_(a)))}function
+aE(k,g,a){var
+b=x(a),h=0<=g?k:0,d=dB(g);if(d<=b)return a;var
+l=2===h?48:32,c=bQ(d,l);switch(h){case
+0:bo(a,0,c,0,b);break;case
+1:bo(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==W(a,0)&&45!==W(a,0)&&32!==W(a,0)){e=1;i=1}if(!i){cA(c,0,W(a,0));bk(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==X(a,0)&&45!==X(a,0)&&32!==X(a,0)){e=1;i=1}if(!i){cG(c,0,X(a,0));bo(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===W(a,0)){var
-j=0;if(ed!==W(a,1)&&88!==W(a,1)){f=1;j=1}if(!j){cA(c,1,W(a,1));bk(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bk(a,0,c,d-b|0,b)}}return aO(c)}function
-b$(k,b){var
-c=dw(k),a=w(b),d=W(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kq>>>0))e=1}else
+f=0;if(1<b&&48===X(a,0)){var
+j=0;if(eh!==X(a,1)&&88!==X(a,1)){f=1;j=1}if(!j){cG(c,1,X(a,1));bo(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bo(a,0,c,d-b|0,b)}}return aS(c)}function
+cc(k,b){var
+c=dB(k),a=x(b),d=X(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kF>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(ed===W(b,1)||88===W(b,1))j=1;if(j){var
-h=bM(c+2|0,48);cA(h,1,W(b,1));bk(b,2,h,(c-a|0)+4|0,a-2|0);return aO(h)}}e=1;f=1;break;case
+j=0;if(eh===X(b,1)||88===X(b,1))j=1;if(j){var
+h=bQ(c+2|0,48);cG(h,1,X(b,1));bo(b,2,h,(c-a|0)+4|0,a-2|0);return aS(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bM(c+1|0,48);cA(g,0,d);bk(b,1,g,(c-a|0)+2|0,a-1|0);return aO(g)}}if(e&&a<c){var
-i=bM(c,48);bk(b,0,i,c-a|0,a);return aO(i)}return b}function
-nz(d){var
-a=mi(d),b=w(a),c=bM(b+2|0,34);aW(a,0,c,1,b);return aO(c)}function
-nA(a){switch(a){case
-1:return nC;case
-2:return nD;case
-4:return nF;case
-5:return nG;case
-6:return nH;case
-7:return nI;case
-8:return nJ;case
-9:return nK;case
-10:return nL;case
-11:return nM;case
+g=bQ(c+1|0,48);cG(g,0,d);bo(b,1,g,(c-a|0)+2|0,a-1|0);return aS(g)}}if(e&&a<c){var
+i=bQ(c,48);bo(b,0,i,c-a|0,a);return aS(i)}return b}function
+nP(d){var
+a=my(d),b=x(a),c=bQ(b+2|0,34);a2(a,0,c,1,b);return aS(c)}function
+nQ(a){switch(a){case
+1:return nS;case
+2:return nT;case
+4:return nV;case
+5:return nW;case
+6:return nX;case
+7:return nY;case
+8:return nZ;case
+9:return n0;case
+10:return n1;case
+11:return n2;case
 0:case
-13:return nB;case
+13:return nR;case
 3:case
-14:return nE;default:return nN}}function
-nO(a){switch(a){case
-1:return nQ;case
-2:return nR;case
-4:return nT;case
-5:return nU;case
-6:return nV;case
-7:return nW;case
-8:return nX;case
-9:return nY;case
-10:return nZ;case
-11:return n0;case
+14:return nU;default:return n3}}function
+n4(a){switch(a){case
+1:return n6;case
+2:return n7;case
+4:return n9;case
+5:return n_;case
+6:return n$;case
+7:return oa;case
+8:return ob;case
+9:return oc;case
+10:return od;case
+11:return oe;case
 0:case
-13:return nP;case
+13:return n5;case
 3:case
-14:return nS;default:return n1}}function
-n2(a){switch(a){case
-1:return n4;case
-2:return n5;case
-4:return n7;case
-5:return n8;case
-6:return n9;case
-7:return n_;case
-8:return n$;case
-9:return oa;case
-10:return ob;case
-11:return oc;case
+14:return n8;default:return of}}function
+og(a){switch(a){case
+1:return oi;case
+2:return oj;case
+4:return ol;case
+5:return om;case
+6:return on;case
+7:return oo;case
+8:return op;case
+9:return oq;case
+10:return or;case
+11:return os;case
 0:case
-13:return n3;case
+13:return oh;case
 3:case
-14:return n6;default:return od}}function
-oe(a){switch(a){case
-1:return og;case
-2:return oh;case
-4:return oj;case
-5:return ok;case
-6:return ol;case
-7:return om;case
-8:return on;case
-9:return oo;case
-10:return op;case
-11:return oq;case
+14:return ok;default:return ot}}function
+ou(a){switch(a){case
+1:return ow;case
+2:return ox;case
+4:return oz;case
+5:return oA;case
+6:return oB;case
+7:return oC;case
+8:return oD;case
+9:return oE;case
+10:return oF;case
+11:return oG;case
 0:case
-13:return of;case
+13:return ov;case
 3:case
-14:return oi;default:return or}}function
-g4(b,c){var
-d=dw(c),e=mP(os,b),a=g0(16);b_(a,37);mQ(a,b);b_(a,46);ak(a,gO(d));b_(a,e);return g2(a)}function
-dC(m,a){if(13<=m){var
-g=[0,0],h=w(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dt(a,c)+jZ>>>0))g[1]++;var
+14:return oy;default:return oH}}function
+he(b,c){var
+d=dB(c),e=m5(oI,b),a=ha(16);cb(a,37);m6(a,b);cb(a,46);am(a,g0(d));cb(a,e);return hc(a)}function
+dG(m,a){if(13<=m){var
+g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dy(a,c)+kb>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=Z(w(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cA(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=w(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ab(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cG(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dt(a,b);if(9<f+jZ>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dy(a,b);if(9<f+kb>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aO(j)}return a}function
-ot(a,b){return dC(a,em(nA(a),b))}function
-ou(a,b){return dC(a,em(n2(a),b))}function
-ov(a,b){return dC(a,em(oe(a),b))}function
-ow(a,b){return dC(a,w8(nO(a),b))}function
-bm(b,c,a){function
+b=p;continue}break}}return aS(j)}return a}function
+oJ(a,b){return dG(a,eq(nQ(a),b))}function
+oK(a,b){return dG(a,eq(og(a),b))}function
+oL(a,b){return dG(a,eq(ou(a),b))}function
+oM(a,b){return dG(a,xx(n4(a),b))}function
+br(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return w4(a,c,d)}function
+d=32}return xt(a,c,d)}function
 f(a){var
-e=w(a);return function(f){var
+e=x(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=W(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=X(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aI(a,ox)}function
+b=b+1|0;continue}}(0)?a:aJ(a,oN)}function
 e(c){var
-b=wR(a);return 3===b?a<0.?oy:oz:4<=b?oA:c}switch(b[2]){case
-5:return e(f(gi(g4(b,c),a)));case
+b=xg(a);return 3===b?a<0.?oO:oP:4<=b?oQ:c}switch(b[2]){case
+5:return e(f(gv(he(b,c),a)));case
 6:return d(0);case
-7:return mn(d(0));case
-8:return e(d(0));default:return gi(g4(b,c),a)}}function
-oB(d){var
-a=lH(d),b=w(a),c=bM(b+2|0,39);aW(a,0,c,1,b);return aO(c)}function
-oC(b){var
-a=g0(16);eO(a,b);return g2(a)}function
-df(d,o,n,l){var
+7:return mD(d(0));case
+8:return e(d(0));default:return gv(he(b,c),a)}}function
+oR(d){var
+a=lX(d),b=x(a),c=bQ(b+2|0,39);a2(a,0,c,1,b);return aS(c)}function
+oS(b){var
+a=ha(16);eU(a,b);return hc(a)}function
+dl(d,o,n,l){var
 c=o,b=n,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return B(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return B(c,[4,b,oB(a)],q)};case
+q=a[1];return function(a){return B(c,[4,b,oR(a)],q)};case
 2:var
-r=a[2],s=a[1];return eP(c,b,r,s,function(a){return a});case
-3:return eP(c,b,a[2],a[1],nz);case
-4:return dD(c,b,a[4],a[2],a[3],ot,a[1]);case
-5:return dD(c,b,a[4],a[2],a[3],ou,a[1]);case
-6:return dD(c,b,a[4],a[2],a[3],ov,a[1]);case
-7:return dD(c,b,a[4],a[2],a[3],ow,a[1]);case
-8:return oD(c,b,a[4],a[2],a[3],a[1]);case
-9:return eP(c,b,a[2],a[1],lo);case
+r=a[2],s=a[1];return eV(c,b,r,s,function(a){return a});case
+3:return eV(c,b,a[2],a[1],nP);case
+4:return dH(c,b,a[4],a[2],a[3],oJ,a[1]);case
+5:return dH(c,b,a[4],a[2],a[3],oK,a[1]);case
+6:return dH(c,b,a[4],a[2],a[3],oL,a[1]);case
+7:return dH(c,b,a[4],a[2],a[3],oM,a[1]);case
+8:return oT(c,b,a[4],a[2],a[3],a[1]);case
+9:return eV(c,b,a[2],a[1],lE);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1980,9 +1980,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=oC(a[2]);return function(a){return B(c,[4,b,u],t)};case
+t=a[3],u=oS(a[2]);return function(a){return B(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return B(c,b,M(ny(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return B(c,b,M(nO(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return B(c,[6,b,function(b){return m(d,b,a)}],x)};case
 16:var
@@ -1993,237 +1993,237 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],C=0,c=function(b,c,d){return function(a){return B(c,[1,b,[0,a]],d)}}(b,c,z),b=C,a=A;continue}var
 D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return B(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,N,oF];case
+19:throw[0,N,oV];case
 20:var
-G=a[3],H=[8,b,oG];return function(a){return B(c,H,G)};case
+G=a[3],H=[8,b,oW];return function(a){return B(c,H,G)};case
 21:var
-I=a[2];return function(a){return B(c,[4,b,em(oH,a)],I)};case
+I=a[2];return function(a){return B(c,[4,b,eq(oX,a)],I)};case
 22:var
 J=a[1];return function(a){return B(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?jN(d+1|0,c,b,h,g):ac(jN,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?fL(d+1|0,c,b,i,j,k):ac(fL,[0,c,b,i,j,k])}}function
-jN(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?j2(d+1|0,c,b,h,g):af(j2,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?fX(d+1|0,c,b,i,j,k):af(fX,[0,c,b,i,j,k])}}function
+j2(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-1:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-2:throw[0,N,oI];default:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a])}else
+0:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+1:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+2:throw[0,N,oY];default:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-1:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-2:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-3:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-4:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-5:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-6:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-7:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
-8:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+0:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+1:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+2:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+3:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+4:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+5:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+6:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+7:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+8:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?fM(d+1|0,c,b,f,a):ac(fM,[0,c,b,f,a]);case
-10:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);default:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a])}}function
-fM(e,d,c,a,b){if(typeof
-a==="number")return e<50?G(e+1|0,d,c,b):ac(G,[0,d,c,b]);else
+f=e[2];return d<50?fY(d+1|0,c,b,f,a):af(fY,[0,c,b,f,a]);case
+10:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);default:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a])}}function
+fY(e,d,c,a,b){if(typeof
+a==="number")return e<50?H(e+1|0,d,c,b):af(H,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aJ(d,c,f,b)};case
+f=a[1];return function(a){return aK(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aJ(d,c,g,b)};case
+g=a[1];return function(a){return aK(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aJ(d,c,h,b)};case
+h=a[1];return function(a){return aK(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aJ(d,c,i,b)};case
+i=a[1];return function(a){return aK(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aJ(d,c,j,b)};case
+j=a[1];return function(a){return aK(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aJ(d,c,k,b)};case
+k=a[1];return function(a){return aK(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aJ(d,c,l,b)};case
+l=a[1];return function(a){return aK(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aJ(d,c,m,b)};case
+m=a[1];return function(a){return aK(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aJ(d,c,n,b)};case
+n=a[2];return function(a){return aK(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aa(X(a[1]),p);return function(a){return aJ(d,c,aq(q,o),b)};case
+o=a[3],p=a[2],q=ad(_(a[1]),p);return function(a){return aK(d,c,as(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aJ(d,c,r,b)};case
+r=a[1];return function(e,a){return aK(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aJ(d,c,s,b)};case
+s=a[1];return function(a){return aK(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aJ(d,c,t,b)};case
-13:throw[0,N,oJ];default:throw[0,N,oK]}}function
-G(d,b,e,a){var
-c=[8,e,oL];return d<50?df(d+1|0,b,c,a):ac(df,[0,b,c,a])}function
-fL(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return oE(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?df(h+1|0,b,g,a):ac(df,[0,b,g,a])}function
-B(a,b,c){return gu(df(0,a,b,c))}function
-aJ(a,b,c,d){return gu(fM(0,a,b,c,d))}function
-oE(a,b,c,d,e){return gu(fL(0,a,b,c,d,e))}function
-eP(e,d,c,a,b){if(typeof
+t=a[1];return function(a){return aK(d,c,t,b)};case
+13:throw[0,N,oZ];default:throw[0,N,o0]}}function
+H(d,b,e,a){var
+c=[8,e,o1];return d<50?dl(d+1|0,b,c,a):af(dl,[0,b,c,a])}function
+fX(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return oU(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?dl(h+1|0,b,g,a):af(dl,[0,b,g,a])}function
+B(a,b,c){return gH(dl(0,a,b,c))}function
+aK(a,b,c,d){return gH(fY(0,a,b,c,d))}function
+oU(a,b,c,d,e){return gH(fX(0,a,b,c,d,e))}function
+eV(e,d,c,a,b){if(typeof
 a==="number")return function(a){return B(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return B(e,[4,d,aC(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return B(e,[4,d,aC(i,g,f(b,a))],c)}}}function
-dD(f,e,d,g,c,b,a){if(typeof
+g=a[2],h=a[1];return function(a){return B(e,[4,d,aE(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return B(e,[4,d,aE(i,g,f(b,a))],c)}}}function
+dH(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return B(f,[4,e,b$(g,m(b,a,c))],d)}:function(c){return B(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return B(f,[4,e,b$(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return B(f,[4,e,cc(g,m(b,a,c))],d)}:function(c){return B(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return B(f,[4,e,cc(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return B(f,[4,e,aC(i,h,b$(g,m(b,a,c)))],d)}:function(c){return B(f,[4,e,aC(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return B(f,[4,e,aC(i,h,b$(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return B(f,[4,e,aE(i,h,cc(g,m(b,a,c)))],d)}:function(c){return B(f,[4,e,aE(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return B(f,[4,e,aE(i,h,cc(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return B(f,[4,e,aC(j,h,b$(g,m(b,a,c)))],d)}:function(g,c){return B(f,[4,e,aC(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return B(f,[4,e,aC(j,g,b$(n,m(b,a,c)))],d)}}}function
-oD(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return B(f,[4,e,aE(j,h,cc(g,m(b,a,c)))],d)}:function(g,c){return B(f,[4,e,aE(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return B(f,[4,e,aE(j,g,cc(n,m(b,a,c)))],d)}}}function
+oT(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return B(e,[4,d,bm(a,f,b)],c)}:function(b){return B(e,[4,d,bm(a,eN(a),b)],c)};var
-j=b[1];return function(b){return B(e,[4,d,bm(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return B(e,[4,d,br(a,f,b)],c)}:function(b){return B(e,[4,d,br(a,eT(a),b)],c)};var
+j=b[1];return function(b){return B(e,[4,d,br(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return B(e,[4,d,aC(h,g,bm(a,f,b))],c)}:function(b){return B(e,[4,d,aC(h,g,bm(a,eN(a),b))],c)};var
-k=b[1];return function(b){return B(e,[4,d,aC(h,g,bm(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return B(e,[4,d,aE(h,g,br(a,f,b))],c)}:function(b){return B(e,[4,d,aE(h,g,br(a,eT(a),b))],c)};var
+k=b[1];return function(b){return B(e,[4,d,aE(h,g,br(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return B(e,[4,d,aC(i,g,bm(a,f,b))],c)}:function(f,b){return B(e,[4,d,aC(i,f,bm(a,eN(a),b))],c)};var
-l=b[1];return function(f,b){return B(e,[4,d,aC(i,f,bm(a,l,b))],c)}}}function
-bn(b,e){var
+b==="number")return b?function(g,f,b){return B(e,[4,d,aE(i,g,br(a,f,b))],c)}:function(f,b){return B(e,[4,d,aE(i,f,br(a,eT(a),b))],c)};var
+l=b[1];return function(f,b){return B(e,[4,d,aE(i,f,br(a,l,b))],c)}}}function
+bs(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=g3(a[2]);bn(b,g);return cK(b,h);case
+g=a[1],h=hd(a[2]);bs(b,g);return cQ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bn(b,d);cK(b,oM);var
+i=c[1];bs(b,d);cQ(b,o2);var
 a=i;continue}var
-j=c[1];bn(b,d);cK(b,oN);var
+j=c[1];bs(b,d);cQ(b,o3);var
 a=j;continue;case
 6:var
-m=a[2];bn(b,a[1]);return f(m,b);case
-7:bn(b,a[1]);return dx(b);case
+m=a[2];bs(b,a[1]);return f(m,b);case
+7:bs(b,a[1]);return dC(b);case
 8:var
-n=a[2];bn(b,a[1]);return _(n);case
+n=a[2];bs(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];bn(b,a[1]);return cK(b,k);default:var
-l=a[2];bn(b,a[1]);return lA(b,l)}}function
-bz(b,e){var
+k=a[2];bs(b,a[1]);return cQ(b,k);default:var
+l=a[2];bs(b,a[1]);return lQ(b,l)}}function
+bD(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=g3(a[2]);bz(b,g);return cR(b,h);case
+g=a[1],h=hd(a[2]);bD(b,g);return cY(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bz(b,d);cR(b,oO);var
+i=c[1];bD(b,d);cY(b,o4);var
 a=i;continue}var
-j=c[1];bz(b,d);cR(b,oP);var
+j=c[1];bD(b,d);cY(b,o5);var
 a=j;continue;case
 6:var
-m=a[2];bz(b,a[1]);return cR(b,f(m,0));case
+m=a[2];bD(b,a[1]);return cY(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bz(b,a[1]);return _(n);case
+n=a[2];bD(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];bz(b,a[1]);return cR(b,k);default:var
-l=a[2];bz(b,a[1]);return gZ(b,l)}}function
-oQ(c,a,b){var
-d=b[1],e=0;return B(function(b){bn(a,b);return f(c,a)},e,d)}function
-eQ(b,a){return oQ(function(a){return 0},b,a)}function
-eR(a){return eQ(aY,a)}function
-oR(b,a){var
+k=a[2];bD(b,a[1]);return cY(b,k);default:var
+l=a[2];bD(b,a[1]);return g$(b,l)}}function
+o6(c,a,b){var
+d=b[1],e=0;return B(function(b){bs(a,b);return f(c,a)},e,d)}function
+eW(b,a){return o6(function(a){return 0},b,a)}function
+eX(a){return eW(a4,a)}function
+o7(b,a){var
 c=a[1];return B(function(c){var
-a=eK(64);bz(a,c);return f(b,eL(a))},0,c)}function
-am(a){return oR(function(a){return a},a)}var
-oS=ew(0);function
-eT(c,b){var
-a=c[1+b];return mo(a)?cD(a)===ek?f(am(oT),a):cD(a)===253?lt(a):oU:f(am(oV),a)}function
-g5(b,a){if(b.length-1<=a)return oW;var
-c=g5(b,a+1|0),d=eT(b,a);return m(am(oX),d,c)}function
-oY(a){var
+a=eQ(64);bD(a,c);return f(b,eR(a))},0,c)}function
+ap(a){return o7(function(a){return a},a)}var
+o8=eA(0);function
+eZ(c,b){var
+a=c[1+b];return mE(a)?cJ(a)===eo?f(ap(o9),a):cJ(a)===253?lJ(a):o_:f(ap(o$),a)}function
+hf(b,a){if(b.length-1<=a)return pa;var
+c=hf(b,a+1|0),d=eZ(b,a);return m(ap(pb),d,c)}function
+pc(a){var
 b=a.length-1;if(2<b>>>0){var
-c=g5(a,2),d=eT(a,1);return m(am(oZ),d,c)}switch(b){case
-0:return o0;case
-1:return o1;default:var
-e=eT(a,1);return f(am(o2),e)}}function
-o3(d){function
+c=hf(a,2),d=eZ(a,1);return m(ap(pd),d,c)}switch(b){case
+0:return pe;case
+1:return pf;default:var
+e=eZ(a,1);return f(ap(pg),e)}}function
+ph(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(ex(oS))}function
-o4(a){if(a===dv)return o5;if(a===ez)return o6;if(a[1]===gA){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fN(am(eS),i,h,e,e+5|0,o7)}if(a[1]===N){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fN(am(eS),k,j,f,f+6|0,o8)}if(a[1]===gC){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fN(am(eS),m,l,g,g+6|0,o9)}if(0===cD(a)){var
-n=a[1][1];return aI(n,oY(a))}return a[1]}function
-dE(a){var
-b=o3(a);return b?b[1]:o4(a)}function
-o_(a){var
-b=[0,wS(a)];return b}function
-o$(b,a){function
-c(a){return a?0===b?pa:pb:0===b?pc:pd}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?pe:pg,i=a[2],j=a[7],k=c(a[1]);return[0,wH(am(pf),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(am(ph),l)]}function
-pi(d,b){if(b){var
+a=g;continue}return 0}}return a(eB(o8))}function
+pi(a){if(a===dA)return pj;if(a===eD)return pk;if(a[1]===gN){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fZ(ap(eY),i,h,e,e+5|0,pl)}if(a[1]===N){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fZ(ap(eY),k,j,f,f+6|0,pm)}if(a[1]===gP){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fZ(ap(eY),m,l,g,g+6|0,pn)}if(0===cJ(a)){var
+n=a[1][1];return aJ(n,pc(a))}return a[1]}function
+dI(a){var
+b=ph(a);return b?b[1]:pi(a)}function
+po(a){var
+b=[0,xh(a)];return b}function
+pp(b,a){function
+c(a){return a?0===b?pq:pr:0===b?ps:pt}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?pu:pw,i=a[2],j=a[7],k=c(a[1]);return[0,w8(ap(pv),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(ap(px),l)]}function
+py(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=o$(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(eQ(d,pj),j)}var
+h=pp(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(eW(d,pz),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return eQ(d,pk)}function
-eU(b,a){return pi(b,o_(a))}var
-pm=pl.slice();function
-pn(e,d){var
-g=dE(e);f(eR(po),g);eU(aY,d);var
-a=xm(0);if(a<0){var
-b=dw(a);gD(c(pm,b)[1+b])}return dx(aY)}var
-pp=[0];function
-g6(b){var
-a=wX(0);return a}function
-pq(b,a){try{var
-c=a?pp:g6(0);try{eC(0)}catch(a){}try{var
-i=pn(b,c),d=i}catch(a){a=aX(a);var
-e=g6(0),g=dE(b);f(eR(ps),g);eU(aY,c);var
-h=dE(a);f(eR(pt),h);eU(aY,e);var
-d=dx(aY)}return d}catch(a){a=aX(a);if(a===dv)return gD(pr);throw a}}gt(a(jW),function(b,a){try{var
-c=pq(b,a);return c}catch(a){return 0}});function
-pu(a){return xl(a,0,w(a))}function
-pv(a){return[0,t(55,0),0]}function
-pw(d,g){function
-l(b,a){return pu(aI(b,gO(a)))}function
+a=k;continue}break}}return 0}return eW(d,pA)}function
+e0(b,a){return py(b,po(a))}var
+pC=pB.slice();function
+pD(e,d){var
+g=dI(e);f(eX(pE),g);e0(a4,d);var
+a=xN(0);if(a<0){var
+b=dB(a);gQ(c(pC,b)[1+b])}return dC(a4)}var
+pF=[0];function
+hg(b){var
+a=xm(0);return a}function
+pG(b,a){try{var
+c=a?pF:hg(0);try{eH(0)}catch(a){}try{var
+i=pD(b,c),d=i}catch(a){a=a3(a);var
+e=hg(0),g=dI(b);f(eX(pI),g);e0(a4,c);var
+h=dI(a);f(eX(pJ),h);e0(a4,e);var
+d=dC(a4)}return d}catch(a){a=a3(a);if(a===dA)return gQ(pH);throw a}}gG(b(j_),function(b,a){try{var
+c=pG(b,a);return c}catch(a){return 0}});function
+pK(a){return xM(a,0,x(a))}function
+pL(a){return[0,r(55,0),0]}function
+pM(d,g){function
+l(b,a){return pK(aJ(b,g0(a)))}function
 m(a){var
-b=W(a,3)<<24,c=W(a,2)<<16,d=W(a,1)<<8;return((W(a,0)+d|0)+c|0)+b|0}var
+b=X(a,3)<<24,c=X(a,2)<<16,d=X(a,1)<<8;return((X(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,px],j=54+gN(55,i)|0,n=0;if(!(j<0)){var
+f=[0,pN],j=54+gZ(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=xq(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&j6;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=xR(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ki;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-py(b){var
-a=pv(0);pw(a,b);return a}function
-pz(a){return py(xC(0))}function
-pA(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&j6,g=a[2];c(a[1],g)[1+g]=f;return f}function
-pB(a){var
+pO(b){var
+a=pL(0);pM(a,b);return a}function
+pP(a){return pO(x3(0))}function
+pQ(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ki,g=a[2];c(a[1],g)[1+g]=f;return f}function
+pR(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-wF=la(wE),g8=wF}catch(a){a=aX(a);if(a!==bh)throw a;try{var
-wD=la(wC),g7=wD}catch(a){a=aX(a);if(a!==bh)throw a;var
-g7=pC}var
-g8=g7}var
-pD=mm(g8,82),dF=[ee,function(a){return pz(0)}];function
-pE(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eD<(a*2|0))return a;var
+w6=lp(w5),hi=w6}catch(a){a=a3(a);if(a!==bl)throw a;try{var
+w4=lp(w3),hh=w4}catch(a){a=a3(a);if(a!==bl)throw a;var
+hh=pS}var
+hi=hh}var
+pT=mC(hi,82),dJ=[ei,function(a){return pP(0)}];function
+pU(c,b){var
+a=c;for(;;){if(b<=a)return a;if(eI<(a*2|0))return a;var
 a=a*2|0;continue}}function
-g9(a,e){var
-f=a?a[1]:pD,b=pE(16,e);if(f)var
-c=cD(dF),g=dg===c?dF[1]:ee===c?gY(dF):dF,d=pA(g);else
+hj(a,e){var
+f=a?a[1]:pT,b=pU(16,e);if(f)var
+c=cJ(dJ),g=dm===c?dJ[1]:ei===c?g_(dJ):dJ,d=pQ(g);else
 var
-d=0;return[0,0,t(b,0),d,b]}function
-pF(n,d,g,h){var
-i=h.length-1,e=t(i,0),j=g.length-1-1|0;function
+d=0;return[0,0,r(b,0),d,b]}function
+pV(n,d,g,h){var
+i=h.length-1,e=r(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
 i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
@@ -2231,109 +2231,109 @@ c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
 b=p;for(;;){o(c(g,b)[1+b]);var
-s=b+1|0;if(j!==b){var
-b=s;continue}break}}if(d){var
+t=b+1|0;if(j!==b){var
+b=t;continue}break}}if(d){var
 k=i-1|0,q=0;if(!(k<0)){var
 a=q;for(;;){var
 m=c(e,a)[1+a];if(m)m[3]=0;var
-r=a+1|0;if(k!==a){var
-a=r;continue}break}}var
+s=a+1|0;if(k!==a){var
+a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-g_(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eD?1:0;if(d){var
-e=t(c,0),h=1-pB(a);a[2]=e;return pF(f(g,a),h,b,e)}return d}function
-pG(c,b,a){return k3(c,b,0,a)}function
-bN(a,b){return 4<=a.length-1?k3(10,cv,a[3],b)&(a[2].length-1-1|0):_(pH)}function
-pI(a,d,f){var
-b=bN(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?g_(bN,a):e}function
-pJ(c,b){var
+hk(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<eI?1:0;if(d){var
+e=r(c,0),h=1-pR(a);a[2]=e;return pV(f(g,a),h,b,e)}return d}function
+pW(c,b,a){return lg(c,b,0,a)}function
+bR(a,b){return 4<=a.length-1?lg(10,cB,a[3],b)&(a[2].length-1-1|0):ac(pX)}function
+pY(a,d,f){var
+b=bR(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hk(bR,a):e}function
+pZ(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===ax(c,a[1]))return d;var
-a=e;continue}throw bh}}function
-pK(f,a){var
-g=bN(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===ax(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===ax(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===ax(a,e[1])?j:pJ(a,k)}throw bh}throw bh}throw bh}function
-pL(c,b){var
+d=a[2],e=a[3];if(0===az(c,a[1]))return d;var
+a=e;continue}throw bl}}function
+p0(f,a){var
+g=bR(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===az(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===az(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===az(a,e[1])?j:pZ(a,k)}throw bl}throw bl}throw bl}function
+p1(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===ax(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===az(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-pM(f,a){var
-g=bN(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===ax(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===ax(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===ax(a,e[1])?[0,j]:pL(a,k)}return 0}return 0}return 0}function
-pN(a,b){function
+p2(f,a){var
+g=bR(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===az(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===az(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===az(a,e[1])?[0,j]:p1(a,k)}return 0}return 0}return 0}function
+p3(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===ax(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===az(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bN(a,b);return d(c(a[2],e)[1+e])}function
-pO(b,d,c){var
+e=bR(a,b);return d(c(a[2],e)[1+e])}function
+p4(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===ax(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===az(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-g$(a,d,e){var
-b=bN(a,d),f=c(a[2],b)[1+b],g=pO(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return g_(bN,a);var
+hl(a,d,e){var
+b=bR(a,d),f=c(a[2],b)[1+b],g=p4(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hk(bR,a);var
 i=h}else
 var
 i=g;return i}function
-bA(a){return a}var
-ha=0,hb=-1;function
-hc(a){return 0<=a?1:0}var
-hd=[Q,pP,bJ(0)];function
-dG(a,b){a[13]=a[13]+b[3]|0;return gX(b,a[28])}function
-pQ(a){a[12]=1;a[13]=1;return eJ(a[28])}var
-he=1000000010;function
-eV(b,a){return a_(b[17],a,0,w(a))}function
-dH(a){return f(a[19],0)}function
-pR(b,a){return f(b[20],a)}function
-pS(b,a){return f(b[21],a)}function
-hf(a,c,b){a[9]=a[9]-c|0;eV(a,b);a[11]=0;return 0}function
-dI(c,a){var
-b=C(a,pT);return b?hf(c,w(a),a):b}function
-bO(a,b,c){var
-d=b[3],e=b[2];dI(a,b[1]);dH(a);a[11]=1;a[10]=l5(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pS(a,a[10]);return dI(a,d)}function
-hg(b,a){return bO(b,pU,a)}function
-ca(a,b){var
-c=b[2],d=b[3];dI(a,b[1]);a[9]=a[9]-c|0;pR(a,c);return dI(a,d)}function
-pV(a){var
-b=b9(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hg(a,d):e}return dH(a)}function
-pW(a){var
-b=mE(a[28]);if(b){var
+bE(a){return a}var
+hm=0,hn=-1;function
+ho(a){return 0<=a?1:0}var
+hp=[S,p5,bO(0)];function
+dK(a,b){a[13]=a[13]+b[3]|0;return g9(b,a[28])}function
+p6(a){a[12]=1;a[13]=1;return eP(a[28])}var
+hq=1000000010;function
+e1(b,a){return bc(b[17],a,0,x(a))}function
+dL(a){return f(a[19],0)}function
+p7(b,a){return f(b[20],a)}function
+p8(b,a){return f(b[21],a)}function
+hr(a,c,b){a[9]=a[9]-c|0;e1(a,b);a[11]=0;return 0}function
+dM(c,a){var
+b=C(a,p9);return b?hr(c,x(a),a):b}function
+bS(a,b,c){var
+d=b[3],e=b[2];dM(a,b[1]);dL(a);a[11]=1;a[10]=mj(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;p8(a,a[10]);return dM(a,d)}function
+hs(b,a){return bS(b,p_,a)}function
+cd(a,b){var
+c=b[2],d=b[3];dM(a,b[1]);a[9]=a[9]-c|0;p7(a,c);return dM(a,d)}function
+p$(a){var
+b=ca(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hs(a,d):e}return dL(a)}function
+qa(a){var
+b=mU(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bA(d);a[9]=a[9]+e|0;return 0}return 0}function
-pX(a,g,b){if(typeof
+e=bE(d);a[9]=a[9]+e|0;return 0}return 0}function
+qb(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=b9(a[3]);if(j){var
+j=ca(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return xi(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:b8(a[2]);return 0;case
-2:b8(a[3]);return 0;case
+c=a[1],d=a[2];return xJ(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:b$(a[2]);return 0;case
+2:b$(a[3]);return 0;case
 3:var
-m=b9(a[2]);return m?hg(a,m[1][2]):dH(a);case
+m=ca(a[2]);return m?hs(a,m[1][2]):dL(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pW(a):n;default:var
-o=b8(a[5]);return o?eV(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qa(a):n;default:var
+o=b$(a[5]);return o?e1(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hf(a,g,b[1]);case
+0:return hr(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],z=c[2],q=b9(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],z=c[2],q=ca(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return ca(a,e);case
-1:return bO(a,c,d);case
-2:return bO(a,c,d);case
-3:return a[9]<(g+w(p)|0)?bO(a,c,d):ca(a,e);case
-4:return a[11]?ca(a,e):a[9]<(g+w(p)|0)?bO(a,c,d):((a[6]-d|0)+z|0)<a[10]?bO(a,c,d):ca(a,e);default:return ca(a,e)}}return 0;case
+0:return cd(a,e);case
+1:return bS(a,c,d);case
+2:return bS(a,c,d);case
+3:return a[9]<(g+x(p)|0)?bS(a,c,d):cd(a,e);case
+4:return a[11]?cd(a,e):a[9]<(g+x(p)|0)?bS(a,c,d):((a[6]-d|0)+z|0)<a[10]?bS(a,c,d):cd(a,e);default:return cd(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=b9(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=ca(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2341,206 +2341,206 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?ca(a,[0,pZ,v+B|0,pY]):bO(a,[0,p1,i+A|0,p0],a[6])}return 0;case
+v=i-h|0;return 0<=v?cd(a,[0,qd,v+B|0,qc]):bS(a,[0,qf,i+A|0,qe],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pV(a);var
-F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return b7([0,G,F],a[2]);case
-4:return b7(b[1],a[3]);default:var
-y=b[1];eV(a,f(a[24],y));return b7(y,a[5])}}function
-hh(a){for(;;){var
-d=mC(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hc(c),e=i||(a[9]<=h?1:0);if(e){mD(a[28]);var
-j=hc(c)?bA(c):he;pX(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-p2(a,b){dG(a,b);return hh(a)}function
-p3(c,a,b){return p2(c,[0,a,[0,b],bA(a)])}function
-p4(b,a){return p3(b,bA(w(a)),a)}function
-eW(a){cQ(a);return b7([0,-1,[0,hb,p5,0]],a)}function
-eX(a,c){var
-d=b9(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bA(b[1]);if(i<a[12])return eW(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))p$(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return b_([0,G,F],a[2]);case
+4:return b_(b[1],a[3]);default:var
+y=b[1];e1(a,f(a[24],y));return b_(y,a[5])}}function
+ht(a){for(;;){var
+d=mS(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ho(c),e=i||(a[9]<=h?1:0);if(e){mT(a[28]);var
+j=ho(c)?bE(c):hq;qb(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qg(a,b){dK(a,b);return ht(a)}function
+qh(c,a,b){return qg(c,[0,a,[0,b],bE(a)])}function
+qi(b,a){return qh(b,bE(x(a)),a)}function
+e2(a){cX(a);return b_([0,-1,[0,hn,qj,0]],a)}function
+e3(a,c){var
+d=ca(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bE(b[1]);if(i<a[12])return e2(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bA(a[13]+f|0),b8(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bE(a[13]+f|0),b$(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bA(a[13]+f|0),b8(a[1]),0):c;return j}return 0}return 0}function
-p6(a,c,b){dG(a,b);if(c)eX(a,1);return b7([0,a[13],b],a[1])}function
-p7(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return p6(a,0,[0,bA(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?p4(a,a[16]):b}function
-p8(a){return p7(a,0,3)}function
-p9(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dG(a,[0,ha,1,0]);eX(a,1);eX(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bE(a[13]+f|0),b$(a[1]),0):c;return j}return 0}return 0}function
+qk(a,c,b){dK(a,b);if(c)e3(a,1);return b_([0,a[13],b],a[1])}function
+ql(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qk(a,0,[0,bE(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qi(a,a[16]):b}function
+qm(a){return ql(a,0,3)}function
+qn(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dK(a,[0,hm,1,0]);e3(a,1);e3(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-p_(a,e){if(a[23])dG(a,[0,ha,5,0]);var
+qo(a,e){if(a[23])dK(a,[0,hm,5,0]);var
 b=a[22];if(b){var
-c=b8(a[4]);if(c)return f(a[27],c[1]);var
+c=b$(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-p$(a,b){return p_(a,0)}function
-qa(a){pQ(a);eW(a[1]);cQ(a[2]);cQ(a[3]);cQ(a[4]);cQ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return p8(a)}function
-qb(a){var
-b=a[4];return my(function(b){return p$(a,0)},b)}function
-qc(a,b){qb(a);for(;;){if(1<a[14]){p9(a,0);continue}a[13]=he;hh(a);if(b)dH(a);return qa(a)}}function
-hi(a,b){qc(a,0);return f(a[18],0)}function
-qd(a,b){return a_(a[17],qe,0,1)}var
-hj=gS(80,32);function
-hk(b,d){var
+qp(a,b){return qo(a,0)}function
+qq(a){p6(a);e2(a[1]);cX(a[2]);cX(a[3]);cX(a[4]);cX(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qm(a)}function
+qr(a){var
+b=a[4];return mO(function(b){return qp(a,0)},b)}function
+qs(a,b){qr(a);for(;;){if(1<a[14]){qn(a,0);continue}a[13]=hq;ht(a);if(b)dL(a);return qq(a)}}function
+hu(a,b){qs(a,0);return f(a[18],0)}function
+qt(a,b){return bc(a[17],qu,0,1)}var
+hv=g4(80,32);function
+hw(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a_(b[17],hj,0,80);var
-a=a-80|0;continue}return a_(b[17],hj,0,a)}return c}}function
-qf(a){return a[1]===hd?aI(qh,aI(a[2],qg)):qi}function
-qj(a){return a[1]===hd?aI(ql,aI(a[2],qk)):qm}function
-qn(a){return 0}function
-qo(a){return 0}function
-qp(h,g,f,e,d){var
-b=mB(0),c=[0,hb,qq,0];gX(c,b);var
-a=cP(0);eW(a);b7([0,1,c],a);var
-i=cP(0),j=cP(0),k=cP(0);return[0,a,cP(0),k,j,i,78,10,68,78,0,1,1,1,1,ll,qr,h,g,f,e,d,0,0,qf,qj,qn,qo,b]}function
-hl(c,b){function
+c=0<a?1:0;if(c){if(80<a){bc(b[17],hv,0,80);var
+a=a-80|0;continue}return bc(b[17],hv,0,a)}return c}}function
+qv(a){return a[1]===hp?aJ(qx,aJ(a[2],qw)):qy}function
+qz(a){return a[1]===hp?aJ(qB,aJ(a[2],qA)):qC}function
+qD(a){return 0}function
+qE(a){return 0}function
+qF(h,g,f,e,d){var
+b=mR(0),c=[0,hn,qG,0];g9(c,b);var
+a=cW(0);e2(a);b_([0,1,c],a);var
+i=cW(0),j=cW(0),k=cW(0);return[0,a,cW(0),k,j,i,78,10,68,78,0,1,1,1,1,lA,qH,h,g,f,e,d,0,0,qv,qz,qD,qE,b]}function
+hx(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=qp(c,b,function(a){return 0},e,d);a[19]=function(b){return qd(a,b)};a[20]=function(b){return hk(a,b)};a[21]=function(b){return hk(a,b)};return a}function
-hm(a){function
-b(b){return dx(a)}return hl(function(b,c,d){return lx(a,b,c,d)},b)}function
-qs(a){function
-b(a){return 0}return hl(function(b,c,d){return mN(a,b,c,d)},b)}var
-qt=fS,qu=function(a){return eK(qt)}(0),qv=hm(lv),qw=hm(aY);qs(qu);lz(function(a){hi(qv,0);return hi(qw,0)});function
-qx(b,a){var
-c=cD(a)===Q?a:a[1];return gt(b,c)}var
-hn=[Q,qy,bJ(0)];xO(0);qx(qz,hn);function
-s(a){if(typeof
-a==="number"&&a!==f$)return-a|0;return xR(a)}function
+a=qF(c,b,function(a){return 0},e,d);a[19]=function(b){return qt(a,b)};a[20]=function(b){return hw(a,b)};a[21]=function(b){return hw(a,b)};return a}function
+hy(a){function
+b(b){return dC(a)}return hx(function(b,c,d){return lN(a,b,c,d)},b)}function
+qI(a){function
+b(a){return 0}return hx(function(b,c,d){return m3(a,b,c,d)},b)}var
+qJ=f5,qK=function(a){return eQ(qJ)}(0),qL=hy(lL),qM=hy(a4);qI(qK);lP(function(a){hu(qL,0);return hu(qM,0)});function
+qN(b,a){var
+c=cJ(a)===S?a:a[1];return gG(b,c)}var
+hz=[S,qO,bO(0)];yd(0);qN(qP,hz);function
+t(a){if(typeof
+a==="number"&&a!==gm)return-a|0;return yg(a)}function
 j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lg(b,a)}return lg(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lv(b,a)}return lv(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:lj(a,b)}return lj(a,b)}function
-b(b,a){if(typeof
+c=a-b|0;return 0<=((a^b)&(c^a))?c:ly(a,b)}return ly(a,b)}function
+a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!xQ(b,a))return aN(b,a);return xP(b,a)}function
-D(a){if(typeof
-a==="number"&&a!==fX)return a+1|0;return xX(a)}function
-qA(a){if(typeof
-a==="number"&&a!==f$)return a-1|0;return xT(a)}function
-eY(a){return typeof
-a==="number"?0<=a?a:a!==f$?-a|0:lf(a):lf(a)}function
-af(b,a){if(typeof
+a==="number"&&!yf(b,a))return aQ(b,a);return ye(b,a)}function
+E(a){if(typeof
+a==="number"&&a!==f_)return a+1|0;return ym(a)}function
+qQ(a){if(typeof
+a==="number"&&a!==gm)return a-1|0;return yi(a)}function
+e4(a){return typeof
+a==="number"?0<=a?a:a!==gm?-a|0:lu(a):lu(a)}function
+V(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:li(b,a)}return li(b,a)}function
-cT(b,a){if(typeof
+c=b<<a;return c>>a===b?c:lx(b,a)}return lx(b,a)}function
+bT(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return xV(b,a)}function
-cU(a){return typeof
-a==="number"?a:xY(a)}var
+c=a<32?a:31;return b>>c}return yk(b,a)}function
+c0(a){return typeof
+a==="number"?a:yn(a)}var
 e=0,h=1;function
-aD(b,a){return 0<bK(b,a)?a:b}function
-v(b,a){return 0<=bK(b,a)?b:a}function
-qB(b,a){return 0<bK(b,a)?1:0}function
-qC(b,a){return xS(b,a,0,w(a))}function
-cV(e,a){var
-d=xL(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
-f=j(b,a);return[0,qA(c),f]}var
-g=l(b,a);return[0,D(c),g]}function
-g(c,a){return b(c,a)}function
-qD(a){return xW(a)}function
-cW(a){return aj(a)}function
-I(b,a){return xM(b,a)}function
-p(b,a){return bK(b,a)<=0?1:0}function
-A(b,a){return bK(b,a)<0?1:0}function
+ax(b,a){return 0<aR(b,a)?a:b}function
+v(b,a){return 0<=aR(b,a)?b:a}function
+qR(b,a){return 0<aR(b,a)?1:0}function
+qS(b,a){return yh(b,a,0,x(a))}function
+c1(e,a){var
+d=ya(e,a),b=d[2],c=d[1];if(0<=ag(b))return[0,c,b];if(0<=ag(a)){var
+f=j(b,a);return[0,qQ(c),f]}var
+g=l(b,a);return[0,E(c),g]}function
+g(c,b){return a(c,b)}function
+qT(a){return yl(a)}function
+c2(a){return ag(a)}function
+J(b,a){return yb(b,a)}function
+o(b,a){return aR(b,a)<=0?1:0}function
+z(b,a){return aR(b,a)<0?1:0}function
 K(a){return a}function
-eZ(a){try{var
-b=cU(a);return b}catch(a){a=aX(a);if(a===hn)return ey(qE);throw a}}function
-dJ(a){return a?0:1}function
-Y(b,a){var
+e5(a){try{var
+b=c0(a);return b}catch(a){a=a3(a);if(a===hz)return eC(qU);throw a}}function
+dN(a){return a?0:1}function
+$(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 k(a){return a[2]}function
-J(a){var
-b=a?J(a[2])+1|0:a;return b}function
-a2(a,b){if(a){var
-c=a2(a[2],b);return[0,a[1],c]}return b}function
-ho(a){return az(0,a-1|0)}function
-dK(b,a){return b+a|0}function
-hp(b,a){return aN(b,a)}function
-hq(b,a){return az(0,b-a|0)}function
-hr(b,a){function
-c(b){return hr(b,a)+1|0}function
+F(a){var
+b=a?F(a[2])+1|0:a;return b}function
+a8(a,b){if(a){var
+c=a8(a[2],b);return[0,a[1],c]}return b}function
+hA(a){return aB(0,a-1|0)}function
+dO(b,a){return b+a|0}function
+hB(b,a){return aQ(b,a)}function
+hC(b,a){return aB(0,b-a|0)}function
+hD(b,a){function
+c(b){return hD(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hs(b,a){function
-c(b){return hr(a,hs(b,a))}function
+hE(b,a){function
+c(b){return hD(a,hE(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-ht(b,a){return b<=a?1:0}function
-aK(b,a){return b<a?1:0}function
-hu(b,a){function
+e6(b,a){return b<=a?1:0}function
+aL(b,a){return b<a?1:0}function
+hF(b,a){function
 c(b){function
-c(a){return hu(b,a)+1|0}function
+c(a){return hF(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hv(b,a){function
-c(a){return hs(b,hv(b,a))}function
+hG(b,a){function
+c(a){return hE(b,hG(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dL=function
-c(a,b){return c.fun(a,b)};xD(dL,function(b,a){function
+dP=function
+c(a,b){return c.fun(a,b)};x4(dP,function(b,a){function
 f(j){function
-d(a){return D(g(2,h))}function
-f(a){return g(2,D(a))}function
-i(a){return D(g(2,D(a)))}if(p(a,h))return d(0);var
-b=cV(a,K(2)),c=b[1];return I(b[2],e)?f(c):i(c)}function
+d(a){return E(g(2,h))}function
+f(a){return g(2,E(a))}function
+i(a){return E(g(2,E(a)))}if(o(a,h))return d(0);var
+b=c1(a,K(2)),c=b[1];return J(b[2],e)?f(c):i(c)}function
 i(b){function
-f(a){return g(2,D(b))}function
-i(a){return D(g(2,j(b,a)))}function
-k(a){return g(2,m(dL,b,a))}if(p(a,h))return f(0);var
-c=cV(a,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)}function
+f(a){return g(2,E(b))}function
+i(a){return E(g(2,j(b,a)))}function
+k(a){return g(2,m(dP,b,a))}if(o(a,h))return f(0);var
+c=c1(a,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)}function
 k(b){function
-f(a){return D(g(2,D(b)))}function
-i(a){return g(2,m(dL,b,a))}function
-j(a){return D(g(2,m(dL,b,a)))}if(p(a,h))return f(0);var
-c=cV(a,K(2)),d=c[1];return I(c[2],e)?i(d):j(d)}if(p(b,h))return f(0);var
-c=cV(b,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)});function
-cX(a,b,c){function
+f(a){return E(g(2,E(b)))}function
+i(a){return g(2,m(dP,b,a))}function
+j(a){return E(g(2,m(dP,b,a)))}if(o(a,h))return f(0);var
+c=c1(a,K(2)),d=c[1];return J(c[2],e)?i(d):j(d)}if(o(b,h))return f(0);var
+c=c1(b,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)});function
+c3(a,b,c){function
 i(c){return f(a,b)}function
-j(c){return cX(a,cX(a,b,c),c)}function
-k(c){return f(a,cX(a,cX(a,b,c),c))}if(p(c,h))return i(0);var
-d=cV(c,K(2)),g=d[1];return I(d[2],e)?j(g):k(g)}function
-qF(a){function
-c(c){return b(a,c)}return function(a){return cX(c,h,a)}}function
-bo(c,a){function
+j(c){return c3(a,c3(a,b,c),c)}function
+k(c){return f(a,c3(a,c3(a,b,c),c))}if(o(c,h))return i(0);var
+d=c1(c,K(2)),g=d[1];return J(d[2],e)?j(g):k(g)}function
+qV(b){function
+c(c){return a(b,c)}return function(a){return c3(c,h,a)}}function
+bt(c,a){function
 d(a){return e}function
-g(a){return f(qF(c),a)}function
+g(a){return f(qV(c),a)}function
 i(a){return h}var
-b=cW(a);return 0===b?i(0):0<b?g(a):d(s(a))}function
-bp(a){return 0<=cW(a)?eZ(a):0}function
-u(b,a){return 0===cW(a)?e:xN(b,a)}function
-bP(a){return 0<cW(a)?K(aS(a)-1|0):e}function
-bq(a){return 0<=cW(a)?qD(a):e}function
-aE(b,c){var
-a=eZ(c);return 0<=a?af(b,a):cT(b,-a|0)}function
-dM(b,c){var
-a=eZ(c);return 0<=a?cT(b,a):af(b,-a|0)}function
-dN(b,a){return a?a[1]:b}function
-hw(a){var
+b=c2(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
+bu(a){return 0<=c2(a)?e5(a):0}function
+u(b,a){return 0===c2(a)?e:yc(b,a)}function
+bU(a){return 0<c2(a)?K(aV(a)-1|0):e}function
+bv(a){return 0<=c2(a)?qT(a):e}function
+aF(b,c){var
+a=e5(c);return 0<=a?V(b,a):bT(b,-a|0)}function
+dQ(b,c){var
+a=e5(c);return 0<=a?bT(b,a):V(b,-a|0)}function
+dR(b,a){return a?a[1]:b}function
+hH(a){var
 b=a?a[2]:a;return b}function
-as(c,a,b){function
-d(c){return a?as(c,a[2],b):b}function
+aj(c,a,b){function
+d(c){return a?aj(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bB(a,b){function
-c(b){return a?bB(a[2],b):a}function
+bF(a,b){function
+c(b){return a?bF(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-qG(d,c){var
+qW(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-hx(a){if(a){var
+hI(a){if(a){var
 b=a[2];if(b)var
-e=hx(b),c=[0,a[1],e];else
+e=hI(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
@@ -2550,179 +2550,180 @@ n(b,a){if(a)var
 d=n(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-hy(b,a){if(a){var
-c=hy(b,a[2]);return a2(f(b,a[1]),c)}return a}function
-cY(e,d,c){var
+hJ(b,a){if(a){var
+c=hJ(b,a[2]);return a8(f(b,a[1]),c)}return a}function
+c4(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aT(c,b,a){if(a){var
-d=aT(c,b,a[2]);return m(c,a[1],d)}return b}function
-cb(e,d){var
+aW(c,b,a){if(a){var
+d=aW(c,b,a[2]);return m(c,a[1],d)}return b}function
+ce(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-an(d,c){var
+ao(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cc(b,e){var
+cf(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cc(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cf(b,c)];var
 a=c;continue}return a}}function
-br(b,a){if(b)if(a)var
-d=br(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+aM(b,a){if(b)if(a)var
+d=aM(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cZ(b,a){function
+c5(b,a){function
 c(c){if(a)var
-d=cZ(c,a[2]),b=[0,a[1],d];else
+d=c5(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c0(b,a){function
-c(b){return a?c0(b,a[2]):a}function
+c6(b,a){function
+c(b){return a?c6(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bQ(b,a){function
-c(a){return[0,b,bQ(b+1|0,a)]}function
+bV(b,a){function
+c(a){return[0,b,bV(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bs(b,a){function
-c(a){return[0,b,bs(b,a)]}function
+bw(b,a){function
+c(a){return[0,b,bw(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-T(b,a){return s(u(s(b),a))}function
-aU(d,c,a){var
-e=T(b(d,c),a);return[0,u(b(d,c),a),e]}function
-dO(b,a){var
+R(b,a){return t(u(t(b),a))}function
+aX(d,c,b){var
+e=R(a(d,c),b);return[0,u(a(d,c),b),e]}function
+dS(b,a){var
 c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
-qH(a){var
-b=s(i(a));return[0,s(k(a)),b]}function
-hz(a,c){if(p(e,a)){var
-d=b(a,k(c));return[0,b(a,i(c)),d]}var
-f=b(a,i(c));return[0,b(a,k(c)),f]}function
-cd(d,c,a){var
-e=k(a),f=T(b(k(c),e),d),g=i(a);return[0,u(b(i(c),g),d),f]}function
-qI(a,c){var
-d=i(c),e=T(b(a,a),d),f=k(c);return[0,u(b(a,a),f),e]}function
-hA(d,c,a){var
-e=T(b(k(a),c),d);return[0,u(b(i(a),c),d),e]}function
-aP(c,a){if(c){if(a){var
-d=aP(c[2],a[2]);return j(b(c[1],a[1]),d)}return e}return e}function
+qX(a){var
+b=t(i(a));return[0,t(k(a)),b]}function
+hK(b,c){if(o(e,b)){var
+d=a(b,k(c));return[0,a(b,i(c)),d]}var
+f=a(b,i(c));return[0,a(b,k(c)),f]}function
+cg(d,c,b){var
+e=k(b),f=R(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
+qY(b,c){var
+d=i(c),e=R(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
+hL(d,c,b){var
+e=R(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
+ay(c,b){if(c){if(b){var
+d=ay(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
 at(a){if(a){var
 b=at(a[2]);return j(a[1],b)}return e}function
-qJ(b){var
+qZ(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return p(e,a[1][1]);return 0}function
-hB(a){var
+if(2!==a[0])return o(e,a[1][1]);return 0}function
+hM(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=qJ(a);if(d){var
-f=a[16];return an(function(a){return p(e,a)},f)}return d}}else
+d=qZ(a);if(d){var
+f=a[16];return ao(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hC(a,c,e,d){function
+hN(b,c,e,d){function
 f(e){var
-f=cd(a,d,hC(a,j(c,h),e,d));return dO(aU(a,h,j(b(g(2,h),c),h)),f)}function
+f=cg(b,d,hN(b,j(c,h),e,d));return dS(aX(b,h,j(a(g(2,h),c),h)),f)}function
 i(i){var
-d=j(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=T(b(D(g(2,g(2,g(2,h)))),a),e);return[0,u(a,j(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-e0(a,f,d,c){var
-b=aU(a,d,c),i=cd(a,b,hC(a,e,f,cd(a,b,b)));return hz(g(2,h),i)}function
-qK(d,c,b,a){if(p(a,b)){var
-e=j(b,a);return e0(d,c,l(b,a),e)}var
-f=j(a,b);return qH(e0(d,c,l(a,b),f))}function
-hD(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=D(g(2,h));return hA(c,a,e0(c,hp(2,d),h,e))}function
-qL(d,c){var
-k=bP(c),a=l(bP(d),k),f=p(e,a)?d:aE(d,s(a)),i=p(e,a)?aE(c,a):c,m=b(D(g(2,g(2,h))),f);if(A(b(D(g(2,D(g(2,h)))),i),m))return j(a,h);var
-n=b(D(g(2,g(2,h))),i);return A(b(D(g(2,D(g(2,h)))),f),n)?l(a,h):a}function
-qM(r,q,o,d,c){var
-a=qL(d,c),f=p(e,a)?d:aE(d,s(a)),i=p(e,a)?aE(c,a):c,j=A(e,d),k=j?A(e,c):j,l=k?p(f,b(g(2,h),i)):k,m=l?p(i,b(g(2,h),f)):l;if(m)var
-t=qK(r,q,f,i),n=[0,dO(hz(a,o),t)];else
+d=j(a(g(2,h),c),h),e=a(g(2,g(2,g(2,h))),d),f=R(a(E(g(2,g(2,g(2,h)))),b),e);return[0,u(b,j(a(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+e7(a,f,d,c){var
+b=aX(a,d,c),i=cg(a,b,hN(a,e,f,cg(a,b,b)));return hK(g(2,h),i)}function
+q0(d,c,b,a){if(o(a,b)){var
+e=j(b,a);return e7(d,c,l(b,a),e)}var
+f=j(a,b);return qX(e7(d,c,l(a,b),f))}function
+e8(b,d){var
+c=a(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),b),e=E(g(2,h));return hL(c,b,e7(c,hB(2,d),h,e))}function
+q1(d,c){var
+k=bU(c),b=l(bU(d),k),f=o(e,b)?d:aF(d,t(b)),i=o(e,b)?aF(c,b):c,m=a(E(g(2,g(2,h))),f);if(z(a(E(g(2,E(g(2,h)))),i),m))return j(b,h);var
+n=a(E(g(2,g(2,h))),i);return z(a(E(g(2,E(g(2,h)))),f),n)?l(b,h):b}function
+q2(r,q,p,d,c){var
+b=q1(d,c),f=o(e,b)?d:aF(d,t(b)),i=o(e,b)?aF(c,b):c,j=z(e,d),k=j?z(e,c):j,l=k?o(f,a(g(2,h),i)):k,m=l?o(i,a(g(2,h),f)):l;if(m)var
+s=q0(r,q,f,i),n=[0,dS(hK(b,p),s)];else
 var
 n=m;return n}function
-hE(b,a){if(b)if(a)var
-d=hE(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hO(b,a){if(b)if(a)var
+d=hO(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-qN(b,a){var
-c=bs(0,b);return cY(function(b,a){return hE(a,b)},a,c)}function
-bC(a){if(a){var
+q3(b,a){var
+c=bw(0,b);return c4(function(b,a){return hO(a,b)},a,c)}function
+bG(a){if(a){var
 b=a[1];if(b)var
-c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bG(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return qO}function
-hF(f,a,e){if(a)var
+d=b;return d}return q4}function
+hP(f,a,e){if(a)var
 b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dP(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=hF(a,c,e);if(i){var
-m=dP(a,d,c,g,h);return[0,i[1],m]}var
-j=hF(a,g,e);if(j){var
-n=dP(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,dP(a,d,[0,[0,e,k]],c,h)]}else
+dT(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=hP(a,c,e);if(i){var
+m=dT(a,d,c,g,h);return[0,i[1],m]}var
+j=hP(a,g,e);if(j){var
+n=dT(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,dT(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-qP(c,b,a){return dP(c,b,0,0,a)}function
-hG(b,a){return b?a?I(b[1],a[1]):a:a?0:1}function
-qQ(b,a){var
-d=i(a),c=hG(i(b),d);if(c){var
-e=k(a);return hG(k(b),e)}return c}function
-a3(c){var
-a=bq(c);return I(b(a,a),c)?a:j(a,h)}function
-qR(a,d,c){var
-f=p(e,d),g=f?A(e,c):f;if(g)var
-i=a3(T(b(b(a,a),d),c)),h=[0,[0,bq(u(b(b(a,a),d),c)),i]];else
+q5(c,b,a){return dT(c,b,0,0,a)}function
+hQ(b,a){return b?a?J(b[1],a[1]):a:a?0:1}function
+q6(b,a){var
+d=i(a),c=hQ(i(b),d);if(c){var
+e=k(a);return hQ(k(b),e)}return c}function
+aY(c){var
+b=bv(c);return J(a(b,b),c)?b:j(b,h)}function
+q7(b,d,c){var
+f=o(e,d),g=f?z(e,c):f;if(g)var
+i=aY(R(a(a(b,b),d),c)),h=[0,[0,bv(u(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-hH(p,o,n,m){var
-c=p,a=o,f=n,d=m;for(;;){if(c){if(a){var
-k=a[2],h=a[1],l=c[2],g=c[1];if(I(g,e)){var
-c=l,a=k;continue}var
-i=A(e,g)?h[3]:h[2];if(i){var
-q=j(d,b(g,i[1])),c=l,a=k,f=j(f,b(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-e1(m,l){var
-c=m,a=l;for(;;){if(c){if(a){var
-d=a[1];if(d){var
-k=a[2],f=c[2],i=c[1];if(I(i,e)){var
-c=f,a=k;continue}var
-n=e1(f,k),o=aP(f,d[2]),p=b(g(2,h),o);return j(b(i,j(b(i,d[1]),p)),n)}return e}return e}return e}}function
-qS(i,a,d,c){if(A(e,a)){var
-j=b(i,c);return[0,[0,l(b(a,d),j),a]]}var
-f=I(a,e),g=f?I(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-qT(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=hH(d,k,b(a,i),m);if(c){var
-e=c[1],n=e1([0,a,d],[0,[0,g,f],j]);return qS(l,e[1],e[2],n)}return c}var
-qU=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qV=bo(g(2,h),qU);function
-ag(a){return a[8]}function
-e2(b){var
+hR(p,o,n,m){var
+c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
+k=b[2],h=b[1],l=c[2],g=c[1];if(J(g,e)){var
+c=l,b=k;continue}var
+i=z(e,g)?h[3]:h[2];if(i){var
+q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
+e9(m,l){var
+c=m,b=l;for(;;){if(c){if(b){var
+d=b[1];if(d){var
+k=b[2],f=c[2],i=c[1];if(J(i,e)){var
+c=f,b=k;continue}var
+n=e9(f,k),o=ay(f,d[2]),p=a(g(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
+q8(i,b,d,c){if(z(e,b)){var
+j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
+f=J(b,e),g=f?J(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+q9(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=hR(d,k,a(b,i),m);if(c){var
+e=c[1],n=e9([0,b,d],[0,[0,g,f],j]);return q8(l,e[1],e[2],n)}return c}var
+q_=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),q$=bt(g(2,h),q_);function
+aa(a){return a[8]}function
+hS(b,a){return aj(a,b[9],0)}function
+e_(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-e3(f,d,c){var
-a=f[4];if(typeof
-a==="number"&&!a)return b(d,c);return e}function
-c1(a){var
-c=a[4];if(typeof
+e$(f,d,c){var
+b=f[4];if(typeof
+b==="number"&&!b)return a(d,c);return e}function
+c7(b){var
+c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=ag(a);return b(ag(a),d)}}else
+d=aa(b);return a(aa(b),d)}}else
 if(2!==c[0]){var
-i=ag(a);return b(s(g(2,h)),i)}var
-e=ag(a),f=b(ag(a),e);return b(s(g(2,h)),f)}function
-hI(b){var
+i=aa(b);return a(t(g(2,h)),i)}var
+e=aa(b),f=a(aa(b),e);return a(t(g(2,h)),f)}function
+hT(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return p(e,a[1][1]);return 1}function
-e4(b){var
+if(2!==a[0])return o(e,a[1][1]);return 1}function
+fa(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-qW(a){var
+ra(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2730,202 +2731,202 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-a4(b){var
+a9(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return qV;return h}function
-qX(c,a){var
-d=aP(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return q$;return h}function
+rb(c,b){var
+d=ay(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=a4(c),f=b(b(a4(c),g),d),i=a3(f),j=bq(f);return[0,d,at(a),j,i]}return[0,d,at(a),h,h]}function
-hJ(a){var
-h=a[9],b=n(function(b){return qX(a,b)},h),f=hI(a);if(f)var
-i=a[2],c=J(b)===i?1:0;else
+g=a9(c),f=a(a(a9(c),g),d),i=aY(f),j=bv(f);return[0,d,at(b),j,i]}return[0,d,at(b),h,h]}function
+hU(a){var
+h=a[9],b=n(function(b){return rb(a,b)},h),f=hT(a);if(f)var
+i=a[2],c=F(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=an(function(b){var
-c=a[1];return J(b)===c?1:0},j);else
+j=a[9],d=ao(function(b){var
+c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?an(function(a){return A(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hK(c,a){if(a){var
-d=b(c,hK(c,a[2]));return j(a[1],d)}return e}function
-qY(a){var
-e=aE(h,l(a,h));function
+g=d?ao(function(a){return z(e,a[3])},b):d,k=g?[0,b]:g;return k}function
+hV(c,b){if(b){var
+d=a(c,hV(c,b[2]));return j(b[1],d)}return e}function
+rc(a){var
+e=aF(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dM(g,h),f=dM(c,a),i=b(e,a,f,d);return b(e,a,l(c,aE(f,a)),i)}function
+a=dQ(g,h),f=dQ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aF(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hL(c,b,a){if(b){if(a){var
-d=hL(c,b[2],a[2]),e=aE(a[1],c);return[0,j(b[1],e),d]}return b}return n(function(a){return aE(a,c)},a)}function
-hM(b,a){if(a){var
-c=hM(b,a[2]);return hL(b,a[1],c)}return a}function
-qZ(g,f,e){var
-d=g,c=f,a=e;for(;;){if(c){if(a){var
-h=a[2],i=c[2],d=j(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-c2=hv(2,6),q0=6;function
-hN(b,a){function
+hW(c,b,a){if(b){if(a){var
+d=hW(c,b[2],a[2]),e=aF(a[1],c);return[0,j(b[1],e),d]}return b}return n(function(a){return aF(a,c)},a)}function
+hX(b,a){if(a){var
+c=hX(b,a[2]);return hW(b,a[1],c)}return a}function
+rd(g,f,e){var
+d=g,c=f,b=e;for(;;){if(c){if(b){var
+h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+c8=hG(2,6),re=6;function
+hY(b,a){function
 c(c){if(a)var
-d=hN(c,c0(c2,a)),b=[0,cZ(c2,a),d];else
+d=hY(c,c6(c8,a)),b=[0,c5(c8,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-q1(a){var
-c=aE(h,a),d=aE(h,l(a,h));return function(e,b){var
-f=hN(e,b);return n(function(b){var
-e=hM(a,b);return[0,hK(c,bs(d,J(b))),e]},f)}}function
-q2(b,a){return n(function(b){return qZ(e,a,k(b))},b)}function
-hO(e,c,a){if(c)if(a)var
-f=hO(e,c[2],a[2]),g=a[1],d=[0,j(b(e,c[1]),g),f];else
+rf(a){var
+c=aF(h,a),d=aF(h,l(a,h));return function(e,b){var
+f=hY(e,b);return n(function(b){var
+e=hX(a,b);return[0,hV(c,bw(d,F(b))),e]},f)}}function
+rg(b,a){return n(function(b){return rd(e,a,k(b))},b)}function
+hZ(e,c,b){if(c)if(b)var
+f=hZ(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
 var
-d=a;else
+d=b;else
 var
 d=c;return d}function
-e5(i,h,c){var
+fb(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(I(g,e)){var
+d=a[2],f=b[2],g=b[1];if(J(g,e)){var
 b=f,a=d;continue}var
-j=e5(f,d,c);return hO(g,a[1],j)}return c}return c}}function
-hP(d,c,b,a){if(b){if(a){var
-f=hP(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return jO(qY(d),q0,c,g,f)}var
+j=fb(f,d,c);return hZ(g,a[1],j)}return c}return c}}function
+h0(d,c,b,a){if(b){if(a){var
+f=h0(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return f0(rc(d),re,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-q3(a,e,d,c){return cZ(e,hP(a,b(a,K(c2)),d,c))}function
-q4(a){var
-d=aE(h,l(a,h));return function(f,e){var
-c=dM(e,b(a,K(f)));return l(l(c,aE(dM(c,a),a)),d)}}function
-e6(b,a){if(b)if(a)var
-d=e6(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
+rh(b,e,d,c){return c5(e,h0(b,a(b,K(c8)),d,c))}function
+ri(b){var
+d=aF(h,l(b,h));return function(f,e){var
+c=dQ(e,a(b,K(f)));return l(l(c,aF(dQ(c,b),b)),d)}}function
+fc(b,a){if(b)if(a)var
+d=fc(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-e7(d,a,c){var
-f=K(c2),b=bp(u(K(a),f)),g=hq(a,hp(b,c2));return n(function(a){var
-c=as(b,a,e);return m(q4(d),g,c)},c)}function
-hQ(a){if(a){var
-b=hQ(a[2]);return j(eY(a[1]),b)}return e}var
-hR=g(2,g(2,g(2,D(g(2,h)))));function
-q5(a){return j(bP(aT(function(b,a){return v(b[1],a)},e,a)),h)}function
-c3(a){return j(j(q5(a),hR),h)}function
-q6(a,b){var
-c=a[9],d=J(a[9]);return m(q1(c3(b)),d,c)}function
-q7(a){var
+fd(d,a,c){var
+f=K(c8),b=bu(u(K(a),f)),g=hC(a,hB(b,c8));return n(function(a){var
+c=aj(b,a,e);return m(ri(d),g,c)},c)}function
+h1(a){if(a){var
+b=h1(a[2]);return j(e4(a[1]),b)}return e}var
+h2=g(2,g(2,g(2,E(g(2,h)))));function
+rj(a){return j(bU(aW(function(b,a){return v(b[1],a)},e,a)),h)}function
+c9(a){return j(j(rj(a),h2),h)}function
+rk(a,b){var
+c=a[9],d=F(a[9]);return m(rf(c9(b)),d,c)}function
+rl(a){var
 b=a[9];return n(function(a){return 0},b)}function
-hS(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=hS(g,e,d+1|0,b[2],a[2]);if(h)var
+h3(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=h3(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?q2(g,b[1]):j;var
+j=f(e,d),i=j?rg(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-dQ(c,a){if(a)var
-e=a[1],f=dQ(c,a[2]),d=[0,n(function(a){return b(b(K(c[1]),e),a)},a),f];else
+dU(c,b){if(b)var
+e=b[1],f=dU(c,b[2]),d=[0,n(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
-d=a;return d}function
-e8(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=e8(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,a2(e7(c3(g),k,d),j),h]}return dQ(c,a)}return dQ(c,a)}return dQ(c,a)}function
-e9(d,b){if(b){var
-a=as(b[1],d,0);if(a)var
-c=e9(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+d=b;return d}function
+fe(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fe(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,a8(fd(c9(g),k,d),j),h]}return dU(c,b)}return dU(c,b)}return dU(c,b)}function
+ff(d,b){if(b){var
+a=aj(b[1],d,0);if(a)var
+c=ff(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return q8}function
-dR(b,a){if(b){var
+e=a;return e}return rm}function
+dV(b,a){if(b){var
 c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-cf(b,a){if(b){var
-c=b[1];return a?[0,aD(c,a[1])]:[0,c]}return a}function
-dS(b,a){var
-c=k(a),d=cf(k(b),c),e=i(a);return[0,dR(i(b),e),d]}function
-hT(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hT(a,b,d)]},g=function(a){return[0,dS(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dT(c,a,e,d){var
-f=Y(function(d){return T(b(a,d),c)},d);return[0,Y(function(d){return u(b(a,d),c)},e),f]}function
-hU(e,d,a,c){if(a){var
-b=a[1],f=hU(e,d,a[2],c),g=k(k(b)),h=dT(e,d,i(k(b)),g);return hT(i(b),h,f)}return c}function
-hV(c,a){var
-d=u(a,c);if(I(a,b(c,d)))return[0,[0,a,d],h];var
-e=u(c,a);return I(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-hW(f,e,c,a){function
-d(a,c){return a?[0,b(f,a[1])]:Y(function(a){return b(e,a)},c)}var
-g=k(a),h=d(k(c),g),j=i(a);return[0,d(i(c),j),h]}function
-cg(d,c,a){var
-f=a4(d),g=p(e,a)?c[3]:c[4];return u(b(a,g),f)}function
-e_(c,b,a){return s(cg(c,b,s(a)))}function
-q9(f,c,a,d){var
-g=p(e,a)?c[4]:c[3],h=b(d,g);return u(b(a,a4(f)),h)}function
-hX(a,l,d,c){var
-f=e3(a,l,d[1]);if(A(e,c1(a)))var
+ci(b,a){if(b){var
+c=b[1];return a?[0,ax(c,a[1])]:[0,c]}return a}function
+dW(b,a){var
+c=k(a),d=ci(k(b),c),e=i(a);return[0,dV(i(b),e),d]}function
+h4(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,h4(a,b,d)]},g=function(a){return[0,dW(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+c_(c,b,e,d){var
+f=$(function(d){return R(a(b,d),c)},d);return[0,$(function(d){return u(a(b,d),c)},e),f]}function
+h5(e,d,a,c){if(a){var
+b=a[1],f=h5(e,d,a[2],c),g=k(k(b)),h=c_(e,d,i(k(b)),g);return h4(i(b),h,f)}return c}function
+h6(c,b){var
+d=u(b,c);if(J(b,a(c,d)))return[0,[0,b,d],h];var
+e=u(c,b);return J(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
+h7(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:$(function(b){return a(e,b)},c)}var
+g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
+cj(d,c,b){var
+f=a9(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
+fg(c,b,a){return t(cj(c,b,t(a)))}function
+rn(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,a9(f)),h)}function
+h8(b,l,d,c){var
+f=e$(b,l,d[1]);if(z(e,c7(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=Y(function(c){return j(f,cg(a,d,b(s(c1(a)),c)))},h),p=Y(function(c){return j(f,e_(a,d,b(s(c1(a)),c)))},g);return[0,e2(a),p,o]}function
-hY(a,i){var
-d=e4(a);if(d)var
-c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,s(b(b(i,b(ag(a),q)),p))],k=[0,[0,e,[0,b(c[2],c[2]),0,r]],0];else
+o=$(function(c){return j(f,cj(b,d,a(t(c7(b)),c)))},h),p=$(function(c){return j(f,fg(b,d,a(t(c7(b)),c)))},g);return[0,e_(b),p,o]}function
+h9(b,i){var
+d=fa(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=aa(b),r=[0,t(a(a(i,a(aa(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 k=d;var
-f=qW(a);if(f)var
-l=f[1],m=l[2],n=l[1],t=K(a[1]),u=[0,b(b(b(b(g(2,h),i),t),n),m)],v=[0,g(2,h),0,u],o=[0,[0,j(n,m),v],0];else
+f=ra(b);if(f)var
+l=f[1],m=l[2],n=l[1],s=K(b[1]),u=[0,a(a(a(a(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,j(n,m),v],0];else
 var
-o=f;return a2(o,k)}function
-dU(d,e){var
+o=f;return a8(o,k)}function
+dX(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=dU(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=dX(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hZ(a){var
-c=a[4];if(typeof
-c!=="number"&&2!==c[0])return ag(a);var
-d=ag(a);return b(ag(a),d)}function
-q_(c,h,a,d,g){if(typeof
+h_(b){var
+c=b[4];if(typeof
+c!=="number"&&2!==c[0])return aa(b);var
+d=aa(b);return a(aa(b),d)}function
+ro(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=ag(c),q=b(ag(c),o),r=a3(v(e,T(b(b(b(a,a),q),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
-n=u(cg(c,d,s(b(b(a,hZ(c)),i))),h);return[0,i,a3(d[1]),n]}var
+p=aa(c),q=a(aa(c),p),r=aY(v(e,R(a(a(a(b,b),q),i),h))),s=d[1];return[0,i,a(a(b,b),s),r]}var
+n=u(cj(c,d,t(a(a(b,h_(c)),i))),h);return[0,i,aY(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=p(e,f);if(l)var
-x=ag(c),y=b(ag(c),x),z=bq(u(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
+l=o(e,f);if(l)var
+x=aa(c),y=a(aa(c),x),z=bv(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(cg(c,d,b(b(a,hZ(c)),f)),h);return[1,f,a3(d[1]),w]}}function
-q$(f,a,d,c){var
-g=b(f,d);return a3(v(e,T(l(b(a,c),g),a)))}function
-ra(m,k,c,i,e,a,d){var
+w=u(cj(c,d,a(a(b,h_(c)),f)),h);return[1,f,aY(d[1]),w]}}function
+rp(f,b,d,c){var
+g=a(f,d);return aY(v(e,R(l(a(b,c),g),b)))}function
+rq(m,k,c,i,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
-n=j(l(e,b(b(g(2,h),k),d)),i),o=j(a,c);return p(b(j(a,c),o),n)}return p(l(b(c,e),d),a)}function
-rb(n,m,c,k,e,a,d){var
+n=j(l(e,a(a(g(2,h),k),d)),i),p=j(b,c);return o(a(j(b,c),p),n)}return o(l(a(c,e),d),b)}function
+rr(n,m,c,k,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
-i=p(c,a);if(i){var
-o=l(a,c),q=b(l(a,c),o);return p(j(l(e,b(b(g(2,h),m),d)),k),q)}return i}return p(j(b(c,e),d),a)}function
-rc(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(ra(g,f,e,d,a[2],a[3],c)){var
-h=k(b),j=i(b);return[0,dR([0,a[1]],j),h]}return b}if(rb(g,f,e,d,a[2],a[3],c)){var
-l=k(b),m=cf([0,a[1]],l);return[0,i(b),m]}return b}}function
-h0(d,c,b,a){if(c){if(b){if(a){var
-e=h0(d,c[2],b[2],a[2]);return[0,a_(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-h1(f,e,d,b,a){if(b)if(a)var
-g=h1(f,e,d,b[2],a[2]),c=[0,q_(f,e,d,b[1],a[1]),g];else
+i=o(c,b);if(i){var
+p=l(b,c),q=a(l(b,c),p);return o(j(l(e,a(a(g(2,h),m),d)),k),q)}return i}return o(j(a(c,e),d),b)}function
+rs(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(rq(g,f,e,d,a[2],a[3],c)){var
+h=k(b),j=i(b);return[0,dV([0,a[1]],j),h]}return b}if(rr(g,f,e,d,a[2],a[3],c)){var
+l=k(b),m=ci([0,a[1]],l);return[0,i(b),m]}return b}}function
+h$(d,c,b,a){if(c){if(b){if(a){var
+e=h$(d,c[2],b[2],a[2]);return[0,bc(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+ia(f,e,d,b,a){if(b)if(a)var
+g=ia(f,e,d,b[2],a[2]),c=[0,ro(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-ch(b){var
+ck(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return s(h)}function
-h2(a,c){var
-d=c1(a);return b(c,b(ch(a),d))}function
-dV(a,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=A(e,f);if(j){var
-t=i[2],u=b(b(p,ch(a)),f),v=d[1],w=e3(a,h,d[1]),g=qT(h,r,q,e2(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],f),s),l=[0,q9(a,d,k[1],x)];else
+a==="number"&&!a)return h;return t(h)}function
+ib(b,c){var
+d=c7(b);return a(c,a(ck(b),d))}function
+dY(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=z(e,f);if(j){var
+t=i[2],u=a(a(p,ck(b)),f),v=d[1],w=e$(b,h,d[1]),g=q9(h,r,q,e_(b),w,v,o,u,t);if(g)var
+k=g[1],x=a(a(k[2],f),s),l=[0,rn(b,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2934,362 +2935,362 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-rd(l,j,g,e,d,q,p,m,a,o,c){var
+rt(l,j,g,e,d,q,p,m,b,o,c){var
 r=m[1];if(r){var
-w=a[2],x=n(function(a){return b(w,a)},q),t=a2(f(p,o),x),y=k(c),z=m[2],A=cf(Y(s,dV(l,j,g,e,d,s(h),a,t,z)),y),B=i(c);return[0,dR(dV(l,j,g,e,d,h,a,t,[0,r[1]]),B),A]}var
+w=b[2],x=n(function(b){return a(w,b)},q),s=a8(f(p,o),x),y=k(c),z=m[2],A=ci($(t,dY(l,j,g,e,d,t(h),b,s,z)),y),B=i(c);return[0,dV(dY(l,j,g,e,d,h,b,s,[0,r[1]]),B),A]}var
 u=m[2];if(u){var
-C=a[2],D=n(function(a){return b(C,a)},q),v=a2(f(p,o),D),E=k(c),F=[0,u[1]],G=cf(Y(s,dV(l,j,g,e,d,s(h),a,v,F)),E),H=i(c);return[0,dR(dV(l,j,g,e,d,h,a,v,0),H),G]}return c}function
-e$(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c0(b,o);if(d){var
-e=c0(b,a);if(e){var
-n=dK(p,b),q=e$(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rd(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return a2(cZ(b,a),r)}return a}return a}return a}function
-re(a){var
-b=a[4];return hy(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dW(b,a){return as(a,b,[0,e,e,h,h])}function
-rf(f,d,a,c,b){var
-g=e5(c,b,n(function(a){return e},a)),h=J(f[9]);return q3(c3(d),h,a,g)}function
-h3(e,c,a){if(c)if(a)var
-f=h3(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,j(a[1],g),f];else
+C=b[2],D=n(function(b){return a(C,b)},q),v=a8(f(p,o),D),E=k(c),F=[0,u[1]],G=ci($(t,dY(l,j,g,e,d,t(h),b,v,F)),E),H=i(c);return[0,dV(dY(l,j,g,e,d,h,b,v,0),H),G]}return c}function
+fh(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=c6(b,o);if(d){var
+e=c6(b,a);if(e){var
+n=dO(p,b),q=fh(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rt(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return a8(c5(b,a),r)}return a}return a}return a}function
+ru(a){var
+b=a[4];return hJ(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+dZ(b,a){return aj(a,b,[0,e,e,h,h])}function
+rv(f,d,a,c,b){var
+g=fb(c,b,n(function(a){return e},a)),h=F(f[9]);return rh(c9(d),h,a,g)}function
+ic(e,c,b){if(c)if(b)var
+f=ic(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
 var
-d=a;else
+d=b;else
 var
 d=c;return d}function
-rg(i,f,w,b,v,u,d,t,s,r,q,a,c){var
-j=cZ(J(d),a),k=hH(a,s,e,e);if(k){var
-l=k[1];if(I(l[1],b)&&A(e,b)){var
-x=bo(g(2,h),hR);if(p(hQ(j),x)){var
-m=aP(c0(J(d),a),q),n=rf(i,f,w,j,t),o=e1(a,r),y=I(m,e)?n:h3(m,f,n),z=q$(b,u,l[2],o);return h0(function(a,c,d){return rc(i,b,z,o,a,c,d)},v,y,c)}}return c}return c}function
-rh(a,l,j,b,h,u,Q,P,g,O,f){var
-v=l[3],d=dU(O,l[4]),c=n(i,d),w=an(function(b){return aK(b,a[2])},c);if(w){var
-m=hU(l[3],j,d,g),o=f[1];if(o){var
-R=[0,o[1],o[2]],p=e9(u,c);if(p)var
-x=p[1],y=hV(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
-d=as(i(c),g,ce),f=hW(S,A,k(c),d);return hX(a,e,dW(b,i(c)),f)},d),B=hY(a,e),C=a2(T,n(k,B)),q=n(i,B),U=c3(b),D=n(function(a){return e6(h,a)},x),E=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),D,q),V=rg(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return e7(U,a,D)},F=[0,e$(a,e,h2(a,A),C,E,q,Y,X,W,b,V)];else
+rw(i,f,w,b,v,u,d,t,s,r,q,a,c){var
+j=c5(F(d),a),k=hR(a,s,e,e);if(k){var
+l=k[1];if(J(l[1],b)&&z(e,b)){var
+x=bt(g(2,h),h2);if(o(h1(j),x)){var
+m=ay(c6(F(d),a),q),n=rv(i,f,w,j,t),p=e9(a,r),y=J(m,e)?n:ic(m,f,n),A=rp(b,u,l[2],p);return h$(function(a,c,d){return rs(i,b,A,p,a,c,d)},v,y,c)}}return c}return c}function
+rx(a,l,j,b,h,u,Q,P,g,O,f){var
+v=l[3],d=dX(O,l[4]),c=n(i,d),w=ao(function(b){return aL(b,a[2])},c);if(w){var
+m=h5(l[3],j,d,g),o=f[1];if(o){var
+R=[0,o[1],o[2]],p=ff(u,c);if(p)var
+x=p[1],y=h6(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
+d=aj(i(c),g,ch),f=h7(S,A,k(c),d);return h8(a,e,dZ(b,i(c)),f)},d),B=h9(a,e),C=a8(T,n(k,B)),q=n(i,B),U=c9(b),D=n(function(a){return fc(h,a)},x),E=fe(a,b,c,n(function(a){return dZ(b,a)[2]},c),D,q),V=rw(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return fd(U,a,D)},F=[0,fh(a,e,ib(a,A),C,E,q,Y,X,W,b,V)];else
 var
 F=p;return F}var
 r=f[2];if(r){var
-s=e9(u,c);if(s)var
-Z=s[1],G=hV(v,j),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
-d=as(i(c),g,ce),e=hW(_,I,k(c),d);return hX(a,t,dW(b,i(c)),e)},d),J=hY(a,t),aa=a2($,n(k,J)),K=n(i,J),ab=c3(b),L=n(function(a){return e6(h,a)},Z),ac=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return e7(ab,a,L)},M=[0,e$(a,t,h2(a,I),aa,ac,K,af,ae,ad,b,m)];else
+s=ff(u,c);if(s)var
+Z=s[1],G=h6(v,j),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
+d=aj(i(c),g,ch),e=h7(_,I,k(c),d);return h8(a,t,dZ(b,i(c)),e)},d),J=h9(a,t),aa=a8($,n(k,J)),K=n(i,J),ab=c9(b),L=n(function(a){return fc(h,a)},Z),ac=fe(a,b,c,n(function(a){return dZ(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return fd(ab,a,L)},M=[0,fh(a,t,ib(a,I),aa,ac,K,af,ae,ad,b,m)];else
 var
 M=s;return M}var
 N=[0,m]}else
 var
 N=w;return N}function
-dX(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dX(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-h4(d,c,b,a){if(a)var
-e=a[1],h=h4(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cb(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+d0(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,d0(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+id(d,c,b,a){if(a)var
+e=a[1],h=id(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ce(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fa=[0,e,0];function
-ri(e,b,a){var
-f=cf([0,e],k(a)),g=cf(k(b),f),c=i(b);if(c)var
+fi=[0,e,0];function
+ry(e,b,a){var
+f=ci([0,e],k(a)),g=ci(k(b),f),c=i(b);if(c)var
 h=c[1],d=v(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-rj(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dT(e,c,a[3],a[4]);return dX(function(a){return ri(c,g,a)},f,b)}return b}return b}function
-h5(d,a,c,b){var
-e=bs(fa,c),f=a[4],g=a[3];return cY(function(a,c){return rj(d,g,b,a,c)},f,e)}function
-h6(b,a){return v(e,l(b,at(n(i,a))))}function
-h7(b){var
+rz(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=c_(e,c,a[3],a[4]);return d0(function(a){return ry(c,g,a)},f,b)}return b}return b}function
+ie(d,a,c,b){var
+e=bw(fi,c),f=a[4],g=a[3];return c4(function(a,c){return rz(d,g,b,a,c)},f,e)}function
+ig(b,a){return v(e,l(b,at(n(i,a))))}function
+ih(b){var
 a=k(b);return a?a[1]:e}function
-dY(a){return k(a)?0:1}function
-rk(a){return J(cc(dY,a))}function
-h8(b,a){var
+d1(a){return k(a)?0:1}function
+rA(a){return F(cf(d1,a))}function
+ii(b,a){var
 c=k(a);if(c){var
-d=j(i(a),b);return aD(c[1],d)}return j(i(a),b)}function
-rl(g,f,e,d,a){var
-b=dY(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,h7(a))),c=v(i(a),j);else
+d=j(i(a),b);return ax(c[1],d)}return j(i(a),b)}function
+rB(g,f,e,d,a){var
+b=d1(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,ih(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,h8(f,a)]]}function
-dZ(a){var
+c=i(a);return[0,[0,c],[0,ii(f,a)]]}function
+d2(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-rm(b,a){var
-c=rk(a),d=at(n(h7,a)),e=h6(b,a);return n(function(a){return rl(b,e,d,c,a)},a)}function
-rn(c,a){var
-d=c[10],h=d?v(e,l(d[1],a)):e,f=c[11],i=f?v(e,l(a,f[1])):e,g=v(h,i);return b(g,g)}function
-ro(e,d,a){var
-f=l(d,a),c=v(l(a,e),f);return b(c,c)}function
-d0(b){var
-a=b[10];return a?p(e,a[1]):a}function
-fb(b){var
-a=b[11];return a?p(a[1],e):a}function
-rp(b,a){var
-c=d0(b),d=c?A(a,e):c;if(d)var
+rC(b,a){var
+c=rA(a),d=at(n(ih,a)),e=ig(b,a);return n(function(a){return rB(b,e,d,c,a)},a)}function
+rD(c,b){var
+d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
+rE(e,d,b){var
+f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
+d3(b){var
+a=b[10];return a?o(e,a[1]):a}function
+fj(b){var
+a=b[11];return a?o(a[1],e):a}function
+rF(b,a){var
+c=d3(b),d=c?z(a,e):c;if(d)var
 f=d;else{var
-g=fb(b);if(g)return A(e,a);var
+g=fj(b);if(g)return z(e,a);var
 f=g}return f}function
-h9(c,a){return at(n(function(a){return rp(c,a)?e:b(a,a)},a))}function
-h_(b,a){return d0(b)?a:n(s,a)}function
-h$(a){return aT(v,dN(e,a),a)}function
-rq(a,c){var
-d=d0(a),b=d||fb(a);return b?A(h$(h_(a,c)),e):b}function
-rr(e,d,c,a){var
-f=b(e,d),g=k(a),h=T(b(k(c),g),f),j=b(e,d),l=i(a);return[0,u(b(i(c),l),j),h]}function
-ia(a,e,d,c){function
-f(b){return dO([0,a,a],rr(a,e,c,ia(a,j(e,h),b,c)))}function
-i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-ib(c,b,a){function
-d(b){return ib(c,b,cd(c,a,a))}function
+ij(c,b){return at(n(function(b){return rF(c,b)?e:a(b,b)},b))}function
+ik(b,a){return d3(b)?a:n(t,a)}function
+il(a){return aW(v,dR(e,a),a)}function
+rG(a,c){var
+d=d3(a),b=d||fj(a);return b?z(il(ik(a,c)),e):b}function
+rH(e,d,c,b){var
+f=a(e,d),g=k(b),h=R(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
+im(b,e,d,c){function
+f(a){return dS([0,b,b],rH(b,e,c,im(b,j(e,h),a,c)))}function
+i(c){return[0,b,a(g(2,h),b)]}return 0===d?i(0):f(d-1|0)}function
+io(c,b,a){function
+d(b){return io(c,b,cg(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-rs(a,n,d,c,m){var
-o=aE(m,K(d)),f=aU(a,eY(c),o),q=k(f),i=p(b(g(2,h),q),a);if(i)var
-j=ia(a,h,n,f),r=p(e,c)?j:qI(a,j),l=[0,ib(a,d,r)];else
+rI(b,n,d,c,m){var
+p=aF(m,K(d)),f=aX(b,e4(c),p),q=k(f),i=o(a(g(2,h),q),b);if(i)var
+j=im(b,h,n,f),r=o(e,c)?j:qY(b,j),l=[0,io(b,d,r)];else
 var
 l=i;return l}function
-rt(o,n,d,c){var
-p=b(g(2,h),c),a=v(e,u(b(D(g(2,h)),d),p)),q=bP(c),f=v(e,j(l(bP(eY(d)),q),h)),i=j(j(bP(o),a),f),r=j(bq(i),h),s=bq(a),k=aD(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),w=bp(j(j(a,m),t)),x=bp(m);return[0,[0,bp(k),x],w]}function
-ic(a,h,d,c){var
-e=rt(a,h,d,c),f=e[1],g=aE(a,K(e[2])),b=rs(g,f[1],f[2],d,c),i=b?[0,hA(g,a,b[1])]:b;return i}var
-ru=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),id=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-c4(g,f,c,a){if(p(a,e))return 0;if(A(b(ru,a),c))return 0;if(A(c,b(s(id),a))){var
-d=ic(g,f,s(id),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return ic(g,f,c,a)}function
-fc(a,g,f){var
+rJ(o,n,d,c){var
+p=a(g(2,h),c),b=v(e,u(a(E(g(2,h)),d),p)),q=bU(c),f=v(e,j(l(bU(e4(d)),q),h)),i=j(j(bU(o),b),f),r=j(bv(i),h),s=bv(b),k=ax(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),w=bu(j(j(b,m),t)),x=bu(m);return[0,[0,bu(k),x],w]}function
+ip(a,h,d,c){var
+e=rJ(a,h,d,c),f=e[1],g=aF(a,K(e[2])),b=rI(g,f[1],f[2],d,c),i=b?[0,hL(g,a,b[1])]:b;return i}var
+rK=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),iq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+c$(g,f,c,b){if(o(b,e))return 0;if(z(a(rK,b),c))return 0;if(z(c,a(t(iq),b))){var
+d=ip(g,f,t(iq),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return ip(g,f,c,b)}function
+fk(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=c4(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-rv(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
-e=l(K(c[2]),h),f=j(a,b(e,fc(c,a,d))),g=[0,T(b(a,a),f)],i=b(e,a),k=j(fc(c,a,d),i);return[0,[0,u(b(a,fc(c,a,d)),k)],g]}function
-ie(d,c){var
-e=ag(d);return function(a,f){var
-g=b(a[2],e),h=h9(d,f),i=b(a[1],a[1]);return T(a3(b(b(b(c,c),i),h)),g)}}function
-ig(d,a,h,f,c){if(I(h[1],e)&&rq(d,c)){var
-g=h$(h_(d,c)),i=b(g,g);return s(bq(u(b(b(a,a),i),f)))}var
-j=h9(d,c);return a3(T(b(b(a,a),j),f))}function
-ih(a){return a?a[1][2]:h}function
-ii(a){var
-c=ag(a);return function(a){return Y(function(a){return b(a[1],c)},a)}}function
-rw(a,c){var
-e=ih(c);function
-g(a){return b(e,a)}function
-d(a){return Y(g,a)}var
-h=f(ii(a),c),i=[0,Y(s,f(ii(a),c)),h],j=d(a[11]);return dS([0,d(a[10]),j],i)}function
-ij(c,a){var
-d=ag(c);return function(f,e){var
-g=b(b(d,ih(f)),d),h=rw(c,f),i=h[1];if(i){var
+h=a[8],d=c$(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+rL(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=j(b,a(e,fk(c,b,d))),g=[0,R(a(b,b),f)],i=a(e,b),k=j(fk(c,b,d),i);return[0,[0,u(a(b,fk(c,b,d)),k)],g]}function
+ir(d,c){var
+e=aa(d);return function(b,f){var
+g=a(b[2],e),h=ij(d,f),i=a(b[1],b[1]);return R(aY(a(a(a(c,c),i),h)),g)}}function
+is(d,b,h,f,c){if(J(h[1],e)&&rG(d,c)){var
+g=il(ik(d,c)),i=a(g,g);return t(bv(u(a(a(b,b),i),f)))}var
+j=ij(d,c);return aY(R(a(a(b,b),j),f))}function
+it(a){return a?a[1][2]:h}function
+iu(b){var
+c=aa(b);return function(b){return $(function(b){return a(b[1],c)},b)}}function
+rM(b,c){var
+e=it(c);function
+g(b){return a(e,b)}function
+d(a){return $(g,a)}var
+h=f(iu(b),c),i=[0,$(t,f(iu(b),c)),h],j=d(b[11]);return dW([0,d(b[10]),j],i)}function
+iv(c,b){var
+d=aa(c);return function(f,e){var
+g=a(a(d,it(f)),d),h=rM(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],m=[0,T(b(a,at(n(function(a){var
-c=b(k,a);return v(b(l,a),c)},e))),g)];return[0,[0,u(b(a,at(n(function(a){var
-c=b(k,a);return aD(b(l,a),c)},e))),g)],m]}return ce}return ce}}function
-rx(a,f){var
-c=ag(a);return function(g){var
-d=a[10];if(d){var
-e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,T(b(f,at(n(function(a){return ro(l,k,a)},g))),j)];else
+k=j[1],l=i[1],m=[0,R(a(b,at(n(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,u(a(b,at(n(function(b){var
+c=a(k,b);return ax(a(l,b),c)},e))),g)],m]}return ch}return ch}}function
+rN(b,f){var
+c=aa(b);return function(g){var
+d=b[10];if(d){var
+e=b[11];if(e)var
+j=a(c,c),k=e[1],l=d[1],h=[0,R(a(f,at(n(function(a){return rE(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=b(c,c);return[0,[0,u(b(f,at(n(function(b){return rn(a,b)},g))),m)],i]}}function
-ik(b,c,j,a){var
+m=a(c,c);return[0,[0,u(a(f,at(n(function(a){return rD(b,a)},g))),m)],i]}}function
+iw(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(rx(b,c),a):rv(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(rN(b,c),a):rL(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=m(ij(b,c),[0,e],a),o=[0,m(ie(b,c),e,a)],p=n(s,a);return dS([0,[0,s(m(ie(b,c),e,p))],o],l)}return m(ij(b,c),0,a)}var
-g=d[1],h=aP(a,a),k=[0,ig(b,c,g,h,a)];return[0,[0,s(ig(b,c,g,h,n(s,a)))],k]}}function
-ry(a,c,b){var
+e=i[1],l=m(iv(b,c),[0,e],a),o=[0,m(ir(b,c),e,a)],p=n(t,a);return dW([0,[0,t(m(ir(b,c),e,p))],o],l)}return m(iv(b,c),0,a)}var
+g=d[1],h=ay(a,a),k=[0,is(b,c,g,h,a)];return[0,[0,t(is(b,c,g,h,n(t,a)))],k]}}function
+rO(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(ik(a,c,b,0),i)];else
+i=a[2],f=[0,bw(iw(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hJ(a);if(g)var
-j=a[9],h=[0,n(function(d){return ik(a,c,b,d)},j)];else
+g=hU(a);if(g)var
+j=a[9],h=[0,n(function(d){return iw(a,c,b,d)},j)];else
 var
 h=g;return h}function
-il(d,c,b,a){function
+ix(d,c,b,a){function
 e(b){var
-e=il(d,c+1|0,b,hw(a));return[0,m(d,c,dN(rz,a)),e]}function
+e=ix(d,c+1|0,b,hH(a));return[0,m(d,c,dR(rP,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-rA(e,d,c,b,j,i,h,a,g,f){var
-k=h1(e,c,a,b,g),l=d[2],m=0;return bC(il(function(f,g){return rh(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-fd(a,b){var
-c=a[4];return cb(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-rB(a,e,d,c){var
-b=h5(a,e,d,c);return[0,h6(a,b),b]}function
-rC(c,b,a){return dY(a)?b:v(b,h8(c,a))}function
-im(c,a,b){if(a){if(b){var
-d=im(c,a[2],b[2]);return[0,rC(c,a[1],b[1]),d]}return a}return a}function
-rD(f,a,b){var
-c=bQ(0,a[2]),g=cc(function(b){return fd(a,b)},c),d=n(function(c){return rB(f,a,b,c)},g),h=bs(e,b),i=cY(function(b,a){return im(a[1],b,a[2])},d,h);return[0,d,K(J(cc(function(b){return dJ(fd(a,b))},c))),i]}function
-io(b,a){if(b)if(a)var
-d=io(b[2],a[2]),c=[0,dS(b[1],a[1]),d];else
+rQ(e,d,c,b,j,i,h,a,g,f){var
+k=ia(e,c,a,b,g),l=d[2],m=0;return bG(ix(function(f,g){return rx(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+fl(a,b){var
+c=a[4];return ce(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+rR(a,e,d,c){var
+b=ie(a,e,d,c);return[0,ig(a,b),b]}function
+rS(c,b,a){return d1(a)?b:v(b,ii(c,a))}function
+iy(c,a,b){if(a){if(b){var
+d=iy(c,a[2],b[2]);return[0,rS(c,a[1],b[1]),d]}return a}return a}function
+rT(f,a,b){var
+c=bV(0,a[2]),g=cf(function(b){return fl(a,b)},c),d=n(function(c){return rR(f,a,b,c)},g),h=bw(e,b),i=c4(function(b,a){return iy(a[1],b,a[2])},d,h);return[0,d,K(F(cf(function(b){return dN(fl(a,b))},c))),i]}function
+iz(b,a){if(b)if(a)var
+d=iz(b[2],a[2]),c=[0,dW(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-rE(c,b,a,g){var
-d=dZ(b);if(d)var
-e=function(a){return io(g,rm(c,a))},h=e(bs(fa,b[2])),i=function(d){return fd(a,d)?e(h5(c,a,b[2],d)):h},f=[0,n(i,bQ(0,a[2]))];else
+rU(c,b,a,g){var
+d=d2(b);if(d)var
+e=function(a){return iz(g,rC(c,a))},h=e(bw(fi,b[2])),i=function(d){return fl(a,d)?e(ie(c,a,b[2],d)):h},f=[0,n(i,bV(0,a[2]))];else
 var
 f=d;return f}function
-d1(a){return a[12]}function
-ao(b,a){return as(a,b[13],0)}function
-ci(b,a){return as(a,b[14],e)}function
-rF(a,c){return p(e,a)?b(a,i(c)):b(a,k(c))}function
-fe(c,b,a){if(c){if(b){if(a){var
-d=fe(c[2],b[2],a[2]),f=a[1];return j(rF(l(c[1],b[1]),f),d)}return e}return e}return e}function
-bR(b,a){var
-c=b[2];return J(a)===c?1:0}function
-rG(a,i,h,d,c){var
-e=bR(a,ao(a,d)),f=e?bR(a,ao(a,c)):e;if(f)var
-k=ci(a,c),m=b(i,l(ci(a,d),k)),n=ao(a,c),g=[0,j(fe(ao(a,d),n,h),m)];else
+d4(a){return a[12]}function
+aq(b,a){return aj(a,b[13],0)}function
+cl(b,a){return aj(a,b[14],e)}function
+rV(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
+fm(c,b,a){if(c){if(b){if(a){var
+d=fm(c[2],b[2],a[2]),f=a[1];return j(rV(l(c[1],b[1]),f),d)}return e}return e}return e}function
+bW(b,a){var
+c=b[2];return F(a)===c?1:0}function
+rW(b,i,h,d,c){var
+e=bW(b,aq(b,d)),f=e?bW(b,aq(b,c)):e;if(f)var
+k=cl(b,c),m=a(i,l(cl(b,d),k)),n=aq(b,c),g=[0,j(fm(aq(b,d),n,h),m)];else
 var
 g=f;return g}function
-ip(f,e,a,d,c){if(a){var
-g=b(a[1],c);return p(b(d,b(e,d1(f))),g)}return a}function
-iq(f,d,c){if(d){if(c){var
-a=c[1],g=iq(f,d[2],c[2]);if(A(e,a[1])&&dY(d[1])&&A(a[2],f)){var
-h=a[3],i=l(f,a[2]);return v(g,l(b(a[1],i),h))}return g}return e}return e}function
-rH(a){var
+iA(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,d4(f))),g)}return b}function
+iB(f,d,c){if(d){if(c){var
+b=c[1],g=iB(f,d[2],c[2]);if(z(e,b[1])&&d1(d[1])&&z(b[2],f)){var
+h=b[3],i=l(f,b[2]);return v(g,l(a(b[1],i),h))}return g}return e}return e}function
+rX(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-rI(d,c,b,a){var
-e=br(d[3],c);return n(rH,br(br(b,a),e))}function
-rJ(a){return A(e,a[1])?a[3]:e}function
-ir(b,a){var
-c=k(a);return iq(i(a),c,b)}function
-rK(e,d,c,a){var
-f=ir(a,[0,e,bs(fa,d[2])]),g=b(c[2],f),h=c[1];return j(at(n(function(b){return ir(a,b)},h)),g)}function
-rL(b,a){var
-c=b[3];return br(n(i,a),c)}function
-rM(f,a,e,i,h,d,c){var
-k=ao(a,c),g=rI(e,h,ao(a,d),k),m=rK(f,a,e,g),o=at(n(rJ,g)),p=ci(a,c),q=b(f,l(ci(a,d),p)),r=rL(e,i),s=ao(a,c);return l(l(j(fe(ao(a,d),s,r),q),o),m)}function
-rN(a){var
+rY(d,c,b,a){var
+e=aM(d[3],c);return n(rX,aM(aM(b,a),e))}function
+rZ(a){return z(e,a[1])?a[3]:e}function
+iC(b,a){var
+c=k(a);return iB(i(a),c,b)}function
+r0(e,d,c,b){var
+f=iC(b,[0,e,bw(fi,d[2])]),g=a(c[2],f),h=c[1];return j(at(n(function(a){return iC(b,a)},h)),g)}function
+r1(b,a){var
+c=b[3];return aM(n(i,a),c)}function
+r2(f,b,e,i,h,d,c){var
+k=aq(b,c),g=rY(e,h,aq(b,d),k),m=r0(f,b,e,g),o=at(n(rZ,g)),p=cl(b,c),q=a(f,l(cl(b,d),p)),r=r1(e,i),s=aq(b,c);return l(l(j(fm(aq(b,d),s,r),q),o),m)}function
+r3(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dZ(a);return 0}return 0}return 0}function
-rO(m,a,l,k,b,d,c){var
-f=rN(a),g=f?bR(a,ao(a,d)):f,h=g?bR(a,ao(a,c)):g,i=h?bR(a,b):h,j=i?an(function(a){return p(e,a)},b):i,n=j?[0,rM(m,a,l,k,b,d,c)]:j;return n}function
-rP(c,b,a,j,i,h,g,f,e){var
-d=aK(0,b[2]);return d?ip(c,a,rO(a,c,j,i,h,b[1],g),f,e):d}function
-is(b,a){var
+d==="number"&&!d)return d2(a);return 0}return 0}return 0}function
+r4(m,a,l,k,b,d,c){var
+f=r3(a),g=f?bW(a,aq(a,d)):f,h=g?bW(a,aq(a,c)):g,i=h?bW(a,b):h,j=i?ao(function(a){return o(e,a)},b):i,n=j?[0,r2(m,a,l,k,b,d,c)]:j;return n}function
+r5(c,b,a,j,i,h,g,f,e){var
+d=aL(0,b[2]);return d?iA(c,a,r4(a,c,j,i,h,b[1],g),f,e):d}function
+iD(b,a){var
 c=k(b);if(c)var
-g=c[1],d=aD(k(a),g);else
+g=c[1],d=ax(k(a),g);else
 var
 d=k(a);var
 e=i(b);if(e)var
 h=e[1],f=v(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-rQ(d,c,b,a){switch(a[0]){case
+r6(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=dT(c,d,a[2],a[3]);return dX(function(a){return is(f,a)},e,b);default:var
-h=a[1],g=0,i=dT(c,d,a[2],a[3]);return h4(function(a){return is(i,a)},h,g,b)}}function
-rR(d,c,b,a){return cY(function(a,b){return rQ(d,c,a,b)},a,b)}function
-c5(a){return A(e,a[1])}function
-rS(a){return A(a[1],a[2])}function
-d2(c,b,d,a){function
+e=a[1],f=c_(c,d,a[2],a[3]);return d0(function(a){return iD(f,a)},e,b);default:var
+h=a[1],g=0,i=c_(c,d,a[2],a[3]);return id(function(a){return iD(i,a)},h,g,b)}}function
+r7(d,c,b,a){return c4(function(a,b){return r6(d,c,a,b)},a,b)}function
+da(a){return z(e,a[1])}function
+r8(a){return z(a[1],a[2])}function
+d5(c,b,d,a){function
 e(d){if(a){var
-e=d2(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,d2(c,b,d,0)]}function
+e=d5(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,d5(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-rT(a){var
-b=d2(a[17],[0,e,h],a[2],a[18]);return br(d2(a[15],[0,h,h],a[2],a[16]),b)}function
-c6(b){var
+fn(a){var
+b=d5(a[17],[0,e,h],a[2],a[18]);return aM(d5(a[15],[0,h,h],a[2],a[16]),b)}function
+cm(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-ff(b,c){var
+d6(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return c5(i(c))?0:2;case
-2:return c5(i(c))?c6(b)?0:1:2;case
+1:return da(i(c))?0:2;case
+2:return da(i(c))?cm(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(c6(b)&&c5(i(c))&&c5(d)&&rS(d))return 0;return 2;case
-1:if(c6(b)&&p(e,a[1][1]))return 0;return 2;default:return c5(a[1])?1:2}}function
-rU(c){var
+d=a[1];if(cm(b)&&da(i(c))&&da(d)&&r8(d))return 0;return 2;case
+1:if(cm(b)&&o(e,a[1][1]))return 0;return 2;default:return da(a[1])?1:2}}function
+r9(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-d3(c,i,b,h){var
-a=c4(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=p(b,e)?aD(f,c):f,g=[0,[0,d[1],j]];else
+d7(c,i,b,h){var
+a=c$(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=o(b,e)?ax(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-cj(t,c,a,g,B,r,d){var
-h=i(r)[1],k=i(r)[2],f=t[5];if(typeof
+bX(s,c,b,g,B,r,d){var
+h=i(r)[1],k=i(r)[2],f=s[5];if(typeof
 f==="number")switch(f){case
-0:return[0,aU(a,d,c)];case
+0:return[0,aX(b,d,c)];case
 1:var
-C=b(k,c);return[0,aU(a,s(b(h,d)),C)];case
-2:if(c6(t)){var
-D=b(k,c);return d3(a,g,s(b(h,d)),D)}var
-E=b(k,c);return d3(a,g,s(b(h,l(c,d))),E);case
-3:return 0;default:return[0,aU(a,v(e,d),c)]}else
+C=a(k,c);return[0,aX(b,t(a(h,d)),C)];case
+2:if(cm(s)){var
+D=a(k,c);return d7(b,g,t(a(h,d)),D)}var
+E=a(k,c);return d7(b,g,t(a(h,l(c,d))),E);case
+3:return 0;default:return[0,aX(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],w=u[2],F=u[1],G=b(b(c,k),F),H=j(b(b(h,d),w),G),I=b(c,k);return qM(a,g,B,b(j(b(h,d),I),w),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),w),G),I=a(c,k);return q2(b,g,B,a(j(a(h,d),I),w),H);case
 1:var
-m=f[1],J=b(c,m[2]),K=b(c,m[1]),n=qR(a,j(b(d,m[2]),K),J);if(n){var
-x=n[1],o=d3(a,g,s(x[2]),a);if(o)var
-q=d3(a,g,s(x[1]),a),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=q7(b,j(a(d,m[2]),K),J);if(n){var
+x=n[1],p=d7(b,g,t(x[2]),b);if(p)var
+q=d7(b,g,t(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
-y=o;var
+y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=b(d,A[2]);return p(b(A[1],c),M)?[0,aU(a,d,c)]:[0,[0,e,e]]}}function
-fg(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,aX(b,d,c)]:[0,[0,e,e]]}}function
+fo(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-it(b,j,h,g,f,d,a){if(a)return Y(i,cj(b,j,h,g,f,d,a[1]));var
-c=rU(b),k=c?[0,e]:c;return k}function
-iu(g,f,e,d,c,b,a){return a?Y(k,cj(g,f,e,d,c,b,a[1])):a}function
-rV(f,d,c,a){var
-g=b(a,a),h=v(b(c,c),g),i=A(e,c)?b(c,c):A(a,e)?b(a,a):e,j=b(d,d),k=T(s(b(f,i)),j),l=b(d,d);return[0,u(s(b(f,h)),l),k]}function
-rW(a,m,g,f){var
+iE(b,j,h,g,f,d,a){if(a)return $(i,bX(b,j,h,g,f,d,a[1]));var
+c=r9(b),k=c?[0,e]:c;return k}function
+iF(g,f,e,d,c,b,a){return a?$(k,bX(g,f,e,d,c,b,a[1])):a}function
+r_(f,d,c,b){var
+g=a(b,b),h=v(a(c,c),g),i=z(e,c)?a(c,c):z(b,e)?a(b,b):e,j=a(d,d),k=R(t(a(f,i)),j),l=a(d,d);return[0,u(t(a(f,h)),l),k]}function
+r$(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=k(g)[1],e=k(g)[2],n=b(h,a),o=l(b(d[1],e),n),p=b(h,a),q=l(b(c[1],e),p),i=[0,rV(m,b(a,e),q,o)];else
+h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,r_(m,a(b,e),q,o)];else
 var
 i=d;var
 j=i}else
 var
 j=c;return j}function
-rX(a){var
-c=k(a),d=Y(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-rY(b,a){return c6(b)?rX(a):a}function
-fh(b,e,d,g,f,a,c){switch(ff(b,a)){case
+sa(a){var
+c=k(a),d=$(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
+sb(b,a){return cm(b)?sa(a):a}function
+fp(b,e,d,g,f,a,c){switch(d6(b,a)){case
 0:var
-j=iu(b,e,d,g,f,a,i(c));return fg(it(b,e,d,g,f,a,k(c)),j);case
+j=iF(b,e,d,g,f,a,i(c));return fo(iE(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=iu(b,e,d,g,f,a,k(c));return fg(it(b,e,d,g,f,a,i(c)),l);default:var
+l=iF(b,e,d,g,f,a,k(c));return fo(iE(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return rW(e,d,a,c);return 0}}function
-fi(a,f,e,d,c,b,p){var
-i=rY(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return r$(e,d,a,c);return 0}}function
+fq(a,f,e,d,c,b,p){var
+i=sb(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(I(g,k)){var
+k=h[1];if(J(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cj(a,f,e,d,c,b,g)}return fh(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fh(a,f,e,d,c,b,[0,[0,g],0])}return fh(a,f,e,d,c,b,[0,0,h])}function
-c7(b,a){return cY(v,a,b)}function
-rZ(a){if(a)var
-b=a[2],c=a[1],e=n(k,b),f=c7(k(c),e),g=n(i,b),d=[0,[0,c7(i(c),g),f]];else
+n=1;if(n)return bX(a,f,e,d,c,b,g)}return fp(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fp(a,f,e,d,c,b,[0,[0,g],0])}return fp(a,f,e,d,c,b,[0,0,h])}function
+db(b,a){return c4(v,a,b)}function
+sc(a){if(a)var
+b=a[2],c=a[1],e=n(k,b),f=db(k(c),e),g=n(i,b),d=[0,[0,db(i(c),g),f]];else
 var
 d=a;return d}function
-iv(c,b,a){var
+iG(c,b,a){var
 d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
-fj(d,b,a){if(b){var
+fr(d,b,a){if(b){var
 c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
-r0(b,a){var
-c=k(a),d=fj(aD,k(b),c),e=i(a);return[0,iv(aD,i(b),e),d]}function
-r1(b,a){var
-c=k(a),d=iv(v,k(b),c),e=i(a);return[0,fj(v,i(b),e),d]}function
-fk(b,a){if(a){var
-c=a[2],d=a[1];return c?m(b,d,fk(b,c)):d}return ce}function
-r2(g){function
+sd(b,a){var
+c=k(a),d=fr(ax,k(b),c),e=i(a);return[0,iG(ax,i(b),e),d]}function
+se(b,a){var
+c=k(a),d=iG(v,k(b),c),e=i(a);return[0,fr(v,i(b),e),d]}function
+fs(b,a){if(a){var
+c=a[2],d=a[1];return c?m(b,d,fs(b,c)):d}return ch}function
+sf(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3308,177 +3309,177 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return a2(c[1],f)}var
+f=e(b);return a8(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-r3(b,a){return aT(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
-c8(a,b,f){if(f){var
-c=f[2],d=f[1];if(A(a,d)){var
-g=c8(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
-i=function(f){if(I(d,a)){var
-e=c8(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return c8(a,b,c)},k=function(b){return c8(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
-r4=r2([0,function(b,a){return p(a,b)}]);function
-iw(b,a){var
-c=f(r4[5],a);return as(ho(b),c,e)}function
-r5(b,a){return J(cc(function(a){return A(b,a)},a))}function
-r6(p,c){var
-a=hu(p,J(c)),d=n(i,c),e=n(k,c),f=iw(a,d),g=iw(a,e),h=c8(f,hq(a,r5(f,d)),d),l=aK(0,a),m=l?h[2]===a?1:0:l;if(m)var
-q=K(a),r=r3(g,e),s=T(j(b(K(a),g),r),q),t=K(a),o=[0,[0,u(h[1],t),s]];else
+sg(b,a){return aW(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
+dc(a,b,f){if(f){var
+c=f[2],d=f[1];if(z(a,d)){var
+g=dc(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+i=function(f){if(J(d,a)){var
+e=dc(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dc(a,b,c)},k=function(b){return dc(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+sh=sf([0,function(b,a){return o(a,b)}]);function
+iH(b,a){var
+c=f(sh[5],a);return aj(hA(b),c,e)}function
+si(b,a){return F(cf(function(a){return z(b,a)},a))}function
+sj(p,c){var
+b=hF(p,F(c)),d=n(i,c),e=n(k,c),f=iH(b,d),g=iH(b,e),h=dc(f,hC(b,si(f,d)),d),l=aL(0,b),m=l?h[2]===b?1:0:l;if(m)var
+q=K(b),r=sg(g,e),s=R(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
 var
 o=m;return o}function
-ix(a){return aT(j,e,a)}function
-r7(b,a){return ix(n(function(a){return v(e,l(b,k(a)))},a))}function
-iy(c,a){var
-d=i(a),e=k(a);return j(b(l(c,h),e),d)}function
-r8(b,a){var
-c=K(J([0,b,a])),d=n(i,a),e=c7(i(b),d),f=n(function(a){return iy(c,a)},a),g=c7(iy(c,b),f),h=T(l(g,ix(n(i,[0,b,a]))),c);return[0,u(r7(e,[0,b,a]),c),h]}function
-r9(a){var
-b=a?[0,r8(a[1],a[2])]:a;return b}function
-r_(a){var
-c=k(a),d=Y(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
-r$(a){return aT(function(c,a){var
+iI(a){return aW(j,e,a)}function
+sk(b,a){return iI(n(function(a){return v(e,l(b,k(a)))},a))}function
+iJ(c,b){var
+d=i(b),e=k(b);return j(a(l(c,h),e),d)}function
+sl(b,a){var
+c=K(F([0,b,a])),d=n(i,a),e=db(i(b),d),f=n(function(a){return iJ(c,a)},a),g=db(iJ(c,b),f),h=R(l(g,iI(n(i,[0,b,a]))),c);return[0,u(sk(e,[0,b,a]),c),h]}function
+sm(a){var
+b=a?[0,sl(a[1],a[2])]:a;return b}function
+sn(a){var
+c=k(a),d=$(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
+so(a){return aW(function(c,a){var
 b=k(c);return b?j(b[1],a):a},e,a)}function
-sa(a){var
-b=0;return aT(function(b,a){return k(b)?a:a+1|0},b,a)}function
-sb(b,a,d){var
+sp(a){var
+b=0;return aW(function(b,a){return k(b)?a:a+1|0},b,a)}function
+sq(b,a,d){var
 c=k(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-sc(c,b,a){var
-d=sb(c,b,a),e=i(a),f=Y(function(a){return j(e,a)},d);return[0,i(a),f]}function
-sd(a){var
-b=sa(a),c=r$(a);return n(function(a){return sc(c,b,a)},a)}function
-iz(c,b){var
-g=i(b),d=p(i(c),g);if(d){var
+sr(c,b,a){var
+d=sq(c,b,a),e=i(a),f=$(function(a){return j(e,a)},d);return[0,i(a),f]}function
+ss(a){var
+b=sp(a),c=so(a);return n(function(a){return sr(c,b,a)},a)}function
+iK(c,b){var
+g=i(b),d=o(i(c),g);if(d){var
 e=k(c);if(e){var
-a=k(b);return a?p(a[1],e[1]):a}var
+a=k(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-se(e,d){var
+st(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=cb(function(b){return function(a){return iz(a,b)}}(c),a)?a:[0,c,cc(function(b){return function(a){return dJ(iz(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iA(i,h,g,f,e,d,c,a){return cj(i,b(h,K(c)),g,f,e,d,a)}function
-sf(h,g,f,e,d,c,o,b){var
-a=cj(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=ce(function(b){return function(a){return iK(a,b)}}(c),a)?a:[0,c,cf(function(b){return function(a){return dN(iK(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iL(i,h,g,f,e,d,c,b){return bX(i,a(h,K(c)),g,f,e,d,b)}function
+su(h,g,f,e,d,c,o,b){var
+a=bX(h,g,f,e,d,c,i(b));if(a){var
 j=a[1][2],m=k(b);if(m){var
-p=iA(h,g,f,e,d,c,o,m[1]);return Y(function(a){return l(j,i(a))},p)}var
+p=iL(h,g,f,e,d,c,o,m[1]);return $(function(a){return l(j,i(a))},p)}var
 n=[0,j]}else
 var
 n=a;return n}function
-sg(j,i,h,g,f,e,c){var
-k=se(0,sd(c)),l=J(c),b=bC(n(function(a){return sf(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,c7(a[1],a[2])]:a,d=m;else
+sv(j,i,h,g,f,e,c){var
+k=st(0,ss(c)),l=F(c),b=bG(n(function(a){return su(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,db(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-sh(a){var
-b=0;return aT(function(b,a){return fj(aD,k(b),a)},b,a)}function
-si(b,a){return aT(function(c,a){return j(v(i(c),b),a)},e,a)}function
-sj(j,i,h,g,f,d,a){var
-k=sh(a);if(k){var
-m=k[1],b=cj(j,i,h,g,f,d,m);if(b)var
-o=si(m,a),c=iA(j,i,h,g,f,d,J(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+sw(a){var
+b=0;return aW(function(b,a){return fr(ax,k(b),a)},b,a)}function
+sx(b,a){return aW(function(c,a){return j(v(i(c),b),a)},e,a)}function
+sy(j,i,h,g,f,d,a){var
+k=sw(a);if(k){var
+m=k[1],b=bX(j,i,h,g,f,d,m);if(b)var
+o=sx(m,a),c=iL(j,i,h,g,f,d,F(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-sk(a,f,e,d,c,b,i){var
+sz(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(ff(a,b))return 0;var
-h=n(r_,i),j=sg(a,f,e,d,c,b,h);return fg(sj(a,f,e,d,c,b,h),j)}return 0}function
-fl(e,d,c,b,a){function
-f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return bC(qP(qQ,function(a){return f(b,a)},a))}}function
-iB(c,h,g,f,e){function
-i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(ff(c,b)){case
-0:return i(b,fk(r0,a));case
-1:return i(b,fk(r1,a));default:var
-d=m(fl(c,h,g,f,e),b,a);return d?rZ(d[1]):d}return a}}function
-sl(b,f,e,d,c){function
-k(a,g){return fi(b,f,e,d,c,a,g)}return function(l,g,a){var
+g!=="number"&&0===g[0]){if(d6(a,b))return 0;var
+h=n(sn,i),j=sv(a,f,e,d,c,b,h);return fo(sy(a,f,e,d,c,b,h),j)}return 0}function
+ft(e,d,c,b,a){function
+f(f,g){return fq(e,d,c,b,a,f,g)}return function(b,a){return bG(q5(q6,function(a){return f(b,a)},a))}}function
+iM(c,h,g,f,e){function
+i(a,b){return fq(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(d6(c,b)){case
+0:return i(b,fs(sd,a));case
+1:return i(b,fs(se,a));default:var
+d=m(ft(c,h,g,f,e),b,a);return d?sc(d[1]):d}return a}}function
+sA(b,f,e,d,c){function
+k(a,g){return fq(b,f,e,d,c,a,g)}return function(l,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return m(iB(b,f,e,d,c),g,a);case
+0:return m(iM(b,f,e,d,c),g,a);case
 1:var
-i=m(fl(b,f,e,d,c),g,a);return i?r9(i[1]):i;default:return sk(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,qG(a,ce)):a;var
-n=hx(a);return m(iB(b,f,e,d,c),g,n)}var
-j=m(fl(b,f,e,d,c),g,a);return j?r6(h[1],j[1]):j}}}function
-iC(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=iC(i,h,g,f,e,ho(d),k,j),m=a[1],n=b[1],o=aK(0,d),c=[0,a_(sl(i,h,g,f,e),o,n,m),l];else
+i=m(ft(b,f,e,d,c),g,a);return i?sm(i[1]):i;default:return sz(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,qW(a,ch)):a;var
+n=hI(a);return m(iM(b,f,e,d,c),g,n)}var
+j=m(ft(b,f,e,d,c),g,a);return j?sj(h[1],j[1]):j}}}function
+iN(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=iN(i,h,g,f,e,hA(d),k,j),m=a[1],n=b[1],o=aL(0,d),c=[0,bc(sA(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-sm(a){if(typeof
+sB(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-iD(a,f,e,d,c,b){var
-g=qN(a[2],b),h=rT(a);return bC(iC(a,f,e,d,c,sm(a[6]),h,g))}function
-sn(b,a){return v(e,aD(b,a))}function
-so(a,e,d,c){var
-g=A(c,d)?k(e):i(e),f=sn(a,g),h=b(f,c);return u(j(b(l(a,f),d),h),a)}function
-iE(m,k,j,i,g,b,a){if(A(a,e))return[0,f(g,bp(l(s(h),a)))];function
+iO(a,f,e,d,c,b){var
+g=q3(a[2],b),h=fn(a);return bG(iN(a,f,e,d,c,sB(a[6]),h,g))}function
+sC(b,a){return v(e,ax(b,a))}function
+sD(b,e,d,c){var
+g=z(c,d)?k(e):i(e),f=sC(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
+iP(m,k,j,i,g,b,a){if(z(a,e))return[0,f(g,bu(l(t(h),a)))];function
 c(o){var
-b=bp(a);function
-h(a){return iE(m,k,j,i,g,o,a)}var
-c=bB(k,b);if(c){var
-d=h(as(b,j,e));if(d)var
-f=h(as(b,i,e)),p=f?[0,so(m,c[1],d[1],f[1])]:f,l=p;else
+b=bu(a);function
+h(a){return iP(m,k,j,i,g,o,a)}var
+c=bF(k,b);if(c){var
+d=h(aj(b,j,e));if(d)var
+f=h(aj(b,i,e)),p=f?[0,sD(m,c[1],d[1],f[1])]:f,l=p;else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sp(c,g,f,d,a){var
-h=as(a,ao(c,d),e);return b(g,l(as(a,ao(c,f),e),h))}function
-sq(a,b,i,h,g,f,d){var
-c=hB(a);if(c){var
-j=a[2];return iE(b,i,h,g,function(c){return sp(a,b,f,d,c)},j,e)}return c}function
-iF(d,k,i,c,h,a){if(c)if(a){var
-m=a[2],n=hw(h),l=iF(d,k,i,c[2],n,m),o=d1(d);if(I(c[1],o)){var
-p=b(k,dN(e,h)),q=d1(d);return[0,j(b(f(i,a[1]),q),p),l]}var
+sE(c,g,f,d,b){var
+h=aj(b,aq(c,d),e);return a(g,l(aj(b,aq(c,f),e),h))}function
+sF(a,b,i,h,g,f,d){var
+c=hM(a);if(c){var
+j=a[2];return iP(b,i,h,g,function(c){return sE(a,b,f,d,c)},j,e)}return c}function
+iQ(d,k,i,c,h,b){if(c)if(b){var
+m=b[2],n=hH(h),l=iQ(d,k,i,c[2],n,m),o=d4(d);if(J(c[1],o)){var
+p=a(k,dR(e,h)),q=d4(d);return[0,j(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
-g=a;else
+g=b;else
 var
 g=c;return g}function
-sr(a){var
-b=a?[0,aT(v,a[1],a[2])]:a;return b}function
-ss(a,j,h,g,f){function
+sG(a){var
+b=a?[0,aW(v,a[1],a[2])]:a;return b}function
+sH(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return sr(iF(a,j,c,ao(a,b),d,h))}var
+d=a[14];return sG(iQ(a,j,c,aq(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-st(a,f,e,d,c){var
+sI(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?ss(a,f,e,d,c):rG(a,f,e,d,c):sq(a,f,e,b[1],b[2],d,c)}function
-iG(b,a,g,f,e,d,c){return ip(b,a,st(b,a,g,f,e),d,c)}function
-ck(d,c,a){return b(a,l(b(d,a),c))}function
-su(c,f,d,a){if(A(e,c)){if(f)var
-t=f[1],i=p(a,b(b(g(2,h),c),t));else
+b==="number"?b?sH(a,f,e,d,c):rW(a,f,e,d,c):sF(a,f,e,b[1],b[2],d,c)}function
+iR(b,a,g,f,e,d,c){return iA(b,a,sI(b,a,g,f,e),d,c)}function
+cn(d,c,b){return a(b,l(a(d,b),c))}function
+sJ(c,f,d,b){if(z(e,c)){if(f)var
+s=f[1],i=o(b,a(a(g(2,h),c),s));else
 var
 i=f;if(d)var
-v=d[1],j=p(b(b(g(2,h),c),v),a);else
+v=d[1],j=o(a(a(g(2,h),c),v),b);else
 var
-j=d;if(i)return Y(function(b){return ck(c,a,b)},f);if(j)return Y(function(b){return ck(c,a,b)},d);var
-w=b(g(2,g(2,h)),c);return[0,u(s(b(a,a)),w)]}if(f){var
+j=d;if(i)return $(function(a){return cn(c,b,a)},f);if(j)return $(function(a){return cn(c,b,a)},d);var
+w=a(g(2,g(2,h)),c);return[0,u(t(a(b,b)),w)]}if(f){var
 k=f[1];if(d){var
-x=ck(c,a,d[1]);return[0,aD(ck(c,a,k),x)]}var
-l=I(c,e),m=l?p(a,e):l,y=m?[0,ck(c,a,k)]:m;return y}if(d){var
-n=I(c,e),o=n?p(e,a):n,z=o?[0,ck(c,a,d[1])]:o;return z}var
-q=I(c,e),r=q?I(a,e):q,B=r?[0,e]:r;return B}function
-iH(g,f,d,a){if(a){var
-b=su(g,f,d,a[1]);if(b)var
-c=iH(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+x=cn(c,b,d[1]);return[0,ax(cn(c,b,k),x)]}var
+l=J(c,e),m=l?o(b,e):l,y=m?[0,cn(c,b,k)]:m;return y}if(d){var
+n=J(c,e),p=n?o(e,b):n,A=p?[0,cn(c,b,d[1])]:p;return A}var
+q=J(c,e),r=q?J(b,e):q,B=r?[0,e]:r;return B}function
+iS(g,f,d,a){if(a){var
+b=sJ(g,f,d,a[1]);if(b)var
+c=iS(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-sv(a,d){var
+sK(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bB(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-sw(a,n){var
-g=n[2]===1?1:0,h=g?hI(a):g;if(h){var
+c=bF(a[16],d),e=c?c[1]:a[15];return t(e)}return a[15]}function
+sL(a,n){var
+g=n[2]===1?1:0,h=g?hT(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3491,7 +3492,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=aK(0,b[1]);else
+d=aL(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3502,574 +3503,624 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-sx(d,a){var
-c=a[1],e=a[2];return b(d,b(l(c[1],c[2]),e))}function
-sy(a,d,c,b){var
-e=bQ(0,a[2]),f=n(function(b){return sv(a,b)},e),g=ao(a,b),h=br(br(ao(a,c),g),f);return n(function(a){return sx(d,a)},h)}function
-iI(f,d,c){if(f){if(d){var
-a=d[1],i=f[1],k=i[2],g=iI(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(I(a,e))return[0,[0,o,n]];var
-h=A(e,a)?k[1]:k[2];if(h)var
-r=j(n,b(a,h[1])),s=i[1],p=[0,[0,dX(function(b){return l(b,a)},s,o),r]];else
+sM(d,b){var
+c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
+sN(a,d,c,b){var
+e=bV(0,a[2]),f=n(function(b){return sK(a,b)},e),g=aq(a,b),h=aM(aM(aq(a,c),g),f);return n(function(a){return sM(d,a)},h)}function
+iT(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],k=i[2],g=iT(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(J(b,e))return[0,[0,o,n]];var
+h=z(e,b)?k[1]:k[2];if(h)var
+r=j(n,a(b,h[1])),s=i[1],p=[0,[0,d0(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-sz(a,c,d){var
-j=a[4];if(typeof
+sO(b,c,d){var
+j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=b(d,a4(a)),k=c[3],g=u(b(f,a4(a)),k),m=l(e_(a,c,g),f);return[0,g,v(l(f,cg(a,c,g)),m)];case
+f=a(d,a9(b)),k=c[3],g=u(a(f,a9(b)),k),m=l(fg(b,c,g),f);return[0,g,v(l(f,cj(b,c,g)),m)];case
 1:var
-h=b(d,a4(a)),n=c[3],i=u(b(h,a4(a)),n),o=l(e_(a,c,i),h);return[0,i,v(l(h,cg(a,c,i)),o)]}return[0,d,e]}function
-iJ(a){var
+h=a(d,a9(b)),n=c[3],i=u(a(h,a9(b)),n),o=l(fg(b,c,i),h);return[0,i,v(l(h,cj(b,c,i)),o)]}return[0,d,e]}function
+iU(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fb(a),f=c?[0,e]:c,d=d0(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-sA(a,d,c){var
-e=at(d),f=e2(a);return j(b(b(ch(a),f),e),c)}function
-sB(a,c){var
-d=bs(e,a[1]),f=e5(c,a[9],d),i=ch(a),j=b(g(2,h),i);return n(function(a){return b(j,a)},f)}function
-sC(a,d,c){var
-e=aP(c,n(function(b){return e3(a,h,b[1])},d));return b(ch(a),e)}function
-sD(c){var
-a=e4(c);if(a){var
+c=fj(a),f=c?[0,e]:c,d=d3(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+sP(b,d,c){var
+e=at(d),f=e_(b);return j(a(a(ck(b),f),e),c)}function
+sQ(b,c){var
+d=bw(e,b[1]),f=fb(c,b[9],d),i=ck(b),j=a(g(2,h),i);return n(function(b){return a(j,b)},f)}function
+sR(b,d,c){var
+e=ay(c,n(function(a){return e$(b,h,a[1])},d));return a(ck(b),e)}function
+sS(c){var
+a=fa(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-sE(a,m,t,h,g,f,K,J){var
-d=m[3],o=f[1],u=dU(0,m[4]),w=e4(a)?v(e,f[3]):e,x=sw(a,m),y=x?bR(a,ao(a,h)):x,z=y?bR(a,ao(a,g)):y,A=z?an(function(b){var
-c=a[2];return aK(i(b),c)},u):z;if(A){var
-L=sy(a,o,h,g),q=iI(u,f[2],L);if(q){var
-B=q[1],M=br(t,B[1]),C=n(function(b){return sz(a,b[1],b[2])},M),r=n(i,C),N=sB(a,r),O=k(iJ(a)),P=i(iJ(a)),s=iH(sA(a,r,w),P,O,N);if(s){var
-D=sD(a),c=D[2],E=D[1],F=ag(a),Q=c1(a),G=b(ch(a),Q),R=b(E,E),S=b(b(w,b(F,F)),R),T=b(c,c),U=sC(a,t,r),V=l(b(j(s[1],U),T),S),W=b(at(n(k,C)),d),X=ci(a,g),Y=l(ci(a,h),X),Z=b(b(b(o,a[15]),Y),d),_=j(B[2],Z),$=l(b(a4(a),_),W),aa=b($,b(G,b(c,c))),ab=b(j(b(V,d),aa),J),ac=d1(a),ad=a[15],ae=a4(a);return p(b(K,b(b(b(b(b(b(G,b(c,c)),d),ae),o),ad),ac)),ab)}var
+sT(b,m,t,h,g,f,K,J){var
+d=m[3],p=f[1],u=dX(0,m[4]),w=fa(b)?v(e,f[3]):e,x=sL(b,m),y=x?bW(b,aq(b,h)):x,z=y?bW(b,aq(b,g)):y,A=z?ao(function(a){var
+c=b[2];return aL(i(a),c)},u):z;if(A){var
+L=sN(b,p,h,g),q=iT(u,f[2],L);if(q){var
+B=q[1],M=aM(t,B[1]),C=n(function(a){return sO(b,a[1],a[2])},M),r=n(i,C),N=sQ(b,r),O=k(iU(b)),P=i(iU(b)),s=iS(sP(b,r,w),P,O,N);if(s){var
+D=sS(b),c=D[2],E=D[1],F=aa(b),Q=c7(b),G=a(ck(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=sR(b,t,r),V=l(a(j(s[1],U),T),S),W=a(at(n(k,C)),d),X=cl(b,g),Y=l(cl(b,h),X),Z=a(a(a(p,b[15]),Y),d),_=j(B[2],Z),$=l(a(a9(b),_),W),ab=a($,a(G,a(c,c))),ac=a(j(a(V,d),ab),J),ad=d4(b),ae=b[15],af=a9(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ac)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-sF(b,a){var
-c=hJ(b),d=q7(b),e=ry(b,a[1],a[3]),f=c?q6(b,c[1]):c;return[0,b,a,hD(a[2],a[3]),c,f,e,d]}function
-sG(a){var
-b=re(a);return function(a){function
-c(b,a){return b===a?1:0}return cb(function(b){return c(a,b)},b)}}function
-sH(a,b){var
-c=a[7],d=a[1][9],e=sG(b),f=hS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-iK(d,c){var
+iV(a){var
+f=a[9],b=ao(function(b){var
+c=a[1];return e6(F(b),c)},f),c=b?cm(a):b;if(c){var
+d=a[6];if(typeof
+d==="number"&&!d)return 1;var
+e=0}else
+var
+e=c;return e}function
+dd(c,i,h,g,f,b,a){if(d6(c,b))return 0;var
+d=o(e,a);return d?bX(c,i,h,g,f,b,a):d}function
+sU(o,n,m,l,j,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=dd(o,n,m,l,j,e[1],d);if(b)var
+p=i(b[1]),f=z(k(e[2]),p),g=f?[0,d]:f;else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
+sV(o,n,m,l,j,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=dd(o,n,m,l,j,e[1],d);if(b)var
+p=i(e[2]),f=z(k(b[1]),p),g=f?[0,d]:f;else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
+fu(c,b){var
+d=ay(b,b),e=ay(c,b),f=a(g(2,h),e);return j(l(ay(c,c),f),d)}function
+iW(c,b,d){var
+e=o(j(c,b),d);if(e){var
+f=l(l(d,c),b),i=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,h)),c),b),i)}return e}function
+co(b,c){var
+d=aa(b);return a(c,a(aa(b),d))}function
+sW(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=aj(h,o,0);if(j){var
+s=co(c,j[1]),t=a(e,fu(n,hS(c,h)));if(iW(co(c,g),t,s)){var
+l=dd(c,e,r,q,p,m,g);if(l){var
+u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+sX(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=aj(h,o,0);if(j){var
+s=co(c,g),t=a(e,fu(n,hS(c,h)));if(iW(co(c,j[1]),t,s)){var
+l=dd(c,e,r,q,p,m,g);if(l){var
+u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
+fv(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=fv(e,d[2],c[2],b[2],a[2]);return[0,f0(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+sY(a,f,e,d,c,i,h,b){if(iV(a)){var
+g=fn(a),j=i[1],k=aM(aM(g,b),j),l=n(function(b){return sU(a,f,e,d,c,b)},k),m=h[1],o=aM(aM(g,b),m),p=n(function(b){return sV(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=fv(function(b,g,h,i){return sW(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return fv(function(b,g,h,i){return sX(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+sZ(b,a){var
+c=hU(b),d=rl(b),e=rO(b,a[1],a[3]),f=c?rk(b,c[1]):c;return[0,b,a,e8(a[2],a[3]),c,f,e,d]}function
+s0(a){var
+b=ru(a);return function(a){function
+c(b,a){return b===a?1:0}return ce(function(b){return c(a,b)},b)}}function
+s1(a,b){var
+c=a[7],d=a[1][9],e=s0(b),f=h3(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+iX(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(gf(b[1],d))return[0,b[2]];var
+b=a[1];if(gs(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-sI(a,g,b){var
+s2(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?rE(h,c,g,d[1]):d}var
+d=a[6];return d?rU(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return rA(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return rQ(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-sJ(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=sI(a,b,e);if(c){var
-h=iD(f,g,d,a[2][3],a[3],c[1]);return Y(function(a){return rR(d,b[3],a,b[4])},h)}return c}function
-sK(b,a,h){var
+s3(a,c,b){var
+f=a[1],g=a[2][1],d=a[2][2],e=s2(a,c,b);if(e){var
+h=a[2][3],i=iO(f,g,d,h,a[3],e[1]);return $(function(e){var
+i=r7(d,c[3],e,c[4]);return sY(f,g,d,h,a[3],b[6],b[7],i)},i)}return e}function
+s4(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=iK(e,h[4]);if(b){var
-f=I(i,c);if(f){var
-l=a[5],m=b[1];return rP(d,a,c,rD(c,a,d[2]),k,m,e,j,l)}var
+b=iX(e,h[4]);if(b){var
+f=J(i,c);if(f){var
+l=a[5],m=b[1];return r5(d,a,c,rT(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-sL(d,a,g){var
+s5(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=iK(e,g[5]);if(c)return sE(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=iX(e,g[5]);if(c)return sT(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-sM(c,a,g){var
+s6(c,a,g){var
 l=c[1],n=c[2][2];return function(h,b){var
-d=as(b,a[6],e),i=b===a[1]?1:0;if(i)var
+d=aj(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=A(e,d);if(j){var
-o=iG(l,n,h,a[1],b,d,a[5]),k=o||a_(sK(c,a,g),h,b,d);if(!k)return m(sL(c,a,g),b,d);var
+j=z(e,d);if(j){var
+o=iR(l,n,h,a[1],b,d,a[5]),k=o||bc(s4(c,a,g),h,b,d);if(!k)return m(s5(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-sN(b,a,d){var
-h=b[1],e=aK(0,a[2]);if(e){var
-c=sJ(b,a,d);if(c){var
-i=bQ(0,h[3]),j=c[1];return an(f(sM(b,a,d),j),i)}var
+s7(b,a,d){var
+h=b[1],e=aL(0,a[2]);if(e){var
+c=s3(b,a,d);if(c){var
+i=bV(0,h[3]),j=c[1];return ao(f(s6(b,a,d),j),i)}var
 g=c}else
 var
 g=e;return g}function
-iL(a,c){var
-d=a3(b(b(a,a),c));return[0,bq(b(b(a,a),c)),d]}function
-iM(h,g,a){var
-b=aP(a,a),f=0,c=g[4];if(typeof
+iY(b,c){var
+d=aY(a(a(b,b),c));return[0,bv(a(a(b,b),c)),d]}function
+iZ(h,g,a){var
+b=ay(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=iL(h,b);f=1}if(!f)var
+d=iY(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-sO(a,b,c){if(I(a,e))return[0,[0,e,e]];var
-d=A(e,b);if(d){if(A(e,a))var
-h=T(a,b),f=[0,u(a,c),h];else
+s8(a,b,c){if(J(a,e))return[0,[0,e,e]];var
+d=z(e,b);if(d){if(z(e,a))var
+h=R(a,b),f=[0,u(a,c),h];else
 var
-i=T(a,c),f=[0,u(a,b),i];var
+i=R(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-iN(a,r,f,h){var
+i0(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=p(e,g[1]);if(l)var
-s=g[2],t=aU(a,b(f,g[1]),s),m=[0,dO(iL(a,h),t)];else
+g=c[1],l=o(e,g[1]);if(l)var
+s=g[2],t=aX(b,a(f,g[1]),s),m=[0,dS(iY(b,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=p(e,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(f,f),v),x=j(b(h,d[2]),w),o=aU(b(a,a),x,u),y=a3(k(o)),q=[0,[0,bq(i(o)),y]];else
+d=c[1],n=o(e,d[1]);if(n)var
+u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=aX(a(b,b),x,u),y=aY(k(p)),q=[0,[0,bv(i(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-sP(a,h,e,d){var
-j=k(d),l=b(k(e),j),m=i(d),n=b(i(e),m),c=sO(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=aD(a,k(f)),p=i(f),g=[0,[0,v(s(a),p),o]];else
+s9(b,h,e,d){var
+j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=s8(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=ax(b,k(f)),p=i(f),g=[0,[0,v(t(b),p),o]];else
 var
 g=c;return g}function
-iO(e,k,o,a,n,m,d){var
-c=k[8],f=aP(o,d[1]),i=k[4];if(typeof
+i1(e,k,o,b,n,m,d){var
+c=k[8],f=ay(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
-p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aU(e,j(l(b(b(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,aU(e,f,b(a,c))]:sP(e,f,d[3],m)}function
-iP(f,e,d,c,a){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,h),t),f);return[0,aX(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,aX(e,f,a(b,c))]:s9(e,f,d[3],m)}function
+i2(f,e,d,c,b){function
 g(g){var
-h=b(K(d+1|0),f),c=iP(f,e,d+1|0,g,u(b(a,e),h)),l=k(c);return[0,j(a,i(c)),l]}function
-h(b){return[0,a,a]}return 0===c?h(0):g(c-1|0)}function
-iQ(d,b){var
+h=a(K(d+1|0),f),c=i2(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
+h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
+i3(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aK(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aL(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-sQ(c,f,a){var
-d=u(i(a),c),l=b(j(d,g(2,h)),c),e=p(k(a),l),m=e?[0,d]:e;return[0,f,m]}function
-fm(g,c,f,e,a,d){if(aK(f,a))return[0,a,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=cd(b(g,c),d,k),m=fm(g,c,f,j,dK(a,i),l),n=fm(g,c,f,j,a,d);return[1,dK(a,i),n,m]}return sQ(c,a,d)}function
-iR(g,f,e,c,a,d){function
+s_(c,f,b){var
+d=u(i(b),c),l=a(j(d,g(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,f,m]}function
+fw(g,c,f,e,b,d){if(aL(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=cg(a(g,c),d,k),m=fw(g,c,f,j,dO(b,i),l),n=fw(g,c,f,j,b,d);return[1,dO(b,i),n,m]}return s_(c,b,d)}function
+i4(g,f,e,c,b,d){function
 h(e){var
-h=cd(b(g,f),a,a);return iR(g,f,e,dK(c,c),h,[0,[0,c,a],d])}function
+h=cg(a(g,f),b,b);return i4(g,f,e,dO(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-sR(c,a,i,g,f,e){var
-j=s(h),d=c4(b(c,a),f,j,i);if(d){var
-k=b(c,a),l=[0,b(c,a),k];return fm(c,a,g,iR(c,a,e,1,d[1],0),0,l)}return sS}function
-sT(c,n,m,C,B,a,z){var
-o=b(z,c),d=u(o,a);if(A(d,K(n))){var
-q=l(b(j(d,h),a),o),f=iQ(m,bp(j(d,h)));if(f){var
-r=f[1],s=iP(a,u(q,c),1,C,q),t=p(k(s),B);if(t)var
-D=b(a,c),v=[0,j(r,u(b(r,i(s)),D))];else
+s$(c,b,i,g,f,e){var
+j=t(h),d=c$(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fw(c,b,g,i4(c,b,e,1,d[1],0),0,l)}return ta}function
+tb(c,n,m,C,B,b,A){var
+p=a(A,c),d=u(p,b);if(z(d,K(n))){var
+q=l(a(j(d,h),b),p),f=i3(m,bu(j(d,h)));if(f){var
+r=f[1],s=i2(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
+D=a(b,c),v=[0,j(r,u(a(r,i(s)),D))];else
 var
 v=t;var
 w=v}else
 var
 w=f;return w}var
-g=iQ(m,n);if(g)var
-x=I(g[1],e),y=x?[0,e]:x;else
+g=i3(m,n);if(g)var
+x=J(g[1],e),y=x?[0,e]:x;else
 var
 y=g;return y}function
-iS(m,k,i,h,g,f,b,a){if(a){var
-n=a[1],o=p(n,b),c=o?sT(m,k,i,h,g,f,l(b,n)):o;if(c)var
-d=iS(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+i5(m,k,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?tb(m,k,i,h,g,f,l(b,n)):p;if(c)var
+d=i5(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-sU(k,o,n,i,f,e,m,d){var
-a=iS(k,o,n,i,f,e,m,d);if(a)var
-c=a[1],p=b(e,k),q=K(i),r=b(g(2,h),q),s=T(b(j(j(f,g(2,g(2,h))),r),c),p),t=K(J(d)),l=[0,[0,c,j(j(c,b(D(g(2,g(2,h))),t)),s)]];else
+tc(k,o,n,i,f,e,m,d){var
+b=i5(k,o,n,i,f,e,m,d);if(b)var
+c=b[1],p=a(e,k),q=K(i),r=a(g(2,h),q),s=R(a(j(j(f,g(2,g(2,h))),r),c),p),t=K(F(d)),l=[0,[0,c,j(j(c,a(E(g(2,g(2,h))),t)),s)]];else
 var
-l=a;return l}function
-iT(a){return aT(v,dN(e,a),a)}function
-sV(e,d,c,b,a){return bC(n(function(a){return c4(e,d,l(a,b),c)},a))}function
-sW(a,d,c){var
-e=i(d),f=aD(a,T(b(a,k(c)),e)),g=k(d);return[0,u(b(a,i(c)),g),f]}function
-iU(d,l,j,c){var
-a=sV(d,l,j,iT(c),c);if(a)var
-b=a[1],m=at(n(k,b)),f=[0,at(n(i,b)),m],g=A(e,i(f)),o=g?[0,n(function(a){return sW(d,f,a)},b)]:g,h=o;else
+l=b;return l}function
+i6(a){return aW(v,dR(e,a),a)}function
+td(e,d,c,b,a){return bG(n(function(a){return c$(e,d,l(a,b),c)},a))}function
+te(b,d,c){var
+e=i(d),f=ax(b,R(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
+i7(d,l,j,c){var
+a=td(d,l,j,i6(c),c);if(a)var
+b=a[1],m=at(n(k,b)),f=[0,at(n(i,b)),m],g=z(e,i(f)),o=g?[0,n(function(a){return te(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-sX=g(2,g(2,D(g(2,D(g(2,D(g(2,h)))))))),fn=bo(g(2,h),sX),sY=g(2,g(2,g(2,D(g(2,h))))),sZ=bo(g(2,h),sY),s0=g(2,D(g(2,g(2,h)))),iV=bo(g(2,h),s0),s1=g(2,D(g(2,g(2,h)))),s2=bo(g(2,h),s1),iW=bp(b(g(2,D(g(2,g(2,D(g(2,g(2,h))))))),s2)),iX=g(2,g(2,g(2,D(g(2,g(2,h))))));function
-s3(b,a){return sR(fn,sZ,iV,iW,b,a)}function
-s4(a){var
-b=v(e,l(iX,bP(a)));return bo(g(2,h),b)}function
-s5(i,c,f,e){var
-a=s4(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(f,a);return sU(iV,iW,i,4,u(d,bo(g(2,h),iX)),d,k,j)}function
-s6(d,p,a,o,n,m){var
-c=c4(d,p,l(m,n),o);if(c){var
-f=c[1],g=A(e,i(a));if(g)var
-q=i(a),r=aD(d,T(b(fn,k(f)),q)),s=k(a),h=[0,[0,u(b(fn,i(f)),s),r]];else
+tf=g(2,g(2,E(g(2,E(g(2,E(g(2,h)))))))),fx=bt(g(2,h),tf),tg=g(2,g(2,g(2,E(g(2,h))))),th=bt(g(2,h),tg),ti=g(2,E(g(2,g(2,h)))),i8=bt(g(2,h),ti),tj=g(2,E(g(2,g(2,h)))),tk=bt(g(2,h),tj),i9=bu(a(g(2,E(g(2,g(2,E(g(2,g(2,h))))))),tk)),i_=g(2,g(2,g(2,E(g(2,g(2,h))))));function
+tl(b,a){return s$(fx,th,i8,i9,b,a)}function
+tm(a){var
+b=v(e,l(i_,bU(a)));return bt(g(2,h),b)}function
+tn(i,c,f,e){var
+b=tm(c),d=a(c,b),j=n(function(c){return a(c,b)},e),k=a(f,b);return tc(i8,i9,i,4,u(d,bt(g(2,h),i_)),d,k,j)}function
+to(d,p,b,o,n,m){var
+c=c$(d,p,l(m,n),o);if(c){var
+f=c[1],g=z(e,i(b));if(g)var
+q=i(b),r=ax(d,R(a(fx,k(f)),q)),s=k(b),h=[0,[0,u(a(fx,i(f)),s),r]];else
 var
 h=g;var
 j=h}else
 var
 j=c;return j}function
-fo(a){var
+fy(a){var
 b=[0,k(a)];return[0,[0,i(a)],b]}function
-s7(a,g){var
+tp(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dZ(a),h=d?s8:d;return h}var
-i=a[2],e=J(a[9])===i?1:0;if(e)var
-j=a[9],b=an(function(b){var
-c=a[1];return ht(J(b),c)},j);else
+d=d2(a),h=d?tq:d;return h}var
+i=a[2],e=F(a[9])===i?1:0;if(e)var
+j=a[9],b=ao(function(b){var
+c=a[1];return e6(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return iM(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return iZ(g,a,b)},k)];else
 var
 f=b;return f}function
-s9(e,d,a,c,g){var
-f=aP(a,a),b=iN(d,e,c,f);if(b){var
-h=b[1];return bC(n(function(b){return iO(d,e,a,c,f,h,b)},g))}return b}function
-s_(b,d,i,h,a,g){var
-c=as(g,a[2],0),j=b[1],e=J(c)===j?1:0;if(e){var
+tr(e,d,a,c,g){var
+f=ay(a,a),b=i0(d,e,c,f);if(b){var
+h=b[1];return bG(n(function(b){return i1(d,e,a,c,f,h,b)},g))}return b}function
+ts(b,d,i,h,a,g){var
+c=aj(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=iU(d,i,a[1],c);return Y(function(a){return n(fo,a)},k)}var
-l=s9(b,d,c,a[1],h);return Y(function(a){return n(fo,a)},l)}return e}function
-s$(d,c,e,b){var
-a=s7(d,c);if(a){var
-f=bQ(0,J(b[2])),g=a[1];return bC(n(function(a){return s_(d,c,e,g,b,a)},f))}return a}function
-ta(a,d){var
-e=a[8];return function(f){var
-g=a[10];if(g)var
-j=b(f,e),c=p(b(g[1],d),j);else
+k=i7(d,i,a[1],c);return $(function(a){return n(fy,a)},k)}var
+l=tr(b,d,c,a[1],h);return $(function(a){return n(fy,a)},l)}return e}function
+tt(d,c,e,b){var
+a=tp(d,c);if(a){var
+f=bV(0,F(b[2])),g=a[1];return bG(n(function(a){return ts(d,c,e,g,b,a)},f))}return a}function
+tu(b,d){var
+e=b[8];return function(f){var
+g=b[10];if(g)var
+j=a(f,e),c=o(a(g[1],d),j);else
 var
 c=1;if(c){var
-h=a[11];if(h){var
-k=b(h[1],d);return p(b(f,e),k)}var
+h=b[11];if(h){var
+k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-tb(j,f,c){var
+tv(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-a=h[1],i=p(e,a[1]);if(i){var
-k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return p(b(aP(c,c),m),l)}return i}return 1}var
-g=dJ(I(d[1][1],e));return g?g:A(e,aP(c,c))}}function
-iY(b,c,a){var
-f=b[1],d=J(a)===f?1:0,e=d?an(ta(b,c),a):d;return e?tb(b,c,a):e}function
-tc(e,d,a,c){if(c){if(a){var
-f=b(a[1],e);return p(b(c[1],d),f)}return a}return 1}function
-td(e,d,a,c){if(c){if(a){var
-f=b(c[1],d);return p(b(a[1],e),f)}return a}return 1}function
-fp(c,b,a,f,e){var
-d=tc(c,b,i(a),f);return d?td(c,b,k(a),e):d}function
-iZ(e,d,a,c,b){var
-f=[0,k(a)];return fp(d,e,[0,[0,i(a)],f],c,b)}function
-te(j,i,h,g,f,e,d){var
+b=h[1],i=o(e,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ay(c,c),m),l)}return i}return 1}var
+g=dN(J(d[1][1],e));return g?g:z(e,ay(c,c))}}function
+i$(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?ao(tu(b,c),a):d;return e?tv(b,c,a):e}function
+tw(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
+tx(e,d,b,c){if(c){if(b){var
+f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
+fz(c,b,a,f,e){var
+d=tw(c,b,i(a),f);return d?tx(c,b,k(a),e):d}function
+ja(e,d,a,c,b){var
+f=[0,k(a)];return fz(d,e,[0,[0,i(a)],f],c,b)}function
+ty(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=cb(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||iZ(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=ce(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||ja(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-tf(j,i,g,f,b,a){switch(a[0]){case
+tz(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bB(i,a[1]);if(c){var
-d=bB(c[1],a[2]);if(d)return fp(b,j,d[1],a[3],a[4]);var
+c=bF(i,a[1]);if(c){var
+d=bF(c[1],a[2]);if(d)return fz(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bB(f,a[1]);return e?iZ(g,b,e[1],a[2],a[3]):e;default:return te(g,b,a[1],a[2],a[3],0,f)}}function
-tg(a){return 0===a[0]?1:0}function
-i0(i,b,h,g,f,e,a){var
-j=b[2],d=J(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=an(function(a){return iY(i,l,a)},k);else
+e=bF(f,a[1]);return e?ja(g,b,e[1],a[2],a[3]):e;default:return ty(g,b,a[1],a[2],a[3],0,f)}}function
+tA(a){return 0===a[0]?1:0}function
+jb(i,b,h,g,f,e,a){var
+j=b[2],d=F(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=ao(function(a){return i$(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return an(function(a){return tf(h,g,f,e,n,a)},m)}return c}var
-th=D(g(2,g(2,D(g(2,h))))),ti=bo(g(2,h),th),tj=bp(g(2,g(2,g(2,g(2,h)))));function
-fq(d,c,a,b){if(a){var
-e=k(b),f=i(b),g=fo(a[1]);return fp(d[3],c,g,f,e)}return a}function
-tk(a,f,b,c){var
+m=b[4],n=b[3];return ao(function(a){return tz(h,g,f,e,n,a)},m)}return c}var
+tB=E(g(2,g(2,E(g(2,h))))),tC=bt(g(2,h),tB),tD=bu(g(2,g(2,g(2,g(2,h)))));function
+fA(d,c,a,b){if(a){var
+e=k(b),f=i(b),g=fy(a[1]);return fz(d[3],c,g,f,e)}return a}function
+tE(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=as(i(c),m,0),n=a[1],e=ht(J(d),n);if(e){var
-o=k(c);return fq(f,b,iO(b,a,l,g,j,h,iM(b,a,d)),o)}return e}}function
-tl(d,c,b,a){var
-e=k(a);return fq(d,c,bB(b,i(a)),e)}function
-tm(j,d,h,b,a){var
+m=a[9],d=aj(i(c),m,0),n=a[1],e=e6(F(d),n);if(e){var
+o=k(c);return fA(f,b,i1(b,a,l,g,j,h,iZ(b,a,d)),o)}return e}}function
+tF(d,c,b,a){var
+e=k(a);return fA(d,c,bF(b,i(a)),e)}function
+tG(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=iT(b),c=s5(a[1],e,f,b);if(c){var
-m=c[1];return an(function(c){var
-a=bB(b,i(c));if(a){var
-g=k(c);return fq(j,d,s6(d,h,m,e,f,a[1]),g)}return a},l)}var
+f=i6(b),c=tn(a[1],e,f,b);if(c){var
+m=c[1];return ao(function(c){var
+a=bF(b,i(c));if(a){var
+g=k(c);return fA(j,d,to(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-tn(d,c,a,k,e,r){var
+tH(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=dU(s,c[4]);if(f){var
+f=dX(s,c[4]);if(f){var
 g=[0,f[1],f[2]],n=d[4];if(typeof
 n==="number"&&n){var
-o=dZ(d);if(o){var
-p=m(tm(c,a,k,e,r),b,g);if(p)var
+o=d2(d);if(o){var
+p=m(tG(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=iU(a,k,l,b);if(i){var
-t=i[1];return an(function(b){return tl(c,a,t,b)},g)}var
+i=i7(a,k,l,b);if(i){var
+t=i[1];return ao(function(b){return tF(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=aP(b,b),j=iN(a,d,l,q);if(j){var
-u=j[1];return an(a_(tk(d,c,a,e),b,q,u),g)}return j}return 1}}function
-to(k,j,i,h,g,f,e,d){var
+q=ay(b,b),j=i0(a,d,l,q);if(j){var
+u=j[1];return ao(bc(tE(d,c,a,e),b,q,u),g)}return j}return 1}}function
+tI(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=m(tn(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=m(tH(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-tp(b,a){return 0===a[0]?aK(a[1],b):0}function
-tq(a,f,e){var
-c=a[4];if(typeof
+tJ(b,a){return 0===a[0]?aL(a[1],b):0}function
+tK(b,f,e){var
+c=b[4];if(typeof
 c==="number"&&c){var
-g=K(J(e[2])),d=p(ti,b(K(a[1]),g)),h=d?[0,s3(f,tj)]:d;return h}return 0}function
-tr(c,b,h,f,a){var
-i=a[1],j=b[2],g=J(a[2])===j?1:0;if(g)var
-k=a[2],d=an(function(a){return iY(c,i,a)},k);else
+g=K(F(e[2])),d=o(tC,a(K(b[1]),g)),h=d?[0,tl(f,tD)]:d;return h}return 0}function
+tL(c,b,h,f,a){var
+i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
+k=a[2],d=ao(function(a){return i$(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=J(a[2]),e=an(function(a){return tp(m,a)},l);else
+l=b[4],m=F(a[2]),e=ao(function(a){return tJ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return to(c,b,h,f,a,tq(c,f,a),0,n)}return e}function
-ts(c,b,m,l,f,d,k,a){var
-g=i0(c,b,m,l,f,d,k),i=g?aK(a,c[3]):g,j=i?dJ(a===b[1]?1:0):i;return j?iG(c,f,d,a,b[1],e,h):j}function
-i1(c,a,b){return s$(c,a[1],a[3],b)}function
-i2(c,a){var
+n=a[2];return tI(c,b,h,f,a,tK(c,f,a),0,n)}return e}function
+tM(c,b,m,l,f,d,k,a){var
+g=jb(c,b,m,l,f,d,k),i=g?aL(a,c[3]):g,j=i?dN(a===b[1]?1:0):i;return j?iR(c,f,d,a,b[1],e,h):j}function
+jc(c,a,b){return tt(c,a[1],a[3],b)}function
+jd(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hD(b,a[3]);return iD(c,d,b,a[3],f,e)}}function
-tt(c,a,d,b){var
-h=a[1],m=a[2],i=aK(0,J(b[2]));if(i){if(an(tg,d[4]))return tr(c,d,h,a[3],b);var
-e=i1(c,a,b);if(e){var
-j=e[1],g=f(i2(c,a),j);if(g)return i0(c,d,h,j,m,g[1],b);var
+f=e8(b,a[3]);return iO(c,d,b,a[3],f,e)}}function
+tN(c,a,d,b){var
+h=a[1],m=a[2],i=aL(0,F(b[2]));if(i){if(ao(tA,d[4]))return tL(c,d,h,a[3],b);var
+e=jc(c,a,b);if(e){var
+j=e[1],g=f(jd(c,a),j);if(g)return jb(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-tu(b,a,k,c){var
-l=a[1],m=a[2],g=aK(0,J(c[2]));if(g){var
-d=i1(b,a,c);if(d){var
-h=d[1],e=f(i2(b,a),h);if(e){var
-n=bQ(0,b[3]),o=e[1];return cb(function(a){return ts(b,k,l,h,m,o,c,a)},n)}var
+tO(b,a,k,c){var
+l=a[1],m=a[2],g=aL(0,F(c[2]));if(g){var
+d=jc(b,a,c);if(d){var
+h=d[1],e=f(jd(b,a),h);if(e){var
+n=bV(0,b[3]),o=e[1];return ce(function(a){return tM(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}var
-c9=[Q,tv,bJ(0)],i3=[Q,tw,bJ(0)];function
-aF(b,a){throw[0,c9,m(am(tx),b,a)]}function
-ty(a){return[0,a,eK(64),0]}function
-a5(a){if(a[3])throw[0,c9,tz];mJ(a[2]);(function(d){for(;;){var
+de=[S,tP,bO(0)],je=[S,tQ,bO(0)];function
+aG(b,a){throw[0,de,m(ap(tR),b,a)]}function
+tS(a){return[0,a,eQ(64),0]}function
+a_(a){if(a[3])throw[0,de,tT];mZ(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(mI(a[2])===1025)return aF(tA,eL(a[2]));gZ(a[2],b);continue}return c}}(0));return eL(a[2])}function
-d4(a,d){var
-b=a5(d),c=C(b,a);return c?aF(a,b):c}function
-fr(b){var
-a=1-b[3];if(a)throw[0,c9,tB];return a}function
-tC(a){var
+c=32!==b?1:0;if(c){if(mY(a[2])===1025)return aG(tU,eR(a[2]));g$(a[2],b);continue}return c}}(0));return eR(a[2])}function
+d8(a,d){var
+b=a_(d),c=C(b,a);return c?aG(a,b):c}function
+fB(b){var
+a=1-b[3];if(a)throw[0,de,tV];return a}function
+tW(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=kv?1:0:e;return d}function
-i4(a){var
-e=C(a,tD),f=e?45===W(a,0)?1:0:e,b=f?1:f,c=w(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=kK?1:0:e;return d}function
+jf(a){var
+e=C(a,tX),f=e?45===X(a,0)?1:0:e,b=f?1:f,c=x(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==W(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==X(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===w(a)?1:0;if(c)var
+c=b===x(a)?1:0;if(c)var
 d=c;else{var
-e=tC(W(a,b));if(e){var
+e=tW(X(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=ct?1:0,j=i?l(b):i;else
+i=c<=cz?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aF(tE,a);return qC(16,a)}function
-aG(a){return i4(a5(a))}function
-cl(c){var
-a=a5(c),b=C(a,tF);return b?[0,i4(a)]:b}function
-bt(b){var
-a=aG(b);if(aj(a)<=0)aF(tH,lh(tG,a));return a}var
-i5=1048576;function
-bD(b){var
-a=aG(b);if(aj(a)<0)aF(tJ,lh(tI,a));if(qB(a,i5))throw[0,i3,f(am(tK),i5)];return cU(a)}function
-d5(d,b,c){var
-a=bD(c);if(b<=a){var
-e=f(am(tL),a);aF(m(am(tM),d,b),e)}return a}function
-c_(d,c){function
+j=d;if(1-j)aG(tY,a);return qS(16,a)}function
+aH(a){return jf(a_(a))}function
+cp(c){var
+a=a_(c),b=C(a,tZ);return b?[0,jf(a)]:b}function
+bx(b){var
+a=aH(b);if(ag(a)<=0)aG(t1,lw(t0,a));return a}var
+jg=1048576;function
+bH(b){var
+a=aH(b);if(ag(a)<0)aG(t3,lw(t2,a));if(qR(a,jg))throw[0,je,f(ap(t4),jg)];return c0(a)}function
+d9(d,b,c){var
+a=bH(c);if(b<=a){var
+e=f(ap(t5),a);aG(m(ap(t6),d,b),e)}return a}function
+df(d,c){function
 a(g,e){var
-b=g,a=e;for(;;){if(0===b)return bi(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}return a(bD(c),0)}function
-a6(b,d,c){var
-a=c_(d,c);if(1-gI(aZ(a),b)){var
-e=aZ(a),g=f(am(tN),e);aF(aI(tQ,mf(tP,$(am(tO),b))),g)}return a}function
-i6(c,b,a){var
-d=[0,b,0];return a6(c,function(a){return a6(d,aG,a)},a)}function
-fs(e,b){var
-a=a5(b),c=C(a,tR);if(c){if(C(a,tS))return aF(tT,a);var
+b=g,a=e;for(;;){if(0===b)return bm(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}return a(bH(c),0)}function
+a$(b,d,c){var
+a=df(d,c);if(1-gU(a5(a),b)){var
+e=a5(a),g=f(ap(t7),e);aG(aJ(t_,mv(t9,Y(ap(t8),b))),g)}return a}function
+jh(c,b,a){var
+d=[0,b,0];return a$(c,function(a){return a$(d,aH,a)},a)}function
+fC(e,b){var
+a=a_(b),c=C(a,t$);if(c){if(C(a,ua))return aG(ub,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cm(a){var
-b=aG(a);return[0,b,bt(a)]}function
-tU(b){var
-a=a5(b);if(C(a,tV)){var
-c=C(a,tW);if(c){if(C(a,tX))return C(a,tY)?C(a,tZ)?aF(t0,a):1:[1,cm(b)];var
-d=[2,fs(cm,b)]}else
+cq(a){var
+b=aH(a);return[0,b,bx(a)]}function
+uc(b){var
+a=a_(b);if(C(a,ud)){var
+c=C(a,ue);if(c){if(C(a,uf))return C(a,ug)?C(a,uh)?aG(ui,a):1:[1,cq(b)];var
+d=[2,fC(cq,b)]}else
 var
-d=c;return d}return[0,cm(b)]}function
-t1(b){var
-a=a5(b);if(C(a,t2)){if(C(a,t3)){var
-c=C(a,t4);if(c){if(C(a,t5))return C(a,t6)?C(a,t7)?C(a,t8)?C(a,t9)?aF(t_,a):[2,cm(b)]:4:3:1;var
-d=[0,cm(b)]}else
+d=c;return d}return[0,cq(b)]}function
+uj(b){var
+a=a_(b);if(C(a,uk)){if(C(a,ul)){var
+c=C(a,um);if(c){if(C(a,un))return C(a,uo)?C(a,up)?C(a,uq)?C(a,ur)?aG(us,a):[2,cq(b)]:4:3:1;var
+d=[0,cq(b)]}else
 var
-d=c;return d}return 2}return[1,cm(b)]}function
-t$(b){var
-a=a5(b);if(C(a,ua)){var
-c=C(a,ub);if(c){if(C(a,uc))return C(a,ud)?C(a,ue)?aF(uf,a):[1,bD(b)]:2;var
+d=c;return d}return 2}return[1,cq(b)]}function
+ut(b){var
+a=a_(b);if(C(a,uu)){var
+c=C(a,uv);if(c){if(C(a,uw))return C(a,ux)?C(a,uy)?aG(uz,a):[1,bH(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bD(b)]}function
-ug(c,b){var
-a=a5(b),d=C(a,uh);if(d){if(C(a,ui)){if(C(a,uj))return aF(uk,a);var
-f=a6([0,c,0],aG,b);return[0,f,a6([0,c,0],aG,b)]}var
+d=c;return d}return[0,bH(b)]}function
+uA(c,b){var
+a=a_(b),d=C(a,uB);if(d){if(C(a,uC)){if(C(a,uD))return aG(uE,a);var
+f=a$([0,c,0],aH,b);return[0,f,a$([0,c,0],aH,b)]}var
 e=1}else
 var
 e=d;return e}function
-ul(a){d4(um,a);var
-e=bD(a),b=bD(a),c=bD(a),f=tU(a),g=t1(a),h=t$(a),d=ug(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bt(a),m=i6([0,i,0],e,a),n=fs(aG,a),o=fs(aG,a),p=bt(a),q=i6([0,c,0],j,a),r=a6([0,k,0],aG,a),s=bt(a),t=a6([0,0,[0,b,0]],aG,a),u=bt(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a6([0,0,[0,b,0]],aG,a)]}function
-i7(b,a){d4(un,a);var
-e=d5(uo,b[3],a),d=bD(a);function
-c(a){return d5(up,b[2],a)}function
+uF(a){d8(uG,a);var
+e=bH(a),b=bH(a),c=bH(a),f=uc(a),g=uj(a),h=ut(a),d=uA(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bx(a),m=jh([0,i,0],e,a),n=fC(aH,a),o=fC(aH,a),p=bx(a),q=jh([0,c,0],j,a),r=a$([0,k,0],aH,a),s=bx(a),t=a$([0,0,[0,b,0]],aH,a),u=bx(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a$([0,0,[0,b,0]],aH,a)]}function
+ji(b,a){d8(uH,a);var
+e=d9(uI,b[3],a),d=bH(a);function
+c(a){return d9(uJ,b[2],a)}function
 f(a){var
-b=a5(a);if(C(b,uq)){if(C(b,ur)){if(C(b,us))return aF(ut,b);var
-e=d5(uu,d,a),f=c(a),g=cl(a);return[0,e,f,g,cl(a)]}var
-h=c_(c,a),i=cl(a);return[2,h,i,cl(a)]}var
-j=c(a),k=cl(a);return[1,j,k,cl(a)]}var
-g=bt(a),h=c_(f,a),i=bt(a);return[0,e,d,g,h,i,a6([0,b[3],0],aG,a)]}function
-uv(b,a){d4(uw,a);return c_(function(a){var
-c=d5(ux,b[3],a),d=bt(a);return[0,c,d,a6([0,b[2],0],aG,a)]},a)}function
-uy(b,a){d4(uz,a);var
-c=bt(a),d=[0,b[1],0];return[0,c,c_(function(a){return a6(d,aG,a)},a)]}var
-i8=30;function
-ft(a){var
-c=aS(a);if(c<=30)return[0,cU(a),0];var
-d=0<=aj(a)?a:s(a),b=az(0,c-60|0),e=0===b?d:cT(d,b),f=cT(e,i8),i=cU(l(e,af(f,i8))),g=be(cU(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
-a7(c,b){var
-a=ft(b);return be(a[1],a[2]-c|0)}function
-bS(e,d,c){var
-a=ft(d),b=ft(c);return be(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-bT(c,b){var
-d=be(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cu)|0;var
-e=k1(b),f=be(e[1],27),g=Math.floor(f),h=j(af(g|0,26),be(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cT(h,-a|0)}function
-bu(a){return Math.abs(a)<R?1:0}function
-F(b,h){var
+b=a_(a);if(C(b,uK)){if(C(b,uL)){if(C(b,uM))return aG(uN,b);var
+e=d9(uO,d,a),f=c(a),g=cp(a);return[0,e,f,g,cp(a)]}var
+h=df(c,a),i=cp(a);return[2,h,i,cp(a)]}var
+j=c(a),k=cp(a);return[1,j,k,cp(a)]}var
+g=bx(a),h=df(f,a),i=bx(a);return[0,e,d,g,h,i,a$([0,b[3],0],aH,a)]}function
+uP(b,a){d8(uQ,a);return df(function(a){var
+c=d9(uR,b[3],a),d=bx(a);return[0,c,d,a$([0,b[2],0],aH,a)]},a)}function
+uS(b,a){d8(uT,a);var
+c=bx(a),d=[0,b[1],0];return[0,c,df(function(a){return a$(d,aH,a)},a)]}var
+jj=30;function
+fD(a){var
+c=aV(a);if(c<=30)return[0,c0(a),0];var
+d=0<=ag(a)?a:t(a),b=aB(0,c-60|0),e=0===b?d:bT(d,b),f=bT(e,jj),i=c0(l(e,V(f,jj))),g=bi(c0(f),30)+i,h=0<=ag(a)?g:-g;return[0,h,b]}function
+aZ(c,b){var
+a=fD(b);return bi(a[1],a[2]-c|0)}function
+a0(e,d,c){var
+a=fD(d),b=fD(c);return bi(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+bI(c,b){var
+d=bi(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cA)|0;var
+e=le(b),f=bi(e[1],27),g=Math.floor(f),h=j(V(g|0,26),bi(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?V(h,a):bT(h,-a|0)}function
+aN(a){return Math.abs(a)<O?1:0}function
+G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-a8(b,e,d){var
+ba(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cn(c,b){var
-a=[0,0.];cN(function(c){var
+cr(c,b){var
+a=[0,0.];cU(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-co(a){return a*a}function
-c$(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return F(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-uA(a){var
-b=g9(0,a.length-1);return ar(function(e,d){var
-f=pG(cv,cv,d),h=pN(b,f),g=gK(function(b){return gf(c(a,b)[1+b],d)},h);return g?g[1]:(pI(b,f,e),e)},a)}function
-uB(a){return typeof
-a==="number"?0===a?uC:0:2===a[0]?uE:uD}function
-uF(c,a){var
-b=t(c,0.),e=1./az(1,a.length-1);function
-f(a,c){return z(b,a,d(b,a)+c*e)}cN(function(a){return E(f,a)},a);function
-g(c,a){return a-d(b,c)}return o(function(a){return ar(g,a)},a)}function
-uG(c,b,a){var
-d=cn(a,function(a){return co(y(a-c,b-a))});return[0,cn(a,function(a){return co(y(0.,y(c-a,a-b)))}),d]}function
-i9(b,a,c){if(b!=S&&a!=R){var
-d=cn(c,function(c){return y(b*c,a*c)});return[0,cn(c,function(c){return a1(b*c,a*c)}),d]}return[0,S,R]}function
-fu(e,d,b){function
-a(c){return e*Math.sqrt(cn(b,function(a){switch(d){case
+cs(a){return a*a}function
+ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+uU(a){var
+b=hj(0,a.length-1);return ah(function(e,d){var
+f=pW(cB,cB,d),h=p3(b,f),g=gW(function(b){return gs(c(a,b)[1+b],d)},h);return g?g[1]:(pY(b,f,e),e)},a)}function
+uV(a){return typeof
+a==="number"?0===a?uW:0:2===a[0]?uY:uX}function
+uZ(c,a){var
+b=r(c,0.),e=1./aB(1,a.length-1);function
+f(a,c){return A(b,a,d(b,a)+c*e)}cU(function(a){return D(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return ah(g,a)},a)}function
+u0(c,b,a){var
+d=cr(a,function(a){return cs(w(a-c,b-a))});return[0,cr(a,function(a){return cs(w(0.,w(c-a,a-b)))}),d]}function
+jk(b,a,c){if(b!=T&&a!=O){var
+d=cr(c,function(c){return w(b*c,a*c)});return[0,cr(c,function(c){return a7(b*c,a*c)}),d]}return[0,T,O]}function
+fE(e,d,b){function
+a(c){return e*Math.sqrt(cr(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cx),c]}function
-uH(a,g,d){var
-b=av(a1,R,d),c=av(y,S,d),h=fu(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cD),c]}function
+u1(a,g,d){var
+b=av(a7,O,d),c=av(w,T,d),h=fE(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-uI(e,a,v,n){var
-U=a[9],V=0;function
-W(b,a){return az(b,aS(a))}var
-f=aA(function(a,b){return aA(W,a,b)},V,U),k=a[8],w=1,X=a[9],g=ad($(function(a){return ad($(function(a){return a7(f,a)},a))},X)),x=a[10],h=x?a7(f,x[1]):S,z=a[11],i=z?a7(f,z[1]):R,A=a[10],B=a[11],N=0;if(A&&0<=aj(A[1]))var
+u2(e,b,v,n){var
+U=b[9],V=0;function
+W(b,a){return aB(b,aV(a))}var
+f=aC(function(a,b){return aC(W,a,b)},V,U),k=b[8],x=1,X=b[9],g=Z(Y(function(a){return Z(Y(function(a){return aZ(f,a)},a))},X)),y=b[10],h=y?aZ(f,y[1]):T,z=b[11],i=z?aZ(f,z[1]):O,A=b[10],B=b[11],N=0;if(A&&0<=ag(A[1]))var
 l=0;else
 N=1;if(N){var
-O=0;if(B&&!(0<aj(B[1])))var
+P=0;if(B&&!(0<ag(B[1])))var
 l=1;else
-O=1;if(O)var
+P=1;if(P)var
 l=2}var
-C=o(function(a){return 2===e?Math.sqrt(F(a,a)):1.},g);switch(e){case
+C=p(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
 0:var
-j=uF(n,g);break;case
+j=uZ(n,g);break;case
 1:var
 j=g;break;default:var
-j=ar(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
-P=0;if(2!==e&&h!=S&&i!=R){var
-D=[0,[ah,(h+i)/2.,n*co((i-h)/2.),cu],0];P=1}if(!P)var
+j=ah(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
+Q=0;if(2!==e&&h!=T&&i!=O){var
+D=[0,[ak,(h+i)/2.,n*cs((i-h)/2.),cA],0];Q=1}if(!Q)var
 D=0;var
-p=a[4],u=0;if(typeof
-p==="number")u=1;else
-if(2===p[0]){var
-M=p[1];if(M)var
-s=M[1],ao=s[2],ap=bS(f,b(k,s[1]),ao),aq=1./co(a7(0,s[2])),as=[0,[ah,0.,co(ap),aq],0],m=as;else
+o=b[4],u=0;if(typeof
+o==="number")u=1;else
+if(2===o[0]){var
+M=o[1];if(M)var
+t=M[1],ap=t[2],aq=a0(f,a(k,t[1]),ap),ar=1./cs(aZ(0,t[2])),as=[0,[ak,0.,cs(aq),ar],0],m=as;else
 u=1}else
 var
-m=[0,[ah,0.,1.,bS(-f|0,w,k)],0];if(u)var
+m=[0,[ak,0.,1.,a0(-f|0,x,k)],0];if(u)var
 m=0;var
-q=a[4],Q=0;if(typeof
+q=b[4],R=0;if(typeof
 q!=="number"&&2!==q[0]){var
-E=0===aj(q[1][1])?1:0;Q=1}if(!Q)var
+E=0===ag(q[1][1])?1:0;R=1}if(!R)var
 E=0;function
-Y(a){switch(e){case
-0:return uG(h,i,a);case
+_(a){switch(e){case
+0:return u0(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a1(i,b),c=i9(y(h,-b),f,a),d=fu(b,l,a),g=a1(c[2],d[2]);return[0,y(c[1],d[1]),g]}return i9(h,i,a);default:return E?uH(1.,l,a):fu(1.,l,a)}}var
-Z=2===e?j:g,G=o(Y,Z),H=b(k,k),_=ad(a[9]);function
-aa(a){return 2===e?a7(0,a):bS(-2*f|0,a,H)}if(2===e)var
-ab=0,I=function(a,b){return bS(ab,a,b)};else
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=jk(w(h,-b),f,a),d=fE(b,l,a),g=a7(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jk(h,i,a);default:return E?u1(1.,l,a):fE(1.,l,a)}}var
+$=2===e?j:g,F=p(_,$),H=a(k,k),aa=Z(b[9]);function
+ab(a){return 2===e?aZ(0,a):a0(-2*f|0,a,H)}if(2===e)var
+ac=0,I=function(a,b){return a0(ac,a,b)};else
 var
-I=function(c,a){return bS(2*f|0,b(c,H),a)};var
-ac=2===e?0:2*(aS(k)-f|0)|0,r=a[4],T=0;if(typeof
-r!=="number"&&2===r[0]){var
-K=r[1];if(K){var
-L=K[1],an=b(L[2],L[2]),J=an;T=1}}if(!T)var
-J=w;var
-ae=0===e?0:cJ(D,m),af=uA(g),ag=o(function(a){return a[2]},G),ai=o(function(a){return a[1]},G),ak=t(v,[0]),al=o(function(a){return cn(a,function(a){return a})},j),am=o(function(a){return F(a,a)},j);return[0,e,v,n,f,function(a){return ad(c(_,a)[1+a])},j,C,am,al,ak,ai,ag,af,ae,J,ac,I,aa]}function
-uJ(a){var
-b=a[2],c=a[1],d=0===dA(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gG(function(a){return 0===dA(a,c)?1:0},g),e=uB(a[4]);if(e&&f&&h)return[0,uI(e[1],a,b,c)];return 0}function
-uK(a,d){function
-b(b){return o(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),s=b(a[7]),p=t(e,[0]),u=b(a[6]);function
+I=function(c,b){return a0(2*f|0,a(c,H),b)};var
+ad=2===e?0:2*(aV(k)-f|0)|0,s=b[4],S=0;if(typeof
+s!=="number"&&2===s[0]){var
+K=s[1];if(K){var
+L=K[1],ao=a(L[2],L[2]),J=ao;S=1}}if(!S)var
+J=x;var
+ae=0===e?0:cP(D,m),af=uU(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),al=r(v,[0]),am=p(function(a){return cr(a,function(a){return a})},j),an=p(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return Z(c(aa,a)[1+a])},j,C,an,am,al,aj,ai,af,ae,J,ad,I,ab]}function
+u3(a){var
+b=a[2],c=a[1],d=0===dE(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gT(function(a){return 0===dE(a,c)?1:0},g),e=uV(a[4]);if(e&&f&&h)return[0,u2(e[1],a,b,c)];return 0}function
+u4(a,d){function
+b(b){return p(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,q,p,n,m,l,k,j,i,h,g]}function
-i_(a){return 0<aj(a[1])?1:0}function
-i$(e,b){var
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
+jl(a){return 0<ag(a[1])?1:0}function
+jm(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4077,206 +4128,206 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bK(d[1],d[2])<0?1:0;if(c&&b&&i_(d)&&f)return 0;return 2;case
-1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return i_(a[1])?1:2}}function
-uL(a,i,b){var
-f=t(b,0),g=t(b,0),d=a[7],e=lT(a[13],i),h=0;if(typeof
+d=a[1],f=aR(d[1],d[2])<0?1:0;if(c&&b&&jl(d)&&f)return 0;return 2;case
+1:if(c&&0<=ag(a[1][1]))return 0;return 2;default:return jl(a[1])?1:2}}function
+u5(a,i,b){var
+f=r(b,0),g=r(b,0),d=a[7],e=l9(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=bK(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aR(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};b4(k,a[13]);h=1}if(!h){gT(f,0,b,1);gT(g,0,b,1)}return[0,f,g]}function
-uM(b,a){return t(b,[0,3,3,0,a])}function
-uN(b,k,d,a){var
-l=b[16],f=ad($(function(a){return 0<aj(a)?1:0},l)),m=i$(b,1),n=[0,i$(b,0),m],g=uL(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bB(k,a[13]);h=1}if(!h){g5(f,0,b,1);g5(g,0,b,1)}return[0,f,g]}function
+u6(b,a){return r(b,[0,3,3,0,a])}function
+u7(b,k,d,a){var
+l=b[16],f=Z(Y(function(a){return 0<ag(a)?1:0},l)),m=jm(b,1),n=[0,jm(b,0),m],g=u5(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lG(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lW(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return by(d,function(b){return j(o,a,b)})}}else
+o=0;return bp(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return by(d,function(b){return b<p?[0,3,3,0,b2(1,a)]:j(b2(1,a),a,b)})}return uM(d,a)}function
-d6(a,g,b){var
-h=a[1],e=c$(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=c$(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bE(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fv(a,b){var
-c=cw*a[17];return c<bE(a,b)?1:0}function
-uO(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-uP(a,b){var
-c=uO(a,b);return(a[3]*a[15]-c)/2.}function
-uQ(a,b){var
-c=a[3]==0.?0.:bE(a,a[4]);return(bE(a,b)+c)/2.}function
-d7(q,p,g,o){var
-e=g.length-1,f=t(e,0.),h=e-1|0;if(!(h<0)){var
+p=e[1];return bp(d,function(b){return b<p?[0,3,3,0,b7(1,a)]:j(b7(1,a),a,b)})}return u6(d,a)}function
+d_(a,g,b){var
+h=a[1],e=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bJ(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fF(a,b){var
+c=cC*a[17];return c<bJ(a,b)?1:0}function
+u8(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+u9(a,b){var
+c=u8(a,b);return(a[3]*a[15]-c)/2.}function
+u_(a,b){var
+c=a[3]==0.?0.:bJ(a,a[4]);return(bJ(a,b)+c)/2.}function
+d$(q,p,g,o){var
+e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
-i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
+i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
-u=d(f,b),n=m-d(r,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
+u=d(f,b),n=m-d(s,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}z(f,a,l/d(g,a));var
-s=a-1|0;if(0!==a){var
-a=s;continue}break}}return f}function
-da(b,f){var
-h=b[11].length-1,g=t(h,0.),i=h-1|0,s=0;if(!(i<0)){var
-a=s;for(;;){var
+l=n;break}}A(f,a,l/d(g,a));var
+t=a-1|0;if(0!==a){var
+a=t;continue}break}}return f}function
+dg(b,f){var
+h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
+a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=F(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=d6(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=d_(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
-y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,A=e+1|0;if(o!==e){var
-e=A,q=r;continue}var
-p=r;break}}var
-l=p/d(b[11],a)}z(g,a,l);var
+y=d(g,e),s=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
+e=z,q=s;continue}var
+p=s;break}}var
+l=p/d(b[11],a)}A(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fw(c,b,a){var
-e=F(a,a);return y(0.,d(c[8],b)-e)}function
-bF(a,b){var
-d=bl(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a8(d,1.,c(a[1][6],f)[1+f])}return d}function
-fx(c,a){var
-b=1;for(;;){b4(function(b){return a8(a,F(b,a),b)},c);var
+fG(c,b,a){var
+e=G(a,a);return w(0.,d(c[8],b)-e)}function
+bK(a,b){var
+d=bq(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];ba(d,1.,c(a[1][6],f)[1+f])}return d}function
+fH(c,a){var
+b=1;for(;;){bB(function(b){return ba(a,G(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-ja(a){var
-b=Math.sqrt(F(a,a));return o(function(a){return a/b},a)}function
-uR(a){var
+jn(a){var
+b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
+u$(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-w=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];E(function(b,e){var
+x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];D(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
-x(h){var
-b=aZ(i[1]),c=aZ(g[1])-b|0,d=g[1],f=bi(cM(function(a,b){return a<c?1:0},d));b4(function(b){var
-c=i[1],d=bF(a,e(b));i[1]=[0,ja(fx(i[1],d)),c];return 0},f);return i[1]}function
+g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+y(h){var
+b=a5(i[1]),c=a5(g[1])-b|0,d=g[1],f=bm(cT(function(a,b){return a<c?1:0},d));bB(function(b){var
+c=i[1],d=bK(a,e(b));i[1]=[0,jn(fH(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
-D(b){var
-g=d(q,b);if(di*t(b)<g)var
+E(b){var
+g=d(q,b);if(dp*t(b)<g)var
 c=g;else
 var
-n=bF(a,e(b)),l=fx(x(0),n),c=F(l,l);var
-h=uQ(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cq<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bK(a,e(b)),l=fH(y(0),n),c=G(l,l);var
+h=u_(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=cw*a[17],k=[0,[0,bE(a,b)<=m?1:0,c,b]];else
+m=cC*a[17],k=[0,[0,bJ(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-G=n[1],i=f(bL(D),G);if(i){var
-v=aA(az,i[1],i[2]),b=v[3],y=v[2];n[1]=f(bL(function(c){return function(b){var
+F=n[1],i=f(bP(E),F);if(i){var
+v=aC(aB,i[1],i[2]),b=v[3],w=v[2];n[1]=f(bP(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-H=e(b),j=Math.sqrt(y),I=di*t(b)<y?1:0,J=p[1],K=h[1],L=uP(a,b),M=l0(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-A=by(w,function(c){return function(b){return d6(a,c,e(b))}}(b)),N=h[1];b4(function(b,c){return function(a){return a8(c,d(a,b),a)}}(b,A),N);var
-O=0,P=o(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
-Q=bF(a,H),m=ja(fx(x(0),Q));if(0.<a[3])var
-C=e(a[4]),u=F(m,c(l[6],C)[1+C]);else
+H=e(b),j=Math.sqrt(w),I=dp*t(b)<w?1:0,J=o[1],K=h[1],L=u9(a,b),M=me(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+z=bp(x,function(c){return function(b){return d_(a,c,e(b))}}(b)),N=h[1];bB(function(b,c){return function(a){return ba(c,d(a,b),a)}}(b,z),N);var
+O=0,P=p(function(b){return function(a){return a/b}}(j),z),B=O,k=P}else{var
+Q=bK(a,H),m=jn(fH(y(0),Q));if(0.<a[3])var
+C=e(a[4]),u=G(m,c(l[6],C)[1+C]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=by(w,function(d,f){return function(b){var
-a=e(b);return F(d,c(l[6],a)[1+a])-f}}(m,u)),B=R,k=S}z(k,b,j);E(function(b,a){return z(q,b,d(q,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
-j(a){return ad(bi(a))}var
-u=j(g[1]),A=j(h[1]),B=j(r[1]),b=j(p[1]),C=d7(u,A,B,b),k=[0,0.],v=[0,0.];E(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bE(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
-G=bE(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*G}var
-H=k[1],I=F(b,b),J=a[15]-I+H,K=F(b,b),L=y(J,eh*(a[15]+K)+cq),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,B,P,b,C,O,L,N,M]}function
-jb(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cq,h=av(function(b,a){return y(b,d(e,a[1]))},m,a),b=[0,0.];E(function(a,c){b[1]=y(b[1],d(f,a)-d(g,a));return 0},a);return uR([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,f7*h<b[1]?1:0])}function
-uS(a,b){var
-e=[0,0];E(function(g,f){var
+R=[0,[0,m,u]],S=bp(x,function(d,f){return function(b){var
+a=e(b);return G(d,c(l[6],a)[1+a])-f}}(m,u)),B=R,k=S}A(k,b,j);D(function(b,a){return A(q,b,d(q,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return Z(bm(a))}var
+u=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=d$(u,z,B,b),k=[0,0.],v=[0,0.];D(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bJ(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+F=bJ(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+H=k[1],I=G(b,b),J=a[15]-I+H,K=G(b,b),L=w(J,el*(a[15]+K)+cw),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,B,P,b,C,O,L,N,M]}function
+jo(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cw,h=av(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return u$([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gi*h<b[1]?1:0])}function
+va(a,b){var
+e=[0,0];D(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=c$(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=ct(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(di*f<h)return h;var
-e=bl(c(a[6],b)[1+b]);a8(e,1.,c(a[6],g)[1+g]);return F(e,e)}var
-h=by(a[2],n);z(h,g,0.);function
-j(c){return o(function(a){var
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dp*f<h)return h;var
+e=bq(c(a[6],b)[1+b]);ba(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
+h=bp(a[2],n);A(h,g,0.);function
+j(c){return p(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jb(a,b,1.,e[1],-1,r,q,h,p)}function
-uT(c,b,g,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jo(a,b,1.,e[1],-1,r,q,h,o)}function
+vb(c,b,g,a){function
 e(g,e){var
-h=[ah,e];return eG(o(function(b){var
-e=a[1]*d(c[9],b[1]);return eg*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jb(c,b,0.,b.length-1,g,e(function(a){return a[3]},S),k,i,h)}function
-jc(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,uS(a,b),0];var
-c=a[14];return eE(function(c,d){return uT(a,b,c,d)},c)}function
-fy(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dz(a[1][14],a[5]);return b/eg+e[1]*d(a[1][9],c)}function
-uU(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dz(a[1][14],a[5]);return eg*(b-e[1]*d(a[1][9],c))}function
-uV(a,d,b){var
-c=da(a,b),e=F(a[13],c),f=a[16],g=2.*Math.sqrt(fw(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-bU(a){return a[6].length-1}function
-uW(a,k,b,j){var
-f=da(a,b),l=f.length-1;function
+h=[ak,e];return eM(p(function(b){var
+e=a[1]*d(c[9],b[1]);return ek*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jo(c,b,0.,b.length-1,g,e(function(a){return a[3]},T),k,i,h)}function
+jp(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,va(a,b),0];var
+c=a[14];return eJ(function(c,d){return vb(a,b,c,d)},c)}function
+fI(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dD(a[1][14],a[5]);return b/ek+e[1]*d(a[1][9],c)}function
+vc(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dD(a[1][14],a[5]);return ek*(b-e[1]*d(a[1][9],c))}function
+vd(a,d,b){var
+c=dg(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fG(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+bY(a){return a[6].length-1}function
+ve(a,k,b,j){var
+f=dg(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(y(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=F(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-uX(a,d){if(d===a[9].length-1)return a;function
-b(a){return eH(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=F(c,c),h=F(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=d7(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jd(a,e,d){var
-b=bF(a,e);E(function(d,f){var
-e=c(a[9],d)[1+d];return a8(b,f,bF(a,c(a[2],e)[1+e][1]))},d);return b}function
-uY(a,i,f){var
-j=f.length-1,g=t(j,0.),k=j-1|0,s=jd(a,i,f),u=0;if(!(k<0)){var
+e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+vf(a,d){if(d===a[9].length-1)return a;function
+b(a){return eN(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=d$(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jq(a,e,d){var
+b=bK(a,e);D(function(d,f){var
+e=c(a[9],d)[1+d];return ba(b,f,bK(a,c(a[2],e)[1+e][1]))},d);return b}function
+vg(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=jq(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=F(s,bF(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=G(t,bK(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
-y=d(c(a[10],e)[1+e],h),r=q-d(g,e)*y,A=e+1|0;if(o!==e){var
-e=A,q=r;continue}var
-p=r;break}}z(g,b,p/d(a[11],b));var
+y=d(c(a[10],e)[1+e],h),s=q-d(g,e)*y,z=e+1|0;if(o!==e){var
+e=z,q=s;continue}var
+p=s;break}}A(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=d7(a[9],a[10],a[11],g),l=ar(function(b,a){return a+d(v,b)},f),m=jd(a,i,l);return[0,l,F(m,m)]}function
-d8(k,g,a,j,b){var
-s=k?k[1]:ef,u=g?g[1]:g,l=da(a,b),m=d7(a[9],a[10],a[11],l),n=fw(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=uY(a,b,m),B=q[2],C=q[1],h=B,o=C;r=1}if(!r)var
+v=d$(a[9],a[10],a[11],g),l=ah(function(b,a){return a+d(v,b)},f),m=jq(a,i,l);return[0,l,G(m,m)]}function
+ea(k,g,a,j,b){var
+t=k?k[1]:ej,u=g?g[1]:g,l=dg(a,b),m=d$(a[9],a[10],a[11],l),n=fG(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=vg(a,b,m),B=q[2],C=q[1],h=B,o=C;s=1}if(!s)var
 h=n,o=m;var
-v=y(a[15],f8*a[17]),e=y(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+cq),f=t(bU(a),0.),i=[0,0.];E(function(b,h){var
-g=e*d(a[14],b)-j*h;z(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);z(f,a[4],e-a[3]*(j+i[1]));function
+v=w(a[15],gj*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cw),f=r(bY(a),0.),i=[0,0.];D(function(b,h){var
+g=e*d(a[14],b)-j*h;A(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);A(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-w=a[9],x=p(a[4]),A=av(function(b,a){return b+p(a)},x,w);return[0,f,e,-A-h/e-e*F(a[13],a[13])]}var
-uZ=48,u0=16,u1=400000000;function
-u2(a){function
+x=a[9],y=p(a[4]),z=av(function(b,a){return b+p(a)},y,x);return[0,f,e,-z-h/e-e*G(a[13],a[13])]}var
+vh=48,vi=16,vj=400000000;function
+vk(a){function
 d(a){return a}var
-b=by(bU(a),d);if(b.length-1<=48)return b;var
-c=o(function(b){var
+b=bp(bY(a),d);if(b.length-1<=48)return b;var
+c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gV(function(a){return a===b?1:0},e)){var
-c=bE(a,b);d=1}}if(!d)var
-c=cx;return[0,c,b]},b);gW(function(b,a){return ax(b,a)},c);var
-e=eH(c,0,az(uZ,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
-u3(a){var
-b=u2(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return d6(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-je(b,a){var
-d=c(b[2],a)[1+a];return fv(b[1],d)}function
-u4(a,c){var
-d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:d6(a[1],b,c)},b)}function
-jf(g,p,D,n,f,j){var
-k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+e=a[9];if(!g7(function(a){return a===b?1:0},e)){var
+c=bJ(a,b);d=1}}if(!d)var
+c=cD;return[0,c,b]},b);g8(function(b,a){return az(b,a)},c);var
+e=eN(c,0,aB(vh,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+vl(a){var
+b=vk(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return d_(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+jr(b,a){var
+d=c(b[2],a)[1+a];return fF(b[1],d)}function
+vm(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:d_(a[1],b,c)},b)}function
+js(g,o,D,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){z(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){A(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4287,78 +4338,78 @@ a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
 v=r;else{var
-b=F,A=r;for(;;){var
-B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
-b=H,A=B;continue}var
+b=F,z=r;for(;;){var
+B=z+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+b=H,z=B;continue}var
 v=B;break}}var
-w=y(0.,v),x=0.<j?-t-w/j:S,G=b6(x)?S:x;return[0,f,j,h,w,G]}function
-u5(j,i){var
+x=w(0.,v),y=0.<j?-t-x/j:T,G=b9(y)?T:y;return[0,f,j,h,x,G]}function
+vn(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];z(E,g,d(E,g)*1.00000000001+cq);var
+E=c(j,g)[1+g];A(E,g,d(E,g)*1.00000000001+cw);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
 b=G;for(;;){var
-y=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(y,b);if(!(B<A)){var
-f=A;for(;;){var
+y=c(j,b)[1+b],z=b+1|0,B=e-1|0,K=d(y,b);if(!(B<z)){var
+f=z;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){z(m,h,d(m,h)-n*d(y,h));var
+h=C;for(;;){A(m,h,d(m,h)-n*d(y,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}z(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}A(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
 b=L;continue}break}}var
-l=t(e,0.),q=e-1|0;if(!(q<0)){var
+l=r(e,0.),q=e-1|0;if(!(q<0)){var
 a=q;for(;;){var
-r=d(i,a),s=a+1|0,u=e-1|0;if(u<s)var
-v=r;else{var
-k=s,w=r;for(;;){var
+s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
+v=s;else{var
+k=t,w=s;for(;;){var
 I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
 k=J,w=x;continue}var
-v=x;break}}z(l,a,v/d(c(j,a)[1+a],a));var
+v=x;break}}A(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jg(b,a){var
+jt(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=f4*b[1][17],g=ar(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=ad(f(bj(function(b){var
+m=a[4]/(a[2]*a[2]),n=gf*b[1][17],g=ah(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a6(l.length-1,function(a){return a}),h=Z(f(bn(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
-p(a,b){var
+o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return o(function(b){return d(g,b)*a[2]/2.},b)}function
+q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=u5(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=b5(b),e=cM(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dA(e,b.length-1))return[0,b,g,c];var
-b=ad(e);continue}}var
-u=q(h),v=[0,h,g,gU(function(a,b){return b/(p(a,a)+cq)},h,u)];return[0,t(h),v]}function
-u6(g,b,a,j){var
-k=a[3],l=a[2],c=bl(b[1]),e=[0,b[2]],f=a[1];E(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(je(g,a)&&h*n<0.){var
+h=q(b),c=vn(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bC(b),e=cT(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dE(e,b.length-1))return[0,b,g,c];var
+b=Z(e);continue}}var
+u=q(h),v=[0,h,g,g6(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
+vo(g,b,a,j){var
+k=a[3],l=a[2],c=bq(b[1]),e=[0,b[2]],f=a[1];D(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jr(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;z(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-u7(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];E(function(e,b){var
-f=d(i[1],b),g=je(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-u8(a){var
+f=h;A(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+vp(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];D(function(e,b){var
+f=d(i[1],b),g=jr(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+vq(a){var
 b=0.;return av(function(b,a){return b+Math.abs(a)},b,a)}function
-u9(a,c,h,g,f){var
-i=u4(a,g),e=a[2].length-1;c[1]=c[1]-aN(aN(e,e),10+(e/3|0)|0)|0;var
-u=f4*a[1][17];function
+vr(a,c,h,g,f){var
+i=vm(a,g),e=a[2].length-1;c[1]=c[1]-aQ(aQ(e,e),10+(e/3|0)|0)|0;var
+u=gf*a[1][17];function
 k(b,j,f){var
-c=u6(a,b,j,f),d=c[2],e=c[1],k=kE*u8(e);return y(0.02*b[2],k)<d?jf(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],S]}function
+c=vo(a,b,j,f),d=c[2],e=c[1],k=kT*vq(e);return w(0.02*b[2],k)<d?js(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],T]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jg(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*e|0,e)|0;var
-o=u7(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jt(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aQ(aQ(h,h),h+3|0)/3|0)|0)-aQ(4*e|0,e)|0;var
+o=vp(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4368,230 +4419,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-p=f[2],q=a[2],b=n(jf(a,h,g,i,o(function(a){return d(f[1],a)},q),p),u0),j=t(f[1].length-1,0.),r=a[2];E(function(c,a){return z(j,a,d(b[1],c))},r);var
-m=jg(a,b)[1],s=m[2],v=m[1],w=cO(function(b){return Math.abs(d(s,b))<=fO*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-u_=60;function
-u$(a,j,b,c){var
-e=da(a,b),f=da(a,c),g=F(a[13],f),h=fw(a,b,e);if(cw*d(a[8],b)<h)var
-k=bF(a,c),l=F(bF(a,b),k),m=l-F(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(js(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vi),j=r(f[1].length-1,0.),s=a[2];D(function(c,a){return A(j,a,d(b[1],c))},s);var
+m=jt(a,b)[1],t=m[2],v=m[1],x=cV(function(b){return Math.abs(d(t,b))<=f1*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
+vs=60;function
+vt(a,j,b,c){var
+e=dg(a,b),f=dg(a,c),g=G(a[13],f),h=fG(a,b,e);if(cC*d(a[8],b)<h)var
+k=bK(a,c),l=G(bK(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fy(a,c,a[3]*a[15]-2.*i)}function
-jh(a,s,h,r,b){var
-e=aZ(b);function
+i=g;return fI(a,c,a[3]*a[15]-2.*i)}function
+ju(a,t,h,s,b){var
+e=a5(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fv(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fF(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a0(a[2].length-1,v),o=f(bj(function(a){return 1-l3(a,b)}),w),x=[0,r,$(n,o)],y=ad(cJ($(function(a){return n(a[1])},b),x)),A=uK(a[1],y),B=jc(A,ad(eE(u,b))),i=gK(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=d8(0,0,j,h,e),k=t(bU(a),0.),l=[0,0.],m=[0,0];lZ(function(n,f){var
-b=f[1],c=d(g[1],n);z(k,b,c);var
+w=a6(a[2].length-1,v),o=f(bn(function(a){return 1-mh(a,b)}),w),x=[0,s,Y(n,o)],y=Z(cP(Y(function(a){return n(a[1])},b),x)),z=u4(a[1],y),B=jp(z,Z(eJ(u,b))),i=gW(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=ea(0,0,j,h,e),k=r(bY(a),0.),l=[0,0.],m=[0,0];md(function(n,f){var
+b=f[1],c=d(g[1],n);A(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fv(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fF(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bE(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bJ(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(g[1],e);z(k,bU(a)-1|0,C)}var
-p=s*fy(j,e,h*(g[3]-l[1])),D=eE(function(i,b){var
-d=c(a[2],b)[1+b],f=u$(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bL(function(a){return a}),D),F=gM(function(b,a){return gh(a[1],b[1])},E),G=$(function(a){return a[2]},F),H=cM(function(a,b){return a<2?1:0},G);if(b6(p))return 0;var
+C=d(g[1],e);A(k,bY(a)-1|0,C)}var
+p=t*fI(j,e,h*(g[3]-l[1])),D=eJ(function(i,b){var
+d=c(a[2],b)[1+b],f=vt(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bP(function(a){return a}),D),F=gY(function(b,a){return gu(a[1],b[1])},E),G=Y(function(a){return a[2]},F),H=cT(function(a,b){return a<2?1:0},G);if(b9(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-va(a){function
+vu(a){function
 b(b){var
-c=a[1];return f(bj(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aZ(a[1])?1:0,d=c?$(b,a[5]):c;function
+c=a[1];return f(bn(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a5(a[1])?1:0,d=c?Y(b,a[5]):c;function
 e(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cJ(d,gL(e,a[6]))}function
-ji(b,a){function
+d=a[1],e=Y(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cP(d,gX(e,a[6]))}function
+jv(b,a){function
 c(a){return a}var
-e=a0(b[2].length-1,c),g=f(bj(function(b){return d(a,b)!=0.?1:0}),e);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-vb(a,e){function
+e=a6(b[2].length-1,c),g=f(bn(function(b){return d(a,b)!=0.?1:0}),e);return Y(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+vv(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=ji(a,e),b=gM(function(b,a){var
-c=f(b);return gh(f(a),c)},g);function
+g=jv(a,e),b=gY(function(b,a){var
+c=f(b);return gu(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cM(function(a,b){return a<c?1:0},b)}return[0,b,a0(b2(8,aZ(b)),h)]}function
-vc(a,k,j,e,i,d){var
+c=a+1|0;return cT(function(a,b){return a<c?1:0},b)}return[0,b,a6(b7(8,a5(b)),h)]}function
+vw(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return aA(function(b,f){var
-i=g+a[1][3]|0,l=aN(50*(1+aZ(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jh(a,k,j,e,f);if(b&&c){var
+h(c,b){return aC(function(b,f){var
+i=g+a[1][3]|0,l=aQ(50*(1+a5(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=ju(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(va(a),[0,a]);if(c){var
+c=h(vu(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a0(g,function(a){return a}),n=f(bj(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gL(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cJ($(function(b){return vb(a,b)},i),q),s=0;return aA(function(a,d){var
-e=h(d,0),b=dy(function(a){return l(a,u_)},e);if(a){if(b){var
+b=a[1],m=a6(g,function(a){return a}),n=f(bn(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gX(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cP(Y(function(b){return vv(a,b)},i),q),s=0;return aC(function(a,d){var
+e=h(d,0),b=cR(function(a){return l(a,vs)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-db=ed;function
-vd(a){var
-b=a.length-1,g=t(b,[0]),e=o(function(a){return t(b,0.)},a);E(function(b,h){var
-f=bl(h),j=1;for(;;){var
+dh=eh;function
+vx(a){var
+b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);D(function(b,h){var
+f=bq(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=F(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;z(e[1+b],a,s);a8(f,n,g[1+a])}var
+n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;A(e[1+b],a,s);ba(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(F(f,f)),k=f7*Math.sqrt(F(h,h))<i?1:0;if(k){z(c(e,b)[1+b],b,i);var
-p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
+i=Math.sqrt(G(f,f)),k=gi*Math.sqrt(G(h,h))<i?1:0;if(k){A(c(e,b)[1+b],b,i);var
+o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-ve(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=by(f,function(a){return 0.<d(c(e,a)[1+a],a)?F(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+vy(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=bp(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);z(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);A(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=d(c(e,a)[1+a],b);z(h,b,d(h,b)-d(g,a)*q);var
-r=b+1|0;if(l!==b){var
-b=r;continue}break}}}var
+q=d(c(e,a)[1+a],b);A(h,b,d(h,b)-d(g,a)*q);var
+s=b+1|0;if(l!==b){var
+b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-vf(a,h,g,n){function
+vz(b,h,g,n){function
 i(c){var
-b=f(a[5],c);return h?gU(l,b,f(a[5],h[1])):b}var
-p=i(n),q=o(function(a){return af(a,db)},p),k=o(i,g),r=a[4];function
-s(a){return a7(r,a)}var
-t=vd(o(function(a){return o(s,a)},k)),d=o(function(a){return 0},g),e=1;for(;;){var
-m=bl(q);E(function(f){return function(a,d){var
-e=0!==aj(d)?1:0;if(e){var
-g=c(k,a)[1+a];return E(function(a,e){var
-g=b(d,e);f[1+a]=l(c(f,a)[1+a],g);return 0},g)}return e}}(m),d);var
-u=a[4]+ed|0,v=ve(t,o(function(b){return function(a){return a7(b,a)}}(u),m));E(function(a,b){var
-e=bu(b);if(e){var
-g=bT(db,b);d[1+a]=j(c(d,a)[1+a],g);var
+a=f(b[5],c);return h?g6(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return V(a,dh)},o),k=p(i,g),r=b[4];function
+s(a){return aZ(r,a)}var
+t=vx(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},g),e=1;for(;;){var
+m=bq(q);D(function(f){return function(b,d){var
+e=0!==ag(d)?1:0;if(e){var
+g=c(k,b)[1+b];return D(function(b,e){var
+g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
+u=b[4]+eh|0,v=vy(t,p(function(b){return function(a){return aZ(b,a)}}(u),m));D(function(a,b){var
+e=aN(b);if(e){var
+g=bI(dh,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cp(a){return a?cx:1.}function
-a9(b,a){return 0.<b[3]?cp(a):-cp(a)}function
-d9(b,a,d,c){var
-e=fy(b,d,a9(b,a)*c);return cp(a)*e}function
-vg(b,a,d,c){var
-e=uU(b,d,cp(a)*c);return a9(b,a)*e}function
-d_(b,a){return b[4]<a[4]?a:b}function
-fz(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fA(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fB(f,e,a,d,c){var
-g=a9(a[1],d),b=d8(f,e,a[1],g,c),h=d9(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-vh(c,b,a){return 0<a[2].length-1?a:fB(0,0,a[1],c,b)}function
-vi(d,c,b){var
-a=d[1];return a[18]?fB(vk,vj,d,c,b):[0,d,[0],0.,d9(a,c,b,uV(a,a9(a,c),b))]}function
-jj(j,f,e,a){var
+cu(a){return a?cD:1.}function
+bb(b,a){return 0.<b[3]?cu(a):-cu(a)}function
+eb(b,a,d,c){var
+e=fI(b,d,bb(b,a)*c);return cu(a)*e}function
+vA(b,a,d,c){var
+e=vc(b,d,cu(a)*c);return bb(b,a)*e}function
+ec(b,a){return b[4]<a[4]?a:b}function
+fJ(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fK(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fL(f,e,a,d,c){var
+g=bb(a[1],d),b=ea(f,e,a[1],g,c),h=eb(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+vB(c,b,a){return 0<a[2].length-1?a:fL(0,0,a[1],c,b)}function
+vC(d,c,b){var
+a=d[1];return a[18]?fL(vE,vD,d,c,b):[0,d,[0],0.,eb(a,c,b,vd(a,bb(a,c),b))]}function
+jw(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fZ*d[17])return a;var
-i=t(bU(d),0.);z(i,b,-a9(d,f));return[0,a[1],i,0.,h]}return a}function
-jk(c,b){var
-a=$(b,c[4]);return a?aA(d_,a[1],a[2]):_(vl)}function
-d$(c,b,a){return jk(c,function(d){return jj(c,b,a,vi(d,b,a))})}function
-vm(k,c,b,f,e){var
-g=e[1],a=g[1],h=a9(a,c),d=d8(vo,vn,uX(a,uW(a,h,b,vg(a,c,b,f))),h,b),j=d9(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-vp(d,g,a){var
-b=a[1][1],h=ji(b,a[2]),i=a9(b,d),e=jh(b,cp(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ga*d[17])return a;var
+i=r(bY(d),0.);A(i,b,-bb(d,f));return[0,a[1],i,0.,h]}return a}function
+jx(c,b){var
+a=Y(b,c[4]);return a?aC(ec,a[1],a[2]):ac(vF)}function
+ed(c,b,a){return jx(c,function(d){return jw(c,b,a,vC(d,b,a))})}function
+vG(k,c,b,f,e){var
+g=e[1],a=g[1],h=bb(a,c),d=ea(vI,vH,vf(a,ve(a,h,b,vA(a,c,b,f))),h,b),j=eb(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+vJ(d,g,a){var
+b=a[1][1],h=jv(b,a[2]),i=bb(b,d),e=ju(b,cu(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-fZ*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-vr(k,c,a,b){var
-e=b[1],h=a9(e,c),l=fB(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ga*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+vL(k,c,a,b){var
+e=b[1],h=bb(e,c),l=fL(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=d8([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cD(g),u=dg===m?g[1]:ee===m?gY(g):g,n=u9(u,t,h,a,s),i=n[1],v=d9(e,c,a,i[3]),o=d_(d,[0,b,i[1],i[2],v]);if(n[2])return vp(c,a,o);var
+s=ea([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cJ(g),u=dm===m?g[1]:ei===m?g_(g):g,n=vr(u,t,h,a,s),i=n[1],v=eb(e,c,a,i[3]),o=ec(d,[0,b,i[1],i[2],v]);if(n[2])return vJ(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=vc(e,cp(c),h,a,x,w);if(p){var
-j=p[1];return d_(d,[0,b,j[2],j[3],j[4]])}return d}}(l,vq)}function
-jl(a){var
-b=a[4];return gH(function(a){return a[1][18]},b)}function
-dc(a){var
-b=a[4],c=0.;return aA(function(b,a){return y(b,a[1][17])},c,b)}function
-fC(a,d,c,b){if(0<a[7][1]&&jl(a))return d_(b,jk(a,function(b){return jj(a,d,c,vr(a,d,c,b))}));return b}function
-dd(a){return dz(a[1][14],a[5])}function
-jm(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eG(e,[ah,c*dd(a)[3]]):e}function
-fD(e,d,h,a){var
-b=t((e[1].length-1+d[5]|0)+1|0,0),i=e[5];E(function(e,f){var
-h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=vw(e,cu(c),h,a,x,w);if(p){var
+j=p[1];return ec(d,[0,b,j[2],j[3],j[4]])}return d}}(l,vK)}function
+jy(a){var
+b=a[4];return eK(function(a){return a[1][18]},b)}function
+di(a){var
+b=a[4],c=0.;return aC(function(b,a){return w(b,a[1][17])},c,b)}function
+fM(a,d,c,b){if(0<a[7][1]&&jy(a))return ec(b,jx(a,function(b){return jw(a,d,c,vL(a,d,c,b))}));return b}function
+dj(a){return dD(a[1][14],a[5])}function
+jz(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eM(e,[ak,c*dj(a)[3]]):e}function
+fN(e,d,h,a){var
+b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
+h=0.<d[3]?1:0,i=(0<ag(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=b5(b);return[0,[0,af(1,h),k]]}function
-jn(i,h,a,g,f,b){var
+k=bC(b);return[0,[0,V(1,h),k]]}function
+jA(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-k=0.<h?1:-1,m=l(f,av(j,af(k,g),b));c(b,a)[1+a]=m;var
+k=0.<h?1:-1,m=l(f,av(j,V(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-vs(b,d,a){if(0<=b[5]){var
-h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+vM(b,d,a){if(0<=b[5]){var
+h=V(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=av(j,0,a),k=l(af(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
-ea(a){return Math.log(a)/0.693147180559945286}function
-vt(b,a,g,d){var
-c=a[2].length-1+1|0,h=ea(c*b[17]/(a[3]*d))/2.,i=b[18]?ea(c*b[17]/d):0.,j=ea(f3*c/a[3]),k=ea(av(a1,R,g)),e=y(y(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
-vu(l,k,j,i,a){var
-b=a[1][1],e=jm(b,j);function
-g(a){return cO(bu,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?vt(b,a,e,i):vv;if(f){var
-c=f[1],m=a[2],h=ar(function(b,a){return bT(c,a*d(e,b))},m),n=bT(c,a[3]),o=b[4];jn(b,a9(b,k),o,c,n,h);return fD(l,b,c,h)}return f}return 0}function
-jo(a,b){var
-c=y(a[15],f8*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-vw(i,y,h,n){var
+i=av(j,0,a),k=l(V(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
+ee(a){return Math.log(a)/0.693147180559945286}function
+vN(b,a,g,d){var
+c=a[2].length-1+1|0,h=ee(c*b[17]/(a[3]*d))/2.,i=b[18]?ee(c*b[17]/d):0.,j=ee(ge*c/a[3]),k=ee(av(a7,O,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aB(1,1+(e|0)|0)]:f;return l}function
+vO(l,k,j,i,a){var
+b=a[1][1],e=jz(b,j);function
+g(a){return cV(aN,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?vN(b,a,e,i):vP;if(f){var
+c=f[1],m=a[2],h=ah(function(b,a){return bI(c,a*d(e,b))},m),n=bI(c,a[3]),o=b[4];jA(b,bb(b,k),o,c,n,h);return fN(l,b,c,h)}return f}return 0}function
+jB(a,b){var
+c=w(a[15],gj*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+vQ(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-p(b){return c(a[2],b)[1+b][1]}var
-z=a0(b,function(a){return a}),j=f(bj(function(a){return d(n[2],a)!=0.?1:0}),z),e=gI(a[4],j)?a[4]:aA(b2,b,j),k=ad(f(bj(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
-q=jo(a,h)*be(1.,-84);if(0<=a[5])var
-A=dd(a)[3],l=q*d(a[1][7],h)*A;else
+o(b){return c(a[2],b)[1+b][1]}var
+z=a6(b,function(a){return a}),j=f(bn(function(a){return d(n[2],a)!=0.?1:0}),z),e=gU(a[4],j)?a[4]:aC(b7,b,j),k=Z(f(bn(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aQ(200*(k.length-1)|0,a[1][3])|0;var
+q=jB(a,h)*bi(1.,-84);if(0<=a[5])var
+A=dj(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-r=bu(l),m=r?bT(db,l):r;if(0<aj(m)){var
+s=aN(l),m=s?bI(dh,l):s;if(0<ag(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,p(e)]:u,C=o(p,k),v=vf(a[1],B,C,h),w=a9(a,y),g=t(bU(a),0);E(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jn(a,w,e,db,m,g);return fD(i,a,db,g)}}return 0}function
-fE(b,e,a,h,o){var
-d=vh(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fZ*jo(i,a),k=d[3]<p?1:0,g=k?h<eh*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(e)]:u,C=p(o,k),v=vz(a[1],B,C,h),w=bb(a,y),g=r(bY(a),0);D(function(a,b){var
+d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jA(a,w,e,dh,m,g);return fN(i,a,dh,g)}}return 0}function
+fO(b,e,a,h,o){var
+d=vB(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ga*jB(i,a),k=d[3]<p?1:0,g=k?h<el*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?vw(b,e,a,d):l,f=q||vu(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?vQ(b,e,a,d):l,f=q||vO(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-de(b,a){return dz(b[4],a)}function
-jp(b){var
-a=jm(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
-jq(a){var
-b=t(bU(a),0.),d=a[14];E(function(d,e){return z(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=av(function(b,a){return b+a},f,e);z(b,a[4],1.-a[3]*g);return b}function
-jr(a){var
-b=[0,0.],f=jp(a),c=jq(a);E(function(c,g){var
+dk(b,a){return dD(b[4],a)}function
+jC(b){var
+a=jz(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+jD(a){var
+b=r(bY(a),0.),d=a[14];D(function(d,e){return A(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=av(function(b,a){return b+a},f,e);A(b,a[4],1.-a[3]*g);return b}function
+jE(a){var
+b=[0,0.],f=jC(a),c=jD(a);D(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-vx(h,e){var
-f=o(jr,e);gW(function(b,a){return gh(b,a)},f);var
-a=23-k1(y(d(f,((f.length-1)*9|0)/10|0),f8))[2]|0;if(10<=a&&!(60<a)){var
-g=af(1,a);if(0<=c(e,0)[1][5]){var
-l=dd(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cu){var
-i=af(g,1);k=1}if(!k)var
-i=b(g,h[15]);var
+vR(h,e){var
+f=p(jE,e);g8(function(b,a){return gu(b,a)},f);var
+b=23-le(w(d(f,((f.length-1)*9|0)/10|0),gj))[2]|0;if(10<=b&&!(60<b)){var
+g=V(1,b);if(0<=c(e,0)[1][5]){var
+l=dj(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cA){var
+i=V(g,1);k=1}if(!k)var
+i=a(g,h[15]);var
 j=i}else
 var
-j=g;return[0,[0,a,j]]}return 0}function
-vy(h,r,M,L){var
-g=L[1],a=de(r,M)[1];if(be(1.,24-g|0)<=jr(a))return 0;var
-N=a[2].length-1,s=jp(a),O=jq(a),i=ar(function(b,a){return bT(g,a*d(s,b))},O);vs(a,g,i);var
-j=ar(function(b,a){var
-c=d(s,b);return a7(g,a)/c},i),e=t(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
-C=w,B=v,A=u;else{var
-b=P,n=w,m=v,l=u;for(;;){var
+j=g;return[0,[0,b,j]]}return 0}function
+vS(h,s,M,L){var
+g=L[1],a=dk(s,M)[1];if(bi(1.,24-g|0)<=jE(a))return 0;var
+N=a[2].length-1,t=jC(a),O=jD(a),i=ah(function(b,a){return bI(g,a*d(t,b))},O);vM(a,g,i);var
+j=ah(function(b,a){var
+c=d(t,b);return aZ(g,a)/c},i),e=r(h[2],0.),y=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(y<0)var
+C=x,B=v,z=u;else{var
+b=P,n=x,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
 var
@@ -4599,35 +4650,35 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){a8(e,-f,c$(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){ba(e,-f,ct(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
-V=b+1|0;if(x!==b){var
+V=b+1|0;if(y!==b){var
 b=V,n=q,m=o,l=p;continue}var
-C=q,B=o,A=p;break}}if(0.<a[3]){var
-D=a[4],F=c(a[2],D)[1+D][1];a8(e,A,c$(h,F));var
-Q=d(e,F);E(function(b,a){return z(e,b,a-Q)},e)}var
-R=0.,G=aA(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,C),k=fD(r,a,g,i);if(k)var
-S=Math.sqrt(y(0.,G+B)),H=[0,[0,k[1][2],e,G,S]];else
+C=q,B=o,z=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];ba(e,z,ct(h,F));var
+Q=d(e,F);D(function(b,a){return A(e,b,a-Q)},e)}var
+R=0.,G=aC(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,C),k=fN(s,a,g,i);if(k)var
+S=Math.sqrt(w(0.,G+B)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-vz(c,a,h,b){var
-e=be(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(y(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+vT(c,a,h,b){var
+e=bi(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=dd(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-vA(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=dj(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+vU(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=dd(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-js(c,b,a){var
+h=dj(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+jF(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-jt(f,w,e,l,v){function
+jG(f,w,e,l,v){function
 m(a){var
-b=js(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cv,a=0.25,y=cu,x=0.;for(;;){if(0<n){var
+b=jF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cB,a=0.25,y=cA,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4635,126 +4686,126 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/f3:(g+j)/2.;var
-G=Math.abs(k-a)<=eh*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ah,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/ge:(g+j)/2.;var
+G=Math.abs(k-a)<=el*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ak,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-ju(f,h,a,e){if(h==S){var
-c=e/(2.*a);return[ah,-(e*c)/2.,c*c,-c,eg*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cx/i]}function
-jv(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-vB(e,f,c,b){var
-a=f[2],d=f[1];if(S<d&&a<R){var
-g=a-d;return c*(d+a)-b<0.?jv(jt(e,-a,g,c,-b)):jt(e,d,g,c,b)}return a<R?jv(ju(e,-a,c,-b)):ju(e,d,c,b)}function
-vC(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==R)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==S)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=js(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cx/(b*(1./(e*e)+1./(f*f)))]}function
-eb(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];E(function(g,c){var
+jH(f,h,a,e){if(h==T){var
+c=e/(2.*a);return[ak,-(e*c)/2.,c*c,-c,ek*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ak,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cD/i]}function
+jI(a){return[ak,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+vV(e,f,c,b){var
+a=f[2],d=f[1];if(T<d&&a<O){var
+g=a-d;return c*(d+a)-b<0.?jI(jG(e,-a,g,c,-b)):jG(e,d,g,c,b)}return a<O?jI(jH(e,-a,c,-b)):jH(e,d,c,b)}function
+vW(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==O)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==T)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=jF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cD/(b*(1./(e*e)+1./(f*f)))]}function
+ef(c,e,b){var
+a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-jw(b,a){var
-c=bl(b[2][2]),e=b[1];E(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?a8(c,d(a,b),f[2]):e},e);return c}function
-jx(a){var
-b=a[3][1]==S?1:0,c=b||(a[3][2]==R?1:0);return c}function
-vD(a,c){var
-e=eb(a,c,function(a){return a[1]}),j=jw(a,c),g=a[3],h=g[2],i=g[1];function
+jJ(b,a){var
+c=bq(b[2][2]),e=b[1];D(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?ba(c,d(a,b),f[2]):e},e);return c}function
+jK(a){var
+b=a[3][1]==T?1:0,c=b||(a[3][2]==O?1:0);return c}function
+vX(a,c){var
+e=ef(a,c,function(a){return a[1]}),j=jJ(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,eb(a,c,function(a){return a[3]})];cN(function(c){if(0.<e)var
-d=f(c,y(i,a1(h,c/(2.*e))));else
-if(jx(a))var
-d=S;else
+b=[0,ef(a,c,function(a){return a[3]})];cU(function(c){if(0.<e)var
+d=f(c,w(i,a7(h,c/(2.*e))));else
+if(jK(a))var
+d=T;else
 var
-g=f(c,h),d=a1(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];E(function(i,h){var
+g=f(c,h),d=a7(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];D(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-jy(b,m,e){var
-j=e.length-1,n=eb(b,e,function(a){return a[1]}),f=jw(b,e);if(jx(b)&&n<=0.)return 0;var
-g=[0,eb(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=mq(j,j,0.);E(function(o,s){var
-e=vB(m,b[3],n,s);g[1]=g[1]+e[1];var
+jL(b,m,e){var
+j=e.length-1,n=ef(b,e,function(a){return a[1]}),f=jJ(b,e);if(jK(b)&&n<=0.)return 0;var
+g=[0,ef(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=mG(j,j,0.);D(function(o,s){var
+e=vV(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);z(h,a,d(h,a)-e[2]*k-e[3]*l);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);A(h,a,d(h,a)-e[2]*k-e[3]*l);var
 u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
 f=w;for(;;){var
-r=c(b[1],f)[1+f],y=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-y;z(i[1+a],f,B);var
+r=c(b[1],f)[1+f],y=v*d(r[2],o),z=u*r[1],B=d(c(i,a)[1+a],f)-z-y;A(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
-l=b[1];E(function(a,f){var
-b=vC(m,f[4],d(e,a));g[1]=g[1]+b[1];z(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return z(i[1+a],a,k)},l);var
-a=bu(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
-vE(p,n){var
-l=n.length-1,h=o(bl,p),q=l-1|0,C=0;if(!(q<0)){var
+l=b[1];D(function(a,f){var
+b=vW(m,f[4],d(e,a));g[1]=g[1]+b[1];A(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return A(i[1+a],a,k)},l);var
+a=aN(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+vY(o,n){var
+l=n.length-1,h=p(bq,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-w=d(c(h,a)[1+a],f),x=f-1|0,R=0;if(x<0)var
-m=w;else{var
-k=R,A=w;for(;;){var
-U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(x!==k){var
-k=V,A=B;continue}var
+x=d(c(h,a)[1+a],f),y=f-1|0,R=0;if(y<0)var
+m=x;else{var
+k=R,z=x;for(;;){var
+U=d(c(h,f)[1+f],k),B=z-d(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
+k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(y(m,kE*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);z(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,kT*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);A(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bl(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bq(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;z(g,b,d(g,b)-N);var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;A(g,b,d(g,b)-N);var
 O=j+1|0;if(v!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);z(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);A(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;z(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;A(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);z(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);A(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-vF=12;function
-vG(e,b,n,m){var
+vZ=12;function
+v0(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:jy(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=vE(g[3],i),k=F(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<cw)return 0;var
-f=ar(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=ar(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<R?1:0,f=h||(0.<a?1:0);if(f)var
-i=S<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:jL(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=vY(g[3],i),k=G(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<cC)return 0;var
+f=ah(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=ah(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<O?1:0,f=h||(0.<a?1:0);if(f)var
+i=T<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cO(function(a){return a},k),l=i+0.0001*a*o-eh*Math.abs(i),h=g?jy(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fQ*b<k){var
+g=f;return g},f),g=cV(function(a){return a},k),l=i+0.0001*a*o-el*Math.abs(i),h=g?jL(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f3*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-vH(a,c){function
-d(a){return bu(a)?Math.abs(a):0.}function
+v1(a,c){function
+d(a){return aN(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=y(d(b[1]),e);return y(c,y(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,S],i=av(g,y(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,T],i=av(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=vD(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=vX(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=vG(a,b*i,c,vF);f(d);var
-e=f4<b?1:0;if(e){b/=10.;var
+d=v0(a,b*i,c,vZ);f(d);var
+e=gf<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];E(function(d,c){var
-a=Math.abs(c)<di?1:0;if(a){var
-e=b[1];return f(ar(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-vI=64;function
-vJ(a,j){var
+j=b[1];D(function(d,c){var
+a=Math.abs(c)<dp?1:0;if(a){var
+e=b[1];return f(ah(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+v2=64;function
+v3(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -4768,64 +4819,157 @@ var
 d=b}else
 var
 d=f;return d}function
-vK(a){var
-d=ad(a[16]);return function(b){if(1===a[5]){var
-e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-jz(a,b){var
+v4(a){var
+d=Z(a[16]);return function(b){if(1===a[5]){var
+e=b<d.length-1?c(d,b)[1+b]:a[15];return t(e)}return a[15]}}function
+jM(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=o(function(a){return a7(h,a)},g),i=[ah,0.,R],j=F(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
-k=[ah,0.,R],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
-vL(b,a){function
-c(c,a){return a?a7(b[4],a[1]):c}var
-d=c(S,a[10]),e=c(R,a[11]);if(2===b[1]){var
-f=e<=0.?0.:R,g=0.<=d?0.:S;return[ah,g,f]}return[ah,d,e]}function
-vM(f,c){var
-a=c[4];if(typeof
-a!=="number"){if(2!==a[0])return vN;var
-d=a[1];if(d){var
-e=d[1],g=e[2],h=b(c[8],e[1]);return[0,co(bS(f[4],h,g))]}}return 0}var
-jA=64;function
-vO(a){var
+g=f(a[5],b),h=a[4],d=p(function(a){return aZ(h,a)},g),i=[ak,0.,O],j=G(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+k=[ak,0.,O],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
+v5(b,a){function
+c(c,a){return a?aZ(b[4],a[1]):c}var
+d=c(T,a[10]),e=c(O,a[11]);if(2===b[1]){var
+f=e<=0.?0.:O,g=0.<=d?0.:T;return[ak,g,f]}return[ak,d,e]}function
+v6(f,c){var
+b=c[4];if(typeof
+b!=="number"){if(2!==b[0])return v7;var
+d=b[1];if(d){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cs(a0(f[4],h,g))]}}return 0}var
+jN=64;function
+v8(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(aS(a[8])-1|0)|0;return 1}function
-vP(a,e,g){var
-r=g[3];function
-u(b){if(0===b[0]){var
-d=b[2];if(d<a[2]){var
-e=function(c,b){return b?m(a[17],b[1],r):c},c=jz(a,d),f=e(R,b[4]),g=[ah,e(S,b[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+b!=="number"&&2!==b[0])return 129-(aV(a[8])-1|0)|0;return 1}function
+v9(b,e,g){var
+s=g[3];function
+u(a){if(0===a[0]){var
+d=a[2];if(d<b[2]){var
+e=function(c,a){return a?m(b[17],a[1],s):c},c=jM(b,d),f=e(O,a[4]),g=[ak,e(T,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(bj(v),w),k=f(bL(u),o);if(vJ(e,g)&&0===l4(k,o)&&!(0<dA(k,vI))){var
-y=vK(e),n=ad($(ad,e[13])),p=g[1],z=c(n,p)[1+p],q=vL(a,e),h=vM(a,e),x=function(b){return jz(a,b)},A=by(a[2],x),i=h?[0,[0,cx,t(a[3],0.),h[1],[ah,0.,R]]]:[0],j=eG(ad(k),i),B=a0(n.length-1,function(a){return a});return f(bL(function(k){if(k===g[1])return 0;var
-o=ar(function(a,d){var
-e=f(y,a);return b(l(d,c(c(n,k)[1+k],a)[1+a]),e)},z);function
-p(a){return 0<=aj(a)?a:s(a)}var
-r=av(function(b,a){return 0<bK(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,t(a[3],0.),0.,q]],m=av(function(f,g){var
-a=f[2],d=f[1],b=bS(0,g,r),e=c(A,d)[1+d];if(b!=0.)a8(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,m,q],u=vH(C,ar(function(c,b){var
+w=g[4],o=f(bn(v),w),k=f(bP(u),o);if(v3(e,g)&&0===mi(k,o)&&!(0<dE(k,v2))){var
+y=v4(e),n=Z(Y(Z,e[13])),p=g[1],z=c(n,p)[1+p],q=v5(b,e),h=v6(b,e),x=function(a){return jM(b,a)},A=bp(b[2],x),i=h?[0,[0,cD,r(b[3],0.),h[1],[ak,0.,O]]]:[0],j=eM(Z(k),i),B=a6(n.length-1,function(a){return a});return f(bP(function(k){if(k===g[1])return 0;var
+o=ah(function(b,d){var
+e=f(y,b);return a(l(d,c(c(n,k)[1+k],b)[1+b]),e)},z);function
+p(a){return 0<=ag(a)?a:t(a)}var
+s=av(function(b,a){return 0<aR(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],m=av(function(f,g){var
+a=f[2],d=f[1],b=a0(0,g,s),e=c(A,d)[1+d];if(b!=0.)ba(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,m,q],u=v1(C,ah(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(F(m[2],m[2])/d)+di}return 0.}return a[2]==R?fQ:a[1]==S?-0.1:0.},j));function
-v(d,a){var
-c=bu(a);return c?b(bT(d,a),r):c}var
+d=4.*h[1];return Math.sqrt(G(m[2],m[2])/d)+dp}return 0.}return a[2]==O?f3:a[1]==T?-0.1:0.},j));function
+v(d,b){var
+c=aN(b);return c?a(bI(d,b),s):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+vO(e)|0,E);var
-D=a0(w,function(a){return v(jA,d(u,a))});return[0,[0,k,[0,af(1,jA),D,x]]]}),B)}return 0}var
-fG=be(1.,-72);function
-vQ(a){return[0,a,uJ(a)]}function
-vR(g,c,b,a){function
+E=d(u,w),x=v(64+v8(e)|0,E);var
+D=a6(w,function(a){return v(jN,d(u,a))});return[0,[0,k,[0,V(1,jN),D,x]]]}),B)}return 0}function
+v_(h,c,a){var
+b=h[5];if(typeof
+b==="number")switch(b){case
+1:return-a/c;case
+2:return 0.<a?-Math.log(a)/c:O}else
+switch(b[0]){case
+0:var
+d=b[1],e=Math.exp(a),i=a0(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):O;case
+1:var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a0(0,f[1],f[2]);return eF}return eF}function
+v$(j,a,b,f){var
+d=r(b,0),e=r(b,0),g=r(b,0);function
+h(a,b){if(b){var
+e=b[1],g=c(d,a)[1+a];if(g)var
+h=g[1],k=(aR(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+var
+i=[0,e];c(d,a)[1+a]=i;var
+j=0}else
+var
+j=b;return j}function
+i(d,c){var
+b=c_(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];bB(function(a){switch(a[0]){case
+0:return 0;case
+1:var
+d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
+f=r(b,0),l=a[1];bB(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+fP=14;function
+wa(c,e,a){function
+g(b,a){return 0<e?j(b,a):l(b,a)}var
+b=bT(a,50),d=0<ag(b)?b:1;function
+h(j,i,h){var
+d=j,b=i,a=h;for(;;){if(0===a)return 0;var
+e=g(d,t(b));if(f(c,e))return[0,[0,e,d]];var
+d=e,b=V(b,2),a=a-1|0;continue}}function
+i(j,i,h){var
+d=j,b=i,a=h;for(;;){var
+e=g(d,b);if(0!==a&&f(c,e)){var
+d=e,b=V(b,2),a=a-1|0;continue}return[0,d,e]}}function
+k(i,h,g){var
+d=i,e=h,a=g;for(;;){var
+b=bT(j(d,e),1);if(0!==a&&0!==aR(b,d)&&0!==aR(b,e)){if(f(c,b)){var
+d=b,a=a-1|0;continue}var
+e=b,a=a-1|0;continue}return d}}var
+m=f(c,a)?[0,i(a,d,fP)]:h(a,d,fP);return cR(function(a){return k(a[1],a[2],fP)},m)}function
+jO(h,g,i,J,I,e){var
+k=h[2],p=v$(i,J,k,e),s=p[3],t=p[2],v=p[1],x=Z(fn(g)),q=i[1],K=m(h[17],1,1);function
+y(a){var
+b=c(v,a)[1+a];if(b){var
+e=a0(0,b[1],i[2]),d=c(x,a)[1+a][1];return v_(g,a0(0,d[1],d[2]),e)}return eF}var
+n=bp(k,function(a){return Math.sqrt(y(a)*K)}),o=ah(function(a,b){return aN(b)?[0,b,a]:e?[0,Math.sqrt(d(h[12],a)),a]:[0,0.,a]},n);function
+z(b,a,g){var
+h=b!==a?1:0,i=h?aN(d(n,a)):h;if(i)var
+f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
+var
+l=i;return l}var
+A=k-1|0,L=0;if(!(A<0)){var
+b=L;for(;;){var
+N=c(t,b)[1+b],O=N||c(s,b)[1+b];if(O){var
+G=k-1|0,P=ct(h,b),Q=0;if(!(G<0)){var
+f=Q;for(;;){var
+H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(P,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+T=f+1|0;if(G!==f){var
+f=T;continue}break}}}var
+S=b+1|0;if(A!==b){var
+b=S;continue}break}}var
+B=r(k,0);D(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
+C=ah(function(a,k){var
+b=c(v,a)[1+a];if(b){var
+f=b[1];if(k&&aN(d(n,a))){var
+l=function(j){var
+k=c(x,a)[1+a],b=dd(g,q,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aR(d[2],f)<0?1:0;var
+h=0<aR(d[1],f)?1:0}else
+var
+h=b;return h},m=aZ(0,q),h=y(a)*m,j=aN(h);if(j){var
+o=bI(0,h),p=e?-1:1;return wa(l,p,o)}return j}}return 0},B),E=Z(g[9]),F=co(g,1),M=bC(ah(function(d,o){var
+b=o[2],f=b===d?0:c(C,b)[1+b];if(f)var
+h=co(g,f[1]),p=c(E,b)[1+b],i=a(q,fu(c(E,d)[1+d],p)),k=j(h,i),m=aY(V(a(h,i),2)),r=e?R(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
+var
+n=f;return n},o));return[0,bC(C),M]}function
+wb(a){var
+b=a[4];return eK(function(a){return 0===a[0]?0:1},b)}function
+jP(f,e,d){var
+a=0===f[1]?1:0;if(a){var
+b=iV(e);if(b)return wb(d);var
+c=b}else
+var
+c=a;return c}function
+wc(d,c,a,b){if(jP(d,c,b)){var
+e=e8(a[2],a[3]),f=jO(d,c,a,b,e,1);return[0,jO(d,c,a,b,e,0),f]}return[0,cv,cv]}var
+fR=bi(1.,-72);function
+wd(a){return[0,a,u3(a)]}function
+we(g,c,b,a){function
 d(c){var
-h=d$(c,b,a),i=fA(c,b,a),j=y(fz(g,b,a),i),d=dc(c),e=fC(c,b,a,h),f=j+ef*d<e[4]?1:0;return f?fE(c,b,a,fG*d,e):f}return cN(function(a){return lE(d,a)},c)}function
-vS(d,f,b,a){function
-e(a){return bT(0,a*d[3])}var
+h=ed(c,b,a),i=fK(c,b,a),j=w(fJ(g,b,a),i),d=di(c),e=fM(c,b,a,h),f=j+ej*d<e[4]?1:0;return f?fO(c,b,a,fR*d,e):f}return cU(function(a){return lU(d,a)},c)}function
+wf(d,f,b,a){function
+e(a){return bI(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-vT(z,i,h,e,b){var
-l=fz(z,e,b),m=0<i.length-1?1:0,n=m?cO(lF,i):m;if(n){var
-f=o(lB,i),j=f.length-1,p=o(function(a){return y(l,fA(a,e,b))},f),A=h[1],q=ar(function(d,a){if(a){var
-g=h[2],i=de(c(f,d)[1+d],g)[1];return vz(a[1],i,e,b)}return S},A),g=t(j,0),k=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return y(d(p,a),e)},r=t(j,0),a=function(y){for(;;){var
-m=j-1|0,l=0,s=k(0),t=1;if(m<1)var
+wg(z,i,h,e,b){var
+l=fJ(z,e,b),m=0<i.length-1?1:0,n=m?cV(lV,i):m;if(n){var
+f=p(lR,i),j=f.length-1,o=p(function(a){return w(l,fK(a,e,b))},f),A=h[1],q=ah(function(d,a){if(a){var
+g=h[2],i=dk(c(f,d)[1+d],g)[1];return vT(a[1],i,e,b)}return T},A),g=r(j,0),k=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(o,a),e)},s=r(j,0),a=function(y){for(;;){var
+m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
-d=t,h=s,o=l;for(;;){var
+d=t,h=r,o=l;for(;;){var
 p=k(d);if(p<h)var
 q=p,i=d;else
 var
@@ -4833,144 +4977,158 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&jl(c(f,a)[1+a])){c(r,a)[1+a]=1;var
-u=n[1],v=[0,fC(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,d$(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+ef*dc(c(f,0)[1])<a?1:0;if(s){var
-u=[0,0];E(function(h,f){var
-k=d(p,h)<a?1:0;if(k){var
-i=dc(f);if(a+cw*i<=d(q,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:d$(f,e,b),m=a+2e-09*i<j[4]?vm(f,e,b,a+fQ*(j[4]-a),j):j,n=m[4]-a,o=1e-10*i<n?n/4.:fG*i;return fE(f,e,b,o,m)}return k},f);var
-v=u[1];if(v)return vS(h,e,b,a+f7*dc(c(f,0)[1]));var
-w=v}else
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jy(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fM(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
+w=[0,ed(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ej*di(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];D(function(h,f){var
+k=d(o,h)<a?1:0;if(k){var
+i=di(f);if(a+cC*i<=d(q,h)){u[1]=1;return 0}var
+l=c(g,h)[1+h],j=l?l[1]:ed(f,e,b),m=a+2e-09*i<j[4]?vG(f,e,b,a+f3*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fR*i;return fO(f,e,b,p,m)}return k},f);var
+v=u[1];if(v)return wf(h,e,b,a+gi*di(c(f,0)[1]));var
+x=v}else
 var
-w=s;var
-x=w}else
+x=t;var
+y=x}else
 var
-x=n;return x}var
-vU=3;function
-vV(v,u,j,e,b){var
-w=b5(ar(function(a,b){return dy(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=ad(f(bL(function(a){return a}),w)),h=o(function(a){return a[1]},g),x=fz(v,e,b),k=av(function(c,a){return y(c,fA(a,e,b))},x,h),i=o(function(a){return 0},g),l=o(function(a){var
+y=n;return y}var
+wh=3;function
+wi(v,u,j,e,b){var
+x=bC(ah(function(a,b){return cR(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=Z(f(bP(function(a){return a}),x)),h=p(function(a){return a[1]},g),y=fJ(v,e,b),k=av(function(c,a){return w(c,fK(a,e,b))},y,h),i=p(function(a){return 0},g),l=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=de(f,j[2])[1],h=cw*g[17];return vA(d[1],g,e,b)+h}return R},g),m=o(function(a){return 0},g),a=function(p){var
+g=dk(f,j[2])[1],h=cC*g[17];return vU(d[1],g,e,b)+h}return O},g),m=p(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
-j=[0,-1],q=[0,S];E(function(g,h){return function(a,m){var
+j=[0,-1],q=[0,T];D(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
 o=n[1];if(0<f&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fC(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
+r=[0,fM(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
 f=f-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,d$(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(vU);if(a){var
-n=a[1],p=n[2],q=n[1],r=dc(q),s=k+ef*r<p[4]?1:0;if(s)return fE(q,e,b,fG*r,p);var
+s=[0,ed(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(wh);if(a){var
+n=a[1],o=n[2],q=n[1],r=di(q),s=k+ej*r<o[4]?1:0;if(s)return fO(q,e,b,fR*r,o);var
 t=s}else
 var
 t=a;return t}function
-jB(d,c,e,b,a,f){switch(f){case
+jQ(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return vV(d,c,e,b,a);case
-2:return vT(d,c,e,b,a);default:return vR(d,c,b,a)}}function
-jC(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
-vW(b,a){function
-c(a){return bu(a)?a:0.}function
+1:return wi(d,c,e,b,a);case
+2:return wg(d,c,e,b,a);default:return we(d,c,b,a)}}function
+jR(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
+wj(b,a){function
+c(a){return aN(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return y(b,y(c(a[2]),d))}var
-e=av(d,av(y,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==R)return[0,a[1],a[2],f3*e];return a},a)}function
-vX(a,b){var
-g=b[3],d=t(b[2],0),e=b[4];b4(function(b){if(0===b[0]){var
+d=c(a[3]);return w(b,w(c(a[2]),d))}var
+e=av(d,av(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==O)return[0,a[1],a[2],ge*e];return a},a)}function
+wk(a,b){var
+g=b[3],d=r(b[2],0),e=b[4];bB(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=jC(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jC(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=jR(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jR(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return o(function(b){return vW(a,ad(bi(b)))},d)}function
-vY(l,a){var
-d=g9(0,16),g=[0,0];E(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=pM(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=y(a[2],b[2]);return g$(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return g$(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return mv(ad(lX(function(a){return pK(d,a)},b)))}function
-vZ(a,l,b){if(cO(function(a){var
-b=bu(a[2]);return b?bu(a[3]):b},b)){var
-h=vY(a,b),i=h[1],e=t(a[2],S),f=t(a[2],R);cN(function(a){var
-b=y(d(e,a[1]),a[2]);z(e,a[1],b);var
-c=a1(d(f,a[1]),a[3]);return z(f,a[1],c)},b);var
-j=t(a[2],-1);E(function(f,e){var
+j=i;return j}return 0},e);return p(function(b){return wj(a,Z(bm(b)))},d)}function
+wl(l,a){var
+d=hj(0,16),g=[0,0];D(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=p2(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=w(a[2],b[2]);return hl(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hl(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return mL(Z(mb(function(a){return p0(d,a)},b)))}function
+wm(a,l,b){if(cV(function(a){var
+b=aN(a[2]);return b?aN(a[3]):b},b)){var
+h=wl(a,b),i=h[1],e=r(a[2],T),f=r(a[2],O);cU(function(a){var
+b=w(d(e,a[1]),a[2]);A(e,a[1],b);var
+c=a7(d(f,a[1]),a[3]);return A(f,a[1],c)},b);var
+j=r(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[ee,function(b){return u3(a)}]]},g=jc(a,i);if(g)var
-q=t(a[2],fF),r=h[2],k=[0,[0,b,e,f,$(p,g),r,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[ei,function(b){return vl(a)}]]},g=jp(a,i);if(g)var
+q=r(a[2],fQ),s=h[2],k=[0,[0,b,e,f,Y(o,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-v0(d,c){var
-g=b5(c),a=f(bL(function(a){return a}),g);if(a){var
+wn(d,c){var
+g=bC(c),a=f(bP(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return aA(function(c,a){return c+de(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aA(h,0,a0(aZ(a[1][4]),i)),j=vx(d,ad($(function(a){return de(a,b)[1]},a)));return dy(function(a){function
-e(c){return vy(d,c,b,a)}function
-f(a){return dy(e,a)}var
-g=o(function(a){return lD(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-v1(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fF){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fF){var
+c=0.;return aC(function(c,a){return c+dk(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aC(h,0,a6(a5(a[1][4]),i)),j=vR(d,Z(Y(function(a){return dk(a,b)[1]},a)));return cR(function(a){function
+e(c){return vS(d,c,b,a)}function
+f(a){return cR(e,a)}var
+g=p(function(a){return lT(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+wo(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fQ){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fQ){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-v2(v,u,i,s,h){var
+wp(v,u,i,t,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,u1],x=vX(a,h),e=o(function(b){return vZ(a,w,b)},x),k=m(v,a[2],e.length-1),y=gV(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,n=l?v0(a,e):l;if(n)var
-b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,p=B;else
+a=j[1],w=[0,vj],x=wk(a,h),e=p(function(b){return wm(a,w,b)},x),k=m(v,a[2],e.length-1),y=g7(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,n=l?wn(a,e):l;if(n)var
+b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
 var
-F=o(function(a){return 0},e),G=0,H=1,g=F,q=G,p=H;var
-C=f(a[18],s[1]),r=t(a[2],0);E(function(c,b){function
-f(a){return eH(a,b[3],b[4]-b[3]|0)}var
-h=f(e),i=[0,f(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==R){var
+F=p(function(a){return 0},e),G=0,H=1,g=F,q=G,o=H;var
+C=f(a[18],t[1]),s=r(a[2],0);D(function(c,b){function
+f(a){return eN(a,b[3],b[4]-b[3]|0)}var
+h=f(e),i=[0,f(g),q,C,s],k=0;if(0===b[2]&&d(a[12],c)==O){var
 j=1;k=1}if(!k)var
-j=b[2];jB(a,h,i,0,c,b[1]);return jB(a,h,i,1,c,j)},k);var
-D=b5(ar(function(d,b){if(b){var
-e=v1(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return jD},e));return[0,p,b5(r),D]}function
-I(a){return jD}return[0,1,0,a0(h[2],I)]}function
-v3(b,d,c,a){var
-e=a[1],f=b[1];return v2(function(a,b){return uN(f,e,a,b)},b,d,c,a)}function
-v4(b,c){var
-a=b[2];return a?vP(a[1],b[1],c):a}function
-v5(g,b,f){var
-c=f[3],a=g[2],d=a?az(0,b2(a[1][16],kN)):a,e=b[2]+d|0,h=af(1,e),i=aS(c);return[0,af(c,az(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-v6(a){return[0,a,vQ(a),0]}function
-jG(a){return af(h,(((az(0,aS(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fH(c,b,a){return[0,c,b,az(0,a)]}function
-jH(b,e,d){var
-a=v5(b[2],e,d),c=jG(a[2]),f=1===b[1][4]?c:jG(a[1]);return fH(f,c,a[3])}function
-v7(a){function
-b(b,a){return(b+32|0)+(aS(a)/8|0)|0}var
-c=0;return aA(function(a,c){return aA(b,a,c)},c,a)}function
-v8(b,a,h){var
-c=l2(a,b[3]),g=0;if(c){var
-d=c[1];if(v7(d[7])<=134217728){var
+j=b[2];jQ(a,h,i,0,c,b[1]);return jQ(a,h,i,1,c,j)},k);var
+E=bC(ah(function(d,b){if(b){var
+e=wo(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return jS},e));return[0,o,bC(s),E]}function
+I(a){return jS}return[0,1,0,a6(h[2],I)]}function
+wq(b,d,c,a){var
+e=a[1],f=b[1];return wp(function(a,b){return u7(f,e,a,b)},b,d,c,a)}function
+wr(b,c){var
+a=b[2];return a?v9(a[1],b[1],c):a}function
+ws(a,d,c){var
+b=a[2];return b?wc(b[1],a[1],d,c):[0,cv,cv]}function
+wt(b,c){var
+a=b[2];return a?jP(a[1],b[1],c):a}function
+wu(g,b,f){var
+c=f[3],a=g[2],d=a?aB(0,b7(a[1][16],k2)):a,e=b[2]+d|0,h=V(1,e),i=aV(c);return[0,V(c,aB(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+wv(a){return[0,a,wd(a),0]}function
+jU(a){return V(h,(((aB(0,aV(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fT(c,b,a){return[0,c,b,aB(0,a)]}function
+jV(b,e,d){var
+a=wu(b[2],e,d),c=jU(a[2]),f=1===b[1][4]?c:jU(a[1]);return fT(f,c,a[3])}function
+ww(a){function
+b(b,a){return(b+32|0)+(aV(a)/8|0)|0}var
+c=0;return aC(function(a,c){return aC(b,a,c)},c,a)}function
+wx(b,a,h){var
+c=mg(a,b[3]),g=0;if(c){var
+d=c[1];if(ww(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=sF(b[1],a);var
-f=sH(e,h),i=gJ(a,b[3]);b[3]=[0,[0,a,f],cM(function(a,b){return a<1?1:0},i)];return f}function
-v9(a){if(typeof
-a[7]!=="number"&&!hB(a))return v_;return 0}function
-fI(c,b){var
-a=v9(c);return a?[0,a[1]]:f(b,0)?0:1}function
-v$(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return xJ(b(a,f),e)},g);return[0,a[1],h]}function
-wa(a){var
-b=a[2];return gG(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
-wb=bj(function(a){return 0<aj(a[2][1])?1:0});function
-wc(a,b,g){var
-e=f(wb,v4(a[2],b)),i=[0,h,0,0];function
-c(i,h){var
-c=jH(a,i,b),d=f(h,c),j=a[1],k=$(function(a){return v$(c,j,a)},g),l=$(wa,d[3]),m=[0,d[1],d[2],l,k,e];return sN(v8(a,c,b),b,m)}function
-d(d,c){return v3(a[2],d,c,b)}function
-j(k){var
-a=0!==e?1:0,b=a?c(jE,function(a){return i}):a;if(b)var
-f=b;else{var
-h=1,g=c(jE,function(a){return d(h,a)});if(!g){var
-j=0;return c(jF,function(a){return d(j,a)})}var
-f=g}return f}return fI(a[1],j)}function
-wd(a){var
-k=aS(a[3]);function
+e=sZ(b[1],a);var
+f=s1(e,h),i=gV(a,b[3]);b[3]=[0,[0,a,f],cT(function(a,b){return a<1?1:0},i)];return f}function
+wy(a){if(typeof
+a[7]!=="number"&&!hM(a))return wz;return 0}function
+fU(c,b){var
+a=wy(c);return a?[0,a[1]]:f(b,0)?0:1}function
+wA(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=Y(function(b){return x_(a(b,f),e)},g);return[0,b[1],h]}function
+wB(a){var
+b=a[2];return gT(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
+wC=bn(function(a){return 0<ag(a[2][1])?1:0});function
+jW(a){var
+b=a[2],c=Y(function(a){if(a&&!(0<=a[1][1]))return 0;return a},b);return[0,a[1],c]}function
+wD(a,b,k){var
+g=f(wC,wr(a[2],b));function
+c(j,i,h){var
+c=jV(a,j,b),d=f(i,c),e=f(h,c),l=jW(e[2]),m=jW(e[1]),n=a[1],o=Y(function(a){return wA(c,n,a)},k),p=Y(wB,d[3]),q=[0,d[1],d[2],p,o,g,m,l];return s7(wx(a,c,b),b,q)}function
+n(a){return[0,h,0,0]}function
+d(d,c){return wq(a[2],d,c,b)}function
+i(a){return[0,cv,cv]}function
+j(c){return ws(a[2],c,b)}function
+e(r){var
+h=0!==g?1:0,k=h?c(fS,n,i):h;if(k)var
+e=k;else{var
+o=1,l=c(fS,function(a){return d(o,a)},i);if(l)var
+e=l;else{var
+m=wt(a[2],b);if(m)var
+p=1,f=c(fS,function(a){return d(p,a)},j);else
+var
+f=m;if(!f){var
+q=0;return c(jT,function(a){return d(q,a)},j)}var
+e=f}}return e}return fU(a[1],e)}function
+wE(a){var
+k=aV(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -4981,35 +5139,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<aj(h)?az(b,k-aS(h)|0):b}return b}return aA(b,0,a[4])+8|0}function
-jI(c,j,a,i){var
-b=jH(c,jF,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ag(h)?aB(b,k-aV(h)|0):b}return b}return aC(b,0,a[4])+8|0}function
+jX(c,j,a,i){var
+b=jV(c,jT,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=wd(a);return af(h,az(0,b2(aS(b)-1|0,c)))}var
-k=g(e),l=fH(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return fH(af(f,a),b,d+(a/3|0)|0)},we)];return gH(function(b){return jO(j,c[1],b,a,i)},m)}function
-wf(a,c,b){function
-d(d){return jI(a,tt,c,b)}return fI(a[1],d)}function
-wg(a,c,b){function
-d(d){return jI(a,tu,c,b)}return fI(a[1],d)}function
-wh(a){var
-b=ul(a);fr(a);return[0,b,v6(b)]}function
-jJ(a){return typeof
-a==="number"?a?wi:wj:aI(wk,a[1])}function
-wl(b,a){var
-c=i7(b[1],a),d=uv(b[1],a);fr(a);return jJ(wc(b[2],c,d))}function
-jK(b,c,a){var
-d=i7(b[1],a),e=uy(b[1],a);fr(a);return jJ(a_(c,b[2],d,e))}function
-wm(a,b,c){if(C(b,wn)){if(C(b,wo)){if(C(b,wp)){if(!C(b,wq)&&a)return[0,a,jK(a[1],wg,c)]}else
-if(a)return[0,a,jK(a[1],wf,c)]}else
-if(!a)return[0,[0,wh(c)],ws]}else
-if(a)return[0,a,wl(a[1],c)];return aF(wr,b)}function
-fJ(a){return mh(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-jL=[0,0],jM=[0,0];function
-wt(b){var
-a=[0,0],c=ty(function(c){if(a[1]===w(b))throw eA;a[1]++;return W(b,a[1]-1|0)}),e=a5(c),d=wm(jL[1],e,c);if(a[1]<w(b))throw[0,c9,wu];jL[1]=d[1];return fJ(d[2])}function
-fK(b){var
-a=aI(wv,fJ(b));jM[1]=[0,a];return a}function
-ww(b){var
-a=jM[1];if(a)return a[1];try{var
-c=wt(b);return c}catch(a){a=aX(a);return a[1]===i3?aI(wx,fJ(a[2])):a===dv?wy:a===ez?wz:a[1]===c9?fK(a[2]):a===eA?fK(wA):fK(dE(a))}}x0(f(am(wB),lP),ww);eC(0);return}(globalThis));
+c=wE(a);return V(h,aB(0,b7(aV(b)-1|0,c)))}var
+k=g(e),l=fT(g(f),k,d),m=[0,l,Y(function(a){var
+b=V(e,a);return fT(V(f,a),b,d+(a/3|0)|0)},wF)];return eK(function(b){return f0(j,c[1],b,a,i)},m)}function
+wG(a,c,b){function
+d(d){return jX(a,tN,c,b)}return fU(a[1],d)}function
+wH(a,c,b){function
+d(d){return jX(a,tO,c,b)}return fU(a[1],d)}function
+wI(a){var
+b=uF(a);fB(a);return[0,b,wv(b)]}function
+jY(a){return typeof
+a==="number"?a?wJ:wK:aJ(wL,a[1])}function
+wM(b,a){var
+c=ji(b[1],a),d=uP(b[1],a);fB(a);return jY(wD(b[2],c,d))}function
+jZ(b,c,a){var
+d=ji(b[1],a),e=uS(b[1],a);fB(a);return jY(bc(c,b[2],d,e))}function
+wN(a,b,c){if(C(b,wO)){if(C(b,wP)){if(C(b,wQ)){if(!C(b,wR)&&a)return[0,a,jZ(a[1],wH,c)]}else
+if(a)return[0,a,jZ(a[1],wG,c)]}else
+if(!a)return[0,[0,wI(c)],wT]}else
+if(a)return[0,a,wM(a[1],c)];return aG(wS,b)}function
+fV(a){return mx(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+j0=[0,0],j1=[0,0];function
+wU(b){var
+a=[0,0],c=tS(function(c){if(a[1]===x(b))throw eE;a[1]++;return X(b,a[1]-1|0)}),e=a_(c),d=wN(j0[1],e,c);if(a[1]<x(b))throw[0,de,wV];j0[1]=d[1];return fV(d[2])}function
+fW(b){var
+a=aJ(wW,fV(b));j1[1]=[0,a];return a}function
+wX(b){var
+a=j1[1];if(a)return a[1];try{var
+c=wU(b);return c}catch(a){a=a3(a);return a[1]===je?aJ(wY,fV(a[2])):a===dA?wZ:a===eD?w0:a[1]===de?fW(a[2]):a===eE?fW(w1):fW(dI(a))}}yp(f(ap(w2),l5),wX);eH(0);return}(globalThis));

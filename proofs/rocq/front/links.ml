@@ -1,0 +1,162 @@
+(* Which activations bound which others, and how: of heads of distances whose pooling is the maximum (Lipschitz.v). Part
+   of the hinter: untrusted.
+
+   Floats choose the links. Where a similarity exceeds an end is then found in the checker's own integers, so that next to
+   nothing is lost. *)
+
+let none = { Checker.reached = []; linked = [] }
+
+(* Where the similarity has a value. *)
+let inverse (h : Checker.head) scale value =
+  match h.head_similarity with
+  | Checker.LogRatio e ->
+      let e = Floats.of_ratio 0 e.numerator e.denominator in
+      let power = exp value in
+      if value > 0. then (1. -. (power *. e)) /. (scale *. (power -. 1.)) else infinity
+  | ExpDistance e ->
+      let root = log value in
+      if value > 0. && value < 1. then (root *. root) -. Floats.of_ratio 0 e.numerator e.denominator else nan
+  | Negated -> -.value /. scale
+  | Exponential -> if value > 0. then -.log value /. scale else infinity
+  | _ -> nan
+
+type side = Above | Below
+
+(* What is stated of the activations: ends over the unit of boxes, the prototypes that have a statement of their own, and
+   those that a clause leaves out, which all others may bound. *)
+type stated = { ends : Z.t option array; own : bool array; exempt : bool array }
+
+let stated_of (settings : Checker.settings) (certificate : Checker.certificate) count side =
+  let pick low high = match side with Above -> high | Below -> low in
+  let ends = Array.make count None and own = Array.make count false and exempt = Array.make count false in
+  let better a b = if (Z.compare a b < 0) = (side = Above) then a else b in
+  let meet k = function
+    | Some e -> ends.(k) <- (match ends.(k) with None -> Some e | Some other -> Some (better e other))
+    | None -> ()
+  in
+  let scaled low high =
+    let low, high = Checker.stated_ends certificate.statement_unit settings.box_unit low high in
+    pick low high
+  in
+  List.iter
+    (function
+      | Checker.AboutPatch _ -> ()
+      | AboutActivation (j, low, high) ->
+          own.(j) <- true;
+          meet j (scaled low high)
+      | AboutOthers (except, low, high) ->
+          let listed = Array.make count false in
+          List.iter (fun k -> listed.(k) <- true) except;
+          let e = scaled low high in
+          if e <> None then Array.iteri (fun k left_out -> if left_out then exempt.(k) <- true else meet k e) listed)
+    certificate.statements;
+  { ends; own; exempt }
+
+let most_steps = 14
+
+(* The last integer from one near it on, or down to it, that passes; it passes on one side of somewhere. *)
+let edge passes towards start =
+  let moved x step = if towards > 0 then Z.add x step else Z.sub x step in
+  let first = Z.shift_right start 50 in
+  let first = if Z.sign first > 0 then first else Z.of_int 1 in
+  let rec reach x step left =
+    if left = 0 then None
+    else begin
+      let next = moved x (Z.neg step) in
+      if passes next then Some (next, x) else reach next (Z.shift_left step 2) (left - 1)
+    end
+  in
+  let rec leave x step left =
+    let next = moved x step in
+    if left = 0 || not (passes next) then (x, next) else leave next (Z.shift_left step 2) (left - 1)
+  in
+  let rec between good bad left =
+    let middle = Z.shift_right (Z.add good bad) 1 in
+    if left = 0 || Z.compare middle good = 0 || Z.compare middle bad = 0 then good
+    else if passes middle then between middle bad (left - 1)
+    else between good middle (left - 1)
+  in
+  let found = if passes start then Some (leave start first most_steps) else reach start first most_steps in
+  Option.map (fun (good, bad) -> between good bad most_steps) found
+
+let links (points : Points.t) (h : Checker.head) (settings : Checker.settings) certificate ln2 side =
+  let count = points.count in
+  let { ends; own; exempt } = stated_of settings certificate count side in
+  let owns = Array.of_list (Checker.owns h) in
+  let scale k = let (s : Checker.fraction), _ = owns.(k) in Floats.of_ratio 0 s.numerator s.denominator in
+  let unit = settings.range_unit in
+  let one = points.observed (Z.of_int 1) (Z.of_int 1) in
+  (* Roots of squared distances, as far as an activation reaches by itself. *)
+  let found k =
+    match ends.(k) with
+    | None -> nan
+    | Some e -> inverse h (scale k) (Floats.of_ratio 0 e settings.box_unit)
+  in
+  let root = Array.init count (fun k -> sqrt (found k *. one)) in
+  let best = Array.mapi (fun k own -> if Floats.is_finite own then (own, k) else
+                                        match side with Above -> (0., k) | Below -> (sqrt points.highest.(k), k)) root in
+  let apart k j row = sqrt (Float.max 0. (points.squares.(k) +. points.squares.(j) -. (2. *. row))) in
+  let propose j k distance =
+    if j <> k && Floats.is_finite root.(k) then begin
+      let reach = match side with Above -> root.(k) -. distance | Below -> root.(k) +. distance in
+      let old = fst best.(j) in
+      if (match side with Above -> reach > old *. (1. +. 1e-12) | Below -> reach < old *. (1. -. 1e-12)) then
+        best.(j) <- (reach, k)
+    end
+  in
+  for i = 0 to count - 1 do
+    if own.(i) || exempt.(i) then begin
+      let row = Points.products points i in
+      for k = 0 to count - 1 do
+        let distance = apart i k row.(k) in
+        if own.(i) then propose k i distance;
+        if exempt.(i) then propose i k distance
+      done
+    end
+  done;
+  let used = Array.make count false in
+  Array.iteri (fun j (_, k) -> if k <> j then used.(k) <- true) best;
+  let threshold k used =
+    match ends.(k) with
+    | Some e when used && Floats.is_finite root.(k) ->
+        let value t = Checker.value h unit settings.box_unit settings.terms ln2 owns.(k) t in
+        let passes t =
+          match value t with
+          | Some (low, high) -> (match side with Above -> Z.compare low e > 0 | Below -> Z.compare high e < 0)
+          | None -> false
+        in
+        let near = found k *. Floats.of_integer 0 unit in
+        if Floats.is_finite near then edge passes (match side with Above -> 1 | Below -> -1) (Floats.to_integer 0 near)
+        else None
+    | _ -> None
+  in
+  let reached = Array.mapi threshold used in
+  let rows = Array.of_list h.prototypes in
+  let squared = Checker.scaled h (Z.of_int 1) in
+  let link j (_, k) =
+    match if k = j then None else reached.(k) with
+    | None -> None
+    | Some t ->
+        let t = Checker.scaled h t and apart = Z.mul unit (Checker.square_apart rows.(j) rows.(k)) in
+        let middle = Z.add t apart and root = Checker.root_ceil (Z.shift_left (Z.mul t apart) 2) in
+        Some
+          ( k,
+            match side with
+            | Above -> Checker.floor_div (Z.sub middle root) squared
+            | Below -> Checker.ceil_div (Z.add middle root) squared )
+  in
+  { Checker.reached = Array.to_list reached; linked = Array.to_list (Array.mapi link best) }
+
+let about_activations (certificate : Checker.certificate) =
+  List.exists (function Checker.AboutPatch _ -> false | _ -> true) certificate.statements
+
+let may (points : Points.t) (h : Checker.head) certificate =
+  points.kind = Points.Distance && Checker.is_lipschitz h && about_activations certificate
+
+(* Those of upper ends, and those of lower ends. *)
+let hints points h (settings : Checker.settings) certificate =
+  if may points h certificate then begin
+    let ln2 = Checker.ln2_ends settings.box_unit settings.terms in
+    (links points h settings certificate ln2 Above, links points h settings certificate ln2 Below)
+  end
+  else (none, none)
