@@ -206,7 +206,7 @@ class _Search:
 
     def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
         solutions: list[Solution] = []
-        search = _SEARCHES.get(self.name, explain_spatial)
+        search: Callable[..., list[SpatialExplanation | str]] = _SEARCHES.get(self.name, explain_spatial)
         for image, solution in enumerate(search(problem, self.spatial, order, most)):
             if isinstance(solution, str):
                 solutions.append(solution)
