@@ -208,6 +208,8 @@ def seeds() -> Iterator[bytes]:
             if paradigm == "top_k":
                 low, high = map(float.fromhex, pooled[2]["interval"])
                 statements = [*pooled[:2], files.order_clause([0, 1], high), files.floor([0, 1], low)]
+            if paradigm == "mixed":
+                statements = [*spatial[:4], *pooled[:2]]
             statements = [opened(each, (index + number) % 4) for index, each in enumerate(statements)]
             options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
             minimality = number % 2 == 0 and PARADIGMS[paradigm].minimal

@@ -18,7 +18,7 @@ def test_the_seeds_reach_every_paradigm_and_most_verdicts() -> None:
     verdicts = [verdict for verdict in map(fuzzing.judge, SEEDS) if verdict is not None]
     assert len(verdicts) == len(SEEDS) - 3  # the last are no certificates with heads
     assert {verdict.paradigm for verdict in verdicts if verdict.status is Status.PROVED} == {
-        "projection", "triangle", "hypersphere", "top_k", "simplex", "sparse"
+        "projection", "triangle", "hypersphere", "top_k", "mixed", "simplex", "sparse"
     }  # fmt: skip
     assert {verdict.reason for verdict in verdicts} == {"", "minimality", "entailment"}
     assert all(verdict.claims["instance"] == "proved" for verdict in verdicts)

@@ -14,13 +14,13 @@ CHECKER = Path(similarities.__file__).parent
 
 
 def test_no_other_file_names_a_similarity() -> None:
-    """But for the one that the paradigm `assignment` is about."""
+    """But for those that the paradigms `assignment` and `joint` are about."""
     naming = {}
     for file in CHECKER.rglob("*.py"):
         constants = [node.value for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
         naming[file.relative_to(CHECKER).as_posix()] = {text for text in constants if text in SIMILARITIES}
     assert naming.pop("similarities.py") == set(SIMILARITIES)
-    assert {file: names for file, names in naming.items() if names} == {"certificate.py": {"identity"}}
+    assert {file: names for file, names in naming.items() if names} == {"certificate.py": {"identity", "negated"}}
 
 
 def test_each_says_of_itself_what_the_specification_says() -> None:

@@ -107,7 +107,7 @@ def test_a_paradigm_that_cannot_win_is_given_up():
     given_up = [other for result in results for other in result.others if "given up" in other.reason]
     assert given_up and all(other.size is None for other in given_up)
     again, _ = results_of(head, latents, SMALLEST)
-    assert again.paradigms == ("top_k", "projection")
+    assert again.paradigms == ("top_k", "mixed", "projection")
 
 
 @pytest.mark.parametrize("paradigm", ["simplex", "assignment"])
