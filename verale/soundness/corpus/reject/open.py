@@ -71,10 +71,10 @@ def _distances() -> Iterator[Case]:
     comment = "Lower ends about two prototypes, taken for the exterior of the sphere about the point between them."
     stated = [files.patch_statement(0, 0, 4.0, None), files.patch_statement(0, 1, 4.0, None)]
     yield from twice("between-lower-ends", comment, head, stated, [[1.0, 2.0]], [[1.0, 1.75]])
-    head = files.head([[0.0, 0.0], [0.0, 1.0]], [[0.0], [3.0]], [1.0, 0.0], **UNBOUNDED)
-    comment = "At least 1 from 0 may be 3 from it, which is where another prototype lies."
+    head = files.head([[0.0, 0.0], [0.0, 1.0]], [[0.0], [16.0]], [1.0, 0.0], **UNBOUNDED)
+    comment = "At least 1 from 0 may be 16 from it, which is where another prototype lies."
     stated = [files.patch_statement(0, 0, 1.0, None)]
-    yield from twice("far-enough", comment, head, stated, [[-1.0]], [[3.0]])
+    yield from twice("far-enough", comment, head, stated, [[-1.0]], [[16.0]])
     head = files.head([[1.0], [0.0]], [[0.0]], [7.0, 0.0], pooling=top_mean(2), **NEGATED, **BOX)
     comment = "The mean of two patches, of one of which a lower end alone is stated: the other end is the domain's."
     stated = [files.patch_statement(0, 0, 1.0, None), files.patch_statement(1, 0, 0.0, 0.0)]
