@@ -12,8 +12,10 @@ import pytest
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.rules import space as space_module
 from verale.checker.rules.pooling import pool
 from verale.checker.rules.quadratic import QuadraticRule
+from verale.checker.rules.quadratic.intervals import intervals
 from verale.checker.rules.similarity import SimilarityRule
 from verale.checker.rules.space import Ranges, Space
 from verale.soundness.independent import arithmetic, files
@@ -169,3 +171,38 @@ def test_no_combination_of_distances_follows_from_lower_ends_alone() -> None:
     rule = QuadraticRule(space([[0.0], [1.0]], "euclidean"))
     low, high = rule.combination([PatchStatement(0, 0, Fraction(1, 4), None)], {0: Fraction(2)})
     assert Fraction(1, 2) - Fraction(1, 2**40) < low <= Fraction(1, 2) and 2 <= high < 2 + Fraction(1, 2**40)
+
+
+@pytest.mark.parametrize("bits", [1, 3, 6])
+@pytest.mark.parametrize("geometry", ["unbounded", "inner_product"])
+def test_what_stands_for_a_missing_end_is_rounded_up(geometry: str, bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On grids of a few bits, where roundings show; compared with the exact ends by their squares."""
+    monkeypatch.setattr(space_module, "_LEAST_BITS", bits)
+    monkeypatch.setattr(space_module, "_BITS_BELOW_GRAM", 0)
+    generator = random.Random(bits)
+    for _ in range(60):
+        rows = [[generator.randrange(-16, 17) / 16 or 1.0 for _ in range(2)] for _ in range(4)]
+        where, stated = space(rows, geometry), Fraction(generator.randrange(1, 64), 16)
+        apart = [[arithmetic.squared_distance(p, q) for q in rows] for p in rows]
+        if geometry == "unbounded":
+            near = [PatchStatement(0, 0, None, stated), *(PatchStatement(0, j, Fraction(1, 16), None) for j in (1, 2))]
+            ends = [Fraction(high, 1 << where.bits) for _, high in intervals(where, near)]
+            assert ends[0] >= stated
+            assert all(at_least_the_sum_of_lengths(ends[j], stated, apart[0][j]) for j in (1, 2))
+            far = [PatchStatement(0, j, stated / (1 + j), None) for j in range(3)]
+            for j, (_, high) in enumerate(intervals(where, far)):
+                end = Fraction(high, 1 << where.bits)
+                assert all(at_least_the_sum_of_lengths(end, stated, square) for square in apart[j])
+        else:
+            for j, row in enumerate(rows):
+                ((low, high),) = intervals(where, [PatchStatement(0, j, stated, None)])
+                size = 2 * arithmetic.product(row, row)  # the box lies within 2^(1/2) of 0
+                assert low <= stated * 2**where.bits and Fraction(high, 1 << where.bits) ** 2 >= size and high > 0
+                ((low, _),) = intervals(where, [PatchStatement(0, j, None, stated)])
+                assert Fraction(low, 1 << where.bits) ** 2 >= size and low < 0
+
+
+def at_least_the_sum_of_lengths(end: Fraction, one: Fraction, other: Fraction) -> bool:
+    """Whether end >= (one^(1/2) + other^(1/2))^2."""
+    left = end - one - other
+    return left >= 0 and left**2 >= 4 * one * other
