@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent
 
 _FILES = (
     *("rational", "enclosures", "sha256", "json", "safetensors", "head", "certificate", "latents", "domain", "ranges"),
-    *("similarity", "pooling", "readout", "known", "assignment", "image", "verify"),
+    *("similarity", "pooling", "readout", "known", "links", "assignment", "image", "verify"),
 )
 """In the order in which they are read: what a file computes at once comes after what it needs."""
 

@@ -23,6 +23,11 @@ const PARADIGMS = {
     forms: ["patch"],
     minimality: true,
   },
+  mixed: {
+    geometries: ["euclidean", "cosine", "rooted_cosine"],
+    forms: ["patch", "activation", "order", "floor"],
+    minimality: false,
+  },
   top_k: {
     geometries: ["euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"],
     forms: ["activation", "order", "floor"],
@@ -148,6 +153,8 @@ function fitToHead(certificate, head) {
     refuseUnless(head.similarity.kind === linear && head.pooling.kind === "max", "no joint for this head");
     refuseUnless(head.readout.kind === "linear" && patches === 1n, "no joint for this readout, or these patches");
   }
+  if (paradigm === "mixed")
+    refuseUnless(head.similarity.kind !== "quadratic" && head.pooling.kind === "max", "no mixed for this head");
   refuseUnless(head.pooling.kind !== "banks" || patches > 1n, "one patch for two banks");
   refuseUnless(predicted < classes, "a class that the head does not have");
   certificate.predicted = Number(predicted);

@@ -208,6 +208,8 @@ class Known {
     this.activations = new Map();
     this.stated = new Map();
     this.clauses = [];
+    this.links = null;
+    this.linked = new Map();
     this.byPatch = new Map();
     const lists = new Map();
     for (const s of statements) {
@@ -250,8 +252,23 @@ class Known {
     return members;
   }
 
-  // The end of the reference range of an activation.
+  // The end of the reference range of an activation. Where they count, it is cut by what activations say of each other.
   activation(j, side) {
+    const end = this.unlinked(j, side);
+    if (this.links === null) return end;
+    const key = side * (j + 1);
+    if (!this.linked.has(key)) {
+      const bound = this.links.end(j, side);
+      this.linked.set(key, bound === null ? end : extremeInterval(end, exactly(bound), side));
+    }
+    return this.linked.get(key);
+  }
+
+  link() {
+    this.links = new Links(this.facts, this.stated, this.clauses, (k, side) => this.unlinked(k, side));
+  }
+
+  unlinked(j, side) {
     const key = side * (j + 1);
     if (!this.activations.has(key)) {
       let end = activationEnd(this.facts.similarity, this.head.pooling, j, this.members(j), side);

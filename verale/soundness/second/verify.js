@@ -28,6 +28,7 @@ function audit(certificateBytes, headBytes, latentsBytes, options = {}) {
 
   try {
     const known = new Known(new HeadFacts(head), certificate.patches, certificate.statements);
+    if (certificate.paradigm === "mixed") known.link();
     const fault = entailmentFault(certificate, known);
     if (fault !== null) return stop("NOT_PROVED", fault.reason, fault.detail);
     claims.entailment = "proved";
