@@ -15,7 +15,8 @@ b + sum_j C_j <u, A_j>. Inner products and distances have no such error.
 other, that of prototype 0 stands in its place.
 
 **Inward.** At any y of the space that satisfies the statements left, b + sum_j T_j m_j is no less than the least margin
-over all such y. If it is at most 0, and so is the reference margin term by term, no reference margin is positive.
+over all such y; of cosines, what is left is added to it. If it is at most 0, and so is the reference margin term by
+term, the reference margin is not positive. Where no statement is left, any y of the space will do.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from operator import sub
 
 from ..certificate import Certificate, PatchStatement
 from ..head import COSINES
+from ..work import OPERATION
 from .margin import lower_bound, margin_steps
 from .quadratic import QuadraticRule
 from .similarity import Box
@@ -34,6 +36,7 @@ from .space import Space
 
 __all__ = ["Joint"]
 
+_TARGET = 40 * OPERATION  # steps for each prototype: some fractions
 _FAR = 1 << 10  # times what a distance can be: so far away the space is looked at without statements
 
 
@@ -43,29 +46,17 @@ class Joint:
     def __init__(self, quadratic: QuadraticRule, certificate: Certificate) -> None:
         self._quadratic, self._space, self._certificate = quadratic, quadratic.space, certificate
         self._statements = [s for s in certificate.statements if isinstance(s, PatchStatement)]
-        self._targets = {
-            rival: _Target.of(self._space, certificate.predicted, rival)
-            for rival, margin in enumerate(certificate.margins)
-            if margin is not None
-        }
-        self._without: tuple[int, dict[int, Fraction]] = -1, {}
 
     def margins(self, box: Box, each: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
         """The margins term by term; where one is less than the stated margin, that of one target if it is greater."""
         margins = list(each)
-        short = [
-            rival
-            for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True))
-            if bound is not None and stated is not None and bound < stated
-        ]
-        if short:
-            known = [_filled(self._space, statement) for statement in self._statements]
-            known = known or [PatchStatement(0, 0, *_range(self._space, 0))]
-            targets = [self._targets[rival] for rival in short]
-            ranges = self._quadratic.combinations(known, [target.shares for target in targets])
-            for rival, target, (low, _) in zip(short, targets, ranges, strict=True):
-                bound, whole = margins[rival], target.bias + low - target.error
-                margins[rival] = whole if bound is None else max(bound, whole)
+        known = [_filled(self._space, statement) for statement in self._statements]
+        combination = self._quadratic.combining(known or [PatchStatement(0, 0, *_range(self._space, 0))])
+        for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True)):
+            if bound is not None and stated is not None and bound < stated:
+                target = self.target(rival)
+                low, _ = combination(target.shares)
+                margins[rival] = max(bound, target.bias + low - target.error)
         return tuple(margins)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
@@ -78,22 +69,19 @@ class Joint:
         self._space.work.take(margin_steps(head))
         if lower_bound(head, box, self._certificate.predicted, rival) > 0:
             return True
-        if self._without[0] != index:
-            left = [s for number, s in enumerate(self._statements) if number != index]
-            self._without = index, self._reached(left or [_anything(self._space)])
-        values = self._without[1]
-        return rival not in values or values[rival] > 0
+        left = [s for number, s in enumerate(self._statements) if number != index]
+        target = self.target(rival)
+        value = self._quadratic.combination_within(left or [_anything(self._space)], target.shares)
+        return value is None or target.bias + value + target.error > 0
 
-    def _reached(self, statements: Sequence[PatchStatement]) -> dict[int, Fraction]:
-        """By rival a margin, rounded up, at some vector that satisfies the statements; empty if none is found."""
-        targets = self._targets.values()
-        values = self._quadratic.combinations_within(statements, [target.shares for target in targets])
-        each = zip(self._targets, targets, values, strict=False)
-        return {rival: target.bias + value + target.error for rival, target, value in each}
+    def target(self, rival: int) -> Target:
+        """A rival's margin."""
+        self._space.work.take(_TARGET * self._space.head.count)
+        return Target.of(self._space, self._certificate.predicted, rival)
 
 
 @dataclass(frozen=True)
-class _Target:
+class Target:
     """A rival's margin: within `error` of bias + the sum of shares times working observables."""
 
     bias: Fraction
@@ -101,7 +89,7 @@ class _Target:
     error: Fraction
 
     @classmethod
-    def of(cls, space: Space, predicted: int, rival: int) -> _Target:
+    def of(cls, space: Space, predicted: int, rival: int) -> Target:
         """The target of a head with one patch."""
         head, bits = space.head, space.bits
         weight, bias = head.weight.rows, head.bias.rows[0]

@@ -9,7 +9,7 @@ A target may be any linear combination of the working observables of a patch: th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -28,7 +28,7 @@ from .greatest import greatest
 from .intervals import far, intervals, most_stated
 from .span import Span
 from .weights import Weights
-from .within import combinations_within, ranges_within
+from .within import combination_within, ranges_within
 
 __all__ = ["TOGETHER", "QuadraticRule"]
 
@@ -71,40 +71,56 @@ class QuadraticRule:
     def combination(
         self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
     ) -> tuple[Fraction, Fraction]:
-        """The range of one combination; see `combinations`."""
-        return self.combinations(statements, [shares])[0]
+        """The range of a linear combination of working observables of a patch; see `combining`."""
+        return self.combining(statements)(shares)
 
-    def combinations(
-        self, statements: Sequence[PatchStatement], many: Sequence[Mapping[int, Fraction]]
-    ) -> list[tuple[Fraction, Fraction]]:
-        """The ranges of linear combinations of working observables of a patch, given at least one statement about it.
+    def combining(
+        self, statements: Sequence[PatchStatement]
+    ) -> Callable[[Mapping[int, Fraction]], tuple[Fraction, Fraction]]:
+        """What gives the range of any linear combination of working observables of a patch.
 
         Args:
-            statements: what is known. If no upper end of a distance is stated, the domain's stand in their place.
-            many: for each combination by prototype what its working observable is multiplied by.
-        """
-        if far(self.space, statements):
-            if self.space.domain.upper is None:
-                raise ValueError("distances without upper ends over an unbounded domain bound no combination")
-            ends = (Fraction(int(self.space.domain.upper[s.prototype]), 1 << self.space.bits) for s in statements)
-            statements = [replace(s, upper=end) for s, end in zip(statements, ends, strict=True)]
-        patch, found = self._patch(statements), []
-        for unit, whole in map(_whole, many):
-            self.space.work.take(OPERATION * self.space.head.depth * len(whole) + 2 * ascent_steps(len(statements)))
-            low, high = patch.combined(whole)
-            found.append((Fraction(low, unit << self.space.bits), Fraction(high, unit << self.space.bits)))
-        return found
+            statements: what is known, at least one. If no upper end of a distance is stated, the domain's stand in
+                their place.
 
-    def combinations_within(
-        self, statements: Sequence[PatchStatement], many: Sequence[Mapping[int, Fraction]]
-    ) -> list[Fraction]:
-        """A value of each combination, about the least, at a vector that satisfies the statements, of which there is at
-        least one; none if no such vector is found."""
-        units, each = zip(*map(_whole, many), strict=True)
-        steps = OPERATION * self.space.head.depth * sum(map(len, each)) + 2 * len(each) * ascent_steps(len(statements))
-        self.space.work.take(steps)
-        values = combinations_within(self.space, statements, each)
-        return [value / unit for value, unit in zip(values, units, strict=False)]
+        Returns:
+            A function of shares: by prototype what its working observable is multiplied by.
+        """
+        space = self.space
+        if far(space, statements):
+            if space.domain.upper is None:
+                raise ValueError("distances without upper ends over an unbounded domain bound no combination")
+            ends = (Fraction(int(space.domain.upper[s.prototype]), 1 << space.bits) for s in statements)
+            statements = [replace(s, upper=end) for s, end in zip(statements, ends, strict=True)]
+        space.work.take(self._patch_steps(len(statements)))
+        patch = self._patch(statements)
+
+        def combination(shares: Mapping[int, Fraction]) -> tuple[Fraction, Fraction]:
+            space.work.take(self._combined_steps(len(statements), len(shares)))
+            unit, whole = _whole(shares)
+            low, high = patch.combined(whole)
+            return Fraction(low, unit << space.bits), Fraction(high, unit << space.bits)
+
+        return combination
+
+    def combination_within(
+        self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
+    ) -> Fraction | None:
+        """A value of a combination, about the least, at a vector that satisfies the statements, of which there is at
+        least one; None if no such vector is found."""
+        count = len(statements)
+        self.space.work.take(self._patch_steps(count) + self._combined_steps(count, len(shares)))
+        unit, whole = _whole(shares)
+        value = combination_within(self.space, statements, whole)
+        return None if value is None else value / unit
+
+    def _patch_steps(self, statements: int) -> int:
+        """The steps of one patch's matrices: products, and an inverse."""
+        return self.space.work.products(statements**2 * self.space.head.depth) + OPERATION * statements**3
+
+    def _combined_steps(self, statements: int, shares: int) -> int:
+        """The steps of one combination: its vector, and the weights of both ends."""
+        return OPERATION * (self.space.head.depth + 4) * shares + 2 * ascent_steps(statements)
 
     def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
         """The ranges of every working observable, pooled: the smallest distance or the greatest product among at least

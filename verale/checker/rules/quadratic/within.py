@@ -33,7 +33,7 @@ from .facts import Facts, Target
 from .intervals import far, intervals
 from .points import Move, Point, Points
 
-__all__ = ["combinations_within", "ranges_within"]
+__all__ = ["combination_within", "ranges_within"]
 
 _Fraction: TypeAlias = tuple[int, int]
 _ROOT = 64  # bits of a root after the point
@@ -57,21 +57,21 @@ def ranges_within(space: Space, statements: Sequence[PatchStatement]) -> Ranges 
     return Ranges(lower, None if far(space, statements) else upper).met(space.within).filled()
 
 
-def combinations_within(
-    space: Space, statements: Sequence[PatchStatement], many: Sequence[Mapping[int, int]]
-) -> list[Fraction]:
-    """A value of each combination of working observables, about the least, at a vector that satisfies the statements,
-    of which there is at least one; none if no such vector is found."""
+def combination_within(
+    space: Space, statements: Sequence[PatchStatement], shares: Mapping[int, int]
+) -> Fraction | None:
+    """A value of a combination of working observables, about the least, at a vector that satisfies the statements, of
+    which there is at least one; None if no such vector is found."""
     facts = _facts(space, statements)
-    targets, constants = zip(*map(facts.combination, many), strict=True)
-    found = []
-    for ends, constant in zip(_reached(space, facts, targets) or (), constants, strict=False):
-        if facts.curves[-1]:
-            value = min(Fraction(int(low), int(unit)) for (low, unit), _ in ends)
-        else:
-            value = -max(Fraction(int(high), int(unit)) for _, (high, unit) in ends) / 2
-        found.append((value + constant) / (1 << space.bits))
-    return found
+    target, constant = facts.combination(shares)
+    each = _reached(space, facts, [target])
+    if each is None:
+        return None
+    if facts.curves[-1]:
+        value = min(Fraction(int(low), int(unit)) for (low, unit), _ in each[0])
+    else:
+        value = -max(Fraction(int(high), int(unit)) for _, (high, unit) in each[0]) / 2
+    return (value + constant) / (1 << space.bits)
 
 
 def _facts(space: Space, statements: Sequence[PatchStatement]) -> Facts:

@@ -123,11 +123,10 @@ def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple
         none = tuple(None if c == predicted else Fraction(-(10**9)) for c in range(head.classes))
         rule = module("rules.joint").Joint(quadratic, document)
         if left and open_ == 0:
-            many = [target.shares for target in rule._targets.values()]
-            ranges = quadratic.combinations(left, many)
-            for (low, most), value in zip(ranges, quadratic.combinations_within(left, many), strict=False):
-                if not low <= value <= most:
-                    return "a value within"
+            shares = rule.target((predicted + 1) % head.classes).shares
+            (low, most), value = quadratic.combination(left, shares), quadratic.combination_within(left, shares)
+            if value is not None and not low <= value <= most:
+                return "a value within"
         for c, margin in enumerate(rule.margins(None, none)):
             if margin is None:
                 continue

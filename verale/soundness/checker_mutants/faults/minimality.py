@@ -64,13 +64,13 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "rules/joint.py": [
         ("term by term nothing is provable", "rival) > 0:\n            return True", "rival) > 0:\n            return False"),
-        ("what was without another statement is used", "if self._without[0] != index:", "if self._without[0] < 0:"),
-        ("a tie is provable", "or values[rival] > 0", "or values[rival] >= 0"),
+        ("a tie is provable", "target.bias + value + target.error > 0", "target.bias + value + target.error >= 0"),
+        ("within, the bias is forgotten", "target.bias + value + target.error", "value + target.error"),
         ("nothing is left without a statement", "number != index]", "number == index]"),
     ],
     "rules/quadratic/within.py": [
-        ("a combination within has no constant", "found.append((value + constant) / (1 << space.bits))", "found.append(value / (1 << space.bits))"),
-        ("a combination within counts products twice", "for _, (high, unit) in ends) / 2", "for _, (high, unit) in ends)"),
+        ("a combination within has no constant", "return (value + constant) / (1 << space.bits)", "return value / (1 << space.bits)"),
+        ("a combination within counts products twice", "for _, (high, unit) in each[0]) / 2", "for _, (high, unit) in each[0])"),
         ("a combination within is on another grid", "(value + constant) / (1 << space.bits)", "(value + constant) / (2 << space.bits)"),
         ("far away, ranges end", "None if far(space, statements) else upper", "upper"),
         ("near, no range ends", "None if far(space, statements) else upper", "None"),

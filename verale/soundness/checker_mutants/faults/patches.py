@@ -55,9 +55,9 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("a missing lower end is the upper one", "0 if s.lower is None else max(0, lowest(s.lower, bits))", "max(0, lowest(s.upper if s.lower is None else s.lower, bits))"),
     ],
     "rules/joint.py": [
-        ("the lesser margin is taken", "else max(bound, whole)", "else min(bound, whole)"),
-        ("a margin of 0 is none, and none is that of the combination", "whole if bound is None else max(bound, whole)", "max(bound or low, whole)"),
-        ("the upper end is taken", "for rival, target, (low, _) in", "for rival, target, (_, low) in"),
+        ("the lesser margin is taken", "margins[rival] = max(bound, target", "margins[rival] = min(bound, target"),
+        ("a margin of 0 is that of the combination without its bias", "max(bound, target.bias", "max(bound or low, target.bias"),
+        ("the upper end is taken", "low, _ = combination(target.shares)", "_, low = combination(target.shares)"),
         ("the bias is forgotten", "target.bias + low - target.error", "low - target.error"),
         ("the bias is the other way round", "bias[predicted] - bias[rival]", "bias[rival] - bias[predicted]"),
         ("a scale is forgotten", "-difference * Fraction(own.rows[0][j], 1 << own.bits)", "-difference"),
