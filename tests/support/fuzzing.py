@@ -202,6 +202,9 @@ def seeds() -> Iterator[bytes]:
             ]
             pooled = [files.activation_statement(j, *interval(activation)) for j, activation in enumerate(activations)]
         for paradigm in paradigms_of(geometry, patches=2):
+            pooled_by_max = files.description(**parts)["pooling"]["kind"] == "max"
+            if paradigm == "mixed" and not (pooled_by_max and similarity != "quadratic"):
+                continue
             if paradigm == "assignment" and similarity != "identity":
                 continue
             statements = spatial if PARADIGMS[paradigm].spatial else pooled
