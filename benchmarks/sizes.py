@@ -32,7 +32,7 @@ from verale.demo.network import RUN, load_images, load_network
 from verale.head import Head, as_patches
 from verale.paradigms import SMALLEST
 from verale.search import Batches, SearchOptions
-from verale.search.activations import Activations, Stated
+from verale.search.activations import Activations, StatedActivations
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.sparse import supporting
 from verale.search.top_k import highest
@@ -117,17 +117,20 @@ def measure_before(head: Head, latents: Tensor, paradigm: str) -> Measured:
     return measured
 
 
-def _highest(activations: Activations) -> tuple[Stated, list[int]]:
+def _highest(activations: Activations) -> tuple[StatedActivations, list[int]]:
     prototypes, ends = highest(activations)
     return activations.state(prototypes, ends), prototypes
 
 
-def _supporting(activations: Activations) -> tuple[Stated, list[int]]:
+def _supporting(activations: Activations) -> tuple[StatedActivations, list[int]]:
     prototypes = supporting(activations)
     return activations.state(prototypes), prototypes
 
 
-_STARTS: dict[str, Callable[[Activations], tuple[Stated, list[int]]]] = {"top_k": _highest, "sparse": _supporting}
+_STARTS: dict[str, Callable[[Activations], tuple[StatedActivations, list[int]]]] = {
+    "top_k": _highest,
+    "sparse": _supporting,
+}
 
 
 def measured_of(head: Head, latents: Tensor, paradigms: Sequence[str] | None) -> Iterator[Measured]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.head import Head
-    from verale.search import Attempt, Batches, ImageResult, SearchOptions
+    from verale.search import Batches, ImageResult, NotKept, SearchOptions
 
 __all__ = ["FolderRun", "open_run", "rows_and_certificates"]
 
@@ -165,7 +165,7 @@ def rows_and_certificates(
     return rows, certificates
 
 
-def _attempt(other: Attempt) -> str:
+def _attempt(other: NotKept) -> str:
     return f"{other.paradigm} {other.reason if other.size is None else other.size}"
 
 

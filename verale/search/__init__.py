@@ -2,6 +2,6 @@
 
 from verale.search.batches import Batches, ImageResult, best_paradigm
 from verale.search.options import SearchOptions, Unexplained
-from verale.search.smallest import Attempt
+from verale.search.smallest import NotKept
 
-__all__ = ["Attempt", "Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]
+__all__ = ["NotKept", "Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]

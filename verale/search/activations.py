@@ -12,10 +12,10 @@ from torch import Tensor
 from verale.bounds import LinearMargins, TopK
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.rounding import Enclosure
-from verale.search.fewest import Cover, Covering
+from verale.search.fewest import Cover, FewestActivations
 from verale.search.problem import NOISE, Problem
 
-__all__ = ["ActivationExplanation", "Activations", "Stated"]
+__all__ = ["ActivationExplanation", "Activations", "StatedActivations"]
 
 _AT_ONCE = 256
 """How many boxes are bounded at once."""
@@ -41,7 +41,7 @@ class ActivationExplanation:
 
 
 @dataclass(frozen=True, eq=False)
-class Stated:
+class StatedActivations:
     """What an explanation states about the activations of one image; all ends are (P,), infinite where nothing is.
 
     Attributes:
@@ -72,11 +72,11 @@ class Stated:
             torch.maximum(self.single.lower, self.clauses.lower), torch.minimum(self.single.upper, self.clauses.upper)
         )
 
-    def without_single(self, prototype: int, lower: bool = True, upper: bool = True) -> Stated:
+    def without_single(self, prototype: int, lower: bool = True, upper: bool = True) -> StatedActivations:
         """Without the lower or the upper end that is stated of one activation, or without both."""
         return replace(self, single=_without(self.single, prototype, lower, upper))
 
-    def without_clause(self, lower: bool) -> Stated:
+    def without_clause(self, lower: bool) -> StatedActivations:
         """Without the floor, or without the ceiling."""
         return replace(self, clauses=_without(self.clauses, slice(None), lower, not lower))
 
@@ -109,24 +109,26 @@ class Activations:
         return self._paradigm.range
 
     @property
-    def covering(self) -> Covering | None:
+    def covering(self) -> FewestActivations | None:
         """The problem of finding the fewest statements; None where the readout is not linear."""
         margins = self.problem.margins
-        return Covering(margins, self.observed, self.range) if isinstance(margins, LinearMargins) else None
+        return FewestActivations(margins, self.observed, self.range) if isinstance(margins, LinearMargins) else None
 
-    def state(self, prototypes: list[int], upper: Tensor | None = None, lower: Tensor | None = None) -> Stated:
+    def state(
+        self, prototypes: list[int], upper: Tensor | None = None, lower: Tensor | None = None
+    ) -> StatedActivations:
         """The statements about some activations, and clauses with the ends (P,) `upper` and `lower`."""
         nothing = torch.full_like(self.observed.lower, torch.inf)
         stated = torch.zeros_like(nothing, dtype=torch.bool)
         stated[prototypes] = True
-        return Stated(
+        return StatedActivations(
             Enclosure(
                 torch.where(stated, self.observed.lower, -nothing), torch.where(stated, self.observed.upper, nothing)
             ),
             Enclosure(-nothing if lower is None else lower, nothing if upper is None else upper),
         )
 
-    def cover(self, cover: Cover) -> Stated:
+    def cover(self, cover: Cover) -> StatedActivations:
         """What a cover states. A clause exempts just the activations for which it would not be true."""
         low, high = self.observed.lower, self.observed.upper
         return self.state(
@@ -135,19 +137,19 @@ class Activations:
             torch.full_like(low, cover.floor).masked_fill(low < cover.floor, -torch.inf),
         )
 
-    def box(self, stated: Stated) -> Enclosure:
+    def box(self, stated: StatedActivations) -> Enclosure:
         """(P,) bounds of the activations."""
         return self._paradigm.box(stated.ends)
 
-    def margins(self, stated: Stated) -> Tensor:
+    def margins(self, stated: StatedActivations) -> Tensor:
         """(C,) proved margins."""
         return self.problem.margins.lower(self.box(stated)[None, None])[0, 0]
 
-    def least(self, stated: Stated) -> float:
+    def least(self, stated: StatedActivations) -> float:
         """The least of them."""
         return float(self.margins(stated).amin())
 
-    def smallest(self, starts: list[tuple[Stated, list[int]]], cover: Cover | None) -> ActivationExplanation:
+    def smallest(self, starts: list[tuple[StatedActivations, list[int]]], cover: Cover | None) -> ActivationExplanation:
         """The smallest explanation that is left of some that entail the class, and of a cover.
 
         Args:
@@ -158,7 +160,7 @@ class Activations:
             starts = [*starts, (self.cover(cover), cover.stated)]
         return self._explanation(*min((self.shrunk(*start) for start in starts), key=lambda left: left[0].size))
 
-    def shrunk(self, stated: Stated, order: list[int]) -> tuple[Stated, bool]:
+    def shrunk(self, stated: StatedActivations, order: list[int]) -> tuple[StatedActivations, bool]:
         """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first.
 
         Returns:
@@ -168,9 +170,9 @@ class Activations:
         Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped; every deletion is proved.
         """
         minimal, noise = True, NOISE * float(self.problem.margins.error[0].amax())
-        trials: list[Callable[[Stated], Stated]] = [
-            *(partial(Stated.without_clause, lower=lower) for lower in (False, True)),
-            *(partial(Stated.without_single, prototype=prototype) for prototype in reversed(order)),
+        trials: list[Callable[[StatedActivations], StatedActivations]] = [
+            *(partial(StatedActivations.without_clause, lower=lower) for lower in (False, True)),
+            *(partial(StatedActivations.without_single, prototype=prototype) for prototype in reversed(order)),
         ]
         for without in trials:
             trial = without(stated)
@@ -183,7 +185,7 @@ class Activations:
                 minimal &= least < -noise
         return stated, minimal
 
-    def one_sided(self, stated: Stated) -> Stated:
+    def one_sided(self, stated: StatedActivations) -> StatedActivations:
         """Drop sides that are hardly needed: those whose loss, one after the other, leaves enough of the least margin.
 
         Soundness: every change is proved, and E only gets weaker: a statement that was needed still is.
@@ -202,7 +204,7 @@ class Activations:
                 sided.add(j)
         return stated
 
-    def _explanation(self, stated: Stated, minimal: bool) -> ActivationExplanation:
+    def _explanation(self, stated: StatedActivations, minimal: bool) -> ActivationExplanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
         stated = self.one_sided(stated)
         single = list(zip(stated.single.lower.tolist(), stated.single.upper.tolist(), strict=True))
@@ -214,7 +216,7 @@ class Activations:
             statements.append(FloorStatement(_infinite(lower), float(lower.amax())))
         return ActivationExplanation(statements, self.margins(stated), minimal)
 
-    def _after(self, stated: Stated, sides: list[tuple[int, bool]]) -> list[float]:
+    def _after(self, stated: StatedActivations, sides: list[tuple[int, bool]]) -> list[float]:
         """The least margin without each of some sides alone."""
         ends, clauses = stated.ends, stated.clauses
         lower, upper = (end.expand(len(sides), -1).clone() for end in (ends.lower, ends.upper))

@@ -33,7 +33,7 @@ from verale.search.mixed import explain_mixed, require_mixed
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.priced import has_prices, priced_margins
 from verale.search.problem import Problem, UnexplainedError, shortened
-from verale.search.smallest import Attempt, Kept, Solution, keep_smallest, smaller, worth_trying
+from verale.search.smallest import Kept, NotKept, Solution, keep_smallest, smaller, worth_trying
 from verale.search.sparse import explain_sparse
 from verale.search.spatial import SpatialExplanation, explain_spatial
 from verale.search.top_k import explain_top_k
@@ -83,7 +83,7 @@ class ImageResult:
     explanation: Certificate | Unexplained
     head: Head
     activations: Tensor
-    others: tuple[Attempt, ...] = ()
+    others: tuple[NotKept, ...] = ()
 
     @property
     def logits(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Covering: the fewest statements about activations that close every rival, by linear programming (linear readouts).
+"""Fewest: the fewest statements about activations that close every rival, by linear programming (linear readouts).
 
 For a ceiling u (activations are at most u, but for those that exceed it), a floor v (at least v, but for those below)
 and a set T of stated activations, rival c is closed when
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
 
-__all__ = ["Cover", "Covering"]
+__all__ = ["Cover", "FewestActivations"]
 
 Floats = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -80,7 +80,7 @@ class Cover:
         return (self.ceiling < math.inf) + (self.floor > -math.inf)
 
 
-class Covering:
+class FewestActivations:
     """The covering problems of one image.
 
     Args:

@@ -11,7 +11,7 @@ from verale.certificate import Prices, Statement
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.problem import Problem
 
-__all__ = ["Attempt", "Kept", "Search", "Solution", "keep_smallest", "smaller", "worth_trying"]
+__all__ = ["NotKept", "Kept", "Search", "Solution", "keep_smallest", "smaller", "worth_trying"]
 
 Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
 """Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints; or the
@@ -32,7 +32,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True)
-class Attempt:
+class NotKept:
     """What a paradigm gave that was not kept.
 
     Attributes:
@@ -52,7 +52,7 @@ class Kept:
 
     paradigm: str
     solution: Solution
-    others: tuple[Attempt, ...]
+    others: tuple[NotKept, ...]
 
 
 def worth_trying(geometry: str, patches: int) -> list[str]:
@@ -89,7 +89,7 @@ def smaller(first: Solution, second: Solution) -> Solution:
 def _kept(names: list[str], solutions: list[Solution]) -> Kept:
     best = min(range(len(names)), key=lambda index: _size(solutions[index]))
     others = tuple(
-        Attempt(name, None, solution) if isinstance(solution, str) else Attempt(name, len(solution[0]))
+        NotKept(name, None, solution) if isinstance(solution, str) else NotKept(name, len(solution[0]))
         for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
         if index != best
     )

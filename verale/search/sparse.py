@@ -12,8 +12,8 @@ def explain_sparse(problem: Problem) -> ActivationExplanation:
     """A subset-minimal explanation of one image by activations alone, the smaller of two.
 
     One begins with the activations that support the class (`supporting`), the other with those of a small cover
-    (`Covering`). From both, each statement is dropped if the class still follows without it: the smallest activation
-    first, or the one that the cover needs least.
+    (`FewestActivations`). From both, each statement is dropped if the class still follows without it: the smallest
+    activation first, or the one that the cover needs least.
 
     Raises:
         UnexplainedError: a rival stays open though every activation that could help is stated.

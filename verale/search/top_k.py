@@ -15,8 +15,9 @@ def explain_top_k(problem: Problem) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image, the smaller of two.
 
     One states the highest activations (`highest`). The other, where the readout is linear, chooses ceiling, floor and
-    stated activations freely, so that they are few (`Covering`). From both, each statement is dropped if the class
-    still follows without it: the clauses first, then the lowest activation, or the one that the cover needs least.
+    stated activations freely, so that they are few (`FewestActivations`). From both, each statement is dropped if the
+    class still follows without it: the clauses first, then the lowest activation, or the one that the cover needs
+    least.
 
     Raises:
         UnexplainedError: all activations together do not prove the class.

@@ -13,7 +13,7 @@ from verale.certificate import ActivationStatement, Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head, Softmax, Threshold, as_patches
 from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
-from verale.search import Attempt, Batches, SearchOptions
+from verale.search import Batches, NotKept, SearchOptions
 from verale.search.explain import explain
 from verale.search.smallest import keep_smallest, smaller, worth_trying
 
@@ -43,8 +43,8 @@ def test_the_smallest_is_kept_the_earlier_on_a_tie_and_each_is_told_what_it_has_
     kept = keep_smallest(problem, [first, second, third])
     assert (first.most, second.most, third.most) == ([math.inf] * 2, [2, math.inf], [2, 6])
     assert [each.paradigm for each in kept] == ["c", "b"]
-    assert kept[0].others == (Attempt("a", 3), Attempt("b", 3))
-    assert kept[1].others == (Attempt("a", None, "no luck"), Attempt("c", None, "no luck"))
+    assert kept[0].others == (NotKept("a", 3), NotKept("b", 3))
+    assert kept[1].others == (NotKept("a", None, "no luck"), NotKept("c", None, "no luck"))
     tie = keep_smallest(problem, [first, second])
     assert [each.paradigm for each in tie] == ["a", "b"]
 
