@@ -33,13 +33,14 @@ _Interval = PatchStatement | ActivationStatement
 def conditions(certificate: Certificate, geometry: Geometry) -> str:
     """The statements of a certificate in one sentence, which the class follows.
 
-    Bounds of the same kind stand together: "squared distance at most 0.36 from prototype 5, at least 0.43 from 2 and
-    0.62 from 4".
+    Bounds of the same kind stand together, those that ask for likeness first: "squared distance at most 0.36 from
+    prototype 5, at least 0.43 from prototype 2 and 0.62 from 4".
     """
     about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
     noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
     own = [each for each in certificate.statements if isinstance(each, _Interval)]
-    parts = [part for part in (_together(kind, own, stands) for kind in ("at most", "at least", "from")) if part]
+    near = ("at most", "at least") if about_patch and geometry.is_distance else ("at least", "at most")
+    parts = [part for part in (_together(kind, own, stands) for kind in (*near, "from")) if part]
     parts += [f"{bounds_in_words(each)} of {others(each.exempt)}" for each in _clauses(certificate)]
     return f"{noun} {', '.join(parts)}" if parts else "any image"
 
