@@ -56,7 +56,7 @@ __all__ = ["command"]
 @click.option(
     "--tolerance", default=0.0, metavar="X", help="Widen each stated interval outward to multiples of X, such as 0.01."
 )
-@click.option("--inflate", is_flag=True, help="Widen what is stated as far as the class stays proved (top_k, sparse).")
+@click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
     "--device",
