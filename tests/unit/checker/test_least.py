@@ -101,6 +101,21 @@ def test_another_subject_is_not_proved(given) -> None:
         proved_least(json.dumps(claim).encode(), head.to_bytes(), latents, limit=10)
 
 
+def test_the_predicted_class_is_no_rival(given) -> None:
+    predicted = given[0]["predicted"]
+    with pytest.raises(FormatError, match=f"weights has class {predicted}, expected each rival of {predicted}"):
+        proved(given, cells=[{"weights": [[predicted, 1]]}], least=0)
+
+
+def test_latents_outside_the_domain_are_refused(given, tmp_path) -> None:
+    claim, head, _ = given
+    outside = small_latents(head, images=1) + 1
+    save_latents(tmp_path / "outside", outside)
+    claim["latents"] = digest(as_patches(outside)[0])
+    with pytest.raises(UnprovedError, match="outside the head's domain"):
+        proved_least(json.dumps(claim).encode(), head.to_bytes(), (tmp_path / "outside").read_bytes())
+
+
 def test_other_readouts_are_not_covered(tmp_path) -> None:
     head = varied_head("maximum")
     latents = small_latents(head, images=1)
