@@ -94,12 +94,11 @@ def _counterexamples(
     goal: int | None,
 ) -> Iterator[Tensor]:
     generator = torch.Generator().manual_seed(0)
-    bounds_all = not all(isinstance(each, PatchStatement) for each in certificate.statements)
     rounds = 0
     while True:
         base = _drawn(head, 1, certificate.patches, generator)[0]
         check_domain(head, base[None])
-        if given is not None and (rounds % 2 == 0 or bounds_all):
+        if given is not None and (rounds % 2 == 0 or _bounds_all_patches(head, certificate)):
             base = given
         if base is given and not rounds:
             yield base
@@ -138,7 +137,7 @@ class _Search:
         generator: the source of random numbers.
         clock: says when to stop.
         goal: the class that shall be ahead of all others, or None: a rival ahead of the predicted class is enough.
-        held: (L,) patches that show what statements demand of activations.
+        held: (L,) patches that show what statements demand of activations; none unless `whole`.
         whole: whether statements bound every patch, so that an ascent with a penalty is the better climb.
     """
 
@@ -172,12 +171,11 @@ class _Search:
         if hidden is not None:
             reach = reach.masked_fill(hidden, -torch.inf)
         demands = demands_of(head, certificate, base, given, clock)
-        similar = activation(head, Enclosure.exact(evaluated.observables[0])).upper
-        similar = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
-        held = torch.zeros(len(base), dtype=torch.bool)
-        held[similar[:, _shown(head, certificate)].argmax(0)] = True
-        whole = head.prototypes is not None and not head.pooling.needs_all_patches
-        whole = whole and not all(isinstance(each, PatchStatement) for each in certificate.statements)
+        held, whole = torch.zeros(len(base), dtype=torch.bool), _bounds_all_patches(head, certificate)
+        if whole:
+            similar = activation(head, Enclosure.exact(evaluated.observables[0])).upper
+            similar = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
+            held[similar[:, _shown(head, certificate)].argmax(0)] = True
         activations = evaluated.activations[0]
         return cls(head, certificate, base, demands, reach, activations, generator, clock, goal, held, whole)
 
@@ -317,6 +315,13 @@ class _Search:
             move = first / (scale.sqrt() + 1e-12)
             images = self.demands.comply(images + rate * (1 - step / _STEPS) * move, 3)
         return best, ahead
+
+
+def _bounds_all_patches(head: Head, certificate: Certificate) -> bool:
+    """Whether statements about activations bound every patch, where patches can be moved one by one to comply."""
+    if head.prototypes is None or head.pooling.needs_all_patches:
+        return False
+    return not all(isinstance(each, PatchStatement) for each in certificate.statements)
 
 
 def _shown(head: Head, certificate: Certificate) -> list[int]:
