@@ -5,7 +5,7 @@ So a_j = S_j(x_j) for a similarity S_j that falls with distances and rises with 
 
 **Inverse.** If S_k(t) > high and a_k <= high, then x_k is on the far side of t: x_k > t for distances, x_k < t for
 cosines. If S_k(t) < low and a_k >= low, then it is on the near side. *Proof.* Otherwise S_k(x_k) >= S_k(t), or <=.
-Bisection looks for t, and only these comparisons count: about t itself nothing has to be proved.
+A search finds t, and only these comparisons count: about t itself nothing has to be proved.
 
 **Distances.** Let D = |p_j - p_k|^2.
     x_k >= t > D implies x_j >= t + D - 2 (t D)^(1/2);    x_k <= t implies x_j <= t + D + 2 (t D)^(1/2).
@@ -35,8 +35,9 @@ from .space import Space
 
 __all__ = ["Lipschitz"]
 
-_STEPS = 80
-"""Of a bisection: what is found is that near to the end, as a share of where it was looked for."""
+_STEPS = 40
+_PLACES = 121
+"""An inverse is sought, in so many steps, where the similarity differs by 2^-_PLACES from the end."""
 
 
 class Lipschitz:
@@ -47,6 +48,7 @@ class Lipschitz:
         self._distances = space.head.geometry == "euclidean"
         self._one = 1 << space.bits
         self._least = 0 if self._distances else -self._one
+        self._goal = 1 << max(0, space.bits - _PLACES)
 
     def cut(self, box: Box, stated: Collection[int], above: Collection[int], below: Collection[int]) -> Box:
         """These ranges of activations, cut by what some of them say of others. Any choice is sound.
@@ -83,20 +85,20 @@ class Lipschitz:
     def _near(self, k: int, high: int) -> int:
         """A lower bound of y_k, given that a_k is at most `high`."""
 
-        def proved(y: int) -> bool:
-            return self._at(y, k)[0] > high
+        def excess(y: int) -> int:
+            return self._at(y, k)[0] - high
 
-        beyond = next((y for y in self._ends(k) if not proved(y)), None)
-        return self._least if beyond is None else _bisected(self._least, beyond, proved)
+        beyond = next((y for y in self._ends(k) if excess(y) <= 0), None)
+        return self._least if beyond is None else _last(self._least, beyond, excess, self._goal)
 
     def _far(self, k: int, low: int) -> int | None:
         """An upper bound of y_k, given that a_k is at least `low`; None if none is found."""
 
-        def proved(y: int) -> bool:
-            return self._at(y, k)[1] < low
+        def excess(y: int) -> int:
+            return low - self._at(y, k)[1]
 
-        within = next((y for y in self._ends(k) if proved(y)), None)
-        return None if within is None else _bisected(within, self._least, proved)
+        within = next((y for y in self._ends(k) if excess(y) > 0), None)
+        return None if within is None else _last(within, self._least, excess, self._goal)
 
     def _ends(self, k: int) -> Iterator[int]:
         """Where to look for y_k: the greatest over the domain; if there is none, greater and greater ones."""
@@ -159,9 +161,20 @@ class Lipschitz:
         return sqrt_ends((square - c * c) * (square - y * y))[1]
 
 
-def _bisected(good: int, bad: int, proved: Callable[[int], bool]) -> int:
-    """A number between these that is proved, next to one that is not; or `good`."""
-    for _ in range(_STEPS):
-        middle = good + bad >> 1
-        good, bad = (middle, bad) if proved(middle) else (good, middle)
+def _last(good: int, bad: int, excess: Callable[[int], int], goal: int) -> int:
+    """A number between these whose excess is positive, and not far from the goal if it is found; or `good`.
+
+    By false position with halved ends (the Illinois algorithm), and a bisection at times. No proof depends on how near
+    it gets.
+    """
+    ahead, behind, side = excess(good) - goal, goal - excess(bad), 0
+    for step in range(_STEPS if min(ahead, behind) > 0 else 0):
+        middle = good + bad >> 1 if step % 4 == 3 else good + (bad - good) * ahead // (ahead + behind)
+        over = excess(middle)
+        if over <= 0:
+            bad, behind, ahead, side = middle, goal - over, ahead // 2 + 1 if side < 0 else ahead, -1
+        else:
+            good, ahead, behind, side = middle, over - goal, behind // 2 + 1 if side > 0 else behind, 1
+            if over < 2 * goal:
+                break
     return good
