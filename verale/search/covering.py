@@ -22,6 +22,9 @@ _SLIGHT, _NOTHING = 2e-3, 1e-5
 """The least share of some rival's lack for which a statement about another activation is considered, and the least
 that counts."""
 _NODES = 200
+"""Of the tree that the search for integers visits; a limit of time would make results depend on the machine."""
+_SMALL = 1000
+"""With so many columns the simplex method is faster than interior points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,8 @@ class Covering:
 
         if not self.rivals:
             return 0.0, torch.zeros(self.size, dtype=torch.float64)
-        result = linprog(self._costs, A_ub=self._matrix, b_ub=self._limits, bounds=(0, 1), method="highs-ipm")
+        method = "highs-ds" if len(self._costs) <= _SMALL else "highs-ipm"
+        result = linprog(self._costs, A_ub=self._matrix, b_ub=self._limits, bounds=(0, 1), method=method)
         return None if result.x is None else (float(result.fun), torch.from_numpy(result.x[: self.size].copy()))
 
     def solved(self, otherwise: Tensor) -> Tensor:
