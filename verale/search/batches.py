@@ -187,6 +187,7 @@ class _Search:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
         if name == "mixed":
             require_mixed(head)
+            _require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
         paradigm_class = _SPATIAL.get(name)
         if paradigm_class is not None and head.prototypes is not None:
             _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)

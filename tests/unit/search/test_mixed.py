@@ -16,8 +16,10 @@ from verale.checker import Status, check
 from verale.demo.network import RUN, load_images, load_network
 from verale.errors import UsageError
 from verale.search import mixed
+from verale.search.batches import Batches
 from verale.search.explain import explain
 from verale.search.mixed import explain_mixed
+from verale.search.options import SearchOptions
 from verale.search.problem import UnexplainedError
 
 HEADS = ("euclidean", "scaled", "cosine", "negated", "rooted", "cosine rectified")
@@ -76,6 +78,13 @@ def test_heads_that_the_paradigm_does_not_cover(name):
     head = varied_head(name)
     with pytest.raises(UsageError, match="mixed"):
         explain(head, small_latents(head, images=1), "mixed")
+
+
+def test_memory_for_all_pairs_of_prototypes(monkeypatch):
+    head = small_head("euclidean")
+    monkeypatch.setattr(SearchOptions, "max_memory", 64 * head.size**2 - 1)
+    with pytest.raises(UsageError, match="what each of 12 activations says"):
+        Batches(head, small_latents(head, images=1), SearchOptions("mixed", max_memory=1.0))
 
 
 def test_a_tie_gives_a_reason():
