@@ -158,7 +158,8 @@ class _Image:
             known = sorted(values)
             place = known.index(min(known, key=values.__getitem__))
             for one, other in zip(known[max(0, place - 1) : place + 1], known[place : place + 2], strict=False):
-                values.setdefault(middle := (one + other) // 2, self._relaxed(base, middle))
+                if (middle := (one + other) // 2) not in values:
+                    values[middle] = self._relaxed(base, middle)
         return values
 
     def _levels(self) -> list[int]:
