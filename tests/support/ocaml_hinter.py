@@ -53,9 +53,17 @@ let of_joint change = List.map (fun (rival, hint) -> (rival, change hint))
 let of_shares change = of_joint (fun hint -> {{ hint with Checker.shares_of = change hint.Checker.shares_of }})
 let of_unit change = of_joint (fun hint -> {{ hint with Checker.share_unit = change hint.Checker.share_unit }})
 let of_ball change = of_joint (fun hint -> {{ hint with Checker.ball_share = change hint.Checker.ball_share }})
-let of_links change (above, below) = (change above, change below)
-let of_reached change = of_links (fun links -> {{ links with Checker.reached = change links.Checker.reached }})
-let of_linked change = of_links (fun links -> {{ links with Checker.linked = change links.Checker.linked }})
+let of_links change found =
+  {{ found with Links.above = change found.Links.above; below = change found.below }}
+let of_turns change found =
+  {{ found with Links.turns_above = change found.Links.turns_above; turns_below = change found.turns_below }}
+let of_reached change found =
+  of_turns (fun turns -> {{ turns with Checker.turned = change turns.Checker.turned }})
+    (of_links (fun links -> {{ links with Checker.reached = change links.Checker.reached }}) found)
+let of_linked change found =
+  of_links (fun links -> {{ links with Checker.linked = change links.Checker.linked }}) found
+let of_turned change found =
+  of_turns (fun turns -> {{ turns with Checker.turned_from = change turns.Checker.turned_from }}) found
 let every change = List.map (Option.map change)
 let plain_links = links
 let plain_joint = joint
@@ -128,8 +136,8 @@ _JOINT = {
 }
 
 _LINKS = {
-    "no links": "(Links.none, Links.none)",
-    "links of the other side": "let above, below = found in (below, above)",
+    "no links": "Links.nothing",
+    "links of the other side": "{ Links.above = found.Links.below; below = found.above; turns_above = found.turns_below; turns_below = found.turns_above }",
     "reached a little more": "of_reached (every (fun t -> Z.add t (Z.shift_right t 20))) found",
     "reached a little less": "of_reached (every (fun t -> Z.sub t (Z.shift_right t 20))) found",
     "reached twice as much": "of_reached (every (fun t -> Z.shift_left t 1)) found",
@@ -143,7 +151,15 @@ _LINKS = {
     "linked from the next prototype": "of_linked (every (fun (k, s) -> (k + 1, s))) found",
     "linked from a negative prototype": "of_linked (every (fun (k, s) -> (-1 - k, s))) found",
     "links of another prototype": "of_linked turned found",
-}
+    "turned to a little more": "of_turned (every (fun (k, (s, w)) -> (k, (Z.add s (Z.shift_right s 20), w)))) found",
+    "turned to a little less": "of_turned (every (fun (k, (s, w)) -> (k, (Z.sub s (Z.shift_right s 20), w)))) found",
+    "turned to 0": "of_turned (every (fun (k, (_, w)) -> (k, (Z.zero, w)))) found",
+    "turned by twice the weight": "of_turned (every (fun (k, (s, w)) -> (k, (s, Z.shift_left w 1)))) found",
+    "turned by a negative weight": "of_turned (every (fun (k, (s, w)) -> (k, (s, Z.neg w)))) found",
+    "turned from the next prototype": "of_turned (every (fun (k, hint) -> (k + 1, hint))) found",
+    "turned from a negative prototype": "of_turned (every (fun (k, hint) -> (-1 - k, hint))) found",
+    "turned from a prototype that there is not": "of_turned (every (fun (k, hint) -> (k + 4096, hint))) found",
+}  # fmt: skip
 
 _SETTINGS = {
     "no terms": "{ found with terms = 0 }",

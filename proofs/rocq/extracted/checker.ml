@@ -4239,10 +4239,10 @@ let cut_below h t0 b terms0 ln2 bounds p o link e =
   | None -> e
 
 (** val cut_all :
-    (Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+    (Big_int_Z.big_int list -> 'a1 -> 'a2 ->
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
-    own list -> (int * Big_int_Z.big_int) option list -> box -> box **)
+    'a1 list -> 'a2 list -> box -> box **)
 
 let rec cut_all cut0 ps os ls b =
   match ps with
@@ -4277,6 +4277,168 @@ let cut_by_links h t0 b terms0 ln2 above below b0 =
          below.linked
          (cut_all (cut_above h t0 b terms0 ln2 far0) h.prototypes os
            above.linked b0)
+  else b0
+
+type turns = { turned : Big_int_Z.big_int option list;
+               turned_from : (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+                             option list }
+
+(** val is_angular : head -> bool **)
+
+let is_angular h =
+  (&&)
+    (match h.head_geometry with
+     | Cosine _ -> true
+     | RootedCosine _ -> true
+     | _ -> false) (match h.head_pooling with
+                    | MaxPool -> true
+                    | _ -> false)
+
+(** val rising :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let rising h t0 b terms0 ln2 o x =
+  match direction_of h o with
+  | Rises -> value_at h t0 b terms0 ln2 o x
+  | _ -> None
+
+(** val not_above :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+    option) -> Big_int_Z.big_int option **)
+
+let not_above h t0 b terms0 ln2 = function
+| (p, o0) ->
+  let (o, e) = p in
+  (match o0 with
+   | Some t1 ->
+     (match rising h t0 b terms0 ln2 o t1 with
+      | Some v -> if Z.ltb (snd e) (fst v) then Some t1 else None
+      | None -> None)
+   | None -> None)
+
+(** val not_below :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+    option) -> Big_int_Z.big_int option **)
+
+let not_below h t0 b terms0 ln2 = function
+| (p, o0) ->
+  let (o, e) = p in
+  (match o0 with
+   | Some t1 ->
+     (match rising h t0 b terms0 ln2 o t1 with
+      | Some v -> if Z.ltb (snd v) (fst e) then Some t1 else None
+      | None -> None)
+   | None -> None)
+
+(** val alike :
+    head -> Big_int_Z.big_int -> measure -> measure -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let alike h t0 j k product =
+  let r = Z.mul (root_unit h) (root_unit h) in
+  if Z.leb Big_int_Z.zero_big_int product
+  then floor_div (Z.mul (Z.mul t0 product) r) (Z.mul j.far k.far)
+  else floor_div (Z.mul (Z.mul t0 product) r) (Z.mul j.near k.near)
+
+(** val covers :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let covers t0 gap0 w c =
+  (&&)
+    ((&&) (Z.leb Big_int_Z.zero_big_int w)
+      (Z.leb Big_int_Z.zero_big_int gap0))
+    (Z.leb
+      (Z.mul (Z.mul t0 t0)
+        (Z.add
+          (Z.sub (Z.mul t0 t0)
+            (Z.mul
+              (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)
+              c)) (Z.mul w w))) (Z.mul gap0 gap0))
+
+(** val measured_at : measure list -> int -> measure **)
+
+let measured_at ms k =
+  nth k ms { square = Big_int_Z.zero_big_int; total = Big_int_Z.zero_big_int;
+    near = Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
+
+(** val turn_above :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
+    Big_int_Z.big_int option list -> Big_int_Z.big_int list ->
+    (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let turn_above h t0 b terms0 ln2 ms bounds p x link e =
+  match link with
+  | Some p0 ->
+    let (k, p1) = p0 in
+    let (s, w) = p1 in
+    (match nth k bounds None with
+     | Some t1 ->
+       if (&&) (Nat.ltb k h.count)
+            (covers t0 (Z.sub (Z.mul s t0) (Z.mul w t1)) w
+              (alike h t0 (snd x) (measured_at ms k) (zdot p (points h k))))
+       then (match rising h t0 b terms0 ln2 (fst x) s with
+             | Some v -> ((fst e), (Z.min (snd e) (snd v)))
+             | None -> e)
+       else e
+     | None -> e)
+  | None -> e
+
+(** val turn_below :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
+    Big_int_Z.big_int option list -> Big_int_Z.big_int list ->
+    (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let turn_below h t0 b terms0 ln2 ms bounds p x link e =
+  match link with
+  | Some p0 ->
+    let (k, p1) = p0 in
+    let (s, w) = p1 in
+    (match nth k bounds None with
+     | Some t1 ->
+       if (&&) (Nat.ltb k h.count)
+            (covers t0 (Z.sub (Z.mul w t1) (Z.mul s t0)) w
+              (alike h t0 (snd x) (measured_at ms k) (zdot p (points h k))))
+       then (match rising h t0 b terms0 ln2 (fst x) s with
+             | Some v -> ((Z.max (fst e) (fst v)), (snd e))
+             | None -> e)
+       else e
+     | None -> e)
+  | None -> e
+
+(** val cut_by_turns :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list -> turns -> turns
+    -> box -> box **)
+
+let cut_by_turns h t0 b terms0 ln2 ms above below b0 =
+  if is_angular h
+  then let os = owns h in
+       let xs = combine os ms in
+       let upper0 =
+         map (not_above h t0 b terms0 ln2)
+           (combine (combine os b0) above.turned)
+       in
+       let lower0 =
+         map (not_below h t0 b terms0 ln2)
+           (combine (combine os b0) below.turned)
+       in
+       cut_all (turn_below h t0 b terms0 ln2 ms lower0) h.prototypes xs
+         below.turned_from
+         (cut_all (turn_above h t0 b terms0 ln2 ms upper0) h.prototypes xs
+           above.turned_from b0)
   else b0
 
 type settings = { range_unit : Big_int_Z.big_int;
@@ -4317,7 +4479,8 @@ type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
                weights_of : patch_hints list;
                prices_of : (int * Big_int_Z.big_int list) list;
                joint_of : (int * joint_hint) list; links_above : links;
-               links_below : links }
+               links_below : links; turns_above : turns; turns_below : 
+               turns }
 
 (** val against : int -> (int * 'a1) list -> 'a1 option **)
 
@@ -4346,6 +4509,20 @@ let given_table p c x =
          | None -> None)
       | None -> None))
 
+(** val cut_by_others : prepared -> hints -> box -> box **)
+
+let cut_by_others p x =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun b0 ->
+  let n = p.settings_of.terms in
+  let b1 = cut_by_links h t0 b n p.ln2_of x.links_above x.links_below b0 in
+  (match p.measures_of with
+   | Some ms ->
+     cut_by_turns h t0 b n p.ln2_of ms x.turns_above x.turns_below b1
+   | None -> b1))
+
 (** val given_box : prepared -> certificate -> hints -> box option **)
 
 let given_box p c x =
@@ -4354,11 +4531,9 @@ let given_box p c x =
   let b = p.settings_of.box_unit in
   (match given_table p c x with
    | Some t1 ->
-     let n = p.settings_of.terms in
      option_map (fun b0 ->
-       cut_by_links h t0 b n p.ln2_of x.links_above x.links_below
-         (met_box b c.statement_unit b0 c.statements))
-       (pool_box h t0 b n p.ln2_of t1)
+       cut_by_others p x (met_box b c.statement_unit b0 c.statements))
+       (pool_box h t0 b p.settings_of.terms p.ln2_of t1)
    | None -> None)
 
 (** val by_prices :

@@ -1250,14 +1250,68 @@ val cut_below :
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val cut_all :
-  (Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+  (Big_int_Z.big_int list -> 'a1 -> 'a2 ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
-  own list -> (int * Big_int_Z.big_int) option list -> box -> box
+  'a1 list -> 'a2 list -> box -> box
 
 val cut_by_links :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) -> links -> links -> box -> box
+
+type turns = { turned : Big_int_Z.big_int option list;
+               turned_from : (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+                             option list }
+
+val is_angular : head -> bool
+
+val rising :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val not_above :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+  option) -> Big_int_Z.big_int option
+
+val not_below :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
+  option) -> Big_int_Z.big_int option
+
+val alike :
+  head -> Big_int_Z.big_int -> measure -> measure -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val covers :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+val measured_at : measure list -> int -> measure
+
+val turn_above :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
+  Big_int_Z.big_int option list -> Big_int_Z.big_int list -> (own * measure)
+  -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val turn_below :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
+  Big_int_Z.big_int option list -> Big_int_Z.big_int list -> (own * measure)
+  -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val cut_by_turns :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list -> turns -> turns
+  -> box -> box
 
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
@@ -1279,11 +1333,14 @@ type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
                weights_of : patch_hints list;
                prices_of : (int * Big_int_Z.big_int list) list;
                joint_of : (int * joint_hint) list; links_above : links;
-               links_below : links }
+               links_below : links; turns_above : turns; turns_below : 
+               turns }
 
 val against : int -> (int * 'a1) list -> 'a1 option
 
 val given_table : prepared -> certificate -> hints -> table option
+
+val cut_by_others : prepared -> hints -> box -> box
 
 val given_box : prepared -> certificate -> hints -> box option
 

@@ -71,9 +71,10 @@ let natural (patch : Checker.patch_hints) =
 (* Without the hints whose unit is not positive. *)
 let positive = List.filter (fun (_, hint) -> Z.sign hint.Checker.share_unit > 0)
 
-(* Without the links from prototypes of a negative index. *)
-let from_naturals (links : Checker.links) =
-  { links with linked = List.map (function Some (k, _) when k < 0 -> None | link -> link) links.linked }
+(* Without those from prototypes of a negative index. *)
+let from_naturals links = List.map (function Some (k, _) when k < 0 -> None | link -> link) links
+let linked (links : Checker.links) = { links with linked = from_naturals links.linked }
+let turned (turns : Checker.turns) = { turns with turned_from = from_naturals turns.turned_from }
 
 (* Whole margins first, where there are weights for them, then with few bits and the balls of patches, then with what
    activations say of one another; what these do not prove is tried again with all there is. *)
@@ -82,17 +83,18 @@ let entails here certificate prices =
   let proved_with precision rows links =
     let settings = settings_for here precision certificate in
     let { Hinter.curve; claims; patches } = rows settings in
-    let links_above, links_below = links settings in
+    let { Links.above; below; turns_above; turns_below } = links settings in
     let hints =
       { Checker.curve_of = curve; claims_of = claims; weights_of = List.map natural patches;
         prices_of = List.map (prices_over settings here.head) prices; joint_of = joint;
-        links_above = from_naturals links_above; links_below = from_naturals links_below }
+        links_above = linked above; links_below = linked below;
+        turns_above = turned turns_above; turns_below = turned turns_below }
     in
     Checker.check (prepared_for here settings certificate) certificate hints
   in
   let no_rows _ = { Hinter.curve = Z.one; claims = []; patches = [] } in
   let rows balls settings = Hinter.rows here.hinter ~balls settings certificate in
-  let no_links _ = Links.(none, none) in
+  let no_links _ = Links.nothing in
   let links settings = Hinter.links here.hinter settings certificate in
   when_covered here.head (fun () ->
       (joint <> [] && proved_with Hinter.usual no_rows no_links)

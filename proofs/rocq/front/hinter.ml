@@ -312,10 +312,10 @@ let rows prepared ~balls settings (certificate : Checker.certificate) =
 let joint prepared certificate =
   match prepared.points with None -> [] | Some points -> Joint.hints points prepared.head certificate
 
-(* Of a head of distances: what activations say of one another, and whether they may say something. *)
+(* Of a head of distances or cosines: what activations say of one another, and whether they may say something. *)
 let links prepared settings certificate =
   match prepared.points with
-  | None -> (Links.none, Links.none)
+  | None -> Links.nothing
   | Some points -> Links.hints points prepared.head settings certificate
 
 let may_link prepared certificate =

@@ -1,5 +1,5 @@
-(* Which activations bound which others, and how: of heads of distances whose pooling is the maximum (Lipschitz.v). Part
-   of the hinter: untrusted.
+(* Which activations bound which others, and how: of heads of distances or cosines whose pooling is the maximum
+   (Lipschitz.v, Angles.v). Part of the hinter: untrusted.
 
    Floats choose the links. Where a similarity exceeds an end is then found in the checker's own integers, so that next to
    nothing is lost. *)
@@ -57,7 +57,7 @@ let most_steps = 14
 (* The last integer from one near it on, or down to it, that passes; it passes on one side of somewhere. *)
 let edge passes towards start =
   let moved x step = if towards > 0 then Z.add x step else Z.sub x step in
-  let first = Z.shift_right start 50 in
+  let first = Z.shift_right (if Z.sign start < 0 then Z.neg start else start) 50 in
   let first = if Z.sign first > 0 then first else Z.of_int 1 in
   let rec reach x step left =
     if left = 0 then None
@@ -147,16 +147,118 @@ let links (points : Points.t) (h : Checker.head) (settings : Checker.settings) c
   in
   { Checker.reached = Array.to_list reached; linked = Array.to_list (Array.mapi link best) }
 
+(* Cosines: the same with the greatest ones. *)
+
+let no_turns = { Checker.turned = []; turned_from = [] }
+
+let inverse_cosine (h : Checker.head) scale value =
+  match h.head_similarity with
+  | Checker.Identity -> value
+  | Rectified -> if value > 0. then value else nan
+  | Exponential -> if value > 0. then 1. +. (log value /. scale) else nan
+  | _ -> nan
+
+(* The end of a cosine where another one has the end t, their directions having the product c; and the weight. *)
+let turned side c t =
+  let across = sqrt (Float.max 0. (1. -. (c *. c))) and own = sqrt (Float.max 0. (1. -. (t *. t))) in
+  match side with
+  | Above -> if t < c then (Float.min 1. ((c *. t) +. (across *. own)), c -. (t *. across /. own)) else (nan, nan)
+  | Below -> if t > -.c then ((c *. t) -. (across *. own), c +. (t *. across /. own)) else (nan, nan)
+
+let turns (points : Points.t) (h : Checker.head) (settings : Checker.settings) certificate ln2 side =
+  let count = points.count in
+  let { ends; own; exempt } = stated_of settings certificate count side in
+  let owns = Array.of_list (Checker.owns h) in
+  let scale k = let (s : Checker.fraction), _ = owns.(k) in Floats.of_ratio 0 s.numerator s.denominator in
+  let unit = settings.range_unit in
+  let reach k =
+    match ends.(k) with
+    | None -> nan
+    | Some e -> inverse_cosine h (scale k) (Floats.of_ratio 0 e settings.box_unit)
+  in
+  let reaches = Array.init count reach in
+  let usable k = Float.abs reaches.(k) < 1. in
+  let known k =
+    if usable k then reaches.(k) else match side with Above -> points.highest.(k) | Below -> points.lowest.(k)
+  in
+  let best = Array.init count (fun k -> (known k, k)) in
+  let propose j k c =
+    if j <> k && usable k then begin
+      let reach, _ = turned side c reaches.(k) in
+      let old = fst best.(j) in
+      if (match side with Above -> reach < old -. 1e-12 | Below -> reach > old +. 1e-12) then best.(j) <- (reach, k)
+    end
+  in
+  for i = 0 to count - 1 do
+    if own.(i) || exempt.(i) then begin
+      let row = Points.products points i in
+      for k = 0 to count - 1 do
+        if own.(i) then propose k i row.(k);
+        if exempt.(i) then propose i k row.(k)
+      done
+    end
+  done;
+  let used = Array.make count false in
+  Array.iteri (fun j (_, k) -> if k <> j then used.(k) <- true) best;
+  let threshold k used =
+    match ends.(k) with
+    | Some e when used ->
+        let passes t =
+          match Checker.rising h unit settings.box_unit settings.terms ln2 owns.(k) t with
+          | Some (low, high) -> (match side with Above -> Z.compare low e > 0 | Below -> Z.compare high e < 0)
+          | None -> false
+        in
+        let near = reaches.(k) *. Floats.of_integer 0 unit in
+        if Floats.is_finite near then edge passes (match side with Above -> -1 | Below -> 1) (Floats.to_integer 0 near)
+        else None
+    | _ -> None
+  in
+  let reached = Array.mapi threshold used in
+  let rows = Array.of_list h.prototypes in
+  let measures = Array.map (fun row -> lazy (Checker.measure_of h row)) rows in
+  let measure k = Lazy.force measures.(k) in
+  let link j (_, k) =
+    match if k = j then None else reached.(k) with
+    | None -> None
+    | Some t ->
+        let _, weight = turned side (Points.products points k).(j) reaches.(k) in
+        let w = weight *. Floats.of_integer 0 unit in
+        if not (Floats.is_finite w && w >= 0.) then None
+        else begin
+          let w = Floats.to_integer 0 w in
+          let c = Checker.alike h unit (measure j) (measure k) (Checker.zdot rows.(j) rows.(k)) in
+          let squared = Z.mul unit unit in
+          let length = Z.add (Z.sub squared (Z.shift_left (Z.mul w c) 1)) (Z.mul w w) in
+          let root = Checker.root_ceil (Z.mul squared length) and along = Z.mul w t in
+          let s =
+            match side with
+            | Above -> Checker.ceil_div (Z.add along root) unit
+            | Below -> Checker.floor_div (Z.sub along root) unit
+          in
+          Some (k, (s, w))
+        end
+  in
+  { Checker.turned = Array.to_list reached; turned_from = Array.to_list (Array.mapi link best) }
+
+(* Heads. *)
+
 let about_activations (certificate : Checker.certificate) =
   List.exists (function Checker.AboutPatch _ -> false | _ -> true) certificate.statements
 
 let may (points : Points.t) (h : Checker.head) certificate =
-  points.kind = Points.Distance && Checker.is_lipschitz h && about_activations certificate
+  about_activations certificate
+  && match points.kind with Distance -> Checker.is_lipschitz h | Angle -> Checker.is_angular h | Product -> false
 
-(* Those of upper ends, and those of lower ends. *)
-let hints points h (settings : Checker.settings) certificate =
-  if may points h certificate then begin
+type t = { above : Checker.links; below : Checker.links; turns_above : Checker.turns; turns_below : Checker.turns }
+
+let nothing = { above = none; below = none; turns_above = no_turns; turns_below = no_turns }
+
+let hints (points : Points.t) h (settings : Checker.settings) certificate =
+  if not (may points h certificate) then nothing
+  else begin
     let ln2 = Checker.ln2_ends settings.box_unit settings.terms in
-    (links points h settings certificate ln2 Above, links points h settings certificate ln2 Below)
+    let both find = (find points h settings certificate ln2 Above, find points h settings certificate ln2 Below) in
+    match points.kind with
+    | Distance -> let above, below = both links in { nothing with above; below }
+    | _ -> let turns_above, turns_below = both turns in { nothing with turns_above; turns_below }
   end
-  else (none, none)

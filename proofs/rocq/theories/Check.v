@@ -7,7 +7,7 @@
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table
   SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout Joint
-  Lipschitz.
+  Lipschitz Angles.
 Import ListNotations.
 
 (** * What runs *)
@@ -50,7 +50,9 @@ Record hints := Hints {
   prices_of : list (nat * list Z);
   joint_of : list (nat * joint_hint);
   links_above : links;
-  links_below : links
+  links_below : links;
+  turns_above : turns;
+  turns_below : turns
 }.
 
 Fixpoint against {A : Type} (r : nat) (l : list (nat * A)) : option A :=
@@ -70,13 +72,19 @@ Definition given_table : option table :=
   | _, _, _ => None
   end.
 
+(** What activations say of one another. *)
+Definition cut_by_others (b : box) : box :=
+  let n := terms (settings_of p) in
+  let b := cut_by_links h T B n (ln2_of p) (links_above x) (links_below x) b in
+  match measures_of p with
+  | Some ms => cut_by_turns h T B n (ln2_of p) ms (turns_above x) (turns_below x) b
+  | None => b
+  end.
+
 Definition given_box : option box :=
   match given_table with
-  | Some t =>
-      let n := terms (settings_of p) in
-      option_map (fun b => cut_by_links h T B n (ln2_of p) (links_above x) (links_below x)
-                             (met_box B (statement_unit c) b (statements c)))
-        (pool_box h T B n (ln2_of p) t)
+  | Some t => option_map (fun b => cut_by_others (met_box B (statement_unit c) b (statements c)))
+                (pool_box h T B (terms (settings_of p)) (ln2_of p) t)
   | None => None
   end.
 
@@ -150,14 +158,24 @@ Proof.
   intros v V. exact (domain_row_ok h T (terms s) range_unit_positive v V own O).
 Qed.
 
+Lemma cut_by_others_ok : forall b, (0 < patches c)%nat -> box_ok h B (patches c) b z ->
+  box_ok h B (patches c) (cut_by_others p x b) z.
+Proof.
+  intros b Hn H. unfold cut_by_others. cbn [p prepared_with prepare head_of settings_of ln2_of measures_of]. fold T B.
+  assert (L := ln2_ends_ok B (terms s) box_unit_positive).
+  assert (K : box_ok h B (patches c)
+    (cut_by_links h T B (terms s) (ln2_ends B (terms s)) (links_above x) (links_below x) b) z)
+    by (apply cut_by_links_ok; auto using range_unit_positive, box_unit_positive).
+  destruct (measures h) as [ms|] eqn:M; [|exact K].
+  apply cut_by_turns_ok; auto using range_unit_positive, box_unit_positive. apply compliant.
+Qed.
+
 Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x = Some b -> box_ok h B (patches c) b z.
 Proof.
   intros b Hn E. unfold given_box in E. cbn [p prepared_with prepare head_of settings_of ln2_of] in E. fold T B in E.
   destruct (given_table p c x) as [t|] eqn:Et; [|discriminate]. fold p in Et.
   destruct (pool_box _ _ _ _ _ _) as [b'|] eqn:Eb; [|discriminate]. injection E as <-.
-  apply cut_by_links_ok; auto using range_unit_positive, box_unit_positive.
-  { apply ln2_ends_ok. exact box_unit_positive. }
-  apply met_box_ok; [exact box_unit_positive|exact compliant|].
+  apply cut_by_others_ok; [exact Hn|]. apply met_box_ok; [exact box_unit_positive|exact compliant|].
   apply (pool_box_ok h T B (terms s) (ln2_ends B (terms s))) with (t := t); auto using range_unit_positive, box_unit_positive.
   - apply ln2_ends_ok. exact box_unit_positive.
   - apply given_table_ok. exact Et.

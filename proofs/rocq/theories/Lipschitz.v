@@ -70,8 +70,8 @@ Definition cut_below (bounds : list (option Z)) (p : list Z) (o : own) (link : o
   | None => e
   end.
 
-Fixpoint cut_all (cut : list Z -> own -> option (nat * Z) -> Z * Z -> Z * Z) (ps : list (list Z)) (os : list own)
-    (ls : list (option (nat * Z))) (b : box) : box :=
+Fixpoint cut_all {X Y : Type} (cut : list Z -> X -> Y -> Z * Z -> Z * Z) (ps : list (list Z)) (os : list X)
+    (ls : list Y) (b : box) : box :=
   match ps, os, ls, b with
   | p :: ps', o :: os', l :: ls', e :: b' => cut p o l e :: cut_all cut ps' os' ls' b'
   | _, _, _, _ => b
@@ -119,6 +119,42 @@ Proof.
   rewrite E. assert (C := abs_inner_le n u v). assert (R0 := Rle_abs (inner n u v)).
   assert (U := sqrt_sqrt _ (inner_square_nonneg n u)). assert (V := sqrt_sqrt _ (inner_square_nonneg n v)). lra.
 Qed.
+
+(** * Lists *)
+
+Lemma nth_of_combined : forall (X Y : Type) (l : list X) (l' : list Y) k x y, (k < length (combine l l'))%nat ->
+  nth k (combine l l') (x, y) = (nth k l x, nth k l' y).
+Proof.
+  induction l as [|a l IH]; intros [|a' l'] k x y H; cbn [combine length] in H; try lia.
+  destruct k as [|k]; [reflexivity|]. cbn [combine nth]. apply IH. lia.
+Qed.
+
+Lemma nth_of_mapped : forall (X : Type) (f : X -> option Z) l k t d, nth k (map f l) None = Some t ->
+  (k < length l)%nat /\ f (nth k l d) = Some t.
+Proof.
+  induction l as [|a l IH]; intros [|k] t d H; cbn [map nth length] in *; try discriminate.
+  - split; [lia|exact H].
+  - destruct (IH k t d H) as [L E]. split; [lia|exact E].
+Qed.
+
+Lemma cut_all_right : forall (X Y : Type) (Q : nat -> Z * Z -> Prop) (cut : list Z -> X -> Y -> Z * Z -> Z * Z) ps os
+    ls b k,
+  (forall i p o l e, nth_error ps i = Some p -> nth_error os i = Some o -> Q (k + i)%nat e ->
+    Q (k + i)%nat (cut p o l e)) ->
+  (forall i, (i < length b)%nat -> Q (k + i)%nat (nth i b (0, 0)%Z)) ->
+  length (cut_all cut ps os ls b) = length b /\
+  forall i, (i < length b)%nat -> Q (k + i)%nat (nth i (cut_all cut ps os ls b) (0, 0)%Z).
+Proof.
+  intros X Y Q cut. induction ps as [|p ps IH]; intros [|o os] [|l ls] [|e b] k C H; try (split; [reflexivity|exact H]).
+  cbn [cut_all length]. destruct (IH os ls b (Datatypes.S k)) as [L K].
+  - intros i p' o' l' e' P O. rewrite Nat.add_succ_comm. apply (C (Datatypes.S i)); assumption.
+  - intros i Hi. rewrite Nat.add_succ_comm. apply (H (Datatypes.S i)). cbn [length]. lia.
+  - split; [rewrite L; reflexivity|]. intros [|i] Hi; cbn [nth].
+    + apply (C 0%nat); try reflexivity. apply (H 0%nat). cbn [length]. lia.
+    + rewrite <- Nat.add_succ_comm. apply K. lia.
+Qed.
+
+(** * Heads *)
 
 Section Sound.
 Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z) (n : nat) (z : latents).
@@ -301,21 +337,6 @@ Qed.
 
 (** ** All prototypes *)
 
-Lemma nth_of_combined : forall (X Y : Type) (l : list X) (l' : list Y) k x y, (k < length (combine l l'))%nat ->
-  nth k (combine l l') (x, y) = (nth k l x, nth k l' y).
-Proof.
-  induction l as [|a l IH]; intros [|a' l'] k x y H; cbn [combine length] in H; try lia.
-  destruct k as [|k]; [reflexivity|]. cbn [combine nth]. apply IH. lia.
-Qed.
-
-Lemma nth_of_mapped : forall (X : Type) (f : X -> option Z) l k t d, nth k (map f l) None = Some t ->
-  (k < length l)%nat /\ f (nth k l d) = Some t.
-Proof.
-  induction l as [|a l IH]; intros [|k] t d H; cbn [map nth length] in *; try discriminate.
-  - split; [lia|exact H].
-  - destruct (IH k t d H) as [L E]. split; [lia|exact E].
-Qed.
-
 Lemma bounds_right : forall (side : R -> R -> Prop) (f : own * (Z * Z) * option Z -> option Z) b ts,
   (forall j e t t', encloses B e (activation h n z j) -> f ((own_at h j, e), t) = Some t' -> least_is side j t') ->
   box_ok h B n b z ->
@@ -327,29 +348,13 @@ Proof.
   rewrite nth_owns in H by lia. apply (F k _ _ t) in H; [exact H|apply E; lia].
 Qed.
 
-Lemma cut_all_right : forall (Q : nat -> Z * Z -> Prop) cut ps os ls b k,
-  (forall i p o l e, nth_error ps i = Some p -> nth_error os i = Some o -> Q (k + i)%nat e ->
-    Q (k + i)%nat (cut p o l e)) ->
-  (forall i, (i < length b)%nat -> Q (k + i)%nat (nth i b (0, 0)%Z)) ->
-  length (cut_all cut ps os ls b) = length b /\
-  forall i, (i < length b)%nat -> Q (k + i)%nat (nth i (cut_all cut ps os ls b) (0, 0)%Z).
-Proof.
-  intros Q cut. induction ps as [|p ps IH]; intros [|o os] [|l ls] [|e b] k C H; try (split; [reflexivity|exact H]).
-  cbn [cut_all length]. destruct (IH os ls b (Datatypes.S k)) as [L K].
-  - intros i p' o' l' e' P O. rewrite Nat.add_succ_comm. apply (C (Datatypes.S i)); assumption.
-  - intros i Hi. rewrite Nat.add_succ_comm. apply (H (Datatypes.S i)). cbn [length]. lia.
-  - split; [rewrite L; reflexivity|]. intros [|i] Hi; cbn [nth].
-    + apply (C 0%nat); try reflexivity. apply (H 0%nat). cbn [length]. lia.
-    + rewrite <- Nat.add_succ_comm. apply K. lia.
-Qed.
-
-Lemma cut_list_right : forall cut ls b,
+Lemma cut_list_right : forall (cut : list Z -> own -> option (nat * Z) -> Z * Z -> Z * Z) ls b,
   (forall j l e, encloses B e (activation h n z j) ->
     encloses B (cut (points h j) (own_at h j) l e) (activation h n z j)) ->
   box_ok h B n b z -> box_ok h B n (cut_all cut (prototypes h) (owns h) ls b) z.
 Proof.
   intros cut ls b C [L E].
-  destruct (cut_all_right (fun j e => encloses B e (activation h n z j)) cut (prototypes h) (owns h) ls b 0) as [L' K].
+  destruct (cut_all_right _ _ (fun j e => encloses B e (activation h n z j)) cut (prototypes h) (owns h) ls b 0) as [L' K].
   - intros i p o l e P O. cbn [Nat.add].
     assert (I : (i < count h)%nat) by (rewrite <- length_owns; apply nth_error_Some; rewrite O; discriminate).
     apply (nth_error_nth _ _ nil) in P. apply (nth_error_nth _ _ (own_at h 0)) in O.

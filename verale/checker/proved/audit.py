@@ -114,12 +114,6 @@ class ProvedAudit(Steps):
             return UnprovedError(
                 "margin", "a margin is smaller than stated; the class is proved, state a smaller margin"
             )
-        if self._certificate.paradigm == "mixed" and self._head.geometry != "euclidean":
-            return UnprovedError(
-                "uncovered",
-                "not covered by the proof: what cosines under the paradigm mixed say of one another; audit it with"
-                " another kernel, such as arb",
-            )
         return UnprovedError(
             "entailment", "the statements are not proved to entail the class; state more, or less widely"
         )

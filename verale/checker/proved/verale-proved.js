@@ -3,97 +3,97 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(y){"use strict";var
-j7="%Li",kJ=" : flags Open_text and Open_binary are not compatible",kT=1e-13,kA="Invalid_argument",cD=-1.,f_=2147483647,gj=0.001,en='"',kz="@[",cA=0.5,f7=1255,kr=", characters ",kS="Fatal error: exception %s\n",kh=255,gi=1e-11,kR=0x800,bf=0xffff,kg="jsError",bd=0x8000,ky="%ni",kp="none",kq=12520,ge=64.,ko="(Program not linked with -g, cannot print stack backtrace)\n",dq=256,kx="ml_z_overflow",k2=4096,kf="End_of_file",f3=0.1,kI="Unix.Unix_error",kQ="a class",f6="Failure",kX="infinity",bA=0xff,f2="mkdir",ke="\n",dn=1000,q="",ga=1e-12,kH="Stack_overflow",gh="ENOENT",kn="^",eg=": No such file or directory",aI="0",ek=-2.,kG="/static/",kP="([^/]+)",cy=0x3f,kF=-97,kE="Not_found",gg=0xf,kd="List.nth",ej=1e-16,cE=128,f1=1e-08,kb=-48,kc=0xdc00,kw="Sys_blocked_io",k1="fd ",kO="ENOTEMPTY",km="Match_failure",S=248,j6=", ",b0="%x",ae="camlinternalFormat.ml",kN="Division_by_zero",k0=">",eo=252,kZ=1027,ka="Sys_error",bL=".",cx="+",gd="rmdir",gf=1e-14,kW=0xf0,kD=32752,ei=246,kv="%u",j$="EEXIST",em="%d",j_="Printexc.handle_uncaught_exception",kl="%li",kC=1026,cw=1e-280,kM="buffer.ml",f$=127,cz=1024,kV=-32,j5="Pervasives.do_at_exit",ku="@{",by=" ",gc="Fatal error: exception ",aT=0x80,a1=1023,gm=-2147483648,gn="e",j4="Undefined_recursive_module",eh=120,j9=103,kt=" : flags Open_rdonly and Open_wronly are not compatible",cC=1e-09,kK=102,kL="head",f5=512,bZ="-",dp=1e-06,f9="nan",j8=0x7ff0,el=1e-15,gl=": Not a directory",kk=0xe0,ks=" : file already exists",kj=0xdfff,bz=0xffffff,kB="_",be="/",gb="compare: functional value",kU="Assert_failure",f4="0x",j3="%i",kY="Out_of_memory",f8="ENOTDIR",ki=1073741823,ak=254,gk="index out of bounds",cB=100,dm=250,ep="_bigarr02";function
-w_(c,d){var
+a.prototype._T_}}(Object));(function(z){"use strict";var
+ki="%Li",kW=" : flags Open_text and Open_binary are not compatible",k6=1e-13,kN="Invalid_argument",cH=-1.,gd=2147483647,gn=0.001,et='"',kM="@[",cE=0.5,ga=1255,kE=", characters ",k5="Fatal error: exception %s\n",ku=255,gm=1e-11,k4=0x800,bk=0xffff,kt="jsError",bi=0x8000,kL="%ni",kC="none",kD=12520,gi=64.,kB="(Program not linked with -g, cannot print stack backtrace)\n",dx=256,kK="ml_z_overflow",ld=4096,ks="End_of_file",f8=0.1,kV="Unix.Unix_error",k3="a class",f$="Failure",k_="infinity",bD=0xff,f7="mkdir",kr="\n",du=1000,q="",dv=1e-12,kU="Stack_overflow",gl="ENOENT",kA="^",en=": No such file or directory",aM="0",eq=-2.,kT="/static/",k2="([^/]+)",cB=0x3f,kS=-97,kR="Not_found",gk=0xf,kq="List.nth",ep=1e-16,cI=128,f6=1e-08,ko=-48,kp=0xdc00,kJ="Sys_blocked_io",lc="fd ",k1="ENOTEMPTY",kz="Match_failure",S=248,kh=", ",b3="%x",ah="camlinternalFormat.ml",k0="Division_by_zero",lb=">",eu=252,la=1027,kn="Sys_error",bO=".",cA="+",gh="rmdir",gj=1e-14,k9=0xf0,kQ=32752,cD=246,kI="%u",km="EEXIST",es="%d",kl="Printexc.handle_uncaught_exception",ky="%li",kP=1026,cy=1e-280,kZ="buffer.ml",ge=127,cC=1024,k8=-32,kg="Pervasives.do_at_exit",kH="@{",bB=" ",gg="Fatal error: exception ",aX=0x80,a5=1023,gq=-2147483648,gr="e",kf="Undefined_recursive_module",eo=120,kk=103,kG=" : flags Open_rdonly and Open_wronly are not compatible",cG=1e-09,kX=102,kY="head",f_=512,b2="-",dw=1e-06,gc="nan",kj=0x7ff0,er=1e-15,gp=": Not a directory",kx=0xe0,kF=" : file already exists",kw=0xdfff,bC=0xffffff,kO="_",bj="/",gf="compare: functional value",k7="Assert_failure",f9="0x",ke="%i",k$="Out_of_memory",gb="ENOTDIR",kv=1073741823,ak=254,go="index out of bounds",cF=100,cz=250,ev="_bigarr02";function
+xr(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-w$(b,d,c,e){for(var
+xs(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-xX(b,a){throw[0,b,a]}function
-cL(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+ye(b,a){throw[0,b,a]}function
+cO(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ex(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=k2&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=cz,a-=cz)e+=d.apply(null,c.slice(b,b+Math.min(a,cz)));return e}function
-b3(a){if(a.t==2)a.c+=cL(a.l-a.c.length,"\0");else
-a.c=ex(a.c,0,a.c.length);a.t=0}function
-lt(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>f$)return false;return true}else
+eD(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=ld&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cC,a-=cC)e+=d.apply(null,c.slice(b,b+Math.min(a,cC)));return e}function
+b6(a){if(a.t==2)a.c+=cO(a.l-a.c.length,"\0");else
+a.c=eD(a.c,0,a.c.length);a.t=0}function
+lG(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ge)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gI(e){for(var
-j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aT){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aT;d++);if(d-b>f5){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cE){g=h+(f<<6);if(f<kk){a=g-0x3080;if(a<aT)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cE){g=h+(g<<6);if(f<kW){a=g-0xe2080;if(a<kR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cE&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bf)c+=String.fromCharCode(0xd7c0+(a>>10),kc+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cz){c.substr(0,1);j+=c;c=q}}return j+c}function
-bg(c,a,b){this.t=c;this.c=a;this.l=b}bg.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b3(this);case
-0:if(lt(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bg.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gI(a)};bg.prototype.slice=function(){var
+gM(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aX){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aX;d++);if(d-b>f_){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cI){g=h+(f<<6);if(f<kx){a=g-0x3080;if(a<aX)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cI){g=h+(g<<6);if(f<k9){a=g-0xe2080;if(a<k4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cI&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bk)c+=String.fromCharCode(0xd7c0+(a>>10),kp+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cC){c.substr(0,1);j+=c;c=q}}return j+c}function
+bl(c,a,b){this.t=c;this.c=a;this.l=b}bl.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:b6(this);case
+0:if(lG(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bl.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gM(a)};bl.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bg(this.t,a,this.l)};function
-la(a){return new
-bg(0,a,a.length)}function
-b(a){return la(a)}function
-gF(c,a){xX(c,b(a))}var
-P=[0];function
-L(a){gF(P.Invalid_argument,a)}function
-b1(){L(gk)}function
-d(b,a){if(a<0||a>=b.length-1)b1();return b[a+1]}function
-A(b,a,c){if(a<0||a>=b.length-1)b1();b[a+1]=c;return 0}function
-go(e,f,d){var
+bl(this.t,a,this.l)};function
+ln(a){return new
+bl(0,a,a.length)}function
+b(a){return ln(a)}function
+gJ(c,a){ye(c,b(a))}var
+Q=[0];function
+L(a){gJ(Q.Invalid_argument,a)}function
+b4(){L(go)}function
+d(b,a){if(a<0||a>=b.length-1)b4();return b[a+1]}function
+A(b,a,c){if(a<0||a>=b.length-1)b4();b[a+1]=c;return 0}function
+gs(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gr(b){if(y.Uint8Array)var
-c=new(y.Uint8Array)(b.l);else
+gv(b){if(z.Uint8Array)var
+c=new(z.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bN(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ex(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ex(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gr(b);var
+bQ(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gv(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b2(a){return a}function
-a2(a,b,c,d,e){bN(b2(a),b,c,d,e);return 0}function
-k_(){L(gk)}function
-U(a,c,b){b&=bA;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gr(a)}a.c[c]=b;return 0}function
-cG(b,a,c){if(a>>>0>=b.l)k_();return U(b,a,c)}function
-dr(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+b5(a){return a}function
+a6(a,b,c,d,e){bQ(b5(a),b,c,d,e);return 0}function
+ll(){L(go)}function
+W(a,c,b){b&=bD;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gv(a)}a.c[c]=b;return 0}function
+cK(b,a,c){if(a>>>0>=b.l)ll();return W(b,a,c)}function
+dy(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bh(c,a){if(c.fun)return bh(c.fun,a);if(typeof
+a7(c,a){if(c.fun)return a7(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bh(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a7(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bh(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)b1();return a}function
-xg(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aO(a){a.t&6&&b3(a);return a.c}var
-x8=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ls(a){if(x8)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)b4();return a}function
+xz(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aR(a){a.t&6&&b6(a);return a.c}var
+yp=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+lF(a){if(yp)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gy(c){var
-a=new(y.Float32Array)(1);a[0]=c;var
-b=new(y.Int32Array)(a.buffer);return b[0]|0}var
-lh=Math.pow(2,-24);function
-gE(a){throw a}function
-eu(){gE(P.Division_by_zero)}function
-s(b,c,a){this.lo=b&bz;this.mi=c&bz;this.hi=a&bf}s.prototype.caml_custom="_j";s.prototype.copy=function(){return new
+gC(c){var
+a=new(z.Float32Array)(1);a[0]=c;var
+b=new(z.Int32Array)(a.buffer);return b[0]|0}var
+lu=Math.pow(2,-24);function
+gI(a){throw a}function
+eA(){gI(Q.Division_by_zero)}function
+s(b,c,a){this.lo=b&bC;this.mi=c&bC;this.hi=a&bk}s.prototype.caml_custom="_j";s.prototype.copy=function(){return new
 s(this.lo,this.mi,this.hi)};s.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 s(b,c,d)};s.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 s(b,c,d)};s.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lh|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lh|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*lu|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lu|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 s(b,c,d)};s.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};s.prototype.isNeg=function(){return this.hi<<16<0};s.prototype.and=function(a){return new
 s(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};s.prototype.or=function(a){return new
 s(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};s.prototype.xor=function(a){return new
@@ -116,27 +116,27 @@ s(this.hi>>a-48,0,0)};s.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 s(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-s(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bf);return new
-s(this.hi<<16>>a-32,b,b)};s.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bz;this.lo=this.lo<<1&bz};s.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bz;this.mi=(this.mi>>>1|this.hi<<23)&bz;this.hi=this.hi>>>1};s.prototype.udivmod=function(e){var
+s(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bk);return new
+s(this.hi<<16>>a-32,b,b)};s.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bC;this.lo=this.lo<<1&bC};s.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bC;this.mi=(this.mi>>>1|this.hi<<23)&bC;this.hi=this.hi>>>1};s.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 s(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};s.prototype.div=function(a){var
-b=this;if(a.isZero())eu();var
-d=b.hi^a.hi;if(b.hi&bd)b=b.neg();if(a.hi&bd)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bd)c=c.neg();return c};s.prototype.mod=function(b){var
-a=this;if(b.isZero())eu();var
-d=a.hi;if(a.hi&bd)a=a.neg();if(b.hi&bd)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bd)c=c.neg();return c};s.prototype.toInt=function(){return this.lo|this.mi<<24};s.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};s.prototype.toArray=function(){return[this.hi>>8,this.hi&bA,this.mi>>16,this.mi>>8&bA,this.mi&bA,this.lo>>16,this.lo>>8&bA,this.lo&bA]};s.prototype.lo32=function(){return this.lo|(this.mi&bA)<<24};s.prototype.hi32=function(){return this.mi>>>8&bf|this.hi<<16};function
-b5(b,c,a){return new
+b=this;if(a.isZero())eA();var
+d=b.hi^a.hi;if(b.hi&bi)b=b.neg();if(a.hi&bi)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bi)c=c.neg();return c};s.prototype.mod=function(b){var
+a=this;if(b.isZero())eA();var
+d=a.hi;if(a.hi&bi)a=a.neg();if(b.hi&bi)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bi)c=c.neg();return c};s.prototype.toInt=function(){return this.lo|this.mi<<24};s.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};s.prototype.toArray=function(){return[this.hi>>8,this.hi&bD,this.mi>>16,this.mi>>8&bD,this.mi&bD,this.lo>>16,this.lo>>8&bD,this.lo&bD]};s.prototype.lo32=function(){return this.lo|(this.mi&bD)<<24};s.prototype.hi32=function(){return this.mi>>>8&bk|this.hi<<16};function
+b8(b,c,a){return new
 s(b,c,a)}function
-er(a){if(!isFinite(a)){if(isNaN(a))return b5(1,0,j8);return a>0?b5(0,0,j8):b5(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bd:a>=0?0:bd;if(f)a=-a;var
-b=ls(a)+a1;if(b<=0){b=0;a/=Math.pow(2,-kC)}else{a/=Math.pow(2,b-kZ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+ex(a){if(!isFinite(a)){if(isNaN(a))return b8(1,0,kj);return a>0?b8(0,0,kj):b8(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bi:a>=0?0:bi;if(f)a=-a;var
+b=lF(a)+a5;if(b<=0){b=0;a/=Math.pow(2,-kP)}else{a/=Math.pow(2,b-la);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gg|f|b<<4;return b5(g,e,c)}function
-dv(a){return a.toArray()}function
-k9(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==ep)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bf)c.write(16,b.dims[a]);else{c.write(16,bf);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gk|f|b<<4;return b8(g,e,c)}function
+dC(a){return a.toArray()}function
+lk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==ev)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bk)c.write(16,b.dims[a]);else{c.write(16,bk);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dv(b.get(a));for(var
+e=dC(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dv(er(b.get(a)));for(var
+e=dC(ex(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gy(b.get(a));c.write(32,e)}break;case
+e=gC(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gy(d[1]));c.write(32,gy(d[2]))}break;case
+d=b.get(a);c.write(32,gC(d[1]));c.write(32,gC(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dv(er(f[1]));for(var
+f=b.get(a),e=dC(ex(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dv(er(f[2]));for(var
+e=dC(ex(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-k7(a){switch(a){case
+li(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-xa(c,e){var
-b=y,a;switch(c){case
+xt(c,e){var
+b=z,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -191,49 +191,49 @@ b=y,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
 d=new
-a(e*k7(c));return d}function
-gz(c){var
-a=new(y.Int32Array)(1);a[0]=c;var
-b=new(y.Float32Array)(a.buffer);return b[0]}function
-du(a){return new
+a(e*li(c));return d}function
+gD(c){var
+a=new(z.Int32Array)(1);a[0]=c;var
+b=new(z.Float32Array)(a.buffer);return b[0]}function
+dB(a){return new
 s(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cI(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gg)==0?b&bd?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gg);if(c>0){a+=16;a*=Math.pow(2,c-kZ)}else
-a*=Math.pow(2,-kC);if(b&bd)a=-a;return a}function
-gp(b){var
+cM(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gk)==0?b&bi?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gk);if(c>0){a+=16;a*=Math.pow(2,c-la)}else
+a*=Math.pow(2,-kP);if(b&bi)a=-a;return a}function
+gt(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-xw(b,a){return new
-s(b&bz,b>>>24&bA|(a&bf)<<8,a>>>16&bf)}function
-gA(a){return a.hi32()}function
-gB(a){return a.lo32()}var
-xb=ep;function
-bM(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bM.prototype.caml_custom=xb;bM.prototype.offset=function(b){var
+xP(b,a){return new
+s(b&bC,b>>>24&bD|(a&bk)<<8,a>>>16&bk)}function
+gE(a){return a.hi32()}function
+gF(a){return a.lo32()}var
+xu=ev;function
+bP(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bP.prototype.caml_custom=xu;bP.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b1();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b4();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b1();c=c*this.dims[a]+(b[a]-1)}return c};bM.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b4();c=c*this.dims[a]+(b[a]-1)}return c};bP.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return xw(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xP(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ak,e,c];default:return this.data[a]}};bM.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gB(b);this.data[a*2+1]=gA(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ak,e,c];default:return this.data[a]}};bP.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gF(b);this.data[a*2+1]=gE(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bM.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bP.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gB(b),e=gA(b);if(c==e)this.data.fill(c);else
+c=gF(b),e=gE(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bM.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bP.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cF.prototype=new
-bM();cF.prototype.offset=function(a){if(typeof
+cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype=new
+bP();cJ.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b1();return a};cF.prototype.get=function(a){return this.data[a]};cF.prototype.set=function(a,b){this.data[a]=b;return 0};cF.prototype.fill=function(a){this.data.fill(a);return 0};function
-k5(c,d,a,b){var
-e=k7(c);if(gp(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cF(c,d,a,b);return new
-bM(c,d,a,b)}function
-b4(a){if(!P.Failure)P.Failure=[S,b(f6),-3];gF(P.Failure,a)}function
-k6(b,v,r){var
-i=b.read32s();if(i<0||i>16)b4("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bA,o=p>>8&1,h=[];if(r==ep)for(var
+L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b4();return a};cJ.prototype.get=function(a){return this.data[a]};cJ.prototype.set=function(a,b){this.data[a]=b;return 0};cJ.prototype.fill=function(a){this.data.fill(a);return 0};function
+lg(c,d,a,b){var
+e=li(c);if(gt(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cJ(c,d,a,b);return new
+bP(c,d,a,b)}function
+b7(a){if(!Q.Failure)Q.Failure=[S,b(f$),-3];gJ(Q.Failure,a)}function
+lh(b,v,r){var
+i=b.read32s();if(i<0||i>16)b7("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bD,o=p>>8&1,h=[];if(r==ev)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bf){var
-t=b.read32u(),u=b.read32u();if(t!=0)b4("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bk){var
+t=b.read32u(),u=b.read32u();if(t!=0)b7("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gp(h),f=xa(j,d),g=k5(j,o,h,f);switch(j){case
+d=gt(h),f=xt(j,d),g=lg(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)b4("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)b7("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=du(e);g.set(a,q)}break;case
+q=dB(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cI(du(e));g.set(a,k)}break;case
+k=cM(dB(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gz(b.read32s());g.set(a,k)}break;case
+k=gD(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gz(b.read32s()),l=gz(b.read32s());g.set(a,[ak,m,l])}break;case
+m=gD(b.read32s()),l=gD(b.read32s());g.set(a,[ak,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cI(du(e));for(var
+m=cM(dB(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cI(du(e));g.set(a,[ak,m,l])}break}v[0]=(4+i)*4;return k5(j,o,h,f)}function
-k4(a,b,c){return a.compare(b,c)}function
-aQ(a,b){return Math.imul(a,b)}function
-ar(b,a){a=aQ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aQ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xr(a,b){a=ar(a,gB(b));a=ar(a,gA(b));return a}function
-gw(a,b){return xr(a,er(b))}function
-k8(c){var
-b=gp(c.dims),d=0;switch(c.kind){case
+l=cM(dB(e));g.set(a,[ak,m,l])}break}v[0]=(4+i)*4;return lg(j,o,h,f)}function
+lf(a,b,c){return a.compare(b,c)}function
+aT(a,b){return Math.imul(a,b)}function
+at(b,a){a=aT(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aT(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+xK(a,b){a=at(a,gF(b));a=at(a,gE(b));return a}function
+gA(a,b){return xK(a,ex(b))}function
+lj(c){var
+b=gt(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dq)b=dq;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ar(d,e)}e=0;switch(b&3){case
+12:if(b>dx)b=dx;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=at(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ar(d,e)}break;case
+1:e|=c.data[a+0];d=at(d,e)}break;case
 4:case
-5:if(b>cE)b=cE;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ar(d,e)}if((b&1)!=0)d=ar(d,c.data[a]);break;case
+5:if(b>cI)b=cI;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=at(d,e)}if((b&1)!=0)d=at(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ar(d,c.data[a]);break;case
+a=0;a<b;a++)d=at(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ar(d,c.data[a]);break;case
+a=0;a<b;a++)d=at(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ar(d,c.data[a]);break;case
+a=0;a<b;a++)d=at(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gw(d,c.data[a]);break;case
+a=0;a<b;a++)d=gA(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gw(d,c.data[a]);break}return d}function
-xu(a,b){b[0]=4;return a.read32s()}function
-xS(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gA(d,c.data[a]);break}return d}function
+xN(a,b){b[0]=4;return a.read32s()}function
+x$(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:b4("input_value: native integer value too large");default:b4("input_value: ill-formed native integer")}}function
-xF(c,d){var
+2:b7("input_value: native integer value too large");default:b7("input_value: ill-formed native integer")}}function
+xY(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return du(b)}function
-xB(e,d,b){var
-c=dv(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dB(b)}function
+xU(e,d,b){var
+c=dC(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-xv(a,b,c){return a.compare(b)}function
-xy(a){return a.lo32()^a.hi32()}var
-dt={"_j":{deserialize:xF,serialize:xB,fixed_length:8,compare:xv,hash:xy},"_i":{deserialize:xu,fixed_length:4},"_n":{deserialize:xS,fixed_length:4},"_bigarray":{deserialize:function(a,b){return k6(a,b,"_bigarray")},serialize:k9,compare:k4,hash:k8},"_bigarr02":{deserialize:function(a,b){return k6(a,b,ep)},serialize:k9,compare:k4,hash:k8}};function
-gq(a){return dt[a.caml_custom]&&dt[a.caml_custom].compare}function
-lb(f,c,d,e){var
-b=gq(c);if(b){var
+xO(a,b,c){return a.compare(b)}function
+xR(a){return a.lo32()^a.hi32()}var
+dA={"_j":{deserialize:xY,serialize:xU,fixed_length:8,compare:xO,hash:xR},"_i":{deserialize:xN,fixed_length:4},"_n":{deserialize:x$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lh(a,b,"_bigarray")},serialize:lk,compare:lf,hash:lj},"_bigarr02":{deserialize:function(a,b){return lh(a,b,ev)},serialize:lk,compare:lf,hash:lj}};function
+gu(a){return dA[a.caml_custom]&&dA[a.caml_custom].compare}function
+lo(f,c,d,e){var
+b=gu(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dw(a){return a
+dD(a){return a
 instanceof
-bg}function
-es(a){return dw(a)}function
-lc(a){if(typeof
-a==="number")return dn;else
-if(dw(a))return eo;else
-if(es(a))return 1252;else
+bl}function
+ey(a){return dD(a)}function
+lp(a){if(typeof
+a==="number")return du;else
+if(dD(a))return eu;else
+if(ey(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=kh){var
+Array&&a[0]===a[0]>>>0&&a[0]<=ku){var
 b=a[0]|0;return b==ak?0:b}else
 if(a
 instanceof
-String)return kq;else
+String)return kD;else
 if(typeof
-a=="string")return kq;else
+a=="string")return kD;else
 if(a
 instanceof
-Number)return dn;else
-if(a&&a.caml_custom)return f7;else
+Number)return du;else
+if(a&&a.caml_custom)return ga;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-xG(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-k$(a,b){a.t&6&&b3(a);b.t&6&&b3(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-yq(a,b){return k$(a,b)}function
-cH(a,b,d){var
+xZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lm(a,b){a.t&6&&b6(a);b.t&6&&b6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+yJ(a,b){return lm(a,b)}function
+cL(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lc(a);if(f==dm){a=a[1];continue}var
-g=lc(b);if(g==dm){b=b[1];continue}if(f!==g){if(f==dn){if(g==f7)return lb(a,b,-1,d);return-1}if(g==dn){if(f==f7)return lb(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:L(gb);break;case
+f=lp(a);if(f==cz){a=a[1];continue}var
+g=lp(b);if(g==cz){b=b[1];continue}if(f!==g){if(f==du){if(g==ga)return lo(a,b,-1,d);return-1}if(g==du){if(f==ga)return lo(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:L(gf);break;case
 248:var
-c=xG(a[2],b[2]);if(c!=0)return c|0;break;case
-249:L(gb);break;case
+c=xZ(a[2],b[2]);if(c!=0)return c|0;break;case
+249:L(gf);break;case
 250:L("equal: got Forward_tag, should not happen");break;case
 251:L("equal: abstract value");break;case
 252:if(a!==b){var
-c=k$(a,b);if(c!=0)return c|0}break;case
+c=lm(a,b);if(c!=0)return c|0}break;case
 253:L("equal: got Double_tag, should not happen");break;case
 254:L("equal: got Double_array_tag, should not happen");break;case
 255:L("equal: got Custom_tag, should not happen");break;case
-1247:L(gb);break;case
+1247:L(gf);break;case
 1255:var
-i=gq(a);if(i!=gq(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
+i=gu(a);if(i!=gu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aO(a),b=aO(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aR(a),b=aR(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-az(a,b){return cH(a,b,true)}function
-xh(){return[0]}function
-ab(a){if(a<0)L("Bytes.create");return new
-bg(a?2:9,q,a)}function
-gs(a,b){return+(cH(a,b,false)==0)}function
-xj(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gr(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gu(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gD(d){d=aO(d);var
+aC(a,b){return cL(a,b,true)}function
+xA(){return[0]}function
+ad(a){if(a<0)L("Bytes.create");return new
+bl(a?2:9,q,a)}function
+gw(a,b){return+(cL(a,b,false)==0)}function
+xC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gv(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gy(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gH(d){d=aR(d);var
 e=d.length;if(e>31)L("format_int: format too long");var
-a={justify:cx,signstyle:bZ,filler:by,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cA,signstyle:b2,filler:bB,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bZ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aI;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gt(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=bZ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=q;if(a.justify==cx&&a.filler==by)for(var
-d=e;d<a.width;d++)c+=by;if(a.signedconv)if(a.sign<0)c+=bZ;else
-if(a.signstyle!=bZ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aI;if(a.alternate&&a.base==16)c+=f4;if(a.justify==cx&&a.filler==aI)for(var
-d=e;d<a.width;d++)c+=aI;c+=f;if(a.justify==bZ)for(var
-d=e;d<a.width;d++)c+=by;return b(c)}function
-gv(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b2;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aM;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gx(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b2))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=q;if(a.justify==cA&&a.filler==bB)for(var
+d=e;d<a.width;d++)c+=bB;if(a.signedconv)if(a.sign<0)c+=b2;else
+if(a.signstyle!=b2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aM;if(a.alternate&&a.base==16)c+=f9;if(a.justify==cA&&a.filler==aM)for(var
+d=e;d<a.width;d++)c+=aM;c+=f;if(a.justify==b2)for(var
+d=e;d<a.width;d++)c+=bB;return b(c)}function
+gz(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cx)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aI);if(b>0)a=a+bL+new
-Array(b+1).join(aI);return a}else
+c=parseInt(a.toString().split(cA)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aM);if(b>0)a=a+bO+new
+Array(b+1).join(aM);return a}else
 return a.toFixed(b)}}var
-a,e=gD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=f9;e.filler=by}else
-if(!isFinite(c)){a="inf";e.filler=by}else
+a,e=gH(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gc;e.filler=bB}else
+if(!isFinite(c)){a="inf";e.filler=bB}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gn)a=a.slice(0,b-1)+aI+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gn),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aI)b--;if(a.charAt(b)==bL)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gn)a=a.slice(0,b-1)+aI+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gr)a=a.slice(0,b-1)+aM+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gr),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gr)a=a.slice(0,b-1)+aM+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aI)b--;if(a.charAt(b)==bL)b--;a=a.slice(0,b+1)}}break}return gt(e,a)}function
-eq(e,c){if(aO(e)==em)return b(q+c);var
-a=gD(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)}}break}return gx(e,a)}function
+ew(e,c){if(aR(e)==es)return b(q+c);var
+a=gH(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=by;var
-f=a.prec-d.length;if(f>0)d=cL(f,aI)+d}return gt(a,d)}var
-xU=0;function
-bO(){return xU++}function
-le(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bB;var
+f=a.prec-d.length;if(f>0)d=cO(f,aM)+d}return gx(a,d)}var
+yb=0;function
+bR(){return yb++}function
+lr(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-a1,ls(a)+1);a*=Math.pow(2,-b);while(a<cA){a*=2;b--}while(a>=1){a*=cA;b++}if(c)a=-a;return[0,a,b]}function
-li(a){return a.toUtf16()}function
-dz(){return false}function
-x9(){function
-a(a){if(a.charAt(0)===be)return[q,a.substring(1)];return}function
+b=Math.max(-a5,lF(a)+1);a*=Math.pow(2,-b);while(a<cE){a*=2;b--}while(a>=1){a*=cE;b++}if(c)a=-a;return[0,a,b]}function
+lv(a){return a.toUtf16()}function
+dG(){return false}function
+yq(){function
+a(a){if(a.charAt(0)===bj)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dz()&&y.process&&y.process.platform?y.process.platform==="win32"?b:a:a}var
-gJ=x9();function
-lq(a){return a.slice(-1)!==be?a+be:a}if(dz()&&y.process&&y.process.cwd)var
-ds=y.process.cwd().replace(/\\/g,be);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dG()&&z.process&&z.process.platform?z.process.platform==="win32"?b:a:a}var
+gN=yq();function
+lD(a){return a.slice(-1)!==bj?a+bj:a}if(dG()&&z.process&&z.process.cwd)var
+dz=z.process.cwd().replace(/\\/g,bj);else
 var
-ds="/static";ds=lq(ds);function
-xK(a){a=li(a);if(!gJ(a))a=ds+a;var
-e=gJ(a),d=e[1].split(be),b=[];for(var
+dz="/static";dz=lD(dz);function
+x3(a){a=lv(a);if(!gN(a))a=dz+a;var
+e=gN(a),d=e[1].split(bj),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-x5(e){for(var
-f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aT){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aT;d++);if(d-c>f5){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aT|a&cy)}else
-if(a<0xd800||a>=kj)b+=String.fromCharCode(kk|a>>12,aT|a>>6&cy,aT|a&cy);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kc||h>kj)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kW|a>>18,aT|a>>12&cy,aT|a>>6&cy,aT|a&cy)}if(b.length>cz){b.substr(0,1);f+=b;b=q}}return f+b}function
-xf(a){var
-b=9;if(!lt(a))b=8,a=x5(a);return new
-bg(b,a,a.length)}function
-bk(a){return xf(a)}var
-yo=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",j$,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gh,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",f8,kO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cO(d,f,e,a){var
-b=yo.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bk(f||q),bk(e||q)];return c}var
-lm={};function
-b6(a){return lm[a]}function
-cK(b,a){throw[0,b].concat(a)}function
-xe(a){return new
-bg(4,a,a.length)}function
-W(a){gF(P.Sys_error,a)}function
-xV(a){W(a+eg)}function
-xd(b,a){if(a>>>0>=b.l)k_();return dr(b,a)}function
-aP(a){return a.l}function
-w9(){}function
+ym(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aX){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aX;d++);if(d-c>f_){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<k4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aX|a&cB)}else
+if(a<0xd800||a>=kw)b+=String.fromCharCode(kx|a>>12,aX|a>>6&cB,aX|a&cB);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kp||h>kw)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(k9|a>>18,aX|a>>12&cB,aX|a>>6&cB,aX|a&cB)}if(b.length>cC){b.substr(0,1);f+=b;b=q}}return f+b}function
+xy(a){var
+b=9;if(!lG(a))b=8,a=ym(a);return new
+bl(b,a,a.length)}function
+bo(a){return xy(a)}var
+yH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",km,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gl,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gb,k1,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cR(d,f,e,a){var
+b=yH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bo(f||q),bo(e||q)];return c}var
+lz={};function
+b9(a){return lz[a]}function
+cN(b,a){throw[0,b].concat(a)}function
+xx(a){return new
+bl(4,a,a.length)}function
+Y(a){gJ(Q.Sys_error,a)}function
+yc(a){Y(a+en)}function
+xw(b,a){if(a>>>0>=b.l)ll();return dy(b,a)}function
+aS(a){return a.l}function
+xq(){}function
 al(a){this.data=a}al.prototype=new
-w9();al.prototype.truncate=function(a){var
-b=this.data;this.data=ab(a|0);bN(b,0,this.data,0,a)};al.prototype.length=function(){return aP(this.data)};al.prototype.write=function(b,d,g,a){var
+xq();al.prototype.truncate=function(a){var
+b=this.data;this.data=ad(a|0);bQ(b,0,this.data,0,a)};al.prototype.length=function(){return aS(this.data)};al.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ab(b+a),f=this.data;this.data=e;bN(f,0,this.data,0,c)}a2(d,g,this.data,b,a);return 0};al.prototype.read=function(c,a,d,b){var
-e=this.length();bN(this.data,c,a,d,b);return 0};al.prototype.read_one=function(a){return xd(this.data,a)};al.prototype.close=function(){};al.prototype.constructor=al;function
-au(b,a){this.content={};this.root=b;this.lookupFun=a}au.prototype.nm=function(a){return this.root+a};au.prototype.create_dir_if_needed=function(d){var
-c=d.split(be),b=q;for(var
-a=0;a<c.length-1;a++){b+=c[a]+be;if(this.content[b])continue;this.content[b]=Symbol("directory")}};au.prototype.slash=function(a){return/\/$/.test(a)?a:a+be};au.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=ad(b+a),f=this.data;this.data=e;bQ(f,0,this.data,0,c)}a6(d,g,this.data,b,a);return 0};al.prototype.read=function(c,a,d,b){var
+e=this.length();bQ(this.data,c,a,d,b);return 0};al.prototype.read_one=function(a){return xw(this.data,a)};al.prototype.close=function(){};al.prototype.constructor=al;function
+ax(b,a){this.content={};this.root=b;this.lookupFun=a}ax.prototype.nm=function(a){return this.root+a};ax.prototype.create_dir_if_needed=function(d){var
+c=d.split(bj),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bj;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ax.prototype.slash=function(a){return/\/$/.test(a)?a:a+bj};ax.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-al(b2(c[1]))}}};au.prototype.exists=function(a){if(a==q)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};au.prototype.mkdir=function(c,e,d){var
-b=d&&b6(kI);if(this.exists(c))if(b)cK(b,cO(j$,f2,this.nm(c)));else
-W(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cK(b,cO(gh,f2,this.nm(a)));else
-W(a+eg);if(!this.is_dir(a))if(b)cK(b,cO(f8,f2,this.nm(a)));else
-W(a+gl);this.create_dir_if_needed(this.slash(c))};au.prototype.rmdir=function(a,f){var
-b=f&&b6(kI),c=a==q?q:this.slash(a),e=new
-RegExp(kn+c+kP);if(!this.exists(a))if(b)cK(b,cO(gh,gd,this.nm(a)));else
-W(a+eg);if(!this.is_dir(a))if(b)cK(b,cO(f8,gd,this.nm(a)));else
-W(a+gl);for(var
+al(b5(c[1]))}}};ax.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ax.prototype.mkdir=function(c,e,d){var
+b=d&&b9(kV);if(this.exists(c))if(b)cN(b,cR(km,f7,this.nm(c)));else
+Y(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cN(b,cR(gl,f7,this.nm(a)));else
+Y(a+en);if(!this.is_dir(a))if(b)cN(b,cR(gb,f7,this.nm(a)));else
+Y(a+gp);this.create_dir_if_needed(this.slash(c))};ax.prototype.rmdir=function(a,f){var
+b=f&&b9(kV),c=a==q?q:this.slash(a),e=new
+RegExp(kA+c+k2);if(!this.exists(a))if(b)cN(b,cR(gl,gh,this.nm(a)));else
+Y(a+en);if(!this.is_dir(a))if(b)cN(b,cR(gb,gh,this.nm(a)));else
+Y(a+gp);for(var
 d
 in
-this.content)if(d.match(e))if(b)cK(b,cO(kO,gd,this.nm(a)));else
-W(this.nm(a)+": Directory not empty");delete
-this.content[c]};au.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))W(a+eg);if(!this.is_dir(a))W(a+gl);var
+this.content)if(d.match(e))if(b)cN(b,cR(k1,gh,this.nm(a)));else
+Y(this.nm(a)+": Directory not empty");delete
+this.content[c]};ax.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))Y(a+en);if(!this.is_dir(a))Y(a+gp);var
 g=new
-RegExp(kn+f+kP),d={},c=[];for(var
+RegExp(kA+f+k2),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};au.prototype.is_dir=function(a){if(a==q)return true;var
-b=this.slash(a);return this.content[b]?1:0};au.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ax.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};ax.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};au.prototype.open=function(a,b){if(b.rdonly&&b.wronly)W(this.nm(a)+kt);if(b.text&&b.binary)W(this.nm(a)+kJ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))W(this.nm(a)+" : is a directory");if(b.create&&b.excl)W(this.nm(a)+ks);var
+this.content[a];return b};ax.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Y(this.nm(a)+kG);if(b.text&&b.binary)Y(this.nm(a)+kW);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Y(this.nm(a)+" : is a directory");if(b.create&&b.excl)Y(this.nm(a)+kF);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-al(ab(0));return this.content[a]}else
-xV(this.nm(a))};au.prototype.register=function(c,a){var
-b;if(this.content[c])W(this.nm(c)+ks);if(dw(a))b=new
-al(a);if(es(a))b=new
-al(b2(a));else
+al(ad(0));return this.content[a]}else
+yc(this.nm(a))};ax.prototype.register=function(c,a){var
+b;if(this.content[c])Y(this.nm(c)+kF);if(dD(a))b=new
+al(a);if(ey(a))b=new
+al(b5(a));else
 if(a
 instanceof
 Array)b=new
-al(xe(a));else
+al(xx(a));else
 if(typeof
 a==="string")b=new
-al(la(a));else
+al(ln(a));else
 if(a.toString){var
-d=b2(bk(a.toString()));b=new
+d=b5(bo(a.toString()));b=new
 al(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-W(this.nm(c)+" : registering file with invalid content type")};au.prototype.constructor=au;function
-k3(){}function
-lf(b){var
-a=gJ(b);if(!a)return;return a[0]+be}var
-ev=lf(ds)||b4("unable to compute caml_root"),cN=[];if(dz())cN.push({path:ev,device:new
-k3(ev)});else
-cN.push({path:ev,device:new
-au(ev)});cN.push({path:kG,device:new
-au(kG)});function
-lz(b){var
-g=xK(b),b=g.join(be),f=lq(b),c;for(var
-e=0;e<cN.length;e++){var
-a=cN[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dz()){var
-d=lf(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+Y(this.nm(c)+" : registering file with invalid content type")};ax.prototype.constructor=ax;function
+le(){}function
+ls(b){var
+a=gN(b);if(!a)return;return a[0]+bj}var
+eB=ls(dz)||b7("unable to compute caml_root"),cQ=[];if(dG())cQ.push({path:eB,device:new
+le(eB)});else
+cQ.push({path:eB,device:new
+ax(eB)});cQ.push({path:kT,device:new
+ax(kT)});function
+lM(b){var
+g=x3(b),b=g.join(bj),f=lD(b),c;for(var
+e=0;e<cQ.length;e++){var
+a=cQ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dG()){var
+d=ls(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-k3(d)};cN.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;W("no device found for "+f)}function
-xi(c,b){var
-a=lz(c);if(!a.device.register)b4("cannot register file");a.device.register(a.rest,b);return 0}function
-lr(c,a){var
-c=b(c),a=b(a);return xi(c,a)}function
-xl(){var
-b=y.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lr(b[a].name,b[a].content);y.jsoo_create_file=lr;y.caml_fs_tmp=[];return 0}function
-xm(){return[0]}function
-xn(a,b){return+(cH(a,b,false)>=0)}function
-gx(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ar(d,c)}c=0;switch(e&3){case
+le(d)};cQ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Y("no device found for "+f)}function
+xB(c,b){var
+a=lM(c);if(!a.device.register)b7("cannot register file");a.device.register(a.rest,b);return 0}function
+lE(c,a){var
+c=b(c),a=b(a);return xB(c,a)}function
+xE(){var
+b=z.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lE(b[a].name,b[a].content);z.jsoo_create_file=lE;z.caml_fs_tmp=[];return 0}function
+xF(){return[0]}function
+xG(a,b){return+(cL(a,b,false)>=0)}function
+gB(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=at(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ar(d,c)}d^=e;return d}function
-xs(a,b){return gx(a,aO(b))}function
-xp(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ar(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=at(d,c)}d^=e;return d}function
+xL(a,b){return gB(a,aR(b))}function
+xI(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=at(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ar(d,c)}d^=e;return d}function
-lj(a){switch(a.t&6){default:b3(a);case
+1:c|=b[a];d=at(d,c)}d^=e;return d}function
+lw(a){switch(a.t&6){default:b6(a);case
 0:return a.c;case
 4:return a.c}}function
-xo(b,c){var
-a=lj(c);return typeof
-a==="string"?gx(b,a):xp(b,a)}function
-xq(a){a^=a>>>16;a=aQ(a,0x85ebca6b|0);a^=a>>>13;a=aQ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-lg(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dq)d=dq;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dt[a.caml_custom]&&dt[a.caml_custom].hash){var
-k=dt[a.caml_custom].hash(a);b=ar(b,k);c--}}else
+xH(b,c){var
+a=lw(c);return typeof
+a==="string"?gB(b,a):xI(b,a)}function
+xJ(a){a^=a>>>16;a=aT(a,0x85ebca6b|0);a^=a>>>13;a=aT(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lt(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dx)d=dx;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dA[a.caml_custom]&&dA[a.caml_custom].hash){var
+k=dA[a.caml_custom].hash(a);b=at(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ar(b,a[2]);c--;break;case
+248:b=at(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ar(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dw(a)){b=xo(b,a);c--}else
-if(es(a)){b=xs(b,a);c--}else
+o=a.length-1<<10|a[0];b=at(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dD(a)){b=xH(b,a);c--}else
+if(ey(a)){b=xL(b,a);c--}else
 if(typeof
-a==="string"){b=gx(b,a);c--}else
-if(a===(a|0)){b=ar(b,a+a+1);c--}else
-if(a===+a){b=gw(b,a);c--}}b=xq(b);return b&0x3FFFFFFF}function
-xt(a,c,k){if(!isFinite(a)){if(isNaN(a))return bk(f9);return bk(a>0?kX:"-infinity")}var
+a==="string"){b=gB(b,a);c--}else
+if(a===(a|0)){b=at(b,a+a+1);c--}else
+if(a===+a){b=gA(b,a);c--}}b=xJ(b);return b&0x3FFFFFFF}function
+xM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bo(gc);return bo(a>0?k_:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cx,e=q;if(i)e=bZ;else
+j=d<0?q:cA,e=q;if(i)e=b2;else
 switch(k){case
-43:e=cx;break;case
-32:e=by;break;default:break}if(c>=0&&c<13){var
+43:e=cA;break;case
+32:e=bB;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bL);if(h<0)b+=bL+cL(c,aI);else{var
-f=h+1+c;if(b.length<f)b+=cL(f-b.length,aI);else
-b=b.substr(0,f)}}return bk(e+f4+b+"p"+j+d.toString(10))}function
-xA(a){return+a.isZero()}function
-xD(a){return new
-s(a&bz,a>>24&bz,a>>31&bf)}function
-xE(a){return a.toInt()}function
-xz(a){return+a.isNeg()}function
-xC(a){return a.neg()}function
-xx(g,c){var
-a=gD(g);if(a.signedconv&&xz(c)){a.sign=-1;c=xC(c)}var
-b=q,h=xD(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(xE(e.modulus))+b}while(!xA(c));if(a.prec>=0){a.filler=by;var
-d=a.prec-b.length;if(d>0)b=cL(d,aI)+b}return gt(a,b)}function
-bi(b,a){a|=0;if(a>a1){a-=a1;b*=Math.pow(2,a1);if(a>a1){a-=a1;b*=Math.pow(2,a1)}}if(a<-a1){a+=a1;b*=Math.pow(2,-a1)}b*=Math.pow(2,a);return b}function
-xI(a,b){return+(cH(a,b,false)<=0)}function
-xJ(a,b){return+(cH(a,b,false)<0)}function
-r(a,d){if(a<0)b1();var
+h=b.indexOf(bO);if(h<0)b+=bO+cO(c,aM);else{var
+f=h+1+c;if(b.length<f)b+=cO(f-b.length,aM);else
+b=b.substr(0,f)}}return bo(e+f9+b+"p"+j+d.toString(10))}function
+xT(a){return+a.isZero()}function
+xW(a){return new
+s(a&bC,a>>24&bC,a>>31&bk)}function
+xX(a){return a.toInt()}function
+xS(a){return+a.isNeg()}function
+xV(a){return a.neg()}function
+xQ(g,c){var
+a=gH(g);if(a.signedconv&&xS(c)){a.sign=-1;c=xV(c)}var
+b=q,h=xW(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xX(e.modulus))+b}while(!xT(c));if(a.prec>=0){a.filler=bB;var
+d=a.prec-b.length;if(d>0)b=cO(d,aM)+b}return gx(a,b)}function
+bm(b,a){a|=0;if(a>a5){a-=a5;b*=Math.pow(2,a5);if(a>a5){a-=a5;b*=Math.pow(2,a5)}}if(a<-a5){a+=a5;b*=Math.pow(2,-a5)}b*=Math.pow(2,a);return b}function
+x1(a,b){return+(cL(a,b,false)<=0)}function
+x2(a,b){return+(cL(a,b,false)<0)}function
+r(a,d){if(a<0)b4();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-x1(a){return b(ex(a,0,a.length))}var
-xL=function(){function
+yi(a){return b(eD(a,0,a.length))}var
+x4=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aT<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aX<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lj(i);if(typeof
+e=[],h=lw(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return x1(k(e,f))}}();function
-xM(c,b,a){return xL(b2(c),b,a)}function
-xN(){return 0}var
-bj=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yi(k(e,f))}}();function
+x5(c,b,a){return x4(b5(c),b,a)}function
+x6(){return 0}var
+bn=new
 Array();function
-et(c){var
-a=bj[c];if(!a.opened)W("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&P.fds[a.fd]&&P.fds[a.fd].output){var
-b=P.fds[a.fd].output;switch(b.length){case
+ez(c){var
+a=bn[c];if(!a.opened)Y("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&Q.fds[a.fd]&&Q.fds[a.fd].output){var
+b=Q.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
-x(a){return aP(a)}function
-lo(e,f){var
-a=bj[e],d=b(f),c=x(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-x6(a){var
-a=gI(a),b=y;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+y(a){return aS(a)}function
+lB(e,f){var
+a=bn[e],d=b(f),c=y(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+yn(a){var
+a=gM(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-x7(a){var
-a=gI(a),b=y;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+yo(a){var
+a=gM(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ey(c,e,d,a){if(P.fds===undefined)P.fds=new
+eE(c,e,d,a){if(Q.fds===undefined)Q.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;P.fds[c]=b;if(!P.fd_last_idx||c>P.fd_last_idx)P.fd_last_idx=c;return c}function
-yr(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;Q.fds[c]=b;if(!Q.fd_last_idx||c>Q.fd_last_idx)Q.fd_last_idx=c;return c}function
+yK(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,189 +702,190 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)W(aO(c)+kt);if(a.text&&a.binary)W(aO(c)+kJ);var
-d=lz(c),e=d.device.open(d.rest,a),f=P.fd_last_idx?P.fd_last_idx:0;return ey(f+1,lo,e,a)}ey(0,lo,new
-al(ab(0)));ey(1,x7,new
-al(ab(0)));ey(2,x6,new
-al(ab(0)));function
-xO(a){var
-c=P.fds[a];if(c.flags.wronly)W(k1+a+" is writeonly");var
-d=null;if(a==0&&dz()){var
-e=require("fs");d=function(){return bk(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bj[b.fd]=b;return b.fd}function
-lk(c){var
-b=P.fds[c];if(b.flags.rdonly)W(k1+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bj[a.fd]=a;return a.fd}function
-xP(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Y(aR(c)+kG);if(a.text&&a.binary)Y(aR(c)+kW);var
+d=lM(c),e=d.device.open(d.rest,a),f=Q.fd_last_idx?Q.fd_last_idx:0;return eE(f+1,lB,e,a)}eE(0,lB,new
+al(ad(0)));eE(1,yo,new
+al(ad(0)));eE(2,yn,new
+al(ad(0)));function
+x7(a){var
+c=Q.fds[a];if(c.flags.wronly)Y(lc+a+" is writeonly");var
+d=null;if(a==0&&dG()){var
+e=require("fs");d=function(){return bo(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bn[b.fd]=b;return b.fd}function
+lx(c){var
+b=Q.fds[c];if(b.flags.rdonly)Y(lc+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bn[a.fd]=a;return a.fd}function
+x8(){var
 b=0;for(var
-a=0;a<bj.length;a++)if(bj[a]&&bj[a].opened&&bj[a].out)b=[0,bj[a].fd,b];return b}function
-cM(a){return a}function
-xQ(g,d,h,f){var
-b=bj[g];if(!b.opened)W("Cannot output to a closed channel");var
-a;if(h==0&&aP(d)==f)a=d;else{a=ab(f);bN(d,h,a,0,f)}var
-i=cM(a),c=aO(i),e=c.lastIndexOf(ke);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);et(g);b.buffer+=c.substr(e+1)}return 0}function
-gC(b,a,d,c){return xQ(b,b2(a),d,c)}function
-ll(c,a){var
-d=b(String.fromCharCode(a));gC(c,d,0,1);return 0}function
-xR(b,a){if(a==0)eu();return b%a}function
-dx(a,b){return+(cH(a,b,false)!=0)}function
-xT(a,b){a[0]=dm;a[1]=b;return 0}function
-cJ(a){if(a
+a=0;a<bn.length;a++)if(bn[a]&&bn[a].opened&&bn[a].out)b=[0,bn[a].fd,b];return b}function
+cP(a){return a}function
+x9(g,d,h,f){var
+b=bn[g];if(!b.opened)Y("Cannot output to a closed channel");var
+a;if(h==0&&aS(d)==f)a=d;else{a=ad(f);bQ(d,h,a,0,f)}var
+i=cP(a),c=aR(i),e=c.lastIndexOf(kr);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ez(g);b.buffer+=c.substr(e+1)}return 0}function
+gG(b,a,d,c){return x9(b,b5(a),d,c)}function
+ly(c,a){var
+d=b(String.fromCharCode(a));gG(c,d,0,1);return 0}function
+x_(b,a){if(a==0)eA();return b%a}function
+dE(a,b){return+(cL(a,b,false)!=0)}function
+ya(a,b){a[0]=cz;a[1]=b;return 0}function
+b_(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dw(a))return eo;else
-if(es(a))return eo;else
+if(dD(a))return eu;else
+if(ey(a))return eu;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return kh;else
-return dn}function
-aU(b,c,a){if(a&&y.toplevelReloc)b=y.toplevelReloc(a);P[b+1]=c;if(a)P[a]=c}function
-gG(a,b){lm[aO(a)]=b;return 0}function
-ew(a){if(a==0)a=1/a;return a<0?1:0}function
-xZ(){L(gk)}function
-dy(b,a){return dr(b,a)}function
-X(b,a){if(a>>>0>=x(b))xZ();return dy(b,a)}function
-xc(a,b){if(a===b)return 1;a.t&6&&b3(a);b.t&6&&b3(b);return a.c==b.c?1:0}function
-x0(a,b){return xc(a,b)}function
-C(a,b){return 1-x0(a,b)}function
-x2(){return 0x7FFFFFFF/4|0}function
-xW(){gE(P.Not_found)}function
-lp(c){var
-a=y,b=li(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bk(a.process.env[b]);if(y.jsoo_static_env&&y.jsoo_static_env[b])return bk(y.jsoo_static_env[b]);xW()}function
-x3(){if(y.crypto)if(typeof
-y.crypto.getRandomValues==="function"){var
-a=new(y.Uint32Array)(1);y.crypto.getRandomValues(a);return[0,a[0]]}else
-if(y.crypto.randomBytes==="function"){var
-b=y.crypto.randomBytes(4),a=new(y.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return ku;else
+return du}function
+aY(b,c,a){if(a&&z.toplevelReloc)b=z.toplevelReloc(a);Q[b+1]=c;if(a)Q[a]=c}function
+gK(a,b){lz[aR(a)]=b;return 0}function
+eC(a){if(a==0)a=1/a;return a<0?1:0}function
+yg(){L(go)}function
+dF(b,a){return dy(b,a)}function
+Z(b,a){if(a>>>0>=y(b))yg();return dF(b,a)}function
+xv(a,b){if(a===b)return 1;a.t&6&&b6(a);b.t&6&&b6(b);return a.c==b.c?1:0}function
+yh(a,b){return xv(a,b)}function
+D(a,b){return 1-yh(a,b)}function
+yj(){return 0x7FFFFFFF/4|0}function
+yd(){gI(Q.Not_found)}function
+lC(c){var
+a=z,b=lv(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bo(a.process.env[b]);if(z.jsoo_static_env&&z.jsoo_static_env[b])return bo(z.jsoo_static_env[b]);yd()}function
+yk(){if(z.crypto)if(typeof
+z.crypto.getRandomValues==="function"){var
+a=new(z.Uint32Array)(1);z.crypto.getRandomValues(a);return[0,a[0]]}else
+if(z.crypto.randomBytes==="function"){var
+b=z.crypto.randomBytes(4),a=new(z.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gH(a){var
+gL(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-af(b,a){return{joo_tramp:b,joo_args:a}}function
-x4(c,a){if(typeof
+ai(b,a){return{joo_tramp:b,joo_args:a}}function
+yl(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-ln(a){return a}function
-a3(a){if(a
+lA(a){return a}function
+a8(a){if(a
 instanceof
-Array)return a;if(y.RangeError&&a
+Array)return a;if(z.RangeError&&a
 instanceof
-y.RangeError&&a.message&&a.message.match(/maximum call stack/i))return ln(P.Stack_overflow);if(y.InternalError&&a
+z.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lA(Q.Stack_overflow);if(z.InternalError&&a
 instanceof
-y.InternalError&&a.message&&a.message.match(/too much recursion/i))return ln(P.Stack_overflow);if(a
+z.InternalError&&a.message&&a.message.match(/too much recursion/i))return lA(Q.Stack_overflow);if(a
 instanceof
-y.Error&&b6(kg))return[0,b6(kg),a];return[0,P.Failure,bk(String(a))]}function
-aA(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lu(b){var
-a=BigInt(b);return aA(a<0?-a:a)}function
-lv(a,b){return aA(BigInt(a)+BigInt(b))}function
-ez(a){if(a===0)eu();return BigInt(a)}function
-x_(e,g){var
-b=BigInt(e),a=ez(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
-aR(a,b){return a<b?-1:a>b?1:0}function
-x$(a,b){return aA(BigInt(a)/ez(b))}function
-yj(a,b){return aA(BigInt(a)%ez(b))}function
-ya(a,b){return[0,x$(a,b),yj(a,b)]}function
-yb(a,b){return a===b?1:0}function
-yc(e,f){var
-b=BigInt(e),a=ez(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
-lw(d,c){var
-a=aO(d);if(a!==em&&a!==b0)L("Z.format: the format must be %d or %x");return b(c.toString(a===b0?16:10))}function
-yd(){return 0}function
-ye(a,b){return aA(BigInt(a)*BigInt(b))}function
-yf(b,c){var
-a=b*c;return a<-2147483648||a>f_?1:0}function
-yg(a){return aA(-BigInt(a))}function
-aV(a){if(a===0)return 0;var
+z.Error&&b9(kt))return[0,b9(kt),a];return[0,Q.Failure,bo(String(a))]}function
+aE(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+lH(b){var
+a=BigInt(b);return aE(a<0?-a:a)}function
+lI(a,b){return aE(BigInt(a)+BigInt(b))}function
+eF(a){if(a===0)eA();return BigInt(a)}function
+yr(e,g){var
+b=BigInt(e),a=eF(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aE(f?c+BigInt(1):c)}function
+aD(a,b){return a<b?-1:a>b?1:0}function
+ys(a,b){return aE(BigInt(a)/eF(b))}function
+yC(a,b){return aE(BigInt(a)%eF(b))}function
+yt(a,b){return[0,ys(a,b),yC(a,b)]}function
+yu(a,b){return a===b?1:0}function
+yv(e,f){var
+b=BigInt(e),a=eF(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aE(g?c-BigInt(1):c)}function
+lJ(d,c){var
+a=aR(d);if(a!==es&&a!==b3)L("Z.format: the format must be %d or %x");return b(c.toString(a===b3?16:10))}function
+yw(){return 0}function
+yx(a,b){return aE(BigInt(a)*BigInt(b))}function
+yy(b,c){var
+a=b*c;return a<-2147483648||a>gd?1:0}function
+yz(a){return aE(-BigInt(a))}function
+aZ(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-yh(c,i,b,e){var
-f=aO(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
+yA(c,i,b,e){var
+f=aR(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:f4+a);return aA(a===g?h:-h)}function
-yi(a){return aA(BigInt(a)-BigInt(1))}function
-lx(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aA(BigInt(b)<<BigInt(a))}function
-yk(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aA(BigInt(b)>>BigInt(a))}function
-ag(a){return a<0?-1:a>0?1:0}function
-yl(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aV(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aA(a)}function
-ly(a,b){return aA(BigInt(a)-BigInt(b))}function
-ym(a){return aA(BigInt(a)+BigInt(1))}function
-yn(a){if(typeof
-a!=="number")gE(b6(kx));return a}function
-yp(a,c){y.verale={greeting:aO(a),ask:function(a){return aO(bh(c,[b(a)]))}};return 0}function
-xH(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-xk(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xH(b[1]))var
+h=BigInt(d?a:f9+a);return aE(a===g?h:-h)}function
+yB(a){return aE(BigInt(a)-BigInt(1))}function
+lK(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aE(BigInt(b)<<BigInt(a))}function
+yD(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aE(BigInt(b)>>BigInt(a))}function
+ae(a){return a<0?-1:a>0?1:0}function
+yE(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aZ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aE(a)}function
+lL(a,b){return aE(BigInt(a)-BigInt(b))}function
+yF(a){return aE(BigInt(a)+BigInt(1))}function
+yG(a){if(typeof
+a!=="number")gI(b9(kK));return a}function
+yI(a,c){z.verale={greeting:aR(a),ask:function(a){return aR(a7(c,[b(a)]))}};return 0}function
+x0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xD(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&x0(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=j6;var
+d=f;d<e.length;d++){if(d>f)a+=kh;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bg)a+=en+c.toString()+en;else
+bl)a+=et+c.toString()+et;else
 if(typeof
-c=="string")a+=en+c.toString()+en;else
-a+=kB}a+=")"}else
+c=="string")a+=et+c.toString()+et;else
+a+=kO}a+=")"}else
 if(b[0]==S)a+=b[1];return a}function
-ld(a){if(a
+lq(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==S)){var
-c=b6(j_);if(c)c(a,false);else{var
-d=xk(a),b=b6(j5);if(b)b(0);y.console.error(gc+d+ke)}}else
+c=b9(kl);if(c)c(a,false);else{var
+d=xD(a),b=b9(kg);if(b)b(0);z.console.error(gg+d+kr)}}else
 throw a}function
-xY(){var
-a=y;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ld(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)ld(a.error)})}xY();function
-f(a,b){return a.length==1?a(b):bh(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):bh(a,[b,c])}function
-bc(a,b,c,d){return a.length==3?a(b,c,d):bh(a,[b,c,d])}function
-f0(a,b,c,d,e){return a.length==4?a(b,c,d,e):bh(a,[b,c,d,e])}function
-fZ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bh(a,[b,c,d,e,f])}function
-w8(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bh(a,[b,c,d,e,f,g,h])}xl();var
-dA=[S,b(kY),-1],gO=[S,b(ka),-2],gM=[S,b(f6),-3],gL=[S,b(kA),-4],eE=[S,b(kf),-5],bl=[S,b(kE),-7],gN=[S,b(km),-8],eD=[S,b(kH),-9],N=[S,b(kU),-11],gP=[S,b(j4),-12],w7=[4,0,0,0,[12,45,[4,0,0,0,0]]],eY=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kr),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],ch=[0,0,0],cv=[0,0,0],fQ=[0,0,0],jS=[0,0,0],fS=[0,58,62],jT=[0,96,cE];aU(11,gP,j4);aU(10,N,kU);aU(9,[S,b(kw),-10],kw);aU(8,eD,kH);aU(7,gN,km);aU(6,bl,kE);aU(5,[S,b(kN),-6],kN);aU(4,eE,kf);aU(3,gL,kA);aU(2,gM,f6);aU(1,gO,ka);aU(0,dA,kY);var
-lO=b("output_substring"),lK=b("%.12g"),lI=b(bL),lF=b("true"),lG=b("false"),lB=b5(0,0,kD),lC=b5(0,0,65520),lD=b5(1,0,kD),lS=b("option is None"),lY=b("\\\\"),lZ=b("\\'"),l0=b("\\b"),l1=b("\\t"),l2=b("\\n"),l3=b("\\r"),l5=b("4.13.1"),mf=b("List.fold_left2"),ma=b("List.init"),l_=b(kd),l7=b("nth"),l8=b(kd),mo=b("String.blit / Bytes.blit_string"),mn=b("Bytes.blit"),mm=b("String.sub / Bytes.sub"),mB=b("String.contains_from / Bytes.contains_from"),mw=b(q),ms=b("String.concat"),mN=[0,b("array.ml"),322,4],mJ=b("Array.map2: arrays must have the same length"),mI=b("Array.fill"),mH=b("Array.sub"),mF=b("Array.init"),mM=b("Stdlib.Array.Bottom"),mP=b("Stdlib.Queue.Empty"),mV=b("CamlinternalLazy.Undefined"),m4=b("Buffer.add_substring/add_subbytes"),m2=b("Buffer.add: cannot grow buffer"),m1=[0,b(kM),93,2],m0=[0,b(kM),94,2],nd=b("%c"),ne=b("%s"),nf=b(j3),ng=b(kl),nh=b(ky),ni=b(j7),nj=b("%f"),nk=b("%B"),nl=b("%{"),nm=b("%}"),nn=b("%("),no=b("%)"),np=b("%a"),nq=b("%t"),nr=b("%?"),ns=b("%r"),nt=b("%_r"),nu=[0,b(ae),850,23],nF=[0,b(ae),814,21],nx=[0,b(ae),815,21],nG=[0,b(ae),818,21],ny=[0,b(ae),819,21],nH=[0,b(ae),822,19],nz=[0,b(ae),823,19],nI=[0,b(ae),826,22],nA=[0,b(ae),827,22],nJ=[0,b(ae),831,30],nB=[0,b(ae),832,30],nD=[0,b(ae),836,26],nv=[0,b(ae),837,26],nE=[0,b(ae),846,28],nw=[0,b(ae),847,28],nC=[0,b(ae),851,23],oX=b(kv),oV=[0,b(ae),1558,4],oW=b("Printf: bad conversion %["),oY=[0,b(ae),1626,39],oZ=[0,b(ae),1649,31],o0=[0,b(ae),1650,31],o1=b("Printf: bad conversion %_"),o2=b(ku),o3=b(kz),o4=b(ku),o5=b(kz),oQ=b(f9),oO=b("neg_infinity"),oP=b(kX),oN=b(bL),oI=[0,j9],ow=b("%+nd"),ox=b("% nd"),oz=b("%+ni"),oA=b("% ni"),oB=b("%nx"),oC=b("%#nx"),oD=b("%nX"),oE=b("%#nX"),oF=b("%no"),oG=b("%#no"),ov=b("%nd"),oy=b(ky),oH=b("%nu"),oi=b("%+ld"),oj=b("% ld"),ol=b("%+li"),om=b("% li"),on=b("%lx"),oo=b("%#lx"),op=b("%lX"),oq=b("%#lX"),or=b("%lo"),os=b("%#lo"),oh=b("%ld"),ok=b(kl),ot=b("%lu"),n6=b("%+Ld"),n7=b("% Ld"),n9=b("%+Li"),n_=b("% Li"),n$=b("%Lx"),oa=b("%#Lx"),ob=b("%LX"),oc=b("%#LX"),od=b("%Lo"),oe=b("%#Lo"),n5=b("%Ld"),n8=b(j7),of=b("%Lu"),nS=b("%+d"),nT=b("% d"),nV=b("%+i"),nW=b("% i"),nX=b(b0),nY=b("%#x"),nZ=b("%X"),n0=b("%#X"),n1=b("%o"),n2=b("%#o"),nR=b(em),nU=b(j3),n3=b(kv),m7=b("@]"),m8=b("@}"),m9=b("@?"),m_=b("@\n"),m$=b("@."),na=b("@@"),nb=b("@%"),nc=b("@"),nK=b("CamlinternalFormat.Type_mismatch"),pa=b(q),pb=[0,[11,b(j6),[2,0,[2,0,0]]],b(", %s%s")],pI=[0,[11,b(gc),[2,0,[12,10,0]]],b(kS)],pJ=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],pH=b("Fatal error: out of memory in uncaught exception handler"),pE=[0,[11,b(gc),[2,0,[12,10,0]]],b(kS)],pz=[0,[2,0,[12,10,0]],b("%s\n")],pA=[0,[11,b(ko),0],b(ko)],pq=b("Raised at"),pr=b("Re-raised at"),ps=b("Raised by primitive operation at"),pt=b("Called from"),pu=b(" (inlined)"),pw=b(q),pv=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kr),w7]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],px=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pj=b("Out of memory"),pk=b("Stack overflow"),pl=b("Pattern matching failed"),pm=b("Assertion failed"),pn=b("Undefined recursive module"),pd=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pe=b(q),pf=b(q),pg=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],o$=[0,[4,0,0,0,0],b(em)],o9=[0,[3,0,0],b("%S")],o_=b(kB),pB=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],pN=b("x"),pX=b("Hashtbl: unsupported hash table format"),w5=b("OCAMLRUNPARAM"),w3=b("CAMLRUNPARAM"),pS=b(q),qG=[3,0,3],qH=b(bL),qA=b(k0),qB=b("<\/"),qC=b(q),qw=b(k0),qx=b("<"),qy=b(q),qu=b("\n"),qj=[0,b(q)],qc=b(q),qd=b(q),qe=b(q),qf=b(q),p_=[0,b(q),0,b(q)],p9=b(q),p5=b("Stdlib.Format.String_tag"),qO=b("Z.Overflow"),qP=b(kx),qU=b("int_of_big_int"),q4=[0,0],rm=[0,0],tq=[0,0],ta=[0,0,0],rP=[0,0,0],uT=b("image"),uR=b(kQ),uQ=b("prices"),uK=b("activation"),uL=b("others"),uM=b("patch"),uO=b("a patch"),uN=b("a statement"),uJ=b("a prototype"),uH=b("certificate"),uI=b(kQ),uG=b(kL),uB=b("linear"),uC=b("maximum"),uD=b("soft_tree"),uE=b("a readout"),uu=b("banks"),uv=b("max"),uw=b("max_minus_mean"),ux=b("max_minus_mean_distance"),uy=b("top_mean"),uz=b("a pooling"),uk=b("exp_distance"),ul=b("exponential"),um=b("identity"),un=b("log_ratio"),uo=b("negated"),up=b("quadratic"),uq=b("rectified"),ur=b("threshold"),us=b("a similarity"),ud=b("cosine"),ue=b("euclidean"),uf=b("inner_product"),ug=b("rooted_cosine"),uh=b("softmax"),ui=b("a geometry"),t$=b(kp),ua=b("some"),ub=b("none or some"),t7=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],t8=[0,[4,6,0,0,0],b(b0)],t9=b(" or "),t_=b("a list of "),t5=[0,[4,6,0,0,0],b(b0)],t6=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],t2=b(b0),t3=b("a natural number"),t4=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],t0=b(b0),t1=b("a positive integer"),tZ=b(kp),tX=b(q),tY=b("an integer in base 16"),tV=b("expected the end of the line, found another item"),tU=b("at most 1025 bytes"),tT=b("expected another item, found the end of the line"),tR=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],tP=b("Reader.Wrong"),tQ=b("Reader.Too_large"),uW=[0,0],uY=[0,1],uX=[0,2],vH=[0,1],vI=[0,f1],vF=b("a patch without views"),vD=[0,1],vE=[0,f1],vK=[0,0.03,[0,1.,0]],vP=[0,0],v7=[0,1.],wz=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],wF=[0,0,[0,dq,[0,1152,0]]],wO=b("entails"),wP=b(kL),wQ=b("instance"),wR=b("refuted"),wT=b("ready"),wS=b("a question: the head first, and only once"),wJ=b("not proved"),wK=b("proved"),wL=b("not covered: "),wY=b("limit: "),wZ=b("limit: there is no more memory"),w0=b("limit: a list is too long"),w1=b("the input ends within a line"),wW=b("error: "),wV=b("expected one line, found more"),w2=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
-Q(a){if(typeof
+yf(){var
+a=z;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lq(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lq(a.error)})}yf();function
+f(a,b){return a.length==1?a(b):a7(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
+bh(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
+f5(a,b,c,d,e){return a.length==4?a(b,c,d,e):a7(a,[b,c,d,e])}function
+f4(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
+kd(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):a7(a,[b,c,d,e,f,g])}function
+xp(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}xE();var
+dH=[S,b(k$),-1],gS=[S,b(kn),-2],gQ=[S,b(f$),-3],gP=[S,b(kN),-4],eK=[S,b(ks),-5],bp=[S,b(kR),-7],gR=[S,b(kz),-8],eJ=[S,b(kU),-9],N=[S,b(k7),-11],gT=[S,b(kf),-12],xo=[4,0,0,0,[12,45,[4,0,0,0,0]]],e4=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kE),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],cl=[0,0,0],jU=[0,0,0],jX=[0,0,0],fV=[0,0,0],j2=[0,0,0],fX=[0,58,62],j3=[0,96,cI];aY(11,gT,kf);aY(10,N,k7);aY(9,[S,b(kJ),-10],kJ);aY(8,eJ,kU);aY(7,gR,kz);aY(6,bp,kR);aY(5,[S,b(k0),-6],k0);aY(4,eK,ks);aY(3,gP,kN);aY(2,gQ,f$);aY(1,gS,kn);aY(0,dH,k$);var
+l1=b("output_substring"),lX=b("%.12g"),lV=b(bO),lS=b("true"),lT=b("false"),lO=b8(0,0,kQ),lP=b8(0,0,65520),lQ=b8(1,0,kQ),l5=b("option is None"),l$=b("\\\\"),ma=b("\\'"),mb=b("\\b"),mc=b("\\t"),md=b("\\n"),me=b("\\r"),mg=b("4.13.1"),ms=b("List.fold_left2"),mn=b("List.init"),ml=b(kq),mi=b("nth"),mj=b(kq),mB=b("String.blit / Bytes.blit_string"),mA=b("Bytes.blit"),mz=b("String.sub / Bytes.sub"),mO=b("String.contains_from / Bytes.contains_from"),mJ=b(q),mF=b("String.concat"),m0=[0,b("array.ml"),322,4],mW=b("Array.map2: arrays must have the same length"),mV=b("Array.fill"),mU=b("Array.sub"),mS=b("Array.init"),mZ=b("Stdlib.Array.Bottom"),m2=b("Stdlib.Queue.Empty"),m8=b("CamlinternalLazy.Undefined"),nf=b("Buffer.add_substring/add_subbytes"),nd=b("Buffer.add: cannot grow buffer"),nc=[0,b(kZ),93,2],nb=[0,b(kZ),94,2],nq=b("%c"),nr=b("%s"),ns=b(ke),nt=b(ky),nu=b(kL),nv=b(ki),nw=b("%f"),nx=b("%B"),ny=b("%{"),nz=b("%}"),nA=b("%("),nB=b("%)"),nC=b("%a"),nD=b("%t"),nE=b("%?"),nF=b("%r"),nG=b("%_r"),nH=[0,b(ah),850,23],nS=[0,b(ah),814,21],nK=[0,b(ah),815,21],nT=[0,b(ah),818,21],nL=[0,b(ah),819,21],nU=[0,b(ah),822,19],nM=[0,b(ah),823,19],nV=[0,b(ah),826,22],nN=[0,b(ah),827,22],nW=[0,b(ah),831,30],nO=[0,b(ah),832,30],nQ=[0,b(ah),836,26],nI=[0,b(ah),837,26],nR=[0,b(ah),846,28],nJ=[0,b(ah),847,28],nP=[0,b(ah),851,23],o_=b(kI),o8=[0,b(ah),1558,4],o9=b("Printf: bad conversion %["),o$=[0,b(ah),1626,39],pa=[0,b(ah),1649,31],pb=[0,b(ah),1650,31],pc=b("Printf: bad conversion %_"),pd=b(kH),pe=b(kM),pf=b(kH),pg=b(kM),o3=b(gc),o1=b("neg_infinity"),o2=b(k_),o0=b(bO),oV=[0,kk],oJ=b("%+nd"),oK=b("% nd"),oM=b("%+ni"),oN=b("% ni"),oO=b("%nx"),oP=b("%#nx"),oQ=b("%nX"),oR=b("%#nX"),oS=b("%no"),oT=b("%#no"),oI=b("%nd"),oL=b(kL),oU=b("%nu"),ov=b("%+ld"),ow=b("% ld"),oy=b("%+li"),oz=b("% li"),oA=b("%lx"),oB=b("%#lx"),oC=b("%lX"),oD=b("%#lX"),oE=b("%lo"),oF=b("%#lo"),ou=b("%ld"),ox=b(ky),oG=b("%lu"),oh=b("%+Ld"),oi=b("% Ld"),ok=b("%+Li"),ol=b("% Li"),om=b("%Lx"),on=b("%#Lx"),oo=b("%LX"),op=b("%#LX"),oq=b("%Lo"),or=b("%#Lo"),og=b("%Ld"),oj=b(ki),os=b("%Lu"),n5=b("%+d"),n6=b("% d"),n8=b("%+i"),n9=b("% i"),n_=b(b3),n$=b("%#x"),oa=b("%X"),ob=b("%#X"),oc=b("%o"),od=b("%#o"),n4=b(es),n7=b(ke),oe=b(kI),ni=b("@]"),nj=b("@}"),nk=b("@?"),nl=b("@\n"),nm=b("@."),nn=b("@@"),no=b("@%"),np=b("@"),nX=b("CamlinternalFormat.Type_mismatch"),pn=b(q),po=[0,[11,b(kh),[2,0,[2,0,0]]],b(", %s%s")],pV=[0,[11,b(gg),[2,0,[12,10,0]]],b(k5)],pW=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],pU=b("Fatal error: out of memory in uncaught exception handler"),pR=[0,[11,b(gg),[2,0,[12,10,0]]],b(k5)],pM=[0,[2,0,[12,10,0]],b("%s\n")],pN=[0,[11,b(kB),0],b(kB)],pD=b("Raised at"),pE=b("Re-raised at"),pF=b("Raised by primitive operation at"),pG=b("Called from"),pH=b(" (inlined)"),pJ=b(q),pI=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kE),xo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pK=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pw=b("Out of memory"),px=b("Stack overflow"),py=b("Pattern matching failed"),pz=b("Assertion failed"),pA=b("Undefined recursive module"),pq=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pr=b(q),ps=b(q),pt=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pm=[0,[4,0,0,0,0],b(es)],pk=[0,[3,0,0],b("%S")],pl=b(kO),pO=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p0=b("x"),p_=b("Hashtbl: unsupported hash table format"),xm=b("OCAMLRUNPARAM"),xk=b("CAMLRUNPARAM"),p5=b(q),qT=[3,0,3],qU=b(bO),qN=b(lb),qO=b("<\/"),qP=b(q),qJ=b(lb),qK=b("<"),qL=b(q),qH=b("\n"),qw=[0,b(q)],qp=b(q),qq=b(q),qr=b(q),qs=b(q),ql=[0,b(q),0,b(q)],qk=b(q),qg=b("Stdlib.Format.String_tag"),q1=b("Z.Overflow"),q2=b(kK),q7=b("int_of_big_int"),rf=[0,0],ry=[0,0],tI=[0,0],ts=[0,0,0],r1=[0,0,0],u$=b("image"),u9=b(k3),u8=b("prices"),u2=b("activation"),u3=b("others"),u4=b("patch"),u6=b("a patch"),u5=b("a statement"),u1=b("a prototype"),uZ=b("certificate"),u0=b(k3),uY=b(kY),uT=b("linear"),uU=b("maximum"),uV=b("soft_tree"),uW=b("a readout"),uM=b("banks"),uN=b("max"),uO=b("max_minus_mean"),uP=b("max_minus_mean_distance"),uQ=b("top_mean"),uR=b("a pooling"),uC=b("exp_distance"),uD=b("exponential"),uE=b("identity"),uF=b("log_ratio"),uG=b("negated"),uH=b("quadratic"),uI=b("rectified"),uJ=b("threshold"),uK=b("a similarity"),uv=b("cosine"),uw=b("euclidean"),ux=b("inner_product"),uy=b("rooted_cosine"),uz=b("softmax"),uA=b("a geometry"),ur=b(kC),us=b("some"),ut=b("none or some"),un=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uo=[0,[4,6,0,0,0],b(b3)],up=b(" or "),uq=b("a list of "),ul=[0,[4,6,0,0,0],b(b3)],um=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],ui=b(b3),uj=b("a natural number"),uk=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],ug=b(b3),uh=b("a positive integer"),uf=b(kC),ud=b(q),ue=b("an integer in base 16"),ub=b("expected the end of the line, found another item"),ua=b("at most 1025 bytes"),t$=b("expected another item, found the end of the line"),t9=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],t7=b("Reader.Wrong"),t8=b("Reader.Too_large"),vc=[0,0],ve=[0,1],vd=[0,2],vZ=[0,1],v0=[0,f6],vX=b("a patch without views"),vV=[0,1],vW=[0,f6],v2=[0,0.03,[0,1.,0]],v7=[0,0],wn=[0,1.],wS=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],wY=[0,0,[0,dx,[0,1152,0]]],w7=b("entails"),w8=b(kY),w9=b("instance"),w_=b("refuted"),xa=b("ready"),w$=b("a question: the head first, and only once"),w2=b("not proved"),w3=b("proved"),w4=b("not covered: "),xf=b("limit: "),xg=b("limit: there is no more memory"),xh=b("limit: a list is too long"),xi=b("the input ends within a line"),xd=b("error: "),xc=b("expected one line, found more"),xj=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
+R(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,Q(a[1])];case
-1:return[1,Q(a[1])];case
-2:return[2,Q(a[1])];case
-3:return[3,Q(a[1])];case
-4:return[4,Q(a[1])];case
-5:return[5,Q(a[1])];case
-6:return[6,Q(a[1])];case
-7:return[7,Q(a[1])];case
+0:return[0,R(a[1])];case
+1:return[1,R(a[1])];case
+2:return[2,R(a[1])];case
+3:return[3,R(a[1])];case
+4:return[4,R(a[1])];case
+5:return[5,R(a[1])];case
+6:return[6,R(a[1])];case
+7:return[7,R(a[1])];case
 8:var
-c=a[1];return[8,c,Q(a[2])];case
+c=a[1];return[8,c,R(a[2])];case
 9:var
-b=a[1];return[9,b,b,Q(a[3])];case
-10:return[10,Q(a[1])];case
-11:return[11,Q(a[1])];case
-12:return[12,Q(a[1])];case
-13:return[13,Q(a[1])];default:return[14,Q(a[1])]}}function
-as(a,b){if(typeof
+b=a[1];return[9,b,b,R(a[3])];case
+10:return[10,R(a[1])];case
+11:return[11,R(a[1])];case
+12:return[12,R(a[1])];case
+13:return[13,R(a[1])];default:return[14,R(a[1])]}}function
+au(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,as(a[1],b)];case
-1:return[1,as(a[1],b)];case
-2:return[2,as(a[1],b)];case
-3:return[3,as(a[1],b)];case
-4:return[4,as(a[1],b)];case
-5:return[5,as(a[1],b)];case
-6:return[6,as(a[1],b)];case
-7:return[7,as(a[1],b)];case
+0:return[0,au(a[1],b)];case
+1:return[1,au(a[1],b)];case
+2:return[2,au(a[1],b)];case
+3:return[3,au(a[1],b)];case
+4:return[4,au(a[1],b)];case
+5:return[5,au(a[1],b)];case
+6:return[6,au(a[1],b)];case
+7:return[7,au(a[1],b)];case
 8:var
-c=a[1];return[8,c,as(a[2],b)];case
+c=a[1];return[8,c,au(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,as(a[3],b)];case
-10:return[10,as(a[1],b)];case
-11:return[11,as(a[1],b)];case
-12:return[12,as(a[1],b)];case
-13:return[13,as(a[1],b)];default:return[14,as(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,au(a[3],b)];case
+10:return[10,au(a[1],b)];case
+11:return[11,au(a[1],b)];case
+12:return[12,au(a[1],b)];case
+13:return[13,au(a[1],b)];default:return[14,au(a[1],b)]}}function
 M(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -930,204 +931,204 @@ E=a[1];return[21,E,M(a[2],b)];case
 23:var
 F=a[1];return[23,F,M(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,M(a[3],b)]}}function
-eA(a){return[0,a]}function
-eB(a){return a[1]}function
-gK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eC(a){throw[0,gM,a]}function
-ac(a){throw[0,gL,a]}function
-b7(b,a){return xI(b,a)?b:a}function
-aB(b,a){return xn(b,a)?b:a}function
-dB(a){return 0<=a?a:-a|0}var
-O=cI(lB),T=cI(lC),eF=cI(lD),lA=f_;function
-aJ(d,c){var
-a=x(d),e=x(c),b=ab(a+e|0);a2(d,0,b,0,a);a2(c,0,b,a,e);return cM(b)}function
-lE(a){return a?lF:lG}function
-lH(a){var
-e=x(a);return function(f){var
-b=f;for(;;){if(e<=b)return aJ(a,lI);var
-c=X(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+eG(a){return[0,a]}function
+eH(a){return a[1]}function
+gO(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eI(a){throw[0,gQ,a]}function
+af(a){throw[0,gP,a]}function
+b$(b,a){return x1(b,a)?b:a}function
+aF(b,a){return xG(b,a)?b:a}function
+dI(a){return 0<=a?a:-a|0}var
+O=cM(lO),T=cM(lP),a0=cM(lQ),lN=gd;function
+aN(d,c){var
+a=y(d),e=y(c),b=ad(a+e|0);a6(d,0,b,0,a);a6(c,0,b,a,e);return cP(b)}function
+lR(a){return a?lS:lT}function
+lU(a){var
+e=y(a);return function(f){var
+b=f;for(;;){if(e<=b)return aN(a,lV);var
+c=Z(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-lJ(a){return lH(gv(lK,a))}function
-cP(a,b){if(a){var
-c=a[1];return[0,c,cP(a[2],b)]}return b}xO(0);var
-lL=lk(1),a4=lk(2);function
-lM(b){function
+lW(a){return lU(gz(lX,a))}function
+cS(a,b){if(a){var
+c=a[1];return[0,c,cS(a[2],b)]}return b}x7(0);var
+lY=lx(1),a9=lx(2);function
+lZ(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{et(d)}catch(a){a=a3(a);if(a[1]!==gO)throw a;var
+c=a[2],d=a[1];try{ez(d)}catch(a){a=a8(a);if(a[1]!==gS)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(xP(0))}function
-cQ(b,a){return gC(b,a,0,x(a))}function
-lN(d,c,b,a){if(0<=b&&0<=a&&!((x(c)-a|0)<b))return gC(d,c,b,a);return ac(lO)}function
-gQ(a){cQ(a4,a);ll(a4,10);return et(a4)}var
-eG=eA(lM);function
-lP(c){for(;;){var
-d=eA(1),a=eB(eG),b=1-gK(eG,a,function(a,b){return function(d){if(gK(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-eH(a){return f(eB(eG),0)}gG(b(j5),eH);function
-lQ(b,a){return ll(b,a)}function
-dC(a){return et(a)}function
-lR(a){return a?a[1]:ac(lS)}function
-lT(a){return a?a[1]:0}function
-cR(b,a){return a?[0,f(b,a[1])]:0}function
-lU(b,a){return a?f(b,a[1]):0}function
-lV(a){return a?1:0}function
-lW(a){return a}function
-lX(a){var
-c=0;if(40<=a){if(92===a)return lY;if(!(f$<=a))c=1}else
-if(32<=a){if(39<=a)return lZ;c=1}else
+a=c;continue}return 0}}return a(x8(0))}function
+cT(b,a){return gG(b,a,0,y(a))}function
+l0(d,c,b,a){if(0<=b&&0<=a&&!((y(c)-a|0)<b))return gG(d,c,b,a);return af(l1)}function
+gU(a){cT(a9,a);ly(a9,10);return ez(a9)}var
+eL=eG(lZ);function
+l2(c){for(;;){var
+d=eG(1),a=eH(eL),b=1-gO(eL,a,function(a,b){return function(d){if(gO(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+eM(a){return f(eH(eL),0)}gK(b(kg),eM);function
+l3(b,a){return ly(b,a)}function
+dJ(a){return ez(a)}function
+l4(a){return a?a[1]:af(l5)}function
+l6(a){return a?a[1]:0}function
+cU(b,a){return a?[0,f(b,a[1])]:0}function
+l7(b,a){return a?f(b,a[1]):0}function
+l8(a){return a?1:0}function
+l9(a){return a}function
+l_(a){var
+c=0;if(40<=a){if(92===a)return l$;if(!(ge<=a))c=1}else
+if(32<=a){if(39<=a)return ma;c=1}else
 if(!(14<=a))switch(a){case
-8:return l0;case
-9:return l1;case
-10:return l2;case
-13:return l3}if(c){var
-d=ab(1);U(d,0,a);return cM(d)}var
-b=ab(4);U(b,0,92);U(b,1,48+(a/cB|0)|0);U(b,2,48+((a/10|0)%10|0)|0);U(b,3,48+(a%10|0)|0);return cM(b)}function
-l4(a){return 25<a+kF>>>0?a:a+kV|0}var
-eI=x2(0),cS=(4*eI|0)-1|0;function
-l6(d,c){var
+8:return mb;case
+9:return mc;case
+10:return md;case
+13:return me}if(c){var
+d=ad(1);W(d,0,a);return cP(d)}var
+b=ad(4);W(b,0,92);W(b,1,48+(a/cF|0)|0);W(b,2,48+((a/10|0)%10|0)|0);W(b,3,48+(a%10|0)|0);return cP(b)}function
+mf(a){return 25<a+kS>>>0?a:a+k8|0}var
+eN=yj(0),cV=(4*eN|0)-1|0;function
+mh(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a5(a){return l6(0,a)}function
-dD(b,a){return 0<=a?function(d,c){var
+a_(a){return mh(0,a)}function
+dK(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eC(l7)}}(b,a):ac(l8)}function
-l9(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eI(mi)}}(b,a):af(mj)}function
+mk(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ac(l_)}function
-b8(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):af(ml)}function
+ca(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bm(a){return b8(a,0)}function
-l$(g,e,d,c){var
+bq(a){return ca(a,0)}function
+mm(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-gR(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,gR(a+1|0,c,b)]}function
-a6(a,b){return 0<=a?50<a?bm(l$(0,0,a,b)):gR(0,a,b):ac(ma)}function
-Y(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,Y(b,c)]}return 0}function
-gS(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,gS(c+1|0,b,d)]}return 0}function
-eJ(b,a){return gS(0,b,a)}function
-mb(c,a){return function(e,d){var
+gV(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,gV(a+1|0,c,b)]}function
+a$(a,b){return 0<=a?50<a?bq(mm(0,0,a,b)):gV(0,a,b):af(mn)}function
+_(b,a){if(a){var
+c=a[2],d=f(b,a[1]);return[0,d,_(b,c)]}return 0}function
+gW(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,gW(c+1|0,b,d)]}return 0}function
+eO(b,a){return gW(0,b,a)}function
+mo(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-bB(c,b){var
+bE(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-mc(e,d,c){var
+mp(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];m(d,b,a[1]);var
+f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-md(b,a){return mc(0,b,a)}function
-aC(e,d,c){var
+mq(b,a){return mp(0,b,a)}function
+aG(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-me(g,f,e,d){var
+f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+mr(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bc(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ac(mf)}}function
-gT(d,c){var
+h=a[2],i=b[2],c=bh(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return af(ms)}}function
+gX(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-eK(d,c){var
+eP(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-gU(d,c){var
+gY(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===az(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aC(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-mg(d,c){var
+mt(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===az(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aC(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-mh(d,c){var
+mu(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===az(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aC(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gV(b,a){if(a){var
-c=a[2],d=a[1];return 0===az(d[1],b)?c:[0,d,gV(b,c)]}return 0}function
-gW(d,c){var
+gZ(b,a){if(a){var
+c=a[2],d=a[1];return 0===aC(d[1],b)?c:[0,d,gZ(b,c)]}return 0}function
+g0(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bn(e){function
+br(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bm(b)}}var
+a=c;continue}return bq(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cT(e,a){return function(h,g,f){var
+cW(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bm(b)}}(0,0,a)}function
-bP(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bq(b)}}(0,0,a)}function
+bS(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bm(b)}}var
+a=c;continue}return bq(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gX(b,a){return function(e,d,c){var
+g1(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=b8(f(e,a[1]),b),a=g;continue}return bm(b)}}(b,0,a)}function
-gY(a,b){function
+g=a[2],b=ca(f(e,a[1]),b),a=g;continue}return bq(b)}}(b,0,a)}function
+g2(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return b8(d,b)}return b8(c,b)}}function
+d=k,b=[0,f,b];continue}return ca(d,b)}return ca(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return b8(d,b)}return b8(c,b)}}function
+c=j,b=[0,e,b];continue}return ca(d,b)}return ca(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=a5(b);return 2<=c?g(c,b)[1]:b}function
-mi(d,c){var
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=a_(b);return 2<=c?g(c,b)[1]:b}function
+mv(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dE(d,c){var
+dL(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-mj(b,a){return b<=a?b:a}function
-gZ(b,a){return a<=b?b:a}function
-g0(a){return b(q+a)}function
-bQ(a,c){var
-b=ab(a);xj(b,0,a,c);return b}function
-mk(a){var
-b=aP(a),c=ab(b);bN(a,0,c,0,b);return c}function
-ml(c,b,a){if(0<=b&&0<=a&&!((aP(c)-a|0)<b)){var
-d=ab(a);bN(c,b,d,0,a);return d}return ac(mm)}function
-g1(c,b,a){return cM(ml(c,b,a))}function
-g2(e,c,d,b,a){if(0<=a&&0<=c&&!((aP(e)-a|0)<c)&&0<=b&&!((aP(d)-a|0)<b))return bN(e,c,d,b,a);return ac(mn)}function
-bo(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((aP(d)-a|0)<b))return a2(e,c,d,b,a);return ac(mo)}function
-mp(e){var
-a=[0,0],m=aP(e)-1|0,o=0;if(!(m<0)){var
+mw(b,a){return b<=a?b:a}function
+g3(b,a){return a<=b?b:a}function
+g4(a){return b(q+a)}function
+bT(a,c){var
+b=ad(a);xC(b,0,a,c);return b}function
+mx(a){var
+b=aS(a),c=ad(b);bQ(a,0,c,0,b);return c}function
+my(c,b,a){if(0<=b&&0<=a&&!((aS(c)-a|0)<b)){var
+d=ad(a);bQ(c,b,d,0,a);return d}return af(mz)}function
+g5(c,b,a){return cP(my(c,b,a))}function
+g6(e,c,d,b,a){if(0<=a&&0<=c&&!((aS(e)-a|0)<c)&&0<=b&&!((aS(d)-a|0)<b))return bQ(e,c,d,b,a);return af(mA)}function
+bs(e,c,d,b,a){if(0<=a&&0<=c&&!((y(e)-a|0)<c)&&0<=b&&!((aS(d)-a|0)<b))return a6(e,c,d,b,a);return af(mB)}function
+mC(e){var
+a=[0,0],m=aS(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dr(e,i),g=0;if(32<=f){var
+f=dy(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1138,81 +1139,81 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aP(e))return mk(e);var
-b=ab(a[1]);a[1]=0;var
-n=aP(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aS(e))return mx(e);var
+b=ad(a[1]);a[1]=0;var
+n=aS(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dr(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(f$<=c)d=1;else
+c=dy(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ge<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:U(b,a[1],92);a[1]++;U(b,a[1],98);break;case
-9:U(b,a[1],92);a[1]++;U(b,a[1],116);break;case
-10:U(b,a[1],92);a[1]++;U(b,a[1],110);break;case
-13:U(b,a[1],92);a[1]++;U(b,a[1],114);break;default:d=1}switch(d){case
-1:U(b,a[1],92);a[1]++;U(b,a[1],48+(c/cB|0)|0);a[1]++;U(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;U(b,a[1],48+(c%10|0)|0);break;case
-2:U(b,a[1],92);a[1]++;U(b,a[1],c);break;case
-3:U(b,a[1],c);break}a[1]++;var
+8:W(b,a[1],92);a[1]++;W(b,a[1],98);break;case
+9:W(b,a[1],92);a[1]++;W(b,a[1],116);break;case
+10:W(b,a[1],92);a[1]++;W(b,a[1],110);break;case
+13:W(b,a[1],92);a[1]++;W(b,a[1],114);break;default:d=1}switch(d){case
+1:W(b,a[1],92);a[1]++;W(b,a[1],48+(c/cF|0)|0);a[1]++;W(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;W(b,a[1],48+(c%10|0)|0);break;case
+2:W(b,a[1],92);a[1]++;W(b,a[1],c);break;case
+3:W(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-g3(g,b){var
-c=aP(b);if(0===c)return b;var
-d=ab(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){U(d,a,f(g,dr(b,a)));var
+g7(g,b){var
+c=aS(b);if(0===c)return b;var
+d=ad(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){W(d,a,f(g,dy(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mq(a){return g3(l4,a)}function
-eL(a){return b2(a)}function
-aS(a){return cM(a)}function
-g4(b,a){return aS(bQ(b,a))}function
-mr(a,b){return b<=a?a:ac(ms)}function
-mt(f,e,d){var
+mD(a){return g7(mf,a)}function
+eQ(a){return b5(a)}function
+aU(a){return cP(a)}function
+g8(b,a){return aU(bT(b,a))}function
+mE(a,b){return b<=a?a:af(mF)}function
+mG(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=mr((x(c)+e|0)+b|0,b),a=g;continue}return x(c)+b|0}return b}}function
-mu(b,h,g,e,f){var
+g=a[2],b=mE((y(c)+e|0)+b|0,b),a=g;continue}return y(c)+b|0}return b}}function
+mH(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];a2(a,0,b,d,x(a));a2(g,0,b,d+x(a)|0,e);var
-d=(d+x(a)|0)+e|0,c=i;continue}a2(a,0,b,d,x(a));return b}return b}}function
-mv(b,a){if(a){var
-c=x(b);return aS(mu(ab(mt(0,c,a)),0,b,c,a))}return mw}function
-mx(b,a){return aS(g3(b,eL(a)))}function
-my(a){return function(b,f,e){var
+i=c[2];a6(a,0,b,d,y(a));a6(g,0,b,d+y(a)|0,e);var
+d=(d+y(a)|0)+e|0,c=i;continue}a6(a,0,b,d,y(a));return b}return b}}function
+mI(b,a){if(a){var
+c=y(b);return aU(mH(ad(mG(0,c,a)),0,b,c,a))}return mJ}function
+mK(b,a){return aU(g7(b,eQ(a)))}function
+mL(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dy(b,a)+kV|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aS(mp(eL(b)));var
-a=a+1|0;continue}}(a,x(a),0)}function
-mz(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bl;if(dy(e,a)===b)return a;var
+c=dF(b,a)+k8|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aU(mC(eQ(b)));var
+a=a+1|0;continue}}(a,y(a),0)}function
+mM(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bp;if(dF(e,a)===b)return a;var
 a=a+1|0;continue}}function
-mA(b,a,d){var
-c=x(b);if(0<=a&&!(c<a))try{mz(b,c,a,d);var
-e=1;return e}catch(a){a=a3(a);if(a===bl)return 0;throw a}return ac(mB)}function
-mC(b,a){return mA(b,0,a)}function
-mD(a){return aS(mq(eL(a)))}function
-mE(a){return 1-(typeof
+mN(b,a,d){var
+c=y(b);if(0<=a&&!(c<a))try{mM(b,c,a,d);var
+e=1;return e}catch(a){a=a8(a);if(a===bp)return 0;throw a}return af(mO)}function
+mP(b,a){return mN(b,0,a)}function
+mQ(a){return aU(mD(eQ(a)))}function
+mR(a){return 1-(typeof
 a==="number"?1:0)}function
-bp(b,c){if(0===b)return[0];if(0<=b){var
+a1(b,c){if(0===b)return[0];if(0<=b){var
 d=r(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ac(mF)}function
-mG(b,f,e){var
+a=h;continue}break}}return d}return af(mS)}function
+mT(b,f,e){var
 c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bq(a){var
-b=a.length-1;return 0===b?[0]:go(a,0,b)}function
-eM(b,a){var
-c=b.length-1;return 0===c?bq(a):0===a.length-1?go(b,0,c):w_(b,a)}function
-eN(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return go(c,b,a);return ac(mH)}function
-g5(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return w$(c,b,a,d);return ac(mI)}function
-cU(d,b){var
+bt(a){var
+b=a.length-1;return 0===b?[0]:gs(a,0,b)}function
+eR(b,a){var
+c=b.length-1;return 0===c?bt(a):0===a.length-1?gs(b,0,c):xr(b,a)}function
+eS(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gs(c,b,a);return af(mU)}function
+g9(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xs(c,b,a,d);return af(mV)}function
+cX(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1223,81 +1224,81 @@ e=r(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-g6(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ac(mJ);if(0===b)return[0];var
-f=r(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
+g_(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return af(mW);if(0===b)return[0];var
+f=r(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-D(d,b){var
+B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){m(d,a,b[1+a]);var
+a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-ah(d,b){var
+$(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=r(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
+e=r(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-bC(c){return function(e,d){var
+ba(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-mK(d,c){var
+mX(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-Z(a){if(a){var
-b=a[2],d=a[1],c=r(mK(0,a),d);return function(e,d){var
+U(a){if(a){var
+b=a[2],d=a[1],c=r(mX(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-av(f,e,c){var
+ay(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-g7(c,b){var
+g$(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cV(c,b){var
+cY(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-eO=[S,mM,bO(0)];function
-mL(b){if(gs(b,[0]))return[0,[0],[0]];var
+eT=[S,mZ,bR(0)];function
+mY(b){if(gw(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-g8(e,a){function
+ha(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eO,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eT,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
-n(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=a3(b);if(b[1]===eO){var
+m(f,b,d){try{var
+g=l(f,b,d);return g}catch(b){b=a8(b);if(b[1]===eT){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=a3(a);if(a[1]===eO)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=a8(a);if(a[1]===eT)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,N,mN]}}if(!(h<0)){var
-d=h;for(;;){n(f,d,c(a,d)[1+d]);var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,N,m0]}}if(!(h<0)){var
+d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
@@ -1310,162 +1311,162 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-b9(a){return a!=a?1:0}function
-a7(b,a){if(!(b<a)){var
-c=0;if(ew(a)||!ew(b))c=1;if(c)return b9(b)?b:a}return b9(a)?a:b}function
-w(b,a){if(!(b<a)){var
-c=0;if(ew(a)||!ew(b))c=1;if(c)return b9(a)?a:b}return b9(b)?b:a}function
-cW(a){return[0,0,0]}function
-cX(a){a[1]=0;a[2]=0;return 0}function
-b_(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-b$(a){var
+cb(a){return a!=a?1:0}function
+a2(b,a){if(!(b<a)){var
+c=0;if(eC(a)||!eC(b))c=1;if(c)return cb(b)?b:a}return cb(a)?a:b}function
+v(b,a){if(!(b<a)){var
+c=0;if(eC(a)||!eC(b))c=1;if(c)return cb(a)?a:b}return cb(b)?b:a}function
+cZ(a){return[0,0,0]}function
+c0(a){a[1]=0;a[2]=0;return 0}function
+cc(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cd(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-ca(b){var
+ce(b){var
 a=b[1];return a?[0,a[1]]:0}function
-mO(b,a){return bB(b,a[1])}var
-mQ=[S,mP,bO(0)];function
-mR(a){return[0,0,0,0]}function
-eP(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-g9(d,a){var
+m1(b,a){return bE(b,a[1])}var
+m3=[S,m2,bR(0)];function
+m4(a){return[0,0,0,0]}function
+eU(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+hb(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-mS(b){var
+m5(b){var
 a=b[2];return a?[0,a[1]]:0}function
-mT(a){var
+m6(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eP(a);return c}throw mQ}function
-mU(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eU(a);return c}throw m3}function
+m7(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eP(a);return[0,c]}return 0}var
-mW=[S,mV,bO(0)];function
-mX(a){throw mW}function
-g_(a){var
-c=a[1];a[1]=mX;try{var
-b=f(c,0);xT(a,b);return b}catch(b){b=a3(b);a[1]=function(a){throw b};throw b}}function
-eQ(a){var
-b=1<=a?a:1,c=cS<b?cS:b,d=ab(c);return[0,d,0,c,d]}function
-eR(a){return g1(a[1],0,a[2])}function
-mY(a){return a[2]}function
-mZ(a){a[2]=0;return 0}function
-eS(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cS<b[1])if((d+c|0)<=cS)b[1]=cS;else
-eC(m2);var
-e=ab(b[1]);g2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,m0]}throw[0,N,m1]}}function
-g$(a,c){var
-b=a[2];if(a[3]<=b)eS(a,1);U(a[1],b,c);a[2]=b+1|0;return 0}function
-m3(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eU(a);return[0,c]}return 0}var
+m9=[S,m8,bR(0)];function
+m_(a){throw m9}function
+eV(a){var
+c=a[1];a[1]=m_;try{var
+b=f(c,0);ya(a,b);return b}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
+eW(a){var
+b=1<=a?a:1,c=cV<b?cV:b,d=ad(c);return[0,d,0,c,d]}function
+eX(a){return g5(a[1],0,a[2])}function
+m$(a){return a[2]}function
+na(a){a[2]=0;return 0}function
+eY(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cV<b[1])if((d+c|0)<=cV)b[1]=cV;else
+eI(nd);var
+e=ad(b[1]);g6(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,nb]}throw[0,N,nc]}}function
+hc(a,c){var
+b=a[2];if(a[3]<=b)eY(a,1);W(a[1],b,c);a[2]=b+1|0;return 0}function
+ne(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((x(d)-b|0)<c?1:0);if(f)ac(m4);var
-g=a[2]+b|0;if(a[3]<g)eS(a,b);a2(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cY(a,c){var
-b=x(c),d=a[2]+b|0;if(a[3]<d)eS(a,b);a2(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eT(a){return 5===a[2]?12:-6}function
-ha(a){return[0,0,ab(a)]}function
-hb(a,g){var
-b=aP(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ab(gZ(b*2|0,c));g2(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((y(d)-b|0)<c?1:0);if(f)af(nf);var
+g=a[2]+b|0;if(a[3]<g)eY(a,b);a6(d,c,a[1],a[2],b);a[2]=g;return 0}function
+c1(a,c){var
+b=y(c),d=a[2]+b|0;if(a[3]<d)eY(a,b);a6(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eZ(a){return 5===a[2]?12:-6}function
+hd(a){return[0,0,ad(a)]}function
+he(a,g){var
+b=aS(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ad(g3(b*2|0,c));g6(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cb(a,b){hb(a,1);cG(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+cf(a,b){he(a,1);cK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 am(a,c){var
-b=x(c);hb(a,b);bo(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hc(a){return g1(a[2],0,a[1])}function
-m5(a,b){var
+b=y(c);he(a,b);bs(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hf(a){return g5(a[2],0,a[1])}function
+ng(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return kK;case
+0:return kX;case
 1:return 101;case
 2:return 69;case
-3:return j9;case
+3:return kk;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-m6(a,b){switch(b[1]){case
+nh(a,b){switch(b[1]){case
 0:break;case
-1:cb(a,43);break;default:cb(a,32)}return 8<=b[2]?cb(a,35):0}function
-hd(a){if(typeof
+1:cf(a,43);break;default:cf(a,32)}return 8<=b[2]?cf(a,35):0}function
+hg(a){if(typeof
 a==="number")switch(a){case
-0:return m7;case
-1:return m8;case
-2:return m9;case
-3:return m_;case
-4:return m$;case
-5:return na;default:return nb}else
+0:return ni;case
+1:return nj;case
+2:return nk;case
+3:return nl;case
+4:return nm;case
+5:return nn;default:return no}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aJ(nc,g4(1,a[1]))}}function
-eU(b,c){var
+1:return a[1];default:return aN(np,g8(1,a[1]))}}function
+e0(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];am(b,nd);var
+d=a[1];am(b,nq);var
 a=d;continue;case
 1:var
-e=a[1];am(b,ne);var
+e=a[1];am(b,nr);var
 a=e;continue;case
 2:var
-f=a[1];am(b,nf);var
+f=a[1];am(b,ns);var
 a=f;continue;case
 3:var
-g=a[1];am(b,ng);var
+g=a[1];am(b,nt);var
 a=g;continue;case
 4:var
-h=a[1];am(b,nh);var
+h=a[1];am(b,nu);var
 a=h;continue;case
 5:var
-i=a[1];am(b,ni);var
+i=a[1];am(b,nv);var
 a=i;continue;case
 6:var
-j=a[1];am(b,nj);var
+j=a[1];am(b,nw);var
 a=j;continue;case
 7:var
-k=a[1];am(b,nk);var
+k=a[1];am(b,nx);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];am(b,nl);eU(b,m);am(b,nm);var
+l=a[2],m=a[1];am(b,ny);e0(b,m);am(b,nz);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];am(b,nn);eU(b,o);am(b,no);var
+n=a[3],o=a[1];am(b,nA);e0(b,o);am(b,nB);var
 a=n;continue;case
 10:var
-p=a[1];am(b,np);var
+p=a[1];am(b,nC);var
 a=p;continue;case
 11:var
-q=a[1];am(b,nq);var
+q=a[1];am(b,nD);var
 a=q;continue;case
 12:var
-r=a[1];am(b,nr);var
+r=a[1];am(b,nE);var
 a=r;continue;case
 13:var
-s=a[1];am(b,ns);var
+s=a[1];am(b,nF);var
 a=s;continue;default:var
-t=a[1];am(b,nt);var
+t=a[1];am(b,nG);var
 a=t;continue}}function
-_(a){if(typeof
+aa(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,_(a[1])];case
-1:return[1,_(a[1])];case
-2:return[2,_(a[1])];case
-3:return[3,_(a[1])];case
-4:return[4,_(a[1])];case
-5:return[5,_(a[1])];case
-6:return[6,_(a[1])];case
-7:return[7,_(a[1])];case
+0:return[0,aa(a[1])];case
+1:return[1,aa(a[1])];case
+2:return[2,aa(a[1])];case
+3:return[3,aa(a[1])];case
+4:return[4,aa(a[1])];case
+5:return[5,aa(a[1])];case
+6:return[6,aa(a[1])];case
+7:return[7,aa(a[1])];case
 8:var
-b=a[1];return[8,b,_(a[2])];case
+b=a[1];return[8,b,aa(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,_(a[3])];case
-10:return[10,_(a[1])];case
-11:return[11,_(a[1])];case
-12:return[12,_(a[1])];case
-13:return[13,_(a[1])];default:return[14,_(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,aa(a[3])];case
+10:return[10,aa(a[1])];case
+11:return[11,aa(a[1])];case
+12:return[12,aa(a[1])];case
+13:return[13,aa(a[1])];default:return[14,aa(a[1])]}}function
 an(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
@@ -1483,13 +1484,13 @@ g=an(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,f
 5:var
 h=an(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=an(a[1]),Z=i[4],$=i[3],aa=i[2],ab=i[1],ac=function(a){f(aa,0);return 0};return[0,function(a){f(ab,0);return 0},ac,$,Z];case
+i=an(a[1]),Z=i[4],_=i[3],$=i[2],ab=i[1],ac=function(a){f($,0);return 0};return[0,function(a){f(ab,0);return 0},ac,_,Z];case
 7:var
-j=an(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],ai=function(a){f(ag,0);return 0};return[0,function(a){f(ah,0);return 0},ai,af,ae];case
+j=an(a[1]),ad=j[4],ae=j[3],af=j[2],ah=j[1],ai=function(a){f(af,0);return 0};return[0,function(a){f(ah,0);return 0},ai,ae,ad];case
 8:var
 k=an(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],ao=function(a){f(al,0);return 0};return[0,function(a){f(am,0);return 0},ao,ak,aj];case
 9:var
-ap=a[2],aq=a[1],l=an(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=an(ad(_(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){f(av,0);f(ar,0);return 0},aA=function(a){f(as,0);f(aw,0);return 0},aB=function(a){f(ax,0);f(at,0);return 0};return[0,function(a){f(au,0);f(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=an(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=an(ag(aa(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){f(av,0);f(ar,0);return 0},aA=function(a){f(as,0);f(aw,0);return 0},aB=function(a){f(ax,0);f(at,0);return 0};return[0,function(a){f(au,0);f(ay,0);return 0},aB,aA,az];case
 10:var
 n=an(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
 11:var
@@ -1499,7 +1500,7 @@ p=an(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};retu
 13:var
 q=an(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
 r=an(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-ad(c,b){var
+ag(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1510,12 +1511,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,N,nu]}else
+9:a=6;break;default:throw[0,N,nH]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ad(t,b[1])];case
+0:return[0,ag(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1526,7 +1527,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ad(u,b[1])];case
+1:return[1,ag(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1538,7 +1539,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,ad(v,b[1])];case
+2:return[2,ag(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1550,7 +1551,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ad(w,b[1])];case
+3:return[3,ag(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1562,7 +1563,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ad(x,b[1])];case
+4:return[4,ag(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1574,7 +1575,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ad(y,b[1])];case
+5:return[5,ag(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1586,7 +1587,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ad(z,b[1])];case
+6:return[6,ag(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1598,7 +1599,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ad(A,b[1])];case
+7:return[7,ag(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1611,40 +1612,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ad(B,b[2]);return[8,ad(C,D),E];case
+D=b[1],E=ag(B,b[2]);return[8,ag(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,N,nD];break;case
+14:a=4;break;default:m=1}if(m)throw[0,N,nQ];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=an(ad(_(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ad(F,I)];case
+I=b[3],J=b[2],K=b[1],s=an(ag(aa(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ag(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,N,nE];break;case
+14:a=4;break;default:n=1}if(n)throw[0,N,nR];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ad(M,b[1])];throw[0,N,nF];case
+b!=="number"&&10===b[0])return[10,ag(M,b[1])];throw[0,N,nS];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ad(O,b[1])];default:o=1}if(o)throw[0,N,nG];break;case
+11:return[11,ag(O,b[1])];default:o=1}if(o)throw[0,N,nT];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ad(P,b[1])];default:p=1}if(p)throw[0,N,nH];break;case
+12:return[12,ag(P,b[1])];default:p=1}if(p)throw[0,N,nU];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1652,7 +1653,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ad(Q,b[1])];default:q=1}if(q)throw[0,N,nI];break;default:var
+13:return[13,ag(Q,b[1])];default:q=1}if(q)throw[0,N,nV];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1660,72 +1661,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ad(R,b[1])];default:r=1}if(r)throw[0,N,nJ]}switch(a){case
-0:throw[0,N,nx];case
-1:throw[0,N,ny];case
-2:throw[0,N,nz];case
-3:throw[0,N,nA];case
-4:throw[0,N,nB];case
-5:throw[0,N,nv];case
-6:throw[0,N,nw];default:throw[0,N,nC]}}var
-ai=[S,nK,bO(0)];function
-dF(b,a){if(typeof
+14:return[14,ag(R,b[1])];default:r=1}if(r)throw[0,N,nW]}switch(a){case
+0:throw[0,N,nK];case
+1:throw[0,N,nL];case
+2:throw[0,N,nM];case
+3:throw[0,N,nN];case
+4:throw[0,N,nO];case
+5:throw[0,N,nI];case
+6:throw[0,N,nJ];default:throw[0,N,nP]}}var
+aj=[S,nX,bR(0)];function
+dM(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ai}}function
-cZ(e,b,d){var
-a=dF(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aj}}function
+c2(e,b,d){var
+a=dM(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ai}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aw(b,c,a){if(typeof
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aj}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+az(b,c,a){if(typeof
 b==="number")return[0,0,I(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aw(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=az(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aw(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=az(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aw(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=az(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aw(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=az(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aw(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=az(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aw(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=az(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aw(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=az(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aw(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=az(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dx([0,b[1]],[0,o]))throw ai;var
-p=aw(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dE([0,b[1]],[0,o]))throw aj;var
+p=az(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,Q(e)];if(dx([0,Q(B)],C))throw ai;var
-D=[0,Q(d)];if(dx([0,Q(A)],D))throw ai;var
-q=an(ad(_(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aw(Q(z),c,y),F=r[2];return[0,[9,e,d,_(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,R(e)];if(dE([0,R(B)],C))throw aj;var
+D=[0,R(d)];if(dE([0,R(A)],D))throw aj;var
+q=an(ag(aa(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=az(R(z),c,y),F=r[2];return[0,[9,e,d,aa(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aw(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=az(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aw(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=az(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aw(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=az(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aw(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ai}function
+v=az(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aj}function
 I(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1736,37 +1737,37 @@ p=I(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=I(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=dF(a[1],b),c=r[2],S=r[1];if(typeof
+Q=a[2],r=dM(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=I(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw ai;case
+s=I(Q,c[1]);return[0,[2,S,s[1]],s[2]]}throw aj;case
 3:var
-T=a[2],t=dF(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dM(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=I(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw ai;case
+u=I(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aj;case
 4:var
-V=a[4],W=a[1],e=cZ(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=c2(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=I(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw ai;case
+Y=e[2],v=I(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aj;case
 5:var
-Z=a[4],_=a[1],g=cZ(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=c2(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=I(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw ai;case
+aa=g[2],w=I(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw aj;case
 6:var
-ab=a[4],ac=a[1],i=cZ(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=c2(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=I(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw ai;case
+ae=i[2],x=I(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw aj;case
 7:var
-af=a[4],ag=a[1],k=cZ(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=c2(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-aj=k[2],y=I(af,l[1]);return[0,[7,ag,ah,aj,y[1]],y[2]]}throw ai;case
+ai=k[2],y=I(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw aj;case
 8:var
-ak=a[4],al=a[1],m=cZ(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=c2(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=I(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw ai;case
+an=m[2],z=I(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aj;case
 9:var
-ao=a[2],A=dF(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dM(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=I(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw ai;case
+B=I(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aj;case
 10:var
 C=I(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
@@ -1775,12 +1776,12 @@ aq=a[1],D=I(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 ar=a[1],E=I(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dx([0,a[2]],[0,F]))throw ai;var
+F=b[1],as=b[2],at=a[3],au=a[1];if(dE([0,a[2]],[0,F]))throw aj;var
 G=I(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,Q(H)];if(dx([0,Q(ax)],az))throw ai;var
-J=I(aw,Q(av));return[0,[14,ay,H,J[1]],J[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,R(H)];if(dE([0,R(ax)],az))throw aj;var
+J=I(aw,R(av));return[0,[14,ay,H,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
 K=I(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
@@ -1789,7 +1790,7 @@ b!=="number"&&11===b[0]){var
 L=I(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
 aA=a[1],M=I(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return nM(a[1],a[2],b);case
+18:return nZ(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 N=I(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
@@ -1799,180 +1800,180 @@ aB=a[2],aC=a[1],O=I(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],P=I(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
-23:return nN(a[1],a[2],b)}throw ai}function
-nM(a,c,b){if(0===a[0]){var
+23:return n0(a[1],a[2],b)}throw aj}function
+nZ(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=I(d[1],b),k=e[1],f=I(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=I(g[1],b),m=h[1],i=I(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-nN(a,c,b){if(typeof
+n0(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aD(a,c,b);case
-1:return aD(a,c,b);case
+0:return aH(a,c,b);case
+1:return aH(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=I(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ai;default:return aD(a,c,b)}else
+d=I(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aj;default:return aH(a,c,b)}else
 switch(a[0]){case
-0:return aD(a,c,b);case
-1:return aD(a,c,b);case
-2:return aD(a,c,b);case
-3:return aD(a,c,b);case
-4:return aD(a,c,b);case
-5:return aD(a,c,b);case
-6:return aD(a,c,b);case
-7:return aD(a,c,b);case
-8:return aD([8,a[1],a[2]],c,b);case
+0:return aH(a,c,b);case
+1:return aH(a,c,b);case
+2:return aH(a,c,b);case
+3:return aH(a,c,b);case
+4:return aH(a,c,b);case
+5:return aH(a,c,b);case
+6:return aH(a,c,b);case
+7:return aH(a,c,b);case
+8:return aH([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aw(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aD(a,c,b);default:return aD(a,c,b)}}function
-aD(d,c,b){var
+g=a[1],e=az(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aH(a,c,b);default:return aH(a,c,b)}}function
+aH(d,c,b){var
 a=I(c,b);return[0,[23,d,a[1]],a[2]]}function
-nL(c,b){var
+nY(c,b){var
 a=I(c,b);if(typeof
-a[2]==="number")return a[1];throw ai}function
-nO(b,a){return nL(b,Q(_(a)))}function
-aE(k,g,a){var
-b=x(a),h=0<=g?k:0,d=dB(g);if(d<=b)return a;var
-l=2===h?48:32,c=bQ(d,l);switch(h){case
-0:bo(a,0,c,0,b);break;case
-1:bo(a,0,c,d-b|0,b);break;default:var
+a[2]==="number")return a[1];throw aj}function
+n1(b,a){return nY(b,R(aa(a)))}function
+aI(k,g,a){var
+b=y(a),h=0<=g?k:0,d=dI(g);if(d<=b)return a;var
+l=2===h?48:32,c=bT(d,l);switch(h){case
+0:bs(a,0,c,0,b);break;case
+1:bs(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==X(a,0)&&45!==X(a,0)&&32!==X(a,0)){e=1;i=1}if(!i){cG(c,0,X(a,0));bo(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==Z(a,0)&&45!==Z(a,0)&&32!==Z(a,0)){e=1;i=1}if(!i){cK(c,0,Z(a,0));bs(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===X(a,0)){var
-j=0;if(eh!==X(a,1)&&88!==X(a,1)){f=1;j=1}if(!j){cG(c,1,X(a,1));bo(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bo(a,0,c,d-b|0,b)}}return aS(c)}function
-cc(k,b){var
-c=dB(k),a=x(b),d=X(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kF>>>0))e=1}else
+f=0;if(1<b&&48===Z(a,0)){var
+j=0;if(eo!==Z(a,1)&&88!==Z(a,1)){f=1;j=1}if(!j){cK(c,1,Z(a,1));bs(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bs(a,0,c,d-b|0,b)}}return aU(c)}function
+cg(k,b){var
+c=dI(k),a=y(b),d=Z(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kS>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(eh===X(b,1)||88===X(b,1))j=1;if(j){var
-h=bQ(c+2|0,48);cG(h,1,X(b,1));bo(b,2,h,(c-a|0)+4|0,a-2|0);return aS(h)}}e=1;f=1;break;case
+j=0;if(eo===Z(b,1)||88===Z(b,1))j=1;if(j){var
+h=bT(c+2|0,48);cK(h,1,Z(b,1));bs(b,2,h,(c-a|0)+4|0,a-2|0);return aU(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bQ(c+1|0,48);cG(g,0,d);bo(b,1,g,(c-a|0)+2|0,a-1|0);return aS(g)}}if(e&&a<c){var
-i=bQ(c,48);bo(b,0,i,c-a|0,a);return aS(i)}return b}function
-nP(d){var
-a=my(d),b=x(a),c=bQ(b+2|0,34);a2(a,0,c,1,b);return aS(c)}function
-nQ(a){switch(a){case
-1:return nS;case
-2:return nT;case
-4:return nV;case
-5:return nW;case
-6:return nX;case
-7:return nY;case
-8:return nZ;case
-9:return n0;case
-10:return n1;case
-11:return n2;case
+g=bT(c+1|0,48);cK(g,0,d);bs(b,1,g,(c-a|0)+2|0,a-1|0);return aU(g)}}if(e&&a<c){var
+i=bT(c,48);bs(b,0,i,c-a|0,a);return aU(i)}return b}function
+n2(d){var
+a=mL(d),b=y(a),c=bT(b+2|0,34);a6(a,0,c,1,b);return aU(c)}function
+n3(a){switch(a){case
+1:return n5;case
+2:return n6;case
+4:return n8;case
+5:return n9;case
+6:return n_;case
+7:return n$;case
+8:return oa;case
+9:return ob;case
+10:return oc;case
+11:return od;case
 0:case
-13:return nR;case
+13:return n4;case
 3:case
-14:return nU;default:return n3}}function
-n4(a){switch(a){case
-1:return n6;case
-2:return n7;case
-4:return n9;case
-5:return n_;case
-6:return n$;case
-7:return oa;case
-8:return ob;case
-9:return oc;case
-10:return od;case
-11:return oe;case
+14:return n7;default:return oe}}function
+of(a){switch(a){case
+1:return oh;case
+2:return oi;case
+4:return ok;case
+5:return ol;case
+6:return om;case
+7:return on;case
+8:return oo;case
+9:return op;case
+10:return oq;case
+11:return or;case
 0:case
-13:return n5;case
+13:return og;case
 3:case
-14:return n8;default:return of}}function
-og(a){switch(a){case
-1:return oi;case
-2:return oj;case
-4:return ol;case
-5:return om;case
-6:return on;case
-7:return oo;case
-8:return op;case
-9:return oq;case
-10:return or;case
-11:return os;case
+14:return oj;default:return os}}function
+ot(a){switch(a){case
+1:return ov;case
+2:return ow;case
+4:return oy;case
+5:return oz;case
+6:return oA;case
+7:return oB;case
+8:return oC;case
+9:return oD;case
+10:return oE;case
+11:return oF;case
 0:case
-13:return oh;case
+13:return ou;case
 3:case
-14:return ok;default:return ot}}function
-ou(a){switch(a){case
-1:return ow;case
-2:return ox;case
-4:return oz;case
-5:return oA;case
-6:return oB;case
-7:return oC;case
-8:return oD;case
-9:return oE;case
-10:return oF;case
-11:return oG;case
+14:return ox;default:return oG}}function
+oH(a){switch(a){case
+1:return oJ;case
+2:return oK;case
+4:return oM;case
+5:return oN;case
+6:return oO;case
+7:return oP;case
+8:return oQ;case
+9:return oR;case
+10:return oS;case
+11:return oT;case
 0:case
-13:return ov;case
+13:return oI;case
 3:case
-14:return oy;default:return oH}}function
-he(b,c){var
-d=dB(c),e=m5(oI,b),a=ha(16);cb(a,37);m6(a,b);cb(a,46);am(a,g0(d));cb(a,e);return hc(a)}function
-dG(m,a){if(13<=m){var
-g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dy(a,c)+kb>>>0))g[1]++;var
+14:return oL;default:return oU}}function
+hh(b,c){var
+d=dI(c),e=ng(oV,b),a=hd(16);cf(a,37);nh(a,b);cf(a,46);am(a,g4(d));cf(a,e);return hf(a)}function
+dN(m,a){if(13<=m){var
+g=[0,0],h=y(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dF(a,c)+ko>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ab(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cG(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ad(y(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=y(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dy(a,b);if(9<f+kb>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dF(a,b);if(9<f+ko>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aS(j)}return a}function
-oJ(a,b){return dG(a,eq(nQ(a),b))}function
-oK(a,b){return dG(a,eq(og(a),b))}function
-oL(a,b){return dG(a,eq(ou(a),b))}function
-oM(a,b){return dG(a,xx(n4(a),b))}function
-br(b,c,a){function
+b=p;continue}break}}return aU(j)}return a}function
+oW(a,b){return dN(a,ew(n3(a),b))}function
+oX(a,b){return dN(a,ew(ot(a),b))}function
+oY(a,b){return dN(a,ew(oH(a),b))}function
+oZ(a,b){return dN(a,xQ(of(a),b))}function
+bu(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return xt(a,c,d)}function
+d=32}return xM(a,c,d)}function
 f(a){var
-e=x(a);return function(f){var
+e=y(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=X(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=Z(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aJ(a,oN)}function
+b=b+1|0;continue}}(0)?a:aN(a,o0)}function
 e(c){var
-b=xg(a);return 3===b?a<0.?oO:oP:4<=b?oQ:c}switch(b[2]){case
-5:return e(f(gv(he(b,c),a)));case
+b=xz(a);return 3===b?a<0.?o1:o2:4<=b?o3:c}switch(b[2]){case
+5:return e(f(gz(hh(b,c),a)));case
 6:return d(0);case
-7:return mD(d(0));case
-8:return e(d(0));default:return gv(he(b,c),a)}}function
-oR(d){var
-a=lX(d),b=x(a),c=bQ(b+2|0,39);a2(a,0,c,1,b);return aS(c)}function
-oS(b){var
-a=ha(16);eU(a,b);return hc(a)}function
-dl(d,o,n,l){var
-c=o,b=n,a=l;for(;;)if(typeof
+7:return mQ(d(0));case
+8:return e(d(0));default:return gz(hh(b,c),a)}}function
+o4(d){var
+a=l_(d),b=y(a),c=bT(b+2|0,39);a6(a,0,c,1,b);return aU(c)}function
+o5(b){var
+a=hd(16);e0(a,b);return hf(a)}function
+dt(d,o,m,l){var
+c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return B(c,[5,b,a],p)};case
+p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return B(c,[4,b,oR(a)],q)};case
+q=a[1];return function(a){return C(c,[4,b,o4(a)],q)};case
 2:var
-r=a[2],s=a[1];return eV(c,b,r,s,function(a){return a});case
-3:return eV(c,b,a[2],a[1],nP);case
-4:return dH(c,b,a[4],a[2],a[3],oJ,a[1]);case
-5:return dH(c,b,a[4],a[2],a[3],oK,a[1]);case
-6:return dH(c,b,a[4],a[2],a[3],oL,a[1]);case
-7:return dH(c,b,a[4],a[2],a[3],oM,a[1]);case
-8:return oT(c,b,a[4],a[2],a[3],a[1]);case
-9:return eV(c,b,a[2],a[1],lE);case
+r=a[2],s=a[1];return e1(c,b,r,s,function(a){return a});case
+3:return e1(c,b,a[2],a[1],n2);case
+4:return dO(c,b,a[4],a[2],a[3],oW,a[1]);case
+5:return dO(c,b,a[4],a[2],a[3],oX,a[1]);case
+6:return dO(c,b,a[4],a[2],a[3],oY,a[1]);case
+7:return dO(c,b,a[4],a[2],a[3],oZ,a[1]);case
+8:return o6(c,b,a[4],a[2],a[3],a[1]);case
+9:return e1(c,b,a[2],a[1],lR);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1980,249 +1981,249 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=oS(a[2]);return function(a){return B(c,[4,b,u],t)};case
+t=a[3],u=o5(a[2]);return function(a){return C(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return B(c,b,M(nO(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return C(c,b,M(n1(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return B(c,[6,b,function(b){return m(d,b,a)}],x)};case
+x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return B(c,[6,b,a],y)};case
+y=a[1];return function(a){return C(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],C=0,c=function(b,c,d){return function(a){return B(c,[1,b,[0,a]],d)}}(b,c,z),b=C,a=A;continue}var
-D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return B(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,N,oV];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,N,o8];case
 20:var
-G=a[3],H=[8,b,oW];return function(a){return B(c,H,G)};case
+G=a[3],H=[8,b,o9];return function(a){return C(c,H,G)};case
 21:var
-I=a[2];return function(a){return B(c,[4,b,eq(oX,a)],I)};case
+I=a[2];return function(a){return C(c,[4,b,ew(o_,a)],I)};case
 22:var
-J=a[1];return function(a){return B(c,[5,b,a],J)};case
+J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?j2(d+1|0,c,b,h,g):af(j2,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?fX(d+1|0,c,b,i,j,k):af(fX,[0,c,b,i,j,k])}}function
-j2(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?kc(d+1|0,c,b,h,g):ai(kc,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?f2(d+1|0,c,b,i,j,k):ai(f2,[0,c,b,i,j,k])}}function
+kc(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-1:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-2:throw[0,N,oY];default:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a])}else
+0:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+1:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+2:throw[0,N,o$];default:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-1:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-2:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-3:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-4:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-5:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-6:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-7:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
-8:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);case
+0:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+1:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+2:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+3:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+4:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+5:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+6:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+7:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+8:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?fY(d+1|0,c,b,f,a):af(fY,[0,c,b,f,a]);case
-10:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a]);default:return d<50?H(d+1|0,c,b,a):af(H,[0,c,b,a])}}function
-fY(e,d,c,a,b){if(typeof
-a==="number")return e<50?H(e+1|0,d,c,b):af(H,[0,d,c,b]);else
+f=e[2];return d<50?f3(d+1|0,c,b,f,a):ai(f3,[0,c,b,f,a]);case
+10:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);default:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a])}}function
+f3(e,d,c,a,b){if(typeof
+a==="number")return e<50?H(e+1|0,d,c,b):ai(H,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aK(d,c,f,b)};case
+f=a[1];return function(a){return aO(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aK(d,c,g,b)};case
+g=a[1];return function(a){return aO(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aK(d,c,h,b)};case
+h=a[1];return function(a){return aO(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aK(d,c,i,b)};case
+i=a[1];return function(a){return aO(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aK(d,c,j,b)};case
+j=a[1];return function(a){return aO(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aK(d,c,k,b)};case
+k=a[1];return function(a){return aO(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aK(d,c,l,b)};case
+l=a[1];return function(a){return aO(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aK(d,c,m,b)};case
+m=a[1];return function(a){return aO(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aK(d,c,n,b)};case
+n=a[2];return function(a){return aO(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ad(_(a[1]),p);return function(a){return aK(d,c,as(q,o),b)};case
+o=a[3],p=a[2],q=ag(aa(a[1]),p);return function(a){return aO(d,c,au(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aK(d,c,r,b)};case
+r=a[1];return function(e,a){return aO(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aK(d,c,s,b)};case
+s=a[1];return function(a){return aO(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aK(d,c,t,b)};case
-13:throw[0,N,oZ];default:throw[0,N,o0]}}function
+t=a[1];return function(a){return aO(d,c,t,b)};case
+13:throw[0,N,pa];default:throw[0,N,pb]}}function
 H(d,b,e,a){var
-c=[8,e,o1];return d<50?dl(d+1|0,b,c,a):af(dl,[0,b,c,a])}function
-fX(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return oU(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?dl(h+1|0,b,g,a):af(dl,[0,b,g,a])}function
-B(a,b,c){return gH(dl(0,a,b,c))}function
-aK(a,b,c,d){return gH(fY(0,a,b,c,d))}function
-oU(a,b,c,d,e){return gH(fX(0,a,b,c,d,e))}function
-eV(e,d,c,a,b){if(typeof
-a==="number")return function(a){return B(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return B(e,[4,d,aE(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return B(e,[4,d,aE(i,g,f(b,a))],c)}}}function
-dH(f,e,d,g,c,b,a){if(typeof
+c=[8,e,pc];return d<50?dt(d+1|0,b,c,a):ai(dt,[0,b,c,a])}function
+f2(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return o7(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?dt(h+1|0,b,g,a):ai(dt,[0,b,g,a])}function
+C(a,b,c){return gL(dt(0,a,b,c))}function
+aO(a,b,c,d){return gL(f3(0,a,b,c,d))}function
+o7(a,b,c,d,e){return gL(f2(0,a,b,c,d,e))}function
+e1(e,d,c,a,b){if(typeof
+a==="number")return function(a){return C(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return C(e,[4,d,aI(i,g,f(b,a))],c)}}}function
+dO(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return B(f,[4,e,cc(g,m(b,a,c))],d)}:function(c){return B(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return B(f,[4,e,cc(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,cg(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,cg(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return B(f,[4,e,aE(i,h,cc(g,m(b,a,c)))],d)}:function(c){return B(f,[4,e,aE(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return B(f,[4,e,aE(i,h,cc(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,cg(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aI(i,h,cg(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return B(f,[4,e,aE(j,h,cc(g,m(b,a,c)))],d)}:function(g,c){return B(f,[4,e,aE(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return B(f,[4,e,aE(j,g,cc(n,m(b,a,c)))],d)}}}function
-oT(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,cg(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,cg(m,n(b,a,c)))],d)}}}function
+o6(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return B(e,[4,d,br(a,f,b)],c)}:function(b){return B(e,[4,d,br(a,eT(a),b)],c)};var
-j=b[1];return function(b){return B(e,[4,d,br(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return C(e,[4,d,bu(a,f,b)],c)}:function(b){return C(e,[4,d,bu(a,eZ(a),b)],c)};var
+j=b[1];return function(b){return C(e,[4,d,bu(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return B(e,[4,d,aE(h,g,br(a,f,b))],c)}:function(b){return B(e,[4,d,aE(h,g,br(a,eT(a),b))],c)};var
-k=b[1];return function(b){return B(e,[4,d,aE(h,g,br(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bu(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bu(a,eZ(a),b))],c)};var
+k=b[1];return function(b){return C(e,[4,d,aI(h,g,bu(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return B(e,[4,d,aE(i,g,br(a,f,b))],c)}:function(f,b){return B(e,[4,d,aE(i,f,br(a,eT(a),b))],c)};var
-l=b[1];return function(f,b){return B(e,[4,d,aE(i,f,br(a,l,b))],c)}}}function
-bs(b,e){var
+b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bu(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bu(a,eZ(a),b))],c)};var
+l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bu(a,l,b))],c)}}}function
+bv(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=hd(a[2]);bs(b,g);return cQ(b,h);case
+g=a[1],h=hg(a[2]);bv(b,g);return cT(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bs(b,d);cQ(b,o2);var
+i=c[1];bv(b,d);cT(b,pd);var
 a=i;continue}var
-j=c[1];bs(b,d);cQ(b,o3);var
+j=c[1];bv(b,d);cT(b,pe);var
 a=j;continue;case
 6:var
-m=a[2];bs(b,a[1]);return f(m,b);case
-7:bs(b,a[1]);return dC(b);case
+m=a[2];bv(b,a[1]);return f(m,b);case
+7:bv(b,a[1]);return dJ(b);case
 8:var
-n=a[2];bs(b,a[1]);return ac(n);case
+n=a[2];bv(b,a[1]);return af(n);case
 2:case
 4:var
-k=a[2];bs(b,a[1]);return cQ(b,k);default:var
-l=a[2];bs(b,a[1]);return lQ(b,l)}}function
-bD(b,e){var
+k=a[2];bv(b,a[1]);return cT(b,k);default:var
+l=a[2];bv(b,a[1]);return l3(b,l)}}function
+bF(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=hd(a[2]);bD(b,g);return cY(b,h);case
+g=a[1],h=hg(a[2]);bF(b,g);return c1(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bD(b,d);cY(b,o4);var
+i=c[1];bF(b,d);c1(b,pf);var
 a=i;continue}var
-j=c[1];bD(b,d);cY(b,o5);var
+j=c[1];bF(b,d);c1(b,pg);var
 a=j;continue;case
 6:var
-m=a[2];bD(b,a[1]);return cY(b,f(m,0));case
+m=a[2];bF(b,a[1]);return c1(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bD(b,a[1]);return ac(n);case
+n=a[2];bF(b,a[1]);return af(n);case
 2:case
 4:var
-k=a[2];bD(b,a[1]);return cY(b,k);default:var
-l=a[2];bD(b,a[1]);return g$(b,l)}}function
-o6(c,a,b){var
-d=b[1],e=0;return B(function(b){bs(a,b);return f(c,a)},e,d)}function
-eW(b,a){return o6(function(a){return 0},b,a)}function
-eX(a){return eW(a4,a)}function
-o7(b,a){var
-c=a[1];return B(function(c){var
-a=eQ(64);bD(a,c);return f(b,eR(a))},0,c)}function
-ap(a){return o7(function(a){return a},a)}var
-o8=eA(0);function
-eZ(c,b){var
-a=c[1+b];return mE(a)?cJ(a)===eo?f(ap(o9),a):cJ(a)===253?lJ(a):o_:f(ap(o$),a)}function
-hf(b,a){if(b.length-1<=a)return pa;var
-c=hf(b,a+1|0),d=eZ(b,a);return m(ap(pb),d,c)}function
-pc(a){var
+k=a[2];bF(b,a[1]);return c1(b,k);default:var
+l=a[2];bF(b,a[1]);return hc(b,l)}}function
+ph(c,a,b){var
+d=b[1],e=0;return C(function(b){bv(a,b);return f(c,a)},e,d)}function
+e2(b,a){return ph(function(a){return 0},b,a)}function
+e3(a){return e2(a9,a)}function
+pi(b,a){var
+c=a[1];return C(function(c){var
+a=eW(64);bF(a,c);return f(b,eX(a))},0,c)}function
+ar(a){return pi(function(a){return a},a)}var
+pj=eG(0);function
+e5(c,b){var
+a=c[1+b];return mR(a)?b_(a)===eu?f(ar(pk),a):b_(a)===253?lW(a):pl:f(ar(pm),a)}function
+hi(b,a){if(b.length-1<=a)return pn;var
+c=hi(b,a+1|0),d=e5(b,a);return n(ar(po),d,c)}function
+pp(a){var
 b=a.length-1;if(2<b>>>0){var
-c=hf(a,2),d=eZ(a,1);return m(ap(pd),d,c)}switch(b){case
-0:return pe;case
-1:return pf;default:var
-e=eZ(a,1);return f(ap(pg),e)}}function
-ph(d){function
+c=hi(a,2),d=e5(a,1);return n(ar(pq),d,c)}switch(b){case
+0:return pr;case
+1:return ps;default:var
+e=e5(a,1);return f(ar(pt),e)}}function
+pu(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(eB(o8))}function
-pi(a){if(a===dA)return pj;if(a===eD)return pk;if(a[1]===gN){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fZ(ap(eY),i,h,e,e+5|0,pl)}if(a[1]===N){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fZ(ap(eY),k,j,f,f+6|0,pm)}if(a[1]===gP){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fZ(ap(eY),m,l,g,g+6|0,pn)}if(0===cJ(a)){var
-n=a[1][1];return aJ(n,pc(a))}return a[1]}function
-dI(a){var
-b=ph(a);return b?b[1]:pi(a)}function
-po(a){var
-b=[0,xh(a)];return b}function
-pp(b,a){function
-c(a){return a?0===b?pq:pr:0===b?ps:pt}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?pu:pw,i=a[2],j=a[7],k=c(a[1]);return[0,w8(ap(pv),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(ap(px),l)]}function
-py(d,b){if(b){var
+a=g;continue}return 0}}return a(eH(pj))}function
+pv(a){if(a===dH)return pw;if(a===eJ)return px;if(a[1]===gR){var
+b=a[2],e=b[3],h=b[2],i=b[1];return f4(ar(e4),i,h,e,e+5|0,py)}if(a[1]===N){var
+c=a[2],f=c[3],j=c[2],k=c[1];return f4(ar(e4),k,j,f,f+6|0,pz)}if(a[1]===gT){var
+d=a[2],g=d[3],l=d[2],m=d[1];return f4(ar(e4),m,l,g,g+6|0,pA)}if(0===b_(a)){var
+n=a[1][1];return aN(n,pp(a))}return a[1]}function
+dP(a){var
+b=pu(a);return b?b[1]:pv(a)}function
+pB(a){var
+b=[0,xA(a)];return b}function
+pC(b,a){function
+c(a){return a?0===b?pD:pE:0===b?pF:pG}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?pH:pJ,i=a[2],j=a[7],k=c(a[1]);return[0,xp(ar(pI),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(ar(pK),l)]}function
+pL(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=pp(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(eW(d,pz),j)}var
+h=pC(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(e2(d,pM),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return eW(d,pA)}function
-e0(b,a){return py(b,po(a))}var
-pC=pB.slice();function
-pD(e,d){var
-g=dI(e);f(eX(pE),g);e0(a4,d);var
-a=xN(0);if(a<0){var
-b=dB(a);gQ(c(pC,b)[1+b])}return dC(a4)}var
-pF=[0];function
-hg(b){var
-a=xm(0);return a}function
-pG(b,a){try{var
-c=a?pF:hg(0);try{eH(0)}catch(a){}try{var
-i=pD(b,c),d=i}catch(a){a=a3(a);var
-e=hg(0),g=dI(b);f(eX(pI),g);e0(a4,c);var
-h=dI(a);f(eX(pJ),h);e0(a4,e);var
-d=dC(a4)}return d}catch(a){a=a3(a);if(a===dA)return gQ(pH);throw a}}gG(b(j_),function(b,a){try{var
-c=pG(b,a);return c}catch(a){return 0}});function
-pK(a){return xM(a,0,x(a))}function
-pL(a){return[0,r(55,0),0]}function
-pM(d,g){function
-l(b,a){return pK(aJ(b,g0(a)))}function
+a=k;continue}break}}return 0}return e2(d,pN)}function
+e6(b,a){return pL(b,pB(a))}var
+pP=pO.slice();function
+pQ(e,d){var
+g=dP(e);f(e3(pR),g);e6(a9,d);var
+a=x6(0);if(a<0){var
+b=dI(a);gU(c(pP,b)[1+b])}return dJ(a9)}var
+pS=[0];function
+hj(b){var
+a=xF(0);return a}function
+pT(b,a){try{var
+c=a?pS:hj(0);try{eM(0)}catch(a){}try{var
+i=pQ(b,c),d=i}catch(a){a=a8(a);var
+e=hj(0),g=dP(b);f(e3(pV),g);e6(a9,c);var
+h=dP(a);f(e3(pW),h);e6(a9,e);var
+d=dJ(a9)}return d}catch(a){a=a8(a);if(a===dH)return gU(pU);throw a}}gK(b(kl),function(b,a){try{var
+c=pT(b,a);return c}catch(a){return 0}});function
+pX(a){return x5(a,0,y(a))}function
+pY(a){return[0,r(55,0),0]}function
+pZ(d,g){function
+l(b,a){return pX(aN(b,g4(a)))}function
 m(a){var
-b=X(a,3)<<24,c=X(a,2)<<16,d=X(a,1)<<8;return((X(a,0)+d|0)+c|0)+b|0}var
+b=Z(a,3)<<24,c=Z(a,2)<<16,d=Z(a,1)<<8;return((Z(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,pN],j=54+gZ(55,i)|0,n=0;if(!(j<0)){var
+f=[0,p0],j=54+g3(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=xR(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ki;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=x_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kv;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-pO(b){var
-a=pL(0);pM(a,b);return a}function
-pP(a){return pO(x3(0))}function
-pQ(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ki,g=a[2];c(a[1],g)[1+g]=f;return f}function
-pR(a){var
+p1(b){var
+a=pY(0);pZ(a,b);return a}function
+p2(a){return p1(yk(0))}function
+p3(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kv,g=a[2];c(a[1],g)[1+g]=f;return f}function
+p4(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-w6=lp(w5),hi=w6}catch(a){a=a3(a);if(a!==bl)throw a;try{var
-w4=lp(w3),hh=w4}catch(a){a=a3(a);if(a!==bl)throw a;var
-hh=pS}var
-hi=hh}var
-pT=mC(hi,82),dJ=[ei,function(a){return pP(0)}];function
-pU(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eI<(a*2|0))return a;var
+xn=lC(xm),hl=xn}catch(a){a=a8(a);if(a!==bp)throw a;try{var
+xl=lC(xk),hk=xl}catch(a){a=a8(a);if(a!==bp)throw a;var
+hk=p5}var
+hl=hk}var
+p6=mP(hl,82),dQ=[cD,function(a){return p2(0)}];function
+p7(c,b){var
+a=c;for(;;){if(b<=a)return a;if(eN<(a*2|0))return a;var
 a=a*2|0;continue}}function
-hj(a,e){var
-f=a?a[1]:pT,b=pU(16,e);if(f)var
-c=cJ(dJ),g=dm===c?dJ[1]:ei===c?g_(dJ):dJ,d=pQ(g);else
+hm(a,e){var
+f=a?a[1]:p6,b=p7(16,e);if(f)var
+c=b_(dQ),g=cz===c?dQ[1]:cD===c?eV(dQ):dQ,d=p3(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
-pV(n,d,g,h){var
+p8(n,d,g,h){var
 i=h.length-1,e=r(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2241,99 +2242,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-hk(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eI?1:0;if(d){var
-e=r(c,0),h=1-pR(a);a[2]=e;return pV(f(g,a),h,b,e)}return d}function
-pW(c,b,a){return lg(c,b,0,a)}function
-bR(a,b){return 4<=a.length-1?lg(10,cB,a[3],b)&(a[2].length-1-1|0):ac(pX)}function
-pY(a,d,f){var
-b=bR(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hk(bR,a):e}function
-pZ(c,b){var
+hn(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<eN?1:0;if(d){var
+e=r(c,0),h=1-p4(a);a[2]=e;return p8(f(g,a),h,b,e)}return d}function
+p9(c,b,a){return lt(c,b,0,a)}function
+bU(a,b){return 4<=a.length-1?lt(10,cF,a[3],b)&(a[2].length-1-1|0):af(p_)}function
+p$(a,d,f){var
+b=bU(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hn(bU,a):e}function
+qa(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===az(c,a[1]))return d;var
-a=e;continue}throw bl}}function
-p0(f,a){var
-g=bR(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===az(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===az(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===az(a,e[1])?j:pZ(a,k)}throw bl}throw bl}throw bl}function
-p1(c,b){var
+d=a[2],e=a[3];if(0===aC(c,a[1]))return d;var
+a=e;continue}throw bp}}function
+qb(f,a){var
+g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aC(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aC(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aC(a,e[1])?j:qa(a,k)}throw bp}throw bp}throw bp}function
+qc(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===az(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aC(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-p2(f,a){var
-g=bR(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===az(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===az(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===az(a,e[1])?[0,j]:p1(a,k)}return 0}return 0}return 0}function
-p3(a,b){function
+qd(f,a){var
+g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aC(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aC(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aC(a,e[1])?[0,j]:qc(a,k)}return 0}return 0}return 0}function
+qe(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===az(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aC(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bR(a,b);return d(c(a[2],e)[1+e])}function
-p4(b,d,c){var
+e=bU(a,b);return d(c(a[2],e)[1+e])}function
+qf(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===az(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aC(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-hl(a,d,e){var
-b=bR(a,d),f=c(a[2],b)[1+b],g=p4(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hk(bR,a);var
+ho(a,d,e){var
+b=bU(a,d),f=c(a[2],b)[1+b],g=qf(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hn(bU,a);var
 i=h}else
 var
 i=g;return i}function
-bE(a){return a}var
-hm=0,hn=-1;function
-ho(a){return 0<=a?1:0}var
-hp=[S,p5,bO(0)];function
-dK(a,b){a[13]=a[13]+b[3]|0;return g9(b,a[28])}function
-p6(a){a[12]=1;a[13]=1;return eP(a[28])}var
-hq=1000000010;function
-e1(b,a){return bc(b[17],a,0,x(a))}function
-dL(a){return f(a[19],0)}function
-p7(b,a){return f(b[20],a)}function
-p8(b,a){return f(b[21],a)}function
-hr(a,c,b){a[9]=a[9]-c|0;e1(a,b);a[11]=0;return 0}function
-dM(c,a){var
-b=C(a,p9);return b?hr(c,x(a),a):b}function
-bS(a,b,c){var
-d=b[3],e=b[2];dM(a,b[1]);dL(a);a[11]=1;a[10]=mj(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;p8(a,a[10]);return dM(a,d)}function
-hs(b,a){return bS(b,p_,a)}function
-cd(a,b){var
-c=b[2],d=b[3];dM(a,b[1]);a[9]=a[9]-c|0;p7(a,c);return dM(a,d)}function
-p$(a){var
-b=ca(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hs(a,d):e}return dL(a)}function
-qa(a){var
-b=mU(a[28]);if(b){var
+bG(a){return a}var
+hp=0,hq=-1;function
+hr(a){return 0<=a?1:0}var
+hs=[S,qg,bR(0)];function
+dR(a,b){a[13]=a[13]+b[3]|0;return hb(b,a[28])}function
+qh(a){a[12]=1;a[13]=1;return eU(a[28])}var
+ht=1000000010;function
+e7(b,a){return bh(b[17],a,0,y(a))}function
+dS(a){return f(a[19],0)}function
+qi(b,a){return f(b[20],a)}function
+qj(b,a){return f(b[21],a)}function
+hu(a,c,b){a[9]=a[9]-c|0;e7(a,b);a[11]=0;return 0}function
+dT(c,a){var
+b=D(a,qk);return b?hu(c,y(a),a):b}function
+bV(a,b,c){var
+d=b[3],e=b[2];dT(a,b[1]);dS(a);a[11]=1;a[10]=mw(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qj(a,a[10]);return dT(a,d)}function
+hv(b,a){return bV(b,ql,a)}function
+ch(a,b){var
+c=b[2],d=b[3];dT(a,b[1]);a[9]=a[9]-c|0;qi(a,c);return dT(a,d)}function
+qm(a){var
+b=ce(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hv(a,d):e}return dS(a)}function
+qn(a){var
+b=m7(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bE(d);a[9]=a[9]+e|0;return 0}return 0}function
-qb(a,g,b){if(typeof
+e=bG(d);a[9]=a[9]+e|0;return 0}return 0}function
+qo(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=ca(a[3]);if(j){var
+j=ce(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return xJ(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:b$(a[2]);return 0;case
-2:b$(a[3]);return 0;case
+c=a[1],d=a[2];return x2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cd(a[2]);return 0;case
+2:cd(a[3]);return 0;case
 3:var
-m=ca(a[2]);return m?hs(a,m[1][2]):dL(a);case
+m=ce(a[2]);return m?hv(a,m[1][2]):dS(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qa(a):n;default:var
-o=b$(a[5]);return o?e1(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qn(a):n;default:var
+o=cd(a[5]);return o?e7(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hr(a,g,b[1]);case
+0:return hu(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],z=c[2],q=ca(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],z=c[2],q=ce(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cd(a,e);case
-1:return bS(a,c,d);case
-2:return bS(a,c,d);case
-3:return a[9]<(g+x(p)|0)?bS(a,c,d):cd(a,e);case
-4:return a[11]?cd(a,e):a[9]<(g+x(p)|0)?bS(a,c,d):((a[6]-d|0)+z|0)<a[10]?bS(a,c,d):cd(a,e);default:return cd(a,e)}}return 0;case
+0:return ch(a,e);case
+1:return bV(a,c,d);case
+2:return bV(a,c,d);case
+3:return a[9]<(g+y(p)|0)?bV(a,c,d):ch(a,e);case
+4:return a[11]?ch(a,e):a[9]<(g+y(p)|0)?bV(a,c,d):((a[6]-d|0)+z|0)<a[10]?bV(a,c,d):ch(a,e);default:return ch(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=ca(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=ce(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2341,223 +2342,223 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cd(a,[0,qd,v+B|0,qc]):bS(a,[0,qf,i+A|0,qe],a[6])}return 0;case
+v=i-h|0;return 0<=v?ch(a,[0,qq,v+B|0,qp]):bV(a,[0,qs,i+A|0,qr],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))p$(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return b_([0,G,F],a[2]);case
-4:return b_(b[1],a[3]);default:var
-y=b[1];e1(a,f(a[24],y));return b_(y,a[5])}}function
-ht(a){for(;;){var
-d=mS(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ho(c),e=i||(a[9]<=h?1:0);if(e){mT(a[28]);var
-j=ho(c)?bE(c):hq;qb(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qg(a,b){dK(a,b);return ht(a)}function
-qh(c,a,b){return qg(c,[0,a,[0,b],bE(a)])}function
-qi(b,a){return qh(b,bE(x(a)),a)}function
-e2(a){cX(a);return b_([0,-1,[0,hn,qj,0]],a)}function
-e3(a,c){var
-d=ca(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bE(b[1]);if(i<a[12])return e2(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qm(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cc([0,G,F],a[2]);case
+4:return cc(b[1],a[3]);default:var
+x=b[1];e7(a,f(a[24],x));return cc(x,a[5])}}function
+hw(a){for(;;){var
+d=m5(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hr(c),e=i||(a[9]<=h?1:0);if(e){m6(a[28]);var
+j=hr(c)?bG(c):ht;qo(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qt(a,b){dR(a,b);return hw(a)}function
+qu(c,a,b){return qt(c,[0,a,[0,b],bG(a)])}function
+qv(b,a){return qu(b,bG(y(a)),a)}function
+e8(a){c0(a);return cc([0,-1,[0,hq,qw,0]],a)}function
+e9(a,c){var
+d=ce(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return e8(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bE(a[13]+f|0),b$(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bG(a[13]+f|0),cd(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bE(a[13]+f|0),b$(a[1]),0):c;return j}return 0}return 0}function
-qk(a,c,b){dK(a,b);if(c)e3(a,1);return b_([0,a[13],b],a[1])}function
-ql(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qk(a,0,[0,bE(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?qi(a,a[16]):b}function
-qm(a){return ql(a,0,3)}function
-qn(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dK(a,[0,hm,1,0]);e3(a,1);e3(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bG(a[13]+f|0),cd(a[1]),0):c;return j}return 0}return 0}function
+qx(a,c,b){dR(a,b);if(c)e9(a,1);return cc([0,a[13],b],a[1])}function
+qy(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qx(a,0,[0,bG(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qv(a,a[16]):b}function
+qz(a){return qy(a,0,3)}function
+qA(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dR(a,[0,hp,1,0]);e9(a,1);e9(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qo(a,e){if(a[23])dK(a,[0,hm,5,0]);var
+qB(a,e){if(a[23])dR(a,[0,hp,5,0]);var
 b=a[22];if(b){var
-c=b$(a[4]);if(c)return f(a[27],c[1]);var
+c=cd(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-qp(a,b){return qo(a,0)}function
-qq(a){p6(a);e2(a[1]);cX(a[2]);cX(a[3]);cX(a[4]);cX(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qm(a)}function
-qr(a){var
-b=a[4];return mO(function(b){return qp(a,0)},b)}function
-qs(a,b){qr(a);for(;;){if(1<a[14]){qn(a,0);continue}a[13]=hq;ht(a);if(b)dL(a);return qq(a)}}function
-hu(a,b){qs(a,0);return f(a[18],0)}function
-qt(a,b){return bc(a[17],qu,0,1)}var
-hv=g4(80,32);function
-hw(b,d){var
+qC(a,b){return qB(a,0)}function
+qD(a){qh(a);e8(a[1]);c0(a[2]);c0(a[3]);c0(a[4]);c0(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qz(a)}function
+qE(a){var
+b=a[4];return m1(function(b){return qC(a,0)},b)}function
+qF(a,b){qE(a);for(;;){if(1<a[14]){qA(a,0);continue}a[13]=ht;hw(a);if(b)dS(a);return qD(a)}}function
+hx(a,b){qF(a,0);return f(a[18],0)}function
+qG(a,b){return bh(a[17],qH,0,1)}var
+hy=g8(80,32);function
+hz(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bc(b[17],hv,0,80);var
-a=a-80|0;continue}return bc(b[17],hv,0,a)}return c}}function
-qv(a){return a[1]===hp?aJ(qx,aJ(a[2],qw)):qy}function
-qz(a){return a[1]===hp?aJ(qB,aJ(a[2],qA)):qC}function
-qD(a){return 0}function
-qE(a){return 0}function
-qF(h,g,f,e,d){var
-b=mR(0),c=[0,hn,qG,0];g9(c,b);var
-a=cW(0);e2(a);b_([0,1,c],a);var
-i=cW(0),j=cW(0),k=cW(0);return[0,a,cW(0),k,j,i,78,10,68,78,0,1,1,1,1,lA,qH,h,g,f,e,d,0,0,qv,qz,qD,qE,b]}function
-hx(c,b){function
+c=0<a?1:0;if(c){if(80<a){bh(b[17],hy,0,80);var
+a=a-80|0;continue}return bh(b[17],hy,0,a)}return c}}function
+qI(a){return a[1]===hs?aN(qK,aN(a[2],qJ)):qL}function
+qM(a){return a[1]===hs?aN(qO,aN(a[2],qN)):qP}function
+qQ(a){return 0}function
+qR(a){return 0}function
+qS(h,g,f,e,d){var
+b=m4(0),c=[0,hq,qT,0];hb(c,b);var
+a=cZ(0);e8(a);cc([0,1,c],a);var
+i=cZ(0),j=cZ(0),k=cZ(0);return[0,a,cZ(0),k,j,i,78,10,68,78,0,1,1,1,1,lN,qU,h,g,f,e,d,0,0,qI,qM,qQ,qR,b]}function
+hA(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=qF(c,b,function(a){return 0},e,d);a[19]=function(b){return qt(a,b)};a[20]=function(b){return hw(a,b)};a[21]=function(b){return hw(a,b)};return a}function
-hy(a){function
-b(b){return dC(a)}return hx(function(b,c,d){return lN(a,b,c,d)},b)}function
-qI(a){function
-b(a){return 0}return hx(function(b,c,d){return m3(a,b,c,d)},b)}var
-qJ=f5,qK=function(a){return eQ(qJ)}(0),qL=hy(lL),qM=hy(a4);qI(qK);lP(function(a){hu(qL,0);return hu(qM,0)});function
-qN(b,a){var
-c=cJ(a)===S?a:a[1];return gG(b,c)}var
-hz=[S,qO,bO(0)];yd(0);qN(qP,hz);function
+a=qS(c,b,function(a){return 0},e,d);a[19]=function(b){return qG(a,b)};a[20]=function(b){return hz(a,b)};a[21]=function(b){return hz(a,b)};return a}function
+hB(a){function
+b(b){return dJ(a)}return hA(function(b,c,d){return l0(a,b,c,d)},b)}function
+qV(a){function
+b(a){return 0}return hA(function(b,c,d){return ne(a,b,c,d)},b)}var
+qW=f_,qX=function(a){return eW(qW)}(0),qY=hB(lY),qZ=hB(a9);qV(qX);l2(function(a){hx(qY,0);return hx(qZ,0)});function
+q0(b,a){var
+c=b_(a)===S?a:a[1];return gK(b,c)}var
+hC=[S,q1,bR(0)];yw(0);q0(q2,hC);function
 t(a){if(typeof
-a==="number"&&a!==gm)return-a|0;return yg(a)}function
+a==="number"&&a!==gq)return-a|0;return yz(a)}function
 j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lv(b,a)}return lv(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lI(b,a)}return lI(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:ly(a,b)}return ly(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:lL(a,b)}return lL(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!yf(b,a))return aQ(b,a);return ye(b,a)}function
+a==="number"&&!yy(b,a))return aT(b,a);return yx(b,a)}function
 E(a){if(typeof
-a==="number"&&a!==f_)return a+1|0;return ym(a)}function
-qQ(a){if(typeof
-a==="number"&&a!==gm)return a-1|0;return yi(a)}function
-e4(a){return typeof
-a==="number"?0<=a?a:a!==gm?-a|0:lu(a):lu(a)}function
+a==="number"&&a!==gd)return a+1|0;return yF(a)}function
+q3(a){if(typeof
+a==="number"&&a!==gq)return a-1|0;return yB(a)}function
+e_(a){return typeof
+a==="number"?0<=a?a:a!==gq?-a|0:lH(a):lH(a)}function
 V(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:lx(b,a)}return lx(b,a)}function
-bT(b,a){if(typeof
+c=b<<a;return c>>a===b?c:lK(b,a)}return lK(b,a)}function
+bW(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return yk(b,a)}function
-c0(a){return typeof
-a==="number"?a:yn(a)}var
+c=a<32?a:31;return b>>c}return yD(b,a)}function
+c3(a){return typeof
+a==="number"?a:yG(a)}var
 e=0,h=1;function
-ax(b,a){return 0<aR(b,a)?a:b}function
-v(b,a){return 0<=aR(b,a)?b:a}function
-qR(b,a){return 0<aR(b,a)?1:0}function
-qS(b,a){return yh(b,a,0,x(a))}function
-c1(e,a){var
-d=ya(e,a),b=d[2],c=d[1];if(0<=ag(b))return[0,c,b];if(0<=ag(a)){var
-f=j(b,a);return[0,qQ(c),f]}var
+av(b,a){return 0<aD(b,a)?a:b}function
+w(b,a){return 0<=aD(b,a)?b:a}function
+q4(b,a){return 0<aD(b,a)?1:0}function
+q5(b,a){return yA(b,a,0,y(a))}function
+c4(e,a){var
+d=yt(e,a),b=d[2],c=d[1];if(0<=ae(b))return[0,c,b];if(0<=ae(a)){var
+f=j(b,a);return[0,q3(c),f]}var
 g=l(b,a);return[0,E(c),g]}function
 g(c,b){return a(c,b)}function
-qT(a){return yl(a)}function
-c2(a){return ag(a)}function
-J(b,a){return yb(b,a)}function
-o(b,a){return aR(b,a)<=0?1:0}function
-z(b,a){return aR(b,a)<0?1:0}function
+q6(a){return yE(a)}function
+c5(a){return ae(a)}function
+J(b,a){return yu(b,a)}function
+o(b,a){return aD(b,a)<=0?1:0}function
+x(b,a){return aD(b,a)<0?1:0}function
 K(a){return a}function
-e5(a){try{var
-b=c0(a);return b}catch(a){a=a3(a);if(a===hz)return eC(qU);throw a}}function
-dN(a){return a?0:1}function
-$(b,a){var
+e$(a){try{var
+b=c3(a);return b}catch(a){a=a8(a);if(a===hC)return eI(q7);throw a}}function
+dU(a){return a?0:1}function
+ab(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 k(a){return a[2]}function
 F(a){var
 b=a?F(a[2])+1|0:a;return b}function
-a8(a,b){if(a){var
-c=a8(a[2],b);return[0,a[1],c]}return b}function
-hA(a){return aB(0,a-1|0)}function
-dO(b,a){return b+a|0}function
-hB(b,a){return aQ(b,a)}function
-hC(b,a){return aB(0,b-a|0)}function
-hD(b,a){function
-c(b){return hD(b,a)+1|0}function
+bb(a,b){if(a){var
+c=bb(a[2],b);return[0,a[1],c]}return b}function
+hD(a){return aF(0,a-1|0)}function
+dV(b,a){return b+a|0}function
+hE(b,a){return aT(b,a)}function
+hF(b,a){return aF(0,b-a|0)}function
+hG(b,a){function
+c(b){return hG(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hE(b,a){function
-c(b){return hD(a,hE(b,a))}function
+hH(b,a){function
+c(b){return hG(a,hH(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-e6(b,a){return b<=a?1:0}function
-aL(b,a){return b<a?1:0}function
-hF(b,a){function
+fa(b,a){return b<=a?1:0}function
+aA(b,a){return b<a?1:0}function
+hI(b,a){function
 c(b){function
-c(a){return hF(b,a)+1|0}function
+c(a){return hI(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hG(b,a){function
-c(a){return hE(b,hG(b,a))}function
+hJ(b,a){function
+c(a){return hH(b,hJ(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dP=function
-c(a,b){return c.fun(a,b)};x4(dP,function(b,a){function
+dW=function
+c(a,b){return c.fun(a,b)};yl(dW,function(b,a){function
 f(j){function
 d(a){return E(g(2,h))}function
 f(a){return g(2,E(a))}function
 i(a){return E(g(2,E(a)))}if(o(a,h))return d(0);var
-b=c1(a,K(2)),c=b[1];return J(b[2],e)?f(c):i(c)}function
+b=c4(a,K(2)),c=b[1];return J(b[2],e)?f(c):i(c)}function
 i(b){function
 f(a){return g(2,E(b))}function
 i(a){return E(g(2,j(b,a)))}function
-k(a){return g(2,m(dP,b,a))}if(o(a,h))return f(0);var
-c=c1(a,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)}function
+k(a){return g(2,n(dW,b,a))}if(o(a,h))return f(0);var
+c=c4(a,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)}function
 k(b){function
 f(a){return E(g(2,E(b)))}function
-i(a){return g(2,m(dP,b,a))}function
-j(a){return E(g(2,m(dP,b,a)))}if(o(a,h))return f(0);var
-c=c1(a,K(2)),d=c[1];return J(c[2],e)?i(d):j(d)}if(o(b,h))return f(0);var
-c=c1(b,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)});function
-c3(a,b,c){function
+i(a){return g(2,n(dW,b,a))}function
+j(a){return E(g(2,n(dW,b,a)))}if(o(a,h))return f(0);var
+c=c4(a,K(2)),d=c[1];return J(c[2],e)?i(d):j(d)}if(o(b,h))return f(0);var
+c=c4(b,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)});function
+c6(a,b,c){function
 i(c){return f(a,b)}function
-j(c){return c3(a,c3(a,b,c),c)}function
-k(c){return f(a,c3(a,c3(a,b,c),c))}if(o(c,h))return i(0);var
-d=c1(c,K(2)),g=d[1];return J(d[2],e)?j(g):k(g)}function
-qV(b){function
-c(c){return a(b,c)}return function(a){return c3(c,h,a)}}function
-bt(c,a){function
+j(c){return c6(a,c6(a,b,c),c)}function
+k(c){return f(a,c6(a,c6(a,b,c),c))}if(o(c,h))return i(0);var
+d=c4(c,K(2)),g=d[1];return J(d[2],e)?j(g):k(g)}function
+q8(b){function
+c(c){return a(b,c)}return function(a){return c6(c,h,a)}}function
+bw(c,a){function
 d(a){return e}function
-g(a){return f(qV(c),a)}function
+g(a){return f(q8(c),a)}function
 i(a){return h}var
-b=c2(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
-bu(a){return 0<=c2(a)?e5(a):0}function
-u(b,a){return 0===c2(a)?e:yc(b,a)}function
-bU(a){return 0<c2(a)?K(aV(a)-1|0):e}function
-bv(a){return 0<=c2(a)?qT(a):e}function
-aF(b,c){var
-a=e5(c);return 0<=a?V(b,a):bT(b,-a|0)}function
-dQ(b,c){var
-a=e5(c);return 0<=a?bT(b,a):V(b,-a|0)}function
-dR(b,a){return a?a[1]:b}function
-hH(a){var
+b=c5(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
+bx(a){return 0<=c5(a)?e$(a):0}function
+u(b,a){return 0===c5(a)?e:yv(b,a)}function
+bX(a){return 0<c5(a)?K(aZ(a)-1|0):e}function
+by(a){return 0<=c5(a)?q6(a):e}function
+aJ(b,c){var
+a=e$(c);return 0<=a?V(b,a):bW(b,-a|0)}function
+dX(b,c){var
+a=e$(c);return 0<=a?bW(b,a):V(b,-a|0)}function
+dY(b,a){return a?a[1]:b}function
+hK(a){var
 b=a?a[2]:a;return b}function
-aj(c,a,b){function
-d(c){return a?aj(c,a[2],b):b}function
+X(c,a,b){function
+d(c){return a?X(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bF(a,b){function
-c(b){return a?bF(a[2],b):a}function
+bH(a,b){function
+c(b){return a?bH(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-qW(d,c){var
+q9(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-hI(a){if(a){var
+hL(a){if(a){var
 b=a[2];if(b)var
-e=hI(b),c=[0,a[1],e];else
+e=hL(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
-n(b,a){if(a)var
-d=n(b,a[2]),c=[0,f(b,a[1]),d];else
+m(b,a){if(a)var
+d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-hJ(b,a){if(a){var
-c=hJ(b,a[2]);return a8(f(b,a[1]),c)}return a}function
-c4(e,d,c){var
+hM(b,a){if(a){var
+c=hM(b,a[2]);return bb(f(b,a[1]),c)}return a}function
+c7(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aW(c,b,a){if(a){var
-d=aW(c,b,a[2]);return m(c,a[1],d)}return b}function
-ce(e,d){var
+f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+a3(c,b,a){if(a){var
+d=a3(c,b,a[2]);return n(c,a[1],d)}return b}function
+ci(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2568,162 +2569,162 @@ ao(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cf(b,e){var
+cj(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cf(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cj(b,c)];var
 a=c;continue}return a}}function
-aM(b,a){if(b)if(a)var
-d=aM(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+ap(b,a){if(b)if(a)var
+d=ap(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-c5(b,a){function
+c8(b,a){function
 c(c){if(a)var
-d=c5(c,a[2]),b=[0,a[1],d];else
+d=c8(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c6(b,a){function
-c(b){return a?c6(b,a[2]):a}function
+c9(b,a){function
+c(b){return a?c9(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bV(b,a){function
-c(a){return[0,b,bV(b+1|0,a)]}function
+bY(b,a){function
+c(a){return[0,b,bY(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bw(b,a){function
-c(a){return[0,b,bw(b,a)]}function
+bz(b,a){function
+c(a){return[0,b,bz(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-R(b,a){return t(u(t(b),a))}function
-aX(d,c,b){var
-e=R(a(d,c),b);return[0,u(a(d,c),b),e]}function
-dS(b,a){var
+P(b,a){return t(u(t(b),a))}function
+a4(d,c,b){var
+e=P(a(d,c),b);return[0,u(a(d,c),b),e]}function
+dZ(b,a){var
 c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
-qX(a){var
+q_(a){var
 b=t(i(a));return[0,t(k(a)),b]}function
-hK(b,c){if(o(e,b)){var
+hN(b,c){if(o(e,b)){var
 d=a(b,k(c));return[0,a(b,i(c)),d]}var
 f=a(b,i(c));return[0,a(b,k(c)),f]}function
-cg(d,c,b){var
-e=k(b),f=R(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
-qY(b,c){var
-d=i(c),e=R(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
-hL(d,c,b){var
-e=R(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
-ay(c,b){if(c){if(b){var
-d=ay(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
-at(a){if(a){var
-b=at(a[2]);return j(a[1],b)}return e}function
-qZ(b){var
+ck(d,c,b){var
+e=k(b),f=P(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
+q$(b,c){var
+d=i(c),e=P(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
+hO(d,c,b){var
+e=P(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
+aq(c,b){if(c){if(b){var
+d=aq(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
+aw(a){if(a){var
+b=aw(a[2]);return j(a[1],b)}return e}function
+ra(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(e,a[1][1]);return 0}function
-hM(a){var
+hP(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=qZ(a);if(d){var
+d=ra(a);if(d){var
 f=a[16];return ao(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hN(b,c,e,d){function
+hQ(b,c,e,d){function
 f(e){var
-f=cg(b,d,hN(b,j(c,h),e,d));return dS(aX(b,h,j(a(g(2,h),c),h)),f)}function
+f=ck(b,d,hQ(b,j(c,h),e,d));return dZ(a4(b,h,j(a(g(2,h),c),h)),f)}function
 i(i){var
-d=j(a(g(2,h),c),h),e=a(g(2,g(2,g(2,h))),d),f=R(a(E(g(2,g(2,g(2,h)))),b),e);return[0,u(b,j(a(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-e7(a,f,d,c){var
-b=aX(a,d,c),i=cg(a,b,hN(a,e,f,cg(a,b,b)));return hK(g(2,h),i)}function
-q0(d,c,b,a){if(o(a,b)){var
-e=j(b,a);return e7(d,c,l(b,a),e)}var
-f=j(a,b);return qX(e7(d,c,l(a,b),f))}function
-e8(b,d){var
-c=a(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),b),e=E(g(2,h));return hL(c,b,e7(c,hB(2,d),h,e))}function
-q1(d,c){var
-k=bU(c),b=l(bU(d),k),f=o(e,b)?d:aF(d,t(b)),i=o(e,b)?aF(c,b):c,m=a(E(g(2,g(2,h))),f);if(z(a(E(g(2,E(g(2,h)))),i),m))return j(b,h);var
-n=a(E(g(2,g(2,h))),i);return z(a(E(g(2,E(g(2,h)))),f),n)?l(b,h):b}function
-q2(r,q,p,d,c){var
-b=q1(d,c),f=o(e,b)?d:aF(d,t(b)),i=o(e,b)?aF(c,b):c,j=z(e,d),k=j?z(e,c):j,l=k?o(f,a(g(2,h),i)):k,m=l?o(i,a(g(2,h),f)):l;if(m)var
-s=q0(r,q,f,i),n=[0,dS(hK(b,p),s)];else
+d=j(a(g(2,h),c),h),e=a(g(2,g(2,g(2,h))),d),f=P(a(E(g(2,g(2,g(2,h)))),b),e);return[0,u(b,j(a(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+fb(a,f,d,c){var
+b=a4(a,d,c),i=ck(a,b,hQ(a,e,f,ck(a,b,b)));return hN(g(2,h),i)}function
+rb(d,c,b,a){if(o(a,b)){var
+e=j(b,a);return fb(d,c,l(b,a),e)}var
+f=j(a,b);return q_(fb(d,c,l(a,b),f))}function
+fc(b,d){var
+c=a(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),b),e=E(g(2,h));return hO(c,b,fb(c,hE(2,d),h,e))}function
+rc(d,c){var
+k=bX(c),b=l(bX(d),k),f=o(e,b)?d:aJ(d,t(b)),i=o(e,b)?aJ(c,b):c,m=a(E(g(2,g(2,h))),f);if(x(a(E(g(2,E(g(2,h)))),i),m))return j(b,h);var
+n=a(E(g(2,g(2,h))),i);return x(a(E(g(2,E(g(2,h)))),f),n)?l(b,h):b}function
+rd(r,q,p,d,c){var
+b=rc(d,c),f=o(e,b)?d:aJ(d,t(b)),i=o(e,b)?aJ(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(f,a(g(2,h),i)):k,m=l?o(i,a(g(2,h),f)):l;if(m)var
+s=rb(r,q,f,i),n=[0,dZ(hN(b,p),s)];else
 var
 n=m;return n}function
-hO(b,a){if(b)if(a)var
-d=hO(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hR(b,a){if(b)if(a)var
+d=hR(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-q3(b,a){var
-c=bw(0,b);return c4(function(b,a){return hO(a,b)},a,c)}function
-bG(a){if(a){var
+re(b,a){var
+c=bz(0,b);return c7(function(b,a){return hR(a,b)},a,c)}function
+bI(a){if(a){var
 b=a[1];if(b)var
-c=bG(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bI(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return q4}function
-hP(f,a,e){if(a)var
-b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return rf}function
+hS(f,a,e){if(a)var
+b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dT(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=hP(a,c,e);if(i){var
-m=dT(a,d,c,g,h);return[0,i[1],m]}var
-j=hP(a,g,e);if(j){var
-n=dT(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,dT(a,d,[0,[0,e,k]],c,h)]}else
+d0(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=hS(a,c,e);if(i){var
+m=d0(a,d,c,g,h);return[0,i[1],m]}var
+j=hS(a,g,e);if(j){var
+n=d0(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,d0(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-q5(c,b,a){return dT(c,b,0,0,a)}function
-hQ(b,a){return b?a?J(b[1],a[1]):a:a?0:1}function
-q6(b,a){var
-d=i(a),c=hQ(i(b),d);if(c){var
-e=k(a);return hQ(k(b),e)}return c}function
-aY(c){var
-b=bv(c);return J(a(b,b),c)?b:j(b,h)}function
-q7(b,d,c){var
-f=o(e,d),g=f?z(e,c):f;if(g)var
-i=aY(R(a(a(b,b),d),c)),h=[0,[0,bv(u(a(a(b,b),d),c)),i]];else
+rg(c,b,a){return d0(c,b,0,0,a)}function
+hT(b,a){return b?a?J(b[1],a[1]):a:a?0:1}function
+rh(b,a){var
+d=i(a),c=hT(i(b),d);if(c){var
+e=k(a);return hT(k(b),e)}return c}function
+aV(c){var
+b=by(c);return J(a(b,b),c)?b:j(b,h)}function
+ri(b,d,c){var
+f=o(e,d),g=f?x(e,c):f;if(g)var
+i=aV(P(a(a(b,b),d),c)),h=[0,[0,by(u(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-hR(p,o,n,m){var
+hU(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
 k=b[2],h=b[1],l=c[2],g=c[1];if(J(g,e)){var
 c=l,b=k;continue}var
-i=z(e,g)?h[3]:h[2];if(i){var
+i=x(e,g)?h[3]:h[2];if(i){var
 q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-e9(m,l){var
+fd(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
 k=b[2],f=c[2],i=c[1];if(J(i,e)){var
 c=f,b=k;continue}var
-n=e9(f,k),o=ay(f,d[2]),p=a(g(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
-q8(i,b,d,c){if(z(e,b)){var
+n=fd(f,k),o=aq(f,d[2]),p=a(g(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
+rj(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
 f=J(b,e),g=f?J(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-q9(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=hR(d,k,a(b,i),m);if(c){var
-e=c[1],n=e9([0,b,d],[0,[0,g,f],j]);return q8(l,e[1],e[2],n)}return c}var
-q_=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),q$=bt(g(2,h),q_);function
-aa(a){return a[8]}function
-hS(b,a){return aj(a,b[9],0)}function
-e_(b){var
+rk(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=hU(d,k,a(b,i),m);if(c){var
+e=c[1],n=fd([0,b,d],[0,[0,g,f],j]);return rj(l,e[1],e[2],n)}return c}var
+rl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),rm=bw(g(2,h),rl);function
+ac(a){return a[8]}function
+d1(b,a){return X(a,b[9],0)}function
+fe(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-e$(f,d,c){var
+ff(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-c7(b){var
+c_(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=aa(b);return a(aa(b),d)}}else
+d=ac(b);return a(ac(b),d)}}else
 if(2!==c[0]){var
-i=aa(b);return a(t(g(2,h)),i)}var
-e=aa(b),f=a(aa(b),e);return a(t(g(2,h)),f)}function
-hT(b){var
+i=ac(b);return a(t(g(2,h)),i)}var
+e=ac(b),f=a(ac(b),e);return a(t(g(2,h)),f)}function
+hV(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-fa(b){var
+fg(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-ra(a){var
+rn(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2731,15 +2732,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-a9(b){var
+aW(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return q$;return h}function
-rb(c,b){var
-d=ay(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return rm;return h}function
+hW(c,b){var
+d=aq(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=a9(c),f=a(a(a9(c),g),d),i=aY(f),j=bv(f);return[0,d,at(b),j,i]}return[0,d,at(b),h,h]}function
-hU(a){var
-h=a[9],b=n(function(b){return rb(a,b)},h),f=hT(a);if(f)var
+g=aW(c),f=a(a(aW(c),g),d),i=aV(f),j=by(f);return[0,d,aw(b),j,i]}return[0,d,aw(b),h,h]}function
+hX(a){var
+h=a[9],b=m(function(b){return hW(a,b)},h),f=hV(a);if(f)var
 i=a[2],c=F(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2747,186 +2748,186 @@ j=a[9],d=ao(function(b){var
 c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?ao(function(a){return z(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hV(c,b){if(b){var
-d=a(c,hV(c,b[2]));return j(b[1],d)}return e}function
-rc(a){var
-e=aF(h,l(a,h));function
+g=d?ao(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}function
+hY(c,b){if(b){var
+d=a(c,hY(c,b[2]));return j(b[1],d)}return e}function
+ro(a){var
+e=aJ(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dQ(g,h),f=dQ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aF(f,a)),i)}function
+a=dX(g,h),f=dX(c,a),i=b(e,a,f,d);return b(e,a,l(c,aJ(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hW(c,b,a){if(b){if(a){var
-d=hW(c,b[2],a[2]),e=aF(a[1],c);return[0,j(b[1],e),d]}return b}return n(function(a){return aF(a,c)},a)}function
-hX(b,a){if(a){var
-c=hX(b,a[2]);return hW(b,a[1],c)}return a}function
-rd(g,f,e){var
+hZ(c,b,a){if(b){if(a){var
+d=hZ(c,b[2],a[2]),e=aJ(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aJ(a,c)},a)}function
+h0(b,a){if(a){var
+c=h0(b,a[2]);return hZ(b,a[1],c)}return a}function
+rp(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-c8=hG(2,6),re=6;function
-hY(b,a){function
+c$=hJ(2,6),rq=6;function
+h1(b,a){function
 c(c){if(a)var
-d=hY(c,c6(c8,a)),b=[0,c5(c8,a),d];else
+d=h1(c,c9(c$,a)),b=[0,c8(c$,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rf(a){var
-c=aF(h,a),d=aF(h,l(a,h));return function(e,b){var
-f=hY(e,b);return n(function(b){var
-e=hX(a,b);return[0,hV(c,bw(d,F(b))),e]},f)}}function
-rg(b,a){return n(function(b){return rd(e,a,k(b))},b)}function
-hZ(e,c,b){if(c)if(b)var
-f=hZ(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
+rr(a){var
+c=aJ(h,a),d=aJ(h,l(a,h));return function(e,b){var
+f=h1(e,b);return m(function(b){var
+e=h0(a,b);return[0,hY(c,bz(d,F(b))),e]},f)}}function
+rs(b,a){return m(function(b){return rp(e,a,k(b))},b)}function
+h2(e,c,b){if(c)if(b)var
+f=h2(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-fb(i,h,c){var
+fh(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 d=a[2],f=b[2],g=b[1];if(J(g,e)){var
 b=f,a=d;continue}var
-j=fb(f,d,c);return hZ(g,a[1],j)}return c}return c}}function
-h0(d,c,b,a){if(b){if(a){var
-f=h0(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return f0(rc(d),re,c,g,f)}var
+j=fh(f,d,c);return h2(g,a[1],j)}return c}return c}}function
+h3(d,c,b,a){if(b){if(a){var
+f=h3(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return f5(ro(d),rq,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-rh(b,e,d,c){return c5(e,h0(b,a(b,K(c8)),d,c))}function
-ri(b){var
-d=aF(h,l(b,h));return function(f,e){var
-c=dQ(e,a(b,K(f)));return l(l(c,aF(dQ(c,b),b)),d)}}function
-fc(b,a){if(b)if(a)var
-d=fc(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
+rt(b,e,d,c){return c8(e,h3(b,a(b,K(c$)),d,c))}function
+ru(b){var
+d=aJ(h,l(b,h));return function(f,e){var
+c=dX(e,a(b,K(f)));return l(l(c,aJ(dX(c,b),b)),d)}}function
+fi(b,a){if(b)if(a)var
+d=fi(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-fd(d,a,c){var
-f=K(c8),b=bu(u(K(a),f)),g=hC(a,hB(b,c8));return n(function(a){var
-c=aj(b,a,e);return m(ri(d),g,c)},c)}function
-h1(a){if(a){var
-b=h1(a[2]);return j(e4(a[1]),b)}return e}var
-h2=g(2,g(2,g(2,E(g(2,h)))));function
-rj(a){return j(bU(aW(function(b,a){return v(b[1],a)},e,a)),h)}function
-c9(a){return j(j(rj(a),h2),h)}function
-rk(a,b){var
-c=a[9],d=F(a[9]);return m(rf(c9(b)),d,c)}function
-rl(a){var
-b=a[9];return n(function(a){return 0},b)}function
-h3(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=h3(g,e,d+1|0,b[2],a[2]);if(h)var
+fj(d,a,c){var
+f=K(c$),b=bx(u(K(a),f)),g=hF(a,hE(b,c$));return m(function(a){var
+c=X(b,a,e);return n(ru(d),g,c)},c)}function
+h4(a){if(a){var
+b=h4(a[2]);return j(e_(a[1]),b)}return e}var
+h5=g(2,g(2,g(2,E(g(2,h)))));function
+rv(a){return j(bX(a3(function(b,a){return w(b[1],a)},e,a)),h)}function
+da(a){return j(j(rv(a),h5),h)}function
+rw(a,b){var
+c=a[9],d=F(a[9]);return n(rr(da(b)),d,c)}function
+rx(a){var
+b=a[9];return m(function(a){return 0},b)}function
+h6(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=h6(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?rg(g,b[1]):j;var
+j=f(e,d),i=j?rs(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-dU(c,b){if(b)var
-e=b[1],f=dU(c,b[2]),d=[0,n(function(b){return a(a(K(c[1]),e),b)},b),f];else
+d2(c,b){if(b)var
+e=b[1],f=d2(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fe(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fe(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,a8(fd(c9(g),k,d),j),h]}return dU(c,b)}return dU(c,b)}return dU(c,b)}function
-ff(d,b){if(b){var
-a=aj(b[1],d,0);if(a)var
-c=ff(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+fk(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fk(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bb(fj(da(g),k,d),j),h]}return d2(c,b)}return d2(c,b)}return d2(c,b)}function
+fl(d,b){if(b){var
+a=X(b[1],d,0);if(a)var
+c=fl(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return rm}function
-dV(b,a){if(b){var
-c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-ci(b,a){if(b){var
-c=b[1];return a?[0,ax(c,a[1])]:[0,c]}return a}function
-dW(b,a){var
-c=k(a),d=ci(k(b),c),e=i(a);return[0,dV(i(b),e),d]}function
-h4(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,h4(a,b,d)]},g=function(a){return[0,dW(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-c_(c,b,e,d){var
-f=$(function(d){return R(a(b,d),c)},d);return[0,$(function(d){return u(a(b,d),c)},e),f]}function
-h5(e,d,a,c){if(a){var
-b=a[1],f=h5(e,d,a[2],c),g=k(k(b)),h=c_(e,d,i(k(b)),g);return h4(i(b),h,f)}return c}function
-h6(c,b){var
+e=a;return e}return ry}function
+d3(b,a){if(b){var
+c=b[1];return a?[0,w(c,a[1])]:[0,c]}return a}function
+cm(b,a){if(b){var
+c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
+d4(b,a){var
+c=k(a),d=cm(k(b),c),e=i(a);return[0,d3(i(b),e),d]}function
+h7(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,h7(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+db(c,b,e,d){var
+f=ab(function(d){return P(a(b,d),c)},d);return[0,ab(function(d){return u(a(b,d),c)},e),f]}function
+h8(e,d,a,c){if(a){var
+b=a[1],f=h8(e,d,a[2],c),g=k(k(b)),h=db(e,d,i(k(b)),g);return h7(i(b),h,f)}return c}function
+h9(c,b){var
 d=u(b,c);if(J(b,a(c,d)))return[0,[0,b,d],h];var
 e=u(c,b);return J(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-h7(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:$(function(b){return a(e,b)},c)}var
+h_(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
 g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
-cj(d,c,b){var
-f=a9(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
-fg(c,b,a){return t(cj(c,b,t(a)))}function
-rn(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,a9(f)),h)}function
-h8(b,l,d,c){var
-f=e$(b,l,d[1]);if(z(e,c7(b)))var
+cn(d,c,b){var
+f=aW(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
+fm(c,b,a){return t(cn(c,b,t(a)))}function
+rz(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aW(f)),h)}function
+h$(b,l,d,c){var
+f=ff(b,l,d[1]);if(x(e,c_(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=$(function(c){return j(f,cj(b,d,a(t(c7(b)),c)))},h),p=$(function(c){return j(f,fg(b,d,a(t(c7(b)),c)))},g);return[0,e_(b),p,o]}function
-h9(b,i){var
-d=fa(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=aa(b),r=[0,t(a(a(i,a(aa(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+o=ab(function(c){return j(f,cn(b,d,a(t(c_(b)),c)))},h),p=ab(function(c){return j(f,fm(b,d,a(t(c_(b)),c)))},g);return[0,fe(b),p,o]}function
+ia(b,i){var
+d=fg(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=ac(b),r=[0,t(a(a(i,a(ac(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 k=d;var
-f=ra(b);if(f)var
+f=rn(b);if(f)var
 l=f[1],m=l[2],n=l[1],s=K(b[1]),u=[0,a(a(a(a(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,j(n,m),v],0];else
 var
-o=f;return a8(o,k)}function
-dX(d,e){var
+o=f;return bb(o,k)}function
+d5(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=dX(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=d5(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-h_(b){var
+ib(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return aa(b);var
-d=aa(b);return a(aa(b),d)}function
-ro(c,h,b,d,g){if(typeof
+c!=="number"&&2!==c[0])return ac(b);var
+d=ac(b);return a(ac(b),d)}function
+rA(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=aa(c),q=a(aa(c),p),r=aY(v(e,R(a(a(a(b,b),q),i),h))),s=d[1];return[0,i,a(a(b,b),s),r]}var
-n=u(cj(c,d,t(a(a(b,h_(c)),i))),h);return[0,i,aY(d[1]),n]}var
+p=ac(c),q=a(ac(c),p),r=aV(w(e,P(a(a(a(b,b),q),i),h))),s=d[1];return[0,i,a(a(b,b),s),r]}var
+n=u(cn(c,d,t(a(a(b,ib(c)),i))),h);return[0,i,aV(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
-x=aa(c),y=a(aa(c),x),z=bv(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=ac(c),y=a(ac(c),x),z=by(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(cj(c,d,a(a(b,h_(c)),f)),h);return[1,f,aY(d[1]),w]}}function
-rp(f,b,d,c){var
-g=a(f,d);return aY(v(e,R(l(a(b,c),g),b)))}function
-rq(m,k,c,i,e,b,d){var
+v=u(cn(c,d,a(a(b,ib(c)),f)),h);return[1,f,aV(d[1]),v]}}function
+rB(f,b,d,c){var
+g=a(f,d);return aV(w(e,P(l(a(b,c),g),b)))}function
+rC(m,k,c,i,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=j(l(e,a(a(g(2,h),k),d)),i),p=j(b,c);return o(a(j(b,c),p),n)}return o(l(a(c,e),d),b)}function
-rr(n,m,c,k,e,b,d){var
+rD(n,m,c,k,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 i=o(c,b);if(i){var
 p=l(b,c),q=a(l(b,c),p);return o(j(l(e,a(a(g(2,h),m),d)),k),q)}return i}return o(j(a(c,e),d),b)}function
-rs(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(rq(g,f,e,d,a[2],a[3],c)){var
-h=k(b),j=i(b);return[0,dV([0,a[1]],j),h]}return b}if(rr(g,f,e,d,a[2],a[3],c)){var
-l=k(b),m=ci([0,a[1]],l);return[0,i(b),m]}return b}}function
-h$(d,c,b,a){if(c){if(b){if(a){var
-e=h$(d,c[2],b[2],a[2]);return[0,bc(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-ia(f,e,d,b,a){if(b)if(a)var
-g=ia(f,e,d,b[2],a[2]),c=[0,ro(f,e,d,b[1],a[1]),g];else
+rE(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(rC(g,f,e,d,a[2],a[3],c)){var
+h=k(b),j=i(b);return[0,d3([0,a[1]],j),h]}return b}if(rD(g,f,e,d,a[2],a[3],c)){var
+l=k(b),m=cm([0,a[1]],l);return[0,i(b),m]}return b}}function
+ic(d,c,b,a){if(c){if(b){if(a){var
+e=ic(d,c[2],b[2],a[2]);return[0,bh(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+id(f,e,d,b,a){if(b)if(a)var
+g=id(f,e,d,b[2],a[2]),c=[0,rA(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-ck(b){var
+co(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return t(h)}function
-ib(b,c){var
-d=c7(b);return a(c,a(ck(b),d))}function
-dY(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=z(e,f);if(j){var
-t=i[2],u=a(a(p,ck(b)),f),v=d[1],w=e$(b,h,d[1]),g=q9(h,r,q,e_(b),w,v,o,u,t);if(g)var
-k=g[1],x=a(a(k[2],f),s),l=[0,rn(b,d,k[1],x)];else
+ie(b,c){var
+d=c_(b);return a(c,a(co(b),d))}function
+d6(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=x(e,f);if(j){var
+t=i[2],u=a(a(p,co(b)),f),v=d[1],w=ff(b,h,d[1]),g=rk(h,r,q,fe(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,rz(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -2935,365 +2936,365 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-rt(l,j,g,e,d,q,p,m,b,o,c){var
-r=m[1];if(r){var
-w=b[2],x=n(function(b){return a(w,b)},q),s=a8(f(p,o),x),y=k(c),z=m[2],A=ci($(t,dY(l,j,g,e,d,t(h),b,s,z)),y),B=i(c);return[0,dV(dY(l,j,g,e,d,h,b,s,[0,r[1]]),B),A]}var
-u=m[2];if(u){var
-C=b[2],D=n(function(b){return a(C,b)},q),v=a8(f(p,o),D),E=k(c),F=[0,u[1]],G=ci($(t,dY(l,j,g,e,d,t(h),b,v,F)),E),H=i(c);return[0,dV(dY(l,j,g,e,d,h,b,v,0),H),G]}return c}function
-fh(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c6(b,o);if(d){var
-e=c6(b,a);if(e){var
-n=dO(p,b),q=fh(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rt(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return a8(c5(b,a),r)}return a}return a}return a}function
-ru(a){var
-b=a[4];return hJ(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dZ(b,a){return aj(a,b,[0,e,e,h,h])}function
-rv(f,d,a,c,b){var
-g=fb(c,b,n(function(a){return e},a)),h=F(f[9]);return rh(c9(d),h,a,g)}function
-ic(e,c,b){if(c)if(b)var
-f=ic(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
+rF(l,j,g,e,d,q,p,n,b,o,c){var
+r=n[1];if(r){var
+w=b[2],x=m(function(b){return a(w,b)},q),s=bb(f(p,o),x),y=k(c),z=n[2],A=cm(ab(t,d6(l,j,g,e,d,t(h),b,s,z)),y),B=i(c);return[0,d3(d6(l,j,g,e,d,h,b,s,[0,r[1]]),B),A]}var
+u=n[2];if(u){var
+C=b[2],D=m(function(b){return a(C,b)},q),v=bb(f(p,o),D),E=k(c),F=[0,u[1]],G=cm(ab(t,d6(l,j,g,e,d,t(h),b,v,F)),E),H=i(c);return[0,d3(d6(l,j,g,e,d,h,b,v,0),H),G]}return c}function
+fn(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=c9(b,o);if(d){var
+e=c9(b,a);if(e){var
+n=dV(p,b),q=fn(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rF(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bb(c8(b,a),r)}return a}return a}return a}function
+rG(a){var
+b=a[4];return hM(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+d7(b,a){return X(a,b,[0,e,e,h,h])}function
+rH(f,d,a,c,b){var
+g=fh(c,b,m(function(a){return e},a)),h=F(f[9]);return rt(da(d),h,a,g)}function
+ig(e,c,b){if(c)if(b)var
+f=ig(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-rw(i,f,w,b,v,u,d,t,s,r,q,a,c){var
-j=c5(F(d),a),k=hR(a,s,e,e);if(k){var
-l=k[1];if(J(l[1],b)&&z(e,b)){var
-x=bt(g(2,h),h2);if(o(h1(j),x)){var
-m=ay(c6(F(d),a),q),n=rv(i,f,w,j,t),p=e9(a,r),y=J(m,e)?n:ic(m,f,n),A=rp(b,u,l[2],p);return h$(function(a,c,d){return rs(i,b,A,p,a,c,d)},v,y,c)}}return c}return c}function
-rx(a,l,j,b,h,u,Q,P,g,O,f){var
-v=l[3],d=dX(O,l[4]),c=n(i,d),w=ao(function(b){return aL(b,a[2])},c);if(w){var
-m=h5(l[3],j,d,g),o=f[1];if(o){var
-R=[0,o[1],o[2]],p=ff(u,c);if(p)var
-x=p[1],y=h6(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
-d=aj(i(c),g,ch),f=h7(S,A,k(c),d);return h8(a,e,dZ(b,i(c)),f)},d),B=h9(a,e),C=a8(T,n(k,B)),q=n(i,B),U=c9(b),D=n(function(a){return fc(h,a)},x),E=fe(a,b,c,n(function(a){return dZ(b,a)[2]},c),D,q),V=rw(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return fd(U,a,D)},F=[0,fh(a,e,ib(a,A),C,E,q,Y,X,W,b,V)];else
+rI(i,f,w,b,v,u,d,t,s,r,q,a,c){var
+j=c8(F(d),a),k=hU(a,s,e,e);if(k){var
+l=k[1];if(J(l[1],b)&&x(e,b)){var
+y=bw(g(2,h),h5);if(o(h4(j),y)){var
+m=aq(c9(F(d),a),q),n=rH(i,f,w,j,t),p=fd(a,r),z=J(m,e)?n:ig(m,f,n),A=rB(b,u,l[2],p);return ic(function(a,c,d){return rE(i,b,A,p,a,c,d)},v,z,c)}}return c}return c}function
+rJ(a,l,j,b,h,u,Q,P,g,O,f){var
+v=l[3],d=d5(O,l[4]),c=m(i,d),w=ao(function(b){return aA(b,a[2])},c);if(w){var
+n=h8(l[3],j,d,g),o=f[1];if(o){var
+R=[0,o[1],o[2]],p=fl(u,c);if(p)var
+x=p[1],y=h9(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=m(function(c){var
+d=X(i(c),g,cl),f=h_(S,A,k(c),d);return h$(a,e,d7(b,i(c)),f)},d),B=ia(a,e),C=bb(T,m(k,B)),q=m(i,B),U=da(b),D=m(function(a){return fi(h,a)},x),E=fk(a,b,c,m(function(a){return d7(b,a)[2]},c),D,q),V=rI(a,b,h,Q,P,e,c,x,C,E,q,R,n),W=0,Y=f[2],Z=function(a){return fj(U,a,D)},F=[0,fn(a,e,ie(a,A),C,E,q,Z,Y,W,b,V)];else
 var
 F=p;return F}var
 r=f[2];if(r){var
-s=ff(u,c);if(s)var
-Z=s[1],G=h6(v,j),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
-d=aj(i(c),g,ch),e=h7(_,I,k(c),d);return h8(a,t,dZ(b,i(c)),e)},d),J=h9(a,t),aa=a8($,n(k,J)),K=n(i,J),ab=c9(b),L=n(function(a){return fc(h,a)},Z),ac=fe(a,b,c,n(function(a){return dZ(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return fd(ab,a,L)},M=[0,fh(a,t,ib(a,I),aa,ac,K,af,ae,ad,b,m)];else
+s=fl(u,c);if(s)var
+_=s[1],G=h9(v,j),H=G[1],t=H[1],I=G[2],$=H[2],aa=m(function(c){var
+d=X(i(c),g,cl),e=h_($,I,k(c),d);return h$(a,t,d7(b,i(c)),e)},d),J=ia(a,t),ab=bb(aa,m(k,J)),K=m(i,J),ac=da(b),L=m(function(a){return fi(h,a)},_),ad=fk(a,b,c,m(function(a){return d7(b,a)[2]},c),L,K),ae=0,af=[0,r[1],r[2]],ag=function(a){return fj(ac,a,L)},M=[0,fn(a,t,ie(a,I),ab,ad,K,ag,af,ae,b,n)];else
 var
 M=s;return M}var
-N=[0,m]}else
+N=[0,n]}else
 var
 N=w;return N}function
-d0(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,d0(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-id(d,c,b,a){if(a)var
-e=a[1],h=id(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ce(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+d8(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,d8(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+ih(d,c,b,a){if(a)var
+e=a[1],h=ih(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ci(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fi=[0,e,0];function
-ry(e,b,a){var
-f=ci([0,e],k(a)),g=ci(k(b),f),c=i(b);if(c)var
-h=c[1],d=v(i(a),h);else
+fo=[0,e,0];function
+rK(e,b,a){var
+f=cm([0,e],k(a)),g=cm(k(b),f),c=i(b);if(c)var
+h=c[1],d=w(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-rz(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=c_(e,c,a[3],a[4]);return d0(function(a){return ry(c,g,a)},f,b)}return b}return b}function
-ie(d,a,c,b){var
-e=bw(fi,c),f=a[4],g=a[3];return c4(function(a,c){return rz(d,g,b,a,c)},f,e)}function
-ig(b,a){return v(e,l(b,at(n(i,a))))}function
-ih(b){var
+rL(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=db(e,c,a[3],a[4]);return d8(function(a){return rK(c,g,a)},f,b)}return b}return b}function
+ii(d,a,c,b){var
+e=bz(fo,c),f=a[4],g=a[3];return c7(function(a,c){return rL(d,g,b,a,c)},f,e)}function
+ij(b,a){return w(e,l(b,aw(m(i,a))))}function
+ik(b){var
 a=k(b);return a?a[1]:e}function
-d1(a){return k(a)?0:1}function
-rA(a){return F(cf(d1,a))}function
-ii(b,a){var
+d9(a){return k(a)?0:1}function
+rM(a){return F(cj(d9,a))}function
+il(b,a){var
 c=k(a);if(c){var
-d=j(i(a),b);return ax(c[1],d)}return j(i(a),b)}function
-rB(g,f,e,d,a){var
-b=d1(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,ih(a))),c=v(i(a),j);else
+d=j(i(a),b);return av(c[1],d)}return j(i(a),b)}function
+rN(g,f,e,d,a){var
+b=d9(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,ik(a))),c=w(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,ii(f,a)]]}function
-d2(a){var
+c=i(a);return[0,[0,c],[0,il(f,a)]]}function
+d_(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-rC(b,a){var
-c=rA(a),d=at(n(ih,a)),e=ig(b,a);return n(function(a){return rB(b,e,d,c,a)},a)}function
-rD(c,b){var
-d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
-rE(e,d,b){var
-f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
-d3(b){var
+rO(b,a){var
+c=rM(a),d=aw(m(ik,a)),e=ij(b,a);return m(function(a){return rN(b,e,d,c,a)},a)}function
+rP(c,b){var
+d=c[10],h=d?w(e,l(d[1],b)):e,f=c[11],i=f?w(e,l(b,f[1])):e,g=w(h,i);return a(g,g)}function
+rQ(e,d,b){var
+f=l(d,b),c=w(l(b,e),f);return a(c,c)}function
+d$(b){var
 a=b[10];return a?o(e,a[1]):a}function
-fj(b){var
+fp(b){var
 a=b[11];return a?o(a[1],e):a}function
-rF(b,a){var
-c=d3(b),d=c?z(a,e):c;if(d)var
+rR(b,a){var
+c=d$(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fj(b);if(g)return z(e,a);var
+g=fp(b);if(g)return x(e,a);var
 f=g}return f}function
-ij(c,b){return at(n(function(b){return rF(c,b)?e:a(b,b)},b))}function
-ik(b,a){return d3(b)?a:n(t,a)}function
-il(a){return aW(v,dR(e,a),a)}function
-rG(a,c){var
-d=d3(a),b=d||fj(a);return b?z(il(ik(a,c)),e):b}function
-rH(e,d,c,b){var
-f=a(e,d),g=k(b),h=R(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
-im(b,e,d,c){function
-f(a){return dS([0,b,b],rH(b,e,c,im(b,j(e,h),a,c)))}function
+im(c,b){return aw(m(function(b){return rR(c,b)?e:a(b,b)},b))}function
+io(b,a){return d$(b)?a:m(t,a)}function
+ip(a){return a3(w,dY(e,a),a)}function
+rS(a,c){var
+d=d$(a),b=d||fp(a);return b?x(ip(io(a,c)),e):b}function
+rT(e,d,c,b){var
+f=a(e,d),g=k(b),h=P(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
+iq(b,e,d,c){function
+f(a){return dZ([0,b,b],rT(b,e,c,iq(b,j(e,h),a,c)))}function
 i(c){return[0,b,a(g(2,h),b)]}return 0===d?i(0):f(d-1|0)}function
-io(c,b,a){function
-d(b){return io(c,b,cg(c,a,a))}function
+ir(c,b,a){function
+d(b){return ir(c,b,ck(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-rI(b,n,d,c,m){var
-p=aF(m,K(d)),f=aX(b,e4(c),p),q=k(f),i=o(a(g(2,h),q),b);if(i)var
-j=im(b,h,n,f),r=o(e,c)?j:qY(b,j),l=[0,io(b,d,r)];else
+rU(b,n,d,c,m){var
+p=aJ(m,K(d)),f=a4(b,e_(c),p),q=k(f),i=o(a(g(2,h),q),b);if(i)var
+j=iq(b,h,n,f),r=o(e,c)?j:q$(b,j),l=[0,ir(b,d,r)];else
 var
 l=i;return l}function
-rJ(o,n,d,c){var
-p=a(g(2,h),c),b=v(e,u(a(E(g(2,h)),d),p)),q=bU(c),f=v(e,j(l(bU(e4(d)),q),h)),i=j(j(bU(o),b),f),r=j(bv(i),h),s=bv(b),k=ax(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),w=bu(j(j(b,m),t)),x=bu(m);return[0,[0,bu(k),x],w]}function
-ip(a,h,d,c){var
-e=rJ(a,h,d,c),f=e[1],g=aF(a,K(e[2])),b=rI(g,f[1],f[2],d,c),i=b?[0,hL(g,a,b[1])]:b;return i}var
-rK=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),iq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-c$(g,f,c,b){if(o(b,e))return 0;if(z(a(rK,b),c))return 0;if(z(c,a(t(iq),b))){var
-d=ip(g,f,t(iq),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return ip(g,f,c,b)}function
-fk(a,g,f){var
+rV(o,n,d,c){var
+p=a(g(2,h),c),b=w(e,u(a(E(g(2,h)),d),p)),q=bX(c),f=w(e,j(l(bX(e_(d)),q),h)),i=j(j(bX(o),b),f),r=j(by(i),h),s=by(b),k=av(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),v=bx(j(j(b,m),t)),x=bx(m);return[0,[0,bx(k),x],v]}function
+is(a,h,d,c){var
+e=rV(a,h,d,c),f=e[1],g=aJ(a,K(e[2])),b=rU(g,f[1],f[2],d,c),i=b?[0,hO(g,a,b[1])]:b;return i}var
+rW=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),it=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+dc(g,f,c,b){if(o(b,e))return 0;if(x(a(rW,b),c))return 0;if(x(c,a(t(it),b))){var
+d=is(g,f,t(it),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return is(g,f,c,b)}function
+fq(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=c$(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-rL(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=j(b,a(e,fk(c,b,d))),g=[0,R(a(b,b),f)],i=a(e,b),k=j(fk(c,b,d),i);return[0,[0,u(a(b,fk(c,b,d)),k)],g]}function
-ir(d,c){var
-e=aa(d);return function(b,f){var
-g=a(b[2],e),h=ij(d,f),i=a(b[1],b[1]);return R(aY(a(a(a(c,c),i),h)),g)}}function
-is(d,b,h,f,c){if(J(h[1],e)&&rG(d,c)){var
-g=il(ik(d,c)),i=a(g,g);return t(bv(u(a(a(b,b),i),f)))}var
-j=ij(d,c);return aY(R(a(a(b,b),j),f))}function
-it(a){return a?a[1][2]:h}function
-iu(b){var
-c=aa(b);return function(b){return $(function(b){return a(b[1],c)},b)}}function
-rM(b,c){var
-e=it(c);function
+h=a[8],d=dc(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+rX(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=j(b,a(e,fq(c,b,d))),g=[0,P(a(b,b),f)],i=a(e,b),k=j(fq(c,b,d),i);return[0,[0,u(a(b,fq(c,b,d)),k)],g]}function
+iu(d,c){var
+e=ac(d);return function(b,f){var
+g=a(b[2],e),h=im(d,f),i=a(b[1],b[1]);return P(aV(a(a(a(c,c),i),h)),g)}}function
+iv(d,b,h,f,c){if(J(h[1],e)&&rS(d,c)){var
+g=ip(io(d,c)),i=a(g,g);return t(by(u(a(a(b,b),i),f)))}var
+j=im(d,c);return aV(P(a(a(b,b),j),f))}function
+iw(a){return a?a[1][2]:h}function
+ix(b){var
+c=ac(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+rY(b,c){var
+e=iw(c);function
 g(b){return a(e,b)}function
-d(a){return $(g,a)}var
-h=f(iu(b),c),i=[0,$(t,f(iu(b),c)),h],j=d(b[11]);return dW([0,d(b[10]),j],i)}function
-iv(c,b){var
-d=aa(c);return function(f,e){var
-g=a(a(d,it(f)),d),h=rM(c,f),i=h[1];if(i){var
+d(a){return ab(g,a)}var
+h=f(ix(b),c),i=[0,ab(t,f(ix(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
+iy(c,b){var
+d=ac(c);return function(f,e){var
+g=a(a(d,iw(f)),d),h=rY(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],m=[0,R(a(b,at(n(function(b){var
-c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,u(a(b,at(n(function(b){var
-c=a(k,b);return ax(a(l,b),c)},e))),g)],m]}return ch}return ch}}function
-rN(b,f){var
-c=aa(b);return function(g){var
+k=j[1],l=i[1],n=[0,P(a(b,aw(m(function(b){var
+c=a(k,b);return w(a(l,b),c)},e))),g)];return[0,[0,u(a(b,aw(m(function(b){var
+c=a(k,b);return av(a(l,b),c)},e))),g)],n]}return cl}return cl}}function
+rZ(b,f){var
+c=ac(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,R(a(f,at(n(function(a){return rE(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,P(a(f,aw(m(function(a){return rQ(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=a(c,c);return[0,[0,u(a(f,at(n(function(a){return rD(b,a)},g))),m)],i]}}function
-iw(b,c,j,a){var
+n=a(c,c);return[0,[0,u(a(f,aw(m(function(a){return rP(b,a)},g))),n)],i]}}function
+iz(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(rN(b,c),a):rL(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(rZ(b,c),a):rX(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=m(iv(b,c),[0,e],a),o=[0,m(ir(b,c),e,a)],p=n(t,a);return dW([0,[0,t(m(ir(b,c),e,p))],o],l)}return m(iv(b,c),0,a)}var
-g=d[1],h=ay(a,a),k=[0,is(b,c,g,h,a)];return[0,[0,t(is(b,c,g,h,n(t,a)))],k]}}function
-rO(a,c,b){var
+e=i[1],l=n(iy(b,c),[0,e],a),o=[0,n(iu(b,c),e,a)],p=m(t,a);return d4([0,[0,t(n(iu(b,c),e,p))],o],l)}return n(iy(b,c),0,a)}var
+g=d[1],h=aq(a,a),k=[0,iv(b,c,g,h,a)];return[0,[0,t(iv(b,c,g,h,m(t,a)))],k]}}function
+r0(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bw(iw(a,c,b,0),i)];else
+i=a[2],f=[0,bz(iz(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hU(a);if(g)var
-j=a[9],h=[0,n(function(d){return iw(a,c,b,d)},j)];else
+g=hX(a);if(g)var
+j=a[9],h=[0,m(function(d){return iz(a,c,b,d)},j)];else
 var
 h=g;return h}function
-ix(d,c,b,a){function
+iA(d,c,b,a){function
 e(b){var
-e=ix(d,c+1|0,b,hH(a));return[0,m(d,c,dR(rP,a)),e]}function
+e=iA(d,c+1|0,b,hK(a));return[0,n(d,c,dY(r1,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-rQ(e,d,c,b,j,i,h,a,g,f){var
-k=ia(e,c,a,b,g),l=d[2],m=0;return bG(ix(function(f,g){return rx(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-fl(a,b){var
-c=a[4];return ce(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-rR(a,e,d,c){var
-b=ie(a,e,d,c);return[0,ig(a,b),b]}function
-rS(c,b,a){return d1(a)?b:v(b,ii(c,a))}function
-iy(c,a,b){if(a){if(b){var
-d=iy(c,a[2],b[2]);return[0,rS(c,a[1],b[1]),d]}return a}return a}function
-rT(f,a,b){var
-c=bV(0,a[2]),g=cf(function(b){return fl(a,b)},c),d=n(function(c){return rR(f,a,b,c)},g),h=bw(e,b),i=c4(function(b,a){return iy(a[1],b,a[2])},d,h);return[0,d,K(F(cf(function(b){return dN(fl(a,b))},c))),i]}function
-iz(b,a){if(b)if(a)var
-d=iz(b[2],a[2]),c=[0,dW(b[1],a[1]),d];else
+r2(e,d,c,b,j,i,h,a,g,f){var
+k=id(e,c,a,b,g),l=d[2],m=0;return bI(iA(function(f,g){return rJ(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+fr(a,b){var
+c=a[4];return ci(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+r3(a,e,d,c){var
+b=ii(a,e,d,c);return[0,ij(a,b),b]}function
+r4(c,b,a){return d9(a)?b:w(b,il(c,a))}function
+iB(c,a,b){if(a){if(b){var
+d=iB(c,a[2],b[2]);return[0,r4(c,a[1],b[1]),d]}return a}return a}function
+r5(f,a,b){var
+c=bY(0,a[2]),g=cj(function(b){return fr(a,b)},c),d=m(function(c){return r3(f,a,b,c)},g),h=bz(e,b),i=c7(function(b,a){return iB(a[1],b,a[2])},d,h);return[0,d,K(F(cj(function(b){return dU(fr(a,b))},c))),i]}function
+iC(b,a){if(b)if(a)var
+d=iC(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-rU(c,b,a,g){var
-d=d2(b);if(d)var
-e=function(a){return iz(g,rC(c,a))},h=e(bw(fi,b[2])),i=function(d){return fl(a,d)?e(ie(c,a,b[2],d)):h},f=[0,n(i,bV(0,a[2]))];else
+r6(c,b,a,g){var
+d=d_(b);if(d)var
+e=function(a){return iC(g,rO(c,a))},h=e(bz(fo,b[2])),i=function(d){return fr(a,d)?e(ii(c,a,b[2],d)):h},f=[0,m(i,bY(0,a[2]))];else
 var
 f=d;return f}function
-d4(a){return a[12]}function
-aq(b,a){return aj(a,b[13],0)}function
-cl(b,a){return aj(a,b[14],e)}function
-rV(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
-fm(c,b,a){if(c){if(b){if(a){var
-d=fm(c[2],b[2],a[2]),f=a[1];return j(rV(l(c[1],b[1]),f),d)}return e}return e}return e}function
-bW(b,a){var
+ea(a){return a[12]}function
+as(b,a){return X(a,b[13],0)}function
+cp(b,a){return X(a,b[14],e)}function
+r7(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
+fs(c,b,a){if(c){if(b){if(a){var
+d=fs(c[2],b[2],a[2]),f=a[1];return j(r7(l(c[1],b[1]),f),d)}return e}return e}return e}function
+bZ(b,a){var
 c=b[2];return F(a)===c?1:0}function
-rW(b,i,h,d,c){var
-e=bW(b,aq(b,d)),f=e?bW(b,aq(b,c)):e;if(f)var
-k=cl(b,c),m=a(i,l(cl(b,d),k)),n=aq(b,c),g=[0,j(fm(aq(b,d),n,h),m)];else
+r8(b,i,h,d,c){var
+e=bZ(b,as(b,d)),f=e?bZ(b,as(b,c)):e;if(f)var
+k=cp(b,c),m=a(i,l(cp(b,d),k)),n=as(b,c),g=[0,j(fs(as(b,d),n,h),m)];else
 var
 g=f;return g}function
-iA(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,d4(f))),g)}return b}function
-iB(f,d,c){if(d){if(c){var
-b=c[1],g=iB(f,d[2],c[2]);if(z(e,b[1])&&d1(d[1])&&z(b[2],f)){var
-h=b[3],i=l(f,b[2]);return v(g,l(a(b[1],i),h))}return g}return e}return e}function
-rX(a){var
+iD(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,ea(f))),g)}return b}function
+iE(f,d,c){if(d){if(c){var
+b=c[1],g=iE(f,d[2],c[2]);if(x(e,b[1])&&d9(d[1])&&x(b[2],f)){var
+h=b[3],i=l(f,b[2]);return w(g,l(a(b[1],i),h))}return g}return e}return e}function
+r9(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-rY(d,c,b,a){var
-e=aM(d[3],c);return n(rX,aM(aM(b,a),e))}function
-rZ(a){return z(e,a[1])?a[3]:e}function
-iC(b,a){var
-c=k(a);return iB(i(a),c,b)}function
-r0(e,d,c,b){var
-f=iC(b,[0,e,bw(fi,d[2])]),g=a(c[2],f),h=c[1];return j(at(n(function(a){return iC(b,a)},h)),g)}function
-r1(b,a){var
-c=b[3];return aM(n(i,a),c)}function
-r2(f,b,e,i,h,d,c){var
-k=aq(b,c),g=rY(e,h,aq(b,d),k),m=r0(f,b,e,g),o=at(n(rZ,g)),p=cl(b,c),q=a(f,l(cl(b,d),p)),r=r1(e,i),s=aq(b,c);return l(l(j(fm(aq(b,d),s,r),q),o),m)}function
-r3(a){var
+r_(d,c,b,a){var
+e=ap(d[3],c);return m(r9,ap(ap(b,a),e))}function
+r$(a){return x(e,a[1])?a[3]:e}function
+iF(b,a){var
+c=k(a);return iE(i(a),c,b)}function
+sa(e,d,c,b){var
+f=iF(b,[0,e,bz(fo,d[2])]),g=a(c[2],f),h=c[1];return j(aw(m(function(a){return iF(b,a)},h)),g)}function
+sb(b,a){var
+c=b[3];return ap(m(i,a),c)}function
+sc(f,b,e,i,h,d,c){var
+k=as(b,c),g=r_(e,h,as(b,d),k),n=sa(f,b,e,g),o=aw(m(r$,g)),p=cp(b,c),q=a(f,l(cp(b,d),p)),r=sb(e,i),s=as(b,c);return l(l(j(fs(as(b,d),s,r),q),o),n)}function
+sd(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return d2(a);return 0}return 0}return 0}function
-r4(m,a,l,k,b,d,c){var
-f=r3(a),g=f?bW(a,aq(a,d)):f,h=g?bW(a,aq(a,c)):g,i=h?bW(a,b):h,j=i?ao(function(a){return o(e,a)},b):i,n=j?[0,r2(m,a,l,k,b,d,c)]:j;return n}function
-r5(c,b,a,j,i,h,g,f,e){var
-d=aL(0,b[2]);return d?iA(c,a,r4(a,c,j,i,h,b[1],g),f,e):d}function
-iD(b,a){var
+d==="number"&&!d)return d_(a);return 0}return 0}return 0}function
+se(m,a,l,k,b,d,c){var
+f=sd(a),g=f?bZ(a,as(a,d)):f,h=g?bZ(a,as(a,c)):g,i=h?bZ(a,b):h,j=i?ao(function(a){return o(e,a)},b):i,n=j?[0,sc(m,a,l,k,b,d,c)]:j;return n}function
+sf(c,b,a,j,i,h,g,f,e){var
+d=aA(0,b[2]);return d?iD(c,a,se(a,c,j,i,h,b[1],g),f,e):d}function
+iG(b,a){var
 c=k(b);if(c)var
-g=c[1],d=ax(k(a),g);else
+g=c[1],d=av(k(a),g);else
 var
 d=k(a);var
 e=i(b);if(e)var
-h=e[1],f=v(i(a),h);else
+h=e[1],f=w(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-r6(d,c,b,a){switch(a[0]){case
+sg(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=c_(c,d,a[2],a[3]);return d0(function(a){return iD(f,a)},e,b);default:var
-h=a[1],g=0,i=c_(c,d,a[2],a[3]);return id(function(a){return iD(i,a)},h,g,b)}}function
-r7(d,c,b,a){return c4(function(a,b){return r6(d,c,a,b)},a,b)}function
-da(a){return z(e,a[1])}function
-r8(a){return z(a[1],a[2])}function
-d5(c,b,d,a){function
+e=a[1],f=db(c,d,a[2],a[3]);return d8(function(a){return iG(f,a)},e,b);default:var
+h=a[1],g=0,i=db(c,d,a[2],a[3]);return ih(function(a){return iG(i,a)},h,g,b)}}function
+sh(d,c,b,a){return c7(function(a,b){return sg(d,c,a,b)},a,b)}function
+dd(a){return x(e,a[1])}function
+si(a){return x(a[1],a[2])}function
+eb(c,b,d,a){function
 e(d){if(a){var
-e=d5(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,d5(c,b,d,0)]}function
+e=eb(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eb(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-fn(a){var
-b=d5(a[17],[0,e,h],a[2],a[18]);return aM(d5(a[15],[0,h,h],a[2],a[16]),b)}function
-cm(b){var
+de(a){var
+b=eb(a[17],[0,e,h],a[2],a[18]);return ap(eb(a[15],[0,h,h],a[2],a[16]),b)}function
+cq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-d6(b,c){var
+df(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return da(i(c))?0:2;case
-2:return da(i(c))?cm(b)?0:1:2;case
+1:return dd(i(c))?0:2;case
+2:return dd(i(c))?cq(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cm(b)&&da(i(c))&&da(d)&&r8(d))return 0;return 2;case
-1:if(cm(b)&&o(e,a[1][1]))return 0;return 2;default:return da(a[1])?1:2}}function
-r9(c){var
+d=a[1];if(cq(b)&&dd(i(c))&&dd(d)&&si(d))return 0;return 2;case
+1:if(cq(b)&&o(e,a[1][1]))return 0;return 2;default:return dd(a[1])?1:2}}function
+sj(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-d7(c,i,b,h){var
-a=c$(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=o(b,e)?ax(f,c):f,g=[0,[0,d[1],j]];else
+ec(c,i,b,h){var
+a=dc(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=o(b,e)?av(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bX(s,c,b,g,B,r,d){var
+bJ(s,c,b,g,B,r,d){var
 h=i(r)[1],k=i(r)[2],f=s[5];if(typeof
 f==="number")switch(f){case
-0:return[0,aX(b,d,c)];case
+0:return[0,a4(b,d,c)];case
 1:var
-C=a(k,c);return[0,aX(b,t(a(h,d)),C)];case
-2:if(cm(s)){var
-D=a(k,c);return d7(b,g,t(a(h,d)),D)}var
-E=a(k,c);return d7(b,g,t(a(h,l(c,d))),E);case
-3:return 0;default:return[0,aX(b,v(e,d),c)]}else
+C=a(k,c);return[0,a4(b,t(a(h,d)),C)];case
+2:if(cq(s)){var
+D=a(k,c);return ec(b,g,t(a(h,d)),D)}var
+E=a(k,c);return ec(b,g,t(a(h,l(c,d))),E);case
+3:return 0;default:return[0,a4(b,w(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],w=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),w),G),I=a(c,k);return q2(b,g,B,a(j(a(h,d),I),w),H);case
+u=f[1],v=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),v),G),I=a(c,k);return rd(b,g,B,a(j(a(h,d),I),v),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=q7(b,j(a(d,m[2]),K),J);if(n){var
-x=n[1],p=d7(b,g,t(x[2]),b);if(p)var
-q=d7(b,g,t(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=ri(b,j(a(d,m[2]),K),J);if(n){var
+x=n[1],p=ec(b,g,t(x[2]),b);if(p)var
+q=ec(b,g,t(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,aX(b,d,c)]:[0,[0,e,e]]}}function
-fo(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a4(b,d,c)]:[0,[0,e,e]]}}function
+ft(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iE(b,j,h,g,f,d,a){if(a)return $(i,bX(b,j,h,g,f,d,a[1]));var
-c=r9(b),k=c?[0,e]:c;return k}function
-iF(g,f,e,d,c,b,a){return a?$(k,bX(g,f,e,d,c,b,a[1])):a}function
-r_(f,d,c,b){var
-g=a(b,b),h=v(a(c,c),g),i=z(e,c)?a(c,c):z(b,e)?a(b,b):e,j=a(d,d),k=R(t(a(f,i)),j),l=a(d,d);return[0,u(t(a(f,h)),l),k]}function
-r$(b,m,g,f){var
+iH(b,j,h,g,f,d,a){if(a)return ab(i,bJ(b,j,h,g,f,d,a[1]));var
+c=sj(b),k=c?[0,e]:c;return k}function
+iI(g,f,e,d,c,b,a){return a?ab(k,bJ(g,f,e,d,c,b,a[1])):a}function
+sk(f,d,c,b){var
+g=a(b,b),h=w(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=P(t(a(f,i)),j),l=a(d,d);return[0,u(t(a(f,h)),l),k]}function
+sl(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,r_(m,a(b,e),q,o)];else
+h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sk(m,a(b,e),q,o)];else
 var
 i=d;var
 j=i}else
 var
 j=c;return j}function
-sa(a){var
-c=k(a),d=$(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-sb(b,a){return cm(b)?sa(a):a}function
-fp(b,e,d,g,f,a,c){switch(d6(b,a)){case
+sm(a){var
+c=k(a),d=ab(function(a){return w(e,a)},c),b=i(a),f=b?w(e,b[1]):e;return[0,[0,f],d]}function
+sn(b,a){return cq(b)?sm(a):a}function
+fu(b,e,d,g,f,a,c){switch(df(b,a)){case
 0:var
-j=iF(b,e,d,g,f,a,i(c));return fo(iE(b,e,d,g,f,a,k(c)),j);case
+j=iI(b,e,d,g,f,a,i(c));return ft(iH(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=iF(b,e,d,g,f,a,k(c));return fo(iE(b,e,d,g,f,a,i(c)),l);default:var
+l=iI(b,e,d,g,f,a,k(c));return ft(iH(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return r$(e,d,a,c);return 0}}function
-fq(a,f,e,d,c,b,p){var
-i=sb(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return sl(e,d,a,c);return 0}}function
+fv(a,f,e,d,c,b,p){var
+i=sn(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(J(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bX(a,f,e,d,c,b,g)}return fp(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fp(a,f,e,d,c,b,[0,[0,g],0])}return fp(a,f,e,d,c,b,[0,0,h])}function
-db(b,a){return c4(v,a,b)}function
-sc(a){if(a)var
-b=a[2],c=a[1],e=n(k,b),f=db(k(c),e),g=n(i,b),d=[0,[0,db(i(c),g),f]];else
+n=1;if(n)return bJ(a,f,e,d,c,b,g)}return fu(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fu(a,f,e,d,c,b,[0,[0,g],0])}return fu(a,f,e,d,c,b,[0,0,h])}function
+dg(b,a){return c7(w,a,b)}function
+so(a){if(a)var
+b=a[2],c=a[1],e=m(k,b),f=dg(k(c),e),g=m(i,b),d=[0,[0,dg(i(c),g),f]];else
 var
 d=a;return d}function
-iG(c,b,a){var
-d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
-fr(d,b,a){if(b){var
-c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
-sd(b,a){var
-c=k(a),d=fr(ax,k(b),c),e=i(a);return[0,iG(ax,i(b),e),d]}function
-se(b,a){var
-c=k(a),d=iG(v,k(b),c),e=i(a);return[0,fr(v,i(b),e),d]}function
-fs(b,a){if(a){var
-c=a[2],d=a[1];return c?m(b,d,fs(b,c)):d}return ch}function
-sf(g){function
+iJ(c,b,a){var
+d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
+fw(d,b,a){if(b){var
+c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
+sp(b,a){var
+c=k(a),d=fw(av,k(b),c),e=i(a);return[0,iJ(av,i(b),e),d]}function
+sq(b,a){var
+c=k(a),d=iJ(w,k(b),c),e=i(a);return[0,fw(w,i(b),e),d]}function
+fx(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fx(b,c)):d}return cl}function
+sr(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3309,177 +3310,177 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return a8(c[1],f)}var
+f=e(b);return bb(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-sg(b,a){return aW(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
-dc(a,b,f){if(f){var
-c=f[2],d=f[1];if(z(a,d)){var
-g=dc(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+ss(b,a){return a3(function(c,a){return j(w(e,l(c,b)),a)},e,a)}function
+dh(a,b,f){if(f){var
+c=f[2],d=f[1];if(x(a,d)){var
+g=dh(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
 i=function(f){if(J(d,a)){var
-e=dc(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dc(a,b,c)},k=function(b){return dc(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
-sh=sf([0,function(b,a){return o(a,b)}]);function
-iH(b,a){var
-c=f(sh[5],a);return aj(hA(b),c,e)}function
-si(b,a){return F(cf(function(a){return z(b,a)},a))}function
-sj(p,c){var
-b=hF(p,F(c)),d=n(i,c),e=n(k,c),f=iH(b,d),g=iH(b,e),h=dc(f,hC(b,si(f,d)),d),l=aL(0,b),m=l?h[2]===b?1:0:l;if(m)var
-q=K(b),r=sg(g,e),s=R(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
+e=dh(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dh(a,b,c)},k=function(b){return dh(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+st=sr([0,function(b,a){return o(a,b)}]);function
+iK(b,a){var
+c=f(st[5],a);return X(hD(b),c,e)}function
+su(b,a){return F(cj(function(a){return x(b,a)},a))}function
+sv(p,c){var
+b=hI(p,F(c)),d=m(i,c),e=m(k,c),f=iK(b,d),g=iK(b,e),h=dh(f,hF(b,su(f,d)),d),l=aA(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=K(b),r=ss(g,e),s=P(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
 var
-o=m;return o}function
-iI(a){return aW(j,e,a)}function
-sk(b,a){return iI(n(function(a){return v(e,l(b,k(a)))},a))}function
-iJ(c,b){var
+o=n;return o}function
+iL(a){return a3(j,e,a)}function
+sw(b,a){return iL(m(function(a){return w(e,l(b,k(a)))},a))}function
+iM(c,b){var
 d=i(b),e=k(b);return j(a(l(c,h),e),d)}function
-sl(b,a){var
-c=K(F([0,b,a])),d=n(i,a),e=db(i(b),d),f=n(function(a){return iJ(c,a)},a),g=db(iJ(c,b),f),h=R(l(g,iI(n(i,[0,b,a]))),c);return[0,u(sk(e,[0,b,a]),c),h]}function
-sm(a){var
-b=a?[0,sl(a[1],a[2])]:a;return b}function
-sn(a){var
-c=k(a),d=$(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
-so(a){return aW(function(c,a){var
+sx(b,a){var
+c=K(F([0,b,a])),d=m(i,a),e=dg(i(b),d),f=m(function(a){return iM(c,a)},a),g=dg(iM(c,b),f),h=P(l(g,iL(m(i,[0,b,a]))),c);return[0,u(sw(e,[0,b,a]),c),h]}function
+sy(a){var
+b=a?[0,sx(a[1],a[2])]:a;return b}function
+sz(a){var
+c=k(a),d=ab(function(a){return w(e,a)},c),b=i(a),f=b?w(e,b[1]):e;return[0,f,d]}function
+sA(a){return a3(function(c,a){var
 b=k(c);return b?j(b[1],a):a},e,a)}function
-sp(a){var
-b=0;return aW(function(b,a){return k(b)?a:a+1|0},b,a)}function
-sq(b,a,d){var
+sB(a){var
+b=0;return a3(function(b,a){return k(b)?a:a+1|0},b,a)}function
+sC(b,a,d){var
 c=k(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-sr(c,b,a){var
-d=sq(c,b,a),e=i(a),f=$(function(a){return j(e,a)},d);return[0,i(a),f]}function
-ss(a){var
-b=sp(a),c=so(a);return n(function(a){return sr(c,b,a)},a)}function
-iK(c,b){var
+sD(c,b,a){var
+d=sC(c,b,a),e=i(a),f=ab(function(a){return j(e,a)},d);return[0,i(a),f]}function
+sE(a){var
+b=sB(a),c=sA(a);return m(function(a){return sD(c,b,a)},a)}function
+iN(c,b){var
 g=i(b),d=o(i(c),g);if(d){var
 e=k(c);if(e){var
 a=k(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-st(e,d){var
+sF(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=ce(function(b){return function(a){return iK(a,b)}}(c),a)?a:[0,c,cf(function(b){return function(a){return dN(iK(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iL(i,h,g,f,e,d,c,b){return bX(i,a(h,K(c)),g,f,e,d,b)}function
-su(h,g,f,e,d,c,o,b){var
-a=bX(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=ci(function(b){return function(a){return iN(a,b)}}(c),a)?a:[0,c,cj(function(b){return function(a){return dU(iN(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iO(i,h,g,f,e,d,c,b){return bJ(i,a(h,K(c)),g,f,e,d,b)}function
+sG(h,g,f,e,d,c,o,b){var
+a=bJ(h,g,f,e,d,c,i(b));if(a){var
 j=a[1][2],m=k(b);if(m){var
-p=iL(h,g,f,e,d,c,o,m[1]);return $(function(a){return l(j,i(a))},p)}var
+p=iO(h,g,f,e,d,c,o,m[1]);return ab(function(a){return l(j,i(a))},p)}var
 n=[0,j]}else
 var
 n=a;return n}function
-sv(j,i,h,g,f,e,c){var
-k=st(0,ss(c)),l=F(c),b=bG(n(function(a){return su(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,db(a[1],a[2])]:a,d=m;else
+sH(j,i,h,g,f,e,c){var
+k=sF(0,sE(c)),l=F(c),b=bI(m(function(a){return sG(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,dg(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-sw(a){var
-b=0;return aW(function(b,a){return fr(ax,k(b),a)},b,a)}function
-sx(b,a){return aW(function(c,a){return j(v(i(c),b),a)},e,a)}function
-sy(j,i,h,g,f,d,a){var
-k=sw(a);if(k){var
-m=k[1],b=bX(j,i,h,g,f,d,m);if(b)var
-o=sx(m,a),c=iL(j,i,h,g,f,d,F(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+sI(a){var
+b=0;return a3(function(b,a){return fw(av,k(b),a)},b,a)}function
+sJ(b,a){return a3(function(c,a){return j(w(i(c),b),a)},e,a)}function
+sK(j,i,h,g,f,d,a){var
+k=sI(a);if(k){var
+m=k[1],b=bJ(j,i,h,g,f,d,m);if(b)var
+o=sJ(m,a),c=iO(j,i,h,g,f,d,F(a),o),p=c?[0,w(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-sz(a,f,e,d,c,b,i){var
+sL(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(d6(a,b))return 0;var
-h=n(sn,i),j=sv(a,f,e,d,c,b,h);return fo(sy(a,f,e,d,c,b,h),j)}return 0}function
-ft(e,d,c,b,a){function
-f(f,g){return fq(e,d,c,b,a,f,g)}return function(b,a){return bG(q5(q6,function(a){return f(b,a)},a))}}function
-iM(c,h,g,f,e){function
-i(a,b){return fq(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(d6(c,b)){case
-0:return i(b,fs(sd,a));case
-1:return i(b,fs(se,a));default:var
-d=m(ft(c,h,g,f,e),b,a);return d?sc(d[1]):d}return a}}function
-sA(b,f,e,d,c){function
-k(a,g){return fq(b,f,e,d,c,a,g)}return function(l,g,a){var
+g!=="number"&&0===g[0]){if(df(a,b))return 0;var
+h=m(sz,i),j=sH(a,f,e,d,c,b,h);return ft(sK(a,f,e,d,c,b,h),j)}return 0}function
+fy(e,d,c,b,a){function
+f(f,g){return fv(e,d,c,b,a,f,g)}return function(b,a){return bI(rg(rh,function(a){return f(b,a)},a))}}function
+iP(c,h,g,f,e){function
+i(a,b){return fv(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(df(c,b)){case
+0:return i(b,fx(sp,a));case
+1:return i(b,fx(sq,a));default:var
+d=n(fy(c,h,g,f,e),b,a);return d?so(d[1]):d}return a}}function
+sM(b,f,e,d,c){function
+k(a,g){return fv(b,f,e,d,c,a,g)}return function(l,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return m(iM(b,f,e,d,c),g,a);case
+0:return n(iP(b,f,e,d,c),g,a);case
 1:var
-i=m(ft(b,f,e,d,c),g,a);return i?sm(i[1]):i;default:return sz(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,qW(a,ch)):a;var
-n=hI(a);return m(iM(b,f,e,d,c),g,n)}var
-j=m(ft(b,f,e,d,c),g,a);return j?sj(h[1],j[1]):j}}}function
-iN(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=iN(i,h,g,f,e,hA(d),k,j),m=a[1],n=b[1],o=aL(0,d),c=[0,bc(sA(i,h,g,f,e),o,n,m),l];else
+i=n(fy(b,f,e,d,c),g,a);return i?sy(i[1]):i;default:return sL(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,q9(a,cl)):a;var
+m=hL(a);return n(iP(b,f,e,d,c),g,m)}var
+j=n(fy(b,f,e,d,c),g,a);return j?sv(h[1],j[1]):j}}}function
+iQ(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=iQ(i,h,g,f,e,hD(d),k,j),m=a[1],n=b[1],o=aA(0,d),c=[0,bh(sM(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-sB(a){if(typeof
+sN(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-iO(a,f,e,d,c,b){var
-g=q3(a[2],b),h=fn(a);return bG(iN(a,f,e,d,c,sB(a[6]),h,g))}function
-sC(b,a){return v(e,ax(b,a))}function
-sD(b,e,d,c){var
-g=z(c,d)?k(e):i(e),f=sC(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
-iP(m,k,j,i,g,b,a){if(z(a,e))return[0,f(g,bu(l(t(h),a)))];function
+iR(a,f,e,d,c,b){var
+g=re(a[2],b),h=de(a);return bI(iQ(a,f,e,d,c,sN(a[6]),h,g))}function
+sO(b,a){return w(e,av(b,a))}function
+sP(b,e,d,c){var
+g=x(c,d)?k(e):i(e),f=sO(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
+iS(m,k,j,i,g,b,a){if(x(a,e))return[0,f(g,bx(l(t(h),a)))];function
 c(o){var
-b=bu(a);function
-h(a){return iP(m,k,j,i,g,o,a)}var
-c=bF(k,b);if(c){var
-d=h(aj(b,j,e));if(d)var
-f=h(aj(b,i,e)),p=f?[0,sD(m,c[1],d[1],f[1])]:f,l=p;else
+b=bx(a);function
+h(a){return iS(m,k,j,i,g,o,a)}var
+c=bH(k,b);if(c){var
+d=h(X(b,j,e));if(d)var
+f=h(X(b,i,e)),p=f?[0,sP(m,c[1],d[1],f[1])]:f,l=p;else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sE(c,g,f,d,b){var
-h=aj(b,aq(c,d),e);return a(g,l(aj(b,aq(c,f),e),h))}function
-sF(a,b,i,h,g,f,d){var
-c=hM(a);if(c){var
-j=a[2];return iP(b,i,h,g,function(c){return sE(a,b,f,d,c)},j,e)}return c}function
-iQ(d,k,i,c,h,b){if(c)if(b){var
-m=b[2],n=hH(h),l=iQ(d,k,i,c[2],n,m),o=d4(d);if(J(c[1],o)){var
-p=a(k,dR(e,h)),q=d4(d);return[0,j(a(f(i,b[1]),q),p),l]}var
+sQ(c,g,f,d,b){var
+h=X(b,as(c,d),e);return a(g,l(X(b,as(c,f),e),h))}function
+sR(a,b,i,h,g,f,d){var
+c=hP(a);if(c){var
+j=a[2];return iS(b,i,h,g,function(c){return sQ(a,b,f,d,c)},j,e)}return c}function
+iT(d,k,i,c,h,b){if(c)if(b){var
+m=b[2],n=hK(h),l=iT(d,k,i,c[2],n,m),o=ea(d);if(J(c[1],o)){var
+p=a(k,dY(e,h)),q=ea(d);return[0,j(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-sG(a){var
-b=a?[0,aW(v,a[1],a[2])]:a;return b}function
-sH(a,j,h,g,f){function
+sS(a){var
+b=a?[0,a3(w,a[1],a[2])]:a;return b}function
+sT(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return sG(iQ(a,j,c,aq(a,b),d,h))}var
+d=a[14];return sS(iT(a,j,c,as(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-sI(a,f,e,d,c){var
+sU(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?sH(a,f,e,d,c):rW(a,f,e,d,c):sF(a,f,e,b[1],b[2],d,c)}function
-iR(b,a,g,f,e,d,c){return iA(b,a,sI(b,a,g,f,e),d,c)}function
-cn(d,c,b){return a(b,l(a(d,b),c))}function
-sJ(c,f,d,b){if(z(e,c)){if(f)var
+b==="number"?b?sT(a,f,e,d,c):r8(a,f,e,d,c):sR(a,f,e,b[1],b[2],d,c)}function
+iU(b,a,g,f,e,d,c){return iD(b,a,sU(b,a,g,f,e),d,c)}function
+cr(d,c,b){return a(b,l(a(d,b),c))}function
+sV(c,f,d,b){if(x(e,c)){if(f)var
 s=f[1],i=o(b,a(a(g(2,h),c),s));else
 var
 i=f;if(d)var
 v=d[1],j=o(a(a(g(2,h),c),v),b);else
 var
-j=d;if(i)return $(function(a){return cn(c,b,a)},f);if(j)return $(function(a){return cn(c,b,a)},d);var
+j=d;if(i)return ab(function(a){return cr(c,b,a)},f);if(j)return ab(function(a){return cr(c,b,a)},d);var
 w=a(g(2,g(2,h)),c);return[0,u(t(a(b,b)),w)]}if(f){var
 k=f[1];if(d){var
-x=cn(c,b,d[1]);return[0,ax(cn(c,b,k),x)]}var
-l=J(c,e),m=l?o(b,e):l,y=m?[0,cn(c,b,k)]:m;return y}if(d){var
-n=J(c,e),p=n?o(e,b):n,A=p?[0,cn(c,b,d[1])]:p;return A}var
+y=cr(c,b,d[1]);return[0,av(cr(c,b,k),y)]}var
+l=J(c,e),m=l?o(b,e):l,z=m?[0,cr(c,b,k)]:m;return z}if(d){var
+n=J(c,e),p=n?o(e,b):n,A=p?[0,cr(c,b,d[1])]:p;return A}var
 q=J(c,e),r=q?J(b,e):q,B=r?[0,e]:r;return B}function
-iS(g,f,d,a){if(a){var
-b=sJ(g,f,d,a[1]);if(b)var
-c=iS(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+iV(g,f,d,a){if(a){var
+b=sV(g,f,d,a[1]);if(b)var
+c=iV(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-sK(a,d){var
+sW(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bF(a[16],d),e=c?c[1]:a[15];return t(e)}return a[15]}function
-sL(a,n){var
-g=n[2]===1?1:0,h=g?hT(a):g;if(h){var
+c=bH(a[16],d),e=c?c[1]:a[15];return t(e)}return a[15]}function
+sX(a,n){var
+g=n[2]===1?1:0,h=g?hV(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3492,7 +3493,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=aL(0,b[1]);else
+d=aA(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3503,289 +3504,341 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-sM(d,b){var
+sY(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-sN(a,d,c,b){var
-e=bV(0,a[2]),f=n(function(b){return sK(a,b)},e),g=aq(a,b),h=aM(aM(aq(a,c),g),f);return n(function(a){return sM(d,a)},h)}function
-iT(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],k=i[2],g=iT(f[2],d[2],c);if(g){var
+sZ(a,d,c,b){var
+e=bY(0,a[2]),f=m(function(b){return sW(a,b)},e),g=as(a,b),h=ap(ap(as(a,c),g),f);return m(function(a){return sY(d,a)},h)}function
+iW(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],k=i[2],g=iW(f[2],d[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(J(b,e))return[0,[0,o,n]];var
-h=z(e,b)?k[1]:k[2];if(h)var
-r=j(n,a(b,h[1])),s=i[1],p=[0,[0,d0(function(a){return l(a,b)},s,o),r]];else
+h=x(e,b)?k[1]:k[2];if(h)var
+r=j(n,a(b,h[1])),s=i[1],p=[0,[0,d8(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-sO(b,c,d){var
+s0(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,a9(b)),k=c[3],g=u(a(f,a9(b)),k),m=l(fg(b,c,g),f);return[0,g,v(l(f,cj(b,c,g)),m)];case
+f=a(d,aW(b)),k=c[3],g=u(a(f,aW(b)),k),m=l(fm(b,c,g),f);return[0,g,w(l(f,cn(b,c,g)),m)];case
 1:var
-h=a(d,a9(b)),n=c[3],i=u(a(h,a9(b)),n),o=l(fg(b,c,i),h);return[0,i,v(l(h,cj(b,c,i)),o)]}return[0,d,e]}function
-iU(a){var
+h=a(d,aW(b)),n=c[3],i=u(a(h,aW(b)),n),o=l(fm(b,c,i),h);return[0,i,w(l(h,cn(b,c,i)),o)]}return[0,d,e]}function
+iX(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fj(a),f=c?[0,e]:c,d=d3(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-sP(b,d,c){var
-e=at(d),f=e_(b);return j(a(a(ck(b),f),e),c)}function
-sQ(b,c){var
-d=bw(e,b[1]),f=fb(c,b[9],d),i=ck(b),j=a(g(2,h),i);return n(function(b){return a(j,b)},f)}function
-sR(b,d,c){var
-e=ay(c,n(function(a){return e$(b,h,a[1])},d));return a(ck(b),e)}function
-sS(c){var
-a=fa(c);if(a){var
+c=fp(a),f=c?[0,e]:c,d=d$(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+s1(b,d,c){var
+e=aw(d),f=fe(b);return j(a(a(co(b),f),e),c)}function
+s2(b,c){var
+d=bz(e,b[1]),f=fh(c,b[9],d),i=co(b),j=a(g(2,h),i);return m(function(b){return a(j,b)},f)}function
+s3(b,d,c){var
+e=aq(c,m(function(a){return ff(b,h,a[1])},d));return a(co(b),e)}function
+s4(c){var
+a=fg(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-sT(b,m,t,h,g,f,K,J){var
-d=m[3],p=f[1],u=dX(0,m[4]),w=fa(b)?v(e,f[3]):e,x=sL(b,m),y=x?bW(b,aq(b,h)):x,z=y?bW(b,aq(b,g)):y,A=z?ao(function(a){var
-c=b[2];return aL(i(a),c)},u):z;if(A){var
-L=sN(b,p,h,g),q=iT(u,f[2],L);if(q){var
-B=q[1],M=aM(t,B[1]),C=n(function(a){return sO(b,a[1],a[2])},M),r=n(i,C),N=sQ(b,r),O=k(iU(b)),P=i(iU(b)),s=iS(sP(b,r,w),P,O,N);if(s){var
-D=sS(b),c=D[2],E=D[1],F=aa(b),Q=c7(b),G=a(ck(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=sR(b,t,r),V=l(a(j(s[1],U),T),S),W=a(at(n(k,C)),d),X=cl(b,g),Y=l(cl(b,h),X),Z=a(a(a(p,b[15]),Y),d),_=j(B[2],Z),$=l(a(a9(b),_),W),ab=a($,a(G,a(c,c))),ac=a(j(a(V,d),ab),J),ad=d4(b),ae=b[15],af=a9(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ac)}var
+s5(b,n,t,h,g,f,K,J){var
+d=n[3],p=f[1],u=d5(0,n[4]),v=fg(b)?w(e,f[3]):e,x=sX(b,n),y=x?bZ(b,as(b,h)):x,z=y?bZ(b,as(b,g)):y,A=z?ao(function(a){var
+c=b[2];return aA(i(a),c)},u):z;if(A){var
+L=sZ(b,p,h,g),q=iW(u,f[2],L);if(q){var
+B=q[1],M=ap(t,B[1]),C=m(function(a){return s0(b,a[1],a[2])},M),r=m(i,C),N=s2(b,r),O=k(iX(b)),P=i(iX(b)),s=iV(s1(b,r,v),P,O,N);if(s){var
+D=s4(b),c=D[2],E=D[1],F=ac(b),Q=c_(b),G=a(co(b),Q),R=a(E,E),S=a(a(v,a(F,F)),R),T=a(c,c),U=s3(b,t,r),V=l(a(j(s[1],U),T),S),W=a(aw(m(k,C)),d),X=cp(b,g),Y=l(cp(b,h),X),Z=a(a(a(p,b[15]),Y),d),_=j(B[2],Z),$=l(a(aW(b),_),W),aa=a($,a(G,a(c,c))),ab=a(j(a(V,d),aa),J),ad=ea(b),ae=b[15],af=aW(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ab)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-iV(a){var
+iY(a){var
 f=a[9],b=ao(function(b){var
-c=a[1];return e6(F(b),c)},f),c=b?cm(a):b;if(c){var
+c=a[1];return fa(F(b),c)},f),c=b?cq(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dd(c,i,h,g,f,b,a){if(d6(c,b))return 0;var
-d=o(e,a);return d?bX(c,i,h,g,f,b,a):d}function
-sU(o,n,m,l,j,c){var
+di(c,i,h,g,f,b,a){if(df(c,b))return 0;var
+d=o(e,a);return d?bJ(c,i,h,g,f,b,a):d}function
+s6(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dd(o,n,m,l,j,e[1],d);if(b)var
-p=i(b[1]),f=z(k(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=di(o,n,m,l,j,e[1],d);if(b)var
+p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-sV(o,n,m,l,j,c){var
+s7(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dd(o,n,m,l,j,e[1],d);if(b)var
-p=i(e[2]),f=z(k(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=di(o,n,m,l,j,e[1],d);if(b)var
+p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fu(c,b){var
-d=ay(b,b),e=ay(c,b),f=a(g(2,h),e);return j(l(ay(c,c),f),d)}function
-iW(c,b,d){var
+fz(c,b){var
+d=aq(b,b),e=aq(c,b),f=a(g(2,h),e);return j(l(aq(c,c),f),d)}function
+iZ(c,b,d){var
 e=o(j(c,b),d);if(e){var
 f=l(l(d,c),b),i=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,h)),c),b),i)}return e}function
-co(b,c){var
-d=aa(b);return a(c,a(aa(b),d))}function
-sW(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=aj(h,o,0);if(j){var
-s=co(c,j[1]),t=a(e,fu(n,hS(c,h)));if(iW(co(c,g),t,s)){var
-l=dd(c,e,r,q,p,m,g);if(l){var
-u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
-sX(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=aj(h,o,0);if(j){var
-s=co(c,g),t=a(e,fu(n,hS(c,h)));if(iW(co(c,j[1]),t,s)){var
-l=dd(c,e,r,q,p,m,g);if(l){var
-u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
-fv(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=fv(e,d[2],c[2],b[2],a[2]);return[0,f0(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-sY(a,f,e,d,c,i,h,b){if(iV(a)){var
-g=fn(a),j=i[1],k=aM(aM(g,b),j),l=n(function(b){return sU(a,f,e,d,c,b)},k),m=h[1],o=aM(aM(g,b),m),p=n(function(b){return sV(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=fv(function(b,g,h,i){return sW(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return fv(function(b,g,h,i){return sX(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-sZ(b,a){var
-c=hU(b),d=rl(b),e=rO(b,a[1],a[3]),f=c?rk(b,c[1]):c;return[0,b,a,e8(a[2],a[3]),c,f,e,d]}function
-s0(a){var
-b=ru(a);return function(a){function
-c(b,a){return b===a?1:0}return ce(function(b){return c(a,b)},b)}}function
-s1(a,b){var
-c=a[7],d=a[1][9],e=s0(b),f=h3(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-iX(d,c){var
+cs(b,c){var
+d=ac(b);return a(c,a(ac(b),d))}function
+s8(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=X(h,o,0);if(j){var
+s=cs(c,j[1]),t=a(e,fz(n,d1(c,h)));if(iZ(cs(c,g),t,s)){var
+l=di(c,e,r,q,p,m,g);if(l){var
+u=k(l[1]),v=av(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+s9(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=X(h,o,0);if(j){var
+s=cs(c,g),t=a(e,fz(n,d1(c,h)));if(iZ(cs(c,j[1]),t,s)){var
+l=di(c,e,r,q,p,m,g);if(l){var
+u=k(b),v=i(l[1]);return[0,w(i(b),v),u]}return b}return b}return b}return b}function
+dj(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dj(e,d[2],c[2],b[2],a[2]);return[0,f5(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+s_(a,f,e,d,c,i,h,b){if(iY(a)){var
+g=de(a),j=i[1],k=ap(ap(g,b),j),l=m(function(b){return s6(a,f,e,d,c,b)},k),n=h[1],o=ap(ap(g,b),n),p=m(function(b){return s7(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dj(function(b,g,h,i){return s8(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dj(function(b,g,h,i){return s9(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+i0(b){var
+f=0,c=b[4];if(typeof
+c!=="number"&&2!==c[0]){var
+a=1;f=1}if(!f)var
+a=0;if(a){var
+d=b[6];if(typeof
+d==="number"&&!d)return 1;var
+e=0}else
+var
+e=a;return e}function
+dk(b,g,f,e,d,a,c){return 1===df(b,a)?bJ(b,g,f,e,d,a,c):0}function
+s$(o,n,m,l,j,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
+p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
+ta(o,n,m,l,j,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
+p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
+fA(g,f,d,c,b){var
+i=aW(g),h=a(aW(g),i);if(o(e,b)){var
+j=a(d[4],c[4]);return u(a(a(f,b),h),j)}var
+k=a(d[3],c[3]);return u(a(a(f,b),h),k)}function
+i1(c,d,b,k){var
+f=o(e,b),i=f?o(e,d):f;if(i){var
+m=a(d,d),n=a(b,b),p=a(a(g(2,h),b),k),q=j(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return i}function
+i2(b,a){return X(a,b,[0,e,e,h,h])}function
+tb(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=X(e,r,0);if(o){if(aA(e,d[2])){var
+w=aq(q,d1(d,e)),x=i2(s,e),y=fA(d,c,k(g),x,w),z=a(m,o[1]);if(i1(c,l(a(n,c),z),m,y)){var
+p=dk(d,c,v,u,t,i(g),n);if(p){var
+A=k(p[1]),B=av(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+tc(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=X(e,r,0);if(o){if(aA(e,d[2])){var
+x=aq(q,d1(d,e)),y=i2(s,e),z=fA(d,c,k(g),y,x),A=a(n,c);if(i1(c,l(a(m,o[1]),A),m,z)){var
+p=dk(d,c,v,u,t,i(g),n);if(p){var
+B=k(b),C=i(p[1]);return[0,w(i(b),C),B]}return b}}return b}return b}return b}function
+td(a,f,e,d,c,g,j,i,b){if(i0(a)){var
+h=de(a),k=ap(h,g),l=j[1],n=ap(ap(h,b),l),o=m(function(b){return s$(a,f,e,d,c,b)},n),p=i[1],q=ap(ap(h,b),p),r=m(function(b){return ta(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dj(function(b,h,i,j){return tb(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dj(function(b,h,i,j){return tc(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+te(b,a){var
+c=hX(b),d=rx(b),e=r0(b,a[1],a[3]),f=c?rw(b,c[1]):c;return[0,b,a,fc(a[2],a[3]),c,f,e,d]}function
+tf(a){var
+b=rG(a);return function(a){function
+c(b,a){return b===a?1:0}return ci(function(b){return c(a,b)},b)}}function
+tg(a,b){var
+c=a[7],d=a[1][9],e=tf(b),f=h6(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+i3(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(gs(b[1],d))return[0,b[2]];var
+b=a[1];if(gw(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-s2(a,g,b){var
+th(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?rU(h,c,g,d[1]):d}var
+d=a[6];return d?r6(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return rQ(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return r2(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-s3(a,c,b){var
-f=a[1],g=a[2][1],d=a[2][2],e=s2(a,c,b);if(e){var
-h=a[2][3],i=iO(f,g,d,h,a[3],e[1]);return $(function(e){var
-i=r7(d,c[3],e,c[4]);return sY(f,g,d,h,a[3],b[6],b[7],i)},i)}return e}function
-s4(b,a,h){var
+ti(a,b){var
+c=a[1],d=a[2][1],e=a[2][2];return function(i){var
+f=a[2][3],g=s_(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?td(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+tj(a,b,d){var
+e=a[2][2],g=a[1],h=a[2][1],c=th(a,b,d);if(c){var
+i=iR(g,h,e,a[2][3],a[3],c[1]);return ab(function(c){var
+g=sh(e,b[3],c,b[4]);return f(ti(a,d),g)},i)}return c}function
+tk(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=iX(e,h[4]);if(b){var
+b=i3(e,h[4]);if(b){var
 f=J(i,c);if(f){var
-l=a[5],m=b[1];return r5(d,a,c,rT(c,a,d[2]),k,m,e,j,l)}var
+l=a[5],m=b[1];return sf(d,a,c,r5(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-s5(d,a,g){var
+tl(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=iX(e,g[5]);if(c)return sT(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=i3(e,g[5]);if(c)return s5(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-s6(c,a,g){var
-l=c[1],n=c[2][2];return function(h,b){var
-d=aj(b,a[6],e),i=b===a[1]?1:0;if(i)var
+tm(c,a,g){var
+l=c[1],m=c[2][2];return function(h,b){var
+d=X(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=z(e,d);if(j){var
-o=iR(l,n,h,a[1],b,d,a[5]),k=o||bc(s4(c,a,g),h,b,d);if(!k)return m(s5(c,a,g),b,d);var
+j=x(e,d);if(j){var
+o=iU(l,m,h,a[1],b,d,a[5]),k=o||bh(tk(c,a,g),h,b,d);if(!k)return n(tl(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-s7(b,a,d){var
-h=b[1],e=aL(0,a[2]);if(e){var
-c=s3(b,a,d);if(c){var
-i=bV(0,h[3]),j=c[1];return ao(f(s6(b,a,d),j),i)}var
+tn(b,a,d){var
+h=b[1],e=aA(0,a[2]);if(e){var
+c=tj(b,a,d);if(c){var
+i=bY(0,h[3]),j=c[1];return ao(f(tm(b,a,d),j),i)}var
 g=c}else
 var
 g=e;return g}function
-iY(b,c){var
-d=aY(a(a(b,b),c));return[0,bv(a(a(b,b),c)),d]}function
-iZ(h,g,a){var
-b=ay(a,a),f=0,c=g[4];if(typeof
+i4(b,c){var
+d=aV(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
+i5(h,g,a){var
+b=aq(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=iY(h,b);f=1}if(!f)var
+d=i4(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-s8(a,b,c){if(J(a,e))return[0,[0,e,e]];var
-d=z(e,b);if(d){if(z(e,a))var
-h=R(a,b),f=[0,u(a,c),h];else
+to(a,b,c){if(J(a,e))return[0,[0,e,e]];var
+d=x(e,b);if(d){if(x(e,a))var
+h=P(a,b),f=[0,u(a,c),h];else
 var
-i=R(a,c),f=[0,u(a,b),i];var
+i=P(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-i0(b,r,f,h){var
+i6(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=aX(b,a(f,g[1]),s),m=[0,dS(iY(b,h),t)];else
+s=g[2],t=a4(b,a(f,g[1]),s),m=[0,dZ(i4(b,h),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=aX(a(b,b),x,u),y=aY(k(p)),q=[0,[0,bv(i(p)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=a4(a(b,b),x,u),y=aV(k(p)),q=[0,[0,by(i(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-s9(b,h,e,d){var
-j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=s8(a(a(a(b,b),b),h),n,l);if(c)var
-f=c[1],o=ax(b,k(f)),p=i(f),g=[0,[0,v(t(b),p),o]];else
+tp(b,h,e,d){var
+j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=to(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=av(b,k(f)),p=i(f),g=[0,[0,w(t(b),p),o]];else
 var
 g=c;return g}function
-i1(e,k,o,b,n,m,d){var
-c=k[8],f=ay(o,d[1]),i=k[4];if(typeof
+i7(e,k,o,b,n,m,d){var
+c=k[8],f=aq(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,h),t),f);return[0,aX(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,aX(e,f,a(b,c))]:s9(e,f,d[3],m)}function
-i2(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,h),t),f);return[0,a4(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,a4(e,f,a(b,c))]:tp(e,f,d[3],m)}function
+i8(f,e,d,c,b){function
 g(g){var
-h=a(K(d+1|0),f),c=i2(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
+h=a(K(d+1|0),f),c=i8(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
 h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-i3(d,b){var
+i9(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aL(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aA(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-s_(c,f,b){var
+tq(c,f,b){var
 d=u(i(b),c),l=a(j(d,g(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,f,m]}function
-fw(g,c,f,e,b,d){if(aL(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=cg(a(g,c),d,k),m=fw(g,c,f,j,dO(b,i),l),n=fw(g,c,f,j,b,d);return[1,dO(b,i),n,m]}return s_(c,b,d)}function
-i4(g,f,e,c,b,d){function
+fB(g,c,f,e,b,d){if(aA(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=ck(a(g,c),d,k),m=fB(g,c,f,j,dV(b,i),l),n=fB(g,c,f,j,b,d);return[1,dV(b,i),n,m]}return tq(c,b,d)}function
+i_(g,f,e,c,b,d){function
 h(e){var
-h=cg(a(g,f),b,b);return i4(g,f,e,dO(c,c),h,[0,[0,c,b],d])}function
+h=ck(a(g,f),b,b);return i_(g,f,e,dV(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-s$(c,b,i,g,f,e){var
-j=t(h),d=c$(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fw(c,b,g,i4(c,b,e,1,d[1],0),0,l)}return ta}function
-tb(c,n,m,C,B,b,A){var
-p=a(A,c),d=u(p,b);if(z(d,K(n))){var
-q=l(a(j(d,h),b),p),f=i3(m,bu(j(d,h)));if(f){var
-r=f[1],s=i2(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
+tr(c,b,i,g,f,e){var
+j=t(h),d=dc(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fB(c,b,g,i_(c,b,e,1,d[1],0),0,l)}return ts}function
+tt(c,n,m,C,B,b,A){var
+p=a(A,c),d=u(p,b);if(x(d,K(n))){var
+q=l(a(j(d,h),b),p),f=i9(m,bx(j(d,h)));if(f){var
+r=f[1],s=i8(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
 D=a(b,c),v=[0,j(r,u(a(r,i(s)),D))];else
 var
 v=t;var
 w=v}else
 var
 w=f;return w}var
-g=i3(m,n);if(g)var
-x=J(g[1],e),y=x?[0,e]:x;else
+g=i9(m,n);if(g)var
+y=J(g[1],e),z=y?[0,e]:y;else
 var
-y=g;return y}function
-i5(m,k,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?tb(m,k,i,h,g,f,l(b,n)):p;if(c)var
-d=i5(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+z=g;return z}function
+i$(m,k,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?tt(m,k,i,h,g,f,l(b,n)):p;if(c)var
+d=i$(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-tc(k,o,n,i,f,e,m,d){var
-b=i5(k,o,n,i,f,e,m,d);if(b)var
-c=b[1],p=a(e,k),q=K(i),r=a(g(2,h),q),s=R(a(j(j(f,g(2,g(2,h))),r),c),p),t=K(F(d)),l=[0,[0,c,j(j(c,a(E(g(2,g(2,h))),t)),s)]];else
+tu(k,o,n,i,f,e,m,d){var
+b=i$(k,o,n,i,f,e,m,d);if(b)var
+c=b[1],p=a(e,k),q=K(i),r=a(g(2,h),q),s=P(a(j(j(f,g(2,g(2,h))),r),c),p),t=K(F(d)),l=[0,[0,c,j(j(c,a(E(g(2,g(2,h))),t)),s)]];else
 var
 l=b;return l}function
-i6(a){return aW(v,dR(e,a),a)}function
-td(e,d,c,b,a){return bG(n(function(a){return c$(e,d,l(a,b),c)},a))}function
-te(b,d,c){var
-e=i(d),f=ax(b,R(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
-i7(d,l,j,c){var
-a=td(d,l,j,i6(c),c);if(a)var
-b=a[1],m=at(n(k,b)),f=[0,at(n(i,b)),m],g=z(e,i(f)),o=g?[0,n(function(a){return te(d,f,a)},b)]:g,h=o;else
+ja(a){return a3(w,dY(e,a),a)}function
+tv(e,d,c,b,a){return bI(m(function(a){return dc(e,d,l(a,b),c)},a))}function
+tw(b,d,c){var
+e=i(d),f=av(b,P(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
+jb(d,l,j,c){var
+a=tv(d,l,j,ja(c),c);if(a)var
+b=a[1],n=aw(m(k,b)),f=[0,aw(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tw(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-tf=g(2,g(2,E(g(2,E(g(2,E(g(2,h)))))))),fx=bt(g(2,h),tf),tg=g(2,g(2,g(2,E(g(2,h))))),th=bt(g(2,h),tg),ti=g(2,E(g(2,g(2,h)))),i8=bt(g(2,h),ti),tj=g(2,E(g(2,g(2,h)))),tk=bt(g(2,h),tj),i9=bu(a(g(2,E(g(2,g(2,E(g(2,g(2,h))))))),tk)),i_=g(2,g(2,g(2,E(g(2,g(2,h))))));function
-tl(b,a){return s$(fx,th,i8,i9,b,a)}function
-tm(a){var
-b=v(e,l(i_,bU(a)));return bt(g(2,h),b)}function
-tn(i,c,f,e){var
-b=tm(c),d=a(c,b),j=n(function(c){return a(c,b)},e),k=a(f,b);return tc(i8,i9,i,4,u(d,bt(g(2,h),i_)),d,k,j)}function
-to(d,p,b,o,n,m){var
-c=c$(d,p,l(m,n),o);if(c){var
-f=c[1],g=z(e,i(b));if(g)var
-q=i(b),r=ax(d,R(a(fx,k(f)),q)),s=k(b),h=[0,[0,u(a(fx,i(f)),s),r]];else
+tx=g(2,g(2,E(g(2,E(g(2,E(g(2,h)))))))),fC=bw(g(2,h),tx),ty=g(2,g(2,g(2,E(g(2,h))))),tz=bw(g(2,h),ty),tA=g(2,E(g(2,g(2,h)))),jc=bw(g(2,h),tA),tB=g(2,E(g(2,g(2,h)))),tC=bw(g(2,h),tB),jd=bx(a(g(2,E(g(2,g(2,E(g(2,g(2,h))))))),tC)),je=g(2,g(2,g(2,E(g(2,g(2,h))))));function
+tD(b,a){return tr(fC,tz,jc,jd,b,a)}function
+tE(a){var
+b=w(e,l(je,bX(a)));return bw(g(2,h),b)}function
+tF(i,c,f,e){var
+b=tE(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(f,b);return tu(jc,jd,i,4,u(d,bw(g(2,h),je)),d,k,j)}function
+tG(d,p,b,o,n,m){var
+c=dc(d,p,l(m,n),o);if(c){var
+f=c[1],g=x(e,i(b));if(g)var
+q=i(b),r=av(d,P(a(fC,k(f)),q)),s=k(b),h=[0,[0,u(a(fC,i(f)),s),r]];else
 var
 h=g;var
 j=h}else
 var
 j=c;return j}function
-fy(a){var
+fD(a){var
 b=[0,k(a)];return[0,[0,i(a)],b]}function
-tp(a,g){var
+tH(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=d2(a),h=d?tq:d;return h}var
+d=d_(a),h=d?tI:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
 j=a[9],b=ao(function(b){var
-c=a[1];return e6(F(b),c)},j);else
+c=a[1];return fa(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return iZ(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return i5(g,a,b)},k)];else
 var
 f=b;return f}function
-tr(e,d,a,c,g){var
-f=ay(a,a),b=i0(d,e,c,f);if(b){var
-h=b[1];return bG(n(function(b){return i1(d,e,a,c,f,h,b)},g))}return b}function
-ts(b,d,i,h,a,g){var
-c=aj(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+tJ(e,d,a,c,g){var
+f=aq(a,a),b=i6(d,e,c,f);if(b){var
+h=b[1];return bI(m(function(b){return i7(d,e,a,c,f,h,b)},g))}return b}function
+tK(b,d,i,h,a,g){var
+c=X(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=i7(d,i,a[1],c);return $(function(a){return n(fy,a)},k)}var
-l=tr(b,d,c,a[1],h);return $(function(a){return n(fy,a)},l)}return e}function
-tt(d,c,e,b){var
-a=tp(d,c);if(a){var
-f=bV(0,F(b[2])),g=a[1];return bG(n(function(a){return ts(d,c,e,g,b,a)},f))}return a}function
-tu(b,d){var
+k=jb(d,i,a[1],c);return ab(function(a){return m(fD,a)},k)}var
+l=tJ(b,d,c,a[1],h);return ab(function(a){return m(fD,a)},l)}return e}function
+tL(d,c,e,b){var
+a=tH(d,c);if(a){var
+f=bY(0,F(b[2])),g=a[1];return bI(m(function(a){return tK(d,c,e,g,b,a)},f))}return a}function
+tM(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -3796,230 +3849,230 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-tv(j,f,c){var
+tN(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=o(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ay(c,c),m),l)}return i}return 1}var
-g=dN(J(d[1][1],e));return g?g:z(e,ay(c,c))}}function
-i$(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?ao(tu(b,c),a):d;return e?tv(b,c,a):e}function
-tw(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(aq(c,c),m),l)}return i}return 1}var
+g=dU(J(d[1][1],e));return g?g:x(e,aq(c,c))}}function
+jf(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?ao(tM(b,c),a):d;return e?tN(b,c,a):e}function
+tO(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-tx(e,d,b,c){if(c){if(b){var
+tP(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-fz(c,b,a,f,e){var
-d=tw(c,b,i(a),f);return d?tx(c,b,k(a),e):d}function
-ja(e,d,a,c,b){var
-f=[0,k(a)];return fz(d,e,[0,[0,i(a)],f],c,b)}function
-ty(j,i,h,g,f,e,d){var
+fE(c,b,a,f,e){var
+d=tO(c,b,i(a),f);return d?tP(c,b,k(a),e):d}function
+jg(e,d,a,c,b){var
+f=[0,k(a)];return fE(d,e,[0,[0,i(a)],f],c,b)}function
+tQ(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=ce(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||ja(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=ci(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jg(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-tz(j,i,g,f,b,a){switch(a[0]){case
+tR(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bF(i,a[1]);if(c){var
-d=bF(c[1],a[2]);if(d)return fz(b,j,d[1],a[3],a[4]);var
+c=bH(i,a[1]);if(c){var
+d=bH(c[1],a[2]);if(d)return fE(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bF(f,a[1]);return e?ja(g,b,e[1],a[2],a[3]):e;default:return ty(g,b,a[1],a[2],a[3],0,f)}}function
-tA(a){return 0===a[0]?1:0}function
-jb(i,b,h,g,f,e,a){var
+e=bH(f,a[1]);return e?jg(g,b,e[1],a[2],a[3]):e;default:return tQ(g,b,a[1],a[2],a[3],0,f)}}function
+tS(a){return 0===a[0]?1:0}function
+jh(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=ao(function(a){return i$(i,l,a)},k);else
+k=a[2],l=a[1],c=ao(function(a){return jf(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return ao(function(a){return tz(h,g,f,e,n,a)},m)}return c}var
-tB=E(g(2,g(2,E(g(2,h))))),tC=bt(g(2,h),tB),tD=bu(g(2,g(2,g(2,g(2,h)))));function
-fA(d,c,a,b){if(a){var
-e=k(b),f=i(b),g=fy(a[1]);return fz(d[3],c,g,f,e)}return a}function
-tE(a,f,b,c){var
+m=b[4],n=b[3];return ao(function(a){return tR(h,g,f,e,n,a)},m)}return c}var
+tT=E(g(2,g(2,E(g(2,h))))),tU=bw(g(2,h),tT),tV=bx(g(2,g(2,g(2,g(2,h)))));function
+fF(d,c,a,b){if(a){var
+e=k(b),f=i(b),g=fD(a[1]);return fE(d[3],c,g,f,e)}return a}function
+tW(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=aj(i(c),m,0),n=a[1],e=e6(F(d),n);if(e){var
-o=k(c);return fA(f,b,i1(b,a,l,g,j,h,iZ(b,a,d)),o)}return e}}function
-tF(d,c,b,a){var
-e=k(a);return fA(d,c,bF(b,i(a)),e)}function
-tG(j,d,h,b,a){var
+m=a[9],d=X(i(c),m,0),n=a[1],e=fa(F(d),n);if(e){var
+o=k(c);return fF(f,b,i7(b,a,l,g,j,h,i5(b,a,d)),o)}return e}}function
+tX(d,c,b,a){var
+e=k(a);return fF(d,c,bH(b,i(a)),e)}function
+tY(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=i6(b),c=tn(a[1],e,f,b);if(c){var
+f=ja(b),c=tF(a[1],e,f,b);if(c){var
 m=c[1];return ao(function(c){var
-a=bF(b,i(c));if(a){var
-g=k(c);return fA(j,d,to(d,h,m,e,f,a[1]),g)}return a},l)}var
+a=bH(b,i(c));if(a){var
+g=k(c);return fF(j,d,tG(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-tH(d,c,a,k,e,r){var
+tZ(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=dX(s,c[4]);if(f){var
-g=[0,f[1],f[2]],n=d[4];if(typeof
-n==="number"&&n){var
-o=d2(d);if(o){var
-p=m(tG(c,a,k,e,r),b,g);if(p)var
+f=d5(s,c[4]);if(f){var
+g=[0,f[1],f[2]],m=d[4];if(typeof
+m==="number"&&m){var
+o=d_(d);if(o){var
+p=n(tY(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=i7(a,k,l,b);if(i){var
-t=i[1];return ao(function(b){return tF(c,a,t,b)},g)}var
+i=jb(a,k,l,b);if(i){var
+t=i[1];return ao(function(b){return tX(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ay(b,b),j=i0(a,d,l,q);if(j){var
-u=j[1];return ao(bc(tE(d,c,a,e),b,q,u),g)}return j}return 1}}function
-tI(k,j,i,h,g,f,e,d){var
+q=aq(b,b),j=i6(a,d,l,q);if(j){var
+u=j[1];return ao(bh(tW(d,c,a,e),b,q,u),g)}return j}return 1}}function
+t0(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=m(tH(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(tZ(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-tJ(b,a){return 0===a[0]?aL(a[1],b):0}function
-tK(b,f,e){var
+t1(b,a){return 0===a[0]?aA(a[1],b):0}function
+t2(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=K(F(e[2])),d=o(tC,a(K(b[1]),g)),h=d?[0,tl(f,tD)]:d;return h}return 0}function
-tL(c,b,h,f,a){var
+g=K(F(e[2])),d=o(tU,a(K(b[1]),g)),h=d?[0,tD(f,tV)]:d;return h}return 0}function
+t3(c,b,h,f,a){var
 i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
-k=a[2],d=ao(function(a){return i$(c,i,a)},k);else
+k=a[2],d=ao(function(a){return jf(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=F(a[2]),e=ao(function(a){return tJ(m,a)},l);else
+l=b[4],m=F(a[2]),e=ao(function(a){return t1(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return tI(c,b,h,f,a,tK(c,f,a),0,n)}return e}function
-tM(c,b,m,l,f,d,k,a){var
-g=jb(c,b,m,l,f,d,k),i=g?aL(a,c[3]):g,j=i?dN(a===b[1]?1:0):i;return j?iR(c,f,d,a,b[1],e,h):j}function
-jc(c,a,b){return tt(c,a[1],a[3],b)}function
-jd(c,a){var
+n=a[2];return t0(c,b,h,f,a,t2(c,f,a),0,n)}return e}function
+t4(c,b,m,l,f,d,k,a){var
+g=jh(c,b,m,l,f,d,k),i=g?aA(a,c[3]):g,j=i?dU(a===b[1]?1:0):i;return j?iU(c,f,d,a,b[1],e,h):j}function
+ji(c,a,b){return tL(c,a[1],a[3],b)}function
+jj(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e8(b,a[3]);return iO(c,d,b,a[3],f,e)}}function
-tN(c,a,d,b){var
-h=a[1],m=a[2],i=aL(0,F(b[2]));if(i){if(ao(tA,d[4]))return tL(c,d,h,a[3],b);var
-e=jc(c,a,b);if(e){var
-j=e[1],g=f(jd(c,a),j);if(g)return jb(c,d,h,j,m,g[1],b);var
+f=fc(b,a[3]);return iR(c,d,b,a[3],f,e)}}function
+t5(c,a,d,b){var
+h=a[1],m=a[2],i=aA(0,F(b[2]));if(i){if(ao(tS,d[4]))return t3(c,d,h,a[3],b);var
+e=ji(c,a,b);if(e){var
+j=e[1],g=f(jj(c,a),j);if(g)return jh(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-tO(b,a,k,c){var
-l=a[1],m=a[2],g=aL(0,F(c[2]));if(g){var
-d=jc(b,a,c);if(d){var
-h=d[1],e=f(jd(b,a),h);if(e){var
-n=bV(0,b[3]),o=e[1];return ce(function(a){return tM(b,k,l,h,m,o,c,a)},n)}var
+t6(b,a,k,c){var
+l=a[1],m=a[2],g=aA(0,F(c[2]));if(g){var
+d=ji(b,a,c);if(d){var
+h=d[1],e=f(jj(b,a),h);if(e){var
+n=bY(0,b[3]),o=e[1];return ci(function(a){return t4(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}var
-de=[S,tP,bO(0)],je=[S,tQ,bO(0)];function
-aG(b,a){throw[0,de,m(ap(tR),b,a)]}function
-tS(a){return[0,a,eQ(64),0]}function
-a_(a){if(a[3])throw[0,de,tT];mZ(a[2]);(function(d){for(;;){var
+dl=[S,t7,bR(0)],jk=[S,t8,bR(0)];function
+aK(b,a){throw[0,dl,n(ar(t9),b,a)]}function
+t_(a){return[0,a,eW(64),0]}function
+bc(a){if(a[3])throw[0,dl,t$];na(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(mY(a[2])===1025)return aG(tU,eR(a[2]));g$(a[2],b);continue}return c}}(0));return eR(a[2])}function
-d8(a,d){var
-b=a_(d),c=C(b,a);return c?aG(a,b):c}function
-fB(b){var
-a=1-b[3];if(a)throw[0,de,tV];return a}function
-tW(a){var
+c=32!==b?1:0;if(c){if(m$(a[2])===1025)return aK(ua,eX(a[2]));hc(a[2],b);continue}return c}}(0));return eX(a[2])}function
+ed(a,d){var
+b=bc(d),c=D(b,a);return c?aK(a,b):c}function
+fG(b){var
+a=1-b[3];if(a)throw[0,dl,ub];return a}function
+uc(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=kK?1:0:e;return d}function
-jf(a){var
-e=C(a,tX),f=e?45===X(a,0)?1:0:e,b=f?1:f,c=x(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=kX?1:0:e;return d}function
+jl(a){var
+e=D(a,ud),f=e?45===Z(a,0)?1:0:e,b=f?1:f,c=y(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==X(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==Z(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===x(a)?1:0;if(c)var
+c=b===y(a)?1:0;if(c)var
 d=c;else{var
-e=tW(X(a,b));if(e){var
+e=uc(Z(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cz?1:0,j=i?l(b):i;else
+i=c<=cC?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aG(tY,a);return qS(16,a)}function
-aH(a){return jf(a_(a))}function
-cp(c){var
-a=a_(c),b=C(a,tZ);return b?[0,jf(a)]:b}function
-bx(b){var
-a=aH(b);if(ag(a)<=0)aG(t1,lw(t0,a));return a}var
-jg=1048576;function
-bH(b){var
-a=aH(b);if(ag(a)<0)aG(t3,lw(t2,a));if(qR(a,jg))throw[0,je,f(ap(t4),jg)];return c0(a)}function
-d9(d,b,c){var
-a=bH(c);if(b<=a){var
-e=f(ap(t5),a);aG(m(ap(t6),d,b),e)}return a}function
-df(d,c){function
+j=d;if(1-j)aK(ue,a);return q5(16,a)}function
+aL(a){return jl(bc(a))}function
+ct(c){var
+a=bc(c),b=D(a,uf);return b?[0,jl(a)]:b}function
+bA(b){var
+a=aL(b);if(ae(a)<=0)aK(uh,lJ(ug,a));return a}var
+jm=1048576;function
+bK(b){var
+a=aL(b);if(ae(a)<0)aK(uj,lJ(ui,a));if(q4(a,jm))throw[0,jk,f(ar(uk),jm)];return c3(a)}function
+ee(d,b,c){var
+a=bK(c);if(b<=a){var
+e=f(ar(ul),a);aK(n(ar(um),d,b),e)}return a}function
+dm(d,c){function
 a(g,e){var
-b=g,a=e;for(;;){if(0===b)return bm(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}return a(bH(c),0)}function
-a$(b,d,c){var
-a=df(d,c);if(1-gU(a5(a),b)){var
-e=a5(a),g=f(ap(t7),e);aG(aJ(t_,mv(t9,Y(ap(t8),b))),g)}return a}function
-jh(c,b,a){var
-d=[0,b,0];return a$(c,function(a){return a$(d,aH,a)},a)}function
-fC(e,b){var
-a=a_(b),c=C(a,t$);if(c){if(C(a,ua))return aG(ub,a);var
+b=g,a=e;for(;;){if(0===b)return bq(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}return a(bK(c),0)}function
+bd(b,d,c){var
+a=dm(d,c);if(1-gY(a_(a),b)){var
+e=a_(a),g=f(ar(un),e);aK(aN(uq,mI(up,_(ar(uo),b))),g)}return a}function
+jn(c,b,a){var
+d=[0,b,0];return bd(c,function(a){return bd(d,aL,a)},a)}function
+fH(e,b){var
+a=bc(b),c=D(a,ur);if(c){if(D(a,us))return aK(ut,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cq(a){var
-b=aH(a);return[0,b,bx(a)]}function
-uc(b){var
-a=a_(b);if(C(a,ud)){var
-c=C(a,ue);if(c){if(C(a,uf))return C(a,ug)?C(a,uh)?aG(ui,a):1:[1,cq(b)];var
-d=[2,fC(cq,b)]}else
+cu(a){var
+b=aL(a);return[0,b,bA(a)]}function
+uu(b){var
+a=bc(b);if(D(a,uv)){var
+c=D(a,uw);if(c){if(D(a,ux))return D(a,uy)?D(a,uz)?aK(uA,a):1:[1,cu(b)];var
+d=[2,fH(cu,b)]}else
 var
-d=c;return d}return[0,cq(b)]}function
-uj(b){var
-a=a_(b);if(C(a,uk)){if(C(a,ul)){var
-c=C(a,um);if(c){if(C(a,un))return C(a,uo)?C(a,up)?C(a,uq)?C(a,ur)?aG(us,a):[2,cq(b)]:4:3:1;var
-d=[0,cq(b)]}else
+d=c;return d}return[0,cu(b)]}function
+uB(b){var
+a=bc(b);if(D(a,uC)){if(D(a,uD)){var
+c=D(a,uE);if(c){if(D(a,uF))return D(a,uG)?D(a,uH)?D(a,uI)?D(a,uJ)?aK(uK,a):[2,cu(b)]:4:3:1;var
+d=[0,cu(b)]}else
 var
-d=c;return d}return 2}return[1,cq(b)]}function
-ut(b){var
-a=a_(b);if(C(a,uu)){var
-c=C(a,uv);if(c){if(C(a,uw))return C(a,ux)?C(a,uy)?aG(uz,a):[1,bH(b)]:2;var
+d=c;return d}return 2}return[1,cu(b)]}function
+uL(b){var
+a=bc(b);if(D(a,uM)){var
+c=D(a,uN);if(c){if(D(a,uO))return D(a,uP)?D(a,uQ)?aK(uR,a):[1,bK(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bH(b)]}function
-uA(c,b){var
-a=a_(b),d=C(a,uB);if(d){if(C(a,uC)){if(C(a,uD))return aG(uE,a);var
-f=a$([0,c,0],aH,b);return[0,f,a$([0,c,0],aH,b)]}var
+d=c;return d}return[0,bK(b)]}function
+uS(c,b){var
+a=bc(b),d=D(a,uT);if(d){if(D(a,uU)){if(D(a,uV))return aK(uW,a);var
+f=bd([0,c,0],aL,b);return[0,f,bd([0,c,0],aL,b)]}var
 e=1}else
 var
 e=d;return e}function
-uF(a){d8(uG,a);var
-e=bH(a),b=bH(a),c=bH(a),f=uc(a),g=uj(a),h=ut(a),d=uA(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bx(a),m=jh([0,i,0],e,a),n=fC(aH,a),o=fC(aH,a),p=bx(a),q=jh([0,c,0],j,a),r=a$([0,k,0],aH,a),s=bx(a),t=a$([0,0,[0,b,0]],aH,a),u=bx(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a$([0,0,[0,b,0]],aH,a)]}function
-ji(b,a){d8(uH,a);var
-e=d9(uI,b[3],a),d=bH(a);function
-c(a){return d9(uJ,b[2],a)}function
+uX(a){ed(uY,a);var
+e=bK(a),b=bK(a),c=bK(a),f=uu(a),g=uB(a),h=uL(a),d=uS(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bA(a),m=jn([0,i,0],e,a),n=fH(aL,a),o=fH(aL,a),p=bA(a),q=jn([0,c,0],j,a),r=bd([0,k,0],aL,a),s=bA(a),t=bd([0,0,[0,b,0]],aL,a),u=bA(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bd([0,0,[0,b,0]],aL,a)]}function
+jo(b,a){ed(uZ,a);var
+e=ee(u0,b[3],a),d=bK(a);function
+c(a){return ee(u1,b[2],a)}function
 f(a){var
-b=a_(a);if(C(b,uK)){if(C(b,uL)){if(C(b,uM))return aG(uN,b);var
-e=d9(uO,d,a),f=c(a),g=cp(a);return[0,e,f,g,cp(a)]}var
-h=df(c,a),i=cp(a);return[2,h,i,cp(a)]}var
-j=c(a),k=cp(a);return[1,j,k,cp(a)]}var
-g=bx(a),h=df(f,a),i=bx(a);return[0,e,d,g,h,i,a$([0,b[3],0],aH,a)]}function
-uP(b,a){d8(uQ,a);return df(function(a){var
-c=d9(uR,b[3],a),d=bx(a);return[0,c,d,a$([0,b[2],0],aH,a)]},a)}function
-uS(b,a){d8(uT,a);var
-c=bx(a),d=[0,b[1],0];return[0,c,df(function(a){return a$(d,aH,a)},a)]}var
-jj=30;function
-fD(a){var
-c=aV(a);if(c<=30)return[0,c0(a),0];var
-d=0<=ag(a)?a:t(a),b=aB(0,c-60|0),e=0===b?d:bT(d,b),f=bT(e,jj),i=c0(l(e,V(f,jj))),g=bi(c0(f),30)+i,h=0<=ag(a)?g:-g;return[0,h,b]}function
-aZ(c,b){var
-a=fD(b);return bi(a[1],a[2]-c|0)}function
-a0(e,d,c){var
-a=fD(d),b=fD(c);return bi(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-bI(c,b){var
-d=bi(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cA)|0;var
-e=le(b),f=bi(e[1],27),g=Math.floor(f),h=j(V(g|0,26),bi(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?V(h,a):bT(h,-a|0)}function
-aN(a){return Math.abs(a)<O?1:0}function
+b=bc(a);if(D(b,u2)){if(D(b,u3)){if(D(b,u4))return aK(u5,b);var
+e=ee(u6,d,a),f=c(a),g=ct(a);return[0,e,f,g,ct(a)]}var
+h=dm(c,a),i=ct(a);return[2,h,i,ct(a)]}var
+j=c(a),k=ct(a);return[1,j,k,ct(a)]}var
+g=bA(a),h=dm(f,a),i=bA(a);return[0,e,d,g,h,i,bd([0,b[3],0],aL,a)]}function
+u7(b,a){ed(u8,a);return dm(function(a){var
+c=ee(u9,b[3],a),d=bA(a);return[0,c,d,bd([0,b[2],0],aL,a)]},a)}function
+u_(b,a){ed(u$,a);var
+c=bA(a),d=[0,b[1],0];return[0,c,dm(function(a){return bd(d,aL,a)},a)]}var
+jp=30;function
+fI(a){var
+c=aZ(a);if(c<=30)return[0,c3(a),0];var
+d=0<=ae(a)?a:t(a),b=aF(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,jp),i=c3(l(e,V(f,jp))),g=bm(c3(f),30)+i,h=0<=ae(a)?g:-g;return[0,h,b]}function
+aP(c,b){var
+a=fI(b);return bm(a[1],a[2]-c|0)}function
+aQ(e,d,c){var
+a=fI(d),b=fI(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+be(c,b){var
+d=bm(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cE)|0;var
+e=lr(b),f=bm(e[1],27),g=Math.floor(f),h=j(V(g|0,26),bm(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?V(h,a):bW(h,-a|0)}function
+aB(a){return Math.abs(a)<O?1:0}function
 G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -4027,100 +4080,100 @@ a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-ba(b,e,d){var
+bf(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cr(c,b){var
-a=[0,0.];cU(function(c){var
+cv(c,b){var
+a=[0,0.];cX(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cs(a){return a*a}function
-ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
+cw(a){return a*a}function
+bL(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-uU(a){var
-b=hj(0,a.length-1);return ah(function(e,d){var
-f=pW(cB,cB,d),h=p3(b,f),g=gW(function(b){return gs(c(a,b)[1+b],d)},h);return g?g[1]:(pY(b,f,e),e)},a)}function
-uV(a){return typeof
-a==="number"?0===a?uW:0:2===a[0]?uY:uX}function
-uZ(c,a){var
-b=r(c,0.),e=1./aB(1,a.length-1);function
-f(a,c){return A(b,a,d(b,a)+c*e)}cU(function(a){return D(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return ah(g,a)},a)}function
-u0(c,b,a){var
-d=cr(a,function(a){return cs(w(a-c,b-a))});return[0,cr(a,function(a){return cs(w(0.,w(c-a,a-b)))}),d]}function
-jk(b,a,c){if(b!=T&&a!=O){var
-d=cr(c,function(c){return w(b*c,a*c)});return[0,cr(c,function(c){return a7(b*c,a*c)}),d]}return[0,T,O]}function
-fE(e,d,b){function
-a(c){return e*Math.sqrt(cr(b,function(a){switch(d){case
+va(a){var
+b=hm(0,a.length-1);return $(function(e,d){var
+f=p9(cF,cF,d),h=qe(b,f),g=g0(function(b){return gw(c(a,b)[1+b],d)},h);return g?g[1]:(p$(b,f,e),e)},a)}function
+vb(a){return typeof
+a==="number"?0===a?vc:0:2===a[0]?ve:vd}function
+vf(c,a){var
+b=r(c,0.),e=1./aF(1,a.length-1);function
+f(a,c){return A(b,a,d(b,a)+c*e)}cX(function(a){return B(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return $(g,a)},a)}function
+vg(c,b,a){var
+d=cv(a,function(a){return cw(v(a-c,b-a))});return[0,cv(a,function(a){return cw(v(0.,v(c-a,a-b)))}),d]}function
+jq(b,a,c){if(b!=T&&a!=O){var
+d=cv(c,function(c){return v(b*c,a*c)});return[0,cv(c,function(c){return a2(b*c,a*c)}),d]}return[0,T,O]}function
+fJ(e,d,b){function
+a(c){return e*Math.sqrt(cv(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cD),c]}function
-u1(a,g,d){var
-b=av(a7,O,d),c=av(w,T,d),h=fE(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cH),c]}function
+vh(a,g,d){var
+b=ay(a2,O,d),c=ay(v,T,d),h=fJ(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-u2(e,b,v,n){var
-U=b[9],V=0;function
-W(b,a){return aB(b,aV(a))}var
-f=aC(function(a,b){return aC(W,a,b)},V,U),k=b[8],x=1,X=b[9],g=Z(Y(function(a){return Z(Y(function(a){return aZ(f,a)},a))},X)),y=b[10],h=y?aZ(f,y[1]):T,z=b[11],i=z?aZ(f,z[1]):O,A=b[10],B=b[11],N=0;if(A&&0<=ag(A[1]))var
+vi(e,b,w,n){var
+V=b[9],W=0;function
+X(b,a){return aF(b,aZ(a))}var
+f=aG(function(a,b){return aG(X,a,b)},W,V),k=b[8],x=1,Y=b[9],g=U(_(function(a){return U(_(function(a){return aP(f,a)},a))},Y)),y=b[10],h=y?aP(f,y[1]):T,z=b[11],i=z?aP(f,z[1]):O,A=b[10],B=b[11],N=0;if(A&&0<=ae(A[1]))var
 l=0;else
 N=1;if(N){var
-P=0;if(B&&!(0<ag(B[1])))var
+P=0;if(B&&!(0<ae(B[1])))var
 l=1;else
 P=1;if(P)var
 l=2}var
 C=p(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
 0:var
-j=uZ(n,g);break;case
+j=vf(n,g);break;case
 1:var
 j=g;break;default:var
-j=ah(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
+j=$(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
 Q=0;if(2!==e&&h!=T&&i!=O){var
-D=[0,[ak,(h+i)/2.,n*cs((i-h)/2.),cA],0];Q=1}if(!Q)var
+D=[0,[ak,(h+i)/2.,n*cw((i-h)/2.),cE],0];Q=1}if(!Q)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 M=o[1];if(M)var
-t=M[1],ap=t[2],aq=a0(f,a(k,t[1]),ap),ar=1./cs(aZ(0,t[2])),as=[0,[ak,0.,cs(aq),ar],0],m=as;else
+t=M[1],ap=t[2],aq=aQ(f,a(k,t[1]),ap),ar=1./cw(aP(0,t[2])),as=[0,[ak,0.,cw(aq),ar],0],m=as;else
 u=1}else
 var
-m=[0,[ak,0.,1.,a0(-f|0,x,k)],0];if(u)var
+m=[0,[ak,0.,1.,aQ(-f|0,x,k)],0];if(u)var
 m=0;var
 q=b[4],R=0;if(typeof
 q!=="number"&&2!==q[0]){var
-E=0===ag(q[1][1])?1:0;R=1}if(!R)var
+E=0===ae(q[1][1])?1:0;R=1}if(!R)var
 E=0;function
-_(a){switch(e){case
-0:return u0(h,i,a);case
+Z(a){switch(e){case
+0:return vg(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=jk(w(h,-b),f,a),d=fE(b,l,a),g=a7(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jk(h,i,a);default:return E?u1(1.,l,a):fE(1.,l,a)}}var
-$=2===e?j:g,F=p(_,$),H=a(k,k),aa=Z(b[9]);function
-ab(a){return 2===e?aZ(0,a):a0(-2*f|0,a,H)}if(2===e)var
-ac=0,I=function(a,b){return a0(ac,a,b)};else
+b=Math.sqrt(m[1][2]),f=a2(i,b),c=jq(v(h,-b),f,a),d=fJ(b,l,a),g=a2(c[2],d[2]);return[0,v(c[1],d[1]),g]}return jq(h,i,a);default:return E?vh(1.,l,a):fJ(1.,l,a)}}var
+aa=2===e?j:g,F=p(Z,aa),H=a(k,k),ab=U(b[9]);function
+ac(a){return 2===e?aP(0,a):aQ(-2*f|0,a,H)}if(2===e)var
+ad=0,I=function(a,b){return aQ(ad,a,b)};else
 var
-I=function(c,b){return a0(2*f|0,a(c,H),b)};var
-ad=2===e?0:2*(aV(k)-f|0)|0,s=b[4],S=0;if(typeof
+I=function(c,b){return aQ(2*f|0,a(c,H),b)};var
+af=2===e?0:2*(aZ(k)-f|0)|0,s=b[4],S=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 L=K[1],ao=a(L[2],L[2]),J=ao;S=1}}if(!S)var
 J=x;var
-ae=0===e?0:cP(D,m),af=uU(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),al=r(v,[0]),am=p(function(a){return cr(a,function(a){return a})},j),an=p(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return Z(c(aa,a)[1+a])},j,C,an,am,al,aj,ai,af,ae,J,ad,I,ab]}function
-u3(a){var
-b=a[2],c=a[1],d=0===dE(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gT(function(a){return 0===dE(a,c)?1:0},g),e=uV(a[4]);if(e&&f&&h)return[0,u2(e[1],a,b,c)];return 0}function
-u4(a,d){function
+ag=0===e?0:cS(D,m),ah=va(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),al=r(w,[0]),am=p(function(a){return cv(a,function(a){return a})},j),an=p(function(a){return G(a,a)},j);return[0,e,w,n,f,function(a){return U(c(ab,a)[1+a])},j,C,an,am,al,aj,ai,ah,ag,J,af,I,ac]}function
+vj(a){var
+b=a[2],c=a[1],d=0===dL(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gX(function(a){return 0===dL(a,c)?1:0},g),e=vb(a[4]);if(e&&f&&h)return[0,vi(e[1],a,b,c)];return 0}function
+vk(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-jl(a){return 0<ag(a[1])?1:0}function
-jm(e,b){var
+jr(a){return 0<ae(a[1])?1:0}function
+js(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4128,41 +4181,41 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aR(d[1],d[2])<0?1:0;if(c&&b&&jl(d)&&f)return 0;return 2;case
-1:if(c&&0<=ag(a[1][1]))return 0;return 2;default:return jl(a[1])?1:2}}function
-u5(a,i,b){var
-f=r(b,0),g=r(b,0),d=a[7],e=l9(a[13],i),h=0;if(typeof
+d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&jr(d)&&f)return 0;return 2;case
+1:if(c&&0<=ae(a[1][1]))return 0;return 2;default:return jr(a[1])?1:2}}function
+vl(a,i,b){var
+f=r(b,0),g=r(b,0),d=a[7],e=mk(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aR(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bB(k,a[13]);h=1}if(!h){g5(f,0,b,1);g5(g,0,b,1)}return[0,f,g]}function
-u6(b,a){return r(b,[0,3,3,0,a])}function
-u7(b,k,d,a){var
-l=b[16],f=Z(Y(function(a){return 0<ag(a)?1:0},l)),m=jm(b,1),n=[0,jm(b,0),m],g=u5(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bE(k,a[13]);h=1}if(!h){g9(f,0,b,1);g9(g,0,b,1)}return[0,f,g]}function
+vm(b,a){return r(b,[0,3,3,0,a])}function
+vn(b,k,d,a){var
+l=b[16],f=U(_(function(a){return 0<ae(a)?1:0},l)),m=js(b,1),n=[0,js(b,0),m],g=vl(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lW(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=l9(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bp(d,function(b){return j(o,a,b)})}}else
+o=0;return a1(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bp(d,function(b){return b<p?[0,3,3,0,b7(1,a)]:j(b7(1,a),a,b)})}return u6(d,a)}function
-d_(a,g,b){var
-h=a[1],e=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bJ(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fF(a,b){var
-c=cC*a[17];return c<bJ(a,b)?1:0}function
-u8(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-u9(a,b){var
-c=u8(a,b);return(a[3]*a[15]-c)/2.}function
-u_(a,b){var
-c=a[3]==0.?0.:bJ(a,a[4]);return(bJ(a,b)+c)/2.}function
-d$(q,p,g,o){var
+p=e[1];return a1(d,function(b){return b<p?[0,3,3,0,b$(1,a)]:j(b$(1,a),a,b)})}return vm(d,a)}function
+ef(a,g,b){var
+h=a[1],e=bL(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bL(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bM(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fK(a,b){var
+c=cG*a[17];return c<bM(a,b)?1:0}function
+vo(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+vp(a,b){var
+c=vo(a,b);return(a[3]*a[15]-c)/2.}function
+vq(a,b){var
+c=a[3]==0.?0.:bM(a,a[4]);return(bM(a,b)+c)/2.}function
+eg(q,p,g,o){var
 e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4173,12 +4226,12 @@ b=v,m=n;continue}var
 l=n;break}}A(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-dg(b,f){var
+dn(b,f){var
 h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=d_(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=ef(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 y=d(g,e),s=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
@@ -4187,104 +4240,104 @@ p=s;break}}var
 l=p/d(b[11],a)}A(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fG(c,b,a){var
-e=G(a,a);return w(0.,d(c[8],b)-e)}function
-bK(a,b){var
-d=bq(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];ba(d,1.,c(a[1][6],f)[1+f])}return d}function
-fH(c,a){var
-b=1;for(;;){bB(function(b){return ba(a,G(b,a),b)},c);var
+fL(c,b,a){var
+e=G(a,a);return v(0.,d(c[8],b)-e)}function
+bN(a,b){var
+d=bt(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bf(d,1.,c(a[1][6],f)[1+f])}return d}function
+fM(c,a){var
+b=1;for(;;){bE(function(b){return bf(a,G(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-jn(a){var
+jt(a){var
 b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
-u$(a){var
+vr(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];D(function(b,e){var
+x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=a5(i[1]),c=a5(g[1])-b|0,d=g[1],f=bm(cT(function(a,b){return a<c?1:0},d));bB(function(b){var
-c=i[1],d=bK(a,e(b));i[1]=[0,jn(fH(i[1],d)),c];return 0},f);return i[1]}function
+b=a_(i[1]),c=a_(g[1])-b|0,d=g[1],f=bq(cW(function(a,b){return a<c?1:0},d));bE(function(b){var
+c=i[1],d=bN(a,e(b));i[1]=[0,jt(fM(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dp*t(b)<g)var
+g=d(q,b);if(dw*t(b)<g)var
 c=g;else
 var
-n=bK(a,e(b)),l=fH(y(0),n),c=G(l,l);var
-h=u_(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bN(a,e(b)),l=fM(y(0),n),c=G(l,l);var
+h=vq(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cy<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=cC*a[17],k=[0,[0,bJ(a,b)<=m?1:0,c,b]];else
+m=cG*a[17],k=[0,[0,bM(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bP(E),F);if(i){var
-v=aC(aB,i[1],i[2]),b=v[3],w=v[2];n[1]=f(bP(function(c){return function(b){var
+F=n[1],i=f(bS(E),F);if(i){var
+v=aG(aF,i[1],i[2]),b=v[3],w=v[2];n[1]=f(bS(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-H=e(b),j=Math.sqrt(w),I=dp*t(b)<w?1:0,J=o[1],K=h[1],L=u9(a,b),M=me(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-z=bp(x,function(c){return function(b){return d_(a,c,e(b))}}(b)),N=h[1];bB(function(b,c){return function(a){return ba(c,d(a,b),a)}}(b,z),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),z),B=O,k=P}else{var
-Q=bK(a,H),m=jn(fH(y(0),Q));if(0.<a[3])var
-C=e(a[4]),u=G(m,c(l[6],C)[1+C]);else
+H=e(b),j=Math.sqrt(w),I=dw*t(b)<w?1:0,J=o[1],K=h[1],L=vp(a,b),M=mr(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+z=a1(x,function(c){return function(b){return ef(a,c,e(b))}}(b)),N=h[1];bE(function(b,c){return function(a){return bf(c,d(a,b),a)}}(b,z),N);var
+O=0,P=p(function(b){return function(a){return a/b}}(j),z),C=O,k=P}else{var
+Q=bN(a,H),m=jt(fM(y(0),Q));if(0.<a[3])var
+D=e(a[4]),u=G(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=bp(x,function(d,f){return function(b){var
-a=e(b);return G(d,c(l[6],a)[1+a])-f}}(m,u)),B=R,k=S}A(k,b,j);D(function(b,a){return A(q,b,d(q,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return Z(bm(a))}var
-u=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=d$(u,z,B,b),k=[0,0.],v=[0,0.];D(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bJ(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
-F=bJ(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-H=k[1],I=G(b,b),J=a[15]-I+H,K=G(b,b),L=w(J,el*(a[15]+K)+cw),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,B,P,b,C,O,L,N,M]}function
-jo(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cw,h=av(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return u$([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gi*h<b[1]?1:0])}function
-va(a,b){var
-e=[0,0];D(function(g,f){var
+R=[0,[0,m,u]],S=a1(x,function(d,f){return function(b){var
+a=e(b);return G(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}A(k,b,j);B(function(b,a){return A(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return U(bq(a))}var
+u=j(g[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=eg(u,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*bM(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bM(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+H=k[1],I=G(b,b),J=a[15]-I+H,K=G(b,b),L=v(J,er*(a[15]+K)+cy),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,P,b,D,O,L,N,M]}function
+ju(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cy,h=ay(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return vr([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gm*h<b[1]?1:0])}function
+vs(a,b){var
+e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=ct(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=bL(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dp*f<h)return h;var
-e=bq(c(a[6],b)[1+b]);ba(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
-h=bp(a[2],n);A(h,g,0.);function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dw*f<h)return h;var
+e=bt(c(a[6],b)[1+b]);bf(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
+h=a1(a[2],n);A(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jo(a,b,1.,e[1],-1,r,q,h,o)}function
-vb(c,b,g,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return ju(a,b,1.,e[1],-1,r,q,h,o)}function
+vt(c,b,g,a){function
 e(g,e){var
-h=[ak,e];return eM(p(function(b){var
-e=a[1]*d(c[9],b[1]);return ek*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jo(c,b,0.,b.length-1,g,e(function(a){return a[3]},T),k,i,h)}function
-jp(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,va(a,b),0];var
-c=a[14];return eJ(function(c,d){return vb(a,b,c,d)},c)}function
-fI(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dD(a[1][14],a[5]);return b/ek+e[1]*d(a[1][9],c)}function
-vc(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dD(a[1][14],a[5]);return ek*(b-e[1]*d(a[1][9],c))}function
-vd(a,d,b){var
-c=dg(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fG(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-bY(a){return a[6].length-1}function
-ve(a,k,b,j){var
-f=dg(a,b),l=f.length-1;function
+h=[ak,e];return eR(p(function(b){var
+e=a[1]*d(c[9],b[1]);return eq*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return ju(c,b,0.,b.length-1,g,e(function(a){return a[3]},T),k,i,h)}function
+jv(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vs(a,b),0];var
+c=a[14];return eO(function(c,d){return vt(a,b,c,d)},c)}function
+fN(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dK(a[1][14],a[5]);return b/eq+e[1]*d(a[1][9],c)}function
+vu(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dK(a[1][14],a[5]);return eq*(b-e[1]*d(a[1][9],c))}function
+vv(a,d,b){var
+c=dn(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fL(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b0(a){return a[6].length-1}function
+vw(a,k,b,j){var
+f=dn(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-vf(a,d){if(d===a[9].length-1)return a;function
-b(a){return eN(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=d$(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jq(a,e,d){var
-b=bK(a,e);D(function(d,f){var
-e=c(a[9],d)[1+d];return ba(b,f,bK(a,c(a[2],e)[1+e][1]))},d);return b}function
-vg(a,i,f){var
-j=f.length-1,g=r(j,0.),k=j-1|0,t=jq(a,i,f),u=0;if(!(k<0)){var
+vx(a,d){if(d===a[9].length-1)return a;function
+b(a){return eS(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eg(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jw(a,e,d){var
+b=bN(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return bf(b,f,bN(a,c(a[2],e)[1+e][1]))},d);return b}function
+vy(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=jw(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=G(t,bK(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=G(t,bN(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 y=d(c(a[10],e)[1+e],h),s=q-d(g,e)*y,z=e+1|0;if(o!==e){var
@@ -4292,36 +4345,36 @@ e=z,q=s;continue}var
 p=s;break}}A(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=d$(a[9],a[10],a[11],g),l=ah(function(b,a){return a+d(v,b)},f),m=jq(a,i,l);return[0,l,G(m,m)]}function
-ea(k,g,a,j,b){var
-t=k?k[1]:ej,u=g?g[1]:g,l=dg(a,b),m=d$(a[9],a[10],a[11],l),n=fG(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=vg(a,b,m),B=q[2],C=q[1],h=B,o=C;s=1}if(!s)var
+v=eg(a[9],a[10],a[11],g),l=$(function(b,a){return a+d(v,b)},f),m=jw(a,i,l);return[0,l,G(m,m)]}function
+eh(k,g,a,j,b){var
+t=k?k[1]:ep,u=g?g[1]:g,l=dn(a,b),m=eg(a[9],a[10],a[11],l),n=fL(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=vy(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=w(a[15],gj*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cw),f=r(bY(a),0.),i=[0,0.];D(function(b,h){var
+w=v(a[15],gn*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+cy),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
 g=e*d(a[14],b)-j*h;A(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);A(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],y=p(a[4]),z=av(function(b,a){return b+p(a)},y,x);return[0,f,e,-z-h/e-e*G(a[13],a[13])]}var
-vh=48,vi=16,vj=400000000;function
-vk(a){function
+x=a[9],y=p(a[4]),z=ay(function(b,a){return b+p(a)},y,x);return[0,f,e,-z-h/e-e*G(a[13],a[13])]}var
+vz=48,vA=16,vB=400000000;function
+vC(a){function
 d(a){return a}var
-b=bp(bY(a),d);if(b.length-1<=48)return b;var
+b=a1(b0(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!g7(function(a){return a===b?1:0},e)){var
-c=bJ(a,b);d=1}}if(!d)var
-c=cD;return[0,c,b]},b);g8(function(b,a){return az(b,a)},c);var
-e=eN(c,0,aB(vh,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-vl(a){var
-b=vk(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return d_(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!g$(function(a){return a===b?1:0},e)){var
+c=bM(a,b);d=1}}if(!d)var
+c=cH;return[0,c,b]},b);ha(function(b,a){return aC(b,a)},c);var
+e=eS(c,0,aF(vz,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+vD(a){var
+b=vC(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return ef(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jr(b,a){var
-d=c(b[2],a)[1+a];return fF(b[1],d)}function
-vm(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:d_(a[1],b,c)},b)}function
-js(g,o,D,n,f,j){var
+jx(b,a){var
+d=c(b[2],a)[1+a];return fK(b[1],d)}function
+vE(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:ef(a[1],b,c)},b)}function
+jy(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -4337,16 +4390,16 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-v=r;else{var
+w=r;else{var
 b=F,z=r;for(;;){var
 B=z+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,z=B;continue}var
-v=B;break}}var
-x=w(0.,v),y=0.<j?-t-x/j:T,G=b9(y)?T:y;return[0,f,j,h,x,G]}function
-vn(j,i){var
+w=B;break}}var
+x=v(0.,w),y=0.<j?-t-x/j:T,G=cb(y)?T:y;return[0,f,j,h,x,G]}function
+vF(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];A(E,g,d(E,g)*1.00000000001+cw);var
+E=c(j,g)[1+g];A(E,g,d(E,g)*1.00000000001+cy);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4372,44 +4425,44 @@ k=J,w=x;continue}var
 v=x;break}}A(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jt(b,a){var
+jz(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=gf*b[1][17],g=ah(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a6(l.length-1,function(a){return a}),h=Z(f(bn(function(b){var
+m=a[4]/(a[2]*a[2]),n=gj*b[1][17],g=$(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a$(l.length-1,function(a){return a}),h=U(f(br(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=vn(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bC(b),e=cT(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dE(e,b.length-1))return[0,b,g,c];var
-b=Z(e);continue}}var
-u=q(h),v=[0,h,g,g6(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
-vo(g,b,a,j){var
-k=a[3],l=a[2],c=bq(b[1]),e=[0,b[2]],f=a[1];D(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jr(g,a)&&h*n<0.){var
+h=q(b),c=vF(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=ba(b),e=cW(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dL(e,b.length-1))return[0,b,g,c];var
+b=U(e);continue}}var
+u=q(h),v=[0,h,g,g_(function(a,b){return b/(o(a,a)+cy)},h,u)];return[0,t(h),v]}function
+vG(g,b,a,j){var
+k=a[3],l=a[2],c=bt(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jx(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;A(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-vp(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];D(function(e,b){var
-f=d(i[1],b),g=jr(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-vq(a){var
-b=0.;return av(function(b,a){return b+Math.abs(a)},b,a)}function
-vr(a,c,h,g,f){var
-i=vm(a,g),e=a[2].length-1;c[1]=c[1]-aQ(aQ(e,e),10+(e/3|0)|0)|0;var
-u=gf*a[1][17];function
+vH(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
+f=d(i[1],b),g=jx(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a2(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+vI(a){var
+b=0.;return ay(function(b,a){return b+Math.abs(a)},b,a)}function
+vJ(a,c,h,g,f){var
+i=vE(a,g),e=a[2].length-1;c[1]=c[1]-aT(aT(e,e),10+(e/3|0)|0)|0;var
+u=gj*a[1][17];function
 k(b,j,f){var
-c=vo(a,b,j,f),d=c[2],e=c[1],k=kT*vq(e);return w(0.02*b[2],k)<d?js(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],T]}function
+c=vG(a,b,j,f),d=c[2],e=c[1],k=k6*vI(e);return v(0.02*b[2],k)<d?jy(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],T]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jt(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aQ(aQ(h,h),h+3|0)/3|0)|0)-aQ(4*e|0,e)|0;var
-o=vp(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jz(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aT(aT(h,h),h+3|0)/3|0)|0)-aT(4*e|0,e)|0;var
+o=vH(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4419,87 +4472,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(js(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vi),j=r(f[1].length-1,0.),s=a[2];D(function(c,a){return A(j,a,d(b[1],c))},s);var
-m=jt(a,b)[1],t=m[2],v=m[1],x=cV(function(b){return Math.abs(d(t,b))<=f1*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
-vs=60;function
-vt(a,j,b,c){var
-e=dg(a,b),f=dg(a,c),g=G(a[13],f),h=fG(a,b,e);if(cC*d(a[8],b)<h)var
-k=bK(a,c),l=G(bK(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(jy(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vA),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return A(j,a,d(b[1],c))},s);var
+m=jz(a,b)[1],t=m[2],w=m[1],x=cY(function(b){return Math.abs(d(t,b))<=f6*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+vK=60;function
+vL(a,j,b,c){var
+e=dn(a,b),f=dn(a,c),g=G(a[13],f),h=fL(a,b,e);if(cG*d(a[8],b)<h)var
+k=bN(a,c),l=G(bN(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fI(a,c,a[3]*a[15]-2.*i)}function
-ju(a,t,h,s,b){var
-e=a5(b);function
+i=g;return fN(a,c,a[3]*a[15]-2.*i)}function
+jA(a,t,h,s,b){var
+e=a_(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fF(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fK(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a6(a[2].length-1,v),o=f(bn(function(a){return 1-mh(a,b)}),w),x=[0,s,Y(n,o)],y=Z(cP(Y(function(a){return n(a[1])},b),x)),z=u4(a[1],y),B=jp(z,Z(eJ(u,b))),i=gW(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=ea(0,0,j,h,e),k=r(bY(a),0.),l=[0,0.],m=[0,0];md(function(n,f){var
+w=a$(a[2].length-1,v),o=f(br(function(a){return 1-mu(a,b)}),w),x=[0,s,_(n,o)],y=U(cS(_(function(a){return n(a[1])},b),x)),z=vk(a[1],y),B=jv(z,U(eO(u,b))),i=g0(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=eh(0,0,j,h,e),k=r(b0(a),0.),l=[0,0.],m=[0,0];mq(function(n,f){var
 b=f[1],c=d(g[1],n);A(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fF(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fK(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bJ(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bM(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(g[1],e);A(k,bY(a)-1|0,C)}var
-p=t*fI(j,e,h*(g[3]-l[1])),D=eJ(function(i,b){var
-d=c(a[2],b)[1+b],f=vt(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bP(function(a){return a}),D),F=gY(function(b,a){return gu(a[1],b[1])},E),G=Y(function(a){return a[2]},F),H=cT(function(a,b){return a<2?1:0},G);if(b9(p))return 0;var
+C=d(g[1],e);A(k,b0(a)-1|0,C)}var
+p=t*fN(j,e,h*(g[3]-l[1])),D=eO(function(i,b){var
+d=c(a[2],b)[1+b],f=vL(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bS(function(a){return a}),D),F=g2(function(b,a){return gy(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cW(function(a,b){return a<2?1:0},G);if(cb(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-vu(a){function
+vM(a){function
 b(b){var
-c=a[1];return f(bn(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a5(a[1])?1:0,d=c?Y(b,a[5]):c;function
+c=a[1];return f(br(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a_(a[1])?1:0,d=c?_(b,a[5]):c;function
 e(c){var
-d=a[1],e=Y(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cP(d,gX(e,a[6]))}function
-jv(b,a){function
+d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cS(d,g1(e,a[6]))}function
+jB(b,a){function
 c(a){return a}var
-e=a6(b[2].length-1,c),g=f(bn(function(b){return d(a,b)!=0.?1:0}),e);return Y(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-vv(a,e){function
+e=a$(b[2].length-1,c),g=f(br(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+vN(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jv(a,e),b=gY(function(b,a){var
-c=f(b);return gu(f(a),c)},g);function
+g=jB(a,e),b=g2(function(b,a){var
+c=f(b);return gy(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cT(function(a,b){return a<c?1:0},b)}return[0,b,a6(b7(8,a5(b)),h)]}function
-vw(a,k,j,e,i,d){var
+c=a+1|0;return cW(function(a,b){return a<c?1:0},b)}return[0,b,a$(b$(8,a_(b)),h)]}function
+vO(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return aC(function(b,f){var
-i=g+a[1][3]|0,l=aQ(50*(1+a5(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=ju(a,k,j,e,f);if(b&&c){var
+h(c,b){return aG(function(b,f){var
+i=g+a[1][3]|0,l=aT(50*(1+a_(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jA(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(vu(a),[0,a]);if(c){var
+c=h(vM(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a6(g,function(a){return a}),n=f(bn(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gX(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cP(Y(function(b){return vv(a,b)},i),q),s=0;return aC(function(a,d){var
-e=h(d,0),b=cR(function(a){return l(a,vs)},e);if(a){if(b){var
+b=a[1],m=a$(g,function(a){return a}),n=f(br(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g1(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cS(_(function(b){return vN(a,b)},i),q),s=0;return aG(function(a,d){var
+e=h(d,0),b=cU(function(a){return l(a,vK)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dh=eh;function
-vx(a){var
-b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);D(function(b,h){var
-f=bq(h),j=1;for(;;){var
+dp=eo;function
+vP(a){var
+b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);B(function(b,h){var
+f=bt(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;A(e[1+b],a,s);ba(f,n,g[1+a])}var
+n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;A(e[1+b],a,s);bf(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(G(f,f)),k=gi*Math.sqrt(G(h,h))<i?1:0;if(k){A(c(e,b)[1+b],b,i);var
+i=Math.sqrt(G(f,f)),k=gm*Math.sqrt(G(h,h))<i?1:0;if(k){A(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-vy(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=bp(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+vQ(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=a1(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);A(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -4509,140 +4562,140 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-vz(b,h,g,n){function
+vR(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?g6(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return V(a,dh)},o),k=p(i,g),r=b[4];function
-s(a){return aZ(r,a)}var
-t=vx(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=bq(q);D(function(f){return function(b,d){var
-e=0!==ag(d)?1:0;if(e){var
-g=c(k,b)[1+b];return D(function(b,e){var
+a=f(b[5],c);return h?g_(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return V(a,dp)},o),k=p(i,g),r=b[4];function
+s(a){return aP(r,a)}var
+t=vP(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},g),e=1;for(;;){var
+m=bt(q);B(function(f){return function(b,d){var
+e=0!==ae(d)?1:0;if(e){var
+g=c(k,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+eh|0,v=vy(t,p(function(b){return function(a){return aZ(b,a)}}(u),m));D(function(a,b){var
-e=aN(b);if(e){var
-g=bI(dh,b);d[1+a]=j(c(d,a)[1+a],g);var
+u=b[4]+eo|0,v=vQ(t,p(function(b){return function(a){return aP(b,a)}}(u),m));B(function(a,b){var
+e=aB(b);if(e){var
+g=be(dp,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cu(a){return a?cD:1.}function
-bb(b,a){return 0.<b[3]?cu(a):-cu(a)}function
-eb(b,a,d,c){var
-e=fI(b,d,bb(b,a)*c);return cu(a)*e}function
-vA(b,a,d,c){var
-e=vc(b,d,cu(a)*c);return bb(b,a)*e}function
-ec(b,a){return b[4]<a[4]?a:b}function
-fJ(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fK(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fL(f,e,a,d,c){var
-g=bb(a[1],d),b=ea(f,e,a[1],g,c),h=eb(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-vB(c,b,a){return 0<a[2].length-1?a:fL(0,0,a[1],c,b)}function
-vC(d,c,b){var
-a=d[1];return a[18]?fL(vE,vD,d,c,b):[0,d,[0],0.,eb(a,c,b,vd(a,bb(a,c),b))]}function
-jw(j,f,e,a){var
+cx(a){return a?cH:1.}function
+bg(b,a){return 0.<b[3]?cx(a):-cx(a)}function
+ei(b,a,d,c){var
+e=fN(b,d,bg(b,a)*c);return cx(a)*e}function
+vS(b,a,d,c){var
+e=vu(b,d,cx(a)*c);return bg(b,a)*e}function
+ej(b,a){return b[4]<a[4]?a:b}function
+fO(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fP(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fQ(f,e,a,d,c){var
+g=bg(a[1],d),b=eh(f,e,a[1],g,c),h=ei(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+vT(c,b,a){return 0<a[2].length-1?a:fQ(0,0,a[1],c,b)}function
+vU(d,c,b){var
+a=d[1];return a[18]?fQ(vW,vV,d,c,b):[0,d,[0],0.,ei(a,c,b,vv(a,bg(a,c),b))]}function
+jC(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ga*d[17])return a;var
-i=r(bY(d),0.);A(i,b,-bb(d,f));return[0,a[1],i,0.,h]}return a}function
-jx(c,b){var
-a=Y(b,c[4]);return a?aC(ec,a[1],a[2]):ac(vF)}function
-ed(c,b,a){return jx(c,function(d){return jw(c,b,a,vC(d,b,a))})}function
-vG(k,c,b,f,e){var
-g=e[1],a=g[1],h=bb(a,c),d=ea(vI,vH,vf(a,ve(a,h,b,vA(a,c,b,f))),h,b),j=eb(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-vJ(d,g,a){var
-b=a[1][1],h=jv(b,a[2]),i=bb(b,d),e=ju(b,cu(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dv*d[17])return a;var
+i=r(b0(d),0.);A(i,b,-bg(d,f));return[0,a[1],i,0.,h]}return a}function
+jD(c,b){var
+a=_(b,c[4]);return a?aG(ej,a[1],a[2]):af(vX)}function
+ek(c,b,a){return jD(c,function(d){return jC(c,b,a,vU(d,b,a))})}function
+vY(k,c,b,f,e){var
+g=e[1],a=g[1],h=bg(a,c),d=eh(v0,vZ,vx(a,vw(a,h,b,vS(a,c,b,f))),h,b),j=ei(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+v1(d,g,a){var
+b=a[1][1],h=jB(b,a[2]),i=bg(b,d),e=jA(b,cx(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ga*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-vL(k,c,a,b){var
-e=b[1],h=bb(e,c),l=fL(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dv*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+v3(k,c,a,b){var
+e=b[1],h=bg(e,c),l=fQ(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=ea([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cJ(g),u=dm===m?g[1]:ei===m?g_(g):g,n=vr(u,t,h,a,s),i=n[1],v=eb(e,c,a,i[3]),o=ec(d,[0,b,i[1],i[2],v]);if(n[2])return vJ(c,a,o);var
+s=eh([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b_(g),u=cz===m?g[1]:cD===m?eV(g):g,n=vJ(u,t,h,a,s),i=n[1],v=ei(e,c,a,i[3]),o=ej(d,[0,b,i[1],i[2],v]);if(n[2])return v1(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=vw(e,cu(c),h,a,x,w);if(p){var
-j=p[1];return ec(d,[0,b,j[2],j[3],j[4]])}return d}}(l,vK)}function
-jy(a){var
-b=a[4];return eK(function(a){return a[1][18]},b)}function
-di(a){var
-b=a[4],c=0.;return aC(function(b,a){return w(b,a[1][17])},c,b)}function
-fM(a,d,c,b){if(0<a[7][1]&&jy(a))return ec(b,jx(a,function(b){return jw(a,d,c,vL(a,d,c,b))}));return b}function
-dj(a){return dD(a[1][14],a[5])}function
-jz(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eM(e,[ak,c*dj(a)[3]]):e}function
-fN(e,d,h,a){var
-b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
-h=0.<d[3]?1:0,i=(0<ag(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=vO(e,cx(c),h,a,x,w);if(p){var
+j=p[1];return ej(d,[0,b,j[2],j[3],j[4]])}return d}}(l,v2)}function
+jE(a){var
+b=a[4];return eP(function(a){return a[1][18]},b)}function
+dq(a){var
+b=a[4],c=0.;return aG(function(b,a){return v(b,a[1][17])},c,b)}function
+fR(a,d,c,b){if(0<a[7][1]&&jE(a))return ej(b,jD(a,function(b){return jC(a,d,c,v3(a,d,c,b))}));return b}function
+dr(a){return dK(a[1][14],a[5])}function
+jF(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eR(e,[ak,c*dr(a)[3]]):e}function
+fS(e,d,h,a){var
+b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
+h=0.<d[3]?1:0,i=(0<ae(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=bC(b);return[0,[0,V(1,h),k]]}function
-jA(i,h,a,g,f,b){var
+k=ba(b);return[0,[0,V(1,h),k]]}function
+jG(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-k=0.<h?1:-1,m=l(f,av(j,V(k,g),b));c(b,a)[1+a]=m;var
+k=0.<h?1:-1,m=l(f,ay(j,V(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-vM(b,d,a){if(0<=b[5]){var
+v4(b,d,a){if(0<=b[5]){var
 h=V(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=av(j,0,a),k=l(V(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
-ee(a){return Math.log(a)/0.693147180559945286}function
-vN(b,a,g,d){var
-c=a[2].length-1+1|0,h=ee(c*b[17]/(a[3]*d))/2.,i=b[18]?ee(c*b[17]/d):0.,j=ee(ge*c/a[3]),k=ee(av(a7,O,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aB(1,1+(e|0)|0)]:f;return l}function
-vO(l,k,j,i,a){var
-b=a[1][1],e=jz(b,j);function
-g(a){return cV(aN,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?vN(b,a,e,i):vP;if(f){var
-c=f[1],m=a[2],h=ah(function(b,a){return bI(c,a*d(e,b))},m),n=bI(c,a[3]),o=b[4];jA(b,bb(b,k),o,c,n,h);return fN(l,b,c,h)}return f}return 0}function
-jB(a,b){var
-c=w(a[15],gj*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-vQ(i,y,h,n){var
+i=ay(j,0,a),k=l(V(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
+el(a){return Math.log(a)/0.693147180559945286}function
+v5(b,a,g,d){var
+c=a[2].length-1+1|0,h=el(c*b[17]/(a[3]*d))/2.,i=b[18]?el(c*b[17]/d):0.,j=el(gi*c/a[3]),k=el(ay(a2,O,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aF(1,1+(e|0)|0)]:f;return l}function
+v6(l,k,j,i,a){var
+b=a[1][1],e=jF(b,j);function
+g(a){return cY(aB,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?v5(b,a,e,i):v7;if(f){var
+c=f[1],m=a[2],h=$(function(b,a){return be(c,a*d(e,b))},m),n=be(c,a[3]),o=b[4];jG(b,bg(b,k),o,c,n,h);return fS(l,b,c,h)}return f}return 0}function
+jH(a,b){var
+c=v(a[15],gn*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+v8(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a6(b,function(a){return a}),j=f(bn(function(a){return d(n[2],a)!=0.?1:0}),z),e=gU(a[4],j)?a[4]:aC(b7,b,j),k=Z(f(bn(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aQ(200*(k.length-1)|0,a[1][3])|0;var
-q=jB(a,h)*bi(1.,-84);if(0<=a[5])var
-A=dj(a)[3],l=q*d(a[1][7],h)*A;else
+z=a$(b,function(a){return a}),j=f(br(function(a){return d(n[2],a)!=0.?1:0}),z),e=gY(a[4],j)?a[4]:aG(b$,b,j),k=U(f(br(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aT(200*(k.length-1)|0,a[1][3])|0;var
+q=jH(a,h)*bm(1.,-84);if(0<=a[5])var
+A=dr(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-s=aN(l),m=s?bI(dh,l):s;if(0<ag(m)){var
+s=aB(l),m=s?be(dp,l):s;if(0<ae(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(e)]:u,C=p(o,k),v=vz(a[1],B,C,h),w=bb(a,y),g=r(bY(a),0);D(function(a,b){var
-d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jA(a,w,e,dh,m,g);return fN(i,a,dh,g)}}return 0}function
-fO(b,e,a,h,o){var
-d=vB(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ga*jB(i,a),k=d[3]<p?1:0,g=k?h<el*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=vR(a[1],C,D,h),w=bg(a,y),g=r(b0(a),0);B(function(a,b){var
+d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jG(a,w,e,dp,m,g);return fS(i,a,dp,g)}}return 0}function
+fT(b,e,a,h,o){var
+d=vT(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dv*jH(i,a),k=d[3]<p?1:0,g=k?h<er*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?vQ(b,e,a,d):l,f=q||vO(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?v8(b,e,a,d):l,f=q||v6(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-dk(b,a){return dD(b[4],a)}function
-jC(b){var
-a=jz(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-jD(a){var
-b=r(bY(a),0.),d=a[14];D(function(d,e){return A(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=av(function(b,a){return b+a},f,e);A(b,a[4],1.-a[3]*g);return b}function
-jE(a){var
-b=[0,0.],f=jC(a),c=jD(a);D(function(c,g){var
+ds(b,a){return dK(b[4],a)}function
+jI(b){var
+a=jF(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+jJ(a){var
+b=r(b0(a),0.),d=a[14];B(function(d,e){return A(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=ay(function(b,a){return b+a},f,e);A(b,a[4],1.-a[3]*g);return b}function
+jK(a){var
+b=[0,0.],f=jI(a),c=jJ(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-vR(h,e){var
-f=p(jE,e);g8(function(b,a){return gu(b,a)},f);var
-b=23-le(w(d(f,((f.length-1)*9|0)/10|0),gj))[2]|0;if(10<=b&&!(60<b)){var
+v9(h,e){var
+f=p(jK,e);ha(function(b,a){return gy(b,a)},f);var
+b=23-lr(v(d(f,((f.length-1)*9|0)/10|0),gn))[2]|0;if(10<=b&&!(60<b)){var
 g=V(1,b);if(0<=c(e,0)[1][5]){var
-l=dj(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cA){var
+l=dr(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cE){var
 i=V(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-vS(h,s,M,L){var
-g=L[1],a=dk(s,M)[1];if(bi(1.,24-g|0)<=jE(a))return 0;var
-N=a[2].length-1,t=jC(a),O=jD(a),i=ah(function(b,a){return bI(g,a*d(t,b))},O);vM(a,g,i);var
-j=ah(function(b,a){var
-c=d(t,b);return aZ(g,a)/c},i),e=r(h[2],0.),y=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(y<0)var
-C=x,B=v,z=u;else{var
-b=P,n=x,m=v,l=u;for(;;){var
+v_(h,s,M,L){var
+g=L[1],a=ds(s,M)[1];if(bm(1.,24-g|0)<=jK(a))return 0;var
+N=a[2].length-1,t=jI(a),O=jJ(a),i=$(function(b,a){return be(g,a*d(t,b))},O);v4(a,g,i);var
+j=$(function(b,a){var
+c=d(t,b);return aP(g,a)/c},i),e=r(h[2],0.),y=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(y<0)var
+D=x,C=w,z=u;else{var
+b=P,n=x,m=w,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
 var
@@ -4650,35 +4703,35 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){ba(e,-f,ct(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){bf(e,-f,bL(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(y!==b){var
 b=V,n=q,m=o,l=p;continue}var
-C=q,B=o,z=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];ba(e,z,ct(h,F));var
-Q=d(e,F);D(function(b,a){return A(e,b,a-Q)},e)}var
-R=0.,G=aC(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,C),k=fN(s,a,g,i);if(k)var
-S=Math.sqrt(w(0.,G+B)),H=[0,[0,k[1][2],e,G,S]];else
+D=q,C=o,z=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];bf(e,z,bL(h,F));var
+Q=d(e,F);B(function(b,a){return A(e,b,a-Q)},e)}var
+R=0.,G=aG(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=fS(s,a,g,i);if(k)var
+S=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-vT(c,a,h,b){var
-e=bi(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+v$(c,a,h,b){var
+e=bm(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=dj(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-vU(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=dr(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+wa(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=dj(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-jF(c,b,a){var
+h=dr(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+jL(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-jG(f,w,e,l,v){function
+jM(f,w,e,l,v){function
 m(a){var
-b=jF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cB,a=0.25,y=cA,x=0.;for(;;){if(0<n){var
+b=jL(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cF,a=0.25,y=cE,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4686,47 +4739,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ge:(g+j)/2.;var
-G=Math.abs(k-a)<=el*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/gi:(g+j)/2.;var
+G=Math.abs(k-a)<=er*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ak,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-jH(f,h,a,e){if(h==T){var
-c=e/(2.*a);return[ak,-(e*c)/2.,c*c,-c,ek*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ak,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cD/i]}function
-jI(a){return[ak,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-vV(e,f,c,b){var
+jN(f,h,a,e){if(h==T){var
+c=e/(2.*a);return[ak,-(e*c)/2.,c*c,-c,eq*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ak,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cH/i]}function
+jO(a){return[ak,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+wb(e,f,c,b){var
 a=f[2],d=f[1];if(T<d&&a<O){var
-g=a-d;return c*(d+a)-b<0.?jI(jG(e,-a,g,c,-b)):jG(e,d,g,c,b)}return a<O?jI(jH(e,-a,c,-b)):jH(e,d,c,b)}function
-vW(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?jO(jM(e,-a,g,c,-b)):jM(e,d,g,c,b)}return a<O?jO(jN(e,-a,c,-b)):jN(e,d,c,b)}function
+wc(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==O)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==T)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=jF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cD/(b*(1./(e*e)+1./(f*f)))]}function
-ef(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
+h=jL(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cH/(b*(1./(e*e)+1./(f*f)))]}function
+em(c,e,b){var
+a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-jJ(b,a){var
-c=bq(b[2][2]),e=b[1];D(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?ba(c,d(a,b),f[2]):e},e);return c}function
-jK(a){var
+jP(b,a){var
+c=bt(b[2][2]),e=b[1];B(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?bf(c,d(a,b),f[2]):e},e);return c}function
+jQ(a){var
 b=a[3][1]==T?1:0,c=b||(a[3][2]==O?1:0);return c}function
-vX(a,c){var
-e=ef(a,c,function(a){return a[1]}),j=jJ(a,c),g=a[3],h=g[2],i=g[1];function
+wd(a,c){var
+e=em(a,c,function(a){return a[1]}),j=jP(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,ef(a,c,function(a){return a[3]})];cU(function(c){if(0.<e)var
-d=f(c,w(i,a7(h,c/(2.*e))));else
-if(jK(a))var
+b=[0,em(a,c,function(a){return a[3]})];cX(function(c){if(0.<e)var
+d=f(c,v(i,a2(h,c/(2.*e))));else
+if(jQ(a))var
 d=T;else
 var
-g=f(c,h),d=a7(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];D(function(i,h){var
+g=f(c,h),d=a2(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-jL(b,m,e){var
-j=e.length-1,n=ef(b,e,function(a){return a[1]}),f=jJ(b,e);if(jK(b)&&n<=0.)return 0;var
-g=[0,ef(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=mG(j,j,0.);D(function(o,s){var
-e=vV(m,b[3],n,s);g[1]=g[1]+e[1];var
+jR(b,m,e){var
+j=e.length-1,n=em(b,e,function(a){return a[1]}),f=jP(b,e);if(jQ(b)&&n<=0.)return 0;var
+g=[0,em(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=mT(j,j,0.);B(function(o,s){var
+e=wb(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);A(h,a,d(h,a)-e[2]*k-e[3]*l);var
@@ -4737,12 +4790,12 @@ C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
-l=b[1];D(function(a,f){var
-b=vW(m,f[4],d(e,a));g[1]=g[1]+b[1];A(h,a,d(h,a)+b[2]);var
+l=b[1];B(function(a,f){var
+b=wc(m,f[4],d(e,a));g[1]=g[1]+b[1];A(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return A(i[1+a],a,k)},l);var
-a=aN(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-vY(o,n){var
-l=n.length-1,h=p(bq,o),q=l-1|0,C=0;if(!(q<0)){var
+a=aB(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+we(o,n){var
+l=n.length-1,h=p(bt,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -4752,17 +4805,17 @@ k=R,z=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=z-d(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,kT*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);A(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(v(m,k6*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);A(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bq(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bt(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-v=b-1|0,J=0;if(!(v<0)){var
+w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
 M=d(g,j),N=d(c(h,b)[1+b],j)*M;A(g,b,d(g,b)-N);var
-O=j+1|0;if(v!==j){var
+O=j+1|0;if(w!==j){var
 j=O;continue}break}}var
 K=d(c(h,b)[1+b],b);A(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
@@ -4777,35 +4830,35 @@ i=I;continue}break}}var
 E=d(c(h,e)[1+e],e);A(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-vZ=12;function
-v0(e,b,n,m){var
+wf=12;function
+wg(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:jL(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=vY(g[3],i),k=G(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<cC)return 0;var
-f=ah(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=ah(function(b,a){var
+h=0===f?0:jR(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=we(g[3],i),k=G(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<cG)return 0;var
+f=$(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=$(function(b,a){var
 d=c(e[1],b)[1+b][4],h=d[2]<O?1:0,f=h||(0.<a?1:0);if(f)var
 i=T<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cV(function(a){return a},k),l=i+0.0001*a*o-el*Math.abs(i),h=g?jL(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f3*b<k){var
+g=f;return g},f),g=cY(function(a){return a},k),l=i+0.0001*a*o-er*Math.abs(i),h=g?jR(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f8*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-v1(a,c){function
-d(a){return aN(a)?Math.abs(a):0.}function
+wh(a,c){function
+d(a){return aB(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,T],i=av(g,w(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,T],i=ay(g,v(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=vX(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=wd(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=v0(a,b*i,c,vZ);f(d);var
-e=gf<b?1:0;if(e){b/=10.;var
+d=wg(a,b*i,c,wf);f(d);var
+e=gj<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];D(function(d,c){var
-a=Math.abs(c)<dp?1:0;if(a){var
-e=b[1];return f(ah(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-v2=64;function
-v3(a,j){var
+j=b[1];B(function(d,c){var
+a=Math.abs(c)<dw?1:0;if(a){var
+e=b[1];return f($(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+wi=64;function
+wj(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -4819,154 +4872,204 @@ var
 d=b}else
 var
 d=f;return d}function
-v4(a){var
-d=Z(a[16]);return function(b){if(1===a[5]){var
+wk(a){var
+d=U(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return t(e)}return a[15]}}function
-jM(a,b){var
+jS(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aZ(h,a)},g),i=[ak,0.,O],j=G(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+g=f(a[5],b),h=a[4],d=p(function(a){return aP(h,a)},g),i=[ak,0.,O],j=G(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[ak,0.,O],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-v5(b,a){function
-c(c,a){return a?aZ(b[4],a[1]):c}var
+wl(b,a){function
+c(c,a){return a?aP(b[4],a[1]):c}var
 d=c(T,a[10]),e=c(O,a[11]);if(2===b[1]){var
 f=e<=0.?0.:O,g=0.<=d?0.:T;return[ak,g,f]}return[ak,d,e]}function
-v6(f,c){var
+wm(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return v7;var
+b!=="number"){if(2!==b[0])return wn;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cs(a0(f[4],h,g))]}}return 0}var
-jN=64;function
-v8(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cw(aQ(f[4],h,g))]}}return 0}var
+jT=64;function
+wo(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(aV(a[8])-1|0)|0;return 1}function
-v9(b,e,g){var
+b!=="number"&&2!==b[0])return 129-(aZ(a[8])-1|0)|0;return 1}function
+wp(b,e,g){var
 s=g[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?m(b[17],a[1],s):c},c=jM(b,d),f=e(O,a[4]),g=[ak,e(T,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?n(b[17],a[1],s):c},c=jS(b,d),f=e(O,a[4]),g=[ak,e(T,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(bn(v),w),k=f(bP(u),o);if(v3(e,g)&&0===mi(k,o)&&!(0<dE(k,v2))){var
-y=v4(e),n=Z(Y(Z,e[13])),p=g[1],z=c(n,p)[1+p],q=v5(b,e),h=v6(b,e),x=function(a){return jM(b,a)},A=bp(b[2],x),i=h?[0,[0,cD,r(b[3],0.),h[1],[ak,0.,O]]]:[0],j=eM(Z(k),i),B=a6(n.length-1,function(a){return a});return f(bP(function(k){if(k===g[1])return 0;var
-o=ah(function(b,d){var
-e=f(y,b);return a(l(d,c(c(n,k)[1+k],b)[1+b]),e)},z);function
-p(a){return 0<=ag(a)?a:t(a)}var
-s=av(function(b,a){return 0<aR(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],m=av(function(f,g){var
-a=f[2],d=f[1],b=a0(0,g,s),e=c(A,d)[1+d];if(b!=0.)ba(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,m,q],u=v1(C,ah(function(c,b){var
+w=g[4],o=f(br(v),w),k=f(bS(u),o);if(wj(e,g)&&0===mv(k,o)&&!(0<dL(k,wi))){var
+y=wk(e),m=U(_(U,e[13])),p=g[1],z=c(m,p)[1+p],q=wl(b,e),h=wm(b,e),x=function(a){return jS(b,a)},A=a1(b[2],x),i=h?[0,[0,cH,r(b[3],0.),h[1],[ak,0.,O]]]:[0],j=eR(U(k),i),B=a$(m.length-1,function(a){return a});return f(bS(function(k){if(k===g[1])return 0;var
+o=$(function(b,d){var
+e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
+p(a){return 0<=ae(a)?a:t(a)}var
+s=ay(function(b,a){return 0<aD(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ay(function(f,g){var
+a=f[2],d=f[1],b=aQ(0,g,s),e=c(A,d)[1+d];if(b!=0.)bf(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wh(C,$(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(G(m[2],m[2])/d)+dp}return 0.}return a[2]==O?f3:a[1]==T?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(G(n[2],n[2])/d)+dw}return 0.}return a[2]==O?f8:a[1]==T?-0.1:0.},j));function
 v(d,b){var
-c=aN(b);return c?a(bI(d,b),s):c}var
+c=aB(b);return c?a(be(d,b),s):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+v8(e)|0,E);var
-D=a6(w,function(a){return v(jN,d(u,a))});return[0,[0,k,[0,V(1,jN),D,x]]]}),B)}return 0}function
-v_(h,c,a){var
+E=d(u,w),x=v(64+wo(e)|0,E);var
+D=a$(w,function(a){return v(jT,d(u,a))});return[0,[0,k,[0,V(1,jT),D,x]]]}),B)}return 0}function
+wq(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:O}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a0(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):O;case
+d=b[1],e=Math.exp(a),i=aQ(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):O;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a0(0,f[1],f[2]);return eF}return eF}function
-v$(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aQ(0,f[1],f[2]);return a0}return a0}function
+jV(j,a,b,f){var
 d=r(b,0),e=r(b,0),g=r(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aR(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aD(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=c_(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];bB(function(a){switch(a[0]){case
+b=db(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];bE(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=r(b,0),l=a[1];bB(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-fP=14;function
-wa(c,e,a){function
+f=r(b,0),l=a[1];bE(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+fU=14;function
+jW(c,e,a){function
 g(b,a){return 0<e?j(b,a):l(b,a)}var
-b=bT(a,50),d=0<ag(b)?b:1;function
-h(j,i,h){var
+h=50,i=0<=ae(a)?a:t(a),b=bW(i,h),d=0<ae(b)?b:1;function
+k(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,t(b));if(f(c,e))return[0,[0,e,d]];var
 d=e,b=V(b,2),a=a-1|0;continue}}function
-i(j,i,h){var
+m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=V(b,2),a=a-1|0;continue}return[0,d,e]}}function
-k(i,h,g){var
+n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=bT(j(d,e),1);if(0!==a&&0!==aR(b,d)&&0!==aR(b,e)){if(f(c,b)){var
+b=bW(j(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-m=f(c,a)?[0,i(a,d,fP)]:h(a,d,fP);return cR(function(a){return k(a[1],a[2],fP)},m)}function
-jO(h,g,i,J,I,e){var
-k=h[2],p=v$(i,J,k,e),s=p[3],t=p[2],v=p[1],x=Z(fn(g)),q=i[1],K=m(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,fU)]:k(a,d,fU);return cU(function(a){return n(a[1],a[2],fU)},o)}function
+wr(h,g,i,J,I,e){var
+k=h[2],p=jV(i,J,k,e),s=p[3],t=p[2],w=p[1],x=U(de(g)),q=i[1],K=n(h[17],1,1);function
 y(a){var
-b=c(v,a)[1+a];if(b){var
-e=a0(0,b[1],i[2]),d=c(x,a)[1+a][1];return v_(g,a0(0,d[1],d[2]),e)}return eF}var
-n=bp(k,function(a){return Math.sqrt(y(a)*K)}),o=ah(function(a,b){return aN(b)?[0,b,a]:e?[0,Math.sqrt(d(h[12],a)),a]:[0,0.,a]},n);function
+b=c(w,a)[1+a];if(b){var
+e=aQ(0,b[1],i[2]),d=c(x,a)[1+a][1];return wq(g,aQ(0,d[1],d[2]),e)}return a0}var
+m=a1(k,function(a){return Math.sqrt(y(a)*K)}),o=$(function(a,b){return aB(b)?[0,b,a]:e?[0,Math.sqrt(d(h[12],a)),a]:[0,0.,a]},m);function
 z(b,a,g){var
-h=b!==a?1:0,i=h?aN(d(n,a)):h;if(i)var
-f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
+h=b!==a?1:0,i=h?aB(d(m,a)):h;if(i)var
+f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 A=k-1|0,L=0;if(!(A<0)){var
 b=L;for(;;){var
 N=c(t,b)[1+b],O=N||c(s,b)[1+b];if(O){var
-G=k-1|0,P=ct(h,b),Q=0;if(!(G<0)){var
-f=Q;for(;;){var
-H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(P,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+G=k-1|0,Q=bL(h,b),R=0;if(!(G<0)){var
+f=R;for(;;){var
+H=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(Q,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
 T=f+1|0;if(G!==f){var
 f=T;continue}break}}}var
 S=b+1|0;if(A!==b){var
 b=S;continue}break}}var
-B=r(k,0);D(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
-C=ah(function(a,k){var
-b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aN(d(n,a))){var
+C=r(k,0);B(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+D=$(function(a,k){var
+b=c(w,a)[1+a];if(b){var
+f=b[1];if(k&&aB(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dd(g,q,i[2],i[3],I,k,j);if(b){var
-d=b[1];if(e)return aR(d[2],f)<0?1:0;var
-h=0<aR(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=di(g,q,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aD(d[2],f)<0?1:0;var
+h=0<aD(d[1],f)?1:0}else
 var
-h=b;return h},m=aZ(0,q),h=y(a)*m,j=aN(h);if(j){var
-o=bI(0,h),p=e?-1:1;return wa(l,p,o)}return j}}return 0},B),E=Z(g[9]),F=co(g,1),M=bC(ah(function(d,o){var
-b=o[2],f=b===d?0:c(C,b)[1+b];if(f)var
-h=co(g,f[1]),p=c(E,b)[1+b],i=a(q,fu(c(E,d)[1+d],p)),k=j(h,i),m=aY(V(a(h,i),2)),r=e?R(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
+h=b;return h},n=aP(0,q),h=y(a)*n,j=aB(h);if(j){var
+o=be(0,h),p=e?-1:1;return jW(l,p,o)}return j}}return 0},C),E=U(g[9]),F=cs(g,1),M=ba($(function(d,o){var
+b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
+h=cs(g,f[1]),p=c(E,b)[1+b],i=a(q,fz(c(E,d)[1+d],p)),k=j(h,i),m=aV(V(a(h,i),2)),r=e?P(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
 var
-n=f;return n},o));return[0,bC(C),M]}function
-wb(a){var
-b=a[4];return eK(function(a){return 0===a[0]?0:1},b)}function
-jP(f,e,d){var
-a=0===f[1]?1:0;if(a){var
-b=iV(e);if(b)return wb(d);var
-c=b}else
+n=f;return n},o));return[0,ba(D),M]}function
+ws(d,c,a){var
+b=d[5];if(typeof
+b==="number")switch(b){case
+0:return a;case
+2:return 0.<a?1.+Math.log(a)/c:a0;case
+4:return 0.<a?a:a0}return a0}function
+jY(e,b,a){var
+c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a0,a0]:a<b?[0,a2(1.,b*a+c*d),b-a*c/d]:[0,a0,a0]}function
+wt(m,h,k,I,H,e){var
+i=m[2],q=jV(k,I,i,e),t=q[3],v=q[2],w=q[1],x=U(de(h)),f=k[1],n=a1(i,function(a){var
+b=c(w,a)[1+a];if(b){var
+e=aQ(0,b[1],k[2]),d=c(x,a)[1+a][1];return ws(h,aQ(0,d[1],d[2]),e)}return a0});function
+y(a){return Math.abs(d(n,a))<1.?1:0}var
+o=a1(i,function(a){var
+b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
+z(a,b,l){var
+g=a!==b?1:0,h=g?y(b):g;if(h)var
+f=jY(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dv<f?1:0:f<i-dv?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
-c=a;return c}function
-wc(d,c,a,b){if(jP(d,c,b)){var
-e=e8(a[2],a[3]),f=jO(d,c,a,b,e,1);return[0,jO(d,c,a,b,e,0),f]}return[0,cv,cv]}var
-fR=bi(1.,-72);function
-wd(a){return[0,a,u3(a)]}function
-we(g,c,b,a){function
+k=h;return k}var
+A=i-1|0,J=0;if(!(A<0)){var
+b=J;for(;;){var
+M=c(v,b)[1+b],N=M||c(t,b)[1+b];if(N){var
+F=bL(m,b),G=i-1|0,O=0;if(!(G<0)){var
+g=O;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(t,b)[1+b])z(b,g,d(F,g));var
+R=g+1|0;if(G!==g){var
+g=R;continue}break}}}var
+Q=b+1|0;if(A!==b){var
+b=Q;continue}break}}var
+C=r(i,0);B(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+D=$(function(a,l){var
+b=c(w,a)[1+a];if(b&&l){var
+g=b[1],m=function(j){var
+l=c(x,a)[1+a],b=dk(h,f,k[2],k[3],H,l,j);if(b){var
+d=b[1];if(e)return aD(d[2],g)<0?1:0;var
+i=0<aD(d[1],g)?1:0}else
+var
+i=b;return i},o=aP(0,f),i=d(n,a)*o,j=aB(i);if(j){var
+p=be(0,i),q=e?1:-1;return jW(m,q,p)}return j}return 0},C),s=U(h[9]),K=p(function(a){return[cD,function(b){return hW(h,a)}]},s);function
+E(b){var
+a=c(K,b)[1+b],d=b_(a);return cz===d?a[1]:cD===d?eV(a):a}var
+L=ba($(function(g,w){var
+b=w[2],k=b===g?0:c(D,b)[1+b];if(k){var
+x=d(n,b),y=jY(e,d(bL(m,b),g),x),z=aP(0,f),o=y[2]*z,v=0;if(aB(o)&&0.<=o){var
+i=be(0,o),A=c(s,b)[1+b],B=aq(c(s,g)[1+g],A),C=E(b),F=fA(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aV(a(p,j(l(p,V(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):P(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+var
+t=k;return t},o));return[0,ba(D),L]}function
+wu(a){var
+b=a[4];return eP(function(a){return 0===a[0]?0:1},b)}function
+jZ(d,a,c){var
+b=wu(c);if(b)switch(d[1]){case
+0:return iY(a);case
+1:return 0;default:return i0(a)}return b}var
+b1=[0,jU,jU,jX,jX];function
+wv(b,d,a,c){if(jZ(b,d,c)){var
+e=fc(a[2],a[3]),f=function(f){var
+g=kd(f,b,d,a,c,e,1);return[0,kd(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(wt);return[0,b1[1],b1[2],g[1],g[2]]}var
+h=f(wr);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
+fW=bm(1.,-72);function
+ww(a){return[0,a,vj(a)]}function
+wx(g,c,b,a){function
 d(c){var
-h=ed(c,b,a),i=fK(c,b,a),j=w(fJ(g,b,a),i),d=di(c),e=fM(c,b,a,h),f=j+ej*d<e[4]?1:0;return f?fO(c,b,a,fR*d,e):f}return cU(function(a){return lU(d,a)},c)}function
-wf(d,f,b,a){function
-e(a){return bI(0,a*d[3])}var
+h=ek(c,b,a),i=fP(c,b,a),j=v(fO(g,b,a),i),d=dq(c),e=fR(c,b,a,h),f=j+ep*d<e[4]?1:0;return f?fT(c,b,a,fW*d,e):f}return cX(function(a){return l7(d,a)},c)}function
+wy(d,f,b,a){function
+e(a){return be(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-wg(z,i,h,e,b){var
-l=fJ(z,e,b),m=0<i.length-1?1:0,n=m?cV(lV,i):m;if(n){var
-f=p(lR,i),j=f.length-1,o=p(function(a){return w(l,fK(a,e,b))},f),A=h[1],q=ah(function(d,a){if(a){var
-g=h[2],i=dk(c(f,d)[1+d],g)[1];return vT(a[1],i,e,b)}return T},A),g=r(j,0),k=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(o,a),e)},s=r(j,0),a=function(y){for(;;){var
+wz(z,i,h,e,b){var
+l=fO(z,e,b),m=0<i.length-1?1:0,n=m?cY(l8,i):m;if(n){var
+f=p(l4,i),j=f.length-1,o=p(function(a){return v(l,fP(a,e,b))},f),A=h[1],q=$(function(d,a){if(a){var
+g=h[2],i=ds(c(f,d)[1+d],g)[1];return v$(a[1],i,e,b)}return T},A),g=r(j,0),k=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return v(d(o,a),e)},s=r(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -4977,158 +5080,161 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jy(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fM(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,ed(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ej*di(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];D(function(h,f){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jE(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fR(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
+w=[0,ek(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ep*dq(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(h,f){var
 k=d(o,h)<a?1:0;if(k){var
-i=di(f);if(a+cC*i<=d(q,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:ed(f,e,b),m=a+2e-09*i<j[4]?vG(f,e,b,a+f3*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fR*i;return fO(f,e,b,p,m)}return k},f);var
-v=u[1];if(v)return wf(h,e,b,a+gi*di(c(f,0)[1]));var
-x=v}else
+i=dq(f);if(a+cG*i<=d(q,h)){u[1]=1;return 0}var
+l=c(g,h)[1+h],j=l?l[1]:ek(f,e,b),m=a+2e-09*i<j[4]?vY(f,e,b,a+f8*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fW*i;return fT(f,e,b,p,m)}return k},f);var
+w=u[1];if(w)return wy(h,e,b,a+gm*dq(c(f,0)[1]));var
+x=w}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-wh=3;function
-wi(v,u,j,e,b){var
-x=bC(ah(function(a,b){return cR(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=Z(f(bP(function(a){return a}),x)),h=p(function(a){return a[1]},g),y=fJ(v,e,b),k=av(function(c,a){return w(c,fK(a,e,b))},y,h),i=p(function(a){return 0},g),l=p(function(a){var
+wA=3;function
+wB(w,u,j,e,b){var
+x=ba($(function(a,b){return cU(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=U(f(bS(function(a){return a}),x)),h=p(function(a){return a[1]},g),y=fO(w,e,b),k=ay(function(c,a){return v(c,fP(a,e,b))},y,h),i=p(function(a){return 0},g),l=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=dk(f,j[2])[1],h=cC*g[17];return vU(d[1],g,e,b)+h}return O},g),m=p(function(a){return 0},g),a=function(p){var
+g=ds(f,j[2])[1],h=cG*g[17];return wa(d[1],g,e,b)+h}return O},g),m=p(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
-j=[0,-1],q=[0,T];D(function(g,h){return function(a,m){var
+j=[0,-1],q=[0,T];B(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
 o=n[1];if(0<f&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fM(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
+r=[0,fR(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
 f=f-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,ed(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(wh);if(a){var
-n=a[1],o=n[2],q=n[1],r=di(q),s=k+ej*r<o[4]?1:0;if(s)return fO(q,e,b,fR*r,o);var
+s=[0,ek(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(wA);if(a){var
+n=a[1],o=n[2],q=n[1],r=dq(q),s=k+ep*r<o[4]?1:0;if(s)return fT(q,e,b,fW*r,o);var
 t=s}else
 var
 t=a;return t}function
-jQ(d,c,e,b,a,f){switch(f){case
+j0(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return wi(d,c,e,b,a);case
-2:return wg(d,c,e,b,a);default:return we(d,c,b,a)}}function
-jR(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
-wj(b,a){function
-c(a){return aN(a)?a:0.}function
+1:return wB(d,c,e,b,a);case
+2:return wz(d,c,e,b,a);default:return wx(d,c,b,a)}}function
+j1(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+wC(b,a){function
+c(a){return aB(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=av(d,av(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==O)return[0,a[1],a[2],ge*e];return a},a)}function
-wk(a,b){var
-g=b[3],d=r(b[2],0),e=b[4];bB(function(b){if(0===b[0]){var
+d=c(a[3]);return v(b,v(c(a[2]),d))}var
+e=ay(d,ay(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==O)return[0,a[1],a[2],gi*e];return a},a)}function
+wD(a,b){var
+g=b[3],d=r(b[2],0),e=b[4];bE(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=jR(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jR(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=j1(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,j1(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return wj(a,Z(bm(b)))},d)}function
-wl(l,a){var
-d=hj(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=p2(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=w(a[2],b[2]);return hl(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hl(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return mL(Z(mb(function(a){return p0(d,a)},b)))}function
-wm(a,l,b){if(cV(function(a){var
-b=aN(a[2]);return b?aN(a[3]):b},b)){var
-h=wl(a,b),i=h[1],e=r(a[2],T),f=r(a[2],O);cU(function(a){var
-b=w(d(e,a[1]),a[2]);A(e,a[1],b);var
-c=a7(d(f,a[1]),a[3]);return A(f,a[1],c)},b);var
-j=r(a[2],-1);D(function(f,e){var
+j=i;return j}return 0},e);return p(function(b){return wC(a,U(bq(b)))},d)}function
+wE(l,a){var
+d=hm(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=qd(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=v(a[2],b[2]);return ho(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return ho(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return mY(U(mo(function(a){return qb(d,a)},b)))}function
+wF(a,l,b){if(cY(function(a){var
+b=aB(a[2]);return b?aB(a[3]):b},b)){var
+h=wE(a,b),i=h[1],e=r(a[2],T),f=r(a[2],O);cX(function(a){var
+b=v(d(e,a[1]),a[2]);A(e,a[1],b);var
+c=a2(d(f,a[1]),a[3]);return A(f,a[1],c)},b);var
+j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[ei,function(b){return vl(a)}]]},g=jp(a,i);if(g)var
-q=r(a[2],fQ),s=h[2],k=[0,[0,b,e,f,Y(o,g),s,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cD,function(b){return vD(a)}]]},g=jv(a,i);if(g)var
+q=r(a[2],fV),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-wn(d,c){var
-g=bC(c),a=f(bP(function(a){return a}),g);if(a){var
+wG(d,c){var
+g=ba(c),a=f(bS(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return aC(function(c,a){return c+dk(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aC(h,0,a6(a5(a[1][4]),i)),j=vR(d,Z(Y(function(a){return dk(a,b)[1]},a)));return cR(function(a){function
-e(c){return vS(d,c,b,a)}function
-f(a){return cR(e,a)}var
-g=p(function(a){return lT(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-wo(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fQ){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fQ){var
+c=0.;return aG(function(c,a){return c+ds(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a$(a_(a[1][4]),i)),j=v9(d,U(_(function(a){return ds(a,b)[1]},a)));return cU(function(a){function
+e(c){return v_(d,c,b,a)}function
+f(a){return cU(e,a)}var
+g=p(function(a){return l6(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+wH(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fV){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fV){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-wp(v,u,i,t,h){var
+wI(v,u,i,t,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,vj],x=wk(a,h),e=p(function(b){return wm(a,w,b)},x),k=m(v,a[2],e.length-1),y=g7(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,n=l?wn(a,e):l;if(n)var
-b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
+a=j[1],w=[0,vB],x=wD(a,h),e=p(function(b){return wF(a,w,b)},x),k=n(v,a[2],e.length-1),y=g$(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,m=l?wG(a,e):l;if(m)var
+b=m[1],z=b[3],A=b[2],C=b[1],g=z,q=A,o=C;else
 var
 F=p(function(a){return 0},e),G=0,H=1,g=F,q=G,o=H;var
-C=f(a[18],t[1]),s=r(a[2],0);D(function(c,b){function
-f(a){return eN(a,b[3],b[4]-b[3]|0)}var
-h=f(e),i=[0,f(g),q,C,s],k=0;if(0===b[2]&&d(a[12],c)==O){var
+D=f(a[18],t[1]),s=r(a[2],0);B(function(c,b){function
+f(a){return eS(a,b[3],b[4]-b[3]|0)}var
+h=f(e),i=[0,f(g),q,D,s],k=0;if(0===b[2]&&d(a[12],c)==O){var
 j=1;k=1}if(!k)var
-j=b[2];jQ(a,h,i,0,c,b[1]);return jQ(a,h,i,1,c,j)},k);var
-E=bC(ah(function(d,b){if(b){var
-e=wo(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return jS},e));return[0,o,bC(s),E]}function
-I(a){return jS}return[0,1,0,a6(h[2],I)]}function
-wq(b,d,c,a){var
-e=a[1],f=b[1];return wp(function(a,b){return u7(f,e,a,b)},b,d,c,a)}function
-wr(b,c){var
-a=b[2];return a?v9(a[1],b[1],c):a}function
-ws(a,d,c){var
-b=a[2];return b?wc(b[1],a[1],d,c):[0,cv,cv]}function
-wt(b,c){var
-a=b[2];return a?jP(a[1],b[1],c):a}function
-wu(g,b,f){var
-c=f[3],a=g[2],d=a?aB(0,b7(a[1][16],k2)):a,e=b[2]+d|0,h=V(1,e),i=aV(c);return[0,V(c,aB(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-wv(a){return[0,a,wd(a),0]}function
-jU(a){return V(h,(((aB(0,aV(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fT(c,b,a){return[0,c,b,aB(0,a)]}function
-jV(b,e,d){var
-a=wu(b[2],e,d),c=jU(a[2]),f=1===b[1][4]?c:jU(a[1]);return fT(f,c,a[3])}function
-ww(a){function
-b(b,a){return(b+32|0)+(aV(a)/8|0)|0}var
-c=0;return aC(function(a,c){return aC(b,a,c)},c,a)}function
-wx(b,a,h){var
-c=mg(a,b[3]),g=0;if(c){var
-d=c[1];if(ww(d[7])<=134217728){var
+j=b[2];j0(a,h,i,0,c,b[1]);return j0(a,h,i,1,c,j)},k);var
+E=ba($(function(d,b){if(b){var
+e=wH(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return j2},e));return[0,o,ba(s),E]}function
+I(a){return j2}return[0,1,0,a$(h[2],I)]}function
+wJ(b,d,c,a){var
+e=a[1],f=b[1];return wI(function(a,b){return vn(f,e,a,b)},b,d,c,a)}function
+wK(b,c){var
+a=b[2];return a?wp(a[1],b[1],c):a}function
+wL(a,d,c){var
+b=a[2];return b?wv(b[1],a[1],d,c):b1}function
+wM(b,c){var
+a=b[2];return a?jZ(a[1],b[1],c):a}function
+wN(g,b,f){var
+c=f[3],a=g[2],d=a?aF(0,b$(a[1][16],ld)):a,e=b[2]+d|0,h=V(1,e),i=aZ(c);return[0,V(c,aF(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+wO(a){return[0,a,ww(a),0]}function
+j4(a){return V(h,(((aF(0,aZ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fY(c,b,a){return[0,c,b,aF(0,a)]}function
+j5(b,e,d){var
+a=wN(b[2],e,d),c=j4(a[2]),f=1===b[1][4]?c:j4(a[1]);return fY(f,c,a[3])}function
+wP(a){function
+b(b,a){return(b+32|0)+(aZ(a)/8|0)|0}var
+c=0;return aG(function(a,c){return aG(b,a,c)},c,a)}function
+wQ(b,a,h){var
+c=mt(a,b[3]),g=0;if(c){var
+d=c[1];if(wP(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=sZ(b[1],a);var
-f=s1(e,h),i=gV(a,b[3]);b[3]=[0,[0,a,f],cT(function(a,b){return a<1?1:0},i)];return f}function
-wy(a){if(typeof
-a[7]!=="number"&&!hM(a))return wz;return 0}function
-fU(c,b){var
-a=wy(c);return a?[0,a[1]]:f(b,0)?0:1}function
-wA(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=Y(function(b){return x_(a(b,f),e)},g);return[0,b[1],h]}function
-wB(a){var
-b=a[2];return gT(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
-wC=bn(function(a){return 0<ag(a[2][1])?1:0});function
-jW(a){var
-b=a[2],c=Y(function(a){if(a&&!(0<=a[1][1]))return 0;return a},b);return[0,a[1],c]}function
-wD(a,b,k){var
-g=f(wC,wr(a[2],b));function
+e=te(b[1],a);var
+f=tg(e,h),i=gZ(a,b[3]);b[3]=[0,[0,a,f],cW(function(a,b){return a<1?1:0},i)];return f}function
+wR(a){if(typeof
+a[7]!=="number"&&!hP(a))return wS;return 0}function
+fZ(c,b){var
+a=wR(c);return a?[0,a[1]]:f(b,0)?0:1}function
+wT(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return yr(a(b,f),e)},g);return[0,b[1],h]}function
+wU(a){var
+b=a[2];return gX(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
+wV=br(function(a){return 0<ae(a[2][1])?1:0});function
+j6(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+j7(a){var
+b=j6(a[2]);return[0,a[1],b]}function
+j8(a){var
+b=j6(a[2]);return[0,a[1],b]}function
+wW(a,b,k){var
+g=f(wV,wK(a[2],b));function
 c(j,i,h){var
-c=jV(a,j,b),d=f(i,c),e=f(h,c),l=jW(e[2]),m=jW(e[1]),n=a[1],o=Y(function(a){return wA(c,n,a)},k),p=Y(wB,d[3]),q=[0,d[1],d[2],p,o,g,m,l];return s7(wx(a,c,b),b,q)}function
+c=j5(a,j,b),e=f(i,c),d=f(h,c),l=j8(d[4]),m=j8(d[3]),n=j7(d[2]),o=j7(d[1]),p=a[1],q=_(function(a){return wT(c,p,a)},k),r=_(wU,e[3]),s=[0,e[1],e[2],r,q,g,o,n,m,l];return tn(wQ(a,c,b),b,s)}function
 n(a){return[0,h,0,0]}function
-d(d,c){return wq(a[2],d,c,b)}function
-i(a){return[0,cv,cv]}function
-j(c){return ws(a[2],c,b)}function
+d(d,c){return wJ(a[2],d,c,b)}function
+i(a){return b1}function
+j(c){return wL(a[2],c,b)}function
 e(r){var
-h=0!==g?1:0,k=h?c(fS,n,i):h;if(k)var
+h=0!==g?1:0,k=h?c(fX,n,i):h;if(k)var
 e=k;else{var
-o=1,l=c(fS,function(a){return d(o,a)},i);if(l)var
+o=1,l=c(fX,function(a){return d(o,a)},i);if(l)var
 e=l;else{var
-m=wt(a[2],b);if(m)var
-p=1,f=c(fS,function(a){return d(p,a)},j);else
+m=wM(a[2],b);if(m)var
+p=1,f=c(fX,function(a){return d(p,a)},j);else
 var
 f=m;if(!f){var
-q=0;return c(jT,function(a){return d(q,a)},j)}var
-e=f}}return e}return fU(a[1],e)}function
-wE(a){var
-k=aV(a[3]);function
+q=0;return c(j3,function(a){return d(q,a)},j)}var
+e=f}}return e}return fZ(a[1],e)}function
+wX(a){var
+k=aZ(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -5139,35 +5245,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ag(h)?aB(b,k-aV(h)|0):b}return b}return aC(b,0,a[4])+8|0}function
-jX(c,j,a,i){var
-b=jV(c,jT,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ae(h)?aF(b,k-aZ(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
+j9(c,j,a,i){var
+b=j5(c,j3,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=wE(a);return V(h,aB(0,b7(aV(b)-1|0,c)))}var
-k=g(e),l=fT(g(f),k,d),m=[0,l,Y(function(a){var
-b=V(e,a);return fT(V(f,a),b,d+(a/3|0)|0)},wF)];return eK(function(b){return f0(j,c[1],b,a,i)},m)}function
-wG(a,c,b){function
-d(d){return jX(a,tN,c,b)}return fU(a[1],d)}function
-wH(a,c,b){function
-d(d){return jX(a,tO,c,b)}return fU(a[1],d)}function
-wI(a){var
-b=uF(a);fB(a);return[0,b,wv(b)]}function
-jY(a){return typeof
-a==="number"?a?wJ:wK:aJ(wL,a[1])}function
-wM(b,a){var
-c=ji(b[1],a),d=uP(b[1],a);fB(a);return jY(wD(b[2],c,d))}function
-jZ(b,c,a){var
-d=ji(b[1],a),e=uS(b[1],a);fB(a);return jY(bc(c,b[2],d,e))}function
-wN(a,b,c){if(C(b,wO)){if(C(b,wP)){if(C(b,wQ)){if(!C(b,wR)&&a)return[0,a,jZ(a[1],wH,c)]}else
-if(a)return[0,a,jZ(a[1],wG,c)]}else
-if(!a)return[0,[0,wI(c)],wT]}else
-if(a)return[0,a,wM(a[1],c)];return aG(wS,b)}function
-fV(a){return mx(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-j0=[0,0],j1=[0,0];function
-wU(b){var
-a=[0,0],c=tS(function(c){if(a[1]===x(b))throw eE;a[1]++;return X(b,a[1]-1|0)}),e=a_(c),d=wN(j0[1],e,c);if(a[1]<x(b))throw[0,de,wV];j0[1]=d[1];return fV(d[2])}function
-fW(b){var
-a=aJ(wW,fV(b));j1[1]=[0,a];return a}function
-wX(b){var
-a=j1[1];if(a)return a[1];try{var
-c=wU(b);return c}catch(a){a=a3(a);return a[1]===je?aJ(wY,fV(a[2])):a===dA?wZ:a===eD?w0:a[1]===de?fW(a[2]):a===eE?fW(w1):fW(dI(a))}}yp(f(ap(w2),l5),wX);eH(0);return}(globalThis));
+c=wX(a);return V(h,aF(0,b$(aZ(b)-1|0,c)))}var
+k=g(e),l=fY(g(f),k,d),m=[0,l,_(function(a){var
+b=V(e,a);return fY(V(f,a),b,d+(a/3|0)|0)},wY)];return eP(function(b){return f5(j,c[1],b,a,i)},m)}function
+wZ(a,c,b){function
+d(d){return j9(a,t5,c,b)}return fZ(a[1],d)}function
+w0(a,c,b){function
+d(d){return j9(a,t6,c,b)}return fZ(a[1],d)}function
+w1(a){var
+b=uX(a);fG(a);return[0,b,wO(b)]}function
+j_(a){return typeof
+a==="number"?a?w2:w3:aN(w4,a[1])}function
+w5(b,a){var
+c=jo(b[1],a),d=u7(b[1],a);fG(a);return j_(wW(b[2],c,d))}function
+j$(b,c,a){var
+d=jo(b[1],a),e=u_(b[1],a);fG(a);return j_(bh(c,b[2],d,e))}function
+w6(a,b,c){if(D(b,w7)){if(D(b,w8)){if(D(b,w9)){if(!D(b,w_)&&a)return[0,a,j$(a[1],w0,c)]}else
+if(a)return[0,a,j$(a[1],wZ,c)]}else
+if(!a)return[0,[0,w1(c)],xa]}else
+if(a)return[0,a,w5(a[1],c)];return aK(w$,b)}function
+f0(a){return mK(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+ka=[0,0],kb=[0,0];function
+xb(b){var
+a=[0,0],c=t_(function(c){if(a[1]===y(b))throw eK;a[1]++;return Z(b,a[1]-1|0)}),e=bc(c),d=w6(ka[1],e,c);if(a[1]<y(b))throw[0,dl,xc];ka[1]=d[1];return f0(d[2])}function
+f1(b){var
+a=aN(xd,f0(b));kb[1]=[0,a];return a}function
+xe(b){var
+a=kb[1];if(a)return a[1];try{var
+c=xb(b);return c}catch(a){a=a8(a);return a[1]===jk?aN(xf,f0(a[2])):a===dH?xg:a===eJ?xh:a[1]===dl?f1(a[2]):a===eK?f1(xi):f1(dP(a))}}yI(f(ar(xj),mg),xe);eM(0);return}(globalThis));

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from support.proved import fake
 from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.proved import dialogue
-from verale.checker.proved.audit import ProvedAudit
 from verale.runs.records import read_record
 from verale.soundness.independent import files
 
@@ -306,15 +304,3 @@ def test_witnesses(answers, status, reason, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
     verdict = Auditor(HEAD, kernel="proved").refute(GOOD, LATENTS)
     assert (verdict.status.value, verdict.reason) == (status, reason)
-
-
-@pytest.mark.parametrize(
-    ("paradigm", "geometry", "reason"),
-    [("mixed", "cosine", "uncovered"), ("mixed", "euclidean", "entailment"), ("top_k", "cosine", "entailment")],
-)
-def test_mixed_explanations_of_cosines_are_refused_by_name(paradigm, geometry, reason) -> None:
-    audit = ProvedAudit.__new__(ProvedAudit)
-    audit._certificate = SimpleNamespace(paradigm=paradigm)
-    audit._head = SimpleNamespace(geometry=geometry)
-    audit._claims = SimpleNamespace(entails_at_all=lambda certificate: False)
-    assert audit._not_entailed().reason == reason

@@ -68,3 +68,33 @@ def test_other_similarities(similarity, near, far, most) -> None:
     statements = [files.activation_statement(0, near, None), files.activation_statement(2, None, far)]
     assert status(statements, near - most, similarity=similarity) == "PROVED"
     assert status(statements, near - most + 0.03, similarity=similarity) == "NOT_PROVED"
+
+
+DIRECTIONS = [[2.0, 0.0], [3.0, 4.0], [0.0, 0.5], [4.0, 3.0]]
+"""The cosine of the second and the third one is 4/5, and so is that of the first and the fourth one."""
+COSINE = {"geometry": files.cosine(0.0), "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+ROOTED = {"kind": "rooted_cosine", "epsilon": "0x1p-3"}
+
+
+def angle_status(statements: list[dict[str, Any]], margin: float, **head: Any) -> str:
+    data = files.head(WEIGHT, DIRECTIONS, **COSINE | head)
+    certificate = files.certificate(data, statements, paradigm="top_k", patches=9, margins=[None, margin])
+    return Auditor(data, None, "proved").check(certificate, minimality=False).status.value
+
+
+@pytest.mark.parametrize("head", [{}, {"geometry": files.cosine(0.5)}, {"geometry": ROOTED}])
+@pytest.mark.parametrize(
+    ("statements", "least"),
+    [
+        ([files.activation_statement(0, 0.875, None), files.activation_statement(2, None, 0.0)], 0.875 - 0.6),
+        ([files.activation_statement(0, 0.875, None), files.order_clause([0, 1, 3], -0.6)], 0.875),
+        ([files.activation_statement(0, 0.875, None), files.activation_statement(2, None, -0.6)], 0.875),
+        ([files.activation_statement(1, None, -0.5), files.activation_statement(3, 0.8, None)], 0.78),
+        ([files.activation_statement(1, None, -0.5), files.floor([0, 1, 2], 0.8)], 0.78),
+    ],
+)
+def test_a_cosine_bounds_those_of_directions_near_by(statements, least, head) -> None:
+    """c t + ((1 - c^2)(1 - t^2))^(1/2) with c = 4/5 is 3/5 for t = 0, and 0 for t = -3/5; with a minus it is 7/25 for
+    t = 4/5."""
+    assert angle_status(statements, least - 2.0**-40, **head) == "PROVED"
+    assert angle_status(statements, least + 2.0**-40, **head) == "NOT_PROVED"
