@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import flint
 import pytest
+import safetensors.torch
 import torch
 from support.exact import PRECISION, differences
 from support.joint import HEADS, joint_head
@@ -13,8 +15,10 @@ from support.small import small_head, varied_head
 from torch import Tensor
 
 from verale.bounds import Joint, margins_of, observe
+from verale.certificate import Certificate, PatchStatement
+from verale.checker import Status, check
 from verale.errors import UsageError
-from verale.head import Head, TopMeanPooling, evaluate
+from verale.head import Head, TopMeanPooling, digest, evaluate
 from verale.rounding import Enclosure
 
 INF = float("inf")
@@ -128,3 +132,39 @@ def test_no_explanations_have_no_margins() -> None:
     head = joint_head("plain")
     none = torch.zeros(0, head.size).double()
     assert Joint(head).margins(torch.zeros(0, dtype=torch.int64), none, none).lower.shape == (0, head.classes)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_what_is_proved_here_is_proved_by_the_checker(name: str) -> None:
+    """Wide statements and statements with one end, of some prototypes: else an audit would refuse what is emitted."""
+    open_ends = 0
+    for seed in range(6):
+        head = joint_head(name, seed)
+        images, predicted = alike(head, seed, spread=0.1)
+        stated, generator = hull(head, images), torch.Generator().manual_seed(seed)
+        drawn = torch.rand(head.size, generator=generator)
+        lower = torch.where(drawn < 0.6, stated.lower, -INF)
+        upper = torch.where((drawn > 0.2) & (drawn < 0.8), stated.upper, INF)
+        margins = Joint(head).margins(predicted, lower, upper).lower[0]
+        if not bool((margins > 0).all()):
+            continue
+        statements = tuple(
+            PatchStatement(0, j, float(lower[0, j]), float(upper[0, j])) for j in range(head.size) if drawn[j] < 0.8
+        )
+        open_ends += int((drawn < 0.2).sum() + ((drawn > 0.6) & (drawn < 0.8)).sum())
+        claimed = tuple(None if math.isinf(margin) else margin * (1 - 1e-9) for margin in margins.tolist())
+        certificate = Certificate(
+            head=head.digest,
+            latents=digest(images[0]),
+            predicted=int(predicted),
+            paradigm="joint",
+            patches=1,
+            statements=statements,
+            margins=claimed,
+            minimal=False,
+            version="0",
+        )
+        latents = safetensors.torch.save({"latents": images.contiguous()})
+        verdict = check(certificate.to_bytes(), head.to_bytes(), latents, "both")
+        assert verdict.status is Status.PROVED, verdict.message
+    assert open_ends > 0
