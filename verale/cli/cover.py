@@ -47,7 +47,7 @@ def command(
     from verale.checker import most_severe
     from verale.cli.inputs import folder_of
     from verale.files import require_writable, write_atomically
-    from verale.runs.cover import Covering, csv_rows
+    from verale.runs.cover import CoveringAudits, csv_rows
     from verale.runs.inputs import find_inputs
 
     files = certificate_files(certificates)
@@ -57,7 +57,7 @@ def command(
         head = find_inputs(folder_of(certificates[0]), None, latents).head
     if head is None:
         raise click.UsageError("there is no head.safetensors beside the certificates: give --head")
-    covering = Covering(head, latents, kernel)
+    covering = CoveringAudits(head, latents, kernel)
     covered: list[Covered] = []
     try:
         with progress("covering", len(files), unit="certificates", lines=True) as advance:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
 
-__all__ = ["COLUMNS", "Covered", "Covering", "csv_rows"]
+__all__ = ["COLUMNS", "Covered", "CoveringAudits", "csv_rows"]
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Covered:
         return None if self.labels is None or self.predicted is None else self.labels.get(self.predicted, 0)
 
 
-class Covering:
+class CoveringAudits:
     """Images of a latents file, and the checker that proves which of them certificates cover.
 
     Args:
@@ -138,7 +138,7 @@ class Covering:
 COLUMNS = ("Certificate", "Pred Label", "Idx", "True Label")
 
 
-def csv_rows(covered: Sequence[Covered], covering: Covering) -> Iterator[str]:
+def csv_rows(covered: Sequence[Covered], covering: CoveringAudits) -> Iterator[str]:
     """The lines of a table: one for each certificate and image that it proves."""
     yield csv_line(COLUMNS)
     for each in covered:

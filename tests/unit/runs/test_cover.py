@@ -14,7 +14,7 @@ from verale.certificate import ActivationStatement, Certificate
 from verale.errors import InputError
 from verale.head import Head, as_patches, evaluate, save_latents
 from verale.rules import coverage
-from verale.runs.cover import Covering
+from verale.runs.cover import CoveringAudits
 from verale.search.explain import explain
 
 
@@ -49,7 +49,7 @@ def inflated(tmp_path: Path) -> Inflated:
 
 
 def test_a_wide_certificate_covers_its_image_and_its_neighbour(inflated):
-    covering = Covering(inflated.head_path, inflated.latents_path)
+    covering = CoveringAudits(inflated.head_path, inflated.latents_path)
     predicted = evaluate(inflated.head, inflated.images).predicted.tolist()
     assert covering.total == 8
     for index in range(3):
@@ -64,19 +64,19 @@ def test_a_wide_certificate_covers_its_image_and_its_neighbour(inflated):
 def test_an_exact_certificate_covers_its_own_image(inflated):
     path = str(inflated.folder / "exact.ale.json")
     explain(inflated.head, inflated.images[:1])[0].save(path)
-    assert Covering(inflated.head_path, inflated.latents_path).of(path).images == (0,)
+    assert CoveringAudits(inflated.head_path, inflated.latents_path).of(path).images == (0,)
 
 
 def test_what_the_screen_proposes_in_vain_does_not_count(inflated, monkeypatch):
     path = inflated.certificate(1)
-    before = Covering(inflated.head_path, inflated.latents_path).of(path)
+    before = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
 
     def everything(head, images, explanations):
         all_of_them = torch.ones(len(explanations), len(images), dtype=torch.bool)
         return coverage.Coverage(all_of_them, all_of_them)
 
     monkeypatch.setattr(coverage, "coverage_of", everything)
-    after = Covering(inflated.head_path, inflated.latents_path).of(path)
+    after = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
     assert after.images == before.images
     assert set(after.unproved) == set(range(8)) - set(before.images)
     assert all("is false at the latents" in reason for reason in after.unproved.values())
@@ -86,7 +86,7 @@ def test_a_certificate_that_is_not_proved_covers_nothing(inflated):
     path = inflated.certificate(0)
     wrong = replace(Certificate.load(path), statements=(ActivationStatement(0, -1e3, 1e3),))
     wrong.save(path)
-    covered = Covering(inflated.head_path, inflated.latents_path).of(path)
+    covered = CoveringAudits(inflated.head_path, inflated.latents_path).of(path)
     assert covered.images == () and covered.predicted is None and covered.verdict.reason == "entailment"
     done = in_process("cover", inflated.folder, "--latents", inflated.latents_path)
     assert done.returncode == 3 and "NOT_PROVED" in done.stdout
@@ -101,7 +101,7 @@ def test_the_command_prints_writes_and_adds_up(inflated, tmp_path):
     ]
     heading, *rows = out.read_text().splitlines()
     assert heading == "Certificate,Pred Label,Idx,True Label"
-    covering = Covering(inflated.head_path, inflated.latents_path)
+    covering = CoveringAudits(inflated.head_path, inflated.latents_path)
     expected = [(path, index) for path in map(inflated.certificate, range(3)) for index in covering.of(path).images]
     assert [(row.split(",")[0], int(row.split(",")[2])) for row in rows] == expected
     assert f"{len({index for _, index in expected})} of 8 images are covered" in done.stderr
@@ -120,13 +120,13 @@ def test_files_that_do_not_fit_are_named(inflated, tmp_path):
     other = tmp_path / "other"
     save_latents(other, small_latents(inflated.head, patches=4))
     with pytest.raises(InputError, match="images of 4 patches, expected 5 as in 000000"):
-        Covering(inflated.head_path, str(other)).of(inflated.certificate(0))
+        CoveringAudits(inflated.head_path, str(other)).of(inflated.certificate(0))
     save_latents(other, torch.full((1, 5, 6), 3.0))
     with pytest.raises(InputError, match="outside the head's domain"):
-        Covering(inflated.head_path, str(other))
+        CoveringAudits(inflated.head_path, str(other))
     save_latents(other, inflated.images, [0])
     with pytest.raises(InputError, match="1 labels for 8 images"):
-        Covering(inflated.head_path, str(other))
+        CoveringAudits(inflated.head_path, str(other))
     (tmp_path / "bad.ale.json").write_text("{}")
     assert in_process("cover", tmp_path / "bad.ale.json", "--latents", inflated.latents_path).returncode == 5
     assert in_process("cover", tmp_path / "none.ale.json", "--latents", inflated.latents_path).returncode == 9

@@ -74,14 +74,14 @@ class Joint:
         value = self._quadratic.combination_within(left or [_anything(self._space)], target.shares)
         return value is None or target.bias + value + target.error > 0
 
-    def target(self, rival: int) -> Target:
+    def target(self, rival: int) -> MarginTarget:
         """A rival's margin."""
         self._space.work.take(_TARGET * self._space.head.count)
-        return Target.of(self._space, self._certificate.predicted, rival)
+        return MarginTarget.of(self._space, self._certificate.predicted, rival)
 
 
 @dataclass(frozen=True)
-class Target:
+class MarginTarget:
     """A rival's margin: within `error` of bias + the sum of shares times working observables."""
 
     bias: Fraction
@@ -89,7 +89,7 @@ class Target:
     error: Fraction
 
     @classmethod
-    def of(cls, space: Space, predicted: int, rival: int) -> Target:
+    def of(cls, space: Space, predicted: int, rival: int) -> MarginTarget:
         """The target of a head with one patch."""
         head, bits = space.head, space.bits
         weight, bias = head.weight.rows, head.bias.rows[0]
