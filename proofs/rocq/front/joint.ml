@@ -1,13 +1,13 @@
-(* Weights for the paradigm joint: of a head with one patch, those that prove the best margin against each rival. Part of
-   the hinter: untrusted.
+(* Weights for the paradigm joint: of a head with one patch, those that prove the best margin against each rival. Part
+   of the hinter: untrusted.
 
-   The margin less the weighted statements is A |x|^2 - <x, L> + K, and its least value over the domain is concave in the
-   weights. That is made smooth by logarithms, which keep the vector off the ends of the domain, observables off the ends
-   of statements, and weights off the wrong sign. Newton's steps find the best weights of this, and then of ever less
-   smooth ones.
+   The margin less the weighted statements is A |x|^2 - <x, L> + K, and its least value over the domain is concave in
+   the weights. That is made smooth by logarithms, which keep the vector off the ends of the domain, observables off
+   the ends of statements, and weights off the wrong sign. Newton's steps find the best weights of this, and then of
+   ever less smooth ones.
 
-   In a coordinate with two ends, the least value of A x^2 - L x is that of A s - L x among the points (x, s) between the
-   parabola and its chord, which is convex whatever A is. *)
+   In a coordinate with two ends, the least value of A x^2 - L x is that of A s - L x among the points (x, s) between
+   the parabola and its chord, which is convex whatever A is. *)
 
 type side = { low : float; high : float } (* infinite: missing *)
 
@@ -47,7 +47,11 @@ let between m low width a l =
     let gap = middle -. (2. *. x) in
     let second = m *. ((2. /. above) +. (gap *. gap /. ((above *. above) +. (below *. below)))) in
     let next = !u -. (!u *. value /. (value +. (!u *. second *. width))) in
-    let next = if next > !least && next < !most then next else if !least = 0. then !u /. 64. else (!least +. !most) /. 2. in
+    let next =
+      if next > !least && next < !most then next
+      else if !least = 0. then !u /. 64.
+      else (!least +. !most) /. 2.
+    in
     if Float.abs (next -. !u) <= 1e-15 *. next then left := 0;
     u := next
   done;
@@ -356,7 +360,8 @@ let hints (points : Points.t) (h : Checker.head) (certificate : Checker.certific
       ( rival,
         { Checker.share_unit = Z.shift_left (Z.of_int 1) bits;
           shares_of = List.init statements (fun i -> integer bits found.(i));
-          ball_share = (if Array.length ball = 0 then Z.of_int 0 else integer (bits + ball_bits h) found.(statements)) } )
+          ball_share =
+            (if Array.length ball = 0 then Z.of_int 0 else integer (bits + ball_bits h) found.(statements)) } )
     in
     List.filter_map
       (fun rival -> if rival = certificate.predicted then None else Some (against rival))

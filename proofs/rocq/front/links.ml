@@ -1,8 +1,8 @@
 (* Which activations bound which others, and how: of heads of distances or cosines whose pooling is the maximum
    (Lipschitz.v, Angles.v). Part of the hinter: untrusted.
 
-   Floats choose the links. Where a similarity exceeds an end is then found in the checker's own integers, so that next to
-   nothing is lost. *)
+   Floats choose the links. Where a similarity exceeds an end is then found in the checker's own integers, so that
+   next to nothing is lost. *)
 
 let none = { Checker.reached = []; linked = [] }
 
@@ -22,8 +22,8 @@ let inverse (h : Checker.head) scale value =
 
 type side = Above | Below
 
-(* What is stated of the activations: ends over the unit of boxes, the prototypes that have a statement of their own, and
-   those that a clause leaves out, which all others may bound. *)
+(* What is stated of the activations: ends over the unit of boxes, the prototypes that have a statement of their own,
+   and those that a clause leaves out, which all others may bound. *)
 type stated = { ends : Z.t option array; own : bool array; exempt : bool array }
 
 let stated_of (settings : Checker.settings) (certificate : Checker.certificate) count side =
@@ -93,8 +93,10 @@ let links (points : Points.t) (h : Checker.head) (settings : Checker.settings) c
     | Some e -> inverse h (scale k) (Floats.of_ratio 0 e settings.box_unit)
   in
   let root = Array.init count (fun k -> sqrt (found k *. one)) in
-  let best = Array.mapi (fun k own -> if Floats.is_finite own then (own, k) else
-                                        match side with Above -> (0., k) | Below -> (sqrt points.highest.(k), k)) root in
+  let known k own =
+    if Floats.is_finite own then own else match side with Above -> 0. | Below -> sqrt points.highest.(k)
+  in
+  let best = Array.mapi (fun k own -> (known k own, k)) root in
   let apart k j row = sqrt (Float.max 0. (points.squares.(k) +. points.squares.(j) -. (2. *. row))) in
   let propose j k distance =
     if j <> k && Floats.is_finite root.(k) then begin

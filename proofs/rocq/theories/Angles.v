@@ -111,16 +111,18 @@ Proof.
   intros j l Hj Hl. assert (V := in_the_domain l Hl).
   destruct (measures_ok h ms measured) as (HS & _ & L & HM). specialize (HM j (Measure 0 0 1 1) Hj).
   assert (PS := size_nonneg h j _ HM).
-  assert (Q : IZR (zdot (points h j) (points h j)) = inner D (P j) (P j)) by (apply zdot_real; apply Nat.eq_le_incl, L; exact Hj).
+  assert (Q : IZR (zdot (points h j) (points h j)) = inner D (P j) (P j))
+    by (apply zdot_real; apply Nat.eq_le_incl, L; exact Hj).
   assert (E := value_of_observable h HS 1 (z l) j _ V PS Q). unfold Quadratic.value in E. fold D in E. fold (P j) in E.
   assert (BB := fun r => embedded_in_ball h HS (z l) r V). fold D S in BB.
   assert (one : real (Fraction 1 1) = 1) by (unfold real, q; simpl; field).
   assert (G := angular). apply andb_prop in G as [G _].
-  change (observable h (z l) j) with (m j l) in E. unfold size, ball, curvature, constant, slope in *. fold D in PS, E |- *.
+  change (observable h (z l) j) with (m j l) in E. unfold size, ball, curvature, constant, slope in *.
+  fold D in PS, E |- *.
   change (inner D (vector (points h j)) (vector (points h j))) with (inner D (P j) (P j)) in *.
   assert (SQ := sqrt_sqrt _ (inner_square_nonneg D (P j))).
-  destruct (head_geometry h); try discriminate; specialize (BB _ eq_refl); rewrite one in BB; rewrite mult_IZR in E; fold D S in BB;
-    fold S in E; (split; [exact SQ|split; lra]).
+  destruct (head_geometry h); try discriminate; specialize (BB _ eq_refl); rewrite one in BB;
+    rewrite mult_IZR in E; fold D S in BB; fold S in E; (split; [exact SQ|split; lra]).
 Qed.
 
 Lemma size_above_0 : forall j, (j < count h)%nat -> 0 < size h j.
@@ -160,17 +162,19 @@ Proof.
 Qed.
 
 Lemma alike_right : forall j k, (j < count h)%nat -> (k < count h)%nat ->
-  IZR (alike h T (measured_at ms j) (measured_at ms k) (zdot (points h j) (points h k))) / IZR T * (size h j * size h k) <=
-  inner D (P j) (P k).
+  IZR (alike h T (measured_at ms j) (measured_at ms k) (zdot (points h j) (points h k))) / IZR T *
+    (size h j * size h k) <= inner D (P j) (P k).
 Proof.
   intros j k Hj Hk. destruct (measures_ok h ms measured) as (_ & _ & L & HM).
   destruct (HM j (Measure 0 0 1 1) Hj) as (_ & _ & Nj & Lj & Uj).
   destruct (HM k (Measure 0 0 1 1) Hk) as (_ & _ & Nk & Lk & Uk).
   assert (Sj := size_above_0 j Hj). assert (Sk := size_above_0 k Hk). assert (TP := IZR_pos _ T_positive).
-  assert (Q : IZR (zdot (points h j) (points h k)) = inner D (P j) (P k)) by (apply zdot_real; apply Nat.eq_le_incl, L; exact Hj).
+  assert (Q : IZR (zdot (points h j) (points h k)) = inner D (P j) (P k))
+    by (apply zdot_real; apply Nat.eq_le_incl, L; exact Hj).
   unfold alike. cbv zeta. fold (measured_at ms j) in *. fold (measured_at ms k) in *.
   set (x := zdot (points h j) (points h k)) in *. set (mj := measured_at ms j) in *. set (mk := measured_at ms k) in *.
-  assert (RP := root_unit_positive h). set (r := IZR (root_unit h)) in *. set (a := size h j) in *. set (b := size h k) in *.
+  assert (RP := root_unit_positive h). set (r := IZR (root_unit h)) in *.
+  set (a := size h j) in *. set (b := size h k) in *.
   rewrite <- Q. clear Q. assert (AB : 0 < a * b) by (apply Rmult_lt_0_compat; assumption).
   assert (goal : forall d : Z, IZR T * (IZR d / IZR T * (a * b)) = IZR d * (a * b)) by (intros; field; lra).
   apply (Rmult_le_reg_l (IZR T)); [exact TP|]. rewrite goal. clear goal.
@@ -181,12 +185,14 @@ Proof.
       apply Rmult_le_pos; lra. }
   assert (F0 : 0 < IZR (far mj) * IZR (far mk)) by (apply Rmult_lt_0_compat; lra).
   assert (N0 : 0 < IZR (near mj) * IZR (near mk)) by (apply Rmult_lt_0_compat; assumption).
-  assert (main : forall d : Z, 0 < IZR d -> (0 <= x)%Z /\ r * r * (a * b) <= IZR d \/ (x <= 0)%Z /\ IZR d <= r * r * (a * b) ->
+  assert (main : forall d : Z, 0 < IZR d ->
+    (0 <= x)%Z /\ r * r * (a * b) <= IZR d \/ (x <= 0)%Z /\ IZR d <= r * r * (a * b) ->
     IZR (floor_div (T * x * (root_unit h * root_unit h)) d) * (a * b) <= IZR T * IZR x).
   { intros d D0 H. apply (lt_IZR 0) in D0 as D1. assert (FD := floor_div_le (T * x * (root_unit h * root_unit h)) d D1).
     rewrite !mult_IZR in FD. fold r in FD. apply (Rmult_le_compat_r (a * b)) in FD; [|lra].
     eapply Rle_trans; [exact FD|]. apply (Rmult_le_reg_l (IZR d)); [exact D0|].
-    replace (IZR d * (IZR T * IZR x * (r * r) / IZR d * (a * b))) with (IZR T * IZR x * (r * r * (a * b))) by (field; lra).
+    replace (IZR d * (IZR T * IZR x * (r * r) / IZR d * (a * b))) with (IZR T * IZR x * (r * r * (a * b)))
+      by (field; lra).
     rewrite (Rmult_comm (IZR d)). destruct H as [[H1 H2]|[H1 H2]]; apply IZR_le in H1.
     - apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|exact H2].
     - apply Rmult_le_compat_neg_l; [|exact H2]. assert (0 <= IZR T * - IZR x) by (apply Rmult_le_pos; lra). lra. }
@@ -254,7 +260,8 @@ Proof.
   assert (TT : 0 < IZR T * IZR T) by (apply Rmult_lt_0_compat; exact TP).
   apply (cosines_differ j k l _ (IZR c / IZR T)); try assumption; [apply div_nonneg; lra|].
   apply (Rmult_le_reg_l (IZR T * IZR T * (IZR T * IZR T))); [apply Rmult_lt_0_compat; exact TT|].
-  replace (IZR T * IZR T * (IZR T * IZR T) * (1 - 2 * (IZR w / IZR T) * (IZR c / IZR T) + IZR w / IZR T * (IZR w / IZR T)))
+  replace (IZR T * IZR T * (IZR T * IZR T) *
+      (1 - 2 * (IZR w / IZR T) * (IZR c / IZR T) + IZR w / IZR T * (IZR w / IZR T)))
     with (IZR T * IZR T * (IZR T * IZR T - 2 * IZR w * IZR c + IZR w * IZR w)) by (field; lra).
   replace (IZR T * IZR T * (IZR T * IZR T) * (IZR gap / (IZR T * IZR T) * (IZR gap / (IZR T * IZR T))))
     with (IZR gap * IZR gap) by (field; lra). exact H3.

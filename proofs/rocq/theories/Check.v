@@ -1,8 +1,9 @@
 (** The checker of claim 1, entailment, and that it is right.
 
-    Patch by patch the statements, the domain and weights give ranges of all observables: a table. Pooling makes a box of
-    activations of it, which statements about activations cut, and then what these say of one another. From the box come the margins, each against one rival; of
-    softmax heads also from prices, of heads with one patch also from weights for the margin as a whole. *)
+    Patch by patch the statements, the domain and weights give ranges of all observables: a table. Pooling makes a box
+    of activations of it, which statements about activations cut, and then what these say of one another. From the box
+    come the margins, each against one rival; of softmax heads also from prices, of heads with one patch also from
+    weights for the margin as a whole. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table

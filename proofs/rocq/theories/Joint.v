@@ -1,18 +1,18 @@
 (** The paradigm joint: one patch, and the margin of a rival bounded as one function of its vector.
 
-    Where a similarity is a multiple of the observable (identity, negated) and the readout is linear, the margin of a head
-    with one patch is a weighted sum of observables, k_1 m_1 + k_2 m_2 + ... + b. A statement that m_j is at least e says
-    that w (m_j - e) is not below 0 for a weight w > 0, and so does one that it is at most e for w < 0. Taken off, these
-    leave another weighted sum, which is no greater. It is a function A |y|^2 - <y, L> + K of the patch's vector
-    (Embedding.v), whose least value over the domain is known coordinate by coordinate (Parabola.v). The domain's ball is
-    a fact like those that are stated, with a weight that is not negative. The weights are hints.
+    Where a similarity is a multiple of the observable (identity, negated) and the readout is linear, the margin of a
+    head with one patch is a weighted sum of observables, k_1 m_1 + k_2 m_2 + ... + b. A statement that m_j is at
+    least e says that w (m_j - e) is not below 0 for a weight w > 0, and so does one that it is at most e for w < 0.
+    Taken off, these leave another weighted sum, which is no greater. It is a function A |y|^2 - <y, L> + K of the
+    patch's vector (Embedding.v), whose least value over the domain is known coordinate by coordinate (Parabola.v).
+    The domain's ball is a fact like those that are stated, with a weight that is not negative. The weights are hints.
 
-    With cosines k_j m_j is k_j / |P_j| times a product; that factor is rounded, and what it lacks costs no more than its
-    size, as no cosine is greater than 1. *)
+    With cosines k_j m_j is k_j / |P_j| times a product; that factor is rounded, and what it lacks costs no more than
+    its size, as no cosine is greater than 1. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Coordinates Quadratic Embedding Facts Stated Packing Products Domain Metric
-  LinearReadout Parabola.
+From Verale Require Import Semantics Boxes Sums Grid Coordinates Quadratic Embedding Facts Stated Packing Products
+  Domain Metric LinearReadout Parabola.
 Import ListNotations.
 
 (** * What runs *)
@@ -295,7 +295,8 @@ Proof.
       by (rewrite <- SS at 1; ring).
     assert (S * S * s * (m j * m j) <= S * S * s * 1).
     { eapply Rle_trans; [exact CS|]. rewrite Rmult_1_r. apply Rmult_le_compat_r; lra. }
-    assert (M : m j * m j <= 1) by (apply (Rmult_le_reg_l (S * S * s)); [|assumption]; repeat apply Rmult_lt_0_compat; lra).
+    assert (M : m j * m j <= 1)
+      by (apply (Rmult_le_reg_l (S * S * s)); [|assumption]; repeat apply Rmult_lt_0_compat; lra).
     split; nra. }
   destruct (head_geometry h); try exact I; apply main; try exact P;
     try (specialize (B _ here_in_domain eq_refl); rewrite one in B; lra);

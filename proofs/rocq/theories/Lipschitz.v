@@ -1,10 +1,10 @@
 (** What one activation says of the others, of heads of distances whose pooling is the maximum.
 
-    With a similarity that falls with the distance an activation is the similarity of the least squared distance of all
-    patches. The roots of two least squared distances differ by no more than their prototypes are apart. So an activation
-    that is no greater than some number, which a similarity exceeds at t, says that the least distance is beyond t, hence
-    that those to other prototypes are beyond s; and one that is no less than some number says the contrary. Which
-    numbers t and s, and between which prototypes, are hints. *)
+    With a similarity that falls with the distance an activation is the similarity of the least squared distance of
+    all patches. The roots of two least squared distances differ by no more than their prototypes are apart. So an
+    activation that is no greater than some number, which a similarity exceeds at t, says that the least distance is
+    beyond t, hence that those to other prototypes are beyond s; and one that is no less than some number says the
+    contrary. Which numbers t and s, and between which prototypes, are hints. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Columns Embedding Direction Similarity Maxima.
@@ -200,7 +200,8 @@ Lemma value_right : forall o x v, value h T B terms ln2 o x = Some v ->
 Proof.
   intros o x v H. unfold value in H. destruct (direction_of h o); try discriminate.
   destruct (0 <=? x)%Z eqn:P; [|discriminate]. apply Z.leb_le in P.
-  split; [reflexivity|]. split; [exact P|]. apply (value_at_ok h T B terms ln2 T_positive B_positive ln2_right). exact H.
+  split; [reflexivity|]. split; [exact P|].
+  apply (value_at_ok h T B terms ln2 T_positive B_positive ln2_right). exact H.
 Qed.
 
 Lemma sane_right : forall x, 0 <= x -> sane h x.
@@ -354,7 +355,8 @@ Lemma cut_list_right : forall (cut : list Z -> own -> option (nat * Z) -> Z * Z 
   box_ok h B n b z -> box_ok h B n (cut_all cut (prototypes h) (owns h) ls b) z.
 Proof.
   intros cut ls b C [L E].
-  destruct (cut_all_right _ _ (fun j e => encloses B e (activation h n z j)) cut (prototypes h) (owns h) ls b 0) as [L' K].
+  destruct (cut_all_right _ _ (fun j e => encloses B e (activation h n z j)) cut (prototypes h) (owns h) ls b 0)
+    as [L' K].
   - intros i p o l e P O. cbn [Nat.add].
     assert (I : (i < count h)%nat) by (rewrite <- length_owns; apply nth_error_Some; rewrite O; discriminate).
     apply (nth_error_nth _ _ nil) in P. apply (nth_error_nth _ _ (own_at h 0)) in O.

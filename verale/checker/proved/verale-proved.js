@@ -4965,7 +4965,8 @@ k=h[2],p=jV(i,J,k,e),s=p[3],t=p[2],w=p[1],x=U(de(g)),q=i[1],K=n(h[17],1,1);funct
 y(a){var
 b=c(w,a)[1+a];if(b){var
 e=aQ(0,b[1],i[2]),d=c(x,a)[1+a][1];return wq(g,aQ(0,d[1],d[2]),e)}return a0}var
-m=a1(k,function(a){return Math.sqrt(y(a)*K)}),o=$(function(a,b){return aB(b)?[0,b,a]:e?[0,Math.sqrt(d(h[12],a)),a]:[0,0.,a]},m);function
+m=a1(k,function(a){return Math.sqrt(y(a)*K)}),o=$(function(b,a){var
+c=aB(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 z(b,a,g){var
 h=b!==a?1:0,i=h?aB(d(m,a)):h;if(i)var
 f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
