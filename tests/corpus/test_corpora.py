@@ -63,7 +63,7 @@ def test_accept_has_every_paradigm_and_every_part() -> None:
     assert pairs == {
         *(("top_k", geometry) for geometry in (*metric, "softmax")),
         *((paradigm, geometry) for paradigm in ("projection", "triangle") for geometry in metric),
-        *(("hypersphere", geometry) for geometry in metric[:3]),
+        *((paradigm, geometry) for paradigm in ("hypersphere", "mixed") for geometry in metric[:3]),
         *(("joint", geometry) for geometry in metric),
         *((paradigm, "softmax") for paradigm in ("sparse", "simplex", "assignment")),
     }
@@ -120,7 +120,7 @@ def test_accept_has_open_ends_on_both_sides_and_both_clauses() -> None:
     assert {(about, side) for _, about, side in sides} == {(about, side) for about in (False, True) for side in (0, 1)}
     for geometry in ("euclidean", "cosine", "inner_product", "softmax"):
         assert {(geometry, True, side) for side in (0, 1)} <= sides
-    assert len(paradigms) == 7
+    assert len(paradigms) == 9
     assert all(found >= geometries - {"rooted_cosine"} for found in clauses.values())
 
 

@@ -29,7 +29,7 @@ def mixed_cases() -> Iterator[Case]:
     head = files.head([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]], _POINTS, [-24.0, 0.0], **LINE)
     comment = "No patch is less than 8 from 0 and from 7, so none is less than 5 from 3, which the ceiling exempts."
     stated = [files.order_clause([1], -64.0)]
-    yield _case("mixed-ceiling-of-the-exempt", comment, head, stated, [[-8.0, 0.0], [-9.0, 1.0]], Fraction(1))
+    yield _case("mixed-ceiling-of-the-exempt", comment, head, stated, [[-8.5, 0.0], [-9.0, 1.0]], Fraction(1))
 
     head = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], _POINTS, [50.0, 0.0], **LINE)
     comment = "Some patch is at most 4 from 0, one at most 4 from 7: one is at most 7 from 3, which the floor exempts."
