@@ -19,12 +19,12 @@ from fractions import Fraction
 from typing import Any
 
 from .cost import LIMIT, allowed
-from .dyadic import hex_float
+from .dyadic import Exact, hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head
 from .head_file import read_head
 from .json_reader import brief, fields, index, read_object, text
-from .kernel import load_kernel
+from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
 from .rules.evaluation import Evaluation
 from .rules.instance import require_domain
@@ -46,35 +46,54 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
         document: the bytes of the document.
         head: the bytes of the head file.
         latents: the bytes of a latents file that holds the image.
-        kernel: `arb` or `mpmath`.
-        limit: the most steps for each megabyte of document and head.
+        kernel: `arb`, `mpmath`, or `both`: what is proved is what each of them proves.
+        limit: the most steps for each megabyte of document, head and image.
 
     Raises:
         FormatError: a document that is malformed.
-        UnprovedError: another head or image, a readout that is not linear, a cell that is not excluded, or too much
-            work.
+        UnprovedError: another head or image, a cell that is not excluded, too much work; or what is not covered: the
+            kernel `proved`, alone or with others, or a readout that is not linear.
         HeadError, LatentsError: a file that cannot be used.
+        KernelError: a kernel that is unknown or not installed.
 
     Soundness: a cell that is split lies in the union of the two it is split into, so the leaves hold all explanations,
         and the rule proves of each leaf that its explanations have at least k statements.
     """
+    if PROVED in CHOICES.get(kernel, ()):
+        raise UnprovedError(
+            "uncovered",
+            f"the proof of the kernel {PROVED} does not cover the least size of explanations;"
+            f" choose one of {', '.join(KERNELS)}, both",
+        )
     claim = fields(read_object(document, "the document"), "the document", _FIELDS)
     if claim["_type"] != TYPE:
         raise FormatError(f"_type is {brief(claim['_type'])}, expected {TYPE!r}")
-    space = Space(read_head(head), load_kernel(kernel))
-    least, predicted = (index(claim[name], name) for name in ("least", "predicted"))
+    subject = read_head(head)
+    if text(claim["head"], "head") != subject.sha256:
+        raise UnprovedError("subject", "the document speaks of another head")
+    image = Latents(latents, subject.depth).find(text(claim["latents"], "latents"))
+    if image is None:
+        raise UnprovedError("subject", "no image of the latents file has the document's digest")
+    if subject.readout != "linear":
+        raise UnprovedError("uncovered", f"the readout is {subject.readout}, expected linear")
+    require_domain(subject, image, len(image.rows))
+    steps = allowed(limit, len(document) + len(head) + 8 * len(image.rows) * subject.depth)
+    least = index(claim["least"], "least")
+    for name in CHOICES.get(kernel, (kernel,)):
+        space = Space(subject, load_kernel(name))
+        space.work.allow(steps)
+        _require_excluded(claim, least, space, image)
+    return least
+
+
+def _require_excluded(claim: Mapping[str, Any], least: int, space: Space, latents: Exact) -> None:
+    """Raises FormatError or UnprovedError unless every leaf excludes what is smaller than `least`."""
+    predicted = index(claim["predicted"], "predicted")
     if predicted >= space.head.classes:
         raise FormatError(f"predicted is {predicted}, expected less than the head's {space.head.classes} classes")
-    if text(claim["head"], "head") != space.head.sha256:
-        raise UnprovedError("subject", "the document speaks of another head")
-    rows = Latents(latents, space.head.depth).find(text(claim["latents"], "latents"))
-    if rows is None:
-        raise UnprovedError("subject", "no image of the latents file has the document's digest")
-    if space.head.readout != "linear":
-        raise UnprovedError("uncovered", f"the readout is {space.head.readout}, expected linear")
-    space.work.allow(allowed(limit, len(document) + len(head)))
-    require_domain(space.head, rows, len(rows.rows))
-    domain, image = TopK(space).box((), len(rows.rows)), Evaluation(space, rows).activations(space.bits)
+    domain, image = TopK(space).within(len(latents.rows)), Evaluation(space, latents).activations(space.bits)
+    if domain is None:
+        raise UnprovedError("uncovered", "the domain is too narrow: the range of an activation is lost by rounding")
     left = [Cell()]
     for number, entry in enumerate(_list(claim["cells"], "cells")):
         where = f"cells[{number}]"
@@ -90,7 +109,6 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
             raise UnprovedError("entailment", f"{where} does not exclude {least - 1} statements in its cell")
     if left:
         raise FormatError(f"cells lacks {len(left)} leaves")
-    return least
 
 
 def _split(cell: Cell, entry: Mapping[str, Any], where: str) -> tuple[Cell, Cell]:

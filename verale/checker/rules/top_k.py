@@ -34,11 +34,18 @@ class TopK:
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
         """For each statement its index and the activations' ranges given all the others, rounded inward; None where one
         may be empty."""
-        within = self._space.within
-        domain = None if within is None else self._over(within, patches, True)
+        domain = self.within(patches)
         for index in range(len(statements)):
             box = domain and self.cut(domain, [*statements[:index], *statements[index + 1 :]])
             yield index, box if box and all(map(le, box.lower, box.upper)) else None
+
+    def within(self, patches: int) -> Box | None:
+        """The activations' ranges over the domain, rounded inward; None where one may be empty."""
+        within = self._space.within
+        if within is None:
+            return None
+        domain = self._over(within, patches, True)
+        return domain if all(map(le, domain.lower, domain.upper)) else None
 
     def cut(self, domain: Box, statements: Sequence[Statement]) -> Box:
         """What is left of the activations' ranges over the domain; rounded as these are."""
