@@ -14,6 +14,7 @@ from verale.soundness.checker_mutants.attacks.arithmetic import matching, number
 from verale.soundness.checker_mutants.attacks.command import commands_differ, records_differ
 from verale.soundness.checker_mutants.attacks.containment import ranges_contain
 from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
+from verale.soundness.checker_mutants.attacks.least import least_sizes
 from verale.soundness.checker_mutants.attacks.limits import work_is_counted
 from verale.soundness.checker_mutants.attacks.lipschitz import activations_bound_others
 from verale.soundness.checker_mutants.attacks.proved import dialogues, proved_verdicts, texts_differ
@@ -62,6 +63,9 @@ OF_PROVED: tuple[tuple[str, Attack], ...] = (
 )
 """On what asks the proved checker alone."""
 
+OF_LEAST: tuple[tuple[str, Attack], ...] = (("least sizes", least_sizes),)
+"""On what proves that no explanation is smaller, which no verdict needs."""
+
 
 def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] | None = None) -> str | None:
     """The first attack that detects the fault, and what it finds; None if no attack does. An error of the copy detects
@@ -75,8 +79,12 @@ def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] | Non
         ValueError, SyntaxError: a fault that cannot be injected (`Fault.code`).
     """
     if attacks is None:
-        of_proved = fault is not None and fault.file.startswith("proved/")
-        attacks = OF_PROVED if of_proved else ATTACKS if fault is not None else (*ATTACKS, *OF_PROVED)
+        if fault is None:
+            attacks = (*ATTACKS, *OF_PROVED, *OF_LEAST)
+        elif fault.file.startswith("proved/"):
+            attacks = OF_PROVED
+        else:
+            attacks = OF_LEAST if fault.file.endswith("least.py") else ATTACKS
     kernel = "mpmath" if fault is not None and "mpmath" in fault.file else "arb"
     with injected(fault) as module, flint.ctx.workprec(arithmetic.PRECISION):
         for name, attack in attacks:

@@ -7,6 +7,7 @@ from verale.soundness.checker_mutants.faults import (
     arithmetic,
     command,
     files,
+    least,
     minimality,
     mixed,
     patches,
@@ -20,7 +21,7 @@ __all__ = ["FAULTS", "SURVIVORS"]
 
 FAULTS = [
     Fault(file, *each)
-    for room in (arithmetic, activations, patches, quadratic, minimality, mixed, files, readers, command, proved)
+    for room in (arithmetic, activations, patches, quadratic, minimality, mixed, least, files, readers, command, proved)
     for file, faults in room.FAULTS.items()
     for each in faults
 ]
