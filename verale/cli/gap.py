@@ -24,10 +24,23 @@ __all__ = ["command"]
 @click.option(
     "--seconds", default=30.0, show_default=True, metavar="N", help="How long to search for a better bound, each."
 )
+@click.option(
+    "--kernel",
+    type=click.Choice(["arb", "mpmath", "both", "proved", "all"]),
+    default="arb",
+    show_default=True,
+    help="What proves, as for verale audit; proved and all are refused, as their proof does not cover bounds.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a certificate instead of lines.")
 @verbose
 def command(
-    paths: tuple[str, ...], head: str | None, latents: str | None, out: str | None, seconds: float, as_json: bool
+    paths: tuple[str, ...],
+    head: str | None,
+    latents: str | None,
+    out: str | None,
+    seconds: float,
+    kernel: str,
+    as_json: bool,
 ) -> None:
     """Prove how many statements every explanation of an image under top_k has, for the images of proved certificates.
 
@@ -43,7 +56,7 @@ def command(
     sizes, bounds, smallest = [], [], 0
     for file in files:
         name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-        result = gap(file, *find(file), None if out is None else Path(out) / f"{name}.least.json", seconds)
+        result = gap(file, *find(file), None if out is None else Path(out) / f"{name}.least.json", seconds, kernel)
         sizes.append(result.certificate.size)
         bounds.append(result.least)
         smallest += result.is_smallest

@@ -8,6 +8,7 @@ from typing import Any
 
 from verale.certificate import Certificate
 from verale.checker.errors import UnprovedError
+from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError
 from verale.files import read, require_writable, write_atomically
@@ -52,6 +53,7 @@ def gap(
     latents: str | Path | None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
+    kernel: str = "arb",
 ) -> Gap:
     """How far an explanation is from the smallest one under `top_k`: statements about activations, ceiling and floor.
 
@@ -61,11 +63,12 @@ def gap(
         latents: file that holds the image's latents.
         out: a file for the proof (`verale.checker.least`), or None.
         seconds: how long to search for a better bound.
+        kernel: `arb`, `mpmath` or `both`.
 
     Raises:
         InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is
             not proved.
-        UsageError: another readout, or seconds below 0.
+        UsageError: another readout, seconds below 0, or a kernel that proves no bounds.
         VeraleError: the checker does not prove what the search found.
 
     Soundness: the checker proves the bound from the bytes of the files: see `proved_least`.
@@ -74,6 +77,11 @@ def gap(
 
     if not seconds >= 0:
         raise UsageError(f"seconds is {seconds}, expected at least 0")
+    if PROVED in CHOICES.get(kernel, ()):
+        raise UsageError(
+            f"kernel {kernel}: the proof of {PROVED} does not cover how small explanations can be; choose one of"
+            f" {', '.join(KERNELS)}, both"
+        )
     if latents is None:
         raise InputError(certificate, "has no latents beside it, and the bound is about its image: give --latents")
     released = opened(certificate, head, latents)
@@ -83,7 +91,7 @@ def gap(
         require_writable(out)
     _, document = least_document(released.head, released.given, seconds)
     try:
-        least = proved_least(document, read(head, "a head file (safetensors)"), read(latents, "a latents file"))
+        least = proved_least(document, read(head, "a head file (safetensors)"), read(latents, "a latents file"), kernel)
     except UnprovedError as error:
         raise VeraleError(
             f"{certificate}: the bound that was found is not proved ({error}); please report this"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.small import small_head, small_latents, varied_head
 
-from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.errors import FormatError, HeadError, KernelError, LatentsError, UnprovedError
 from verale.checker.least import proved_least
 from verale.head import Head, as_patches, digest, save_latents
 from verale.search.least import least_document
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -130,3 +134,128 @@ def test_other_readouts_are_not_covered(tmp_path) -> None:
     claim["latents"] = digest(as_patches(latents)[0])
     with pytest.raises(UnprovedError, match="the readout is maximum, expected linear"):
         proved_least(json.dumps(claim).encode(), head.to_bytes(), (tmp_path / "latents").read_bytes())
+
+
+def splits(*ends: tuple[str, float]) -> list[dict[str, str]]:
+    return [{"split": name, "at": at.hex()} for name, at in ends]
+
+
+def test_documents_are_read_as_strictly_as_certificates(given) -> None:
+    claim, head, latents = given
+    whole = json.dumps(claim)
+    for text, message in (
+        (whole.replace('"least"', '"least": 1, "least"'), "repeats the key 'least'"),
+        (whole.replace('"least": ', '"least": 1.5, "_": '), "fraction or exponent"),
+        (whole.replace('"least": ', '"least": 9999999999999999999, "_": '), "integer of more than 18 digits"),
+        (whole.replace('"cells": [', '"cells": [{"weights": [[1, 9999999999999999999]]}, '), "more than 18 digits"),
+        (whole.replace('"cells": [', '"cells": [' + "[" * 40), "nested deeper"),
+        (whole + "x", "is not JSON"),
+        ("[" + whole + "]", "expected one JSON object"),
+        (" " * 9 * 2**20 + whole, "more than 8388608 bytes"),
+        (whole.replace('"cells": [', '"cells": [' + '{"weights":[]},' * 90_000), "strings, brackets and commas"),
+    ):
+        with pytest.raises(FormatError, match=message):
+            proved_least(text.encode(), head.to_bytes(), latents)
+
+
+@pytest.mark.parametrize("name", ["head", "latents"])
+@pytest.mark.parametrize("value", [None, 0, ["0" * 64]])
+def test_a_digest_is_a_string(given, name, value) -> None:
+    with pytest.raises(FormatError, match=f"{name} is .*, expected a string"):
+        proved(given, **{name: value})
+
+
+def test_files_that_are_none_are_named(given) -> None:
+    claim, head, latents = given
+    with pytest.raises(HeadError, match="head file"):
+        proved_least(json.dumps(claim).encode(), b"", latents)
+    with pytest.raises(LatentsError, match="latents file"):
+        proved_least(json.dumps(claim).encode(), head.to_bytes(), b"")
+
+
+def test_absurd_weights_and_numbers_prove_no_more(given) -> None:
+    """The largest integer of the format as the only weight, as every weight, as the bound, and ends of any size."""
+    claim, most = given[0], 10**18 - 1
+    rivals = [c for c in range(3) if c != claim["predicted"]]
+    for weights in ([[rivals[0], most]], [[c, most] for c in rivals], [[rivals[0], most], [rivals[1], 1]]):
+        cells = [each if "split" in each else {"weights": weights} for each in claim["cells"]]
+        with pytest.raises(UnprovedError, match="does not exclude"):
+            proved(given, cells=cells, least=claim["least"] + 1)
+    with pytest.raises(UnprovedError, match="does not exclude"):
+        proved(given, least=most)
+    for end in (2.0**1023, -(2.0**1023), 2.0**-1074):
+        cells = [*splits(("ceiling", end), ("floor", end)), *[{"weights": []}] * 3]
+        assert proved(given, cells=cells, least=0) == 0
+        with pytest.raises(UnprovedError, match="does not exclude"):
+            proved(given, cells=cells, least=1)
+
+
+def test_a_deep_tree_lacks_its_leaves_or_is_proved(given) -> None:
+    """Tens of thousands of splits, one below the other, to either side, on either clause."""
+    deep = splits(("ceiling", 1.0), ("floor", 0.0)) * 15_000
+    with pytest.raises(FormatError, match="cells lacks 30001 leaves"):
+        proved(given, cells=deep, least=0)
+    one_sided = [each for split in splits(("ceiling", 1.0)) * 20_000 for each in (split, {"weights": []})]
+    assert proved(given, cells=[*one_sided, {"weights": []}], least=0) == 0
+
+
+def test_many_leaves_are_counted_as_work(given) -> None:
+    rivals = [[c, 1] for c in range(3) if c != given[0]["predicted"]]
+    cells = [each for split in splits(("ceiling", 1.0)) * 5000 for each in (split, {"weights": rivals})]
+    claim, head, latents = given
+    document = json.dumps({**claim, "cells": [*cells, {"weights": rivals}], "least": 0}).encode()
+    with pytest.raises(UnprovedError, match="takes more than 1000000 steps"):
+        proved_least(document, head.to_bytes(), latents, limit=10**6)
+
+
+def test_the_limit_counts_the_image(tmp_path) -> None:
+    """As an audit does: an image of a megabyte may take twice the steps."""
+    head = small_head("euclidean", prototypes=12)
+    latents = small_latents(head, images=1)
+    image = as_patches(latents)[0][:1].repeat(2**15, 1)
+    save_latents(tmp_path / "latents", image[None])
+    claim = {"_type": "urn:verale:least:v1", "head": head.digest, "latents": digest(image), "predicted": 0}
+    document = json.dumps({**claim, "least": 0, "cells": [{"weights": []}]}).encode()
+    with pytest.raises(UnprovedError, match="takes more than 2000000 steps"):
+        proved_least(document, head.to_bytes(), (tmp_path / "latents").read_bytes(), limit=10**6)
+
+
+@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
+def test_each_kernel_proves_it(given, kernel) -> None:
+    claim, head, latents = given
+    assert proved_least(json.dumps(claim).encode(), head.to_bytes(), latents, kernel) == claim["least"]
+
+
+@pytest.mark.parametrize("kernel", ["proved", "all"])
+def test_the_kernel_proved_does_not_cover_it(given, kernel) -> None:
+    claim, head, latents = given
+    with pytest.raises(UnprovedError, match="the kernel proved does not cover") as caught:
+        proved_least(json.dumps(claim).encode(), head.to_bytes(), latents, kernel)
+    assert caught.value.reason == "uncovered"
+    with pytest.raises(KernelError, match="'none' is unknown"):
+        proved_least(json.dumps(claim).encode(), head.to_bytes(), latents, "none")
+
+
+def test_the_schema_takes_what_is_written_and_not_what_is_malformed(given) -> None:
+    schema = Draft202012Validator(json.loads((ROOT / "certificates" / "least-v1.schema.json").read_text()))
+    claim = given[0]
+    assert schema.is_valid(claim)
+    for changes in (
+        {"_type": "urn:verale:least:v2"},
+        {"more": 1},
+        {"least": -1},
+        {"least": True},
+        {"cells": {}},
+        {"cells": []},
+        {"cells": [{"split": "wall", "at": "0x1p+0"}]},
+        {"cells": [{"split": "floor", "at": "1.0"}]},
+        {"cells": [{"split": "floor"}]},
+        {"cells": [{"split": "floor", "at": "0x1p+0", "weights": []}]},
+        {"cells": [{"weights": [[1]]}]},
+        {"cells": [{"weights": [[1, 2, 3]]}]},
+        {"cells": [{"weights": [[0, -1]]}]},
+        {"cells": [3]},
+    ):
+        assert not schema.is_valid({**claim, **changes})
+        with pytest.raises(FormatError):
+            proved(given, **changes)

@@ -26,7 +26,7 @@ def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:
 
 def test_nothing_is_smaller_than_one_statement_that_is_needed(tmp_path) -> None:
     certificate, head, latents = save_coordinates(tmp_path, 1, (0.5, 0.0))
-    assert gap(certificate, head, latents).record() == {
+    assert gap(certificate, head, latents, kernel="both").record() == {
         "predicted": 0,
         "paradigm": "top_k",
         "statements": 1,
@@ -44,6 +44,9 @@ def test_wrong_inputs_are_named(files, tmp_path) -> None:
     certificate = files.certificates[0]
     with pytest.raises(UsageError, match="seconds is -1"):
         gap(certificate, files.head_path, files.latents_path, seconds=-1)
+    for kernel in ("proved", "all"):
+        with pytest.raises(UsageError, match=f"kernel {kernel}: the proof of proved does not cover"):
+            gap(certificate, files.head_path, files.latents_path, kernel=kernel)
     with pytest.raises(InputError, match="has no latents beside it"):
         gap(certificate, files.head_path, None)
     record = json.loads(Path(certificate).read_bytes())
