@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from verale.rounding import Enclosure
 from verale.search.fewest import Cover, FewestActivations
 from verale.search.problem import NOISE, Problem
 
-__all__ = ["ActivationExplanation", "Activations", "StatedActivations"]
+__all__ = ["ActivationExplanation", "Activations", "StatedActivations", "Trial"]
 
 _AT_ONCE = 256
 """How many boxes are bounded at once."""
@@ -90,6 +90,10 @@ def _without(ends: Enclosure, where: int | slice, lower: bool, upper: bool) -> E
     return Enclosure(low, high)
 
 
+Trial = Callable[[StatedActivations], StatedActivations]
+"""What drops something of what is stated."""
+
+
 class Activations:
     """The activations of one image, and what statements about them prove.
 
@@ -158,7 +162,7 @@ class Activations:
         """
         if cover is not None and self.least(self.cover(cover)) > 0:
             starts = [*starts, (self.cover(cover), cover.stated)]
-        return self._explanation(*min((self.shrunk(*start) for start in starts), key=lambda left: left[0].size))
+        return self.explanation(*min((self.shrunk(*start) for start in starts), key=lambda left: left[0].size))
 
     def shrunk(self, stated: StatedActivations, order: list[int]) -> tuple[StatedActivations, bool]:
         """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first.
@@ -169,11 +173,19 @@ class Activations:
 
         Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped; every deletion is proved.
         """
-        minimal, noise = True, NOISE * float(self.problem.margins.error[0].amax())
-        trials: list[Callable[[StatedActivations], StatedActivations]] = [
+        trials: list[Trial] = [
             *(partial(StatedActivations.without_clause, lower=lower) for lower in (False, True)),
             *(partial(StatedActivations.without_single, prototype=prototype) for prototype in reversed(order)),
         ]
+        return self.without_needless(stated, trials)
+
+    def without_needless(self, stated: StatedActivations, trials: Sequence[Trial]) -> tuple[StatedActivations, bool]:
+        """Drop what each of some trials drops, one after the other, if the class still follows without it.
+
+        Returns:
+            What is left, and whether everything that was tried and is left is needed: see `shrunk`.
+        """
+        minimal, noise = True, NOISE * float(self.problem.margins.error[0].amax())
         for without in trials:
             trial = without(stated)
             if trial.size == stated.size:
@@ -204,7 +216,7 @@ class Activations:
                 sided.add(j)
         return stated
 
-    def _explanation(self, stated: StatedActivations, minimal: bool) -> ActivationExplanation:
+    def explanation(self, stated: StatedActivations, minimal: bool) -> ActivationExplanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
         stated = self.one_sided(stated)
         single = list(zip(stated.single.lower.tolist(), stated.single.upper.tolist(), strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -22,7 +23,13 @@ _TRIED_AT_ONCE = 128
 _DROPPED_AT_ONCE = 32
 
 
-def shrink(problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], rows: R) -> list[list[Pair]]:
+def shrink(
+    problem: Problem,
+    paradigm: SpatialParadigm[R],
+    explanations: list[list[Pair]],
+    rows: R,
+    rank: Mapping[Pair, int] | None = None,
+) -> list[list[Pair]]:
     """For each image a subset of its pairs that still entails the class and, where bounds are monotone, from which
     nothing can be dropped.
 
@@ -37,6 +44,7 @@ def shrink(problem: Problem, paradigm: SpatialParadigm[R], explanations: list[li
         paradigm: how statements bound observables.
         explanations: for each image, statements that entail its class.
         rows: the paradigm's rows (N * L) after them.
+        rank: which pairs are dropped first, where bounds are monotone: those with the lowest numbers.
 
     Returns:
         The pairs kept, in their order.
@@ -46,7 +54,7 @@ def shrink(problem: Problem, paradigm: SpatialParadigm[R], explanations: list[li
     kept = []
     for image, pairs in enumerate(explanations):
         ranges = rows.range[image * problem.patches : (image + 1) * problem.patches]
-        needed = _Shrinker(problem.take([image]), paradigm, pairs, ranges).run()
+        needed = _Shrinker(problem.take([image]), paradigm, pairs, ranges, rank).run()
         kept.append([pair for pair in pairs if pair in needed])
     return kept
 
@@ -64,10 +72,18 @@ class _Shrinker:
         problem: the image.
         pairs: its statements, which entail the class.
         ranges: (L, P) bounds of its observables, given the statements.
+        rank: which pairs are dropped first, those with the lowest numbers; None to go by the margin.
     """
 
-    def __init__(self, problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[Pair], ranges: Enclosure) -> None:
-        self._problem, self._paradigm = problem, paradigm
+    def __init__(
+        self,
+        problem: Problem,
+        paradigm: SpatialParadigm[Any],
+        pairs: list[Pair],
+        ranges: Enclosure,
+        rank: Mapping[Pair, int] | None,
+    ) -> None:
+        self._problem, self._paradigm, self._rank = problem, paradigm, rank
         self._pooled = pooling_of(problem.head).dropping(ranges)
         self._stated = problem.by_patch([pairs])
         # For each undecided statement, an upper bound of the least margin without it.
@@ -97,6 +113,8 @@ class _Shrinker:
         """
         if self._paradigm.ordered:
             return list(reversed(self._undecided))
+        if self._rank is not None:
+            return sorted(self._undecided, key=self._rank.__getitem__)
         return sorted(self._undecided, key=lambda pair: -self._undecided[pair])
 
     def _decide(self, pair: Pair, margin: float) -> None:
