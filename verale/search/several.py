@@ -1,0 +1,249 @@
+"""Several: different subset-minimal explanations of one image, by dropping statements in random orders."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from verale.bounds import Projection, Simplex, check_domain
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
+from verale.errors import UsageError
+from verale.head import Head, digest
+from verale.paradigms import paradigms_of
+from verale.search.activations import Activations, StatedActivations, Trial
+from verale.search.needed import surely_needed
+from verale.search.problem import Pair, Problem, UnexplainedError, shortened
+from verale.search.shrink import proved_margins, rows_from_scratch, shrink
+from verale.search.sparse import explain_sparse
+from verale.search.spatial import UNSETTLED, explain_spatial
+from verale.search.top_k import explain_top_k
+from verale.version import __version__
+
+__all__ = ["SEVERAL", "OneOrder", "several"]
+
+SEVERAL = ("top_k", "sparse", "projection", "simplex")
+"""The paradigms of which several explanations are found."""
+
+_MOST_PAIRS = 2**14
+"""The most pairs of patch and prototype that are dropped one after the other."""
+
+_ITEM = TypeVar("_ITEM")
+
+
+@dataclass(frozen=True)
+class OneOrder:
+    """What one order gives.
+
+    Attributes:
+        certificate: the explanation; None if an earlier order gave it too, or if float64 does not prove it.
+        found: how many different explanations there are so far.
+    """
+
+    certificate: Certificate | None
+    found: int
+
+
+def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterator[OneOrder]:
+    """Different subset-minimal explanations of one image, one order after the other, without end.
+
+    All statements of an explanation come from one finite set. Under `sparse` it has the statement about each
+    activation; under `top_k` also the clauses of the explanation that `explain` gives; under `projection` and `simplex`
+    the statement about each patch and each prototype. Each order drops one statement after the other if the class still
+    follows without it. The first order begins with the statements that `explain` does not use, so it gives what
+    `explain` gives. All others are drawn at random.
+
+    Args:
+        head: the head.
+        patches: (L, D) the image.
+        paradigm: one of `SEVERAL` that the head has.
+        seed: of the orders; the same seed gives the same explanations.
+
+    Raises:
+        LatentsError: latents that do not fit the head.
+        UsageError: a paradigm that is not one of these, or too many statements.
+        UnexplainedError: no class certainly beats all others, or all statements together do not prove it.
+
+    Soundness: each deletion, and each explanation at the end, is proved in outward-rounded float64. Bounds are monotone
+    in what is stated, so one pass leaves nothing that can be dropped; a certificate claims that where rounding cannot
+    decide it, as those of `explain` do.
+    """
+    known = [name for name in paradigms_of(head.geometry.kind, len(patches)) if name in SEVERAL]
+    if paradigm not in known:
+        raise UsageError(f"paradigm is {paradigm!r}, expected one of {', '.join(known)} for this head")
+    check_domain(head, patches[None])
+    problem = Problem.of(head, patches[None])
+    if not float(problem.settled[0]) > 0:
+        raise UnexplainedError("no class certainly beats all others at these latents")
+    if paradigm in _SEARCHES:
+        return _attempts(_OfActivations(problem, paradigm), patches, paradigm, seed)
+    return _attempts(_OfPatches(problem, paradigm), patches, paradigm, seed)
+
+
+@dataclass(frozen=True)
+class _Left(Generic[_ITEM]):
+    """A subset-minimal explanation.
+
+    Attributes:
+        items: what is left.
+        statements: the statements.
+        margins: (C,) proved.
+        minimal: whether it may claim that every statement is needed.
+    """
+
+    items: frozenset[_ITEM]
+    statements: Sequence[Statement]
+    margins: Tensor
+    minimal: bool
+
+
+class _Vocabulary(Protocol[_ITEM]):
+    """The set of statements from which explanations of one image are made.
+
+    Attributes:
+        problem: the image.
+        items: the statements that orders shuffle.
+        last: those that `explain` uses.
+    """
+
+    problem: Problem
+    items: list[_ITEM]
+    last: set[_ITEM]
+
+    def left(self, order: list[_ITEM]) -> _Left[_ITEM]:
+        """What is left after dropping in this order."""
+        ...
+
+
+def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed: int) -> Iterator[OneOrder]:
+    drawn = random.Random(seed)
+    seen: set[frozenset[Any]] = set()
+    head, predicted = vocabulary.problem.head, int(vocabulary.problem.margins.predicted[0])
+    first = True
+    while True:
+        order = vocabulary.items.copy()
+        drawn.shuffle(order)
+        if first:
+            order.sort(key=vocabulary.last.__contains__)
+            first = False
+        left = vocabulary.left(order)
+        if left.items in seen or not bool((left.margins > 0).all()):
+            yield OneOrder(None, len(seen))
+            continue
+        seen.add(left.items)
+        margins = enumerate(shortened(left.margins))
+        certificate = Certificate(
+            head=head.digest,
+            latents=digest(patches),
+            predicted=predicted,
+            paradigm=paradigm,
+            patches=len(patches),
+            statements=tuple(left.statements),
+            margins=tuple(None if rival == predicted else margin for rival, margin in margins),
+            minimal=left.minimal,
+            version=__version__,
+        )
+        yield OneOrder(certificate, len(seen))
+
+
+_SEARCHES = {"top_k": explain_top_k, "sparse": explain_sparse}
+
+
+class _OfActivations:
+    """Statements about each activation, and the clauses of the explanation that `explain` gives."""
+
+    def __init__(self, problem: Problem, paradigm: str) -> None:
+        self.problem, self._activations = problem, Activations(problem)
+        observed = self._activations.observed
+        usual = _SEARCHES[paradigm](problem).statements
+        upper, lower = torch.full_like(observed.upper, torch.inf), torch.full_like(observed.lower, -torch.inf)
+        for each in usual:
+            if isinstance(each, OrderStatement):
+                upper = torch.full_like(upper, each.upper).masked_fill(observed.upper > each.upper, torch.inf)
+            elif isinstance(each, FloorStatement):
+                lower = torch.full_like(lower, each.lower).masked_fill(observed.lower < each.lower, -torch.inf)
+        self._all = self._activations.state(list(range(problem.head.size)), upper, lower)
+        trials: list[Trial] = [partial(StatedActivations.without_single, prototype=j) for j in self._all.prototypes]
+        self.items: list[_Item] = [*self._all.prototypes, "ceiling", "floor"]
+        self._without = dict(zip(self.items, [*trials, *_WITHOUT_CLAUSE], strict=True))
+        self.last: set[_Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
+        self.last |= {"ceiling", "floor"}
+
+    def left(self, order: list[_Item]) -> _Left[_Item]:
+        """What is left after dropping in this order."""
+        stated, minimal = self._activations.without_needless(self._all, [self._without[item] for item in order])
+        clauses = {
+            "ceiling": bool((stated.clauses.upper < torch.inf).any()),
+            "floor": bool((stated.clauses.lower > -torch.inf).any()),
+        }
+        kept: list[_Item] = [*stated.prototypes, *(name for name, is_stated in clauses.items() if is_stated)]
+        explanation = self._activations.explanation(stated, minimal)
+        return _Left(frozenset(kept), explanation.statements, explanation.margins, explanation.minimal)
+
+
+_Item = int | str
+"""A prototype, or `ceiling` or `floor`."""
+
+_WITHOUT_CLAUSE: list[Trial] = [partial(StatedActivations.without_clause, lower=lower) for lower in (False, True)]
+"""What drops the ceiling, and the floor."""
+
+_SPATIAL: dict[str, Callable[..., Any]] = {"projection": Projection, "simplex": Simplex}
+
+
+class _OfPatches:
+    """Statements about each patch and each prototype."""
+
+    def __init__(self, problem: Problem, paradigm: str) -> None:
+        head = problem.head
+        if problem.patches * head.size > _MOST_PAIRS:
+            raise UsageError(
+                f"{problem.patches} patches and {head.size} prototypes have more than {_MOST_PAIRS} statements to drop:"
+                " choose the paradigm top_k or sparse"
+            )
+        self.problem, self._paradigm = problem, _SPATIAL[paradigm](head, problem.settled.device)
+        hidden = head.pooling.hidden(problem.patches, head.size, problem.settled.device)
+        pairs = [(patch, j) for patch in range(problem.patches) for j in range(head.size)]
+        self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
+        (usual,) = explain_spatial(problem, self._paradigm, "rival")
+        if isinstance(usual, str):
+            raise UnexplainedError(usual)
+        self.last = set(usual.pairs)
+        if not self._entails(self.items):
+            raise UnexplainedError(UNSETTLED)
+
+    def left(self, order: list[Pair]) -> _Left[Pair]:
+        """First as many statements are dropped at once as can be, by bisection; from the rest, one after the other."""
+        low, high = 0, len(order)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._entails(order[middle:]):
+                low = middle
+            else:
+                high = middle
+        kept = [] if self._entails([]) else order[low:]
+        rank = {pair: number for number, pair in enumerate(kept)}
+        rows = rows_from_scratch(self.problem, self._paradigm, [kept])
+        (pairs,) = shrink(self.problem, self._paradigm, [kept], rows, rank)
+        pairs = sorted(pairs)
+        (margins,) = proved_margins(self.problem, rows_from_scratch(self.problem, self._paradigm, [pairs]))
+        (minimal,) = surely_needed(self.problem, self._paradigm, [pairs])
+        patch, prototype = (self.problem.index([pair[side] for pair in pairs]) for side in range(2))
+        observed = self.problem.observed[patch, prototype]
+        ends = zip(pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
+        return _Left(frozenset(pairs), [PatchStatement(*pair, low, up) for pair, low, up in ends], margins, minimal)
+
+    def _entails(self, pairs: list[Pair]) -> bool:
+        rows = rows_from_scratch(self.problem, self._paradigm, [pairs])
+        return bool((proved_margins(self.problem, rows) > 0).all())
