@@ -17,6 +17,7 @@ from verale.version import __version__
 __all__ = ["cli", "main"]
 
 _COMMANDS = {
+    "attribute": "verale.cli.attribute",
     "audit": "verale.cli.audit",
     "certificates": "verale.cli.certificates",
     "completion": "verale.cli.completion",

@@ -1,0 +1,350 @@
+"""Attribution: in which share of several explanations of one image each prototype and each patch stands; its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
+from verale.checker import Auditor, HeadError, most_severe
+from verale.errors import InputError, LatentsError, UsageError
+from verale.files import certificate_name, certificates_in, read, require_writable, write_atomically
+from verale.runs.folder import HEAD, LATENTS, locked
+from verale.runs.table import csv_line
+from verale.version import __version__
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = [
+    "ATTRIBUTION",
+    "IN_A_ROW",
+    "JSON",
+    "PAGE",
+    "TABLE",
+    "Attribution",
+    "Listed",
+    "Share",
+    "attribute",
+    "require_empty",
+    "write_attribution",
+]
+
+_log = logging.getLogger(__name__)
+
+JSON, TABLE, PAGE = "attribution.json", "attribution.csv", "attribution.html"
+ATTRIBUTION = (JSON, TABLE, PAGE)
+"""The files of an attribution, beside its certificates, its head and its latents."""
+
+IN_A_ROW = 100
+"""The search ends when so many orders in a row give nothing new, unless told otherwise."""
+
+_TYPE = "urn:verale:attribution:v1"
+
+
+@dataclass(frozen=True)
+class Share:
+    """In how many explanations something stands.
+
+    Attributes:
+        kind: `prototype`, `patch`, `ceiling` or `floor`.
+        number: of the prototype or the patch; None of a clause.
+        count: how many explanations state something about it.
+        share: the count divided by the number of explanations.
+        statements: how many statements about it an explanation has, on average over all explanations.
+    """
+
+    kind: str
+    number: int | None
+    count: int
+    share: float
+    statements: float
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One explanation.
+
+    Attributes:
+        certificate: the name of its file.
+        sha256: of its bytes.
+        size: how many statements it has.
+        margin: the least margin that is proved.
+        minimal: whether it claims that every statement is needed; `verale audit --minimality` proves the claim.
+        status: the checker's verdict on entailment and instance, and `reason`, why it is not PROVED.
+    """
+
+    certificate: str
+    sha256: str
+    size: int
+    margin: float
+    minimal: bool
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Several explanations of one image, and what stands in them.
+
+    Attributes:
+        head: SHA-256 of the head.
+        file, image: the latents and the number of the image there.
+        predicted: the class, and `name`, what it is called.
+        paradigm: of all explanations.
+        seed: of the orders, and `orders`, how many were tried.
+        complete: whether as many explanations were found as asked for.
+        patches: L.
+        explanations: in the order in which they were found.
+        shares: prototypes, patches and clauses, those that stand in no explanation left out; of each kind the most
+            frequent first.
+        certificates: the explanations.
+        latents: the image, as it was stored, (1, D, H, W) or (1, L, D).
+        exit_code: 0 if the checker proved all, otherwise that of the most severe verdict.
+    """
+
+    head: str
+    file: str
+    image: int
+    predicted: int
+    name: str
+    paradigm: str
+    seed: int
+    orders: int
+    complete: bool
+    patches: int
+    explanations: tuple[Listed, ...]
+    shares: tuple[Share, ...]
+    certificates: tuple[Certificate, ...]
+    latents: Tensor
+    exit_code: int
+
+    def of(self, kind: str) -> list[Share]:
+        """The shares of one kind."""
+        return [share for share in self.shares if share.kind == kind]
+
+    def record(self) -> dict[str, Any]:
+        """Plain data, without certificates and latents."""
+        return {
+            "_type": _TYPE,
+            "verale": __version__,
+            "head": self.head,
+            "latents": self.file,
+            "image": self.image,
+            "predicted": self.predicted,
+            "class": self.name,
+            "paradigm": self.paradigm,
+            "seed": self.seed,
+            "orders": self.orders,
+            "complete": self.complete,
+            "explanations": [asdict(each) for each in self.explanations],
+            "shares": [asdict(each) for each in self.shares],
+        }
+
+    def to_json(self) -> bytes:
+        """The bytes of `attribution.json`."""
+        return f"{json.dumps(self.record(), indent=1)}\n".encode()
+
+    def to_csv(self) -> bytes:
+        """The bytes of `attribution.csv`: one line for each prototype, patch or clause that is stated."""
+        lines = [csv_line(("Kind", "Number", "Count", "Explanations", "Share", "Statements"))]
+        for each in self.shares:
+            lines.append(
+                csv_line((each.kind, each.number, each.count, len(self.explanations), each.share, each.statements))
+            )
+        return "".join(f"{line}\n" for line in lines).encode()
+
+
+def attribute(
+    head_path: str,
+    latents_path: str,
+    image: int = 0,
+    count: int = 20,
+    paradigm: str = "top_k",
+    seed: int = 0,
+    in_a_row: int = IN_A_ROW,
+    kernel: str = "arb",
+    advance: Callable[[int], object] = lambda more: None,
+) -> Attribution:
+    """Find several subset-minimal explanations of one image, and count what stands in them.
+
+    Args:
+        head_path, latents_path: paths.
+        image: its number in the latents.
+        count: how many explanations.
+        paradigm: one of `verale.search.several.SEVERAL` that the head has.
+        seed: of the orders in which statements are dropped.
+        in_a_row: the search ends when so many orders in a row give nothing new.
+        kernel: what proves; see `audit`.
+        advance: called with 1 for each explanation.
+
+    Raises:
+        InputError: a file that cannot be used, or an image that has no explanation under the paradigm.
+        UsageError: numbers that cannot be used, or a paradigm that the head has not got.
+
+    Soundness: the checker proves every explanation, its entailment and that its statements are true of the image. The
+    shares are counts of what was found, not of all explanations that there are.
+    """
+    from verale.head import Head, as_patches, load_latents
+    from verale.search.problem import UnexplainedError
+    from verale.search.several import several
+
+    for name, value in (("count", count), ("in_a_row", in_a_row)):
+        if value < 1:
+            raise UsageError(f"{name} is {value}, expected at least 1")
+    head, stored = Head.load(head_path), load_latents(latents_path)
+    try:
+        images = as_patches(stored)
+        if not 0 <= image < len(images):
+            raise UsageError(f"image is {image}, expected a number from 0 to {len(images) - 1}: {latents_path}")
+        certificates: list[Certificate] = []
+        orders = latest = 0
+        for tried in several(head, images[image], paradigm, seed):
+            orders += 1
+            if tried.certificate is not None:
+                certificates.append(tried.certificate)
+                latest = orders
+                _log.info("order %d: %d statements", orders, tried.certificate.size)
+                advance(1)
+            if len(certificates) == count or orders - latest >= in_a_row:
+                break
+    except LatentsError as error:
+        raise InputError(latents_path, str(error)) from error
+    except UnexplainedError as error:
+        raise InputError(latents_path, f"image {image} has no explanation under {paradigm}: {error}") from error
+    if not certificates:
+        raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
+    one = stored[image : image + 1].clone()
+    try:
+        auditor = Auditor(read(head_path, "a head file (safetensors)"), _file_of(one), kernel)
+    except HeadError as error:
+        raise InputError(head_path, str(error)) from error
+    listed, codes = [], []
+    for number, certificate in enumerate(certificates):
+        data = certificate.to_bytes()
+        verdict = auditor.check(data)
+        codes.append(verdict.exit_code)
+        listed.append(
+            Listed(
+                certificate=certificate_name(number),
+                sha256=hashlib.sha256(data).hexdigest(),
+                size=certificate.size,
+                margin=certificate.margin,
+                minimal=certificate.minimal,
+                status=verdict.status.value,
+                reason=verdict.reason,
+            )
+        )
+    predicted = certificates[0].predicted
+    return Attribution(
+        head=head.digest,
+        file=latents_path,
+        image=image,
+        predicted=predicted,
+        name=str(predicted) if head.labels is None else head.labels[predicted],
+        paradigm=paradigm,
+        seed=seed,
+        orders=orders,
+        complete=len(certificates) == count,
+        patches=images.shape[1],
+        explanations=tuple(listed),
+        shares=shares_of(certificates),
+        certificates=tuple(certificates),
+        latents=one,
+        exit_code=most_severe(codes),
+    )
+
+
+def shares_of(certificates: list[Certificate]) -> tuple[Share, ...]:
+    """In how many certificates each prototype, patch and clause stands; of each kind the most frequent first.
+
+    A prototype or a patch counts once a certificate, however many statements there are about it.
+    """
+    said = [
+        Counter(subject for statement in each.statements for subject in _subjects(statement)) for each in certificates
+    ]
+    counts, statements = Counter(subject for each in said for subject in each), sum(said, Counter[_Subject]())
+    order = sorted(
+        counts,
+        key=lambda each: (_KINDS.index(each[0]), -counts[each], -statements[each], -1 if each[1] is None else each[1]),
+    )
+    total = len(certificates)
+    return tuple(Share(*each, counts[each], counts[each] / total, statements[each] / total) for each in order)
+
+
+_Subject = tuple[str, int | None]
+
+_KINDS = ("prototype", "patch", "ceiling", "floor")
+
+
+def _subjects(statement: Statement) -> list[_Subject]:
+    """What a statement is about."""
+    match statement:
+        case PatchStatement():
+            return [("prototype", statement.prototype), ("patch", statement.patch)]
+        case ActivationStatement():
+            return [("prototype", statement.prototype)]
+        case OrderStatement():
+            return [("ceiling", None)]
+        case FloorStatement():
+            return [("floor", None)]
+
+
+def _file_of(latents: Tensor) -> bytes:
+    """The bytes of a latents file."""
+    import safetensors.torch
+
+    return safetensors.torch.save({"latents": latents.contiguous()})
+
+
+def write_attribution(
+    directory: Path, attribution: Attribution, page: bytes, head: str, overwrite: bool = False
+) -> None:
+    """Write certificates, head, latents, table, page and, last, `attribution.json`. Each file is whole or not there.
+
+    Args:
+        directory: the folder.
+        attribution: what was found.
+        page: the page's bytes.
+        head: the path of the head.
+        overwrite: whether to remove another attribution that is there.
+
+    Raises:
+        InputError: a folder that cannot be written, or that holds certificates already.
+    """
+    with locked(directory):
+        require_empty(directory, overwrite)
+        for path in (directory / JSON, *certificates_in(directory), *(directory / name for name in ATTRIBUTION)):
+            path.unlink(missing_ok=True)
+        write_atomically(directory / HEAD, read(head, "a head file (safetensors)"))
+        write_atomically(directory / LATENTS, _file_of(attribution.latents))
+        for each, certificate in zip(attribution.explanations, attribution.certificates, strict=True):
+            write_atomically(directory / each.certificate, certificate.to_bytes())
+        write_atomically(directory / TABLE, attribution.to_csv())
+        write_atomically(directory / PAGE, page)
+        write_atomically(directory / JSON, attribution.to_json())
+
+
+def require_empty(directory: Path, overwrite: bool = False) -> None:
+    """Raise InputError unless an attribution can be written to the folder. What it would replace is in its way, unless
+    it may be replaced. Call this before long work, too."""
+    require_writable(directory / JSON)
+    if overwrite:
+        return
+    there = [path.name for path in certificates_in(directory)]
+    there += [name for name in (*ATTRIBUTION, HEAD, LATENTS) if (directory / name).exists()]
+    if there:
+        raise InputError(directory, f"holds {there[0]} already; choose another --out, or say --overwrite")
