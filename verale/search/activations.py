@@ -116,7 +116,10 @@ class Activations:
     def covering(self) -> FewestActivations | None:
         """The problem of finding the fewest statements; None where the readout is not linear."""
         margins = self.problem.margins
-        return FewestActivations(margins, self.observed, self.range) if isinstance(margins, LinearMargins) else None
+        if not isinstance(margins, LinearMargins):
+            return None
+        left = self.problem.avoid.prototypes_left(self.problem.head.size)
+        return FewestActivations(margins, self.observed, self.range, left)
 
     def state(
         self, prototypes: list[int], upper: Tensor | None = None, lower: Tensor | None = None

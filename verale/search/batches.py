@@ -115,6 +115,7 @@ class Batches:
         self.images = as_patches(latents)
         check_domain(head, self.images)
         require_float64(self.options.device)
+        self.options.avoid.check(self.images.shape[1], head.size)
         self.paradigm = self.options.paradigm or best_paradigm(head)
         if self.options.inflate and self.paradigm != SMALLEST:
             priced_margins(self.paradigm, head, 0, self.images.shape[1])
@@ -160,6 +161,8 @@ def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -
                 searches[name] = _Search.of(head, patches, name, options)
             except UsageError as error:
                 _log.info("paradigm %s is not tried: %s", name, error)
+    if not searches:
+        raise UsageError(f"no paradigm can avoid {options.avoid} for this head")
     return tuple(searches.values())
 
 
@@ -181,6 +184,8 @@ class _Search:
     def of(cls, head: Head, patches: int, name: str, options: SearchOptions) -> _Search:
         """The search for a head and images of so many patches. Raises UsageError if these have not got this paradigm,
         or memory is too small."""
+        if options.avoid.patches and name in _OF_ACTIVATIONS:
+            raise UsageError(f"paradigm {name!r} states activations, which speak of all patches: none can be avoided")
         if name == "joint":
             require_one_patch(patches)
         if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
@@ -254,7 +259,7 @@ class _Explainer:
 
     def results(self, images: Tensor) -> list[ImageResult]:
         """One result for each of the images (N, L, D)."""
-        problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance)
+        problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance, self.options.avoid)
         results = []
         midpoints = (problem.activations.lower + problem.activations.upper) / 2
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
@@ -263,7 +268,8 @@ class _Explainer:
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             kept = solved.get(image, unsettled)
             if isinstance(kept.solution, str):
-                explanation: Certificate | Unexplained = Unexplained(predicted, kept.solution)
+                avoided = f"; avoided: {problem.avoid}" if problem.avoid and image in solved else ""
+                explanation: Certificate | Unexplained = Unexplained(predicted, kept.solution + avoided)
             else:
                 explanation = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):

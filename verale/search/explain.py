@@ -9,6 +9,7 @@ import torch
 
 from verale.certificate import Certificate
 from verale.head import Head
+from verale.search.avoid import NOTHING, Avoid
 from verale.search.batches import Batches
 from verale.search.options import SearchOptions, Unexplained
 
@@ -26,6 +27,7 @@ def explain(
     batch: int = 16,
     max_memory: float = 4 * 2**30,
     inflate: bool = False,
+    avoid: Avoid = NOTHING,
 ) -> list[Certificate | Unexplained]:
     """Explain the head's prediction for every image.
 
@@ -43,7 +45,7 @@ def explain(
 
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
-    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate)
+    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate, avoid)
     return [result for results in explain_batches(head, latents, options) for result in results]
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,15 @@ class FewestActivations:
         margins: of this image alone.
         observed: (P,) the ends that statements give.
         range: (P,) the activations' ranges over the domain, finite.
+        left: the prototypes that may be stated.
     """
 
-    def __init__(self, margins: LinearMargins, observed: Enclosure, range: Enclosure) -> None:
+    def __init__(self, margins: LinearMargins, observed: Enclosure, range: Enclosure, left: list[int]) -> None:
         rivals = (margins.rivals[0] != margins.predicted[0]).cpu().numpy()
         self._favour: Floats = margins.positive[0].T.cpu().numpy()[rivals]
         self._against: Floats = -margins.negative[0].T.cpu().numpy()[rivals]
         self._fixed: Floats = (margins.bias - _RESERVE * margins.error)[0].cpu().numpy()[rivals]
+        self._left = np.array(left, dtype=np.int64)
         self._low, self._high = observed.lower.cpu().numpy(), observed.upper.cpu().numpy()
         self._least, self._most = range.lower.cpu().numpy(), range.upper.cpu().numpy()
 
@@ -103,16 +106,20 @@ class FewestActivations:
         return None if solved is None else solved[0]
 
     def best(self) -> Cover | None:
-        """The smallest cover that is found; None where all statements together do not close every rival.
+        """The smallest cover that is found; None where all statements that may be made do not close every rival.
 
         Of two of the same size it is the one with fewer clauses, whose lists of exempt prototypes are long to read.
         """
         ceilings, floors = np.append(np.unique(self._high), np.inf), np.append(-np.inf, np.unique(self._low))
         start = float(np.quantile(self._high, _START, method="nearest")), -math.inf
-        first = self._solve(*start, math.inf)
+        # With avoided prototypes not every ceiling and floor serves: they are tried until some do.
+        pairs: list[Pair] = [start]
+        if len(self._left) < len(self._low):
+            pairs += product(_spread(ceilings).tolist(), _spread(floors).tolist())
+        first = next(filter(None, (self._solve(*pair, math.inf) for pair in pairs)), None)
         if first is None:
             return None
-        best, prices, solved = first[0], [first[1]], {start}
+        best, prices, solved = first[0], [first[1]], {start, (first[0].ceiling, first[0].floor)}
         for programmes in _PROGRAMMES:
             grid = _spread(ceilings), _spread(floors)
             least: Floats = np.max([self._bounds(each, *grid) for each in prices], axis=0)
@@ -146,6 +153,7 @@ class FewestActivations:
         favour, against = prices @ self._favour, prices @ self._against
         gain_low = favour * (self._low - lower).clip(min=0)
         gain_high = against * (upper - self._high).clip(min=0)
+        gain_low, gain_high = gain_low[:, self._left], gain_high[:, self._left]
         beyond = np.stack([(gain + gain_low - 1).clip(min=0).sum(1) for gain in gain_high])
         lacking = (upper @ against)[:, None] - lower @ favour - prices @ self._fixed
         bounds: Floats = lacking - beyond + (ceilings < np.inf)[:, None] + (floors > -np.inf)
@@ -163,7 +171,7 @@ class FewestActivations:
         open_ = need > 0
         if not open_.any():
             return clauses, prices
-        gains = gains[open_] / need[open_, None]
+        gains = gains[open_][:, self._left] / need[open_, None]
         relaxed = _relaxation(gains, np.zeros(gains.shape[1]), np.ones(gains.shape[1]))
         if relaxed is None:
             return None
@@ -172,7 +180,7 @@ class FewestActivations:
         most = min(limit - clauses.size, len(stated)) - 1
         if most >= relaxed.share.sum() - _ZERO:
             stated = _whole(gains, relaxed, int(most)) or stated
-        return Cover(stated, ceiling, floor), prices
+        return Cover(self._left[stated].tolist(), ceiling, floor), prices
 
 
 def _length(cover: Cover) -> tuple[int, int]:

@@ -49,8 +49,9 @@ def grow(problem: Problem, paradigm: SpatialParadigm[R], most: Sequence[float] |
     A rival is open while its margin is not proved positive. In each round, the worst open rival of an image names the
     activations that cost it most, and each of those names a patch: the one that attains the activation (to prove it
     high) or one that may exceed it (to prove it low). As many patches as the rival's deficit calls for, at most
-    _STATEMENTS_PER_ROUND, get one statement each: either the named prototype, or the one that explains most of what is
-    unknown of the latent. The one that leaves the smaller sum of open deficits wins, the latter on a tie.
+    _STATEMENTS_PER_ROUND, get one statement each: either the named prototype (another one where that is avoided), or
+    the one that explains most of what is unknown of the latent. The one that leaves the smaller sum of open deficits
+    wins, the latter on a tie.
 
     Args:
         problem: N images of L patches.
@@ -134,12 +135,25 @@ class _GrowingImages:
         ranges = self.rows.range.view(len(problem), problem.patches, -1)
         self._pooled = pooling_of(problem.head).growing(ranges)
         self._stated = torch.zeros_like(ranges.lower, dtype=torch.bool)
+        self._left = problem.patches_left[:, None] & problem.prototypes_left
         self._margins = problem.margins.lower(self._pooled.box[:, None])[:, 0]
-        self._least, self._attained = problem.dissimilarities().min(1)
+        dissimilar = problem.dissimilarities()
+        self._least = dissimilar.amin(1)
+        self._attained = dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).min(1).indices
         self._actual = (problem.activations.lower + problem.activations.upper) / 2
         self._each = torch.arange(len(problem), device=ranges.lower.device)
         self._most = torch.tensor(most, dtype=torch.float64, device=ranges.lower.device)
         self._rounds = 0
+
+    @property
+    def _done(self) -> Tensor:
+        """(n, L, P) the pairs that cannot help again.
+
+        An avoided pair helps as long as something else can be stated about its patch, which is stated in its place.
+        """
+        if not self._problem.avoid:
+            return self._stated
+        return self._stated | ~(self._left & ~self._stated).any(2, keepdim=True)
 
     def choose(self) -> _Choice:
         """What to state next."""
@@ -147,12 +161,13 @@ class _GrowingImages:
         margin, rival = self._margins.min(1)
         favour, against = margins.wishes(box, self._actual, rival)
         loss = favour * (self._actual - box.lower) + against * (box.upper - self._actual)
-        needs = Needs(favour, against, loss, self._problem.observed, self._least, self._attained, self._stated)
+        done = self._done
+        needs = Needs(favour, against, loss, self._problem.observed, self._least, self._attained, done)
         patch, prototype, promise = candidate_pairs(needs, self._pooled)
         open_ = ~(margin > 0)
         stated = self._stated.flatten(1).sum(1)
         hopeless = stated > self._most
-        chosen = (promise >= 0) & ~self._stated[each[:, None], patch, prototype] & (open_ & ~hopeless)[:, None]
+        chosen = (promise >= 0) & ~done[each[:, None], patch, prototype] & (open_ & ~hopeless)[:, None]
         # One statement a patch, and no more than would close the deficit if each kept its promise.
         same = (patch[:, :, None] == patch[:, None, :]) & chosen[:, None, :]
         chosen &= ~same.tril(-1).any(2)
@@ -182,8 +197,10 @@ class _GrowingImages:
         current = take(self.rows, index)
         observed = problem.observed[index]
         explained = self._paradigm.pursue(current, (observed.lower + observed.upper) / 2)
-        pursued = explained.masked_fill(self._stated[image, patch], -torch.inf).argmax(1)
-        pursued = torch.where(self._stated[image, patch, pursued], named, pursued)
+        open_ = ~self._stated[image, patch] & self._left[patch]
+        named = torch.where(self._left[patch, named], named, open_.int().argmax(1))
+        pursued = explained.masked_fill(~open_, -torch.inf).argmax(1)
+        pursued = torch.where(open_.gather(1, pursued[:, None])[:, 0], pursued, named)
         options = torch.stack([pursued, named], 1)
 
         each = torch.arange(len(index), device=index.device)

@@ -72,7 +72,7 @@ class _Search:
         self._problem, self._joint, self._most = problem, joint, most
         self._predicted = problem.margins.predicted
         self._tried = 0  # all smaller sets are
-        self._size = problem.head.size
+        self._left = problem.avoid.prototypes_left(problem.head.size) if problem.avoid.patches_left(1) else []
         middle = (problem.observed.lower + problem.observed.upper)[0] / 2
         self._estimates = _Estimates.of(joint, int(self._predicted), middle)
 
@@ -84,7 +84,7 @@ class _Search:
             return SpatialExplanation([], margins, minimal=True)
         found = self._among_all() or (self._grown() if self._tried < self._most else None)
         if found is None and self._tried < self._most:
-            return UNSETTLED
+            return "the class stays open though every observable is stated" if self._problem.avoid else UNSETTLED
         if found is None or len(found[0]) > self._most:
             return f"no explanation was found with at most {self._most:.0f} statements"
         stated, proved = found
@@ -93,11 +93,11 @@ class _Search:
 
     def _among_all(self) -> tuple[list[int], Tensor] | None:
         """The best one of the smallest sets, while there are not too many of a size."""
-        for count in range(1, self._size + 1):
-            if comb(self._size, count) * self._problem.head.classes > _TRIALS or count > self._most:
+        for count in range(1, len(self._left) + 1):
+            if comb(len(self._left), count) * self._problem.head.classes > _TRIALS or count > self._most:
                 return None
             self._tried = count
-            sets = self._sets(list(combinations(range(self._size), count)))
+            sets = self._sets(list(combinations(self._left, count)))
             least = torch.cat([self._estimates.of_sets(some).amin(1) for some in torch.split(sets, _AT_ONCE)])
             best = least.topk(min(_PROVED, len(least)))
             for chosen in sets[best.indices[best.values > 0]].tolist():
@@ -110,8 +110,8 @@ class _Search:
         """Statements that are added one by one until the class follows, less those that are not needed."""
         stated: list[int] = []
         proved = None
-        while len(stated) < self._size:
-            others = [j for j in range(self._size) if j not in stated]
+        while len(stated) < len(self._left):
+            others = [j for j in self._left if j not in stated]
             sets = self._sets([[*stated, j] for j in others])
             margins = torch.cat([self._estimates.of_sets(some) for some in torch.split(sets, _AT_ONCE)])
             open_ = margins.clamp(max=0).sum(1)

@@ -127,7 +127,8 @@ class _Image:
         self._linear = problem.margins
         self.projection, self._lipschitz = Projection(problem.head, device), Lipschitz(problem.head, device)
         self._observed = problem.stated_activations()[0]
-        self._table = self._lipschitz.ranges(self._observed)
+        self._left = problem.prototypes_left.cpu()
+        self._table = self._allowed(self._lipschitz.ranges(self._observed))
         self._range = activation_range(problem.head, problem.patches, self._observed.lower.device)
         self._ends = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64, device=device)
         self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
@@ -143,13 +144,14 @@ class _Image:
             values = self._values(base.box)
             self._level = min(values, key=values.__getitem__)
         for level in sorted(values, key=values.__getitem__) if self._few else [self._level]:
-            if (
-                self._few
-                and self.best is not None
-                and math.ceil(values[level] - _DOUBT) + 1 >= len(self.best.statements)
-            ):
+            if self._few and self.best is not None and values[level] - _DOUBT > len(self.best.statements) - 2:
                 return
             self._keep(self._dropped(_Patches(self._problem, self.projection, pairs), level))
+
+    def _allowed(self, table: Enclosure) -> Enclosure:
+        """(P, P) the table, where what must not be stated tells nothing."""
+        avoided = ~self._problem.prototypes_left[:, None]
+        return Enclosure(table.lower.masked_fill(avoided, -torch.inf), table.upper.masked_fill(avoided, torch.inf))
 
     def _values(self, base: Enclosure) -> dict[int, float]:
         """About how many statements about activations some ceilings need."""
@@ -209,13 +211,13 @@ class _Image:
             relaxed = covering.relaxed()
             if relaxed is None:
                 break
-            left = relaxed[1] if not self._few else covering.solved(relaxed[1])
+            left = (relaxed[1] if not self._few else covering.solved(relaxed[1])) * self._left
             sure = [k for k in left.argsort(descending=True).tolist() if left[k] > _SURE and not stated[k]]
             stated[sure] = True
             chosen += sure
             if not sure or self._proved(base, stated, ceiling):
                 break
-        rest = [k for k in left.argsort(descending=True, stable=True).tolist() if not stated[k]]
+        rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._left[k] and not stated[k]]
         low, high = 0, len(rest)
         while low < high:
             middle = (low + high) // 2

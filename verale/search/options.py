@@ -9,6 +9,7 @@ import torch
 
 from verale.errors import UsageError
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
+from verale.search.avoid import NOTHING, Avoid
 
 __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
 
@@ -50,6 +51,7 @@ class SearchOptions:
         max_memory: about how many bytes the search may use; batches shrink to fit.
         inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
             `verale.search.priced.PRICED`.
+        avoid: patches and prototypes that no statement may be about.
     """
 
     paradigm: str | None = None
@@ -59,6 +61,7 @@ class SearchOptions:
     batch: int = 16
     max_memory: float = 4 * 2**30
     inflate: bool = False
+    avoid: Avoid = NOTHING
 
     def __post_init__(self) -> None:
         if self.paradigm is not None and self.paradigm not in (*PARADIGMS, SMALLEST):

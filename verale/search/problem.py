@@ -11,6 +11,7 @@ from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_o
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
+from verale.search.avoid import NOTHING, Avoid
 
 __all__ = ["NOISE", "Pair", "Problem", "UnexplainedError", "shortened"]
 
@@ -39,6 +40,7 @@ class Problem:
         margins: the differences of logits to bound.
         settled: (N,) the least margin when every observable is stated. Where it is not positive, no class certainly
             beats all others, so no class can be entailed.
+        avoid: what must not be stated.
     """
 
     head: Head
@@ -48,9 +50,10 @@ class Problem:
     tolerance: float
     margins: Margins
     settled: Tensor
+    avoid: Avoid = NOTHING
 
     @classmethod
-    def of(cls, head: Head, images: Tensor, tolerance: float = 0.0) -> Problem:
+    def of(cls, head: Head, images: Tensor, tolerance: float = 0.0, avoid: Avoid = NOTHING) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
@@ -61,7 +64,7 @@ class Problem:
         stated = _widened(observed, tolerance)
         everything = pooling_of(head).box(stated.view(count, images.shape[1], head.size)) if tolerance else activations
         settled = margins.lower(everything[:, None])[:, 0].amin(1)
-        return cls(head, images.shape[1], stated, activations, tolerance, margins, settled)
+        return cls(head, images.shape[1], stated, activations, tolerance, margins, settled, avoid)
 
     def __len__(self) -> int:
         return len(self.settled)
@@ -69,6 +72,21 @@ class Problem:
     def stated_activations(self) -> Enclosure:
         """(N, P) the intervals that statements about activations give."""
         return _widened(self.activations, self.tolerance)
+
+    @property
+    def prototypes_left(self) -> Tensor:
+        """(P,) bool: which prototypes may be stated."""
+        return self._are_in(self.avoid.prototypes_left(self.head.size), self.head.size)
+
+    @property
+    def patches_left(self) -> Tensor:
+        """(L,) bool: which patches statements may be about."""
+        return self._are_in(self.avoid.patches_left(self.patches), self.patches)
+
+    def _are_in(self, indices: list[int], count: int) -> Tensor:
+        inside = torch.zeros(count, dtype=torch.bool, device=self.settled.device)
+        inside[indices] = True
+        return inside
 
     def index(self, values: list[int]) -> Tensor:
         """Integers as an index on the problem's device."""
@@ -98,6 +116,7 @@ class Problem:
             self.tolerance,
             self.margins.take(images),
             self.settled[images],
+            self.avoid,
         )
 
     def dissimilarities(self) -> Tensor:

@@ -38,7 +38,8 @@ def supporting(activations: Activations) -> list[int]:
     bounds = problem.margins
     actual = (observed.lower + observed.upper) / 2
     cost_low, cost_high = actual - range.lower, range.upper - actual
-    stated = problem.head.weight.to(actual)[bounds.predicted[0]] > 0
+    left = problem.prototypes_left
+    stated = (problem.head.weight.to(actual)[bounds.predicted[0]] > 0) & left
     while True:
         prototypes = sorted(stated.nonzero()[:, 0].tolist(), key=actual.tolist().__getitem__, reverse=True)
         ends = activations.state(prototypes)
@@ -47,9 +48,9 @@ def supporting(activations: Activations) -> list[int]:
             return prototypes
         worst = int(margins.argmin())
         favour, against = bounds.wishes(activations.box(ends)[None], actual[None], problem.index([worst]))
-        loss = favour[0] * cost_low + against[0] * cost_high
-        costliest = int(loss.masked_fill(stated, 0.0).argmax())
-        if stated[costliest] or not loss[costliest] > 0:
+        loss = (favour[0] * cost_low + against[0] * cost_high).masked_fill(stated | ~left, 0.0)
+        costliest = int(loss.argmax())
+        if not loss[costliest] > 0:
             raise UnexplainedError(
                 f"class {worst} stays open (margin >= {float(margins[worst]):.3g}) though every activation that could "
                 "help is stated"

@@ -20,38 +20,48 @@ def explain_top_k(problem: Problem) -> ActivationExplanation:
     least.
 
     Raises:
-        UnexplainedError: all activations together do not prove the class.
+        UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
-    first, ends = highest(activations)
     covering = activations.covering
     cover = None if covering is None else covering.best()
+    try:
+        first, ends = highest(activations)
+    except UnexplainedError:
+        # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
+        if cover is None or not activations.least(activations.cover(cover)) > 0:
+            raise
+        return activations.smallest([], cover)
     return activations.smallest([(activations.state(first, ends), first)], cover)
 
 
 def highest(activations: Activations) -> tuple[list[int], Tensor]:
     """The least k such that the class follows from the k highest activations, and that no other exceeds the k-th.
 
+    Avoided prototypes are not among the k; where one of them is higher than the k-th, it is what no other exceeds.
+
     Returns:
         The prototypes, the highest first, and the ceiling's ends (P,), infinite for these prototypes.
 
     Raises:
-        UnexplainedError: all activations together do not prove the class.
+        UnexplainedError: all activations that may be stated do not prove the class together.
 
     Soundness: margins are monotone in k, so bisection finds the least k.
     """
     upper = activations.observed.upper
+    left = activations.problem.prototypes_left
     rank = upper.argsort(descending=True, stable=True)
+    rank, avoided = rank[left[rank]], upper[~left]
 
     def at(k: int) -> tuple[list[int], Tensor]:
-        ends = torch.full_like(upper, float(upper[rank[max(k, 1) - 1 :]].amax()))
+        ends = torch.full_like(upper, float(torch.cat([upper[rank[max(k, 1) - 1 :]], avoided]).amax()))
         ends[rank[:k]] = torch.inf
         return rank[:k].tolist(), ends
 
     def entails(k: int) -> bool:
         return activations.least(activations.state(*at(k))) > 0
 
-    size = len(upper)
+    size = len(rank)
     if not entails(size):
         raise UnexplainedError("the class stays open though every activation is stated")
     low, high = 0, size
