@@ -57,6 +57,12 @@ __all__ = ["command"]
     "--tolerance", default=0.0, metavar="X", help="Widen each stated interval outward to multiples of X, such as 0.01."
 )
 @click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
+@click.option(
+    "--avoid",
+    multiple=True,
+    metavar="WHAT",
+    help="State nothing about prototypes:3,7-9 or patches:0-7; may be repeated.",
+)
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
     "--device",
@@ -82,6 +88,7 @@ def command(
     out: str,
     tolerance: float,
     inflate: bool,
+    avoid: tuple[str, ...],
     device: str,
     batch: int,
     max_memory: float,
@@ -107,16 +114,19 @@ def command(
     from verale.runs.explain import open_run
     from verale.runs.folder import LATENTS
     from verale.runs.table import TABLE
-    from verale.search import SearchOptions
+    from verale.search import Avoid, SearchOptions
 
+    avoided, memory = Avoid.parse(avoid), max_memory * 2**30
     if ray_engine.is_ray(engine, workers, address):
         if as_json:
             raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
-        options = SearchOptions(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30, inflate=inflate)
+        options = SearchOptions(
+            paradigm, order, tolerance, batch=batch, max_memory=memory, inflate=inflate, avoid=avoided
+        )
         ray_engine.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
         return
     directory = Path(out)
-    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30, inflate)
+    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, memory, inflate, avoided)
     files = None
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):

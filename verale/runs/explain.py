@@ -224,6 +224,7 @@ def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, An
         "order": options.order,
         "tolerance": options.tolerance,
         "inflate": options.inflate,
+        "avoid": str(options.avoid) or None,
         "device": torch.device(options.device).type,
         "batch": batches.size,
     }
