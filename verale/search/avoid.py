@@ -12,7 +12,7 @@ from verale.errors import UsageError
 __all__ = ["NOTHING", "Avoid"]
 
 _KINDS = ("prototypes", "patches")
-_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
+_RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -155,14 +155,16 @@ def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -
     if paradigm != SMALLEST:
         return (_Search.of(head, patches, paradigm, options),)
     searches: dict[str, _Search] = {}
+    refused: UsageError | None = None
     for name in worth_trying(head.geometry.kind, patches):
         if PARADIGMS[name].never_below not in searches:
             try:
                 searches[name] = _Search.of(head, patches, name, options)
             except UsageError as error:
+                refused = error
                 _log.info("paradigm %s is not tried: %s", name, error)
-    if not searches:
-        raise UsageError(f"no paradigm can avoid {options.avoid} for this head")
+    if refused is not None and not searches:
+        raise refused
     return tuple(searches.values())
 
 

@@ -160,6 +160,16 @@ def test_smallest_tries_what_can_avoid_patches():
     assert certificates(head, images, SMALLEST, PROTOTYPES)
 
 
+def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
+    def refuse(needed, what, options):
+        raise UsageError(f"{what} take too much")
+
+    monkeypatch.setattr("verale.search.batches._require_memory", refuse)
+    head = head_of("euclidean")
+    with pytest.raises(UsageError, match="the products of 12 prototypes take too much"):
+        Batches(head, small_latents(head), SearchOptions(SMALLEST, avoid=PATCHES))
+
+
 def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve():
     """Of some images every cover needs a ceiling, or a floor, where the first ceiling would exempt what is avoided."""
     problem, later = small_problem("euclidean", 2, images=12), 0
@@ -202,6 +212,7 @@ def test_it_reads_as_it_is_written():
         ("patches:", "'' is not an index or a range"),
         ("patches:1,,2", "'' is not an index or a range"),
         ("patches:-1", "'-1' is not an index or a range"),
+        ("patches:0-999999999", "'0-999999999' is not an index or a range"),
         ("patches:7-3", "the range 7-3 is empty"),
         ("prototypes:a", "'a' is not an index"),
     ],
