@@ -9,7 +9,7 @@ from itertools import groupby
 
 from verale.errors import UsageError
 
-__all__ = ["NOTHING", "Avoid"]
+__all__ = ["NONE_FOUND", "NOTHING", "Avoid"]
 
 _KINDS = ("prototypes", "patches")
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
@@ -85,6 +85,9 @@ class Avoid:
 
 NOTHING = Avoid()
 """Nothing is avoided."""
+
+NONE_FOUND = "no explanation was found"
+"""The reason where clauses are not all tried, and others might serve together with what may be stated."""
 
 
 def _ranges(indices: tuple[int, ...]) -> str:

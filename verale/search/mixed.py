@@ -15,6 +15,7 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
+from verale.search.avoid import NONE_FOUND
 from verale.search.covering import Covering
 from verale.search.grow import grow
 from verale.search.problem import Pair, Problem, UnexplainedError
@@ -77,7 +78,8 @@ def explain_mixed(problem: Problem) -> ActivationExplanation:
         if image.best is None or count < len(image.best.statements):
             image.begin_with(pairs[:count])
     if image.best is None:
-        raise UnexplainedError("the class stays open though every activation is stated")
+        reason = NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
+        raise UnexplainedError(reason)
     return image.best
 
 

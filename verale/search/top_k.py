@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from verale.search.activations import ActivationExplanation, Activations
+from verale.search.avoid import NONE_FOUND
 from verale.search.problem import Problem, UnexplainedError
 
 __all__ = ["explain_top_k", "highest"]
@@ -27,10 +28,10 @@ def explain_top_k(problem: Problem) -> ActivationExplanation:
     cover = None if covering is None else covering.best()
     try:
         first, ends = highest(activations)
-    except UnexplainedError:
+    except UnexplainedError as error:
         # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
         if cover is None or not activations.least(activations.cover(cover)) > 0:
-            raise
+            raise (UnexplainedError(NONE_FOUND) if problem.avoid else error) from None
         return activations.smallest([], cover)
     return activations.smallest([(activations.state(first, ends), first)], cover)
 

@@ -116,6 +116,15 @@ def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
     assert explained
 
 
+def test_mixed_avoids_on_large_heads_too(monkeypatch):
+    monkeypatch.setattr("verale.search.mixed._FEW", 0)
+    head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
+    images = small_latents(head, images=4, seed=1)
+    avoid = Avoid(tuple(range(0, 40, 8)))
+    assert any(states(each, avoid) for each in explain(head, images, "mixed") if isinstance(each, Certificate))
+    assert certificates(head, images, "mixed", avoid)
+
+
 @pytest.mark.parametrize("few", [0, 2**17])
 @pytest.mark.parametrize("name", HEADS)
 def test_joint_avoids(name, few, monkeypatch):
@@ -142,6 +151,14 @@ def test_nothing_left_to_state_is_a_reason_that_names_what_was_avoided(name, par
             assert all(isinstance(each, (OrderStatement, FloorStatement)) for each in result.statements)
         else:
             assert result.reason.endswith(f"; avoided: {everything}")
+
+
+@pytest.mark.parametrize("paradigm", ["top_k", "mixed"])
+def test_a_reason_claims_no_more_than_was_tried(paradigm):
+    head, everything = head_of("euclidean"), Avoid(tuple(range(12)))
+    results = explain(head, small_latents(head, images=3), paradigm, avoid=everything)
+    reasons = {result.reason for result in results if isinstance(result, Unexplained)}
+    assert reasons == {"no explanation was found; avoided: prototypes 0-11"}
 
 
 def test_a_joint_explanation_without_its_patch_has_a_reason():
