@@ -31,7 +31,7 @@ from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head, as_patches, save_latents
 from verale.rules.coverage import coverage_of
-from verale.runs.cover import Covered, Covering
+from verale.runs.cover import Covered, CoveringAudits
 from verale.runs.rules import RuleList, fit_rules
 from verale.search import SearchOptions
 from verale.search.explain import explain_batches
@@ -89,7 +89,7 @@ def measure(head: str, fitted: str, held_out: str, paradigm: str, count: int, fo
     start = time.process_time()
     rules = fit_rules(head, fitted, held_out, count, paradigm)
     fit_seconds, start = time.process_time() - start, time.process_time()
-    covering, covered = Covering(head, held_out), []
+    covering, covered = CoveringAudits(head, held_out), []
     for number, certificate in enumerate(rules.certificates):
         path = folder / f"{paradigm}-{number}.ale.json"
         certificate.save(path)

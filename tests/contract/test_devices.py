@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import pytest
-import safetensors.torch
-import torch
-from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
-from support.stand_in import DEVICE, StandIn
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 
-from verale.certificate import Certificate
-from verale.checker import Auditor, Status
+import pytest
+from support import on_a_device
+from support.small import GEOMETRIES, small_head, small_latents
+
 from verale.errors import UsageError
-from verale.paradigms import paradigms_of
 from verale.search.explain import explain
 
-_HEADS = {
-    **{geometry: small_head(geometry, 4) for geometry in GEOMETRIES},
-    **{f"{geometry} {kind}": focal_head(geometry, kind, 4) for geometry, kind in FOCAL},
-    **{name: varied_head(name, 4) for name in VARIED},
-}
+_QUICK = (*GEOMETRIES, "top mean")
+_PROVED = {"PROVED every claim that was checked is proved"}
+
+
+@pytest.fixture(scope="module")
+def there() -> Iterator[ProcessPoolExecutor]:
+    """A process that has the device."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        yield process
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in (*GEOMETRIES, "top mean") else pytest.mark.long) for name in _HEADS]
+    "name", [pytest.param(name, marks=() if name in _QUICK else pytest.mark.long) for name in on_a_device.HEADS]
 )
-def test_what_is_found_on_a_bad_device_is_proved(name: str) -> None:
-    head = _HEADS[name]
-    latents = small_latents(head, images=2, seed=4)
-    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
-    found = 0
-    for paradigm in paradigms_of(head.geometry.kind):
-        with StandIn(ulps=8, seed=found) as device:
-            try:
-                explained = explain(head, latents, paradigm, device=DEVICE)
-            except UsageError:  # not defined for this head
-                continue
-        assert device.launched > 100
-        for certificate in explained:
-            if isinstance(certificate, Certificate):
-                verdict = auditor.check(certificate.to_bytes(), minimality=True)
-                assert (verdict.status, verdict.message) == (Status.PROVED, "every claim that was checked is proved")
-                found += 1
-    assert found
+def test_what_is_found_on_a_bad_device_is_proved(name: str, there: ProcessPoolExecutor) -> None:
+    said = there.submit(on_a_device.verdicts, name).result()
+    assert "top_k" in said
+    assert set().union(*said.values()) == _PROVED
 
 
 @pytest.mark.parametrize(
@@ -54,40 +43,24 @@ def test_what_is_found_on_a_bad_device_is_proved(name: str) -> None:
         "cusolver error: CUSOLVER_STATUS_ALLOC_FAILED",
     ],
 )
-def test_a_device_without_memory_gets_fewer_images(words: str) -> None:
-    head = small_head("cosine", 4)
-    latents = small_latents(head, images=3, seed=4)
-    one, all_three = latents.shape[1], 3 * latents.shape[1]
-    with StandIn(out_of_memory=words, rows=[all_three]) as device:
-        explained = explain(head, latents, "projection", device=DEVICE, batch=3)
-    assert device.failed == 1
-    assert [type(each) for each in explained] == [Certificate] * 3
-    with StandIn(out_of_memory=words, rows=[one]), pytest.raises(UsageError, match="memory ran out on a single image"):
-        explain(head, latents, "projection", device=DEVICE, batch=1)
+def test_a_device_without_memory_gets_fewer_images(words: str, there: ProcessPoolExecutor) -> None:
+    patches = on_a_device.PATCHES
+    assert there.submit(on_a_device.without_memory, words, 3 * patches, images=3).result() == (3, 1)
+    said = there.submit(on_a_device.without_memory, words, patches, images=1).result()
+    assert said == "UsageError: memory ran out on a single image: use a smaller model or another device"
 
 
-def test_another_failure_of_a_device_is_not_hidden() -> None:
-    head = small_head("cosine", 4)
-    latents = small_latents(head, images=3, seed=4)
-    words, rows = "CUDA error: misaligned address", [3 * latents.shape[1]]
-    with StandIn(out_of_memory=words, rows=rows), pytest.raises(RuntimeError, match=words):
-        explain(head, latents, "projection", device=DEVICE, batch=3)
+def test_another_failure_of_a_device_is_not_hidden(there: ProcessPoolExecutor) -> None:
+    words = "CUDA error: misaligned address"
+    said = there.submit(on_a_device.without_memory, words, 3 * on_a_device.PATCHES, images=3).result()
+    assert said == f"RuntimeError: {words}"
 
 
-def test_the_stand_in_is_as_strict_as_a_device_and_as_inexact() -> None:
-    values = torch.rand(64, 3, dtype=torch.float64)
-    with StandIn(ulps=8):
-        there = values.to(DEVICE)
-        with pytest.raises(RuntimeError, match="expected all tensors on one device"):
-            there + values
-        with pytest.raises(TypeError, match="copy it to the host first"):
-            there.numpy()
-        exponentials = there.exp().cpu()
-        quotients, products = (there / 3.0).cpu(), (there @ there.T).cpu()
-    units = (exponentials - values.exp()).abs() / (values.exp() * 2.0**-53)
-    assert 4 < units.max() < 17
-    assert not torch.equal(quotients, values / 3.0)
-    assert not torch.equal(products, values @ values.T)
+def test_the_stand_in_is_as_strict_as_a_device_and_as_inexact(there: ProcessPoolExecutor) -> None:
+    units, same_quotients, same_products = there.submit(on_a_device.compared).result()
+    assert 4 < units < 17 and not same_quotients and not same_products
+    mixed, read = there.submit(on_a_device.refusals).result()
+    assert "expected all tensors on one device" in mixed and "copy it to the host first" in read
 
 
 def test_a_device_without_numbers_is_refused_before_the_search() -> None:

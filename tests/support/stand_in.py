@@ -58,6 +58,12 @@ class _Lent(torch.Tensor):
     def new_tensor(self, data: Any, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
         return torch.tensor(data, dtype=dtype or self.dtype).to(self.device)
 
+    def __getitem__(self, index: Any) -> Tensor:
+        return super().__getitem__(_indices(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(_indices(index), value)
+
     def numpy(self, *_: Any, **__: Any) -> Any:
         raise TypeError("can't convert a tensor of the device lent to numpy: copy it to the host first")
 
@@ -173,6 +179,13 @@ class StandIn(TorchDispatchMode):
             moves = (steps.abs() > step) & (values != 0) & values.isfinite()
             values = torch.where(moves, torch.nextafter(values, towards), values)
         return values
+
+
+def _indices(index: Any) -> Any:
+    """With lists as tensors of the device: torch copies them there by ways that no mode sees."""
+    if isinstance(index, tuple):
+        return tuple(map(_indices, index))
+    return torch.tensor(index, dtype=None if index else torch.long, device=DEVICE) if isinstance(index, list) else index
 
 
 def _held(value: Any) -> Any:

@@ -1,0 +1,91 @@
+"""What the tests of devices run on the stand-in, in a process of its own.
+
+The device's name stays in torch for good, so the stand-in is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import safetensors.torch
+import torch
+from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
+
+from verale.certificate import Certificate
+from verale.checker import Auditor
+from verale.errors import UsageError
+from verale.head import Head
+from verale.paradigms import paradigms_of
+from verale.search.explain import explain
+
+__all__ = ["HEADS", "compared", "refusals", "verdicts", "without_memory"]
+
+HEADS = (*GEOMETRIES, *(" ".join(each) for each in FOCAL), *VARIED)
+PATCHES = 5
+
+
+def verdicts(name: str) -> dict[str, set[str]]:
+    """By paradigm what the checker says of what is found on the device, and what is on the device at least."""
+    from support.stand_in import DEVICE, StandIn
+
+    head = _head(name)
+    latents = small_latents(head, images=2, patches=PATCHES, seed=4)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
+    said: dict[str, set[str]] = {}
+    for number, paradigm in enumerate(paradigms_of(head.geometry.kind, PATCHES)):
+        with StandIn(ulps=8, seed=number) as device:
+            try:
+                explained = explain(head, latents, paradigm, device=DEVICE)
+            except UsageError:  # not defined for this head
+                continue
+        assert device.launched > 100
+        found = [each.to_bytes() for each in explained if isinstance(each, Certificate)]
+        checked = [auditor.check(each, minimality=True) for each in found]
+        said[paradigm] = {f"{verdict.status.value} {verdict.message}".strip() for verdict in checked}
+    return said
+
+
+def without_memory(words: str, rows: int, images: int) -> tuple[int, int] | str:
+    """How many certificates there are, and how often memory ran out, where no table of so many rows fits; or the
+    error."""
+    from support.stand_in import DEVICE, StandIn
+
+    head = small_head("cosine", 4)
+    latents = small_latents(head, images=images, patches=PATCHES, seed=4)
+    try:
+        with StandIn(out_of_memory=words, rows=[rows]) as device:
+            explained = explain(head, latents, "projection", device=DEVICE, batch=images)
+    except (UsageError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}"
+    return sum(isinstance(each, Certificate) for each in explained), device.failed
+
+
+def compared() -> tuple[float, bool, bool]:
+    """How many units exponentials are off at most, and whether quotients and products are those of the CPU."""
+    from support.stand_in import DEVICE, StandIn
+
+    values = torch.rand(64, 3, dtype=torch.float64)
+    with StandIn(ulps=8):
+        there = values.to(DEVICE)
+        exponentials, quotients, products = there.exp().cpu(), (there / 3.0).cpu(), (there @ there.T).cpu()
+    units = (exponentials - values.exp()).abs() / (values.exp() * 2.0**-53)
+    return float(units.max()), torch.equal(quotients, values / 3.0), torch.equal(products, values @ values.T)
+
+
+def refusals() -> list[str]:
+    """What the device says to operands on two devices, and to who reads its memory."""
+    from support.stand_in import DEVICE, StandIn
+
+    values, said = torch.rand(4, dtype=torch.float64), []
+    with StandIn():
+        there = values.to(DEVICE)
+        for attempt in (lambda: there + values, lambda: there.numpy()):
+            try:
+                attempt()
+            except (RuntimeError, TypeError) as error:
+                said.append(str(error))
+    return said
+
+
+def _head(name: str) -> Head:
+    if name in GEOMETRIES:
+        return small_head(name, 4)
+    return varied_head(name, 4) if name in VARIED else focal_head(*name.split(" "), 4)
