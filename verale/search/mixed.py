@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, islice, product
 
 import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, Projection, activation_range, pooling_of
 from verale.bounds.lipschitz import Lipschitz
-from verale.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
@@ -28,7 +31,15 @@ _LEVELS = (0.6, 0.75, 0.9)
 _CLOSER = 1
 """So often it is then tried halfway between the best and its neighbours."""
 _FEW = 128
-"""With at most so many prototypes every ceiling is tried, and coverings are solved in integers."""
+"""With at most so many prototypes ceilings and floors are chosen together, and coverings are solved in integers."""
+_STEP = 4
+"""Of ceilings and floors one in so many is tried with a covering, the others when statements are exchanged."""
+_TRIED = 4
+"""The most pairs of ceiling and floor whose coverings are solved in integers."""
+_SMALL = 4
+"""An explanation of so many statements is not made smaller by coverings."""
+_REMOVED, _SWAPS = 3, 64
+"""An exchange removes at most so many statements; of so many sets of them."""
 _SHORT, _LONG, _SHARE = 16, 64, 4
 """Explanations begin with none, _SHORT, or _LONG and a share of the statements about patches that projection finds."""
 _SURE = 0.75
@@ -38,19 +49,48 @@ _DOUBT = 1e-6
 """How far rounding may move the value of a relaxed covering."""
 
 
+Level = int | None
+"""The index of a ceiling or of a floor; None for none."""
+
+
 @dataclass(frozen=True, eq=False)
-class _Ceiling:
-    """No activation of a prototype that is not exempt exceeds `upper`.
+class _Clause:
+    """A ceiling or a floor.
 
     Attributes:
-        upper: the end.
+        end: no activation of a prototype that is not exempt exceeds it, or falls below it.
         exempt: (P,) bool.
-        ends: (P,) upper ends of all activations that follow.
+        ends: (P,) upper or lower ends of all activations that follow.
     """
 
-    upper: float
+    end: float
     exempt: Tensor
     ends: Tensor
+
+    @property
+    def exempts(self) -> tuple[int, ...]:
+        """The prototypes that are exempt."""
+        return tuple(self.exempt.nonzero()[:, 0].tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class _Clauses:
+    """At most one ceiling and at most one floor."""
+
+    ceiling: _Clause | None = None
+    floor: _Clause | None = None
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return (self.ceiling is not None) + (self.floor is not None)
+
+    def cut(self, box: Enclosure) -> Enclosure:
+        """(P,) ranges of the activations, cut by what the clauses say."""
+        return Enclosure.unchecked(
+            box.lower if self.floor is None else torch.maximum(box.lower, self.floor.ends),
+            box.upper if self.ceiling is None else torch.minimum(box.upper, self.ceiling.ends),
+        )
 
 
 def require_mixed(head: Head) -> None:
@@ -97,6 +137,10 @@ class _Patches:
         pooling = pooling_of(problem.head)
         self._pooled, self.box = pooling.dropping(ranges), pooling.box(ranges)
 
+    def copy(self) -> _Patches:
+        """The same statements, none dropped."""
+        return _Patches(self._problem, self._projection, self.pairs)
+
     @property
     def statements(self) -> list[PatchStatement]:
         """The statements themselves."""
@@ -132,23 +176,45 @@ class _Image:
         self._left = problem.prototypes_left.cpu()
         self._table = self._allowed(self._lipschitz.ranges(self._observed))
         self._range = activation_range(problem.head, problem.patches, self._observed.lower.device)
-        self._ends = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64, device=device)
+        self._highest = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64, device=device)
+        self._lowest = torch.tensor(sorted(set(self._observed.lower.tolist())), dtype=torch.float64, device=device)
         self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
         self._few = problem.head.size <= _FEW
-        self._ceilings: dict[int, _Ceiling] = {}
-        self._level: int | None = None
+        self._ceilings: dict[int, _Clause] = {}
+        self._floors: dict[int, _Clause] = {}
+        self._level: Level = None
         self.best: ActivationExplanation | None = None
 
     def begin_with(self, pairs: list[Pair]) -> None:
         """Look for explanations that begin with these pairs."""
         base = _Patches(self._problem, self.projection, pairs)
-        if self._level is None or self._few:
+        if self._few:
+            self._begin_with_few(base)
+            return
+        if self._level is None:
             values = self._values(base.box)
             self._level = min(values, key=values.__getitem__)
-        for level in sorted(values, key=values.__getitem__) if self._few else [self._level]:
-            if self._few and self.best is not None and values[level] - _DOUBT > len(self.best.statements) - 2:
-                return
-            self._keep(self._dropped(_Patches(self._problem, self.projection, pairs), level))
+        self._keep(self._solved(base, (self._level, None)))
+
+    def _begin_with_few(self, base: _Patches) -> None:
+        """Of few prototypes: at most two statements about activations, then coverings for several pairs of clauses."""
+        for kept in (self._none, *self._single()):
+            most = min(3, self._size - 1 - len(base.pairs) - int(kept.sum()))
+            if most > 1 and (added := self._added(base.box, kept, int(most))) is not None:
+                self._keep(self._dropped(base.copy(), *added))
+        values = {} if self._size <= _SMALL + len(base.pairs) else self._pair_values(base.box)
+        for levels in sorted(values, key=values.__getitem__)[:_TRIED]:
+            self._keep(self._solved(base.copy(), levels))
+
+    @property
+    def _size(self) -> float:
+        """Of the best explanation."""
+        return math.inf if self.best is None else len(self.best.statements)
+
+    def _single(self) -> Tensor:
+        """(K, P) bool, the sets of one activation that may be stated."""
+        one_each = torch.eye(len(self._none), dtype=torch.bool, device=self._none.device)
+        return one_each[self._problem.prototypes_left]
 
     def _allowed(self, table: Enclosure) -> Enclosure:
         """(P, P) the table, where what must not be stated tells nothing."""
@@ -156,60 +222,83 @@ class _Image:
         return Enclosure(table.lower.masked_fill(avoided, -torch.inf), table.upper.masked_fill(avoided, torch.inf))
 
     def _values(self, base: Enclosure) -> dict[int, float]:
-        """About how many statements about activations some ceilings need."""
-        values = {level: self._relaxed(base, level) for level in self._levels()}
-        for _ in range(0 if self._few else _CLOSER):
+        """About how many statements some ceilings need."""
+        last = len(self._highest) - 1
+        values = {level: self._relaxed(base, (level, None)) for level in sorted({int(s * last) for s in _LEVELS})}
+        for _ in range(_CLOSER):
             known = sorted(values)
             place = known.index(min(known, key=values.__getitem__))
             for one, other in zip(known[max(0, place - 1) : place + 1], known[place : place + 2], strict=False):
                 if (middle := (one + other) // 2) not in values:
-                    values[middle] = self._relaxed(base, middle)
+                    values[middle] = self._relaxed(base, (middle, None))
         return values
 
-    def _levels(self) -> list[int]:
-        """The ceilings to try first, as indices of `_ends`."""
-        last = len(self._ends) - 1
-        return list(range(last // 2, last + 1)) if self._few else sorted({int(share * last) for share in _LEVELS})
+    def _pair_values(self, base: Enclosure) -> dict[tuple[Level, Level], float]:
+        """About how many statements some pairs of ceiling and floor need."""
+        ceilings, floors = self._levels()
+        return {levels: self._relaxed(base, levels) for levels in product(ceilings[::_STEP], floors[::_STEP])}
 
-    def _ceiling(self, level: int) -> _Ceiling:
+    def _levels(self) -> tuple[list[Level], list[Level]]:
+        """The ceilings and floors to try: none first, then the others, those that exempt few or many of them first."""
+        high, low = len(self._highest), len(self._lowest)
+        ceilings, floors = range(high - 1, (high - 1) // 2 - 1, -1), range(low - 1, -1, -1)
+        return [None, *ceilings], [None, *floors[: low // 2], *floors[low // 2 :: _STEP]]
+
+    def _clauses(self, levels: tuple[Level, Level]) -> _Clauses:
+        ceiling, floor = levels
+        return _Clauses(
+            None if ceiling is None else self._ceiling(ceiling), None if floor is None else self._floor(floor)
+        )
+
+    def _ceiling(self, level: int) -> _Clause:
         if level not in self._ceilings:
-            upper = self._ends[level]
+            upper = self._highest[level]
             exempt = self._observed.upper > upper
             ends = torch.where(exempt, self._range.upper, self._range.upper.clamp(max=upper))
             cut = torch.where(exempt, self._lipschitz.most(ends), ends)
-            self._ceilings[level] = _Ceiling(float(upper), exempt, cut)
+            self._ceilings[level] = _Clause(float(upper), exempt, cut)
         return self._ceilings[level]
 
-    def _box(self, base: Enclosure, stated: Tensor, ceiling: _Ceiling | None) -> Enclosure:
+    def _floor(self, level: int) -> _Clause:
+        if level not in self._floors:
+            lower = self._lowest[level]
+            exempt = self._observed.lower < lower
+            ends = torch.where(exempt, self._range.lower, self._range.lower.clamp(min=lower))
+            follows = self._lipschitz.ranges(Enclosure.unchecked(ends, self._range.upper)).lower.amax(0)
+            self._floors[level] = _Clause(float(lower), exempt, torch.where(exempt, follows, ends))
+        return self._floors[level]
+
+    def _box(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Enclosure:
         """(P,) ranges of the activations: those of the statements about patches, cut by all others."""
-        lower, upper = base.lower, base.upper
-        if ceiling is not None:
-            upper = torch.minimum(upper, ceiling.ends)
-        if bool(stated.any()):
-            lower = torch.maximum(lower, self._table.lower[stated].amax(0))
-            upper = torch.minimum(upper, self._table.upper[stated].amin(0))
-        return Enclosure.unchecked(lower, upper)
+        box = clauses.cut(base)
+        if not bool(stated.any()):
+            return box
+        return Enclosure.unchecked(
+            torch.maximum(box.lower, self._table.lower[stated].amax(0)),
+            torch.minimum(box.upper, self._table.upper[stated].amin(0)),
+        )
 
     def _margins(self, box: Enclosure) -> Tensor:
         return self._problem.margins.lower(box[None, None])[0, 0]
 
-    def _proved(self, base: Enclosure, stated: Tensor, ceiling: _Ceiling | None) -> bool:
-        return bool((self._margins(self._box(base, stated, ceiling)) > 0).all())
+    def _proved(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> bool:
+        return bool((self._margins(self._box(base, stated, clauses)) > 0).all())
 
-    def _covering(self, base: Enclosure, stated: Tensor, ceiling: _Ceiling | None) -> Covering:
-        return Covering.of(self._linear, self._box(base, stated, ceiling), self._table)
+    def _covering(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Covering:
+        return Covering.of(self._linear, self._box(base, stated, clauses), self._table)
 
-    def _relaxed(self, base: Enclosure, level: int) -> float:
-        """About how many statements about activations a ceiling needs."""
-        relaxed = self._covering(base, self._none, self._ceiling(level)).relaxed()
-        return math.inf if relaxed is None else relaxed[0]
+    def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
+        """About how many statements a pair of ceiling and floor needs, the pair counted."""
+        clauses = self._clauses(levels)
+        relaxed = self._covering(base, self._none, clauses).relaxed()
+        return math.inf if relaxed is None else relaxed[0] + clauses.size
 
-    def _chosen(self, base: Enclosure, ceiling: _Ceiling) -> list[int]:
+    def _chosen(self, base: Enclosure, clauses: _Clauses) -> list[int]:
         """Statements about activations that entail the class, the surest first."""
         chosen: list[int] = []
         stated, left = self._none.clone(), torch.zeros(len(self._none), dtype=torch.float64)
         for _ in range(_ROUNDS):
-            covering = self._covering(base, stated, ceiling)
+            covering = self._covering(base, stated, clauses)
             relaxed = covering.relaxed()
             if relaxed is None:
                 break
@@ -217,7 +306,7 @@ class _Image:
             sure = [k for k in left.argsort(descending=True).tolist() if left[k] > _SURE and not stated[k]]
             stated[sure] = True
             chosen += sure
-            if not sure or self._proved(base, stated, ceiling):
+            if not sure or self._proved(base, stated, clauses):
                 break
         rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._left[k] and not stated[k]]
         low, high = 0, len(rest)
@@ -225,43 +314,125 @@ class _Image:
             middle = (low + high) // 2
             trial = stated.clone()
             trial[rest[:middle]] = True
-            if self._proved(base, trial, ceiling):
+            if self._proved(base, trial, clauses):
                 high = middle
             else:
                 low = middle + 1
         return chosen + rest[:high]
 
-    def _dropped(self, patches: _Patches, level: int) -> ActivationExplanation | None:
-        """An explanation from which nothing can be dropped: the ceiling is tried first, then the last statements."""
-        ceiling: _Ceiling | None = self._ceiling(level)
-        chosen = self._chosen(patches.box, self._ceiling(level))
+    def _solved(self, patches: _Patches, levels: tuple[Level, Level]) -> ActivationExplanation | None:
+        """An explanation with a given ceiling and floor, or less."""
+        clauses = self._clauses(levels)
+        chosen = self._chosen(patches.box, clauses)
         stated = self._none.clone()
         stated[chosen] = True
-        if not self._proved(patches.box, stated, ceiling):
-            return None
-        if self._proved(patches.box, stated, None):
-            ceiling = None
+        return self._dropped(patches, stated, clauses, chosen) if self._proved(patches.box, stated, clauses) else None
+
+    def _dropped(
+        self, patches: _Patches, stated: Tensor, clauses: _Clauses, order: Sequence[int] = ()
+    ) -> ActivationExplanation | None:
+        """What is left of an explanation from which nothing can be dropped: the clauses are tried first.
+
+        Args:
+            order: the statements about activations, the most useful first.
+        """
+        for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), _Clauses()):
+            if fewer.size < clauses.size and self._proved(patches.box, stated, fewer):
+                clauses = fewer
         for pair in reversed(patches.pairs.copy()):
             ranges, box = patches.without(pair)
-            if self._proved(box, stated, ceiling):
+            if self._proved(box, stated, clauses):
                 patches.drop(pair, ranges, box)
-        for k in reversed(chosen):
+        while self._few and (exchanged := self._exchanged(patches.box, stated, clauses)) is not None:
+            (stated, clauses), order = exchanged, ()
+        for k in reversed(order or stated.nonzero()[:, 0].tolist()):
             stated[k] = False
-            if not self._proved(patches.box, stated, ceiling):
+            if not self._proved(patches.box, stated, clauses):
                 stated[k] = True
         again = _Patches(self._problem, self.projection, patches.pairs)
-        margins = self._margins(self._box(again.box, stated, ceiling))
+        margins = self._margins(self._box(again.box, stated, clauses))
         if not bool((margins > 0).all()):
             return None
-        statements = [*patches.statements, *self._statements(stated, ceiling)]
+        statements = [*patches.statements, *self._statements(stated, clauses)]
         return ActivationExplanation(statements, margins, minimal=False)
 
-    def _statements(self, stated: Tensor, ceiling: _Ceiling | None) -> list[Statement]:
-        """The statements about activations."""
+    def _exchanged(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> tuple[Tensor, _Clauses] | None:
+        """The same with fewer statements: some are removed, one is added, and ceiling and floor are chosen anew.
+
+        None if that fails.
+        """
+        members = stated.nonzero()[:, 0].tolist()
+        for count in range(_REMOVED + 1):
+            most = min(clauses.size + count - 1, 3)
+            for removed in islice(combinations(members, count), _SWAPS if most >= 0 else 0):
+                kept = stated.clone()
+                kept[list(removed)] = False
+                if (added := self._added(base, kept, most)) is not None:
+                    return added
+        return None
+
+    def _added(self, base: Enclosure, kept: Tensor, most: int) -> tuple[Tensor, _Clauses] | None:
+        """Statements with at most one more about an activation, and a ceiling and a floor, `most` in all; None if none.
+
+        The fewest are chosen, and of these what leaves the greatest least margin.
+        """
+        ceilings, floors = self._levels()
+        least = self._least(base, kept)
+        sizes = self._sizes.masked_fill(least <= 0, most + 1)
+        fewest = int(sizes.amin())
+        if fewest > most:
+            return None
+        best = least.masked_fill(sizes > fewest, -math.inf).argmax()
+        added, ceiling, floor = (int(index) for index in torch.unravel_index(best, least.shape))
+        stated, clauses = kept.clone(), self._clauses((ceilings[ceiling], floors[floor]))
+        if added < len(stated):
+            stated[added] = True
+        return (stated, clauses) if self._proved(base, stated, clauses) else None
+
+    def _least(self, base: Enclosure, kept: Tensor) -> Tensor:
+        """(P + 1, G, F) the least margin with one of P statements added or none, each ceiling and floor; estimates.
+
+        Args:
+            base: what the statements about patches give.
+            kept: (P,) bool, the statements about activations that stay.
+        """
+        own, table = self._box(base, kept, _Clauses()), self._table
+        high = torch.minimum(torch.cat([table.upper, own.upper[None]]), own.upper)
+        low = torch.maximum(torch.cat([table.lower, own.lower[None]]), own.lower)
+        against = torch.minimum(high[:, None], self._uppers) @ self._linear.negative[0]
+        favour = torch.maximum(low[:, None], self._lowers) @ self._linear.positive[0]
+        fixed = (self._linear.bias - 2 * self._linear.error)[0]
+        return ((against + fixed)[:, :, None] + favour[:, None]).amin(-1)
+
+    @cached_property
+    def _uppers(self) -> Tensor:
+        """(G, P) upper ends with each ceiling."""
+        return torch.stack([self._clauses((level, None)).cut(self._range).upper for level in self._levels()[0]])
+
+    @cached_property
+    def _lowers(self) -> Tensor:
+        """(F, P) lower ends with each floor."""
+        return torch.stack([self._clauses((None, level)).cut(self._range).lower for level in self._levels()[1]])
+
+    @cached_property
+    def _sizes(self) -> Tensor:
+        """(P + 1, G, F) how many statements `_least` adds, clauses counted."""
+        ceilings, floors = (
+            torch.tensor([level is not None for level in levels], device=self._none.device).int()
+            for levels in self._levels()
+        )
+        one = torch.ones(len(self._none) + 1, dtype=torch.int32, device=self._none.device)
+        one[-1] = 0
+        return one[:, None, None] + ceilings[:, None] + floors
+
+    def _statements(self, stated: Tensor, clauses: _Clauses) -> list[Statement]:
+        """The statements about activations, and the clauses."""
         lower, upper = self._observed.lower.tolist(), self._observed.upper.tolist()
         own: list[Statement] = [ActivationStatement(k, lower[k], upper[k]) for k in stated.nonzero()[:, 0].tolist()]
-        if ceiling is not None:
-            own.append(OrderStatement(tuple(ceiling.exempt.nonzero()[:, 0].tolist()), ceiling.upper))
+        if clauses.ceiling is not None:
+            own.append(OrderStatement(clauses.ceiling.exempts, clauses.ceiling.end))
+        if clauses.floor is not None:
+            own.append(FloorStatement(clauses.floor.exempts, clauses.floor.end))
         return own
 
     def _keep(self, explanation: ActivationExplanation | None) -> None:
