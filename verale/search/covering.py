@@ -22,7 +22,8 @@ _SLIGHT, _NOTHING = 2e-3, 1e-5
 """The least share of some rival's lack for which a statement about another activation is considered, and the least
 that counts."""
 _NODES = 200
-"""Of the tree that the search for integers visits; a limit of time would make results depend on the machine."""
+"""Of the tree that the search for integers visits; a limit of time would make results depend on the machine. There is
+no presolving: HiGHS sometimes prints a line when it carries a solution back."""
 _SMALL = 1000
 """With so many columns the simplex method is faster than interior points."""
 
@@ -110,7 +111,7 @@ class Covering:
             constraints=LinearConstraint(self._matrix, ub=self._limits),
             integrality=whole,
             bounds=Bounds(0, 1),
-            options={"node_limit": _NODES},
+            options={"node_limit": _NODES, "presolve": False},
         )
         return otherwise if result.x is None else torch.from_numpy(result.x[: self.size].round())
 
