@@ -20,6 +20,9 @@ __all__ = ["ActivationExplanation", "Activations", "StatedActivations", "Trial"]
 _AT_ONCE = 256
 """How many boxes are bounded at once."""
 
+_MOST_COLUMNS = 2**13
+"""Of a linear programme."""
+
 _KEPT = 0.5
 """The share of the least margin that stays when statements lose a side."""
 
@@ -114,9 +117,10 @@ class Activations:
 
     @property
     def covering(self) -> FewestActivations | None:
-        """The problem of finding the fewest statements; None where the readout is not linear."""
+        """The problem of finding the fewest statements; None where the readout is not linear, or HiGHS would take
+        minutes."""
         margins = self.problem.margins
-        if not isinstance(margins, LinearMargins):
+        if not isinstance(margins, LinearMargins) or self.problem.head.size > _MOST_COLUMNS:
             return None
         left = self.problem.avoid.prototypes_left(self.problem.head.size)
         return FewestActivations(margins, self.observed, self.range, left)

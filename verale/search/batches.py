@@ -150,10 +150,17 @@ def _require_memory(needed: int, what: str, options: SearchOptions) -> None:
         )
 
 
+def _require_products(head: Head, options: SearchOptions) -> None:
+    """Raise UsageError if the products of a head's prototypes take more memory than is allowed."""
+    if head.prototypes is not None:
+        _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)
+
+
 def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -> tuple[_Search, ...]:
     """The search under a paradigm, or under all that the head has. Raises UsageError if it has not got that one."""
     if paradigm != SMALLEST:
         return (_Search.of(head, patches, paradigm, options),)
+    _require_products(head, options)  # what is too large for one of them is large for all
     searches: dict[str, _Search] = {}
     refused: UsageError | None = None
     for name in worth_trying(head.geometry.kind, patches):
@@ -196,8 +203,8 @@ class _Search:
             require_mixed(head)
             _require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
         paradigm_class = _SPATIAL.get(name)
-        if paradigm_class is not None and head.prototypes is not None:
-            _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)
+        if paradigm_class is not None:
+            _require_products(head, options)
         spatial = None if paradigm_class is None else paradigm_class(head, options.device)
         if options.order is not None:
             return cls(name, spatial, (options.order,))
