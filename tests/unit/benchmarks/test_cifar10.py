@@ -31,7 +31,7 @@ def test_every_paradigm_of_a_model_is_measured_audited_and_kept(folders, monkeyp
     monkeypatch.setattr(machine, "main", lambda: sys.stdout.write("the machine"))
     text, proved = report(["protopnet", "pipnet"], runs, "command")
     assert proved
-    assert "32 emitted, 32 proved" in text
+    assert "36 emitted, 36 proved" in text
     assert "the machine" in text
     lines = read_lines(runs / "protopnet" / "projection.csv")
     assert len(lines) == 4

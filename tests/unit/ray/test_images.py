@@ -56,7 +56,18 @@ def made(images: str, out: Path) -> None:
 
 
 def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, without_ray):
-    arguments = ["--checkpoint-dir", RUN, "--images", str(folder), "--out", str(tmp_path / "here"), "--batch", "8"]
+    arguments = [
+        "--checkpoint-dir",
+        RUN,
+        "--images",
+        str(folder),
+        "--out",
+        str(tmp_path / "here"),
+        "--batch",
+        "8",
+        "--paradigm",
+        "projection",
+    ]
     assert CliRunner().invoke(explain, [*arguments, "--device", "cpu"], catch_exceptions=False).exit_code == 0
     out = tmp_path / "out.parquet"
     made(str(folder), out)
