@@ -32,6 +32,10 @@ _CLOSER = 1
 """So often it is then tried halfway between the best and its neighbours."""
 _FEW = 128
 """With at most so many prototypes ceilings and floors are chosen together, and coverings are solved in integers."""
+_FEW_GAINS = 2**14
+"""And with at most so many products of prototypes and classes."""
+_CLASSES = 2**11
+"""Linear programmes with more rivals take a second and more each."""
 _STEP = 4
 """Of ceilings and floors one in so many is tried with a covering, the others when statements are exchanged."""
 _TRIED = 4
@@ -98,6 +102,8 @@ def require_mixed(head: Head) -> None:
     Lipschitz.require(head)
     if not isinstance(head.readout, Linear):
         raise UsageError(f"paradigm 'mixed' needs a linear readout; for {head.readout.kind} use 'top_k'")
+    if head.classes > _CLASSES:
+        raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
 
 
 def explain_mixed(problem: Problem) -> ActivationExplanation:
@@ -179,7 +185,7 @@ class _Image:
         self._highest = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64, device=device)
         self._lowest = torch.tensor(sorted(set(self._observed.lower.tolist())), dtype=torch.float64, device=device)
         self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
-        self._few = problem.head.size <= _FEW
+        self._few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
         self._ceilings: dict[int, _Clause] = {}
         self._floors: dict[int, _Clause] = {}
         self._level: Level = None

@@ -80,6 +80,12 @@ def test_heads_that_the_paradigm_does_not_cover(name):
         explain(head, small_latents(head, images=1), "mixed")
 
 
+def test_more_classes_than_a_linear_programme_has_time_for():
+    head = small_head("euclidean", classes=2049)
+    with pytest.raises(UsageError, match="at most 2048 classes, not 2049"):
+        explain(head, small_latents(head, images=1), "mixed")
+
+
 def test_memory_for_all_pairs_of_prototypes(monkeypatch):
     head = small_head("euclidean")
     monkeypatch.setattr(SearchOptions, "max_memory", 64 * head.size**2 - 1)
