@@ -274,7 +274,7 @@ def test_what_there_is_not_gets_one_line(arguments, reason, tmp_path) -> None:
 def test_without_a_command_there_is_help(tmp_path) -> None:
     code, out, err = run(tmp_path)
     assert code in (0, 2)
-    assert "Commands:\n  audit" in out + err and "error:" not in err
+    assert "Commands:\n  attribute" in out + err and "error:" not in err
 
 
 WITHOUT_TORCH = (
