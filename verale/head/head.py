@@ -14,9 +14,11 @@ from torch import Tensor
 
 from verale.errors import HeadError, InputError
 from verale.files import read, write_atomically
+from verale.head.evaluation import evaluate
 from verale.head.fields import Kind, read_part, write_part
 from verale.head.file import TENSORS, decode, encode
 from verale.head.geometry import GEOMETRIES, Box, Geometry
+from verale.head.latents import as_patches
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
@@ -176,6 +178,16 @@ class Head:
     def digest(self) -> str:
         """SHA-256 (hex) of the head's file: of the bytes it was loaded from, else of the bytes `save` writes."""
         return self._digest or hashlib.sha256(self.to_bytes()).hexdigest()
+
+    def logits(self, latents: Any) -> Tensor:
+        """The logits (N, C) of latents (N, D, H, W) or (N, L, D), in float64 rounded to nearest.
+
+        This is an estimate for people and for comparisons (`verale.check`). No proof uses it.
+
+        Raises:
+            LatentsError: another shape or dtype, another number of channels, NaN or infinity.
+        """
+        return evaluate(self, as_patches(latents)).logits
 
     def to_bytes(self) -> bytes:
         """The head's file, safetensors; the same head gives the same bytes."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from support.small import small_head, varied_head
+from support.small import small_head, small_latents, varied_head
 
-from verale.errors import HeadError
+from verale.errors import HeadError, LatentsError
 from verale.head import (
     BankPooling,
     Box,
@@ -111,3 +111,19 @@ def test_what_cannot_be_vouched_for_is_refused(field, build):
         build()
     assert refusal.value.field == field
     assert "expected" in str(refusal.value) or "remove" in str(refusal.value)
+
+
+def test_the_logits_are_those_of_the_reference_evaluation():
+    head = small_head("euclidean")
+    grid = small_latents(head, images=2, patches=6).transpose(1, 2).reshape(2, 6, 2, 3)
+    logits = head.logits(grid)
+    assert logits.shape == (2, 3) and logits.dtype == torch.float64
+    patches = grid.flatten(2).transpose(1, 2).double()
+    distances = (patches[:, :, None] - head.points.double()).square().sum(-1).amin(1)
+    expected = ((distances + 1) / (distances + 1e-4)).log() @ head.weight.double().T + head.bias.double()
+    torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_logits_of_other_latents_are_refused():
+    with pytest.raises(LatentsError, match="5 channels, the head expects 6"):
+        small_head("euclidean").logits(torch.rand(1, 5, 2, 2))
