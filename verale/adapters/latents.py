@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 
 from verale.errors import LatentsError, UsageError
 
-__all__ = ["capture"]
+__all__ = ["capture", "capture_and_run", "in_float32"]
 
 
 def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor:
@@ -32,6 +34,11 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
         UsageError: the model has no such layer.
         LatentsError: the layer was not called that often, or its output has another type or shape.
     """
+    return capture_and_run(model, layer, inputs, calls)[0]
+
+
+def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> tuple[Tensor, Any]:
+    """What `capture` returns, and the model's own output for the same inputs. Raises as `capture` does."""
     modules = dict(model.named_modules())
     if layer not in modules:
         near = get_close_matches(layer, modules, n=5) or [name for name in modules if name and "." not in name]
@@ -48,7 +55,7 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
     try:
         model.eval()
         with torch.no_grad():
-            model(*(inputs if isinstance(inputs, tuple) else (inputs,)))
+            returned = model(*(inputs if isinstance(inputs, tuple) else (inputs,)))
     finally:
         handle.remove()
         for module, flag in training.items():
@@ -58,7 +65,23 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
             f"layer {layer!r} was called {len(outputs)} times, expected {calls}: name another, or set calls"
         )
     latents = [_latents(layer, output) for _, output in outputs]
-    return latents[0] if calls == 1 else torch.cat([_patches(each) for each in latents], dim=1)
+    joined = latents[0] if calls == 1 else torch.cat([_patches(each) for each in latents], dim=1)
+    return joined, returned
+
+
+@contextmanager
+def in_float32() -> Iterator[None]:
+    """Keep CUDA from computing float32 products in TF32, which has 11 bits, and autocast from halving them."""
+    backends: tuple[Any, ...] = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    allowed = [backend.allow_tf32 for backend in backends]
+    try:
+        for backend in backends:
+            backend.allow_tf32 = False
+        with torch.autocast("cuda", enabled=False), torch.autocast("cpu", enabled=False):
+            yield
+    finally:
+        for backend, flag in zip(backends, allowed, strict=True):
+            backend.allow_tf32 = flag
 
 
 def _latents(layer: str, output: Any) -> Tensor:

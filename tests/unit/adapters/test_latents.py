@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from verale.adapters import capture
+from verale.adapters.latents import capture_and_run, in_float32
 from verale.errors import LatentsError, UsageError
 
 
@@ -103,3 +104,25 @@ def test_the_model_is_left_as_it_was(network, images):
 def test_layers_that_give_no_latents(network, images, layer, error, message):
     with pytest.raises(error, match=message):
         capture(network, layer, images)
+
+
+def test_the_output_of_the_same_pass_comes_with_the_latents(network, images):
+    latents, output = capture_and_run(network, "add_on_layers", images)
+    assert torch.equal(latents, capture(network, "add_on_layers", images))
+    network.eval()
+    assert torch.equal(output, network(images))
+
+
+def test_float32_is_computed_as_such_and_settings_are_put_back():
+    backends = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    before = [backend.allow_tf32 for backend in backends]
+    try:
+        for backend in backends:
+            backend.allow_tf32 = True
+        with torch.autocast("cpu", torch.bfloat16), in_float32():
+            assert not any(backend.allow_tf32 for backend in backends)
+            assert (torch.rand(2, 2) @ torch.rand(2, 2)).dtype == torch.float32
+        assert all(backend.allow_tf32 for backend in backends)
+    finally:
+        for backend, flag in zip(backends, before, strict=True):
+            backend.allow_tf32 = flag
