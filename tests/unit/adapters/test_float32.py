@@ -1,0 +1,136 @@
+"""What float32 may compute: every logit that some order of operations gives lies in its interval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
+from torch import Tensor
+
+from benchmarks.architectures import cases
+from tests.unit.adapters.test_published import reference
+from verale.adapters.float32 import float32_logits, proved
+from verale.errors import LatentsError
+from verale.head import (
+    Cosine,
+    Euclidean,
+    Head,
+    LogRatio,
+    as_patches,
+    evaluate,
+    evaluate_observed,
+)
+
+PLAIN = {name: lambda seed, name=name: small_head(name, seed) for name in GEOMETRIES}
+HEADS = {
+    **PLAIN,
+    **{name: lambda seed, name=name: varied_head(name, seed) for name in VARIED},
+    **{f"{geometry} {kind}": lambda seed, g=geometry, k=kind: focal_head(g, k, seed) for geometry, kind in FOCAL},
+}
+
+
+def distances(patches: Tensor, points: Tensor) -> dict[str, Tensor]:
+    """Squared distances (N, L, P) in float32, as networks compute them."""
+    cross, lengths = patches @ points.T, patches.square().sum(-1, keepdim=True)
+    own = points.square().sum(-1)
+    ways = {
+        "lengths first": lengths + own - 2 * cross,
+        "prototypes first": lengths + (own - 2 * cross),
+        "products": torch.cdist(patches, points, compute_mode="use_mm_for_euclid_dist").square(),
+        "differences": torch.cdist(patches, points, compute_mode="donot_use_mm_for_euclid_dist").square(),
+    }
+    return {way: computed.clamp(min=0) for way, computed in ways.items()}
+
+
+def shuffled(head: Head, patches: Tensor, generator: torch.Generator) -> tuple[Head, Tensor]:
+    """The same function with its channels in another order, so that sums over them have another order."""
+    if head.prototypes is None:
+        return head, patches
+    order = torch.randperm(head.depth, generator=generator)
+    return replace(head, prototypes=head.prototypes[:, order]), patches[..., order]
+
+
+def in_float32(head: Head, latents: Tensor, generator: torch.Generator) -> list[Tensor]:
+    """Logits that the head's formulas give in float32, computed in several ways."""
+    patches = as_patches(latents).float()
+    computed = []
+    for _ in range(3):
+        other, some = shuffled(head, patches, generator)
+        computed.append(evaluate(other, some).logits)
+        if isinstance(head.geometry, Euclidean):
+            ways = distances(some, other.points.float())
+            computed += [evaluate_observed(other, observed).logits for observed in ways.values()]
+    return computed
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_float32_logits_lie_in_their_intervals(name):
+    generator = torch.Generator().manual_seed(7)
+    for seed in range(4):
+        head = HEADS[name](seed)
+        latents = small_latents(head, images=5, patches=6)
+        bounds = float32_logits(head, as_patches(latents))
+        for logits in in_float32(head, latents, generator):
+            assert logits.dtype == torch.float32
+            assert bool(((bounds.lower <= logits) & (logits <= bounds.upper)).all())
+        exact = head.logits(latents)
+        assert bool(((bounds.lower < exact) & (exact < bounds.upper)).all())
+
+
+@pytest.mark.parametrize("name", [name for name in HEADS if not name.startswith("euclidean")])
+def test_the_intervals_are_narrow_enough_to_tell_something(name):
+    head = HEADS[name](0)
+    bounds = float32_logits(head, as_patches(small_latents(head, images=5, patches=6)))
+    assert float((bounds.upper - bounds.lower).max()) < 0.05
+
+
+@pytest.mark.parametrize("name", cases())
+def test_what_published_code_computes_in_float32_lies_in_the_intervals(name, monkeypatch):
+    """Also where the head holds folded numbers, for which the intervals rest on an allowance."""
+    case = cases()[name]
+    bounds = float32_logits(case.head(), as_patches(case.latents))
+    monkeypatch.setattr(Tensor, "double", Tensor.float)
+    computed = reference(name, case, case.latents)
+    assert computed.dtype == torch.float32
+    assert bool(((bounds.lower <= computed) & (computed <= bounds.upper)).all())
+
+
+def test_latents_on_a_prototype_are_covered_however_their_distance_cancels():
+    generator = torch.Generator().manual_seed(3)
+    points = torch.rand(6, 128, generator=generator)
+    head = Head(torch.eye(6), Euclidean(), LogRatio(1e-4), prototypes=points)
+    latents = points[None, :3] + torch.tensor([0.0, 1e-6, 1e-3])[:, None]
+    bounds = float32_logits(head, as_patches(latents))
+    for observed in distances(latents, points).values():
+        logits = evaluate_observed(head, observed).logits
+        assert bool(((bounds.lower <= logits) & (logits <= bounds.upper)).all())
+    assert float(bounds.upper.max()) < 9.3, "the clamp at 0 bounds the logarithm by ln(1 / epsilon)"
+
+
+def test_another_epsilon_is_outside():
+    head = small_head("euclidean")
+    latents = small_latents(head, images=5, patches=6)
+    bounds = float32_logits(head, as_patches(latents))
+    other = replace(head, similarity=LogRatio(1e-3)).logits(latents)
+    assert bool(((other < bounds.lower) | (bounds.upper < other)).any())
+
+
+def test_cosines_of_lengths_that_underflow_are_not_bounded():
+    head = Head(torch.eye(2), Cosine(1e-8), varied_head("cosine rectified").similarity, prototypes=torch.rand(2, 3) + 1)
+    bounds = float32_logits(head, as_patches(torch.full((1, 1, 3), 1e-22)))
+    assert bool(torch.isinf(bounds.upper).all())
+
+
+def test_folded_numbers_are_an_allowance_and_no_proof():
+    head = small_head("euclidean")
+    assert proved(head) and not proved(replace(head, weight=head.weight.double()))
+    patches = as_patches(small_latents(head, images=2, patches=4))
+    own, folded = (float32_logits(each, patches) for each in (head, replace(head, weight=head.weight.double())))
+    assert bool((folded.lower < own.lower).all() & (own.upper < folded.upper).all())
+
+
+def test_latents_that_do_not_fit():
+    with pytest.raises(LatentsError, match="channels"):
+        float32_logits(small_head("euclidean"), torch.rand(1, 4, 5, dtype=torch.float64))
