@@ -18,6 +18,7 @@ __all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "load_source"
 
 _LARGEST = 2**53
 """Indices and labels are below this: every reader of JSON has them exactly."""
+_HERE = Path()
 _LONGEST = 4096
 """The most characters of a file's or a class's name."""
 
@@ -150,16 +151,17 @@ class SourceFile:
         """The keys of this record that the other one lacks or has with another value."""
         return [key for key in self.record if other.record.get(key) != self.record[key]]
 
-    def source(self, images: Path | None = None) -> Source:
+    def source(self, images: Path | None = None, beside: Path = _HERE) -> Source:
         """What the record says about images and prototypes.
 
         Args:
             images: the images' folder, where it is not the one noted.
+            beside: the folder of the file: paths that are noted are relative to it, or absolute.
 
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the record lacks an entry, or has one of another type.
         """
-        noted = Path(_text(self.record["images_folder"]))
+        noted = beside / _text(self.record["images_folder"])
         folder = noted if images is None else images
         entries = self.record.get("images") or ()
         latents = self.record.get("image_latents") or ()
@@ -174,7 +176,7 @@ class SourceFile:
             latents_digest=_text_or_none(self.latents_digest),
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
-            origins=_origins(self.record["prototypes"] or ()),
+            origins=_origins(self.record["prototypes"] or (), beside),
         )
 
 
@@ -191,7 +193,7 @@ def load_source(path: Path | None, images: Path | None) -> Source:
         return Source() if images is None else _in_order(Source(), images)
     remedy = "remove it, or explain the images again"
     try:
-        source = SourceFile.read(path, remedy).source(images)
+        source = SourceFile.read(path, remedy).source(images, path.parent)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _invalid(path, error, remedy) from error
     return source if source.files or images is None else _in_order(source, images)
@@ -207,13 +209,13 @@ def _invalid(path: Path, error: Exception, remedy: str) -> InputError:
     return InputError(path, f"is not what verale explain writes ({error}); {remedy}")
 
 
-def _origins(entries: Iterable[Mapping[str, Any]]) -> dict[int, TrainingPatch]:
+def _origins(entries: Iterable[Mapping[str, Any]], beside: Path) -> dict[int, TrainingPatch]:
     """By prototype; where a prototype has several (PIP-Net's channels do), the first."""
     origins: dict[int, TrainingPatch] = {}
     for entry in entries:
         file = entry["file"]
         origin = TrainingPatch(
-            *(_index(entry["image"]), None if file is None else Path(_text(file))),
+            *(_index(entry["image"]), None if file is None else beside / _text(file)),
             *(_index(entry["row"]), _index(entry["column"])),
         )
         origins.setdefault(_index(entry["prototype"]), origin)
