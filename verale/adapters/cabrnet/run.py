@@ -18,7 +18,7 @@ from verale.adapters.state import read_state
 from verale.errors import InputError
 from verale.head import Box
 
-__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "open_run"]
+__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "known_module", "open_run"]
 
 
 ARCHITECTURE, DATASET, STATE = "model_arch.yml", "dataset.yml", "model_state.pth"
@@ -153,6 +153,12 @@ class Run:
         return InputError(self.path / file, problem)
 
 
+def known_module(section: str, module: str, name: str) -> str | None:
+    """The module from which verale takes a class that a section of `model_arch.yml` may name; None for others."""
+    named = _NAMES[section]
+    return (named[module, name] or module) if (module, name) in named else None
+
+
 def open_run(path: str | Path) -> Run:
     """Read a run directory. Raises InputError: a file is missing, broken or names classes that verale does not know."""
     path = Path(path)
@@ -174,12 +180,13 @@ def _normalised(path: Path) -> dict[str, Any]:
         architecture["similarity"].setdefault("module", _SIMILARITIES)
         for section, known in _NAMES.items():
             named = (architecture[section]["module"], architecture[section]["name"])
-            if named not in known:
+            module = known_module(section, *named)
+            if module is None:
                 names = ", ".join(sorted({name for _, name in known}))
                 raise InputError(
                     path, f"{section} is {named[0]}.{named[1]}, which verale does not know; known: {names}"
                 )
-            architecture[section]["module"] = known[named] or named[0]
+            architecture[section]["module"] = module
             if not isinstance(architecture[section].get("params") or {}, Mapping):
                 raise TypeError(f"{section}.params")
         layers = [layer for key, layer in (extractor["convnet"].get("add_on") or {}).items() if key != "init_mode"]
