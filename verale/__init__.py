@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     )
     from verale.report.picture import plot
     from verale.runs.audit import audit
+    from verale.runs.check import check
     from verale.runs.contrast import contrast
+    from verale.runs.explain_model import explain_model
     from verale.runs.necessity import necessity
     from verale.runs.refute import refute
     from verale.search import Unexplained
@@ -75,8 +77,10 @@ __all__ = [
     "Verdict",
     "__version__",
     "audit",
+    "check",
     "contrast",
     "explain",
+    "explain_model",
     "load_latents",
     "merge_slots",
     "necessity",
@@ -113,8 +117,10 @@ _HOME = {
     "Verdict": "verale.checker",
     "__version__": "verale.version",
     "audit": "verale.runs.audit",
+    "check": "verale.runs.check",
     "contrast": "verale.runs.contrast",
     "explain": "verale.search.explain",
+    "explain_model": "verale.runs.explain_model",
     "load_latents": "verale.head",
     "merge_slots": "verale.head",
     "necessity": "verale.runs.necessity",

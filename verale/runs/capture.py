@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from verale.adapters.cabrnet import Network
     from verale.head import Head
 
-__all__ = ["capture_images"]
+__all__ = ["capture_images", "captured_before", "earlier_source"]
 
 _log = logging.getLogger(__name__)
 
@@ -58,8 +58,8 @@ def capture_images(
 
     network = load(run)
     source, labels = _source(network, images, files)
-    earlier = None if overwrite else _earlier(directory, source)
-    if earlier is not None and (latents := _captured_before(directory, earlier)) is not None:
+    earlier = None if overwrite else earlier_source(directory, source)
+    if earlier is not None and (latents := captured_before(directory, earlier)) is not None:
         _log.info("%d images were captured before", len(files))
         advance(len(files))
         return network.head, latents, labels
@@ -104,7 +104,7 @@ def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFi
     return SourceFile.build(network_and_head, str(images.resolve()), classes, entries), labels
 
 
-def _earlier(directory: Path, source: SourceFile) -> SourceFile | None:
+def earlier_source(directory: Path, source: SourceFile) -> SourceFile | None:
     """The directory's `source.json`, if it has one. Raises InputError if it holds files of another source."""
     path = directory / SOURCE
     if not path.exists():
@@ -123,7 +123,7 @@ def _earlier(directory: Path, source: SourceFile) -> SourceFile | None:
     return earlier
 
 
-def _captured_before(directory: Path, source: SourceFile) -> Tensor | None:
+def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
     """The directory's latents, if they and the head are complete and are those that the source describes."""
     from verale.head import Head, as_patches, digest_of_all, load_latents
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -176,22 +176,7 @@ def check(
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
     """
-    return compare(head, forward(model, layer, images, head.classes, logits, calls))
-
-
-def forward(
-    model: nn.Module,
-    layer: str,
-    images: Any,
-    classes: int,
-    logits: Callable[[Any], Any] | None = None,
-    calls: int = 1,
-    advance: Callable[[int], object] = lambda done: None,
-) -> Forward:
-    """Latents and logits of images, some at a time, computed in float32 proper. Raises as `check` does."""
     import torch
-
-    from verale.adapters.latents import capture_and_run, in_float32
 
     images = torch.as_tensor(images)
     if images.dim() < 2 or not len(images) or not images.is_floating_point():
@@ -199,17 +184,31 @@ def forward(
             f"images have shape {tuple(images.shape)} and dtype {images.dtype}, expected preprocessed images as floats,"
             " (N, 3, H, W)"
         )
+    return compare(head, forward(model, layer, images.split(BATCH), head.classes, logits, calls))
+
+
+def forward(
+    model: nn.Module,
+    layer: str,
+    batches: Iterable[Tensor],
+    classes: int,
+    logits: Callable[[Any], Any] | None = None,
+    calls: int = 1,
+) -> Forward:
+    """Latents and logits of batches of images, computed in float32 proper. Raises as `check` does."""
+    import torch
+
+    from verale.adapters.latents import capture_and_run, in_float32
+
     parameter = next((each for each in model.parameters() if each.is_floating_point()), None)
-    if parameter is not None:
-        if parameter.dtype not in (torch.float32, torch.float64):
-            raise UsageError(f"the model computes in {parameter.dtype}, expected float32: call model.float() first")
-        images = images.to(parameter.device, parameter.dtype)
+    if parameter is not None and parameter.dtype not in (torch.float32, torch.float64):
+        raise UsageError(f"the model computes in {parameter.dtype}, expected float32: call model.float() first")
     parts = []
     with in_float32():
-        for some in images.split(BATCH):
+        for batch in batches:
+            some = batch if parameter is None else batch.to(parameter.device, parameter.dtype)
             latents, output = capture_and_run(model, layer, some, calls)
             parts.append((latents.cpu(), _logits(output, len(some), classes, logits).cpu()))
-            advance(len(some))
     return Forward(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 

@@ -1,0 +1,360 @@
+"""From a model in memory to a complete folder: its head, its latents, certificates, and where all of it comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.errors import HeadError, LatentsError, UsageError
+from verale.files import write_atomically
+from verale.paradigms import SMALLEST
+from verale.runs.capture import captured_before, earlier_source
+from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
+from verale.runs.explain import open_run
+from verale.runs.folder import HEAD, LATENTS, SOURCE, locked
+from verale.runs.images import class_folders, labels_of
+from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, model_images
+from verale.runs.source import SourceFile
+from verale.runs.table import Explained
+from verale.version import __version__
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = ["ExplainedModel", "explain_model"]
+
+_log = logging.getLogger(__name__)
+
+_ON_ITS_PATCH = 1e-3
+"""How much a coordinate of a prototype may differ from the patch that it was copied from."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedModel:
+    """What `explain_model` has written. `print` says how many images have a certificate, and what to do next.
+
+    Attributes:
+        folder: OUT.
+        head: the network's head.
+        comparison: the network's logits beside the head's; None where an earlier call had captured and compared them.
+        rows: one for each image, as in `explanations.csv`.
+    """
+
+    folder: Path
+    head: Head
+    comparison: ModelComparison | None
+    rows: tuple[Explained, ...]
+
+    @property
+    def certificates(self) -> list[Certificate | None]:
+        """One for each image; None where there is none (`rows` has the reason)."""
+        from verale.certificate import Certificate
+
+        return [
+            None if row.certificate is None else Certificate.load(self.folder / row.certificate) for row in self.rows
+        ]
+
+    def __str__(self) -> str:
+        explained = sum(row.certificate is not None for row in self.rows)
+        lines = [f"{explained} of {len(self.rows)} images have a certificate in {self.folder}"]
+        lines += [] if self.comparison is None else [str(self.comparison)]
+        return "\n".join(
+            [*lines, "next:", *(f"  verale {name} {self.folder}" for name in ("audit", "report", "summary"))]
+        )
+
+
+def explain_model(
+    model: nn.Module,
+    layer: str,
+    images: Any,
+    *,
+    out: str | Path,
+    arch: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    head: Head | None = None,
+    preprocess: Callable[[Any], Any] | None = None,
+    labels: Sequence[int] | None = None,
+    class_names: Sequence[str] | None = None,
+    prototype_images: Any = None,
+    logits: Callable[[Any], Any] | None = None,
+    calls: int = 1,
+    paradigm: str = SMALLEST,
+    overwrite: bool = False,
+    **search: Any,
+) -> ExplainedModel:
+    """Explain what a model says about images, and write a complete folder.
+
+    `verale audit OUT`, `verale report OUT` and `verale summary OUT` take the folder without another option. It gets the
+    head, the latents, a certificate for each image, `explanations.csv`, and `source.json`, which binds all of it to the
+    images. After an interruption the same call continues.
+
+    Args:
+        model: any torch model. It is unchanged afterwards.
+        layer: the layer whose output its head receives, a name of `model.named_modules()`; `extractor` of CaBRNet's.
+        images: a tensor (N, 3, H, W) of preprocessed images; or image files, or the path of a folder of images, in one
+            subfolder for each class if the classes are known. Of a tensor, SHA-256 of each image's values is noted, and
+            pictures are written to `OUT/images`. Of files, SHA-256 of their bytes is noted; the callable is described.
+        out: the folder.
+        arch: which published architecture's tensors the model has (`verale.adapters.ARCHITECTURES`). A CaBRNet model
+            needs none.
+        options: what the tensors do not say, such as `{"epsilon": 1e-4, "activation": "log", "domain": Box(0, 1)}`:
+            keywords of `verale.adapters.head_of`.
+        head: the head itself, instead of `arch` and `options`.
+        preprocess: for files, a callable from a picture (PIL, RGB) to a tensor (3, H, W), such as torchvision's.
+        labels: N true classes, if they are known. Of a folder with one subfolder for each class they are.
+        class_names: the names of the C classes.
+        prototype_images: for each prototype the training image that it was projected from, or None: a list of files, or
+            a tensor. The patch is found by its latents; where it is not there, a warning says so.
+        logits: takes the model's output and returns its logits (N, C). By default they are found by their shape.
+        calls: how often the model calls the layer; ProtoPFormer calls its add-on 2 times.
+        paradigm: as of `verale.explain`; by default the smallest explanation of each image.
+        overwrite: start again, and replace what the folder holds.
+        search: other fields of `verale.search.SearchOptions`, such as `order`, `tolerance`, `device`, `batch`.
+
+    Returns:
+        What was written.
+
+    Raises:
+        HeadError: the head does not compute the model's logits, and which option would; or a tensor is missing.
+        UsageError: an argument that does not fit.
+        LatentsError: a layer whose output is no latents of this head, or labels that do not fit.
+        InputError: an image that cannot be read, or a folder that holds something else.
+
+    Soundness: certificates are about the head. That the head is the model's is compared on these images, within what
+    float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
+    """
+    from verale.search import SearchOptions
+
+    found = replace(_head(model, arch, dict(options or {}), head), _digest=None)
+    if class_names is not None:
+        found = replace(found, labels=tuple(map(str, class_names)))
+    given = model_images(images, preprocess, "images")
+    origins = _PrototypeImages.of(prototype_images, preprocess, found)
+    search_options = SearchOptions(paradigm, **search)
+    known, classes = _labels(given, labels, found)
+    directory = Path(out)
+    capture = _Capture(model, layer, logits, calls, found)
+    described = {**capture.describe(), "arch": arch, "prototype_images": None if origins is None else origins.digests()}
+    source = _source(described, given, known, class_names or classes)
+    earlier = None if overwrite else earlier_source(directory, source)
+    latents = None if earlier is None else captured_before(directory, earlier)
+    comparison = None
+    if latents is None:
+        compared = capture.forward(given)
+        latents, comparison = compared.latents, compare(found, compared)
+        if not comparison.agrees:
+            raise HeadError(*_disagreement(comparison))
+        if comparison.other_classes or comparison.closer is not None:
+            _log.warning("%s", comparison)
+        places = None if origins is None else origins.places(capture)
+        with locked(directory):
+            for pictures in (given, origins and origins.images):
+                if isinstance(pictures, ImageTensors):
+                    pictures.write(directory)
+            _write(directory, source, found, latents, known, comparison, places)
+    with open_run(directory, found, latents, search_options, known, overwrite) as run:
+        rows = [*run.rows, *run]
+    return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Capture:
+    """How a model's latents and logits are had."""
+
+    model: nn.Module
+    layer: str
+    logits: Callable[[Any], Any] | None
+    calls: int
+    head: Head
+
+    def forward(self, images: ModelImages) -> Forward:
+        """Latents and logits."""
+        return forward(self.model, self.layer, images.batches(BATCH), self.head.classes, self.logits, self.calls)
+
+    def describe(self) -> dict[str, Any]:
+        """Entries of `source.json`."""
+        import torch
+
+        kind = type(self.model)
+        return {
+            "model": f"{kind.__module__}.{kind.__qualname__}",
+            "layer": self.layer,
+            "state_sha256": _digest_of_state(self.model),
+            "versions": {"verale": __version__, "torch": torch.__version__},
+            "head_sha256": self.head.digest,
+        }
+
+
+def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> Head:
+    """The head: given, or taken from the model. Raises UsageError, HeadError."""
+    from verale.adapters import ARCHITECTURES, head_of
+    from verale.adapters.cabrnet.memory import head_of_model, is_cabrnet
+
+    if head is not None:
+        if arch is not None or options:
+            raise UsageError("head is given, expected no arch and no options beside it")
+        return head
+    if arch is not None:
+        return head_of(arch, model.state_dict(), **options)
+    if options:
+        raise UsageError(f"options are given ({', '.join(options)}), expected arch=... too")
+    if is_cabrnet(model):
+        return head_of_model(model)
+    fitting = [repr(name) for name in ARCHITECTURES if _fits(name, model)]
+    hint = (
+        f": its tensors fit {' or '.join(fitting)}" if fitting else f", one of {', '.join(ARCHITECTURES)}, or head=..."
+    )
+    raise UsageError(f"arch is missing, expected the architecture of the model's tensors{hint}")
+
+
+def _fits(arch: str, model: nn.Module) -> bool:
+    from verale.adapters import head_of
+
+    try:
+        head_of(arch, model.state_dict())
+    except (HeadError, UsageError):
+        return False
+    return True
+
+
+def _labels(images: ModelImages, labels: Sequence[int] | None, head: Head) -> tuple[list[int] | None, list[str] | None]:
+    """True classes, given or from subfolders, and the subfolders' names. Raises LatentsError."""
+    folders = class_folders(images.names, head.classes) if isinstance(images, ImageFiles) else None
+    if labels is None:
+        return (None, None) if folders is None else (labels_of(images.names, folders), folders)  # type: ignore[union-attr]
+    known = [int(label) for label in labels]
+    if len(known) != len(images):
+        raise LatentsError(
+            f"there are {len(known)} labels for {len(images)} images: give one label for each image, or none at all"
+        )
+    for index, label in enumerate(known):
+        if not 0 <= label < head.classes:
+            raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {head.classes - 1}")
+    return known, folders
+
+
+def _source(
+    described: dict[str, Any], images: ModelImages, labels: list[int] | None, classes: Sequence[str] | None
+) -> SourceFile:
+    """What `source.json` says before the latents are there: what they will be made from."""
+    network = {**described, **images.describe()}
+    entries = images.entries(labels or [None] * len(images))
+    return SourceFile.build(network, images.noted_folder, None if classes is None else list(map(str, classes)), entries)
+
+
+def _write(
+    directory: Path,
+    source: SourceFile,
+    head: Head,
+    latents: Tensor,
+    labels: list[int] | None,
+    comparison: ModelComparison,
+    origins: list[dict[str, Any]] | None,
+) -> None:
+    """Head, latents and `source.json`; that first, so that an interrupted call knows whose files these are."""
+    from verale.head import as_patches, digest, digest_of_all, save_latents
+
+    patches = as_patches(latents)
+    noted = source.noting(
+        latents_digest=digest_of_all(patches),
+        image_latents=[digest(image) for image in patches] if source.record["images"] else [],
+        largest_difference_of_logits=comparison.difference,
+        prototypes=origins,
+    )
+    write_atomically(directory / SOURCE, noted.to_bytes())
+    head.save(directory / HEAD)
+    save_latents(directory / LATENTS, latents, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class _PrototypeImages:
+    """The training images of prototypes.
+
+    Attributes:
+        prototypes: those whose image is given.
+        images: their images.
+    """
+
+    prototypes: list[int]
+    images: ModelImages
+
+    @classmethod
+    def of(cls, given: Any, preprocess: Callable[[Any], Any] | None, head: Head) -> _PrototypeImages | None:
+        """As `explain_model` takes them. Raises UsageError."""
+        if given is None:
+            return None
+        if len(given) != head.size:
+            raise UsageError(
+                f"prototype_images has {len(given)} entries, expected {head.size}, an image or None for each prototype"
+            )
+        present = [index for index, each in enumerate(given) if each is not None]
+        if not present:
+            return None
+        kept = given if len(present) == len(given) else [given[index] for index in present]
+        return cls(present, model_images(kept, preprocess, "prototype_images", "prototype_images"))
+
+    def digests(self) -> list[str | None]:
+        """What binds the images."""
+        return [image.sha256 for image in self.images.entries([None] * len(self.images))]
+
+    def places(self, capture: _Capture) -> list[dict[str, Any]]:
+        """For each prototype the patch that it was copied from. Raises UsageError, LatentsError."""
+        latents = capture.forward(self.images).latents.double()
+        if latents.dim() != 4:
+            raise UsageError("prototype_images is given, expected none: the latents have no grid of rows and columns")
+        files: Sequence[Path | None] = self.images.files or [None] * len(self.prototypes)
+        entries = []
+        for number, (prototype, file) in enumerate(zip(self.prototypes, files, strict=True)):
+            place = _place(capture.head, prototype, latents[number])
+            if place is None:
+                _log.warning("prototype %d is no patch of its image in prototype_images, so it is left out", prototype)
+                continue
+            named = None if file is None else str(file)
+            row, column = place
+            entries.append({"prototype": prototype, "image": number, "file": named, "row": row, "column": column})
+        return entries
+
+
+def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | None:
+    """Row and column of the patch (D, H, W) that is a prototype; None if it is not there."""
+    from torch.nn.functional import normalize
+
+    columns = latents.shape[2]
+    if head.prototypes is None:  # of a softmax head the channel is greatest where the prototype is
+        row, column = divmod(int(latents.softmax(0)[prototype].argmax()), columns)
+        return row, column
+    patches, point = latents.flatten(1).T, head.prototypes[prototype].double()
+    if not head.geometry.is_distance:
+        patches, point = normalize(patches, dim=1), normalize(point, dim=0)
+    apart = (patches - point).abs().amax(1)
+    if float(apart.min()) > _ON_ITS_PATCH:
+        return None
+    row, column = divmod(int(apart.argmin()), columns)
+    return row, column
+
+
+def _disagreement(comparison: ModelComparison) -> tuple[str, str]:
+    """The field and the problem of a HeadError."""
+    cause = comparison.alike[0] if comparison.alike else ""
+    field = cause.split("=")[0] if "; you gave " in cause else "logits"
+    return field, "; ".join(str(comparison).splitlines())
+
+
+def _digest_of_state(model: nn.Module) -> str:
+    """SHA-256 of all parameters and buffers: name, type and shape in words, and the bytes, in the order of names."""
+    import torch
+
+    whole = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        if isinstance(tensor, torch.Tensor):
+            values = tensor.detach().cpu().contiguous()
+            whole.update(f"{name} {values.dtype} {list(values.shape)}\n".encode())
+            whole.update(values.flatten().view(torch.uint8).numpy().tobytes() if values.numel() else b"")
+    return whole.hexdigest()

@@ -1,0 +1,257 @@
+"""Images for a model in memory: preprocessed tensors, or files with the callable that preprocesses them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.errors import InputError, UsageError, first_line
+from verale.files import read, write_atomically
+from verale.runs.images import image_files
+from verale.runs.source import SourceImage
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+__all__ = ["ImageFiles", "ImageTensors", "ModelImages", "model_images"]
+
+_COLOURS = (1, 3)
+"""The channels of a picture."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImageTensors:
+    """Preprocessed images. Their values are bound by a digest each, and pictures of them are made.
+
+    Attributes:
+        values: (N, 3, H, W).
+        folder: where pictures go, a folder of OUT.
+    """
+
+    values: Tensor
+    folder: str
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def files(self) -> list[Path]:
+        """The pictures, below OUT; none of tensors that are no pictures."""
+        if self.values.dim() != 4 or self.values.shape[1] not in _COLOURS:
+            return []
+        return [Path(self.folder) / f"{index:06d}.png" for index in range(len(self))]
+
+    def batches(self, size: int) -> Iterable[Tensor]:
+        """The images, some at a time."""
+        batches: tuple[Tensor, ...] = self.values.split(size)  # type: ignore[no-untyped-call]
+        return batches
+
+    def digests(self) -> list[str]:
+        """SHA-256 of each tensor: its type and shape in words, and its bytes, row by row, little-endian."""
+        return [_digest(image) for image in self.values]
+
+    def describe(self) -> dict[str, Any]:
+        """Entries of `source.json`."""
+        return {"preprocessing": None, "tensors": self.digests()}
+
+    @property
+    def noted_folder(self) -> str:
+        """The images' folder in `source.json`."""
+        return self.folder
+
+    @cached_property
+    def pictures(self) -> list[bytes]:
+        """A PNG of each image.
+
+        Values in [0, 1] are multiplied by 255 and rounded: images of `ToTensor` come out as they were. Other values are
+        stretched to that range, each channel over all images.
+        """
+        import torch
+        from PIL import Image
+
+        if not self.files:
+            return []
+        values = self.values.detach().cpu().double().nan_to_num(0)
+        low, high = (end(values, (0, 2, 3)).view(1, -1, 1, 1) for end in (torch.amin, torch.amax))
+        if float(low.min()) < 0 or float(high.max()) > 1:
+            values = (values - low) / (high - low).clamp(min=torch.finfo(torch.float64).tiny)
+        encoded = []
+        for image in values:
+            pixels = (image * 255).round().to(torch.uint8).permute(1, 2, 0).squeeze(2).numpy()
+            stream = io.BytesIO()
+            Image.fromarray(pixels).save(stream, "PNG")
+            encoded.append(stream.getvalue())
+        return encoded
+
+    def entries(self, labels: Sequence[int | None]) -> list[SourceImage]:
+        """The images of `source.json`, which are the pictures."""
+        return [
+            SourceImage(path.name, label, hashlib.sha256(data).hexdigest())
+            for path, label, data in zip(self.files, labels, self.pictures, strict=False)
+        ]
+
+    def write(self, out: Path) -> None:
+        """Write the pictures."""
+        for path, data in zip(self.files, self.pictures, strict=True):
+            (out / path).parent.mkdir(exist_ok=True)
+            write_atomically(out / path, data)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageFiles:
+    """Image files. Their bytes are bound by a digest each; what the callable does is not, beyond its description.
+
+    Attributes:
+        files: absolute paths.
+        preprocess: from a picture (PIL, RGB) to a tensor (3, H, W).
+    """
+
+    files: list[Path]
+    preprocess: Callable[[Any], Any]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    @property
+    def folder(self) -> Path:
+        """The deepest folder that holds all of them, and with subfolders the one above these."""
+        return Path(os.path.commonpath([file.parent for file in self.files]))
+
+    @property
+    def names(self) -> list[str]:
+        """The files relative to the folder, with `/`."""
+        return [file.relative_to(self.folder).as_posix() for file in self.files]
+
+    def batches(self, size: int) -> Iterator[Tensor]:
+        """The images preprocessed, some at a time. Raises InputError, which names the file."""
+        import torch
+
+        first: torch.Size | None = None
+        for start in range(0, len(self.files), size):
+            tensors = [self._tensor(file) for file in self.files[start : start + size]]
+            first = tensors[0].shape if first is None else first
+            for file, tensor in zip(self.files[start:], tensors, strict=False):
+                if tensor.shape != first:
+                    raise InputError(
+                        file,
+                        f"becomes a tensor {tuple(tensor.shape)}, {self.files[0]} one {tuple(first)}: preprocess has to"
+                        " give all images the same size",
+                    )
+            yield torch.stack(tensors)
+
+    def _tensor(self, file: Path) -> Tensor:
+        import torch
+
+        from verale.pictures import opened
+
+        with opened(file, read(file, "an image")) as picture:
+            rgb = picture.convert("RGB")
+        try:
+            tensor = torch.as_tensor(self.preprocess(rgb))
+        except Exception as error:  # a callable raises errors of any kind
+            raise InputError(
+                file,
+                f"cannot be preprocessed ({type(error).__name__}: {first_line(error)}); preprocess gets an RGB image",
+            ) from error
+        if tensor.dim() != 3 or not tensor.is_floating_point():
+            raise InputError(
+                file,
+                f"becomes {tuple(tensor.shape)} {tensor.dtype}, expected floats (3, H, W), such as ToTensor gives",
+            )
+        return tensor
+
+    def describe(self) -> dict[str, Any]:
+        """Entries of `source.json`."""
+        return {"preprocessing": _steps(self.preprocess)}
+
+    @property
+    def noted_folder(self) -> str:
+        """The images' folder in `source.json`."""
+        return str(self.folder)
+
+    def entries(self, labels: Sequence[int | None]) -> list[SourceImage]:
+        """The images of `source.json`."""
+        return [
+            SourceImage(name, label, hashlib.sha256(read(file, "an image")).hexdigest())
+            for name, file, label in zip(self.names, self.files, labels, strict=True)
+        ]
+
+
+ModelImages = ImageTensors | ImageFiles
+
+
+def model_images(
+    images: Any, preprocess: Callable[[Any], Any] | None, folder: str, name: str = "images"
+) -> ModelImages:
+    """Images as `verale.explain_model` takes them.
+
+    Args:
+        images: a tensor or an array (N, 3, H, W) of floats; the path of a folder of images; or paths of image files.
+        preprocess: for files, from a picture to a tensor.
+        folder: where pictures of tensors go, relative to OUT.
+        name: the argument, for messages.
+
+    Raises:
+        UsageError: something else, or a callable that is missing or too much.
+        InputError: a folder without images.
+    """
+    import torch
+
+    if isinstance(images, (str, Path)):
+        files = image_files(Path(images))
+    elif isinstance(images, (list, tuple)) and images and all(isinstance(each, (str, os.PathLike)) for each in images):
+        files = [Path(each) for each in images]
+    else:
+        try:
+            values = torch.as_tensor(images)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise UsageError(
+                f"{name} is a {type(images).__name__}, expected a tensor (N, 3, H, W) of preprocessed images, a folder,"
+                " or a list of image files"
+            ) from error
+        if values.dim() < 2 or not len(values) or not values.is_floating_point():
+            raise UsageError(
+                f"{name} has shape {tuple(values.shape)} and dtype {values.dtype}, expected preprocessed images as"
+                " floats, (N, 3, H, W)"
+            )
+        return ImageTensors(values.detach(), folder)
+    if preprocess is None:
+        raise UsageError(
+            f"{name} is given as files, expected preprocess=... too: a callable from a picture to a tensor"
+        )
+    return ImageFiles([file.absolute() for file in files], preprocess)
+
+
+def _digest(image: Tensor) -> str:
+    values = image.detach().cpu().contiguous().numpy()
+    values = values.astype(values.dtype.newbyteorder("<"))
+    return hashlib.sha256(f"{values.dtype.name} {list(values.shape)}\n".encode() + values.tobytes()).hexdigest()
+
+
+def _steps(preprocess: Callable[[Any], Any]) -> list[dict[str, Any]]:
+    """The steps of a callable, in the form of CaBRNet's `dataset.yml`; of an unknown one its name."""
+    steps = getattr(preprocess, "transforms", None)
+    return [_step(each) for each in (steps if isinstance(steps, (list, tuple)) else [preprocess])]
+
+
+def _step(step: Any) -> dict[str, Any]:
+    kind = type(step)
+    if not kind.__module__.startswith("torchvision.transforms"):
+        return {"type": str(getattr(step, "__qualname__", kind.__qualname__))}
+    params = {}
+    for name in ("size", "mean", "std", "max_size"):
+        value = getattr(step, name, None)
+        if value is not None:
+            params[name] = (
+                [float(each) if isinstance(each, float) else int(each) for each in value]
+                if (isinstance(value, (list, tuple)))
+                else value
+            )
+    return {"type": kind.__name__, "params": params} if params else {"type": kind.__name__}
