@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 
 PICTURES, TABLES = ("pdf", "svg", "png"), ("parquet", "csv")
 FORMATS = ("html", *PICTURES, *TABLES)
+_DEFAULT = "report"
+"""The report of a folder, without its suffix, where no other name is given."""
 _NEEDS = {
     "html": ("jinja2", "PIL"),
     "parquet": ("pandas", "pyarrow"),
@@ -37,7 +39,9 @@ _NEEDS = {
 
 @click.command(name="report", short_help="Show certificates to people.")
 @click.argument("certificates", metavar="DIR|FILE", type=click.Path())
-@click.option("-o", "--output", required=True, metavar="R", type=click.Path(), help="The file to write.")
+@click.option(
+    "-o", "--output", metavar="R", type=click.Path(), help="The file to write; of a folder by default DIR/report.html."
+)
 @click.option(
     "--format",
     "kind",
@@ -69,7 +73,7 @@ _NEEDS = {
 @verbose
 def command(
     certificates: str,
-    output: str,
+    output: str | None,
     kind: str | None,
     head: str | None,
     latents: str | None,
@@ -91,6 +95,10 @@ def command(
     Exit code: 0 the report is written, whatever it says; 9 a file or option that cannot be used, or images that
     contradict their certificates.
     """
+    if output is None:
+        if not Path(certificates).is_dir():
+            raise UsageError(f"say where the report of {certificates} goes, with -o: only a folder has a default")
+        output = str(Path(certificates) / f"{_DEFAULT}.{kind or 'html'}")
     target = Path(output)
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
