@@ -10,12 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from verale.adapters.cabrnet.budget import budget
-from verale.adapters.cabrnet.heads import rebuild
-from verale.adapters.cabrnet.run import open_run
+from verale.adapters.cabrnet import load_head
+from verale.adapters.float32 import float32_logits
 from verale.demo.network import IMAGES, RUN, Digits, DigitsNetwork, load_images, load_network
 from verale.errors import InputError, UsageError
-from verale.head import as_patches, evaluate
+from verale.head import as_patches
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,11 @@ def test_cabrnet_classifies_the_packaged_images(reference: Reference) -> None:
 def test_the_head_computes_cabrnets_logits(reference: Reference) -> None:
     """In float64 against CaBRNet's float32, whose squared distances cancel (docs/heads.md, 0): within what rounding
     explains in whatever order a processor adds."""
-    rebuilt, patches = rebuild(open_run(RUN)), as_patches(reference.latents)
-    computed = evaluate(rebuilt.head, patches)
-    assert torch.equal(computed.predicted, reference.logits.argmax(dim=1))
-    allowed = budget(rebuilt, patches, computed)
-    assert ((computed.logits - reference.logits.double()).abs() <= allowed).all()
-    assert allowed.max() < 0.5, "a budget that allows everything would tell nothing"
+    head, patches = load_head(RUN), as_patches(reference.latents)
+    assert torch.equal(head.logits(reference.latents).argmax(dim=1), reference.logits.argmax(dim=1))
+    bounds = float32_logits(head, patches)
+    assert ((bounds.lower <= reference.logits) & (reference.logits <= bounds.upper)).all()
+    assert (bounds.upper - bounds.lower).max() < 0.5, "a budget that allows everything would tell nothing"
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.001, 0.5, 0.99])

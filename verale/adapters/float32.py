@@ -288,7 +288,8 @@ def _linear(readout: Readout, head: Head, activations: Enclosure) -> Enclosure:
     lower = activations.lower @ rising + activations.upper @ falling
     upper = activations.upper @ rising + activations.lower @ falling
     sizes = _size(activations)
-    roundings = head.size + 2 + _folded(head.weight, head.depth) + _folded(head.bias, head.depth)
+    # Where slots are merged into the weights, a network sums all slots: some sixteen a class.
+    roundings = head.size + 2 + _folded(head.weight, head.depth + 16 * head.classes) + _folded(head.bias, head.depth)
     if head.bias is not None:
         bias = head.bias.to(weight)
         lower, upper = lower + bias, upper + bias

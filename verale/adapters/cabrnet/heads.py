@@ -38,21 +38,15 @@ _WEIGHT = "classifier.last_layer.weight"
 
 @dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """A head, with the sizes that bound the rounding of the framework's own sums (`budget.py`).
+    """A head, and which of the run's prototypes it has.
 
     Attributes:
         head: the head.
         kept: for each prototype of the head, its index in the run; None where the indices are equal.
-        weight: (C, P) float64, for each class and prototype the sum of the sizes of the factors of its activation.
-        offset: (C,) float64, the sum of the sizes of the constants in each class.
-        terms: how many numbers a class sums.
     """
 
     head: Head
-    kept: tuple[int, ...] | None
-    weight: Tensor
-    offset: Tensor
-    terms: int
+    kept: tuple[int, ...] | None = None
 
 
 def load_head(run: str | Path) -> Head:
@@ -88,15 +82,14 @@ def _protopnet(run: Run) -> Rebuilt:
     """
     prototypes, weight = run.prototypes, run.tensor(_WEIGHT)
     similarity, scale, constant = _of_distance(run, prototypes)
-    size = weight.to(torch.float64).abs()
     if constant is None:
-        bias, offset = None, torch.zeros(len(weight), dtype=torch.float64)
+        bias = None
     elif weight.dim() == 2 and weight.shape[1] == len(constant):
-        bias, offset = weight.to(torch.float64) @ constant, size @ constant.abs()
+        bias = weight.to(torch.float64) @ constant
     else:
         raise HeadError("weight", f"has shape {tuple(weight.shape)}, expected {len(constant)} columns, as variances")
     head = Head(weight, Euclidean(), similarity, prototypes, bias, scale, domain=run.domain)
-    return Rebuilt(head, None, size, offset, 2 * head.size)
+    return Rebuilt(head)
 
 
 def _tesnet(run: Run) -> Rebuilt:
@@ -106,13 +99,13 @@ def _tesnet(run: Run) -> Rebuilt:
     epsilon = run.parameter("similarity", "stability_factor", 1e-8)
     weight = run.tensor(_WEIGHT)
     head = Head(weight, Cosine(_number(run, epsilon)), Identity(), run.prototypes, domain=run.domain)
-    return _plain(head)
+    return Rebuilt(head)
 
 
 def _pipnet(run: Run) -> Rebuilt:
     """PIP-Net: logits relu(W) max_l softmax(z_l) + b, without the original code's threshold."""
     bias = run.state.get("classifier.last_layer.bias")
-    return _plain(Head(run.tensor(_WEIGHT).clamp(min=0), Softmax(), Identity(), bias=bias))
+    return Rebuilt(Head(run.tensor(_WEIGHT).clamp(min=0), Softmax(), Identity(), bias=bias))
 
 
 def _protopool(run: Run) -> Rebuilt:
@@ -133,8 +126,7 @@ def _protopool(run: Run) -> Rebuilt:
         domain=run.domain,
         pooling=FocalPooling("max_minus_mean_distance"),
     )
-    size = merge_slots(weight.abs(), slots)
-    return Rebuilt(head, None, size, torch.zeros(len(weight), dtype=torch.float64), weight.shape[1])
+    return Rebuilt(head)
 
 
 def _prototree(run: Run) -> Rebuilt:
@@ -166,9 +158,7 @@ def _prototree(run: Run) -> Rebuilt:
         domain=run.domain,
         readout=SoftTree(tuple(tree.absent), tuple(tree.present)),
     )
-    # |o(present) - o(absent)| <= 1 for every node: so an activation's error enters a class at most once.
-    ones = torch.ones(head.classes, head.size, dtype=torch.float64)
-    return Rebuilt(head, tuple(tree.nodes), ones, torch.ones(head.classes, dtype=torch.float64), 4 * head.size)
+    return Rebuilt(head, tuple(tree.nodes))
 
 
 _LONGEST_NAME = 100
@@ -243,11 +233,6 @@ def _of_distance(run: Run, prototypes: Tensor) -> tuple[Similarity, Tensor | Non
     if name == "MahalanobisLogDistance" or run.compatible:
         return LogRatio(epsilon), precision, None
     return Negated(), precision / 2, -prototypes.shape[1] / 2 * (math.log(2 * math.pi) + log_var)
-
-
-def _plain(head: Head) -> Rebuilt:
-    offset = torch.zeros(head.classes) if head.bias is None else head.bias.abs()
-    return Rebuilt(head, None, head.weight.to(torch.float64).abs(), offset.to(torch.float64), head.size)
 
 
 def _number(run: Run, value: Any) -> float:

@@ -20,10 +20,11 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from verale.adapters.cabrnet.budget import budget
 from verale.adapters.cabrnet.building import LARGEST_SIDE, build, preprocessing
 from verale.adapters.cabrnet.heads import Rebuilt, rebuild
 from verale.adapters.cabrnet.run import DATASET, STATE, Run, open_run
+from verale.adapters.float32 import float32_logits
+from verale.adapters.neighbours import widened
 from verale.errors import InputError, LatentsError, first_line
 from verale.files import read
 from verale.head import Head, as_patches, evaluate
@@ -85,8 +86,8 @@ class Captured:
 
     @property
     def share(self) -> float:
-        """The largest ratio of `off` to `allowed`; 0 where nothing is allowed, because nothing is summed."""
-        return float((self.off / self.allowed).nan_to_num(0).max())
+        """The largest ratio of `off` to `allowed`."""
+        return float((self.off / self.allowed).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,6 @@ class Network:
     preprocessing: Any
     origins: tuple[Origin, ...] | None
     _run: Run
-    _rebuilt: Rebuilt
     _model: Any
     _transform: Callable[[Image.Image], Any]
 
@@ -155,7 +155,7 @@ class Network:
 
         Raises:
             InputError: an image cannot be read, CaBRNet fails on it, its logits differ by more than float32 explains
-                (`budget.py`), or its latents are not finite. In the last two cases the head is not this network's.
+                (`float32.py`), or its latents are not finite. In the last two cases the head is not this network's.
         """
         captured: list[Captured] = []
         for start in range(0, len(files), BATCH):
@@ -178,12 +178,14 @@ class Network:
             try:
                 patches = as_patches(latents)
                 evaluated = evaluate(self.head, patches)
+                bounds = float32_logits(widened(self.head, patches), patches)
             except LatentsError as error:
                 raise InputError(self.path / STATE, f"for images from {part[0]} on: {error}") from error
             undecided = evaluated.predicted != logits.argmax(dim=1)
-            off = (evaluated.logits - logits).abs()
-            one = Captured(latents, logits, off, budget(self._rebuilt, patches, evaluated), undecided)
-            beyond = (~(one.off <= one.allowed)).nonzero()
+            own = evaluated.logits
+            allowed = torch.maximum(bounds.upper - own, own - bounds.lower)
+            one = Captured(latents, logits, (own - logits).abs(), allowed, undecided)
+            beyond = (~((bounds.lower <= logits) & (logits <= bounds.upper))).nonzero()
             if len(beyond):
                 image, of_class = beyond[0].tolist()
                 raise InputError(
@@ -243,7 +245,7 @@ def load(run: str | Path) -> Network:
     if transform is None:
         raise content.refused("CaBRNet builds no transform of test_set", DATASET)
     origins = _origins(content, rebuilt)
-    network = Network(content.path, rebuilt.head, steps, origins, content, rebuilt, model, transform)
+    network = Network(content.path, rebuilt.head, steps, origins, content, model, transform)
     return _with_files(network, dataset)
 
 
