@@ -19,9 +19,9 @@ What this takes for granted: a squared distance is computed from the differences
 summed in any order and added up in any order, or by one matrix product of D + 2 terms (`torch.cdist`); perhaps its root
 is taken and squared again. It is clamped at 0, or replaced by its size, before a logarithm or a root. A sum of products
 is computed as such, in float32 or better: neither in TF32 or half precision, nor by Winograd's or Fourier's transforms.
-Tensors that the head holds in float32 are the network's own. What the head holds in float64 was folded from other
-numbers (`published/__init__.py`), and how a network computes it is not known here. For these tensors `_folded` states
-an allowance, which is no proof; `proved` says whether a head has any.
+Nothing overflows. Tensors that the head holds in float32 are the network's own. What the head holds in float64 was
+folded from other numbers (`published/__init__.py`), and how a network computes it is not known here. For these tensors
+`_folded` states an allowance, which is no proof; `proved` says whether a head needs one.
 
 Reference: Higham, Accuracy and Stability of Numerical Algorithms, lemmas 3.1 and 3.3, and section 3.1.
 """

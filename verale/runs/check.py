@@ -70,7 +70,7 @@ class ModelComparison:
     @property
     def agrees(self) -> bool:
         """Whether every logit of the network lies where float32 may put the head's, and all latents in the domain."""
-        return not bool(self._outside.any()) and self._in_domain
+        return not bool(self._outside.any()) and self.in_domain
 
     @property
     def difference(self) -> float:
@@ -95,7 +95,8 @@ class ModelComparison:
         return ~((self.lower <= logits) & (logits <= self.upper))
 
     @property
-    def _in_domain(self) -> bool:
+    def in_domain(self) -> bool:
+        """Whether all latents lie in the head's domain."""
         (low, high), (lower, upper) = self.latents, self.domain
         return (lower is None or lower <= low) and (upper is None or high <= upper)
 
@@ -129,7 +130,7 @@ class ModelComparison:
             lines += [f"they also agree with {each}" for each in self.alike[1:3]]
             if not self.alike:
                 lines.append("no option that verale knows explains it: are layer, weights and formulas these?")
-        if not self._in_domain:
+        if not self.in_domain:
             lower, upper = ("no end" if end is None else f"{end:g}" for end in self.domain)
             lines.append(
                 f"latents lie in [{self.latents[0]:.6g}, {self.latents[1]:.6g}], outside the head's domain (from"
@@ -176,15 +177,15 @@ def check(
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
     """
-    import torch
+    from verale.head import Head as HeadKind
+    from verale.runs.model_images import preprocessed
 
-    images = torch.as_tensor(images)
-    if images.dim() < 2 or not len(images) or not images.is_floating_point():
+    if not isinstance(head, HeadKind):
         raise UsageError(
-            f"images have shape {tuple(images.shape)} and dtype {images.dtype}, expected preprocessed images as floats,"
-            " (N, 3, H, W)"
+            f"head is a {type(head).__name__}, expected a verale.Head: verale.check(head, model, layer, images)"
         )
-    return compare(head, forward(model, layer, images.split(BATCH), head.classes, logits, calls))
+    batches = preprocessed(images).split(BATCH)  # type: ignore[no-untyped-call]
+    return compare(head, forward(model, layer, batches, head.classes, logits, calls))
 
 
 def forward(
@@ -200,6 +201,8 @@ def forward(
 
     from verale.adapters.latents import capture_and_run, in_float32
 
+    if not isinstance(model, torch.nn.Module):
+        raise UsageError(f"model is a {type(model).__name__}, expected a torch module, whose layer is named next")
     parameter = next((each for each in model.parameters() if each.is_floating_point()), None)
     if parameter is not None and parameter.dtype not in (torch.float32, torch.float64):
         raise UsageError(f"the model computes in {parameter.dtype}, expected float32: call model.float() first")

@@ -130,8 +130,12 @@ def explain_model(
     Soundness: certificates are about the head. That the head is the model's is compared on these images, within what
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
+    from torch.nn import Module
+
     from verale.search import SearchOptions
 
+    if not isinstance(model, Module):
+        raise UsageError(f"model is a {type(model).__name__}, expected a torch module")
     found = replace(_head(model, arch, dict(options or {}), head), _digest=None)
     if class_names is not None:
         found = replace(found, labels=tuple(map(str, class_names)))
@@ -343,7 +347,8 @@ def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | Non
 def _disagreement(comparison: ModelComparison) -> tuple[str, str]:
     """The field and the problem of a HeadError."""
     cause = comparison.alike[0] if comparison.alike else ""
-    field = cause.split("=")[0] if "; you gave " in cause else "logits"
+    named = cause.split("=")[0] if "; you gave " in cause else "logits"
+    field = named if comparison.in_domain or cause else "domain"
     return field, "; ".join(str(comparison).splitlines())
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["ImageFiles", "ImageTensors", "ModelImages", "model_images"]
+__all__ = ["ImageFiles", "ImageTensors", "ModelImages", "model_images", "preprocessed"]
 
 _COLOURS = (1, 3)
 """The channels of a picture."""
@@ -202,31 +202,39 @@ def model_images(
         UsageError: something else, or a callable that is missing or too much.
         InputError: a folder without images.
     """
-    import torch
-
     if isinstance(images, (str, Path)):
         files = image_files(Path(images))
     elif isinstance(images, (list, tuple)) and images and all(isinstance(each, (str, os.PathLike)) for each in images):
         files = [Path(each) for each in images]
     else:
-        try:
-            values = torch.as_tensor(images)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise UsageError(
-                f"{name} is a {type(images).__name__}, expected a tensor (N, 3, H, W) of preprocessed images, a folder,"
-                " or a list of image files"
-            ) from error
-        if values.dim() < 2 or not len(values) or not values.is_floating_point():
-            raise UsageError(
-                f"{name} has shape {tuple(values.shape)} and dtype {values.dtype}, expected preprocessed images as"
-                " floats, (N, 3, H, W)"
-            )
-        return ImageTensors(values.detach(), folder)
+        return ImageTensors(preprocessed(images, name), folder)
     if preprocess is None:
         raise UsageError(
             f"{name} is given as files, expected preprocess=... too: a callable from a picture to a tensor"
         )
     return ImageFiles([file.absolute() for file in files], preprocess)
+
+
+def preprocessed(images: Any, name: str = "images") -> Tensor:
+    """Preprocessed images, (N, 3, H, W) or what else the model takes, N > 0. Raises UsageError."""
+    import torch
+
+    try:
+        values = torch.as_tensor(images)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UsageError(
+            f"{name} is a {type(images).__name__}, expected a tensor (N, 3, H, W) of preprocessed images"
+        ) from error
+    if values.dim() < 2 or not len(values) or not values.is_floating_point():
+        raise UsageError(
+            f"{name} has shape {tuple(values.shape)} and dtype {values.dtype}, expected preprocessed images as floats,"
+            " (N, 3, H, W)"
+        )
+    if values.dim() == 3:
+        raise UsageError(
+            f"{name} has shape {tuple(values.shape)}, expected (N, 3, H, W): write {name}[None] for a single image"
+        )
+    return values.detach()
 
 
 def _digest(image: Tensor) -> str:

@@ -187,6 +187,13 @@ def test_a_network_in_float64_agrees_too():
         ),
         (lambda net, head: check(head, net, LAYER, own_images(2).long()), UsageError, "dtype torch.int64, expected"),
         (lambda net, head: check(head, net, LAYER, own_images(0)), UsageError, r"shape \(0, 3, 8, 8\)"),
+        (lambda net, head: check(head, net, LAYER, own_images(1)[0]), UsageError, r"write images\[None\]"),
+        (
+            lambda net, head: check(net, head, LAYER, own_images(1)),
+            UsageError,
+            "head is a OwnNetwork, expected a verale",
+        ),
+        (lambda net, head: check(head, head, LAYER, own_images(1)), UsageError, "model is a Head, expected a torch"),
     ],
 )
 def test_what_cannot_be_compared(call, error, message):
