@@ -96,9 +96,9 @@ def neighbours(head: Head, patches: int) -> Iterator[Neighbour]:
     for option, value, given, changes in (
         *_similarities(head),
         *_scales(head),
-        *_geometries(head),
         *_poolings(head, patches),
         *_readouts(head),
+        *_geometries(head),
     ):
         try:
             other = replace(head, **changes)

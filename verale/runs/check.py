@@ -23,6 +23,9 @@ BATCH = 64
 _CLOSER = 16
 """A neighbour is mentioned if its logits are so many times closer to the network's."""
 
+_TRIED, _NAMED = 16, 6
+"""On how many images neighbours are tried, and how many of them are compared within float32's rounding."""
+
 _SLACK = 1e-4
 """How far softmax and its like may be off in float32, relative to 1 and to their size: for hints alone."""
 
@@ -234,52 +237,60 @@ def compare(head: Head, given: Forward) -> ModelComparison:
         domain=(head.domain.lower, head.domain.upper),
     )
     agrees = _inside(bounds, logits)
-    # A neighbour that agrees on images where the head does not explains them; some dozens are enough to find it.
-    some = torch.argsort(plain._beyond.amax(1), descending=True, stable=True)[:BATCH]
+    # A neighbour that agrees on images where the head does not explains them; a few are enough to find it.
+    some = torch.argsort(plain._beyond.amax(1), descending=True, stable=True)[:_TRIED]
     patches, logits, bounds = patches[some], logits[some], bounds[some]
-    agreeing = sorted(_alike(free, patches, logits, agrees), key=lambda each: each[0])
+    closest = _closest(free, patches, logits)
     if not agrees:
-        alike = [str(neighbour) for _, neighbour in agreeing] or [*_other_causes(free, patches, logits, bounds)]
-        return replace(plain, alike=tuple(alike))
-    if agreeing and agreeing[0][0] * _CLOSER < float((plain.of_head[some] - logits).abs().max()):
-        return replace(plain, closer=str(agreeing[0][1]))
+        alike = [str(each) for _, each in closest if _inside_of(each.head, patches, logits)]
+        return replace(plain, alike=tuple(alike or _other_causes(free, patches, logits, bounds)))
+    if closest and closest[0][0] * _CLOSER < float((plain.of_head[some] - logits).abs().max()):
+        return replace(plain, closer=str(closest[0][1]))
     return plain
 
 
-def _alike(head: Head, patches: Tensor, logits: Tensor, all_of: bool) -> Iterator[tuple[float, Neighbour]]:
-    """Neighbours that agree, with their largest differences.
+def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, Neighbour]]:
+    """The neighbours whose logits are closest to the network's, with their largest differences, which are finite.
 
     Args:
         head: with a domain that holds the latents.
         patches: the latents.
         logits: the network's.
-        all_of: only compare differences, where the head itself agrees.
     """
-    from verale.adapters.float32 import float32_logits
     from verale.adapters.neighbours import neighbours
-    from verale.head import evaluate
+    from verale.head import evaluate_observed, observables
 
+    observed: tuple[object, Tensor | None, Tensor] | None = None
+    compared = []
     for neighbour in neighbours(head, patches.shape[1]):
-        difference = float((evaluate(neighbour.head, patches).logits - logits).abs().max())
-        try:
-            agrees = all_of or _inside(float32_logits(neighbour.head, patches), logits)
-        except LatentsError:
-            continue  # a cosine of the zero vector
-        if agrees and difference < float("inf"):
-            yield difference, neighbour
+        other = neighbour.head
+        if observed is None or observed[0] != other.geometry or observed[1] is not other.prototypes:
+            observed = other.geometry, other.prototypes, observables(other, patches)
+        difference = float((evaluate_observed(other, observed[2]).logits - logits).abs().max())
+        if difference < float("inf"):
+            compared.append((difference, neighbour))
+    return sorted(compared, key=lambda each: each[0])[:_NAMED]
+
+
+def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
+    """Whether a head agrees with the network."""
+    from verale.adapters.float32 import float32_logits
+
+    try:
+        return _inside(float32_logits(head, patches), logits)
+    except LatentsError:
+        return False  # a cosine of the zero vector
 
 
 def _other_causes(head: Head, patches: Tensor, logits: Tensor, bounds: Enclosure) -> Iterator[str]:
     """What else than an option of the head fits: another layer, a bias or factor that is missing, another output."""
     import torch
 
-    from verale.adapters.float32 import float32_logits
     from verale.adapters.neighbours import OTHER_LATENTS
     from verale.head import evaluate
 
     for name, function in OTHER_LATENTS.items():
-        later = function(patches.float()).double()
-        if _inside(float32_logits(head, later), logits):
+        if _inside_of(head, function(patches.float()).double(), logits):
             yield f"{name}(latents): name the layer behind it as layer"
     own = evaluate(head, patches).logits
     radius = torch.maximum(bounds.upper - own, own - bounds.lower)
