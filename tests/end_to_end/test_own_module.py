@@ -14,13 +14,16 @@ from PIL import Image
 from safetensors.torch import load_file
 from support.commands import in_process
 from support.own_network import CLASSES, OwnNetwork, own_images
+from support.small import small_head
 from torch import nn
 
 import verale
 from verale.adapters import head_of
 from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.report.collect import collect
+from verale.runs.explain_model import _place
 from verale.runs.model_images import model_images
+from verale.search import Batches
 
 LAYER, COUNT = "add_on_layers", 6
 PROTOTYPES = 12
@@ -202,6 +205,38 @@ def test_the_same_call_continues_and_another_one_is_refused(tmp_path, monkeypatc
         explained(out, labels=[0] * COUNT)
     other = explained(out, images=own_images(COUNT, seed=3), overwrite=True)
     assert other.comparison is not None and in_process("audit", str(out)).returncode == 0
+
+
+def test_an_interrupted_call_continues_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
+    whole = explained(tmp_path / "whole", batch=2)
+    explain = Batches.explain
+
+    def interrupted(batches: Batches, start: int):
+        if start == 2:
+            raise KeyboardInterrupt
+        return explain(batches, start)
+
+    monkeypatch.setattr(Batches, "explain", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        explained(tmp_path / "OUT", batch=2)
+    assert len(list((tmp_path / "OUT").glob("*.ale.json"))) == 2
+    monkeypatch.setattr(Batches, "explain", explain)
+    again = explained(tmp_path / "OUT", batch=2)
+    assert [row.sha256 for row in again.rows] == [row.sha256 for row in whole.rows]
+    assert (tmp_path / "OUT" / "source.json").read_bytes() == (tmp_path / "whole" / "source.json").read_bytes()
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+def test_the_patch_of_a_prototype_is_found_by_its_latents(geometry):
+    head = small_head(geometry)
+    latents = torch.rand(head.depth, 3, 4, dtype=torch.float64)
+    if head.prototypes is None:
+        latents[7, 1, 2] = 9
+        assert _place(head, 7, latents) == (1, 2)
+        return
+    assert _place(head, 7, latents) is None
+    latents[:, 1, 2] = head.prototypes[7] * (1 if geometry == "euclidean" else 0.3)
+    assert _place(head, 7, latents) == (1, 2)
 
 
 @pytest.mark.parametrize(

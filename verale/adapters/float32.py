@@ -15,13 +15,14 @@ With u = 2^-24 and gamma_n = n u / (1 - n u):
   underneath document at most 2 units.)
 - Poolings, clamps and similarities that are monotone map intervals end by end.
 
-What this takes for granted: a squared distance is computed from the differences, or from |z|^2, <z, p> and |p|^2, each
-summed in any order and added up in any order, or by one matrix product of D + 2 terms (`torch.cdist`); perhaps its root
-is taken and squared again. It is clamped at 0, or replaced by its size, before a logarithm or a root. A sum of products
-is computed as such, in float32 or better: neither in TF32 or half precision, nor by Winograd's or Fourier's transforms.
-Nothing overflows. Tensors that the head holds in float32 are the network's own. What the head holds in float64 was
-folded from other numbers (`published/__init__.py`), and how a network computes it is not known here. For these tensors
-`_folded` states an allowance, which is no proof; `proved` says whether a head needs one.
+What this takes for granted: a squared distance is computed from the differences; or from the 3 D terms z_i^2, -2 z_i
+p_i and p_i^2, in any order and with any partial sums; or by one matrix product of D + 2 terms (`torch.cdist`).
+Perhaps its root is taken and squared again. It is clamped at 0, or replaced by its size, before a logarithm or a
+root. A sum of products is computed as such, in float32 or better: neither in TF32 or half precision, nor by
+Winograd's or Fourier's transforms. Nothing overflows. Tensors that the head holds in float32 are the network's own.
+What the head holds in float64 was folded from other numbers (`published/__init__.py`), and how a network computes it
+is not known here. For these tensors `_folded` states an allowance, which is no proof; `proved` says whether a head
+needs none.
 
 Reference: Higham, Accuracy and Stability of Numerical Algorithms, lemmas 3.1 and 3.3, and section 3.1.
 """
@@ -135,12 +136,13 @@ def _size(ranges: Enclosure) -> Tensor:
 def _distances(geometry: Euclidean, head: Head, image: Tensor, observed: Enclosure) -> Tensor:
     """A squared distance is a sum of terms whose sizes sum to at most sum_i (|z_i| + |p_i|)^2.
 
-    `torch.cdist` lets |z|^2 and |p|^2 pass D operations and then D + 2; root and square are 3 more. Of underflow, each
-    of the 3 D terms and their sums loses at most 2^-126 (|z_i| + |p_i| + 1), several times.
+    A term passes its product and at most 3 D - 1 additions; in `torch.cdist` |z|^2 and |p|^2 pass D operations and then
+    D + 2. Root and square are 3 more. Of underflow, each of the 3 D terms and their sums loses at most
+    2^-126 (|z_i| + |p_i| + 1), several times.
     """
     points = cast(Tensor, head.prototypes).to(image)
     sizes = image.square().sum(1)[:, None] + 2 * image.abs() @ points.abs().T + points.square().sum(1)
-    roundings = 2 * head.depth + 8 + 2 * _folded(head.prototypes, head.depth)
+    roundings = 3 * head.depth + 8 + 2 * _folded(head.prototypes, head.depth)
     return _gamma(roundings) * sizes + _UNDERFLOW * (16 * head.depth + 8 * sizes)
 
 

@@ -31,11 +31,24 @@ HEADS = {
 }
 
 
+def one_by_one(terms: Tensor, generator: torch.Generator) -> Tensor:
+    """The sums over the last dimension, one term after the other, in a random order."""
+    total = torch.zeros_like(terms[..., 0])
+    for index in torch.randperm(terms.shape[-1], generator=generator).tolist():
+        total = total + terms[..., index]
+    return total
+
+
 def distances(patches: Tensor, points: Tensor) -> dict[str, Tensor]:
-    """Squared distances (N, L, P) in float32, as networks compute them."""
+    """Squared distances (N, L, P) in float32, as networks compute them, and worse."""
+    generator = torch.Generator().manual_seed(11)
+    z, p = patches[:, :, None].expand(-1, -1, len(points), -1), points.expand(*patches.shape[:2], -1, -1)
+    largest_first = torch.cat([z.square(), p.square(), -2 * z * p], dim=-1).sort(descending=True).values
     cross, lengths = patches @ points.T, patches.square().sum(-1, keepdim=True)
     own = points.square().sum(-1)
     ways = {
+        "mixed": one_by_one(torch.cat([z.square(), p.square(), -2 * z * p], dim=-1), generator),
+        "largest first": largest_first.cumsum(-1)[..., -1],
         "lengths first": lengths + own - 2 * cross,
         "prototypes first": lengths + (own - 2 * cross),
         "products": torch.cdist(patches, points, compute_mode="use_mm_for_euclid_dist").square(),
