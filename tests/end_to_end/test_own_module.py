@@ -160,6 +160,21 @@ def test_files_with_a_callable_give_the_same_certificates(files, tmp_path):
     assert in_process("report", str(tmp_path / "A")).returncode == 0
 
 
+def test_folders_that_are_named_as_classes_are_these_classes(files, tmp_path):
+    names = ["cat", "ant", "bee"]
+    shutil.rmtree(files / "bee")
+    named = explained(
+        tmp_path / "OUT",
+        images=[str(file) for file in sorted(files.glob("*/*.png"))],
+        preprocess=to_tensor,
+        labels=None,
+        class_names=names,
+        prototype_images=None,
+    )
+    assert [row.label for row in named.rows] == [1, 1, 0, 0]
+    assert in_process("report", str(named.folder)).returncode == 0
+
+
 def test_the_steps_of_torchvision_are_noted(files):
     transforms = pytest.importorskip("torchvision.transforms")
     steps = transforms.Compose(

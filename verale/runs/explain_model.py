@@ -98,9 +98,10 @@ def explain_model(
     Args:
         model: any torch model. It is unchanged afterwards.
         layer: the layer whose output its head receives, a name of `model.named_modules()`; `extractor` of CaBRNet's.
-        images: a tensor (N, 3, H, W) of preprocessed images; or image files, or the path of a folder of images, in one
-            subfolder for each class if the classes are known. Of a tensor, SHA-256 of each image's values is noted, and
-            pictures are written to `OUT/images`. Of files, SHA-256 of their bytes is noted; the callable is described.
+        images: a tensor (N, 3, H, W) of preprocessed images; or image files, or the path of a folder of them, in one
+            subfolder for each class if the classes are known: the class of that name or, without names, in their order.
+            Of a tensor, SHA-256 of each image's values is noted, and pictures are written to `OUT/images`. Of files,
+            SHA-256 of their bytes is noted, and the steps of the callable.
         out: the folder.
         arch: which published architecture's tensors the model has (`verale.adapters.ARCHITECTURES`). A CaBRNet model
             needs none.
@@ -229,10 +230,14 @@ def _fits(arch: str, model: nn.Module) -> bool:
 
 
 def _labels(images: ModelImages, labels: Sequence[int] | None, head: Head) -> tuple[list[int] | None, list[str] | None]:
-    """True classes, given or from subfolders, and the subfolders' names. Raises LatentsError."""
-    folders = class_folders(images.names, head.classes) if isinstance(images, ImageFiles) else None
+    """True classes, given or from subfolders, and the classes' names if these are subfolders. Raises LatentsError."""
+    names = images.names if isinstance(images, ImageFiles) else []
+    folders = class_folders(names, head.classes)
     if labels is None:
-        return (None, None) if folders is None else (labels_of(images.names, folders), folders)  # type: ignore[union-attr]
+        classes = list(head.labels or ())
+        if names and all(name.split("/")[0] in classes for name in names):
+            return labels_of(names, classes), None
+        return (None, None) if folders is None else (labels_of(names, folders), folders)
     known = [int(label) for label in labels]
     if len(known) != len(images):
         raise LatentsError(
