@@ -11,7 +11,16 @@ from torch import Tensor
 
 from benchmarks.architectures import cases
 from tests.unit.adapters.test_published import reference
-from verale.adapters.float32 import float32_logits, proved
+from verale.adapters.float32 import (
+    _OBSERVED,
+    _POOLED,
+    _READ_OUT,
+    _similarities,
+    _widened,
+    float32_logits,
+    proved,
+)
+from verale.bounds.observables import observe
 from verale.errors import LatentsError
 from verale.head import (
     Cosine,
@@ -21,7 +30,10 @@ from verale.head import (
     as_patches,
     evaluate,
     evaluate_observed,
+    read_out,
 )
+from verale.head.evaluation import similarity
+from verale.rounding import Enclosure
 
 PLAIN = {name: lambda seed, name=name: small_head(name, seed) for name in GEOMETRIES}
 HEADS = {
@@ -147,3 +159,55 @@ def test_folded_numbers_are_an_allowance_and_no_proof():
 def test_latents_that_do_not_fit():
     with pytest.raises(LatentsError, match="channels"):
         float32_logits(small_head("euclidean"), torch.rand(1, 4, 5, dtype=torch.float64))
+
+
+# Each step alone: on the way through a whole head, the slack of one step may hide that of another.
+
+
+def holds(ranges: Enclosure, computed: Tensor) -> bool:
+    assert computed.dtype == torch.float32
+    return bool(((ranges.lower <= computed) & (computed <= ranges.upper)).all())
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "rooted", "inner product", "softmax"])
+@pytest.mark.parametrize("depth", [3, 64, 500])
+def test_computed_observables(name, depth):
+    build = small_head if name in GEOMETRIES else varied_head
+    head = build(name, 1, depth=depth, prototypes=depth if name == "softmax" else 20)
+    patches = as_patches(small_latents(head, images=3, patches=6))
+    computed = head.geometry.observables(patches.float(), head.points.float())
+    for image, of_image in zip(patches, computed, strict=True):
+        exact = observe(head, image)
+        assert not holds(exact, of_image), "float32 rounds, or this test tells nothing"
+        assert holds(_widened(exact, _OBSERVED[type(head.geometry)](head.geometry, head, image, exact)), of_image)
+
+
+def observed_in_float32(head: Head, seed: int) -> Tensor:
+    """(N, L, P) exactly those of some float32 computation."""
+    latents = as_patches(small_latents(head, images=8, patches=9, seed=seed)).float()
+    return head.geometry.observables(latents, head.points.float())
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_computed_similarities(name):
+    head = HEADS[name](2)
+    for observed in observed_in_float32(head, 5):
+        assert holds(_similarities(head, Enclosure.exact(observed)), similarity(head, observed))
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_computed_activations(name):
+    head = HEADS[name](2)
+    for observed in observed_in_float32(head, 6):
+        computed = head.pooling.pool(observed[None], lambda values: similarity(head, values))
+        assert holds(_POOLED[type(head.pooling)](head.pooling, head, Enclosure.exact(observed)), computed)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_computed_logits(name):
+    head = HEADS[name](2)
+    generator = torch.Generator().manual_seed(8)
+    for _ in range(20):
+        activations = torch.rand(1, head.size, generator=generator)
+        ranges = _READ_OUT[type(head.readout)](head.readout, head, Enclosure.exact(activations))
+        assert holds(ranges, read_out(head, activations))
