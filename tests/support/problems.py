@@ -11,6 +11,7 @@ from verale.bounds import Hypersphere, Projection, Simplex, Triangle
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches
 from verale.search.problem import Problem
 from verale.search.shrink import proved_margins, rows_from_scratch
+from verale.search.tolerance import Tolerance
 
 SPATIAL = (
     ("euclidean", Projection),
@@ -31,7 +32,7 @@ SLACK = 1e-5
 
 def problem_of(head: Head, tolerance: float = 0.0, **sizes: int) -> Problem:
     """The images of `small_latents` whose class certainly wins, at least one of them."""
-    problem = Problem.of(head, as_patches(small_latents(head, **sizes)), tolerance)
+    problem = Problem.of(head, as_patches(small_latents(head, **sizes)), Tolerance(tolerance))
     chosen = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
     assert chosen, "no image can be explained: choose another seed"
     return problem.take(chosen)

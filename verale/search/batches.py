@@ -36,6 +36,7 @@ from verale.search.problem import Problem, UnexplainedError, shortened
 from verale.search.smallest import Kept, NotKept, Solution, keep_smallest, smaller, worth_trying
 from verale.search.sparse import explain_sparse
 from verale.search.spatial import SpatialExplanation, explain_spatial
+from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.search.top_k import explain_top_k
 from verale.version import __version__
 
@@ -268,23 +269,46 @@ class _Explainer:
 
     def results(self, images: Tensor) -> list[ImageResult]:
         """One result for each of the images (N, L, D)."""
-        problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance, self.options.avoid)
+        exact = Problem.of(self.head, images.to(self.options.device), EXACT, self.options.avoid)
+        results: dict[int, ImageResult] = {}
+        left = list(range(len(images)))
+        for tolerance in tolerances(self.options.tolerance):
+            results |= zip(left, self._within(tolerance, exact.take(left), images[left]), strict=True)
+            without = [image for image in left if isinstance(results[image].explanation, Unexplained)]
+            _log.info("tolerance %s: %d of %d images are explained", tolerance, len(left) - len(without), len(left))
+            left = without
+            if not left:
+                break
+        return [results[image] for image in range(len(images))]
+
+    def _within(self, tolerance: Tolerance, exact: Problem, images: Tensor) -> list[ImageResult]:
+        """One result for each image, observed exactly, with statements widened by one tolerance."""
+        problem = exact.widened(tolerance)
         results = []
         midpoints = (problem.activations.lower + problem.activations.upper) / 2
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
-        unsettled = Kept("", _TOO_WIDE if self.options.tolerance else _TIE, ())
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
-            kept = solved.get(image, unsettled)
+            kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
             if isinstance(kept.solution, str):
-                avoided = f"; avoided: {problem.avoid}" if problem.avoid and image in solved else ""
-                explanation: Certificate | Unexplained = Unexplained(predicted, kept.solution + avoided)
+                reason = kept.solution
+                if image in solved:
+                    reason += f"; avoided: {problem.avoid}" if problem.avoid else ""
+                    reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}" if tolerance else ""
+                explanation: Certificate | Unexplained = Unexplained(predicted, reason)
             else:
                 explanation = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     explanation = inflate(self.head, patches, explanation)
             results.append(ImageResult(explanation, self.head, midpoints[image], kept.others))
         return results
+
+    def _unsettled(self, tolerance: Tolerance, image: Problem) -> str:
+        """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
+        if not bool(image.settled > 0):
+            return _TIE
+        narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))
+        return f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}"
 
     def _certificate(
         self,
@@ -332,5 +356,6 @@ _OUT_OF_MEMORY = re.compile(
 )
 """The words of the CPU's allocator, of CUDA and HIP themselves, and of cuBLAS, cuSOLVER and their like."""
 
-_TOO_WIDE = "no class certainly beats all others even if every observable is stated within the tolerance"
+_TOO_WIDE = "with a tolerance of {} the class is not implied even by all statements"
+_AUTO = f"--tolerance {AUTO}"
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"

@@ -22,7 +22,7 @@ def explain(
     paradigm: str | None = None,
     *,
     order: str | None = None,
-    tolerance: float = 0.0,
+    tolerance: float | str = 0.0,
     device: str | torch.device = "cpu",
     batch: int = 16,
     max_memory: float = 4 * 2**30,

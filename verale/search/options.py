@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -10,13 +9,9 @@ import torch
 from verale.errors import UsageError
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
+from verale.search.tolerance import LEAST_TOLERANCE, tolerances
 
 __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
-
-
-LEAST_TOLERANCE = 2.0**-29
-"""About 2e-9. The checker takes intervals narrower than 2^-32 of what their observable can be for equalities, so
-intervals are either this wide or as narrow as they can be."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +38,11 @@ class SearchOptions:
         order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order); None
             for `rival` and, under simplex and assignment, the smaller of both.
         device: where to compute.
-        tolerance: each interval is widened outward to multiples of this, in the units of the stated observable (0.01
-            gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
-            LEAST_TOLERANCE. The guarantee holds for everything that the intervals allow; wider intervals take more
-            statements.
+        tolerance: how far intervals are widened outward. A number: to its multiples, in the units of the stated
+            observable (0.01 gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
+            LEAST_TOLERANCE. A percentage such as "1%": by at most this share of the observable, to numbers of few
+            digits. "auto": for each image by the greatest percentage, at most 10%, under which it has an explanation.
+            The guarantee holds for everything that the intervals allow; wider intervals take more statements.
         batch: how many images are explained in lockstep; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
         inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
@@ -56,7 +52,7 @@ class SearchOptions:
 
     paradigm: str | None = None
     order: str | None = None
-    tolerance: float = 0.0
+    tolerance: float | str = 0.0
     device: str | torch.device = "cpu"
     batch: int = 16
     max_memory: float = 4 * 2**30
@@ -69,13 +65,7 @@ class SearchOptions:
             raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {known}")
         if self.order is not None and self.order not in ORDERS:
             raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
-        if not 0 <= self.tolerance < math.inf:
-            raise UsageError(f"tolerance is {self.tolerance}, expected a finite number, at least 0")
-        if 0 < self.tolerance < LEAST_TOLERANCE:
-            raise UsageError(
-                f"tolerance is {self.tolerance}, expected at least {LEAST_TOLERANCE:.3g},"
-                " or 0 for the tightest intervals"
-            )
+        tolerances(self.tolerance)
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")
         if not self.max_memory > 0:

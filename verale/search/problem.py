@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
 from verale.search.avoid import NOTHING, Avoid
+from verale.search.tolerance import EXACT, Tolerance
 
 __all__ = ["NOISE", "Pair", "Problem", "UnexplainedError", "shortened"]
 
@@ -36,7 +37,7 @@ class Problem:
         observed: (N * L, P) enclosure of m(z_l, p_j), image by image, widened to the tolerance: the intervals that
             statements give.
         activations: (N, P) enclosure of a_j, not widened.
-        tolerance: intervals are widened outward to multiples of this; 0 for the tightest intervals.
+        tolerance: how far the intervals of statements are widened.
         margins: the differences of logits to bound.
         settled: (N,) the least margin when every observable is stated. Where it is not positive, no class certainly
             beats all others, so no class can be entailed.
@@ -47,13 +48,13 @@ class Problem:
     patches: int
     observed: Enclosure
     activations: Enclosure
-    tolerance: float
+    tolerance: Tolerance
     margins: Margins
     settled: Tensor
     avoid: Avoid = NOTHING
 
     @classmethod
-    def of(cls, head: Head, images: Tensor, tolerance: float = 0.0, avoid: Avoid = NOTHING) -> Problem:
+    def of(cls, head: Head, images: Tensor, tolerance: Tolerance = EXACT, avoid: Avoid = NOTHING) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
@@ -61,17 +62,24 @@ class Problem:
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
         logits = read_out(head, (activations.lower + activations.upper) / 2)
         margins = margins_of(head, logits.argmax(1), images.shape[1])
-        stated = _widened(observed, tolerance)
-        everything = pooling_of(head).box(stated.view(count, images.shape[1], head.size)) if tolerance else activations
-        settled = margins.lower(everything[:, None])[:, 0].amin(1)
-        return cls(head, images.shape[1], stated, activations, tolerance, margins, settled, avoid)
+        settled = margins.lower(activations[:, None])[:, 0].amin(1)
+        return cls(head, images.shape[1], observed, activations, EXACT, margins, settled, avoid).widened(tolerance)
+
+    def widened(self, tolerance: Tolerance) -> Problem:
+        """The same images, observed exactly here, with wider statements."""
+        if not tolerance:
+            return self
+        stated = tolerance.widened(self.observed)
+        everything = pooling_of(self.head).box(stated.view(len(self), self.patches, self.head.size))
+        settled = self.margins.lower(everything[:, None])[:, 0].amin(1)
+        return replace(self, observed=stated, tolerance=tolerance, settled=settled)
 
     def __len__(self) -> int:
         return len(self.settled)
 
     def stated_activations(self) -> Enclosure:
         """(N, P) the intervals that statements about activations give."""
-        return _widened(self.activations, self.tolerance)
+        return self.tolerance.widened(self.activations)
 
     @property
     def prototypes_left(self) -> Tensor:
@@ -125,17 +133,6 @@ class Problem:
         middle = middle.view(len(self), self.patches, self.head.size)
         hidden = self.head.pooling.hidden(self.patches, self.head.size, middle.device)
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
-
-
-def _widened(observed: Enclosure, tolerance: float) -> Enclosure:
-    """The intervals, widened outward to multiples of the tolerance."""
-    if not tolerance:
-        return observed
-    lower, upper = (observed.lower / tolerance).floor(), (observed.upper / tolerance).ceil()
-    # The quotient was rounded, so the multiple may lie inside the interval; then the next one outward is right.
-    lower = torch.where(lower * tolerance > observed.lower, lower - 1, lower) * tolerance
-    upper = torch.where(upper * tolerance < observed.upper, upper + 1, upper) * tolerance
-    return Enclosure(torch.minimum(lower, observed.lower), torch.maximum(upper, observed.upper))
 
 
 def shortened(margins: Tensor) -> list[float]:

@@ -77,7 +77,7 @@ def explain_spatial(
         growth.failure
         or (
             SpatialExplanation(
-                _by_patch(pairs, paradigm.ordered or problem.tolerance > 0),
+                _by_patch(pairs, paradigm.ordered or bool(problem.tolerance)),
                 proved,
                 minimal=every,
             )

@@ -53,9 +53,9 @@ def batches_matter(monkeypatch) -> None:
     """
     problem_of = Problem.of.__func__
 
-    def of(cls, head, images, tolerance, avoid):
+    def of(cls, head, images, *options):
         share = math.fsum(images.flatten().tolist()) % 1  # to the last bit, on every processor
-        return problem_of(cls, head, images * (1 - 0.01 * share), tolerance, avoid)
+        return problem_of(cls, head, images * (1 - 0.01 * share), *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
 

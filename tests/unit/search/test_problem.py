@@ -12,6 +12,7 @@ from support.small import GEOMETRIES, small_head, small_latents
 from verale.bounds import pooling_of
 from verale.head import BankPooling, as_patches, evaluate
 from verale.search.problem import Problem
+from verale.search.tolerance import Tolerance
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -31,7 +32,7 @@ def test_intervals_contain_the_reference(geometry):
 def test_a_tolerance_widens_outward_to_its_multiples(tolerance):
     head = small_head("euclidean")
     patches = as_patches(small_latents(head))
-    tight, wide = Problem.of(head, patches), Problem.of(head, patches, tolerance)
+    tight, wide = Problem.of(head, patches), Problem.of(head, patches, Tolerance(tolerance))
     for inner, outer in ((tight.observed, wide.observed), (tight.activations, wide.stated_activations())):
         assert (outer.lower <= inner.lower).all() and (inner.upper <= outer.upper).all()
         assert (inner.lower - outer.lower < 1.001 * tolerance).all()

@@ -1,0 +1,164 @@
+"""Tolerances: what they are called, how far they widen, and that `auto` finds an explanation wherever there is one."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+import safetensors.torch
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.small import GEOMETRIES, small_head, small_latents
+
+from verale.certificate import Certificate
+from verale.certificate.words import above, below
+from verale.checker import Auditor, Status
+from verale.errors import UsageError
+from verale.head import Head, Identity, Softmax
+from verale.rounding import Enclosure
+from verale.search import Avoid, Unexplained
+from verale.search.explain import explain
+from verale.search.tolerance import AUTO, EXACT, LEAST_TOLERANCE, Tolerance, tolerances
+
+SHARES = (0.5, 0.1, 0.01, 0.001)
+
+
+@pytest.mark.parametrize(
+    ("given", "parsed", "text"),
+    [
+        (0, EXACT, "0"),
+        (0.01, Tolerance(step=0.01), "0.01"),
+        ("1%", Tolerance(share=0.01), "1%"),
+        (".5%", Tolerance(share=0.005), "0.5%"),
+        ("12.5%", Tolerance(share=0.125), "12.5%"),
+        ("100%", Tolerance(share=1.0), "100%"),
+    ],
+)
+def test_a_number_is_a_step_and_a_percentage_a_share(given, parsed, text) -> None:
+    assert tolerances(given) == (parsed,) and str(parsed) == text
+    assert bool(parsed) == bool(given)
+
+
+@pytest.mark.parametrize("given", ["", "1", "0.01", "%", "-1%", "1 %", "nan%", "1e1%", "automatic", "Auto", "٣%"])
+def test_another_text_is_refused_with_what_is_expected(given) -> None:
+    with pytest.raises(
+        UsageError, match=re.escape(f"{given!r}, expected a number, a percentage such as '1%', or 'auto'")
+    ):
+        tolerances(given)
+
+
+@pytest.mark.parametrize("given", ["0%", "0.0000001%", "100.1%"])
+def test_a_share_out_of_range_is_refused(given) -> None:
+    with pytest.raises(UsageError, match=f"tolerance is {given}, expected from 1e-06% to 100%, or 0"):
+        tolerances(given)
+
+
+def test_auto_tries_shares_that_shrink_and_none_last() -> None:
+    tried = tolerances(AUTO)
+    assert tried[-1] == EXACT
+    shares = [each.share for each in tried[:-1]]
+    assert shares == sorted(shares, reverse=True) and shares[0] == 0.1
+
+
+@pytest.mark.parametrize("given", [0.01, 3.0, 1e-7, "100%", "3%", "0.01%"])
+def test_narrower_ones_begin_with_five_two_or_one(given) -> None:
+    (wide,) = tolerances(given)
+    narrower = list(wide.narrower())
+    sizes = [each.share or each.step for each in (wide, *narrower)]
+    assert all(bool(each.share) == bool(wide.share) for each in narrower)
+    assert all(1.5 <= first / second <= 4 for first, second in pairwise(sizes))
+    assert {f"{size:.0e}"[0] for size in sizes[1:]} == {"1", "2", "5"}
+    assert min(sizes) >= LEAST_TOLERANCE
+    for each in narrower:
+        (again,) = tolerances(float(str(each)) if each.step else str(each))
+        assert str(again) == str(each)
+
+
+def interval(lower: float, upper: float) -> Enclosure:
+    return Enclosure(torch.tensor([lower], dtype=torch.float64), torch.tensor([upper], dtype=torch.float64))
+
+
+@settings(deadline=None)
+@given(
+    st.floats(-1e12, 1e12).filter(lambda value: value == 0 or abs(value) > 1e-7),
+    st.integers(0, 1000),
+    st.sampled_from(SHARES),
+)
+def test_a_share_widens_outward_by_no_more_to_few_digits(value, ulps, share) -> None:
+    """The ends, in words, are decimals whose last digit is the greatest power of ten that is at most the share."""
+    other = value + ulps * math.ulp(value)
+    wide = Tolerance(share=share).widened(interval(value, other))
+    lower, upper, size = wide.lower.item(), wide.upper.item(), max(abs(value), abs(other))
+    assert lower <= value <= other <= upper
+    unit = Fraction(10) ** (max(-8, math.floor(math.log10(share * size))) if share * size else -8)
+    most = max(unit, Fraction(share * size)) * (1 + Fraction(1, 10**6))
+    assert Fraction(value) - Fraction(lower) <= most and Fraction(upper) - Fraction(other) <= most
+    for end, observed, said in ((lower, value, below(lower, 12)), (upper, other, above(upper, 12))):
+        multiple = Fraction(said) / unit
+        assert end == observed or any((multiple * scale).denominator == 1 for scale in (1, 10)), (said, unit)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("given", ["1%", AUTO])
+def test_what_is_stated_is_proved(geometry, given) -> None:
+    """And the statements are true of their images."""
+    head = small_head(geometry)
+    latents = small_latents(head)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}))
+    defined = "projection" if head.prototypes is not None else "simplex"
+    explained = [each for name in (defined, "top_k") for each in explain(head, latents, name, tolerance=given)]
+    certificates = [each for each in explained if isinstance(each, Certificate)]
+    assert certificates
+    for certificate in certificates:
+        assert auditor.check(certificate.to_bytes()).status is Status.PROVED
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_at_auto_every_image_is_explained_that_is_without_a_tolerance(geometry, seed) -> None:
+    """And an image that is explained within the widest has that explanation."""
+    head = small_head(geometry, seed)
+    latents = small_latents(head, images=6, seed=seed)
+    for paradigm in ("projection" if head.prototypes is not None else "simplex", "top_k"):
+        exact, widest, auto = (explain(head, latents, paradigm, tolerance=given) for given in (0, "10%", AUTO))
+        for without, within, found in zip(exact, widest, auto, strict=True):
+            assert isinstance(found, Certificate) or isinstance(without, Unexplained)
+            assert found == within or isinstance(within, Unexplained)
+
+
+def test_some_images_need_a_narrower_tolerance_and_the_reason_says_which() -> None:
+    """What makes the test above one: under 10% the class of some image stays open, and auto finds its explanation."""
+    head = small_head("softmax")
+    latents = small_latents(head)
+    refused = [each for each in explain(head, latents, "top_k", tolerance="10%") if isinstance(each, Unexplained)]
+    assert [each.reason for each in refused] == [
+        "with a tolerance of 10% the class is not implied even by all statements; try 2%, or --tolerance auto"
+    ]
+    narrower = explain(head, latents, "top_k", tolerance="2%")
+    assert not any(isinstance(each, Unexplained) for each in narrower)
+    assert not any(isinstance(each, Unexplained) for each in explain(head, latents, "top_k", tolerance=AUTO))
+
+
+def test_a_tie_is_called_a_tie_whatever_the_tolerance() -> None:
+    head = Head(torch.ones(2, 3), Softmax(), Identity())
+    for tolerance in (0, 0.5, "1%", AUTO):
+        (tie,) = explain(head, torch.rand(1, 4, 3), "top_k", tolerance=tolerance)
+        assert isinstance(tie, Unexplained) and "a tie" in tie.reason and "tolerance" not in tie.reason
+
+
+def test_where_the_search_fails_the_reason_names_the_tolerance_too() -> None:
+    """All observables together entail the class, but those of one prototype may not be stated."""
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    everything = Avoid(prototypes=tuple(range(head.size)))
+    for tolerance, end in (
+        (0, "11"),
+        ("1%", "; the tolerance is 1%: try a smaller one, or --tolerance auto"),
+        (AUTO, "11"),
+    ):
+        reasons = [each.reason for each in explain(head, latents, "top_k", tolerance=tolerance, avoid=everything)]
+        assert all(reason.endswith(end) for reason in reasons), reasons
