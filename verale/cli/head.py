@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
 
 from verale.adapters import ARCHITECTURES
 from verale.checker.output import print_line
-from verale.errors import UsageError
+from verale.errors import InputError, UsageError
 
 __all__ = ["command"]
 
@@ -68,8 +70,12 @@ def show(head_path: str) -> None:
 def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]) -> None:
     """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth).
 
+    Without --arch, a state dictionary is only looked at: the error says to which networks its tensors belong.
+
     Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
+    if arch is None and Path(source).is_file():
+        raise InputError(source, _networks(source, output))
     if arch is None:
         if options:
             raise UsageError("--option is for --arch: a run directory describes its network itself")
@@ -84,6 +90,23 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         chosen = "".join(f", {key}={_text(value)}" for key, value in keywords.items())
     head.save(output)
     print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
+
+
+def _networks(path: str, output: str) -> str:
+    """To which networks the tensors of a state dictionary may belong, and what to write then."""
+    from verale.adapters import load_state
+    from verale.adapters.published import fitting
+    from verale.certificate.words import enumerated
+
+    found = fitting(load_state(path))
+    if not found:
+        return (
+            f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}, to see why; or, where"
+            " it is of a CaBRNet run, the run's directory"
+        )
+    which = "write" if len(found) == 1 else "say which network it is, such as"
+    command = f"verale head import {quote(path)} -o {quote(output)} --arch {found[0]}"
+    return f"has the tensors of {enumerated(found)}, and needs --arch: {which} {command}"
 
 
 def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:

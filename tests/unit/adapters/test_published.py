@@ -14,8 +14,9 @@ from torch.nn import functional
 
 from benchmarks.architectures import CLASSES, PER_CLASS, Case, cases, heads
 from verale.adapters import ARCHITECTURES, head_of
-from verale.adapters.published import architecture
+from verale.adapters.published import architecture, fitting
 from verale.adapters.published.deformable import taps
+from verale.adapters.state import unwrap
 from verale.errors import HeadError, LatentsError, UsageError, VeraleError
 from verale.head import Box, Head, evaluate
 
@@ -484,3 +485,25 @@ def test_the_table_of_architectures_states_the_options_and_their_defaults(name):
         if isinstance(default, Box):
             default = ":".join("" if end is None else f"{end:g}" for end in (default.lower, default.upper))
         assert (f"`{option.name}`" if default is None else f"`{option.name}={default}`") in row
+
+
+@pytest.mark.parametrize("name", cases())
+def test_the_tensors_of_a_network_fit_it(name):
+    """And no other one, but for ProtoPNet and TesNet, which have the same; a head may need an option besides."""
+    case = cases()[name]
+    state = unwrap(case.state) | ({"conv_offset.0.weight": torch.zeros(8, 8, 4, 4)} if name == "deformable" else {})
+    found = fitting({"model": {f"module.{key}": tensor for key, tensor in state.items()}})
+    if name == "hyperpg-vmf":
+        assert found == [], "its sigmas are 0, which other modules do not allow"
+    else:
+        assert found == (
+            ["protopnet", "tesnet"] if case.architecture in ("protopnet", "tesnet") else [case.architecture]
+        )
+
+
+def test_other_tensors_fit_no_network():
+    assert fitting({"fc.weight": torch.zeros(2, 3)}) == []
+    lost = {key: tensor for key, tensor in unwrap(cases()["pipnet"].state).items() if key != "_classification.weight"}
+    assert fitting(lost) == []
+    with pytest.raises(HeadError, match="none of them tensors"):
+        fitting({})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 import torch
 from click.testing import CliRunner
@@ -64,6 +66,36 @@ def test_the_file_is_named_when_its_tensors_do_not_fit(tmp_path):
     result = run("--arch", "pipnet", tmp_path / "state.pth", "-o", tmp_path / "h")
     assert isinstance(result.exception, InputError) and result.exception.path == str(tmp_path / "state.pth")
     assert "_classification.weight" in str(result.exception)
+
+
+def test_a_state_without_an_architecture_gets_the_command_to_write(tmp_path):
+    """Where its tensors leave no choice; nothing is written, and what is printed works."""
+    torch.save(cases()["pipnet"].state, tmp_path / "the state.pth")
+    result = run(tmp_path / "the state.pth", "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
+    said = str(result.exception)
+    assert "has the tensors of pipnet, and needs --arch: write verale head import '" in said
+    result = run(*shlex.split(said.split("verale head import ")[1]))
+    assert result.exit_code == 0 and Head.load(tmp_path / "h").digest == cases()["pipnet"].head().digest
+
+
+def test_a_state_that_fits_two_networks_is_not_guessed(tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
+    result = run(tmp_path / "state.pth", "-o", tmp_path / "h", "--option", "epsilon=0.1")
+    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
+    assert "has the tensors of protopnet and tesnet, and needs --arch: say which network it is" in str(result.exception)
+
+
+def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):
+    torch.save({"fc.weight": torch.zeros(2, 3)}, tmp_path / "state.pth")
+    result = run(tmp_path / "state.pth", "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError)
+    assert f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}" in str(
+        result.exception
+    )
+    (tmp_path / "noise").write_bytes(b"noise")
+    result = run(tmp_path / "noise", "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError) and "cannot read as a checkpoint" in str(result.exception)
 
 
 def test_options_need_an_architecture(tmp_path):

@@ -13,21 +13,37 @@ computation, step by step (tests/unit/adapters/test_published.py).
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
 from verale.adapters.state import load_state, unwrap
-from verale.errors import HeadError, InputError, UsageError
+from verale.errors import HeadError, InputError, UsageError, VeraleError
 from verale.head import Box, Head, LogRatio, Negated, Similarity
 
-__all__ = ["ANYWHERE", "SIGMOID", "architecture", "choice", "distance_similarity", "head_of", "load_published"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = [
+    "ANYWHERE",
+    "SIGMOID",
+    "architecture",
+    "choice",
+    "distance_similarity",
+    "fitting",
+    "head_of",
+    "load_published",
+]
 
 ANYWHERE = Box()
 SIGMOID = Box(0, 1)
 """The domain after a sigmoid; closed, because float32 sigmoids reach 0 and 1."""
+
+_BESIDE = {"deformable": "conv_offset.0.weight"}
+"""A tensor that a network has beside those of its head, where others have the same ones."""
 
 _Choice = TypeVar("_Choice")
 
@@ -67,6 +83,36 @@ def architecture(name: str) -> Callable[..., Head]:
         raise UsageError(f"architecture {name!r} is unknown, expected one of {', '.join(ARCHITECTURES)}")
     head: Callable[..., Head] = import_module(f"verale.adapters.published.{name}").head
     return head
+
+
+def fitting(state: Mapping[str, Any]) -> list[str]:
+    """The architectures that a state dictionary may be of: those that make a head of it, with their own defaults.
+
+    Of two of which one uses all the tensors of the other, and more, only that one is listed.
+    """
+    tensors = unwrap(state)
+    used: dict[str, set[str]] = {}
+    for name in ARCHITECTURES:
+        watched = _Watched(tensors)
+        try:
+            architecture(name)(watched)
+        except VeraleError:
+            continue
+        if _BESIDE.get(name) in (None, *tensors):
+            used[name] = watched.used
+    return [name for name, keys in used.items() if not any(keys < others for others in used.values())]
+
+
+class _Watched(UserDict[str, "Tensor"]):
+    """Tensors by name that remember which were used."""
+
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        super().__init__(tensors)
+        self.used: set[str] = set()
+
+    def __getitem__(self, key: str) -> Tensor:
+        self.used.add(key)
+        return super().__getitem__(key)
 
 
 def choice(option: str, value: str, choices: dict[str, _Choice]) -> _Choice:
