@@ -112,7 +112,7 @@ def command(
     total = sum(len(paths) for paths, _ in groups)
     audited = reused = 0
     try:
-        with progress("auditing", total, unit="certificates", lines=True) as advance:
+        with progress("auditing", total, unit="certificates") as advance:
             for outcome in audit_groups(groups, jobs, None if log is None else AuditLog(log)):
                 codes.append(outcome.exit_code)
                 audited, reused = audited + 1, reused + outcome.reused

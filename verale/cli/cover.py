@@ -60,7 +60,7 @@ def command(
     covering = CoveringAudits(head, latents, kernel)
     covered: list[Covered] = []
     try:
-        with progress("covering", len(files), unit="certificates", lines=True) as advance:
+        with progress("covering", len(files), unit="certificates") as advance:
             for path in files:
                 covered.append(covering.of(path))
                 print_line(json.dumps(_record(covered[-1])) if as_json else _line(covered[-1], covering.total))

@@ -168,7 +168,7 @@ def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
         rest = f"{left} are left" if left else "nothing is left to do"
         print_line(f"{len(rows)} of {run.total} images are explained in {directory} already: {rest}", sys.stderr)
     try:
-        with progress("explaining", run.total, len(rows), lines=as_json) as advance:
+        with progress("explaining", run.total, len(rows)) as advance:
             for number, one in enumerate(chain(rows, run)):
                 explained.append(one)
                 if as_json:

@@ -12,22 +12,22 @@ __all__ = ["progress"]
 
 
 @contextmanager
-def progress(
-    label: str, total: int, done: int = 0, unit: str = "images", lines: bool = False
-) -> Iterator[Callable[[int], None]]:
+def progress(label: str, total: int, done: int = 0, unit: str = "images") -> Iterator[Callable[[int], None]]:
     """A bar with count, rate, elapsed and remaining time. There is none if stderr is not a terminal or verale logs.
+
+    Lines that are printed meanwhile stay above the bar; those to stdout, if it is another one than the terminal, go
+    where they would without a bar.
 
     Args:
         label: what is being done.
         total, done: how many units there are, and how many are done already.
         unit: of the rate.
-        lines: whether lines are printed to stdout meanwhile; if that is a terminal, there is no bar.
 
     Yields:
         A function that advances the bar by a number of units.
     """
     logs = logging.getLogger("verale").isEnabledFor(logging.INFO)
-    if not sys.stderr.isatty() or logs or (lines and sys.stdout.isatty()):
+    if not sys.stderr.isatty() or logs:
         yield lambda more: None
         return
     from rich.console import Console
@@ -53,7 +53,8 @@ def progress(
             return Text(f"{new / elapsed:.3g} {unit}/s, {left} left")
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Pace())
-    # By default, rich would redirect stdout to stderr.
-    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bar:
+    console = Console(stderr=True, soft_wrap=True)  # lines that are printed meanwhile are not broken
+    # By default, rich would redirect stdout to stderr, wherever it goes.
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task(label, total=total, completed=done)
         yield lambda more: bar.advance(task, more)

@@ -207,7 +207,7 @@ def audit(
         _report_resumed(run.begun, run.total, "certificates")
         done = 0
         try:
-            with progress("auditing", run.total, unit="certificates", lines=True) as advance:
+            with progress("auditing", run.total, unit="certificates") as advance:
                 for part in run.parts:
                     for outcome in part.outcomes:
                         codes.append(outcome.exit_code)

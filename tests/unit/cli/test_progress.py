@@ -1,4 +1,4 @@
-"""The progress bar: on a terminal only, and never beside a log or lines on the same terminal."""
+"""The progress bar: on a terminal only, never beside a log, and below the lines that are printed meanwhile."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from io import StringIO
 
 import pytest
 
+from verale.checker.output import print_line
 from verale.cli.progress import progress
 
 
@@ -53,8 +54,26 @@ def test_a_log_replaces_the_bar() -> None:
     assert printed(Terminal()) == ""
 
 
-@pytest.mark.parametrize("lines", [True, False])
-def test_lines_on_the_same_terminal_and_a_bar_exclude_each_other(lines) -> None:
-    with redirect_stdout(Terminal()):
-        assert sys.stdout.isatty()
-        assert (printed(Terminal(), lines=lines) == "") == lines
+LINE = "PROVED " + "x" * 200 + " [red] :smile: 100 %"
+"""A line that is longer than the terminal is wide, of characters that mean something to what draws the bar."""
+
+
+def test_lines_on_the_same_terminal_are_whole_and_above_the_bar() -> None:
+    screen = Terminal()
+    with redirect_stdout(Terminal()) as lines:
+        with redirect_stderr(screen), progress("auditing", 2) as advance:
+            print_line(LINE)
+            advance(2)
+        assert sys.stdout is lines and lines.getvalue() == ""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    assert LINE in re.split(r"[\r\n]+", text)
+    assert text.index(LINE) < text.rindex("2/2")
+
+
+def test_lines_that_go_elsewhere_stay_there() -> None:
+    screen = Terminal()
+    with redirect_stdout(StringIO()) as lines, redirect_stderr(screen), progress("auditing", 2) as advance:
+        print_line(LINE)
+        advance(2)
+    assert lines.getvalue() == f"{LINE}\n"
+    assert "PROVED" not in screen.getvalue() and "2/2" in screen.getvalue()
