@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr, nearest
 from verale.errors import VeraleError
 from verale.version import __version__
 
@@ -53,6 +53,14 @@ class _Commands(click.Group):
             return None
         command: click.Command = import_module(_COMMANDS[cmd_name]).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(error.message.rstrip(".") + nearest(args[0], _COMMANDS), ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

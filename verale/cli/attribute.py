@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, names, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, one_of, verbose
 
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
@@ -35,8 +35,8 @@ _MOST = 10
     default=PARADIGMS[0],
     show_default=True,
     metavar="NAME",
-    shell_complete=names(*PARADIGMS),
     help=f"{', '.join(PARADIGMS)}; patches are counted under the last two.",
+    **one_of(*PARADIGMS),
 )
 @click.option("--seed", default=0, show_default=True, metavar="S", help="The same seed gives the same explanations.")
 @click.option(

@@ -13,7 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import names, verbose
+from verale.cli.shared import one_of, verbose
 from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
 from verale.paradigms import SMALLEST, paradigms_of
@@ -41,8 +41,8 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     metavar="NAME",
     default=SMALLEST,
     show_default=True,
-    shell_complete=names(*NAMES),
     help=f"{', '.join(NAMES)}.",
+    **one_of(*NAMES),
 )
 @click.option("--overwrite", is_flag=True, help="Start again, and replace what is in DIR.")
 @verbose

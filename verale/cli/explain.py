@@ -14,7 +14,7 @@ import click
 from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, one_of, verbose
 from verale.errors import InputError, LatentsError, UsageError
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from verale.runs.table import Explained
 
 __all__ = ["command"]
+
+
+def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float | str:
+    """A number, a percentage or `auto`."""
+    try:
+        return float(value)
+    except ValueError:
+        from verale.search.tolerance import tolerances
+
+        try:
+            tolerances(value)
+        except UsageError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+        return value
 
 
 @click.command(name="explain", short_help="Explain images, one certificate each.")
@@ -44,17 +58,23 @@ __all__ = ["command"]
     default=SMALLEST,
     show_default=True,
     metavar="NAME",
-    shell_complete=names(SMALLEST, *PARADIGMS),
     help=f"{', '.join(PARADIGMS)}; or {SMALLEST}: all that the head has, and of each image the smallest is kept.",
+    **one_of(SMALLEST, *PARADIGMS),
 )
 @click.option(
     "--order",
     metavar="NAME",
-    shell_complete=names(*ORDERS),
     help="rival, or nearest: the published order. By default rival; under simplex and assignment the smaller of both.",
+    **one_of(*ORDERS),
 )
 @click.option(
-    "--tolerance", default=0.0, metavar="X", help="Widen each stated interval outward to multiples of X, such as 0.01."
+    "--tolerance",
+    default="0",
+    show_default=True,
+    metavar="X",
+    callback=_tolerance,
+    help="Widen each stated interval outward to shorter numbers: to multiples of X, such as 0.01; by at most X%, such"
+    " as 1%; or auto: for each image by the greatest percentage, up to 10%, under which it has an explanation.",
 )
 @click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
 @click.option(
@@ -86,7 +106,7 @@ def command(
     paradigm: str,
     order: str | None,
     out: str,
-    tolerance: float,
+    tolerance: float | str,
     inflate: bool,
     avoid: tuple[str, ...],
     device: str,

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, names, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, one_of, verbose
 
 if TYPE_CHECKING:
     from verale.runs.rules import RuleList, RuleSet
@@ -30,8 +30,8 @@ PARADIGMS = ("joint", "top_k", "sparse")
 @click.option(
     "--paradigm",
     metavar="NAME",
-    shell_complete=names(*PARADIGMS),
     help=f"{', '.join(PARADIGMS)}; by default joint where the head has it, otherwise top_k.",
+    **one_of(*PARADIGMS),
 )
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
 @click.option("--overwrite", is_flag=True, help="Replace the rules in OUT.")

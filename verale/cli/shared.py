@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,8 @@ __all__ = [
     "certificate_files",
     "log_to_stderr",
     "names",
+    "nearest",
+    "one_of",
     "verbose",
 ]
 
@@ -62,6 +64,26 @@ def certificate_files(paths: tuple[str, ...]) -> list[str]:
 def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """A shell completion for an option with these values. It only suggests: the command itself checks the value."""
     return lambda ctx, param, incomplete: [name for name in known if name.startswith(incomplete)]
+
+
+def one_of(*known: str) -> dict[str, Any]:
+    """What makes an option refuse, as a usage error, all but these values; shells complete them."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+        if value is not None and value not in known:
+            expected = f"expected one of {', '.join(known)}{nearest(value, known)}"
+            raise click.BadParameter(f"{value!r} is unknown, {expected}", ctx, param)
+        return value
+
+    return {"callback": check, "shell_complete": names(*known)}
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """What a message about an unknown name ends with: the nearest known one, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(given, list(known), n=1, cutoff=0.7)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

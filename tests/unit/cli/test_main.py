@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from verale import cli
 from verale.cli import main
-from verale.cli.shared import EXTRA_OF, certificate_files, names
+from verale.cli.shared import EXIT_USAGE, EXTRA_OF, certificate_files, names, nearest, one_of
 from verale.errors import InputError
 
 
@@ -74,3 +76,51 @@ def test_a_completion_suggests_what_fits() -> None:
     complete = names("rival", "nearest")
     assert complete(None, None, "") == ["rival", "nearest"]
     assert complete(None, None, "n") == ["nearest"]
+
+
+def test_the_nearest_name_is_named_where_one_is_near() -> None:
+    assert nearest("topk", ("sparse", "top_k", "projection")) == " (did you mean top_k?)"
+    assert nearest("abacus", ("sparse", "top_k", "projection")) == ""
+
+
+def test_an_option_refuses_all_but_its_names() -> None:
+    @click.command()
+    @click.option("--order", **one_of("rival", "nearest"))
+    def command(order: str | None) -> None:
+        click.echo(f"order {order}")
+
+    assert CliRunner().invoke(command, []).output == "order None\n"
+    assert CliRunner().invoke(command, ["--order", "rival"]).output == "order rival\n"
+    refused = CliRunner().invoke(command, ["--order", "nearst"])
+    assert refused.exit_code == 2
+    assert "'nearst' is unknown, expected one of rival, nearest (did you mean nearest?)" in refused.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo",),
+        ("attribute", "--head", "h", "--latents", "z", "--out", "o"),
+        ("explain", "--out", "o"),
+        ("explain", "--out", "o", "--engine", "ray"),
+        ("rules", "--head", "h", "--latents", "z", "--out", "o"),
+    ],
+    ids=" ".join,
+)
+def test_a_paradigm_that_is_misspelt_is_a_usage_error_in_every_command(arguments) -> None:
+    refused = CliRunner().invoke(cli.cli, [*arguments, "--paradigm", "topk"])
+    assert refused.exit_code == EXIT_USAGE
+    assert "'topk' is unknown, expected one of " in refused.output and "(did you mean top_k?)" in refused.output
+
+
+def test_every_command_that_takes_a_paradigm_is_in_the_test_above() -> None:
+    context = click.Context(cli.cli)
+    commands = {name: cli.cli.get_command(context, name) for name in cli.cli.list_commands(context)}
+    taking = {name for name, each in commands.items() if any("--paradigm" in one.opts for one in each.params)}
+    assert taking == {"attribute", "demo", "explain", "rules"}
+
+
+def test_a_command_that_is_misspelt_gets_the_nearest() -> None:
+    refused = CliRunner().invoke(cli.cli, ["explian", "--out", "o"])
+    assert refused.exit_code == EXIT_USAGE and "No such command 'explian' (did you mean explain?)" in refused.output
+    assert "did you mean" not in CliRunner().invoke(cli.cli, ["qqq"]).output
