@@ -261,6 +261,10 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
             "'abacus' is not one of 'arb', 'mpmath', 'both', 'proved', 'all'; see 'verale",
         ),
         (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
+        (
+            ("explain", "--out", "o", "--paradigm", "topk"),
+            "top_k, mixed (did you mean top_k?); see 'verale explain --help'",
+        ),
         (("summary",), "Missing argument 'OUT|CSV...'; see 'verale summary --help'"),
         (("completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,16 @@ def test_a_page_is_written_and_told(folder, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "4 certificates, 4 PROVED (when this page was written)" in done.stderr and done.stdout == ""
     assert (tmp_path / "new" / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_without_another_name_it_lies_in_the_folder(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "out")
+    assert report(copy).startswith(f"{copy / 'report.html'}: 4 certificates")
+    assert report(copy, "--format", "csv").startswith(f"{copy / 'report.csv'}: 4 certificates")
+    assert (copy / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert len(pd.read_csv(copy / "report.csv")) == 4
+    with pytest.raises(InputError, match=r"report\.html.*already exists; choose another -o, or say --overwrite"):
+        report(copy)
 
 
 def test_titles_and_limits(folder, tmp_path):

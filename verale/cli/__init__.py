@@ -76,6 +76,9 @@ class _Commands(click.Group):
 def cli() -> None:
     """Certified explanations of prototype networks, re-proved by an independent checker.
 
+    Begin with `verale demo`: it needs no file, and shows what the other commands do. With a network of your own, the
+    way is `verale head import`, `verale explain`, `verale audit` and `verale report`.
+
     Exit codes of every command: 0 done; 2 unknown command, option or argument; 9 a file, directory or option that
     cannot be used; 130 interrupted. `verale COMMAND --help` lists the others.
     """

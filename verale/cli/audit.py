@@ -76,10 +76,12 @@ def command(
     digest: compare it with that of the head you mean. Where the folder has another file than the given one, a warning
     says so.
 
-    Prints one verdict line for each certificate. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
-    5 malformed; 6 about another head or other latents; 7 a statement is not true of the latents; 8 not minimal; 9 a
-    file that cannot be used; 12 more work than the limit; 14 proved, but no instance is claimed; 15 not covered by
-    the proof of the kernel `proved`; 130 interrupted; 2 unknown option.
+    Prints one verdict line for each certificate.
+
+    Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head or other
+    latents; 7 a statement is not true of the latents; 8 not minimal; 9 a file that cannot be used; 12 more work than
+    the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the kernel `proved`; 130
+    interrupted; 2 unknown option.
     """
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe

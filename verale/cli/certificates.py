@@ -32,6 +32,8 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     """Write certificates as rows of a Parquet file, their bytes in the column `certificate`.
 
     The certificates are not checked. `verale audit` reads the file as it reads a folder.
+
+    Exit code: 0 written; 9 a file that cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
@@ -63,6 +65,8 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
 
     If it has latents, they go to latents.safetensors. A head beside it goes there too, and so does source.json, with
     the images that the rows name. Then DIR is a folder as `verale explain` writes it.
+
+    Exit code: 0 written; 9 a file that cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.cli.inputs import folder_of
     from verale.datasets.certificates import packed_certificates

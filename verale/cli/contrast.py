@@ -25,7 +25,7 @@ _MOST = 10
 
 
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
-@click.argument("certificate", metavar="CERT", type=click.Path())
+@click.argument("certificate", metavar="FILE", type=click.Path())
 @click.option("--class", "goal", required=True, type=int, metavar="C", help="The class that shall win.")
 @click.option(
     "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
@@ -36,7 +36,7 @@ _MOST = 10
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witness and what shows that it is one.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of lines for people.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
 @verbose
 def command(
     certificate: str,
@@ -51,6 +51,7 @@ def command(
     """Find a smallest set of statements of a proved certificate whose release lets class C win.
 
     A witness shows it: latents that satisfy all other statements and get class C. The checker verifies both exactly.
+
     Exit code: 0 found; 11 not found, which proves nothing, unless the command says that no release lets the class win;
     9 a file or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """

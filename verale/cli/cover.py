@@ -11,6 +11,7 @@ import click
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
+from verale.errors import InputError
 
 if TYPE_CHECKING:
     from verale.runs.cover import Covered
@@ -56,7 +57,7 @@ def command(
     if head is None:
         head = find_inputs(folder_of(certificates[0]), None, latents).head
     if head is None:
-        raise click.UsageError("there is no head.safetensors beside the certificates: give --head")
+        raise InputError(certificates[0], "has no head.safetensors beside it, so nothing can be proved: give --head")
     covering = CoveringAudits(head, latents, kernel)
     covered: list[Covered] = []
     try:

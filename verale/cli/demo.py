@@ -50,7 +50,7 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate.
 
     Exit code: 0 every certificate is proved; 9 a file or option that cannot be used; 130 interrupted, and the same
-    command continues.
+    command continues; 2 unknown option.
     """
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network

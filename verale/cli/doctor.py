@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 
 @click.command(name="doctor", short_help="Say what is installed, usable and missing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of lines for people.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
 def command(as_json: bool) -> None:
     """Say which versions are installed, which devices are usable, and what a missing extra would give.
 

@@ -95,7 +95,7 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
 @click.option("--batch", default=16, show_default=True, metavar="N", help="Images explained at once.")
 @click.option("--max-memory", default=4.0, show_default=True, metavar="GIB", help="Batches shrink to stay within it.")
 @click.option("--overwrite", is_flag=True, help="Start again, and replace the run in OUT, whichever it is.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each image, when it is explained.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, as soon as it is explained.")
 @ray_engine.options
 @verbose
 def command(

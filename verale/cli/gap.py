@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from verale.checker.output import print_line
+from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, verbose
 from verale.files import CERTIFICATE_SUFFIX
 
@@ -15,14 +16,18 @@ __all__ = ["command"]
 
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
-@click.argument("paths", metavar="CERT|DIR...", type=click.Path(), nargs=-1, required=True)
+@click.argument("paths", metavar="DIR|FILE...", type=click.Path(), nargs=-1, required=True)
 @click.option(
     "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificates."
 )
-@click.option("--latents", metavar="Z", type=click.Path(), help="The images' latents; by default those beside.")
+@click.option("--latents", metavar="Z", type=click.Path(), help="The images' latents; by default those beside them.")
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the proofs, one file a certificate.")
 @click.option(
-    "--seconds", default=30.0, show_default=True, metavar="N", help="How long to search for a better bound, each."
+    "--seconds",
+    default=30.0,
+    show_default=True,
+    metavar="N",
+    help="How long to search for a better bound, for each certificate.",
 )
 @click.option(
     "--kernel",
@@ -31,7 +36,7 @@ __all__ = ["command"]
     show_default=True,
     help="What proves, as for verale audit; proved and all are refused, as their proof does not cover bounds.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a certificate instead of lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(
     paths: tuple[str, ...],
@@ -54,19 +59,21 @@ def command(
 
     files, find = certificate_files(paths), inputs_finder(head, latents)
     sizes, bounds, smallest = [], [], 0
-    for file in files:
-        name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-        result = gap(file, *find(file), None if out is None else Path(out) / f"{name}.least.json", seconds, kernel)
-        sizes.append(result.certificate.size)
-        bounds.append(result.least)
-        smallest += result.is_smallest
-        if as_json:
-            print_line(json.dumps({"certificate": file, **result.record()}))
-        else:
-            print_line(
-                f"{file}: {result.certificate.size} statements under {result.certificate.paradigm}; no explanation of"
-                f" this image under top_k has fewer than {result.least}: proved"
-            )
+    with progress("bounding", len(files), unit="certificates") as advance:
+        for file in files:
+            name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
+            result = gap(file, *find(file), None if out is None else Path(out) / f"{name}.least.json", seconds, kernel)
+            sizes.append(result.certificate.size)
+            bounds.append(result.least)
+            smallest += result.is_smallest
+            if as_json:
+                print_line(json.dumps({"certificate": file, **result.record()}))
+            else:
+                print_line(
+                    f"{file}: {result.certificate.size} statements under {result.certificate.paradigm}; no explanation"
+                    f" of this image under top_k has fewer than {result.least}: proved"
+                )
+            advance(1)
     if len(files) > 1 and not as_json:
         print_line(
             f"{len(files)} explanations: mean size {sum(sizes) / len(files):.2f}, mean bound"

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from verale.checker.output import print_line
+from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, verbose
 from verale.files import CERTIFICATE_SUFFIX
+
+if TYPE_CHECKING:
+    from verale.runs.necessity import Necessity
 
 __all__ = ["command"]
 
@@ -19,16 +25,19 @@ _UNWITNESSED = 11
 
 
 @click.command(name="necessity", short_help="Show which statements are needed under any paradigm.")
-@click.argument("paths", metavar="CERT|DIR...", type=click.Path(), nargs=-1, required=True)
+@click.argument("paths", metavar="DIR|FILE...", type=click.Path(), nargs=-1, required=True)
 @click.option(
     "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificates."
 )
 @click.option(
-    "--latents", metavar="Z", type=click.Path(), help="The images' latents, to start from; by default those beside."
+    "--latents",
+    metavar="Z",
+    type=click.Path(),
+    help="The images' latents, to start from; by default those beside them.",
 )
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witnesses; one folder a certificate.")
 @click.option("--seconds", default=5.0, show_default=True, metavar="N", help="How long to search for each statement.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a certificate instead of lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(
     paths: tuple[str, ...], head: str | None, latents: str | None, out: str | None, seconds: float, as_json: bool
@@ -36,33 +45,26 @@ def command(
     """For each statement of proved certificates, search for latents that satisfy all others and get another class.
 
     The checker verifies each witness exactly. Where every statement has one, the explanation is minimal under any
-    paradigm. Exit code: 0 every statement of every certificate has a witness; 11 some have none, which proves nothing;
-    9 a file or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
+    paradigm.
+
+    Exit code: 0 every statement of every certificate has a witness; 11 some have none, which proves nothing; 9 a file
+    or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """
     from verale.cli.inputs import inputs_finder
     from verale.runs.necessity import necessity
 
     files, find = certificate_files(paths), inputs_finder(head, latents)
     witnessed = total = minimal = 0
-    for file in files:
-        name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-        folder = None if out is None else Path(out) / name if len(files) > 1 else Path(out)
-        result = necessity(file, *find(file), folder, seconds)
-        witnessed, total = witnessed + result.witnessed, total + len(result.statements)
-        minimal += result.is_minimal
-        if as_json:
-            print_line(json.dumps({"certificate": file, **result.record()}))
-            continue
-        verdict = "minimal under any paradigm" if result.is_minimal else "the others are open"
-        print_line(f"{file}: {result.witnessed} of {len(result.statements)} statements have a witness: {verdict}")
-        for each in result.statements:
-            said = ": ".join(result.certificate.statements[each.number].in_words())
-            outcome = {
-                True: f"needed: without it, class {each.rival}",
-                False: "not needed: the checker proves the class without it",
-                None: "open: no witness found, which proves nothing",
-            }[each.needed]
-            print_line(f"  {said}: {outcome}")
+    with progress("searching", len(files), unit="certificates") as advance:
+        for file in files:
+            name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
+            folder = None if out is None else Path(out) / name if len(files) > 1 else Path(out)
+            result = necessity(file, *find(file), folder, seconds)
+            witnessed, total = witnessed + result.witnessed, total + len(result.statements)
+            minimal += result.is_minimal
+            for line in [json.dumps({"certificate": file, **result.record()})] if as_json else _lines(file, result):
+                print_line(line)
+            advance(1)
     if len(files) > 1 and not as_json:
         share = f", {witnessed / total:.0%}" if total else ""
         print_line(
@@ -70,3 +72,17 @@ def command(
             " explanations are minimal under any paradigm"
         )
     sys.exit(0 if minimal == len(files) else _UNWITNESSED)
+
+
+def _lines(file: str, result: Necessity) -> Iterator[str]:
+    """The result for people."""
+    verdict = "minimal under any paradigm" if result.is_minimal else "the others are open"
+    yield f"{file}: {result.witnessed} of {len(result.statements)} statements have a witness: {verdict}"
+    for each in result.statements:
+        said = ": ".join(result.certificate.statements[each.number].in_words())
+        outcome = {
+            True: f"needed: without it, class {each.rival}",
+            False: "not needed: the checker proves the class without it",
+            None: "open: no witness found, which proves nothing",
+        }[each.needed]
+        yield f"  {said}: {outcome}"

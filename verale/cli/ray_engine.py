@@ -44,7 +44,7 @@ def options(command: Any) -> Any:
             type=click.Choice(["local", "ray"]),
             default="local",
             show_default=True,
-            help="docs/scale.md.",
+            help="local: this process; ray: many cores or machines, for large data (docs/scale.md).",
         ),
     ):
         command = option(command)

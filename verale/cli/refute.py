@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command(name="refute", short_help="Search for a counterexample to a certificate.")
-@click.argument("certificate", metavar="CERT", type=click.Path())
+@click.argument("certificate", metavar="FILE", type=click.Path())
 @click.option(
     "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
 )
@@ -24,16 +24,17 @@ __all__ = ["command"]
 )
 @click.option("--out", metavar="W", type=click.Path(), help="The file for a witness: latents of one image.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not a line for people.")
 @verbose
 def command(
     certificate: str, head: str | None, latents: str | None, out: str | None, seconds: float, as_json: bool
 ) -> None:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
-    Prints one verdict line. The checker verifies a counterexample exactly. Exit code: 4 refuted; 11 no counterexample
-    found, which proves nothing; 5 malformed; 6 about another head; 9 a file or option that cannot be used; 130
-    interrupted; 2 unknown option.
+    Prints one verdict line. The checker verifies a counterexample exactly.
+
+    Exit code: 4 refuted; 11 no counterexample found, which proves nothing; 5 malformed; 6 about another head; 9 a file
+    or option that cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.cli.inputs import inputs_finder
     from verale.runs.refute import refute

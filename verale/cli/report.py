@@ -40,7 +40,10 @@ _NEEDS = {
 @click.command(name="report", short_help="Show certificates to people.")
 @click.argument("certificates", metavar="DIR|FILE", type=click.Path())
 @click.option(
-    "-o", "--output", metavar="R", type=click.Path(), help="The file to write; of a folder by default DIR/report.html."
+    *("-o", "--output"),
+    metavar="R",
+    type=click.Path(),
+    help="The file to write; of a folder by default DIR/report.html, or DIR/report.FORMAT.",
 )
 @click.option(
     "--format",
@@ -92,8 +95,9 @@ def command(
 
     PROVED means that the checker has proved a certificate: now, or earlier, as --verdicts says. A head, and images, are
     looked for in DIR first. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
+
     Exit code: 0 the report is written, whatever it says; 9 a file or option that cannot be used, or images that
-    contradict their certificates.
+    contradict their certificates; 130 interrupted; 2 unknown option.
     """
     if output is None:
         if not Path(certificates).is_dir():
@@ -102,11 +106,11 @@ def command(
     target = Path(output)
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
-        raise UsageError(f"{output} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
+        raise UsageError(f"{target} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
     if verdicts is not None and (no_audit or minimality):
         raise UsageError("--verdicts come from an earlier audit: leave out --no-audit and --minimality")
     if check and kind != "html":
-        raise UsageError(f"--check is for pages, and {output} is no page: say --format html, or leave it out")
+        raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
     if target.exists() and not overwrite:
         raise InputError(target, "already exists; choose another -o, or say --overwrite")
     require_writable(target)

@@ -26,12 +26,14 @@ EXIT_UNSOUND = 13
     help=f"Run only some sections: {', '.join(section.name for section in SECTIONS)}.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draws.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each section instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a section, not a table for people.")
 def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
     """Run the soundness suite: lemmas, property tests, corpora, mutants, kernels, injected faults.
 
-    It tries to find mistakes in verale. Prints one row for each section. Exit code: 0 nothing is wrong; 13 something
-    is; 9 an extra that is not installed, or an unknown section; 130 interrupted; 2 unknown option.
+    It tries to find mistakes in verale. Prints one row for each section.
+
+    Exit code: 0 nothing is wrong; 13 something is; 9 an extra that is not installed, or an unknown section; 130
+    interrupted; 2 unknown option.
     """
     from verale.errors import UsageError
     from verale.soundness.suite import run

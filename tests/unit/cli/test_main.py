@@ -28,7 +28,7 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
     ("arguments", "code", "line"),
     [
         (["guess"], 2, "error: No such command 'guess'; see 'verale --help'"),
-        (["refute"], 2, "error: Missing argument 'CERT'; see 'verale refute --help'"),
+        (["refute"], 2, "error: Missing argument 'FILE'; see 'verale refute --help'"),
         (["summary", "x", "--json"], 2, "see 'verale summary --help'"),
         (["summary", "nowhere.csv"], 9, "error: nowhere.csv: there is no such file"),
     ],
