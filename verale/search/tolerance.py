@@ -36,7 +36,7 @@ class Tolerance:
     Attributes:
         step: each end moves to a multiple of this, in the units of the stated observable.
         share: each end moves to a multiple of a power of ten, the greatest that is at most this share of the
-            observable. So it moves by at most this share, and has few digits.
+            observable, but not less than 10^-8. So it moves by at most this share, and has few digits.
     """
 
     step: float = 0.0
