@@ -132,7 +132,7 @@ def test_files_that_do_not_fit_are_named(inflated, tmp_path):
     assert in_process("cover", tmp_path / "none.ale.json", "--latents", inflated.latents_path).returncode == 9
 
 
-def test_without_a_head_there_is_a_usage_error(inflated):
+def test_without_a_head_nothing_can_be_proved(inflated):
     Path(inflated.head_path).unlink()
     done = in_process("cover", inflated.certificate(0), "--latents", inflated.latents_path)
-    assert done.returncode == 2 and "give --head" in done.stderr
+    assert done.returncode == 9 and "has no head.safetensors beside it" in done.stderr and "give --head" in done.stderr
