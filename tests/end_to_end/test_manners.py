@@ -212,10 +212,11 @@ def test_v_logs_with_times(folder) -> None:
     )
 
 
-def at_a_terminal(folder: Path, *arguments: object) -> tuple[str, str]:
-    """What is printed on stdout, which is piped, and on stderr, which is a terminal."""
+def at_a_terminal(folder: Path, *arguments: object, piped: bool = True) -> tuple[str | None, str]:
+    """What is printed on stdout, if that is piped, and on stderr, which is a terminal; otherwise so are both."""
     ours, theirs = pty.openpty()
-    process = started(folder, *arguments, stderr=theirs, env={"TERM": "xterm", "COLUMNS": "120"})
+    out = subprocess.PIPE if piped else theirs
+    process = started(folder, *arguments, stdout=out, stderr=theirs, env={"TERM": "xterm", "COLUMNS": "120"})
     os.close(theirs)
     told = b""
     try:
@@ -239,6 +240,9 @@ def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
     assert re.search(r"10/10 0:00:\d\d [\d.]+ images/s, 0:00:00 left", last("explaining", err)), err
     out, err = at_a_terminal(folder, "audit", "out", "--head", "head")
     assert out.count("PROVED") == 10
+    assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
+    out, err = at_a_terminal(folder, "audit", "out", "--head", "head", piped=False)
+    assert out is None and len(re.findall(r"PROVED      out/\d{6}\.ale\.json [^\r\n]* proved[^\r\n]*\r\n", err)) == 10
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
 
 
