@@ -225,6 +225,7 @@ def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, An
         "tolerance": options.tolerance,
         "inflate": options.inflate,
         "avoid": str(options.avoid) or None,
+        "costs": str(options.costs) or None,
         "device": torch.device(options.device).type,
         "batch": batches.size,
     }

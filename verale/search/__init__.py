@@ -2,7 +2,8 @@
 
 from verale.search.avoid import Avoid
 from verale.search.batches import Batches, ImageResult, best_paradigm
+from verale.search.costs import Costs
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.smallest import NotKept
 
-__all__ = ["Avoid", "NotKept", "Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]
+__all__ = ["Avoid", "Costs", "NotKept", "Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -123,7 +124,7 @@ class Activations:
         if not isinstance(margins, LinearMargins) or self.problem.head.size > _MOST_COLUMNS:
             return None
         left = self.problem.avoid.prototypes_left(self.problem.head.size)
-        return FewestActivations(margins, self.observed, self.range, left)
+        return FewestActivations(margins, self.observed, self.range, left, self.problem.costs)
 
     def state(
         self, prototypes: list[int], upper: Tensor | None = None, lower: Tensor | None = None
@@ -160,8 +161,18 @@ class Activations:
         """The least of them."""
         return float(self.margins(stated).amin())
 
+    def cost(self, stated: StatedActivations) -> float:
+        """What the statements cost; their number, where they have no costs."""
+        costs = self.problem.costs
+        each = costs.of_prototypes(self.problem.head.size)
+        ceiling, floor = (stated.clauses.upper < torch.inf).any(), (stated.clauses.lower > -torch.inf).any()
+        return math.fsum([*map(each.__getitem__, stated.prototypes), costs.ceiling * ceiling, costs.floor * floor])
+
     def smallest(self, starts: list[tuple[StatedActivations, list[int]]], cover: Cover | None) -> ActivationExplanation:
-        """The smallest explanation that is left of some that entail the class, and of a cover.
+        """The cheapest explanation that is left of some that entail the class, and of a cover.
+
+        With costs it may also be left of all statements about activations that may be made, with the cover's clauses:
+        from these, dropping the costliest first gives what an order asks for.
 
         Args:
             starts: what each states, and the prototypes in the order in which they matter.
@@ -169,10 +180,19 @@ class Activations:
         """
         if cover is not None and self.least(self.cover(cover)) > 0:
             starts = [*starts, (self.cover(cover), cover.stated)]
-        return self.explanation(*min((self.shrunk(*start) for start in starts), key=lambda left: left[0].size))
+        if self.problem.costs:
+            starts = [*starts, self._everything(starts[-1][0].clauses)]
+        return self.explanation(*min((self.shrunk(*start) for start in starts), key=lambda left: self.cost(left[0])))
+
+    def _everything(self, clauses: Enclosure) -> tuple[StatedActivations, list[int]]:
+        """All statements about activations that may be made, the greatest activation first, and some clauses."""
+        left = self.problem.avoid.prototypes_left(self.problem.head.size)
+        order = sorted(left, key=self.observed.upper.tolist().__getitem__, reverse=True)
+        return self.state(order, clauses.upper, clauses.lower), order
 
     def shrunk(self, stated: StatedActivations, order: list[int]) -> tuple[StatedActivations, bool]:
-        """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first.
+        """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first;
+        with costs, the costliest first.
 
         Returns:
             What is left, and whether every statement is needed: without it, the bounds miss the class by more than
@@ -180,11 +200,13 @@ class Activations:
 
         Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped; every deletion is proved.
         """
-        trials: list[Trial] = [
-            *(partial(StatedActivations.without_clause, lower=lower) for lower in (False, True)),
-            *(partial(StatedActivations.without_single, prototype=prototype) for prototype in reversed(order)),
+        costs, each = self.problem.costs, self.problem.costs.of_prototypes(self.problem.head.size)
+        trials: list[tuple[float, Trial]] = [
+            (costs.ceiling, partial(StatedActivations.without_clause, lower=False)),
+            (costs.floor, partial(StatedActivations.without_clause, lower=True)),
+            *((each[j], partial(StatedActivations.without_single, prototype=j)) for j in reversed(order)),
         ]
-        return self.without_needless(stated, trials)
+        return self.without_needless(stated, [trial for _, trial in sorted(trials, key=lambda trial: -trial[0])])
 
     def without_needless(self, stated: StatedActivations, trials: Sequence[Trial]) -> tuple[StatedActivations, bool]:
         """Drop what each of some trials drops, one after the other, if the class still follows without it.

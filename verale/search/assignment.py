@@ -29,8 +29,9 @@ def explain_assignment(
     """For each image an explanation, or the reason why there is none; `most` as in `explain_spatial`.
 
     It starts from an explanation under `simplex`, which is sound here too because `assignment` is never looser. Then it
-    tries to drop each statement, those about small masses first, because they leave the smallest remainder to their
-    patch. A statement is dropped if for every rival the best prices still prove a positive margin.
+    tries to drop each statement, the costliest first, and of these those about small masses, because they leave the
+    smallest remainder to their patch. A statement is dropped if for every rival the best prices still prove a positive
+    margin.
 
     Soundness: the trials use plain floats; the result is proved from nothing but the statements and the prices.
     """
@@ -93,7 +94,7 @@ class _Trials:
 
     def __init__(self, problem: Problem, pairs: list[Pair]) -> None:
         self.pairs, self.minimal = pairs, True
-        self._monotone = not problem.tolerance
+        self._monotone, self._costs = not problem.tolerance, problem.costs
         self._low = problem.observed.lower.cpu().numpy()
         self._high = problem.observed.upper.cpu().numpy()
         self._least: Floats = domain_range(problem.head).lower.numpy()
@@ -133,7 +134,7 @@ class _Trials:
         before: list[Pair] = []
         while before != self.pairs:
             before, self.minimal = self.pairs, True
-            tried = sorted(before, key=lambda pair: self._low[pair])
+            tried = sorted(before, key=lambda pair: (-self._costs.of_pair(pair), self._low[pair]))
             self.pairs = sorted(pair for pair in tried if not self._drop(*pair))
             if self._monotone:
                 break

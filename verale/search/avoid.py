@@ -9,7 +9,7 @@ from itertools import groupby
 
 from verale.errors import UsageError
 
-__all__ = ["NONE_FOUND", "NOTHING", "Avoid"]
+__all__ = ["NONE_FOUND", "NOTHING", "Avoid", "listed_indices"]
 
 _KINDS = ("prototypes", "patches")
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
@@ -50,14 +50,7 @@ class Avoid:
             kind, colon, listed = text.partition(":")
             if not colon or kind not in _KINDS:
                 raise UsageError(f"{text!r} does not say what to avoid, expected prototypes:3,7-9 or patches:0-7")
-            for part in listed.split(","):
-                matched = _RANGE.fullmatch(part.strip())
-                if matched is None:
-                    raise UsageError(f"{text!r}: {part!r} is not an index or a range of them, such as 3 or 7-9")
-                first, last = int(matched[1]), int(matched[2] or matched[1])
-                if last < first:
-                    raise UsageError(f"{text!r}: the range {part.strip()} is empty, expected the lower index first")
-                avoided[kind] += range(first, last + 1)
+            avoided[kind] += listed_indices(text, listed)
         return cls(tuple(avoided["prototypes"]), tuple(avoided["patches"]))
 
     def __bool__(self) -> bool:
@@ -88,6 +81,20 @@ NOTHING = Avoid()
 
 NONE_FOUND = "no explanation was found"
 """The reason where clauses are not all tried, and others might serve together with what may be stated."""
+
+
+def listed_indices(text: str, listed: str) -> list[int]:
+    """The indices of a list such as "3,7-9". Raises UsageError, which shows the whole text, for another form."""
+    indices: list[int] = []
+    for part in listed.split(","):
+        matched = _RANGE.fullmatch(part.strip())
+        if matched is None:
+            raise UsageError(f"{text!r}: {part!r} is not an index or a range of them, such as 3 or 7-9")
+        first, last = int(matched[1]), int(matched[2] or matched[1])
+        if last < first:
+            raise UsageError(f"{text!r}: the range {part.strip()} is empty, expected the lower index first")
+        indices += range(first, last + 1)
+    return indices
 
 
 def _ranges(indices: tuple[int, ...]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -27,13 +28,14 @@ from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
+from verale.search.costs import UNIT_COSTS
 from verale.search.inflate import inflate
 from verale.search.joint import explain_joint, require_one_patch
 from verale.search.mixed import explain_mixed, require_mixed
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.priced import has_prices, priced_margins
 from verale.search.problem import Problem, UnexplainedError, shortened
-from verale.search.smallest import Kept, NotKept, Solution, keep_smallest, smaller, worth_trying
+from verale.search.smallest import Kept, NotKept, Solution, cheaper, keep_smallest, worth_trying
 from verale.search.sparse import explain_sparse
 from verale.search.spatial import SpatialExplanation, explain_spatial
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
@@ -117,6 +119,7 @@ class Batches:
         check_domain(head, self.images)
         require_float64(self.options.device)
         self.options.avoid.check(self.images.shape[1], head.size)
+        self.options.costs.check(self.images.shape[1], head.size)
         self.paradigm = self.options.paradigm or best_paradigm(head)
         if self.options.inflate and self.paradigm != SMALLEST:
             priced_margins(self.paradigm, head, 0, self.images.shape[1])
@@ -212,12 +215,19 @@ class _Search:
         return cls(name, spatial, ORDERS if isinstance(spatial, Simplex) else ORDERS[:1])
 
     def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
-        """For each image a solution; see `Search`."""
+        """For each image a solution; see `Search`. With costs, the search without costs is tried too."""
+        solutions = self._solutions(problem, most)
+        if problem.costs:
+            without = self._solutions(replace(problem, costs=UNIT_COSTS), most)
+            solutions = list(map(partial(cheaper, problem.costs), solutions, without))
+        return solutions
+
+    def _solutions(self, problem: Problem, most: list[float]) -> list[Solution]:
         if self.name in _OF_ACTIVATIONS:
             return _one_by_one(_OF_ACTIVATIONS[self.name], problem)
         solutions = self._spatial(problem, self.orders[0], most)
         for order in self.orders[1:]:
-            solutions = list(map(smaller, solutions, self._spatial(problem, order, most)))
+            solutions = list(map(partial(cheaper, problem.costs), solutions, self._spatial(problem, order, most)))
         return solutions
 
     def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
@@ -269,10 +279,11 @@ class _Explainer:
 
     def results(self, images: Tensor) -> list[ImageResult]:
         """One result for each of the images (N, L, D)."""
-        exact = Problem.of(self.head, images.to(self.options.device), EXACT, self.options.avoid)
+        options = self.options
+        exact = Problem.of(self.head, images.to(options.device), EXACT, options.avoid, options.costs)
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
-        for tolerance in tolerances(self.options.tolerance):
+        for tolerance in tolerances(options.tolerance):
             results |= zip(left, self._within(tolerance, exact.take(left), images[left]), strict=True)
             without = [image for image in left if isinstance(results[image].explanation, Unexplained)]
             _log.info("tolerance %s: %d of %d images are explained", tolerance, len(left) - len(without), len(left))

@@ -30,14 +30,15 @@ _SMALL = 1000
 
 @dataclass(frozen=True, eq=False)
 class Covering:
-    """The fewest statements that lift every open rival's margin above 0; all of it estimates, for the search.
+    """The cheapest statements that lift every open rival's margin above 0; all of it estimates, for the search.
 
     x_k in {0, 1} says that a_k is stated. Each end of a_j is bounded by one of the statements, y_kj <= x_k, where that
-    of a_k gains the margin of rival c the number g_ckj. Minimize sum_k x_k subject to, for every open rival,
+    of a_k gains the margin of rival c the number g_ckj. Minimize sum_k e_k x_k, where the statement about a_k costs e_k
+    (without costs 1, so that it is their number), subject to, for every open rival,
     sum_kj g_ckj y_kj >= 1, the unit being what the rival lacks, and for every end sum_k y_kj <= 1.
 
     Attributes:
-        size: P.
+        each: (P,) what statements cost.
         rivals: how many are open.
         columns: (Y,) the k of every y_kj.
         ends: (Y,) numbers the end that it bounds.
@@ -45,7 +46,7 @@ class Covering:
         direct: (R, P) gains of x itself.
     """
 
-    size: int
+    each: Any
     rivals: int
     columns: Any
     ends: Any
@@ -53,13 +54,14 @@ class Covering:
     direct: Any
 
     @classmethod
-    def of(cls, margins: LinearMargins, box: Enclosure, table: Enclosure) -> Covering:
+    def of(cls, margins: LinearMargins, box: Enclosure, table: Enclosure, each: Tensor | None = None) -> Covering:
         """The covering of one image.
 
         Args:
             margins: of the image.
             box: (P,) the activations' ranges so far.
             table: (P, P) row k has the ranges that follow from the statement about a_k.
+            each: (P,) what statements cost; 1 by default.
         """
         least = margins.lower(box[None, None])[0, 0]
         open_ = least <= 0
@@ -86,10 +88,16 @@ class Covering:
         alone = torch.bincount(end, minlength=1)[end] == 1
         direct = every.new_zeros(len(lacks), len(box.lower)).index_add_(1, column[alone], every[:, alone])
         rest = (each.cpu().numpy() for each in (column[~alone], end[~alone], every[:, ~alone], direct))
-        return cls(len(box.lower), len(lacks), *rest)
+        costs = np.ones(len(box.lower)) if each is None else each.cpu().numpy()
+        return cls(costs, len(lacks), *rest)
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return len(self.each)
 
     def relaxed(self) -> tuple[float, Tensor] | None:
-        """The least sum of x in [0, 1], and x (P,); None if there is none."""
+        """The least cost of x in [0, 1], and x (P,); None if there is none."""
         from scipy.optimize import linprog
 
         if not self.rivals:
@@ -99,7 +107,7 @@ class Covering:
         return None if result.x is None else (float(result.fun), torch.from_numpy(result.x[: self.size].copy()))
 
     def solved(self, otherwise: Tensor) -> Tensor:
-        """x (P,) in integers: the fewest, or the fewest found; `otherwise` if none are found."""
+        """x (P,) in integers: the cheapest, or the cheapest found; `otherwise` if none are found."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         if not self.rivals:
@@ -117,7 +125,7 @@ class Covering:
 
     @property
     def _costs(self) -> Any:
-        return np.concatenate([np.ones(self.size), np.zeros(len(self.columns))])
+        return np.concatenate([self.each, np.zeros(len(self.columns))])
 
     @property
     def _limits(self) -> Any:

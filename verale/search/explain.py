@@ -11,6 +11,7 @@ from verale.certificate import Certificate
 from verale.head import Head
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.batches import Batches
+from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.options import SearchOptions, Unexplained
 
 __all__ = ["explain", "explain_batches"]
@@ -28,6 +29,7 @@ def explain(
     max_memory: float = 4 * 2**30,
     inflate: bool = False,
     avoid: Avoid = NOTHING,
+    costs: Costs = UNIT_COSTS,
 ) -> list[Certificate | Unexplained]:
     """Explain the head's prediction for every image.
 
@@ -45,7 +47,7 @@ def explain(
 
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
-    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate, avoid)
+    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate, avoid, costs)
     return [result for results in explain_batches(head, latents, options) for result in results]
 
 

@@ -12,6 +12,8 @@ Which (u, v)? Prices y of the rivals that solve one relaxation bound every other
 So all pairs of a grid are bounded by the prices found so far, and the pair with the least bound is solved next, until
 no bound is below the smallest cover. Finer grids around the best pair follow.
 
+Where statements have costs, 1 is replaced by what a statement costs, and the size by the sum.
+
 These are estimates for the search; the proof is elsewhere.
 """
 
@@ -27,6 +29,7 @@ from numpy.typing import NDArray
 
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
+from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
 
 __all__ = ["Cover", "FewestActivations"]
 
@@ -89,26 +92,36 @@ class FewestActivations:
         observed: (P,) the ends that statements give.
         range: (P,) the activations' ranges over the domain, finite.
         left: the prototypes that may be stated.
+        costs: what statements cost.
     """
 
-    def __init__(self, margins: LinearMargins, observed: Enclosure, range: Enclosure, left: list[int]) -> None:
+    def __init__(
+        self,
+        margins: LinearMargins,
+        observed: Enclosure,
+        range: Enclosure,
+        left: list[int],
+        costs: Costs = UNIT_COSTS,
+    ) -> None:
         rivals = (margins.rivals[0] != margins.predicted[0]).cpu().numpy()
         self._favour: Floats = margins.positive[0].T.cpu().numpy()[rivals]
         self._against: Floats = -margins.negative[0].T.cpu().numpy()[rivals]
         self._fixed: Floats = (margins.bias - _RESERVE * margins.error)[0].cpu().numpy()[rivals]
         self._left = np.array(left, dtype=np.int64)
+        self._costs = costs
+        self._each: Floats = np.array(costs.of_prototypes(len(observed.lower)))
         self._low, self._high = observed.lower.cpu().numpy(), observed.upper.cpu().numpy()
         self._least, self._most = range.lower.cpu().numpy(), range.upper.cpu().numpy()
 
     def plain(self) -> Cover | None:
-        """The smallest cover that is found without clauses."""
+        """The cheapest cover that is found without clauses."""
         solved = self._solve(math.inf, -math.inf, math.inf)
         return None if solved is None else solved[0]
 
     def best(self) -> Cover | None:
-        """The smallest cover that is found; None where all statements that may be made do not close every rival.
+        """The cheapest cover that is found; None where all statements that may be made do not close every rival.
 
-        Of two of the same size it is the one with fewer clauses, whose lists of exempt prototypes are long to read.
+        Of two of the same cost it is the one with fewer clauses, whose lists of exempt prototypes are long to read.
         """
         ceilings, floors = np.append(np.unique(self._high), np.inf), np.append(-np.inf, np.unique(self._low))
         start = float(np.quantile(self._high, _START, method="nearest")), -math.inf
@@ -125,19 +138,26 @@ class FewestActivations:
             least: Floats = np.max([self._bounds(each, *grid) for each in prices], axis=0)
             for _ in range(programmes):
                 pair, bound = _least(least, grid, solved)
-                if bound > best.size - 1 + _ZERO:
+                if bound > self._cost(best) - self._costs.step + _ZERO:
                     break
-                found = self._solve(*pair, best.size)
+                found = self._solve(*pair, self._cost(best))
                 solved.add(pair)
                 if found is not None:
-                    best = min(best, found[0], key=_length)
+                    best = min(best, found[0], key=self._length)
                     prices.append(found[1])
                     least = np.maximum(least, self._bounds(found[1], *grid))
             ceilings, floors = _around(ceilings, grid[0], best.ceiling), _around(floors, grid[1], best.floor)
         if best.floor > -math.inf and (best.ceiling, -math.inf) not in solved:
-            found = self._solve(best.ceiling, -math.inf, best.size + 1)
-            best = min(best, best if found is None else found[0], key=_length)
+            found = self._solve(best.ceiling, -math.inf, self._cost(best) + self._costs.step)
+            best = min(best, best if found is None else found[0], key=self._length)
         return best
+
+    def _cost(self, cover: Cover) -> float:
+        clauses = (cover.ceiling < math.inf) * self._costs.ceiling + (cover.floor > -math.inf) * self._costs.floor
+        return math.fsum(self._each[cover.stated]) + clauses
+
+    def _length(self, cover: Cover) -> tuple[float, int]:
+        return self._cost(cover), cover.clauses
 
     def _box(self, ceiling: Floats, floor: Floats) -> tuple[Floats, Floats]:
         """(N, P) and (M, P) what N floors and M ceilings leave to activations that are not stated."""
@@ -148,15 +168,16 @@ class FewestActivations:
         )
 
     def _bounds(self, prices: Floats, ceilings: Floats, floors: Floats) -> Floats:
-        """(M, N) lower bounds of the size of a cover with each ceiling and each floor."""
+        """(M, N) lower bounds of the cost of a cover with each ceiling and each floor."""
         lower, upper = self._box(ceilings, floors)
         favour, against = prices @ self._favour, prices @ self._against
         gain_low = favour * (self._low - lower).clip(min=0)
         gain_high = against * (upper - self._high).clip(min=0)
         gain_low, gain_high = gain_low[:, self._left], gain_high[:, self._left]
-        beyond = np.stack([(gain + gain_low - 1).clip(min=0).sum(1) for gain in gain_high])
+        beyond = np.stack([(gain + gain_low - self._each[self._left]).clip(min=0).sum(1) for gain in gain_high])
         lacking = (upper @ against)[:, None] - lower @ favour - prices @ self._fixed
-        bounds: Floats = lacking - beyond + (ceilings < np.inf)[:, None] + (floors > -np.inf)
+        clauses = (ceilings < np.inf)[:, None] * self._costs.ceiling, (floors > -np.inf) * self._costs.floor
+        bounds: Floats = lacking - beyond + clauses[0] + clauses[1]
         return bounds
 
     def _solve(self, ceiling: float, floor: float, limit: float) -> tuple[Cover, Floats] | None:
@@ -172,31 +193,30 @@ class FewestActivations:
         if not open_.any():
             return clauses, prices
         gains = gains[open_][:, self._left] / need[open_, None]
-        relaxed = _relaxation(gains, np.zeros(gains.shape[1]), np.ones(gains.shape[1]))
+        each = self._each[self._left]
+        relaxed = _relaxation(gains, each, np.zeros(gains.shape[1]), np.ones(gains.shape[1]))
         if relaxed is None:
             return None
         prices[open_] = relaxed.prices / need[open_]
-        stated = _rounded(gains, relaxed.share)
-        most = min(limit - clauses.size, len(stated)) - 1
-        if most >= relaxed.share.sum() - _ZERO:
-            stated = _whole(gains, relaxed, int(most)) or stated
+        stated, step = _rounded(gains, each, relaxed.share), self._costs.step
+        most = min(limit - self._cost(clauses), float(each[stated].sum())) - step
+        if most >= relaxed.cost - _ZERO:
+            stated = _whole(gains, each, relaxed, most, step) or stated
         return Cover(self._left[stated].tolist(), ceiling, floor), prices
-
-
-def _length(cover: Cover) -> tuple[int, int]:
-    return cover.size, cover.clauses
 
 
 @dataclass(frozen=True)
 class _Relaxed:
-    """The least sum x with gains x >= 1 and 0 <= x <= 1.
+    """The least cost of x with gains x >= 1 and 0 <= x <= 1.
 
     Attributes:
         share: (P,) x.
+        cost: of x.
         prices: of the rows.
     """
 
     share: Floats
+    cost: float
     prices: Floats
 
 
@@ -224,34 +244,35 @@ def _around(values: Floats, grid: Floats, at: float) -> Floats:
     return between
 
 
-def _relaxation(gains: Floats, lower: Floats, upper: Floats) -> _Relaxed | None:
+def _relaxation(gains: Floats, each: Floats, lower: Floats, upper: Floats) -> _Relaxed | None:
     """The solution with lower <= x <= upper; None where even all columns do not cover, or HiGHS gives up."""
     from scipy.optimize import linprog
 
-    rows, columns = gains.shape
     if not (gains @ upper > 1).all():
         return None
     bounds = np.stack([lower, upper], 1)
-    done: Any = linprog(np.ones(columns), A_ub=-gains, b_ub=-np.ones(rows), bounds=bounds, method="highs")
-    return _Relaxed(done.x, np.maximum(-done.ineqlin.marginals, 0.0)) if done.status == 0 else None
+    done: Any = linprog(each, A_ub=-gains, b_ub=-np.ones(len(gains)), bounds=bounds, method="highs")
+    if done.status != 0:
+        return None
+    return _Relaxed(done.x, float((each * done.x).sum()), np.maximum(-done.ineqlin.marginals, 0.0))
 
 
-def _rounded(gains: Floats, share: Floats) -> list[int]:
-    """A cover, the columns with the greatest shares first.
+def _rounded(gains: Floats, each: Floats, share: Floats) -> list[int]:
+    """A cover, the columns with the greatest shares first, of those that cost the same.
 
-    Full columns are taken. Of the others, the one that covers most of what is left is taken, until nothing is left.
-    Then columns that are not needed are dropped, the smallest shares first.
+    Full columns are taken. Of the others, the one that covers most of what is left for its cost is taken, until nothing
+    is left. Then columns that are not needed are dropped, the costliest and those with the smallest shares first.
     """
     chosen = np.flatnonzero(share > 1 - _ZERO).tolist()
     left, offered = 1 - gains[:, chosen].sum(1), gains.copy()
     offered[:, chosen] = 0.0
     offered[:, share <= _ZERO] *= _ZERO  # only where rounding left a row open
     while (left > 0).any():
-        best = int(np.minimum(offered, left.clip(min=0)[:, None]).sum(0).argmax())
+        best = int((np.minimum(offered, left.clip(min=0)[:, None]).sum(0) / each.clip(min=NEARLY_FREE)).argmax())
         chosen.append(best)
         left = left - gains[:, best]
         offered[:, best] = 0.0
-    return _pruned(gains, sorted(chosen, key=lambda column: -share[column]))
+    return _pruned(gains, sorted(chosen, key=lambda column: (each[column], -share[column])))
 
 
 def _pruned(gains: Floats, chosen: list[int]) -> list[int]:
@@ -264,13 +285,15 @@ def _pruned(gains: Floats, chosen: list[int]) -> list[int]:
     return kept
 
 
-def _whole(gains: Floats, relaxed: _Relaxed, most: int) -> list[int] | None:
-    """A cover of at most `most` columns, if a short search finds one: branch and bound, depth first, taking first.
+def _whole(gains: Floats, each: Floats, relaxed: _Relaxed, most: float, step: float) -> list[int] | None:
+    """A cover that costs at most `most`, if a short search finds one: branch and bound, depth first, taking first.
+
+    Costs of different covers count as different if they differ by `step`.
 
     A column whose reduced cost exceeds what `most` leaves above the relaxation is decided: not in such a cover if its
     share is 0, in each such cover if it is 1.
     """
-    surplus, room = 1 - relaxed.prices @ gains, most - float(relaxed.share.sum()) + _ZERO
+    surplus, room = each - relaxed.prices @ gains, most - relaxed.cost + _ZERO
     taken = (-surplus > room) & (relaxed.share > 1 - _ZERO)
     (open_,) = np.nonzero(~taken & ~((surplus > room) & (relaxed.share < _ZERO)))
     if len(open_) > _FEW:
@@ -279,17 +302,18 @@ def _whole(gains: Floats, relaxed: _Relaxed, most: int) -> list[int] | None:
     need = 1 - gains[:, taken].sum(1)
     undecided = need > 0
     gains, need, best, visited = gains[undecided][:, open_], need[undecided], None, 0
-    most -= len(always)
+    most -= float(each[always].sum())
+    each = each[open_]
     stack = [(np.zeros(len(open_)), np.ones(len(open_)))]
     while stack and visited < _NODES and len(need):
         lower, upper = stack.pop()
         visited += 1
-        node = _relaxation(gains / need[:, None], lower, upper)
-        if node is None or node.share.sum() > most + _ZERO:
+        node = _relaxation(gains / need[:, None], each, lower, upper)
+        if node is None or node.cost > most + _ZERO:
             continue
-        found = _rounded(gains / need[:, None], node.share)
-        if len(found) <= most:
-            best, most = [*always, *open_[found].tolist()], len(found) - 1
+        found = _rounded(gains / need[:, None], each, node.share)
+        if (cost := float(each[found].sum())) <= most:
+            best, most = [*always, *open_[found].tolist()], cost - step
         branch = int(np.where(np.abs(node.share - 0.5) < 0.5 - _ZERO, node.share, -1.0).argmax())
         without, with_ = upper.copy(), lower.copy()
         without[branch], with_[branch] = 0.0, 1.0

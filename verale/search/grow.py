@@ -14,6 +14,7 @@ from verale.bounds import SpatialParadigm, pooling_of, put, take
 from verale.bounds.pooling import slots
 from verale.rounding import Enclosure
 from verale.search.candidates import Needs, candidate_pairs
+from verale.search.costs import NEARLY_FREE
 from verale.search.problem import Pair, Problem
 
 __all__ = ["Growth", "given_up", "grow"]
@@ -51,7 +52,7 @@ def grow(problem: Problem, paradigm: SpatialParadigm[R], most: Sequence[float] |
     high) or one that may exceed it (to prove it low). As many patches as the rival's deficit calls for, at most
     _STATEMENTS_PER_ROUND, get one statement each: either the named prototype (another one where that is avoided), or
     the one that explains most of what is unknown of the latent. The one that leaves the smaller sum of open deficits
-    wins, the latter on a tie.
+    wins, the latter on a tie. Where statements have costs, what they gain is divided by what they cost.
 
     Args:
         problem: N images of L patches.
@@ -142,6 +143,8 @@ class _GrowingImages:
         self._attained = dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).min(1).indices
         self._actual = (problem.activations.lower + problem.activations.upper) / 2
         self._each = torch.arange(len(problem), device=ranges.lower.device)
+        costs = problem.costs.of_pairs(problem.patches, problem.head.size).to(ranges.lower)
+        self._costs = costs.clamp(min=NEARLY_FREE) if problem.costs else None  # (L, P)
         self._most = torch.tensor(most, dtype=torch.float64, device=ranges.lower.device)
         self._rounds = 0
 
@@ -164,6 +167,9 @@ class _GrowingImages:
         done = self._done
         needs = Needs(favour, against, loss, self._problem.observed, self._least, self._attained, done)
         patch, prototype, promise = candidate_pairs(needs, self._pooled)
+        if self._costs is not None:
+            worth = (promise / self._costs[patch, prototype]).argsort(dim=1, descending=True, stable=True)
+            patch, prototype, promise = (part.gather(1, worth) for part in (patch, prototype, promise))
         open_ = ~(margin > 0)
         stated = self._stated.flatten(1).sum(1)
         hopeless = stated > self._most
@@ -199,6 +205,8 @@ class _GrowingImages:
         explained = self._paradigm.pursue(current, (observed.lower + observed.upper) / 2)
         open_ = ~self._stated[image, patch] & self._left[patch]
         named = torch.where(self._left[patch, named], named, open_.int().argmax(1))
+        if self._costs is not None:
+            explained = explained / self._costs[patch]
         pursued = explained.masked_fill(~open_, -torch.inf).argmax(1)
         pursued = torch.where(open_.gather(1, pursued[:, None])[:, 0], pursued, named)
         options = torch.stack([pursued, named], 1)
@@ -208,7 +216,12 @@ class _GrowingImages:
         extended = self._paradigm.extend(take(current, twice), options.flatten(), observed[twice, options.flatten()])
         boxes = self._pooled.trial(image, patch, extended.range.view(len(each), 2, -1))
         margins = self._margins_of(image, boxes)
-        best = margins.clamp(max=0).sum(-1).argmax(1)
+        gained = margins.clamp(max=0).sum(-1)
+        if self._costs is not None:
+            gained = (gained - self._margins[image].clamp(max=0).sum(-1)[:, None]) / self._costs[
+                patch[:, None], options
+            ]
+        best = gained.argmax(1)
 
         self.rows = put(self.rows, index, take(extended, 2 * each + best))
         stated = options[each, best]

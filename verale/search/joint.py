@@ -7,6 +7,7 @@ where it leaves the least to prove, and dropped again. What is found is proved b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from verale.bounds import Joint, Projection, activation_range
 from verale.errors import UsageError
+from verale.search.costs import NEARLY_FREE
 from verale.search.needed import inner_margins
 from verale.search.problem import Problem
 from verale.search.spatial import UNSETTLED, SpatialExplanation
@@ -74,6 +76,7 @@ class _Search:
         self._tried = 0  # all smaller sets are
         self._left = problem.avoid.prototypes_left(problem.head.size) if problem.avoid.patches_left(1) else []
         middle = (problem.observed.lower + problem.observed.upper)[0] / 2
+        self._costs: list[float] = problem.costs.of_pairs(1, problem.head.size)[0].tolist()
         self._estimates = _Estimates.of(joint, int(self._predicted), middle)
 
     def run(self) -> SpatialExplanation | str:
@@ -92,19 +95,37 @@ class _Search:
         return SpatialExplanation([(0, j) for j in stated], proved, minimal)
 
     def _among_all(self) -> tuple[list[int], Tensor] | None:
-        """The best one of the smallest sets, while there are not too many of a size."""
+        """The best one of the smallest sets, while there are not too many of a size; with costs the cheapest one."""
+        found: tuple[list[int], Tensor] | None = None
+        cheapest = sorted(self._costs[j] for j in self._left)
         for count in range(1, len(self._left) + 1):
             if comb(len(self._left), count) * self._problem.head.classes > _TRIALS or count > self._most:
-                return None
+                break
+            if found is not None and sum(cheapest[:count]) >= self._of(found[0]):
+                break
             self._tried = count
             sets = self._sets(list(combinations(self._left, count)))
             least = torch.cat([self._estimates.of_sets(some).amin(1) for some in torch.split(sets, _AT_ONCE)])
-            best = least.topk(min(_PROVED, len(least)))
-            for chosen in sets[best.indices[best.values > 0]].tolist():
+            for chosen in sets[self._first(sets, least)].tolist():
+                if found is not None and self._of(chosen) >= self._of(found[0]):
+                    break
                 margins = self._margins(chosen)
                 if bool((margins > 0).all()):
-                    return chosen, margins
-        return None
+                    found = chosen, margins
+                    break
+        return found
+
+    def _of(self, stated: Sequence[int]) -> float:
+        """What statements cost."""
+        return math.fsum(map(self._costs.__getitem__, stated))
+
+    def _first(self, sets: Tensor, least: Tensor) -> Tensor:
+        """The indices of some sets (M, n) to prove first, by their least margins (M,): with costs, of the cheapest."""
+        if self._problem.costs:
+            costs = least.new_tensor(self._costs)[sets].sum(1).masked_fill(least <= 0, torch.inf)
+            least = least.masked_fill(costs > costs.amin(), -torch.inf)
+        first = least.topk(min(_PROVED, len(least)))
+        return first.indices[first.values > 0]
 
     def _grown(self) -> tuple[list[int], Tensor] | None:
         """Statements that are added one by one until the class follows, less those that are not needed."""
@@ -115,7 +136,11 @@ class _Search:
             sets = self._sets([[*stated, j] for j in others])
             margins = torch.cat([self._estimates.of_sets(some) for some in torch.split(sets, _AT_ONCE)])
             open_ = margins.clamp(max=0).sum(1)
-            best = int(torch.where(open_ < 0, open_, margins.amin(1).clamp(min=0)).argmax())
+            worth = torch.where(open_ < 0, open_, margins.amin(1).clamp(min=0))
+            if self._problem.costs:
+                each = worth.new_tensor([self._costs[j] for j in others]).clamp(min=NEARLY_FREE)
+                worth = torch.where(open_ < 0, worth * each, worth / each)
+            best = int(worth.argmax())
             stated.append(others[best])
             if bool((margins[best] > 0).all()):
                 proved = self._margins(stated)
@@ -123,7 +148,7 @@ class _Search:
                     break
         if proved is None or not bool((proved > 0).all()):
             return None
-        for j in list(stated):
+        for j in sorted(stated, key=lambda j: -self._costs[j]):
             left = [k for k in stated if k != j]
             if bool((self._estimates.of_sets(self._sets([left])) > 0).all()) if left else False:
                 margins = self._margins(left)

@@ -26,7 +26,7 @@ from verale.bounds.pooling import activation_range
 from verale.errors import UsageError
 from verale.head import Head, Linear, digest, evaluate
 
-__all__ = ["least_document"]
+__all__ = ["least_document", "require_bounds"]
 
 _Vector = NDArray[np.float64]
 
@@ -59,6 +59,12 @@ class _Node:
     children: tuple[_Node, ...] = ()
 
 
+def require_bounds(head: Head) -> None:
+    """Raise UsageError, which says why, unless a lower bound can be found for a head."""
+    if not isinstance(head.readout, Linear):
+        raise UsageError(f"the readout is {head.readout.kind}, expected linear: no bound is known for others")
+
+
 def least_document(head: Head, image: Tensor, seconds: float = math.inf) -> tuple[int, bytes]:
     """The best lower bound k that is found, and the document that proves it.
 
@@ -70,8 +76,7 @@ def least_document(head: Head, image: Tensor, seconds: float = math.inf) -> tupl
     Raises:
         UsageError: another readout.
     """
-    if not isinstance(head.readout, Linear):
-        raise UsageError(f"the readout is {head.readout.kind}, expected linear: no bound is known for others")
+    require_bounds(head)
     search = _Search.of(head, image)
     root = _Node((-math.inf, math.inf), (-math.inf, math.inf))
     least = search.run(root, monotonic() + seconds)

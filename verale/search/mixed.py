@@ -19,6 +19,7 @@ from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
 from verale.search.avoid import NONE_FOUND
+from verale.search.costs import Costs
 from verale.search.covering import Covering
 from verale.search.grow import grow
 from verale.search.problem import Pair, Problem, UnexplainedError
@@ -89,6 +90,10 @@ class _Clauses:
         """How many there are."""
         return (self.ceiling is not None) + (self.floor is not None)
 
+    def cost(self, costs: Costs) -> float:
+        """What they cost."""
+        return (self.ceiling is not None) * costs.ceiling + (self.floor is not None) * costs.floor
+
     def cut(self, box: Enclosure) -> Enclosure:
         """(P,) ranges of the activations, cut by what the clauses say."""
         return Enclosure.unchecked(
@@ -107,7 +112,7 @@ def require_mixed(head: Head) -> None:
 
 
 def explain_mixed(problem: Problem) -> ActivationExplanation:
-    """The smallest explanation found of the only image of a problem.
+    """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
     Statements about activations are chosen so that they cover what every rival lacks (`Covering`), for several
     ceilings, and after none or some of the statements about patches with which projection begins. Whatever is then not
@@ -121,8 +126,7 @@ def explain_mixed(problem: Problem) -> ActivationExplanation:
     image = _Image(problem)
     pairs = grow(problem, image.projection)[0][0].pairs
     for count in sorted({0, min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
-        if image.best is None or count < len(image.best.statements):
-            image.begin_with(pairs[:count])
+        image.begin_with(pairs[:count])
     if image.best is None:
         reason = NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
         raise UnexplainedError(reason)
@@ -170,7 +174,7 @@ class _Patches:
 
 
 class _Image:
-    """One image, and the smallest explanation of it so far, `best`."""
+    """One image, and the cheapest explanation of it so far, `best`."""
 
     def __init__(self, problem: Problem) -> None:
         if not isinstance(problem.margins, LinearMargins):
@@ -189,10 +193,14 @@ class _Image:
         self._ceilings: dict[int, _Clause] = {}
         self._floors: dict[int, _Clause] = {}
         self._level: Level = None
+        self._costs = problem.costs
+        self._each = torch.tensor(problem.costs.of_prototypes(problem.head.size), dtype=torch.float64, device=device)
         self.best: ActivationExplanation | None = None
 
     def begin_with(self, pairs: list[Pair]) -> None:
-        """Look for explanations that begin with these pairs."""
+        """Look for explanations that begin with these pairs, unless these alone cost more than the best one."""
+        if self.best is not None and self._of_pairs(pairs) >= self._cost:
+            return
         base = _Patches(self._problem, self.projection, pairs)
         if self._few:
             self._begin_with_few(base)
@@ -205,8 +213,8 @@ class _Image:
     def _begin_with_few(self, base: _Patches) -> None:
         """Of few prototypes: at most two statements about activations, then coverings for several pairs of clauses."""
         for kept in (self._none, *self._single()):
-            most = min(3, self._size - 1 - len(base.pairs) - int(kept.sum()))
-            if most > 1 and (added := self._added(base.box, kept, int(most))) is not None:
+            most = self._cost - self._costs.step - self._of_pairs(base.pairs) - self._of(kept)
+            if most > self._costs.step and (added := self._added(base.box, kept, most)) is not None:
                 self._keep(self._dropped(base.copy(), *added))
         values = {} if self._size <= _SMALL + len(base.pairs) else self._pair_values(base.box)
         for levels in sorted(values, key=values.__getitem__)[:_TRIED]:
@@ -216,6 +224,19 @@ class _Image:
     def _size(self) -> float:
         """Of the best explanation."""
         return math.inf if self.best is None else len(self.best.statements)
+
+    @property
+    def _cost(self) -> float:
+        """Of the best explanation."""
+        return math.inf if self.best is None else self._costs.total(self.best.statements)
+
+    def _of(self, stated: Tensor) -> float:
+        """What statements about activations cost."""
+        return float(self._each[stated].sum())
+
+    def _of_pairs(self, pairs: Sequence[Pair]) -> float:
+        """What statements about patches cost."""
+        return math.fsum(map(self._costs.of_pair, pairs))
 
     def _single(self) -> Tensor:
         """(K, P) bool, the sets of one activation that may be stated."""
@@ -228,7 +249,7 @@ class _Image:
         return Enclosure(table.lower.masked_fill(avoided, -torch.inf), table.upper.masked_fill(avoided, torch.inf))
 
     def _values(self, base: Enclosure) -> dict[int, float]:
-        """About how many statements some ceilings need."""
+        """About what the statements cost that some ceilings need."""
         last = len(self._highest) - 1
         values = {level: self._relaxed(base, (level, None)) for level in sorted({int(s * last) for s in _LEVELS})}
         for _ in range(_CLOSER):
@@ -240,7 +261,7 @@ class _Image:
         return values
 
     def _pair_values(self, base: Enclosure) -> dict[tuple[Level, Level], float]:
-        """About how many statements some pairs of ceiling and floor need."""
+        """About what the statements cost that some pairs of ceiling and floor need."""
         ceilings, floors = self._levels()
         return {levels: self._relaxed(base, levels) for levels in product(ceilings[::_STEP], floors[::_STEP])}
 
@@ -291,13 +312,13 @@ class _Image:
         return bool((self._margins(self._box(base, stated, clauses)) > 0).all())
 
     def _covering(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Covering:
-        return Covering.of(self._linear, self._box(base, stated, clauses), self._table)
+        return Covering.of(self._linear, self._box(base, stated, clauses), self._table, self._each)
 
     def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
-        """About how many statements a pair of ceiling and floor needs, the pair counted."""
+        """About what the statements cost that a pair of ceiling and floor needs, the pair counted."""
         clauses = self._clauses(levels)
         relaxed = self._covering(base, self._none, clauses).relaxed()
-        return math.inf if relaxed is None else relaxed[0] + clauses.size
+        return math.inf if relaxed is None else relaxed[0] + clauses.cost(self._costs)
 
     def _chosen(self, base: Enclosure, clauses: _Clauses) -> list[int]:
         """Statements about activations that entail the class, the surest first."""
@@ -337,7 +358,8 @@ class _Image:
     def _dropped(
         self, patches: _Patches, stated: Tensor, clauses: _Clauses, order: Sequence[int] = ()
     ) -> ActivationExplanation | None:
-        """What is left of an explanation from which nothing can be dropped: the clauses are tried first.
+        """What is left of an explanation from which nothing can be dropped: the clauses are tried first, then the
+        costliest statements.
 
         Args:
             order: the statements about activations, the most useful first.
@@ -345,13 +367,14 @@ class _Image:
         for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), _Clauses()):
             if fewer.size < clauses.size and self._proved(patches.box, stated, fewer):
                 clauses = fewer
-        for pair in reversed(patches.pairs.copy()):
+        for pair in sorted(patches.pairs, key=self._costs.of_pair)[::-1]:
             ranges, box = patches.without(pair)
             if self._proved(box, stated, clauses):
                 patches.drop(pair, ranges, box)
         while self._few and (exchanged := self._exchanged(patches.box, stated, clauses)) is not None:
             (stated, clauses), order = exchanged, ()
-        for k in reversed(order or stated.nonzero()[:, 0].tolist()):
+        each: list[float] = self._each.tolist()
+        for k in sorted(order or stated.nonzero()[:, 0].tolist(), key=each.__getitem__)[::-1]:
             stated[k] = False
             if not self._proved(patches.box, stated, clauses):
                 stated[k] = True
@@ -363,32 +386,33 @@ class _Image:
         return ActivationExplanation(statements, margins, minimal=False)
 
     def _exchanged(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> tuple[Tensor, _Clauses] | None:
-        """The same with fewer statements: some are removed, one is added, and ceiling and floor are chosen anew.
+        """The same with fewer or cheaper statements: some are removed, one is added, and the clauses are chosen anew.
 
         None if that fails.
         """
         members = stated.nonzero()[:, 0].tolist()
         for count in range(_REMOVED + 1):
-            most = min(clauses.size + count - 1, 3)
-            for removed in islice(combinations(members, count), _SWAPS if most >= 0 else 0):
+            for removed in islice(combinations(members, count), _SWAPS):
+                most = clauses.cost(self._costs) + float(self._each[list(removed)].sum()) - self._costs.step
                 kept = stated.clone()
                 kept[list(removed)] = False
-                if (added := self._added(base, kept, most)) is not None:
+                if most >= 0 and (added := self._added(base, kept, most)) is not None:
                     return added
         return None
 
-    def _added(self, base: Enclosure, kept: Tensor, most: int) -> tuple[Tensor, _Clauses] | None:
-        """Statements with at most one more about an activation, and a ceiling and a floor, `most` in all; None if none.
+    def _added(self, base: Enclosure, kept: Tensor, most: float) -> tuple[Tensor, _Clauses] | None:
+        """Statements with at most one more about an activation, and a ceiling and a floor, which together cost at most
+        `most`; None if none.
 
-        The fewest are chosen, and of these what leaves the greatest least margin.
+        The cheapest are chosen, and of these what leaves the greatest least margin.
         """
         ceilings, floors = self._levels()
         least = self._least(base, kept)
-        sizes = self._sizes.masked_fill(least <= 0, most + 1)
-        fewest = int(sizes.amin())
-        if fewest > most:
+        costs = self._added_costs.masked_fill(least <= 0, math.inf)
+        cheapest = float(costs.amin())
+        if cheapest > most or math.isinf(cheapest):
             return None
-        best = least.masked_fill(sizes > fewest, -math.inf).argmax()
+        best = least.masked_fill(costs > cheapest, -math.inf).argmax()
         added, ceiling, floor = (int(index) for index in torch.unravel_index(best, least.shape))
         stated, clauses = kept.clone(), self._clauses((ceilings[ceiling], floors[floor]))
         if added < len(stated):
@@ -421,15 +445,13 @@ class _Image:
         return torch.stack([self._clauses((None, level)).cut(self._range).lower for level in self._levels()[1]])
 
     @cached_property
-    def _sizes(self) -> Tensor:
-        """(P + 1, G, F) how many statements `_least` adds, clauses counted."""
+    def _added_costs(self) -> Tensor:
+        """(P + 1, G, F) what the statements cost that `_least` adds, clauses counted."""
         ceilings, floors = (
-            torch.tensor([level is not None for level in levels], device=self._none.device).int()
-            for levels in self._levels()
+            cost * self._each.new_tensor([level is not None for level in levels])
+            for levels, cost in zip(self._levels(), (self._costs.ceiling, self._costs.floor), strict=True)
         )
-        one = torch.ones(len(self._none) + 1, dtype=torch.int32, device=self._none.device)
-        one[-1] = 0
-        return one[:, None, None] + ceilings[:, None] + floors
+        return torch.cat([self._each, self._each.new_zeros(1)])[:, None, None] + ceilings[:, None] + floors
 
     def _statements(self, stated: Tensor, clauses: _Clauses) -> list[Statement]:
         """The statements about activations, and the clauses."""
@@ -442,5 +464,5 @@ class _Image:
         return own
 
     def _keep(self, explanation: ActivationExplanation | None) -> None:
-        if explanation is not None and (self.best is None or len(explanation.statements) < len(self.best.statements)):
+        if explanation is not None and self._costs.total(explanation.statements) < self._cost:
             self.best = explanation

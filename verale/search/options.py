@@ -9,6 +9,7 @@ import torch
 from verale.errors import UsageError
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
+from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.tolerance import LEAST_TOLERANCE, tolerances
 
 __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
@@ -48,6 +49,7 @@ class SearchOptions:
         inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
             `verale.search.priced.PRICED`.
         avoid: patches and prototypes that no statement may be about.
+        costs: what each statement costs; of the explanations that are found, the cheapest is kept.
     """
 
     paradigm: str | None = None
@@ -58,6 +60,7 @@ class SearchOptions:
     max_memory: float = 4 * 2**30
     inflate: bool = False
     avoid: Avoid = NOTHING
+    costs: Costs = UNIT_COSTS
 
     def __post_init__(self) -> None:
         if self.paradigm is not None and self.paradigm not in (*PARADIGMS, SMALLEST):

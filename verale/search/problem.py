@@ -12,6 +12,7 @@ from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
 from verale.search.avoid import NOTHING, Avoid
+from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.tolerance import EXACT, Tolerance
 
 __all__ = ["NOISE", "Pair", "Problem", "UnexplainedError", "shortened"]
@@ -42,6 +43,7 @@ class Problem:
         settled: (N,) the least margin when every observable is stated. Where it is not positive, no class certainly
             beats all others, so no class can be entailed.
         avoid: what must not be stated.
+        costs: what statements cost.
     """
 
     head: Head
@@ -52,9 +54,17 @@ class Problem:
     margins: Margins
     settled: Tensor
     avoid: Avoid = NOTHING
+    costs: Costs = UNIT_COSTS
 
     @classmethod
-    def of(cls, head: Head, images: Tensor, tolerance: Tolerance = EXACT, avoid: Avoid = NOTHING) -> Problem:
+    def of(
+        cls,
+        head: Head,
+        images: Tensor,
+        tolerance: Tolerance = EXACT,
+        avoid: Avoid = NOTHING,
+        costs: Costs = UNIT_COSTS,
+    ) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
@@ -63,7 +73,9 @@ class Problem:
         logits = read_out(head, (activations.lower + activations.upper) / 2)
         margins = margins_of(head, logits.argmax(1), images.shape[1])
         settled = margins.lower(activations[:, None])[:, 0].amin(1)
-        return cls(head, images.shape[1], observed, activations, EXACT, margins, settled, avoid).widened(tolerance)
+        return cls(head, images.shape[1], observed, activations, EXACT, margins, settled, avoid, costs).widened(
+            tolerance
+        )
 
     def widened(self, tolerance: Tolerance) -> Problem:
         """The same images, observed exactly here, with wider statements."""
@@ -125,6 +137,7 @@ class Problem:
             self.margins.take(images),
             self.settled[images],
             self.avoid,
+            self.costs,
         )
 
     def dissimilarities(self) -> Tensor:

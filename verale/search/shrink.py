@@ -106,7 +106,8 @@ class _Shrinker:
         return self._needed
 
     def _best(self) -> list[Pair]:
-        """The undecided statements: by the margin left without them or, under an ordered paradigm, the last first.
+        """The undecided statements: the costliest first, and of these by the margin left without them; or, under an
+        ordered paradigm, the last first.
 
         In an order, each statement was chosen for the bounds that the earlier ones gave. Dropping the last one leaves
         the bounds of all others as they were.
@@ -115,6 +116,8 @@ class _Shrinker:
             return list(reversed(self._undecided))
         if self._rank is not None:
             return sorted(self._undecided, key=self._rank.__getitem__)
+        if costs := self._problem.costs:
+            return sorted(self._undecided, key=lambda pair: (-costs.of_pair(pair), -self._undecided[pair]))
         return sorted(self._undecided, key=lambda pair: -self._undecided[pair])
 
     def _decide(self, pair: Pair, margin: float) -> None:

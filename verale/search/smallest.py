@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from verale.certificate import Prices, Statement
 from verale.paradigms import PARADIGMS, paradigms_of
+from verale.search.costs import Costs
 from verale.search.problem import Problem
 
-__all__ = ["NotKept", "Kept", "Search", "Solution", "keep_smallest", "smaller", "worth_trying"]
+__all__ = ["NotKept", "Kept", "Search", "Solution", "cheaper", "keep_smallest", "worth_trying"]
 
 Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
 """Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints; or the
@@ -68,26 +70,29 @@ def worth_trying(geometry: str, patches: int) -> list[str]:
 
 
 def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
-    """For each image the smallest solution; of two of the same size, that of the earlier search.
+    """For each image the cheapest solution, the smallest one without costs; on a tie, that of the earlier search.
 
     A search is told how many statements it may use to win. One that gives up has no explanation, and says so.
     """
+    costs = problem.costs
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
     for search in searches:
-        most = [min(map(_size, given), default=math.inf) - 1 for given in solved]
+        most = [
+            costs.statements_below(min((_cost(costs, each) for each in given), default=math.inf)) for given in solved
+        ]
         for given, solution in zip(solved, search.solve(problem, most), strict=True):
             given.append(solution)
     names = [search.name for search in searches]
-    return [_kept(names, given) for given in solved]
+    return [_kept(costs, names, given) for given in solved]
 
 
-def smaller(first: Solution, second: Solution) -> Solution:
-    """The solution with fewer statements, the first on a tie."""
-    return min(first, second, key=_size)
+def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
+    """The solution that costs less, the first on a tie."""
+    return min(first, second, key=partial(_cost, costs))
 
 
-def _kept(names: list[str], solutions: list[Solution]) -> Kept:
-    best = min(range(len(names)), key=lambda index: _size(solutions[index]))
+def _kept(costs: Costs, names: list[str], solutions: list[Solution]) -> Kept:
+    best = min(range(len(names)), key=lambda index: _cost(costs, solutions[index]))
     others = tuple(
         NotKept(name, None, solution) if isinstance(solution, str) else NotKept(name, len(solution[0]))
         for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
@@ -96,5 +101,5 @@ def _kept(names: list[str], solutions: list[Solution]) -> Kept:
     return Kept(names[best], solutions[best], others)
 
 
-def _size(solution: Solution) -> float:
-    return math.inf if isinstance(solution, str) else len(solution[0])
+def _cost(costs: Costs, solution: Solution) -> float:
+    return math.inf if isinstance(solution, str) else costs.total(solution[0])

@@ -87,24 +87,39 @@ def test_without_clauses_none_is_stated():
 
 def test_rows_that_all_columns_leave_open_have_no_cover():
     zeros, ones = np.zeros(3), np.ones(3)
-    assert fewest._relaxation(np.array([[0.3, 0.3, 0.3]]), zeros, ones) is None
-    relaxed = fewest._relaxation(np.array([[0.3, 0.3, 0.9]]), zeros, ones)
+    assert fewest._relaxation(np.array([[0.3, 0.3, 0.3]]), ones, zeros, ones) is None
+    relaxed = fewest._relaxation(np.array([[0.3, 0.3, 0.9]]), ones, zeros, ones)
     assert relaxed.share.sum() == pytest.approx(1 + 0.1 / 0.3)
-    assert sorted(fewest._rounded(np.array([[0.3, 0.3, 0.9]]), relaxed.share)) in ([0, 2], [1, 2])
+    assert sorted(fewest._rounded(np.array([[0.3, 0.3, 0.9]]), ones, relaxed.share)) in ([0, 2], [1, 2])
 
 
 def test_a_row_that_rounding_leaves_open_is_closed_by_other_columns():
     gains = np.array([[1 - 1e-9, 0.0, 0.5], [0.0, 1.0, 0.0]])
-    assert sorted(fewest._rounded(gains, np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
+    assert sorted(fewest._rounded(gains, np.ones(3), np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
 
 
 def test_whole_numbers_beat_the_rounded_relaxation():
     """Five rows in a circle, each covered by two neighbouring columns: three columns are needed, and are enough."""
-    gains = np.eye(5) + np.roll(np.eye(5), 1, axis=1)
-    relaxed = fewest._relaxation(gains, np.zeros(5), np.ones(5))
-    assert relaxed.share.sum() == pytest.approx(2.5)
-    assert len(fewest._whole(gains, relaxed, 3)) == 3
-    assert fewest._whole(gains, relaxed, 2) is None
-    assert (
-        fewest._whole(np.tile(gains, 20), fewest._Relaxed(np.tile(relaxed.share / 20, 20), relaxed.prices), 3) is None
+    gains, ones = np.eye(5) + np.roll(np.eye(5), 1, axis=1), np.ones(5)
+    relaxed = fewest._relaxation(gains, ones, np.zeros(5), ones)
+    assert relaxed.cost == pytest.approx(2.5)
+    assert len(fewest._whole(gains, ones, relaxed, 3, 1)) == 3
+    assert fewest._whole(gains, ones, relaxed, 2, 1) is None
+    many = fewest._Relaxed(np.tile(relaxed.share / 20, 20), relaxed.cost, relaxed.prices)
+    assert fewest._whole(np.tile(gains, 20), np.ones(100), many, 3, 1) is None
+
+
+def test_whole_numbers_cost_least():
+    """Three columns of the circle are needed; of the five covers by three, the one without the two costly ones."""
+    gains, each = np.eye(5) + np.roll(np.eye(5), 1, axis=1), np.array([1.0, 5.0, 1.0, 1.0, 1.5])
+    relaxed = fewest._relaxation(gains, each, np.zeros(5), np.ones(5))
+    cheapest = min(
+        (
+            sum(each[list(chosen)])
+            for count in range(6)
+            for chosen in combinations(range(5), count)
+            if (gains[:, list(chosen)].sum(1) >= 1).all()
+        )
     )
+    chosen = fewest._whole(gains, each, relaxed, 20.0, 1e-6)
+    assert each[chosen].sum() == cheapest >= relaxed.cost

@@ -14,8 +14,9 @@ from verale.checker import Auditor, Status
 from verale.head import Head, Softmax, Threshold, as_patches
 from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
 from verale.search import Batches, NotKept, SearchOptions
+from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
-from verale.search.smallest import keep_smallest, smaller, worth_trying
+from verale.search.smallest import cheaper, keep_smallest, worth_trying
 
 
 def results_of(head, latents, paradigm, **options):
@@ -49,10 +50,10 @@ def test_the_smallest_is_kept_the_earlier_on_a_tie_and_each_is_told_what_it_has_
     assert [each.paradigm for each in tie] == ["a", "b"]
 
 
-def test_a_reason_is_never_smaller():
+def test_a_reason_is_never_cheaper():
     solution = ([], [], True, ())
-    assert smaller("why", solution) == smaller(solution, "why") == solution
-    assert smaller("why", "or why") == "why"
+    assert cheaper(UNIT_COSTS, "why", solution) == cheaper(UNIT_COSTS, solution, "why") == solution
+    assert cheaper(UNIT_COSTS, "why", "or why") == "why"
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
