@@ -114,12 +114,10 @@ def test_whole_numbers_cost_least():
     gains, each = np.eye(5) + np.roll(np.eye(5), 1, axis=1), np.array([1.0, 5.0, 1.0, 1.0, 1.5])
     relaxed = fewest._relaxation(gains, each, np.zeros(5), np.ones(5))
     cheapest = min(
-        (
-            sum(each[list(chosen)])
-            for count in range(6)
-            for chosen in combinations(range(5), count)
-            if (gains[:, list(chosen)].sum(1) >= 1).all()
-        )
+        sum(each[list(chosen)])
+        for count in range(6)
+        for chosen in combinations(range(5), count)
+        if (gains[:, list(chosen)].sum(1) >= 1).all()
     )
     chosen = fewest._whole(gains, each, relaxed, 20.0, 1e-6)
     assert each[chosen].sum() == cheapest >= relaxed.cost
