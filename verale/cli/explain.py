@@ -13,6 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import ray_engine
+from verale.cli.gap import report_gaps
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, one_of, verbose
 from verale.errors import InputError, LatentsError, UsageError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.runs.explain import FolderRun
     from verale.runs.table import Explained
+    from verale.search import Costs
 
 __all__ = ["command"]
 
@@ -83,6 +85,14 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
     metavar="WHAT",
     help="State nothing about prototypes:3,7-9 or patches:0-7; may be repeated.",
 )
+@click.option(
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="WHAT=X",
+    help="State what is cheap: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2 or floor=2 (else 1).",
+)
+@click.option("--gap", "with_gap", is_flag=True, help="Also prove how small an explanation by activations can be.")
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
     "--device",
@@ -109,6 +119,8 @@ def command(
     tolerance: float | str,
     inflate: bool,
     avoid: tuple[str, ...],
+    costs: tuple[str, ...],
+    with_gap: bool,
     device: str,
     batch: int,
     max_memory: float,
@@ -134,19 +146,25 @@ def command(
     from verale.runs.explain import open_run
     from verale.runs.folder import LATENTS
     from verale.runs.table import TABLE
-    from verale.search import Avoid, SearchOptions
+    from verale.search import Avoid, Costs, SearchOptions
 
     avoided, memory = Avoid.parse(avoid), max_memory * 2**30
+    try:
+        cost_of = Costs.parse(costs)
+    except UsageError as error:
+        raise click.UsageError(f"--cost: {error}") from error
     if ray_engine.is_ray(engine, workers, address):
         if as_json:
             raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
+        if with_gap:
+            raise UsageError("--gap is for --engine local; with ray, export certificates and run verale gap on them")
         options = SearchOptions(
-            paradigm, order, tolerance, batch=batch, max_memory=memory, inflate=inflate, avoid=avoided
+            paradigm, order, tolerance, batch=batch, max_memory=memory, inflate=inflate, avoid=avoided, costs=cost_of
         )
         ray_engine.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
         return
     directory = Path(out)
-    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, memory, inflate, avoided)
+    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, memory, inflate, avoided, cost_of)
     files = None
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):
@@ -157,6 +175,10 @@ def command(
             latents_name = str(directory / LATENTS)
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
+    if with_gap:
+        from verale.search.least import require_bounds
+
+        require_bounds(head)
     try:
         with open_run(directory, head, latents, options, labels, overwrite, files) as opened:
             explained = _explain(directory, opened, as_json)
@@ -166,6 +188,11 @@ def command(
     print_line(
         f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", sys.stderr
     )
+    certificates = tuple(str(directory / one.certificate) for one in explained if one.certificate)
+    if cost_of and certificates:
+        _print_costs(certificates, cost_of)
+    if with_gap and certificates:
+        report_gaps(certificates, as_json=as_json)
     if without:
         print_line(f"without one: {', '.join(without)}; reasons in {directory / TABLE}", sys.stderr)
         sys.exit(EXIT_UNEXPLAINED)
@@ -205,3 +232,12 @@ def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
 def _print_json(directory: Path, one: Explained) -> None:
     path = None if one.certificate is None else str(directory / one.certificate)
     print_line(json.dumps(asdict(one) | {"certificate": path}))
+
+
+def _print_costs(certificates: tuple[str, ...], costs: Costs) -> None:
+    """Say what explanations cost."""
+    from verale.certificate import Certificate
+
+    sums = [costs.total(Certificate.load(path).statements) for path in certificates]
+    mean = sum(sums) / len(sums)
+    print_line(f"an explanation costs {mean:.4g} on average, {min(sums):.4g} to {max(sums):.4g}", sys.stderr)

@@ -1,36 +1,45 @@
-"""`verale explain`: what is avoided is in no certificate, and how a tolerance is given; or one line says why not."""
+"""`verale explain`: nothing states what is avoided, costly statements are few, a tolerance is a number, a share or auto,
+and --gap proves bounds; wrong options are named in one line."""
 
 from __future__ import annotations
 
 import json
 import re
 
+import click
 import pytest
 from click.testing import CliRunner
-from support.small import small_head, small_latents
+from support.small import small_head, small_latents, varied_head
 
-from verale.certificate import Certificate
+from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.cli.explain import command
+from verale.cli.shared import EXIT_USAGE
 from verale.errors import InputError, UsageError
-from verale.head import save_latents
+from verale.head import Head, save_latents
+from verale.runs.gap import gap
 from verale.runs.table import read_table
+from verale.search import Costs
 
 HEAD = small_head("euclidean", 3)
 
 
-def run(folder, *arguments: str, paradigm: str = "projection"):
-    HEAD.save(folder / "head.safetensors")
-    save_latents(folder / "latents.safetensors", small_latents(HEAD, images=3))
+def run(folder, *arguments: str, paradigm: str = "projection", head: Head = HEAD):
+    head.save(folder / "head.safetensors")
+    save_latents(folder / "latents.safetensors", small_latents(head, images=3))
     inputs = ["--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors"]
     options = ["--out", folder / "out", "--paradigm", paradigm, "--device", "cpu", *arguments]
     return CliRunner().invoke(command, [*map(str, inputs), *map(str, options)])
 
 
-def stated(folder) -> set[int]:
-    """The prototypes of all certificates."""
-    certificates = [Certificate.load(path) for path in sorted((folder / "out").glob("*.ale.json"))]
-    assert certificates
-    return {each.prototype for certificate in certificates for each in certificate.statements}
+def certificates(folder) -> list[Certificate]:
+    loaded = [Certificate.load(path) for path in sorted((folder / "out").glob("*.ale.json"))]
+    assert loaded
+    return loaded
+
+
+def stated(folder, kind: type = PatchStatement) -> set[int]:
+    """The prototypes that all certificates have statements about, of a kind."""
+    return {each.prototype for one in certificates(folder) for each in one.statements if isinstance(each, kind)}
 
 
 def test_what_is_avoided_is_in_no_certificate_and_in_the_run(tmp_path):
@@ -89,3 +98,57 @@ def test_without_an_explanation_the_table_says_what_to_try(tmp_path):
             r" try \d\S*, or --tolerance auto",
             row.reason,
         ), row.reason
+
+
+def test_what_costs_much_is_stated_less_and_the_cost_is_told(tmp_path):
+    assert run(tmp_path, paradigm="top_k").exit_code == 0
+    dear, before = sorted(stated(tmp_path, ActivationStatement))[:3], certificates(tmp_path)
+    costs = Costs.of(dict.fromkeys(dear, 100.0))
+    arguments = ("--cost", f"prototypes:{','.join(map(str, dear))}=1e2", "--cost", "ceiling=1")
+    assert isinstance(run(tmp_path, *arguments, paradigm="top_k").exception, InputError)  # OUT holds another run
+    result = run(tmp_path, *arguments, "--overwrite", paradigm="top_k")
+    sums = [costs.total(each.statements) for each in certificates(tmp_path)]
+    assert sum(sums) < sum(costs.total(each.statements) for each in before)
+    assert f"an explanation costs {sum(sums) / 3:.4g} on average, {min(sums):.4g} to {max(sums):.4g}" in result.stderr
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["costs"] == str(costs)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("prototypes:3", click.UsageError, "--cost: 'prototypes:3' does not say what costs how much, expected "),
+        ("prototypes:3=-1", click.UsageError, "--cost: the cost of prototypes:3 is -1, expected a number from 0"),
+        ("patches:3=nan", click.UsageError, "--cost: the cost of patches:3 is nan, expected a number from 0"),
+        ("prototypes:12=2", UsageError, "costs of prototypes: there is no 12, expected 0 to 11"),
+    ],
+)
+def test_costs_that_cannot_be_used_are_named(text, error, message, tmp_path):
+    caught = run(tmp_path, "--cost", text)
+    if error is click.UsageError:
+        assert caught.exit_code == EXIT_USAGE and message in caught.stderr
+    else:
+        assert isinstance(caught.exception, UsageError) and str(caught.exception) == message
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_gap_is_proved_for_each_image(tmp_path):
+    result = run(tmp_path, "--gap", paradigm="top_k")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert len(lines) == 4 and lines[-1].startswith("3 explanations: mean size ")
+    bounds = []
+    for path, line in zip(sorted((tmp_path / "out").glob("*.ale.json")), lines, strict=False):
+        bounds.append(gap(path, tmp_path / "head.safetensors", tmp_path / "latents.safetensors").least)
+        assert line.startswith(f"{path}: {Certificate.load(path).size} statements under top_k; ")
+        assert line.endswith(f" fewer than {bounds[-1]}: proved")
+    printed = run(tmp_path, "--gap", "--json", paradigm="top_k").stdout.splitlines()
+    records = [json.loads(line) for line in printed]
+    assert [each["least"] for each in records if "least" in each] == bounds
+
+
+def test_a_head_without_bounds_is_refused_before_anything_is_written(tmp_path):
+    result = run(tmp_path, "--gap", paradigm="top_k", head=varied_head("maximum", 3))
+    assert isinstance(result.exception, UsageError) and "no bound is known for others" in str(result.exception)
+    assert not (tmp_path / "out").exists()
+    result = run(tmp_path, "--gap", "--engine", "ray")
+    assert isinstance(result.exception, UsageError) and "--gap is for --engine local" in str(result.exception)

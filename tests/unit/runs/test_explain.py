@@ -15,7 +15,7 @@ from verale.errors import InputError, LatentsError, UsageError
 from verale.head import Head, as_patches, digest_of_all, evaluate
 from verale.runs.explain import open_run
 from verale.runs.table import Explained, read_table
-from verale.search import Avoid, SearchOptions
+from verale.search import Avoid, Costs, SearchOptions
 
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=5)
@@ -148,6 +148,7 @@ def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole)
         ({"options": SearchOptions(tolerance=0.01, batch=2)}, "tolerance 0.0 there, 0.01 here"),
         ({"options": SearchOptions(batch=3)}, "batch 2 there, 3 here"),
         ({"options": SearchOptions(avoid=Avoid((3,)), batch=2)}, "avoid nothing there, prototypes 3 here"),
+        ({"options": SearchOptions(costs=Costs.of({3: 2}), batch=2)}, "costs nothing there, prototypes:3=2 here"),
         ({"labels": [0, 1, 2, 0, 1]}, "labels nothing there"),
     ],
 )
