@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 Pair = tuple[float, float]
 """(ceiling, floor)."""
 
-_GRID = 24
+_GRID = 64
 """So many ceilings and floors are considered at once."""
 
 _PROGRAMMES = (8, 4)

@@ -8,9 +8,13 @@ from support.activations import ends_of, least_margin
 from support.problems import SLACK, problem_of, small_problem, tied_problem
 from support.small import GEOMETRIES, VARIED, varied_head
 
+from verale.adapters.cabrnet import load_head
 from verale.certificate import FloorStatement, OrderStatement
+from verale.demo.network import RUN, load_images, load_network
+from verale.head import as_patches
 from verale.search.activations import Activations
-from verale.search.problem import UnexplainedError
+from verale.search.least import least_document
+from verale.search.problem import Problem, UnexplainedError
 from verale.search.top_k import explain_top_k, highest
 
 
@@ -73,3 +77,11 @@ def test_with_a_tolerance_statements_are_wider_and_still_entail():
 def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="stays open though every activation is stated"):
         explain_top_k(tied_problem())
+
+
+def test_digits_reach_the_bound_of_all_explanations():
+    """Their covers need just the right ceiling and floor: none of these are left out."""
+    head, images = load_head(RUN), as_patches(load_network().latents(load_images().images[:4]))
+    for image in images:
+        least, _ = least_document(head, image)
+        assert len(explain_top_k(Problem.of(head, image[None])).statements) == least
