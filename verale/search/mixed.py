@@ -329,7 +329,9 @@ class _Image:
             relaxed = covering.relaxed()
             if relaxed is None:
                 break
-            left = (relaxed[1] if not self._few else covering.solved(relaxed[1])) * self._left
+            # HiGHS prints a line on some programmes with costs, so these are not solved in integers.
+            whole = self._few and not self._costs
+            left = (covering.solved(relaxed[1]) if whole else relaxed[1]) * self._left
             sure = [k for k in left.argsort(descending=True).tolist() if left[k] > _SURE and not stated[k]]
             stated[sure] = True
             chosen += sure
