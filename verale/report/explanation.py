@@ -17,7 +17,7 @@ from verale.checker.certificate import (
     Statement,
 )
 
-__all__ = ["conditions", "in_brief", "stated_prototypes"]
+__all__ = ["conditions", "in_brief", "named_prototypes", "stated_prototypes"]
 
 _DIGITS = 3
 """The digits of an end in a sentence."""
@@ -33,22 +33,46 @@ def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
     return tuple(s.prototype for s in statements if isinstance(s, ActivationStatement))
 
 
+def named_prototypes(certificate: Certificate, count: int | None = None) -> tuple[int, ...]:
+    """The prototypes to show with an explanation: those of statements that are named one by one, and the few that a
+    floor speaks of.
+
+    Args:
+        certificate: whose statements are meant.
+        count: how many prototypes the head has, if that is known.
+    """
+    compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
+    named = [s.prototype for s in compared] if _few(compared, certificate.patches) else []
+    named += stated_prototypes(certificate.statements)
+    for statement in certificate.statements:
+        if isinstance(statement, FloorStatement) and count is not None and count - len(statement.exempt) <= _COMPARED:
+            named += [j for j in range(count) if j not in statement.exempt]
+    return tuple(dict.fromkeys(named))
+
+
 def in_brief(certificate: Certificate, count: int | None = None) -> str:
-    """What an explanation consists of, in a few words: `5 prototypes, no other is above 0.36`.
+    """What an explanation consists of, in a few words: `5 prototypes as active as stated; no other is active above 1`.
 
     Args:
         certificate: whose statements are meant.
         count: how many prototypes the head has, if that is known.
     """
     stated = stated_prototypes(certificate.statements)
-    parts = [_counted(len(stated), "prototype")] if stated else []
+    if len(stated) <= _NAMED:
+        parts = [
+            f"prototype {s.prototype} is active {_ends(s)}"
+            for s in certificate.statements
+            if isinstance(s, ActivationStatement)
+        ]
+    else:
+        parts = [f"{_counted(len(stated), 'prototype')} as active as stated"]
     compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     if _few(compared, certificate.patches):
         parts += [f"prototype {s.prototype} {_ends(s)}" for s in compared]
     elif compared:
         parts.append(_counted(len(compared), "comparison") + _where(compared, certificate.patches))
     parts += _clauses(certificate.statements, count, "")
-    return ", ".join(parts) if parts else "nothing has to hold"
+    return "; ".join(parts) if parts else "nothing has to hold"
 
 
 def conditions(certificate: Certificate, observable: str = "comparison", count: int | None = None) -> list[str]:
@@ -66,10 +90,8 @@ def conditions(certificate: Certificate, observable: str = "comparison", count: 
         parts.append(f"{which} as active as shown")
     compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     if _few(compared, certificate.patches):
-        parts += [
-            f"its {observable} {'to' if 'distance' in observable else 'with'} prototype {s.prototype} is {_ends(s)}"
-            for s in compared
-        ]
+        to = "to" if "distance" in observable else "with"
+        parts += [f"the image's {observable} {to} prototype {s.prototype} is {_ends(s)}" for s in compared]
     elif compared:
         what = "comparison with a prototype" if len(compared) == 1 else "comparisons with prototypes"
         comes = "comes" if len(compared) == 1 else "come"
@@ -82,7 +104,7 @@ def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
     return patches == 1 and len(compared) <= _COMPARED
 
 
-def _ends(statement: PatchStatement) -> str:
+def _ends(statement: PatchStatement | ActivationStatement) -> str:
     if statement.lower is None or statement.upper is None:
         return between(statement.lower, statement.upper, _DIGITS)
     return f"{below(statement.lower, _DIGITS)} to {above(statement.upper, _DIGITS)}"
@@ -106,14 +128,14 @@ def _clauses(statements: Sequence[Statement], count: int | None, unnamed: str) -
     """
     ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
     words = []
-    for statement in statements:
+    for statement in sorted(statements, key=lambda s: isinstance(s, OrderStatement)):  # floors first
         if isinstance(statement, OrderStatement):
             end = above(statement.upper, _DIGITS)
-            inside, outside = f"at most {end}", f"above {end}"
+            inside, outside = f"active at most {end}", f"active above {end}"
             bounded = {j for j, (_, upper) in ends.items() if upper is not None and upper <= statement.upper}
         elif isinstance(statement, FloorStatement):
             end = below(statement.lower, _DIGITS)
-            inside, outside = f"at least {end}", f"below {end}"
+            inside, outside = f"active at least {end}", f"active below {end}"
             bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
         else:
             continue
@@ -141,9 +163,11 @@ def _clause(
         return f"no prototype is {outside}"
     too, but = sorted(stated - exempt), sorted(exempt - stated)
     if max(len(too), len(but)) > _NAMED:
-        return f"none but {_counted(len(listed), 'prototype')}{unnamed} may be {outside}"
-    named = f" but perhaps {_prototypes(but)}" if but else ""
-    return f"no other{named}{f', nor {_prototypes(too)},' if too else ''} is {outside}"
+        return f"only {_counted(len(listed), 'prototype')}{unnamed} may be {outside}"
+    if not stated:
+        return f"only {_prototypes(but)} may be {outside}"
+    who = f"neither {_prototypes(too)} nor any other" if too else "no other"
+    return f"{who} is {outside}{f', except perhaps {_prototypes(but)}' if but else ''}"
 
 
 def _prototypes(names: Sequence[int]) -> str:

@@ -221,7 +221,7 @@ def _outline(
 def _margins(
     axes: Axes, certificate: checked.Certificate, classes: tuple[str, ...] | None, estimates: Estimates
 ) -> None:
-    """The closest rivals: the stated margins, and what they leave open."""
+    """The closest rivals: the stated margins, and the leads of the image itself."""
     stated = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
     shown = stated[:_RIVALS]
     for row, (margin, rival) in enumerate(shown):
@@ -242,7 +242,7 @@ def _margins(
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
     rest = f", the {_RIVALS} closest of {len(stated)} rivals" if len(stated) > _RIVALS else ""
-    here = "; dashed: left open, up to the image's (float64)" if estimates.ahead else ""
+    here = "; dashed: the lead of the image (float64)" if estimates.ahead else ""
     axes.set_title(f"Margins{rest}{here}", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
 

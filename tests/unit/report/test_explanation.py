@@ -13,11 +13,12 @@ from verale.checker.certificate import (
     OrderStatement,
     PatchStatement,
 )
-from verale.report.explanation import conditions, in_brief, stated_prototypes
+from verale.report.explanation import conditions, in_brief, named_prototypes, stated_prototypes
 
 HALF = Fraction(1, 2)
 FIVE, TWO = ActivationStatement(5, HALF, None), ActivationStatement(2, None, HALF)
 NEAR = PatchStatement(3, 1, None, HALF)
+BOTH = "prototype 5 is active at least 0.5; prototype 2 is active at most 0.5"
 
 
 def certificate(*statements, patches=64):
@@ -37,41 +38,47 @@ def certificate(*statements, patches=64):
     ("statements", "brief", "parts"),
     [
         ((), "nothing has to hold", []),
-        ((FIVE,), "1 prototype", ["this prototype is as active as shown"]),
-        ((FIVE, TWO), "2 prototypes", ["these 2 prototypes are as active as shown"]),
+        ((FIVE,), "prototype 5 is active at least 0.5", ["this prototype is as active as shown"]),
+        ((FIVE, TWO), BOTH, ["these 2 prototypes are as active as shown"]),
         (
             (FIVE, TWO, OrderStatement((2, 5), Fraction(1, 3))),
-            "2 prototypes, no other is above 0.334",
-            ["these 2 prototypes are as active as shown", "no other is above 0.334"],
+            f"{BOTH}; no other is active above 0.334",
+            ["these 2 prototypes are as active as shown", "no other is active above 0.334"],
         ),
         (
             (FIVE, FloorStatement((2, 5), Fraction(1, 3))),
-            "1 prototype, no other but perhaps prototype 2 is below 0.333",
-            ["this prototype is as active as shown", "no other but perhaps prototype 2 is below 0.333"],
+            "prototype 5 is active at least 0.5; no other is active below 0.333, except perhaps prototype 2",
+            [
+                "this prototype is as active as shown",
+                "no other is active below 0.333, except perhaps prototype 2",
+            ],
         ),
         (
             (FIVE, TWO, OrderStatement((2,), HALF)),
-            "2 prototypes, no other, nor prototype 5, is above 0.5",
-            ["these 2 prototypes are as active as shown", "no other, nor prototype 5, is above 0.5"],
+            f"{BOTH}; neither prototype 5 nor any other is active above 0.5",
+            ["these 2 prototypes are as active as shown", "neither prototype 5 nor any other is active above 0.5"],
         ),
         (
             (FIVE, OrderStatement((2, 3, 5, 7), HALF)),
-            "1 prototype, no other but perhaps prototypes 2, 3 and 7 is above 0.5",
-            ["this prototype is as active as shown", "no other but perhaps prototypes 2, 3 and 7 is above 0.5"],
+            "prototype 5 is active at least 0.5; no other is active above 0.5, except perhaps prototypes 2, 3 and 7",
+            [
+                "this prototype is as active as shown",
+                "no other is active above 0.5, except perhaps prototypes 2, 3 and 7",
+            ],
         ),
         (
             (FIVE, OrderStatement((2, 3, 5, 7, 9), HALF)),
-            "1 prototype, none but 5 prototypes may be above 0.5",
-            ["this prototype is as active as shown", "none but 5 prototypes, listed below, may be above 0.5"],
+            "prototype 5 is active at least 0.5; only 5 prototypes may be active above 0.5",
+            ["this prototype is as active as shown", "only 5 prototypes, listed below, may be active above 0.5"],
         ),
-        ((OrderStatement((), HALF),), "no prototype is above 0.5", ["no prototype is above 0.5"]),
+        ((OrderStatement((), HALF),), "no prototype is active above 0.5", ["no prototype is active above 0.5"]),
         (
             (NEAR, FIVE, FloorStatement((5,), HALF)),
-            "1 prototype, 1 comparison in 1 of the 64 patches, no other is below 0.5",
+            "prototype 5 is active at least 0.5; 1 comparison in 1 of the 64 patches; no other is active below 0.5",
             [
                 "this prototype is as active as shown",
                 "1 comparison with a prototype in 1 of the 64 patches comes out as stated",
-                "no other is below 0.5",
+                "no other is active below 0.5",
             ],
         ),
     ],
@@ -84,10 +91,10 @@ def test_what_has_to_hold(statements, brief, parts):
 @pytest.mark.parametrize(
     ("exempt", "words"),
     [
-        (range(3, 10), "prototypes 0, 1 and 2 are at least 0.5"),
-        (range(1, 10), "prototype 0 is at least 0.5"),
-        ((*range(4), 9), "none but 5 prototypes, listed below, may be below 0.5"),
-        ((0, 1), "no other but perhaps prototypes 0 and 1 is below 0.5"),
+        (range(3, 10), "prototypes 0, 1 and 2 are active at least 0.5"),
+        (range(1, 10), "prototype 0 is active at least 0.5"),
+        ((*range(4), 9), "only 5 prototypes, listed below, may be active below 0.5"),
+        ((0, 1), "only prototypes 0 and 1 may be active below 0.5"),
     ],
 )
 def test_a_clause_names_whichever_are_fewer(exempt, words):
@@ -99,13 +106,13 @@ def test_of_what_has_a_statement_that_says_as_much_a_clause_says_nothing():
     given = certificate(FIVE, TWO, OrderStatement((5,), HALF), FloorStatement((2,), HALF))
     assert conditions(given) == [
         "these 2 prototypes are as active as shown",
-        "no other is above 0.5",
-        "no other is below 0.5",
+        "no other is active below 0.5",
+        "no other is active above 0.5",
     ]
     weaker = certificate(FIVE, TWO, OrderStatement((5,), HALF / 2), FloorStatement((2,), HALF * 2))
     assert conditions(weaker)[1:] == [
-        "no other, nor prototype 2, is above 0.25",
-        "no other, nor prototype 5, is below 1",
+        "neither prototype 5 nor any other is active below 1",
+        "neither prototype 2 nor any other is active above 0.25",
     ]
     assert conditions(certificate(FIVE, FloorStatement((0, 1, 2, 3, 4), HALF)), count=6) == [
         "this prototype is as active as shown"
@@ -114,7 +121,7 @@ def test_of_what_has_a_statement_that_says_as_much_a_clause_says_nothing():
 
 def test_many_that_a_clause_means_are_counted():
     given = certificate(OrderStatement(tuple(range(5, 50)), HALF))
-    assert conditions(given, count=50) == ["5 prototypes, listed below, are at most 0.5"]
+    assert conditions(given, count=50) == ["5 prototypes, listed below, are active at most 0.5"]
 
 
 def test_where_comparisons_are():
@@ -133,12 +140,12 @@ def test_a_few_comparisons_of_one_patch_are_named():
         PatchStatement(0, 4, HALF, HALF),
     )
     assert in_brief(certificate(*few, patches=1)) == (
-        "prototype 5 at most 0.334, prototype 2 at least 0.5, prototype 4 0.5 to 0.5"
+        "prototype 5 at most 0.334; prototype 2 at least 0.5; prototype 4 0.5 to 0.5"
     )
     assert conditions(certificate(*few, patches=1), "squared distance") == [
-        "its squared distance to prototype 5 is at most 0.334",
-        "its squared distance to prototype 2 is at least 0.5",
-        "its squared distance to prototype 4 is 0.5 to 0.5",
+        "the image's squared distance to prototype 5 is at most 0.334",
+        "the image's squared distance to prototype 2 is at least 0.5",
+        "the image's squared distance to prototype 4 is 0.5 to 0.5",
     ]
     many = tuple(PatchStatement(0, prototype, HALF, None) for prototype in range(5))
     assert in_brief(certificate(*many, patches=1)) == "5 comparisons"
@@ -147,3 +154,19 @@ def test_a_few_comparisons_of_one_patch_are_named():
 
 def test_the_stated_prototypes_are_those_of_activations():
     assert stated_prototypes((NEAR, FIVE, OrderStatement((7,), HALF), TWO)) == (5, 2)
+
+
+def test_the_prototypes_that_are_named_are_shown():
+    floor = FloorStatement(tuple(range(1, 10)), HALF)
+    assert named_prototypes(certificate(FIVE, floor, OrderStatement((7,), HALF)), 10) == (5, 0)
+    assert named_prototypes(certificate(FIVE, FloorStatement((5,), HALF)), 10) == (5,), "nine are too many"
+    assert named_prototypes(certificate(FIVE, floor)) == (5,), "which they are is unknown"
+    own = FloorStatement((*range(5), *range(6, 10)), HALF)
+    assert named_prototypes(certificate(FIVE, own), 10) == (5,), "each is shown once"
+    assert named_prototypes(certificate(FIVE, NEAR)) == (5,), "comparisons in one of many patches are only counted"
+    assert named_prototypes(certificate(PatchStatement(0, 3, None, HALF), FIVE, patches=1)) == (3, 5)
+
+
+def test_more_than_a_few_are_counted():
+    many = tuple(ActivationStatement(prototype, HALF, None) for prototype in range(4))
+    assert in_brief(certificate(*many)) == "4 prototypes as active as stated"
