@@ -69,6 +69,9 @@ def test_from_the_file_to_proofs(data):
     assert done.returncode == 0 and len(verdicts) == COUNT
     for verdict, of_class in zip(verdicts, logits.argmax(1).tolist(), strict=True):
         assert verdict.startswith("PROVED") and f"  class {of_class}  " in verdict
+    done = in_process("report", "explained", "-o", "report.html", "--pictures", "prototypes", cwd=data)
+    assert done.returncode == 0 and f"{COUNT} PROVED" in done.stderr
+    assert '"pictures": {"0": 0, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5}' in (data / "report.html").read_text()
 
 
 def test_images_in_folders(data):

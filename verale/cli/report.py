@@ -56,6 +56,10 @@ _NEEDS = {
 @click.option(
     "--images", metavar="DIR", type=click.Path(), help="The images; by default the folder that source.json names."
 )
+@click.option(
+    "--pictures", metavar="DIR", type=click.Path(),
+    help="Pictures of prototypes, DIR/0000.png and so on; by default those in prototypes/ beside the certificates.",
+)  # fmt: skip
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")
@@ -81,6 +85,7 @@ def command(
     head: str | None,
     latents: str | None,
     images: str | None,
+    pictures: str | None,
     verdicts: str | None,
     no_audit: bool,
     minimality: bool,
@@ -116,7 +121,7 @@ def command(
     require_writable(target)
     for module in _NEEDS[kind]:
         import_module(module)
-    collection = _collect(certificates, head, latents, images)
+    collection = _collect(certificates, head, latents, images, pictures)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
@@ -153,12 +158,14 @@ def command(
         _log.warning("%d of %d images are %s", count, len(collection.items), note)
 
 
-def _collect(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:
+def _collect(
+    certificates: str, head: str | None, latents: str | None, images: str | None, pictures: str | None
+) -> Collection:
     from verale.report.collect import collect
 
     count = len(certificates_in(Path(certificates))) or 1
     with progress("reading", count, unit="certificates") as advance:
-        return collect(certificates, head, latents, images, advance)
+        return collect(certificates, head, latents, images, advance, pictures)
 
 
 def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:

@@ -15,8 +15,8 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.errors import InputError
 from verale.files import certificate_index, certificates_in, read
-from verale.report.explanation import in_brief, stated_prototypes
-from verale.report.images import Match, Matcher, Placed, require_consistent
+from verale.report.explanation import in_brief, named_prototypes
+from verale.report.images import Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
 from verale.runs.source import Source, load_source
@@ -57,7 +57,7 @@ class CertificateSummary:
         of_patches, of_activations: whether some are about patches, and about activations.
         margin: the least of its margins; None without rivals.
         brief: what its statements are, in a few words.
-        prototypes: those whose activations have statements.
+        prototypes: those to show with it.
     """
 
     head: str
@@ -82,7 +82,7 @@ class CertificateSummary:
             *(certificate.patches, certificate.claims, len(certificate.statements)),
             *(any(kinds), not all(kinds)),
             min((margin for margin in certificate.margins if margin is not None), default=None),
-            *(in_brief(certificate, prototypes), stated_prototypes(certificate.statements)),
+            *(in_brief(certificate, prototypes), named_prototypes(certificate, prototypes)),
         )
 
     def claim(self, predicted: str) -> str:
@@ -161,6 +161,7 @@ class Collection:
         head, latents: where available; latents (N, D, H, W) or (N, L, D), as stored.
         head_path, latents_path: their files.
         source: where images and prototypes come from.
+        pictures: of the prototypes, by number, where there are some.
         audited: where verdicts come from, for people; empty without verdicts.
     """
 
@@ -171,6 +172,7 @@ class Collection:
     head_path: Path | None = None
     latents_path: Path | None = None
     source: Source = field(default_factory=Source)
+    pictures: Mapping[int, Path] = field(default_factory=dict)
     audited: str = ""
 
     @property
@@ -203,6 +205,7 @@ def collect(
     latents: str | Path | None = None,
     images: str | Path | None = None,
     advance: Callable[[int], object] = lambda done: None,
+    pictures: str | Path | None = None,
 ) -> Collection:
     """Collect what a report shows of a folder of certificates, or of one certificate.
 
@@ -213,10 +216,12 @@ def collect(
         images: the folder of the images; by default as `source.json` says. Files that moved within it, or have other
             names now, are known by their digests.
         advance: called with the number of files read since the last call.
+        pictures: the folder of the prototypes' pictures; by default the folder's `prototypes`, if it exists.
 
     Raises:
-        InputError: no certificates; a head, latents or source file that cannot be used; images, latents, labels and
-            folders that contradict each other. A certificate that cannot be read becomes an item without a summary.
+        InputError: no certificates; no pictures where their folder is given; a head, latents or source file that cannot
+            be used; images, latents, labels and folders that contradict each other. A certificate that cannot be read
+            becomes an item without a summary.
     """
     given = Path(path)
     folder = given if given.is_dir() else given.parent
@@ -227,6 +232,7 @@ def collect(
     inputs = find_inputs(folder, _text_or_none(head), _text_or_none(latents))
     source_path = folder / SOURCE if lexists(folder / SOURCE) else None
     source = load_source(source_path, None if images is None else Path(images))
+    drawn = prototype_pictures(folder, None if pictures is None else Path(pictures))
     read_head = read_latents = stored = None
     if inputs.head is not None:
         from verale.head import Head
@@ -246,7 +252,7 @@ def collect(
         items += [_unexplained(row, matcher) for row in rows if row.certificate is None]
     items.sort(key=lambda item: (item.index is None, item.index or 0))
     paths = [None if path is None else Path(path) for path in (inputs.head, inputs.latents)]
-    collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source)
+    collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source, drawn)
     placed = [
         Placed(item.name, Match(item.file, item.file_sha256, item.label, item.image_note), item.label, item.predicted)
         for item in items

@@ -8,6 +8,7 @@ it, and every report says so. Order that contradicts the folders of the images, 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +19,49 @@ from verale.runs.images import IMAGE_SUFFIXES
 from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
-__all__ = ["BY_ORDER", "GONE", "Match", "Matcher", "Placed", "require_consistent"]
+__all__ = [
+    "BY_ORDER",
+    "GONE",
+    "PICTURES",
+    "Match",
+    "Matcher",
+    "Placed",
+    "numbered",
+    "prototype_pictures",
+    "require_consistent",
+]
 
 BY_ORDER = "matched by order, not verified"
 """What goes with an image that nothing but its place among the others binds to a certificate."""
 GONE = "not shown: the file is gone, or has other bytes now"
 """What goes with an image that was explained, and of which only the digest is left."""
+PICTURES = "prototypes"
+"""The folder of the prototypes' pictures, beside the certificates."""
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+def numbered(files: Iterable[Path]) -> dict[int, Path]:
+    """The images whose names are numbers, such as 0005.png, by number; of equal numbers the last in order."""
+    images = (file for file in sorted(files) if file.suffix.lower() in IMAGE_SUFFIXES)
+    return {int(file.stem): file for file in images if _NUMBER.fullmatch(file.stem)}
+
+
+def prototype_pictures(folder: Path, given: Path | None = None) -> dict[int, Path]:
+    """The pictures of prototypes, by number, as `verale latents --pictures` names them.
+
+    Args:
+        folder: of the certificates; its subfolder `prototypes` may hold pictures.
+        given: the folder of the pictures, where it is another one.
+
+    Raises:
+        InputError: there is no such folder as given, or it holds no such picture.
+    """
+    where = folder / PICTURES if given is None else given
+    pictures = numbered(where.iterdir()) if where.is_dir() else {}
+    if given is not None and not pictures:
+        problem = "holds no picture whose name is a prototype's number" if where.is_dir() else "no such folder"
+        raise InputError(given, f"{problem}; expected pictures such as 0005.png")
+    return pictures
 
 
 @dataclass(frozen=True)

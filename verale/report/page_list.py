@@ -49,10 +49,10 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
 
 
 def _pictured(collection: Collection, item: Item) -> list[int]:
-    """The first prototypes of an explanation that have a training image."""
+    """The first prototypes of an explanation that have a picture, or come from a training image."""
     if item.summary is None:
         return []
-    known = [j for j in item.summary.prototypes if j in collection.source.origins]
+    known = [j for j in item.summary.prototypes if j in collection.pictures or j in collection.source.origins]
     return known[:_PICTURED]
 
 

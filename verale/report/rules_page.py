@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -14,11 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.words import NOT_PROVED, below
-from verale.errors import InputError
+from verale.report.images import prototype_pictures
 from verale.report.page_check import csp_digest
 from verale.report.thumbnails import Window, thumbnail
 from verale.rules.words import bounds_in_words
-from verale.runs.images import image_files
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ __all__ = ["page", "pictures_in"]
 _STYLES = ("page.css", "rules.css")
 _SIDE = 64
 """Pixels a side of a prototype's picture."""
-_NUMBER = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True)
@@ -49,12 +46,10 @@ def pictures_in(folder: Path) -> dict[int, str]:
     """The pictures of prototypes as data URIs: those of the files whose names are numbers, such as 0005.png.
 
     Raises:
-        InputError: no folder of images, a file that is not an image, or none whose name is a number.
+        InputError: a file that is not an image, or no image whose name is a number.
     """
-    numbered = {int(path.stem): path for path in image_files(folder) if _NUMBER.fullmatch(path.stem)}
-    if not numbered:
-        raise InputError(folder, "holds no picture whose name is a prototype's number, such as 0005.png")
-    return {number: thumbnail(path, Window(), _SIDE)[0] for number, path in numbered.items()}
+    pictures = prototype_pictures(folder, folder)
+    return {number: thumbnail(path, Window(), _SIDE)[0] for number, path in pictures.items()}
 
 
 def page(rules: RuleList, pictures: dict[int, str]) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from verale.errors import InputError
-from verale.report.images import BY_ORDER, GONE, Match, Matcher, Placed, require_consistent
+from verale.report.images import BY_ORDER, GONE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.source import Source
 
 ROOT = Path("/images")
@@ -90,3 +90,18 @@ def test_a_digest_without_the_latents_binds_nothing(tmp_path) -> None:
     assert [Matcher(bound, None).image(0, by_latents).note for by_latents in (True, False)] == ["", BY_ORDER]
     (tmp_path / "a.png").write_bytes(b"b")
     assert Matcher(bound, None).image(0, True).note == GONE
+
+
+def test_pictures_of_prototypes_are_files_whose_names_are_numbers(tmp_path) -> None:
+    assert prototype_pictures(tmp_path) == {}, "there need not be any"
+    (tmp_path / "prototypes").mkdir()
+    names = ["0003.png", "12.JPG", "cover.png", "7.txt", "\u0663.png", "1234567890.png"]
+    for name in names:
+        (tmp_path / "prototypes" / name).touch()
+    found = prototype_pictures(tmp_path)
+    assert {number: path.name for number, path in found.items()} == {3: "0003.png", 12: "12.JPG"}
+    assert prototype_pictures(tmp_path / "none", tmp_path / "prototypes") == found
+    with pytest.raises(InputError, match="no such folder; expected pictures"):
+        prototype_pictures(tmp_path, tmp_path / "none")
+    with pytest.raises(InputError, match="no picture whose name is a prototype's number"):
+        prototype_pictures(tmp_path, tmp_path)
