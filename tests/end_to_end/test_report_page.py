@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from support.reporting import browser, folder_of, report_head
 from support.small import small_head
@@ -20,6 +21,7 @@ from verale.certificate.words import above, below
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
+from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
 from verale.report.page import page
 from verale.report.verdicts import audited
@@ -96,6 +98,11 @@ def column(tab: Page, title: str) -> list[str]:
     return tab.locator(f"#table tbody tr > :nth-child({place + 1})").all_inner_texts()
 
 
+def first_screen(tab: Page) -> str:
+    """What a reader sees of a certificate before what is proved exactly."""
+    return tab.inner_text("#detail").split("exactly\n")[0]
+
+
 def choose(tab: Page, name: str) -> None:
     """Open the certificate of that file by clicking."""
     tab.fill("#f-text", name)
@@ -124,11 +131,11 @@ def test_it_is_sorted_by_what_is_clicked(chromium, opened, report):
     tab = open_page(chromium, opened, report)
     assert tab.locator("[aria-sort]").count() == 0
     tab.click("button[data-sort=size]")
-    sizes = [int(size) for size in column(tab, "Statements")]
+    sizes = [int(size.split("\n")[0]) for size in column(tab, "Statements")]
     assert sizes == sorted(sizes)
     assert tab.get_attribute("th:has([data-sort=size])", "aria-sort") == "ascending"
     tab.keyboard.press("Enter")  # the focus stays where it was
-    sizes = [int(size) for size in column(tab, "Statements") if size]
+    sizes = [int(size.split("\n")[0]) for size in column(tab, "Statements") if size]
     assert sizes == sorted(sizes, reverse=True)
     assert tab.get_attribute("th:has([data-sort=size])", "aria-sort") == "descending"
     tab.click("button[data-sort=name]")
@@ -193,6 +200,7 @@ def test_a_certificate_shows_its_statements_rounded_outward(chromium, opened, re
         below(margin, 4) for margin in margins
     ]
     assert tab.locator("rect.open").count() == len(margins)
+    tab.click("#all-digests summary")
     said = tab.inner_text("#detail")
     assert "Proved by the checker: Every latent tensor" in said and "Not proved: anything about the network" in said
     assert "not checked: no statement can be dropped (minimality)" in said
@@ -285,12 +293,12 @@ def test_statements_about_activations(chromium, opened, tmp_path):
     certificate = read_certificate((folder / "000000.ale.json").read_bytes())
     (clause,) = [one for one in certificate.statements if isinstance(one, checked.OrderStatement)]
     stated = [one for one in certificate.statements if isinstance(one, checked.ActivationStatement)]
-    first = tab.inner_text("section[aria-labelledby=why]")
+    first = first_screen(tab)
     which = "this prototype is" if len(stated) == 1 else f"these {len(stated)} prototypes are"
     assert f"whenever {which} as active as shown" in first
     assert f" above {above(clause.upper, 3)}" in first or f" at most {above(clause.upper, 3)}" in first
     assert tab.locator(".prototypes li:not(.clause)").count() == len(stated)
-    assert f" at most {above(clause.upper, 4)}" in first and "The runner-up is " in first
+    assert f" active at most {above(clause.upper, 4)}" in first and ", the runner-up?" in first
     assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
     tab.locator(".picture .patch").first.click()
     assert tab.get_attribute("#all-statements", "open") is not None
@@ -312,15 +320,20 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     report.write_bytes(page(collect(folder), "A report"))
     tab = open_page(chromium, opened, report)
     assert (
-        "1 prototype, 1 comparison in 1 of the 6 patches, no other but perhaps prototype 5 is above 1" in lines(tab)[0]
+        "prototype 2 is active at least 0.437; 1 comparison in 1 of the 6 patches; no other is active below -1;"
+        " no other is active above 1, except perhaps prototype 5" in lines(tab)[0]
     )
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
-    first = tab.inner_text("section[aria-labelledby=why]")
+    first = first_screen(tab)
     assert first.count("Claimed, not proved here: The class is ") == 1
-    for words in ("squared distance at most 0.36", "active at least 0.4375", "every prototype but 2 and 5 at most 1"):
+    for words in (
+        "squared distance at most 0.36",
+        "active at least 0.4375",
+        "every prototype but 2 and 5 active at most 1",
+    ):
         assert words in first
-    assert "every other prototype at least -1" in first and "null" not in first and "NaN" not in first
+    assert "every other prototype active at least -1" in first and "null" not in first and "NaN" not in first
     tab.click("#all-statements summary")
     assert set(tab.locator(".group td:last-child").all_inner_texts()) == {
         *("at most 0.36", "at least 0.4375", "at most 1", "at least -1")
@@ -332,21 +345,72 @@ def test_the_first_screen_says_what_separates_the_class_from_the_runner_up(chrom
     tab = open_page(chromium, opened, report)
     choose(tab, "000003")
     certificate = read_certificate((folder / "000003.ale.json").read_bytes())
-    first = tab.inner_text("section[aria-labelledby=why]")
+    first = first_screen(tab)
     patches = {one.patch for one in certificate.statements}
     where = "all 6 patches" if len(patches) == 6 else f"{len(patches)} of the 6 patches"
     assert f"{len(certificate.statements)} comparisons with prototypes in {where} come out as stated" in first
     leads = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
-    second = first.split("The runner-up is ")[1].split(".")[0]
+    second = first.split("Why not ")[1].split(",")[0]
     lead = below(leads[["ant", "bee", "cat"].index(second)], 4)
-    assert f"Proved for every image that satisfies the statements: a lead of at least {lead}" in first
-    assert tab.locator(".prototypes li").count() == min(8, len(certificate.statements))
+    assert f"Proved: whatever satisfies the statements has a lead of at least {lead} over {second}" in first
+    assert tab.locator(".prototypes li").count() == 6 < len(certificate.statements) - 1
     assert tab.locator(".picture .adds").count() > 0
     assert "Most of the lead comes from patch " in tab.get_attribute(".picture", "aria-label")
     if len(patches) == 6:
         assert "Every patch has statements" in tab.inner_text("#detail figcaption >> nth=0")
     tab.click("text=all of them")
     assert tab.is_visible(".group >> nth=0")
+
+
+def test_how_much_each_patch_decides_is_told_in_numbers(chromium, opened, report, folder):
+    tab = open_page(chromium, opened, report)
+    choose(tab, "000003")
+    assert not tab.is_visible("text=not part of the proof")
+    tab.focus("summary:has-text('How much each patch decides')")
+    tab.keyboard.press("Enter")
+    assert tab.is_visible("text=not part of the proof")
+    collection = collect(folder)
+    certificate = read_certificate((folder / "000003.ale.json").read_bytes())
+    heat = estimates_of(certificate, collection.head, collection.latents[3:4]).heat
+    told = tab.locator("figure details tbody tr").all_inner_texts()
+    assert told == [
+        f"row {patch // 3 + 1}, column {patch % 3 + 1}\t{float(f'{heat[patch]:.3g}'):g}"
+        for patch in sorted(heat, key=lambda patch: -abs(float(f"{heat[patch]:.3g}")))
+    ]
+
+
+def test_an_image_alone_is_shown_at_once(chromium, opened, folder, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder / "000000.ale.json")), "A report"))
+    tab = open_page(chromium, opened, path)
+    assert not tab.is_visible("#overview") and "The class is " in first_screen(tab)
+    tab.click("text=Back to the list")
+    tab.wait_for_selector("#overview")
+    assert len(lines(tab)) == 1
+
+
+def test_pictures_of_prototypes_are_shown_whole(chromium, opened, tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm="top_k")
+    (folder / "prototypes").mkdir()
+    for number in range(1, report_head().size):
+        Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = open_page(chromium, opened, path)
+    assert tab.locator(".why .close image").count() > 0
+    tab.click("#table a >> nth=0")
+    tab.wait_for_selector("#title")
+    certificate = read_certificate((folder / "000000.ale.json").read_bytes())
+    stated = {s.prototype for s in certificate.statements if isinstance(s, checked.ActivationStatement)}
+    shown = tab.locator(".prototypes .close[aria-label^=prototype]")
+    views = dict(
+        zip(
+            *([picture.get_attribute(name) for picture in shown.all()] for name in ("aria-label", "viewBox")),
+            strict=True,
+        )
+    )
+    assert {f"prototype {number}" for number in stated} <= {*views}
+    assert {view for name, view in views.items() if name != "prototype 0"} == {"0 0 100 100"}
 
 
 def test_all_statements_are_printed(chromium, opened, report):

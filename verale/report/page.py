@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import NOT_PROVED
 from verale.checker.certificate import Certificate
 from verale.errors import InputError
+from verale.report import vocabulary
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.explanation import conditions
 from verale.report.grid import grid_of_image
@@ -21,7 +23,7 @@ from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest, deflated
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
-from verale.report.thumbnails import Thumbnails, window_of
+from verale.report.thumbnails import Thumbnails, Window, window_of
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _FRAME = 80
 _REST = 2**17
 """About the bytes that are the same on every page."""
 _TRAINING_SHARE = 4
-"""Training images take at most one part in so many of the page."""
+"""Pictures of prototypes take at most one part in so many of the page."""
 
 
 @dataclass(frozen=True)
@@ -79,22 +81,29 @@ def page(
     """
     limits = limits or Limits()
     notes: list[str] = []
-    training = _training_images(collection, limits, notes)
+    training = _prototype_images(collection, limits, notes)
     checking = Checking.of(collection, notes) if check else None
     columns = columns_of(collection)
     left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
     if checking is not None:
         left -= len(checking.script) + len(checking.told)
     details, images, columns["full"] = _details(collection, checking, limits, left, notes, advance)
+    embedded = {file: index for index, file in enumerate(training)}
     data = {
         "version": __version__,
         "classes": collection.classes,
         "head": _head(collection),
-        "prototypes": _prototypes(collection, {file: index for index, file in enumerate(training)}),
+        "prototypes": _prototypes(collection, embedded),
+        "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
         "training": list(training.values()),
         "rows": columns,
         "runs": runs_of(collection),
         "notProved": NOT_PROVED,
+        "words": {
+            "prototypes": vocabulary.of_prototypes(collection),
+            "activations": vocabulary.of_activations(collection.head),
+            "observables": vocabulary.of_observables(collection.head),
+        },
         "grid": _common_grid(collection),
         "check": None if checking is None else {"sha256": checking.sha256},
     }
@@ -102,6 +111,8 @@ def page(
     scripts = [_csp_digest(script), *([] if checking is None else [checking.csp_digest])]
     text = _template().render(
         title=title,
+        prototypes=vocabulary.of_prototypes(collection),
+        pictures=bool(collection.pictures),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
         style=style,
@@ -167,41 +178,43 @@ def _common_grid(collection: Collection) -> dict[str, Any] | None:
     return None if grid is None else asdict(grid)
 
 
-def _training_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Any, str]:
-    """The training images of the prototypes that fit, as data URIs by file."""
-    uris: dict[Any, str] = {}
-    size = unread = left_out = 0
+def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Path, str]:
+    """The prototypes' pictures, or else the training images that they come from, as data URIs by file; what fits."""
     window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
-    for origin in collection.source.origins.values():
-        if origin.file is None or origin.file in uris:
-            continue
+    shown = dict.fromkeys(collection.pictures.values(), Window())
+    for prototype, origin in collection.source.origins.items():
+        if origin.file is not None and prototype not in collection.pictures:
+            shown.setdefault(origin.file, window)
+    uris: dict[Path, str] = {}
+    size = unread = left_out = 0
+    for file, part in shown.items():
         try:
-            uri = made.uri(origin.file, window)
+            uri = made.uri(file, part)
         except InputError:
             unread += 1
             continue
         if size + len(uri) > limits.size // _TRAINING_SHARE:
             left_out += 1
             continue
-        uris[origin.file], size = uri, size + len(uri)
+        uris[file], size = uri, size + len(uri)
     if unread:
-        notes.append(f"{unread} training images of prototypes were moved, or cannot be read.")
+        notes.append(f"{unread} pictures of prototypes were moved, or cannot be read.")
     if left_out:
         notes.append(
-            f"{left_out} training images of prototypes are left out: they would take more than"
+            f"{left_out} pictures of prototypes are left out: they would take more than"
             f" {limits.size // _TRAINING_SHARE / 2**20:.3g} MiB (--max-size, --image-size)."
         )
     return uris
 
 
-def _prototypes(collection: Collection, embedded: dict[Any, int]) -> list[Any] | dict[int, Any]:
+def _prototypes(collection: Collection, embedded: Mapping[Path, int]) -> list[Any] | dict[int, Any]:
     """For each prototype: the class it votes most for; of its training image the index, row, column, and the index
     among the embedded images. Without a head only the prototypes that have a training image are known, by index."""
     from verale.report.estimates import favoured_classes
 
     origins = collection.source.origins
     where = {
-        prototype: [origin.image, origin.row, origin.column, embedded.get(origin.file)]
+        prototype: [origin.image, origin.row, origin.column, embedded.get(origin.file) if origin.file else None]
         for prototype, origin in origins.items()
     }
     if collection.head is None:

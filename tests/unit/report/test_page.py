@@ -12,6 +12,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from PIL import Image
 from support.reporting import folder_of, report_head
 
 from verale.head import BankPooling
@@ -106,7 +107,8 @@ def test_what_other_paradigms_gave_is_told(folder):
 def test_each_line_says_what_its_explanation_consists_of(tmp_path):
     rows = page_of(collect(folder_of(tmp_path / "out", paradigm="top_k"))).data["rows"]
     for why, prototypes in zip(rows["why"], rows["prototypes"], strict=True):
-        assert re.match(r"\d+ prototypes?(, |$)|no |prototype", why)
+        for part in why.split("; "):
+            assert re.fullmatch(r"\d+ prototypes as active as stated|.* (is|are|may be) active [a-z ]*[\d.].*", part)
         assert set(prototypes) <= {0}, "only prototype 0 has a training image"
 
 
@@ -172,8 +174,25 @@ def test_images_that_have_changed_are_not_shown(tmp_path):
 def test_training_images_that_are_gone_are_counted(tmp_path):
     origin = {"prototype": 0, "image": 7, "file": "/nowhere/a.png", "row": 1, "column": 2}
     shown = page_of(collect(folder_of(tmp_path / "out", prototypes=[origin])))
-    assert "1 training images of prototypes were moved" in shown.text
+    assert "1 pictures of prototypes were moved" in shown.text
     assert shown.data["prototypes"][0] == [0, 7, 1, 2, None]
+
+
+def test_pictures_of_prototypes_come_before_their_training_images(folder, tmp_path):
+    (folder / "prototypes").mkdir()
+    for number in (0, 2, 99):
+        Image.new("L", (12, 10), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
+    (folder / "prototypes" / "2.txt").write_text("no picture")
+    shown = page_of(collect(folder))
+    assert "nothing proves what they show" in shown.text
+    assert {*shown.data["pictures"]} == {"0", "2", "99"} and len(shown.data["training"]) == 3
+    assert shown.data["prototypes"][0] == [0, 7, 1, 2, None], "it still says where the prototype comes from"
+    (folder / "prototypes").rename(tmp_path / "elsewhere")
+    assert page_of(collect(folder)).data["pictures"] == {}
+    assert page_of(collect(folder, pictures=tmp_path / "elsewhere")).data["pictures"] == shown.data["pictures"]
+    (tmp_path / "elsewhere" / "0002.png").write_text("no picture")
+    shown = page_of(collect(folder, pictures=tmp_path / "elsewhere"))
+    assert {*shown.data["pictures"]} == {"0", "99"} and "1 pictures of prototypes were moved" in shown.text
 
 
 def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
@@ -212,4 +231,4 @@ def test_files_without_a_certificate_are_lines(folder):
         path.write_text("{")
     shown = page_of(audited(collect(folder)))
     assert shown.data["rows"]["status"] == ["MALFORMED"] * 4 and shown.details == []
-    assert re.search(r"<b>None of the 4</b> certificates is proved", shown.text)
+    assert re.search(r"<b>None of the 4</b> explanations is proved", shown.text)

@@ -1,7 +1,9 @@
 // One certificate: first the explanation for people, then what is proved, the margins, and the statements in full.
 
 const RIVALS = 12; // how many are shown before "Show all"
-const CARDS = 8; // how many statements are shown as cards
+const CARDS = 6; // how many statements are shown as cards
+const LISTED = 8; // how many prototypes of a clause are named before a click
+const PICTURED = 4; // how many are shown
 
 async function drawDetail(row) {
   const parts = embedded(row);
@@ -10,15 +12,16 @@ async function drawDetail(row) {
   const match = rows.match[row] ? el("small", { class: "match" }, " " + rows.match[row]) : "";
   const title = el("h2", { tabindex: "-1", id: "title" }, el("bdi", {}, rows.image[row] || rows.name[row]), match);
   const article = document.getElementById("detail");
-  article.replaceChildren(steps(row), title);
+  article.replaceChildren(steps(row), title, verdict(row));
   if (certificate) {
     const stated = statementsOf(certificate, detail), groups = grouped(stated);
-    article.append(el("div", { class: "columns" }, figure(row, detail, certificate, groups, parts[1]),
-      el("div", {}, verdict(row), explanation(row, detail, certificate, stated, parts[1]))));
+    article.append(explanation(row, detail, certificate, stated), el("div", { class: "columns" },
+      figure(row, detail, certificate, groups, parts[1]),
+      el("div", {}, cards(detail, stated, parts[1]), runnerUp(row, detail, certificate, stated))));
     article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(detail, certificate)));
     if (detail.questions) article.append(again(detail.questions, certificate));
     article.append(statements(detail, stated, groups, parts[1]));
-  } else article.append(verdict(row), summary(row, detail, certificate));
+  } else article.append(summary(row, detail, certificate));
   article.append(digests(row, detail));
   return title;
 }
@@ -53,7 +56,7 @@ function summary(row, detail, certificate) {
   if (rows.message[row] && status !== "PROVED") lines.push(el("p", { class: "reason" }, el("b", {}, "Why: "), el("bdi", {}, rows.message[row])));
   if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
   if (certificate) {
-    lines.push(el("p", { class: "quiet" }, "“Latents” are what the network computes of the image, one list of numbers a patch. The network compares them with its prototypes, which are patches of training images. " + data.notProved));
+    lines.push(el("p", { class: "quiet" }, "Latents are what the network computes of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes. " + data.notProved));
   }
   return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, !certificate ? "What is known" : status === "PROVED" ? "What is proved, exactly" : "What is claimed, exactly"), ...lines);
 }
@@ -63,29 +66,36 @@ function listed(words) {
   return words.length < 2 ? words.join("") : words.slice(0, -1).join(", ") + " and " + words[words.length - 1];
 }
 
-// The explanation in one glance: a sentence, the statements that matter most with their prototypes, the runner-up.
-function explanation(row, detail, certificate, stated, uri) {
+// The explanation as a sentence, and what its words mean.
+function explanation(row, detail, certificate, stated) {
   const parts = detail.conditions, last = parts.length > 2 ? ", and " + parts[parts.length - 1] : "";
   const known = parts.length ? " whenever " + (last ? parts.slice(0, -1).join(", ") + last : listed(parts)) + ", whatever else the image shows." : " whatever the image shows: it follows from the network’s last layers alone.";
   const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
-  const cards = stated.filter((one) => !one.except), clauses = stated.filter((one) => one.except);
-  const shown = cards.slice(0, CARDS);
-  const rest = cards.length - shown.length;
-  return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why" }, "Why"),
+  const words = [data.words.prototypes,
+    stated.some((one) => one.patch === undefined) ? data.words.activations : "",
+    stated.some((one) => one.patch !== undefined) ? data.words.observables : ""];
+  return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"),
     el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known),
+    stated.length ? el("p", { class: "quiet" }, words.filter(Boolean).join(" ")) : "");
+}
+
+// The statements that matter most, with pictures of their prototypes.
+function cards(detail, stated, uri) {
+  const own = stated.filter((one) => !one.except), clauses = stated.filter((one) => one.except);
+  const shown = own.slice(0, own.length > CARDS + 1 ? CARDS : own.length);
+  const rest = own.length - shown.length;
+  return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "The statements"),
     el("ul", { class: "prototypes" }, shown.map((one) => el("li", {}, card(detail, one, uri))), clauses.map((one) => el("li", { class: "clause" }, clause(detail, one, stated)))),
-    rest ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "",
-    runnerUp(row, detail, certificate, stated));
+    rest ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "");
 }
 
 // A statement with the pictures of its prototype and of where the image is most like it.
 function card(detail, one, uri) {
   const { votes, training, here } = picturesOf(detail, one);
   const name = "prototype " + one.prototype;
-  const part = (image, cell, text) => el("figure", {}, closeUp(detail.grid, image, cell, text), el("figcaption", {}, text));
   const pictures = [
-    here && uri ? part(uri, here, one.patch === undefined ? "this image" : cellName(here)) : "",
-    training ? part(training.uri, training.cell, name) : ""];
+    here && uri ? part(detail, { uri, cell: here }, one.patch === undefined || detail.grid.rows * detail.grid.columns === 1 ? "this image" : cellName(here)) : "",
+    training ? part(detail, training, name) : ""];
   const about = one.patch === undefined ? "active " : (data.head ? data.head.observable.toLowerCase() : "observable") + " ";
   return [el("div", { class: "pair" }, ...pictures), el("div", {},
     el("b", {}, training ? "" : name + ", ", about + boundsInWords(one, 4)),
@@ -93,12 +103,22 @@ function card(detail, one, uri) {
     one.adds === null || Number(one.adds) === 0 ? "" : el("small", {}, adding(one.adds, detail.second)))];
 }
 
+// A picture with what it shows below it.
+function part(detail, image, text) {
+  return el("figure", {}, closeUp(detail.grid, image.uri, image.cell, text), el("figcaption", {}, text));
+}
+
 function adding(adds, second) {
   return [Number(adds) > 0 ? "adds " + adds + " to" : "takes " + adds.slice(1) + " from", " the lead over ", named(second)];
 }
 
 function clause(detail, one, stated) {
-  return [el("b", {}, subjectOf(detail, one, stated)), " ", boundsInWords(one, 4)];
+  const brief = subjectOf(detail, one, stated), full = subjectOf(detail, one, stated, true);
+  const said = [el("b", {}, brief), " active " + boundsInWords(one, 4)];
+  const meant = detail.count !== null && detail.count - one.except.length <= PICTURED ? meantBy(detail, one) : [];
+  const pictures = meant.map((prototype) => [prototype, picturesOf(detail, { prototype, attained: null }).training]).filter(([, training]) => training);
+  const pair = pictures.length ? el("div", { class: "pair" }, pictures.map(([prototype, training]) => part(detail, training, "prototype " + prototype))) : "";
+  return brief === full ? [pair, el("div", {}, ...said)] : el("details", {}, el("summary", {}, ...said), full);
 }
 
 // The closest class, and what keeps it behind.
@@ -111,17 +131,18 @@ function runnerUp(row, detail, certificate, stated) {
   const lead = (rival) => el("b", {}, outward(leads[rival], false, 4));
   const ahead = detail.ahead[second];
   const most = stated.filter((one) => Number(one.adds) > 0).slice(0, 2);
-  const what = most.length ? " To that, " + listed(most.map((one) => "prototype " + one.prototype + " adds " + one.adds)) + "." : "";
-  return el("p", { class: "second" }, "The runner-up is ", el("b", {}, named(second)), ". ",
-    ahead === undefined ? "" : ["This image is " + ahead + " ahead of it in the network’s scores (logits)." + what + " "],
-    rows.status[row] === "PROVED" ? "Proved" : "Claimed", " for every image that satisfies the statements: a lead of at least ", lead(second),
-    ".", second === closest ? "" : [" The least proved lead is that over ", named(closest), ": ", lead(closest), "."],
-    el("small", {}, "This is less than the image’s own lead, because the statements leave everything else open. Any lead above 0 decides the class."));
+  const what = most.length ? " Of that, " + listed(most.map((one) => "prototype " + one.prototype + " adds " + one.adds)) + "." : "";
+  const own = named(certificate.predicted);
+  return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
+    ahead === undefined ? "" : ["The network’s score (logit) of this image is " + ahead + " higher for ", own, " than for ", named(second), "." + what + " "],
+    el("b", {}, rows.status[row] === "PROVED" ? "Proved" : "Claimed"), stated.length ? ": whatever satisfies the statements has a lead of at least " : ": every image has a lead of at least ", lead(second), " over ", named(second),
+    second === closest ? rivals.length === 1 ? "." : ", and at least as much over every other class." : [", and of at least ", lead(closest), " over every class (the closest is ", named(closest), ")."],
+    el("small", {}, "A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.")));
 }
 
-// The statements, each with what is known of it, those first that add or take most.
+// The statements, each with what is known of it: those first that add or take most, then floors and ceilings.
 function statementsOf(certificate, detail) {
-  const weight = (one) => (one.except ? -1 : Math.abs(Number(one.adds)));
+  const weight = (one) => (one.except ? (one.upper === undefined ? -1 : -2) : Math.abs(Number(one.adds)));
   const all = certificate.statements.map((statement, number) => ({ ...statement, number,
     similarity: detail.similarity[number] ?? null, attained: detail.attained[number] ?? null, adds: detail.adds[number] ?? null }));
   return all.sort((a, b) => weight(b) - weight(a) || a.number - b.number);
@@ -148,21 +169,31 @@ function figure(row, detail, certificate, groups, uri) {
   const cells = certificate.patches - detail.grid.tokens, every = counts.size >= cells;
   const single = cells === 1; // then neither outlines nor colours tell anything
   if (single && !uri) return el("p", {}, "The image is one patch.");
-  const which = groups.has(null) ? "where the stated activations are attained" : "that have statements";
-  const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + plural(counts.size, "patch") + " of " + certificate.patches + " " + which;
+  const which = groups.has(null) ? "most like the prototypes above" : "that statements are about";
+  const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + (counts.size === 1 ? "patch " : counts.size + " patches ") + which;
   const heat = new Map(single ? [] : detail.heat.map(([patch, value]) => [patch, Number(value)]));
   const hottest = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patchName(detail.grid, patch));
-  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up here; blue: that favour the runner-up (estimated in float64)" : "";
+  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up; blue: patches that favour the runner-up" : "";
   const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
   const choose = (patch) => {
     openStatements();
     const target = document.getElementById("patch-" + patch) || document.getElementById("patch-null");
     if (target) { target.scrollIntoView({ block: "start" }); target.focus(); }
   };
-  const guess = detail.grid.assumed ? " The grid is assumed to be square." : "";
+  const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
   return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
-    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match));
+    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match), heat.size ? patchByPatch(detail, heat) : "");
+}
+
+// The numbers behind the colours.
+function patchByPatch(detail, heat) {
+  const ordered = [...heat].filter(([, value]) => value !== 0).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  const name = (patch) => { const cell = cellOf(detail.grid, patch); return cell ? cellName(cell) : patchName(detail.grid, patch); };
+  return el("details", {}, el("summary", {}, "How much each patch decides"),
+    el("p", { class: "quiet" }, "What a patch adds to the lead over ", named(detail.second), " (logits): for each prototype that is most like this patch, its activation times the difference of the two classes’ weights. Computed in float64 from this image; not part of the proof."),
+    el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Patch"), el("th", { scope: "col", class: "number" }, "Adds, about"))),
+      el("tbody", {}, ordered.map(([patch, value]) => el("tr", {}, el("th", { scope: "row" }, name(patch)), el("td", { class: "number" }, String(value)))))));
 }
 
 function margins(detail, certificate) {
@@ -182,7 +213,7 @@ function margins(detail, certificate) {
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " rivals");
-  const open = "Solid: the lead over each class, in logits, that follows from the statements. " + (known ? "Dashed: the lead of this image (float64)." : "The lead of this image is unknown without its latents.");
+  const open = "Solid: the lead over each class, in logits, that follows from the statements. " + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.");
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class (margins)"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
       el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image") : "")), body), rest);
@@ -243,27 +274,34 @@ function boundsInWords(one, digits) {
   return low === high ? low : low + " to " + high;
 }
 
-// The prototypes that a clause speaks of: these, or all but those that it exempts, whichever are fewer. Without "full",
+// The prototypes that a clause speaks of, where it is known how many there are.
+function meantBy(detail, one) {
+  const exempt = new Set(one.except);
+  return [...Array(detail.count).keys()].filter((prototype) => !exempt.has(prototype));
+}
+
+// The prototypes that a clause speaks of, in words: these, or all but those that it exempts, whichever are fewer. Without "full",
 // long lists are only counted.
 function subjectOf(detail, one, stated, full = false) {
   const exempt = new Set(one.except);
   if (detail.count !== null && detail.count - exempt.size < exempt.size) {
-    const meant = [...Array(detail.count).keys()].filter((prototype) => !exempt.has(prototype));
+    const meant = meantBy(detail, one);
     if (meant.length === 1) return "prototype " + meant[0];
-    return full || meant.length <= 8 ? "prototypes " + listed(meant.map(String)) : meant.length + " prototypes";
+    return full || meant.length <= LISTED ? "prototypes " + listed(meant.map(String)) : meant.length + " prototypes";
   }
   if (!one.except.length) return "every prototype";
   const own = new Set(stated.filter((other) => !other.except && other.patch === undefined).map((other) => other.prototype));
   if (own.size === one.except.length && one.except.every((prototype) => own.has(prototype))) return "every other prototype";
-  return "every prototype but " + (full || one.except.length <= 8 ? listed(one.except.map(String)) : one.except.length);
+  return "every prototype but " + (full || one.except.length <= LISTED ? listed(one.except.map(String)) : one.except.length);
 }
 
 // What a prototype stands for, and the cells to show: of its training image, and of the image where it is attained.
 function picturesOf(detail, one) {
   const [votes, image, row, column, embeddedAt] = data.prototypes[one.prototype] || [null, null, null, null, null];
   const grid = detail.grid, inside = embeddedAt !== null && grid && row < grid.rows && column < grid.columns;
-  const at = one.patch ?? one.attained;
-  return { votes, image, row, column, training: inside ? { uri: data.training[embeddedAt], cell: [row, column] } : null,
+  const at = one.patch ?? one.attained, whole = data.pictures[one.prototype];
+  const training = whole !== undefined ? { uri: data.training[whole], cell: null } : inside ? { uri: data.training[embeddedAt], cell: [row, column] } : null;
+  return { votes, image, row, column, training,
     here: at === null ? null : cellOf(grid, at) };
 }
 
@@ -288,10 +326,13 @@ function digests(row, detail) {
     const run = data.runs[rows.run[row]];
     named.push(["Audited with", "kernel " + run.kernel + ", checker " + run.checker]);
   }
+  const times = [["explained", rows.explain[row]], ["audited", rows.audit[row]]].filter(([, seconds]) => seconds !== null);
+  if (times.length) named.push(["Time", times.map(([what, seconds]) => what + " in " + seconds + " s").join(", ")]);
   const list = el("dl", { class: "digests" }, named.filter(([, value]) => value !== null).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("bdi", {}, value)))));
   const save = detail ? el("button", { type: "button", id: "save", on: { click: () => saveAs(rows.name[row], detail.text) } }, "Save the certificate") : "";
   const more = certificate && certificate.extensions ? el("details", {}, el("summary", {}, "Extensions, which nothing here checks"), el("pre", { tabindex: "0" }, JSON.stringify(certificate.extensions, null, 1))) : "";
-  return el("section", { "aria-labelledby": "digests" }, el("h3", { id: "digests" }, "Digests"), list, save, more);
+  return el("section", { "aria-labelledby": "digests" }, el("h3", { id: "digests" }, "The certificate’s file"), save,
+    el("details", { id: "all-digests" }, el("summary", {}, "Digests, paradigm and times"), list), more);
 }
 
 // Saves the certificate's own bytes, for an audit.

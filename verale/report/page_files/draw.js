@@ -81,17 +81,19 @@ function picture(grid, uri, patches, heat, every, description, choose) {
   return svg;
 }
 
-// A close-up: one cell of an image and its surroundings.
+// A close-up: one cell of an image and its surroundings; without a cell the whole image.
 function closeUp(grid, uri, cell, description) {
+  const drawing = (view, ...parts) => el("svg:svg", { viewBox: view.join(" "), preserveAspectRatio: "none", class: "close", ...(description ? { role: "img", "aria-label": description } : { "aria-hidden": "true" }) },
+    background(grid, uri), ...parts);
+  if (!cell || grid.rows * grid.columns === 1) return drawing([0, 0, UNIT, UNIT]);
   const box = rectangle(grid, ...cell);
   const width = Math.min(UNIT, box.width * (1 + 2 * AROUND)), height = Math.min(UNIT, box.height * (1 + 2 * AROUND));
   const x = Math.min(Math.max(0, box.x - AROUND * box.width), UNIT - width);
   const y = Math.min(Math.max(0, box.y - AROUND * box.height), UNIT - height);
-  return el("svg:svg", { viewBox: [x, y, width, height].join(" "), preserveAspectRatio: "none", class: "close", ...(description ? { role: "img", "aria-label": description } : { "aria-hidden": "true" }) },
-    background(grid, uri), outline(box));
+  return drawing([x, y, width, height], outline(box));
 }
 
-// A proved margin, and behind it what the statements leave open.
+// A lead: solid as far as it is proved, dashed as far as it reaches for the image itself.
 function bar(proved, ahead, most) {
   const share = (value) => Math.max(0, Math.min(100, (100 * value) / most));
   const parts = [el("svg:rect", { class: "proved", width: share(proved), height: 10 })];

@@ -6,13 +6,11 @@ const COLUMNS = [
   { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
   { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), rows.caveat[row] && el("small", {}, " " + rows.caveat[row])], of: (row) => rows.status[row] },
   { key: "predicted", title: "Class", show: (row) => named(rows.predicted[row]), of: (row) => rows.predicted[row] },
-  { key: "why", title: "Why", of: (row) => rows.why[row], show: whyCell },
   { key: "label", title: "True class", show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
-  { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row] },
-  { key: "share", title: "of all", number: true, narrow: false, of: (row) => rows.share[row], show: (row) => (rows.share[row] === null ? "" : rows.share[row] + " %") },
+  { key: "why", title: "Why: what has to hold", of: (row) => rows.why[row], show: whyCell },
+  { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row],
+    show: (row) => [String(rows.size[row] ?? ""), rows.share[row] === null ? "" : el("small", {}, rows.share[row] + " % of all")] },
   { key: "margin", title: "Proved lead", number: true, narrow: false, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
-  { key: "explain", title: "Explained", number: true, narrow: false, of: (row) => rows.explain[row], show: (row) => seconds(rows.explain[row]) },
-  { key: "audit", title: "Audited", number: true, narrow: false, of: (row) => rows.audit[row], show: (row) => seconds(rows.audit[row]) },
 ].filter((column) => rows[column.key] && rows[column.key].some((value) => value !== null));
 
 const state = { order: "", falling: false, page: 0, shown: [] };
@@ -22,22 +20,18 @@ function named(index) {
   return el("bdi", {}, className(index));
 }
 
-function seconds(value) {
-  return value === null ? "" : value + " s";
-}
-
 function imageCell(row) {
   const parts = embedded(row);
   const image = parts && parts[1] ? el("img", { src: parts[1], alt: "", class: "thumbnail", loading: "lazy" }) : el("span", { class: "thumbnail" });
   const second = rows.image[row] ? el("small", {}, el("bdi", {}, rows.name[row])) : "";
   const match = rows.match[row] ? el("small", { class: "match" }, rows.match[row]) : "";
-  return [image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second, match)];
+  return el("div", { class: "of" }, image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second, match));
 }
 
 // The explanation in a few words, with the pictures of its first prototypes.
 function whyCell(row) {
-  const pictures = data.grid ? rows.prototypes[row].map((prototype) => picturesOf({ grid: data.grid }, { prototype, attained: null }).training) : [];
-  return el("div", { class: "why" }, ...pictures.filter(Boolean).map((one) => closeUp(data.grid, one.uri, one.cell)), el("small", {}, rows.why[row]));
+  const pictures = rows.prototypes[row].map((prototype) => picturesOf({ grid: data.grid }, { prototype, attained: null }).training);
+  return el("div", { class: "why" }, el("span", {}, pictures.filter(Boolean).map((one) => closeUp(data.grid, one.uri, one.cell))), el("small", {}, rows.why[row]));
 }
 
 function keeps(row) {
@@ -88,15 +82,17 @@ function drawList() {
     const sorted = state.order !== column.key ? null : state.falling ? "descending" : "ascending";
     const arrow = el("span", { "aria-hidden": "true" }, sorted === null ? "" : state.falling ? " ▼" : " ▲");
     const button = el("button", { type: "button", class: "plain", "data-sort": column.key, on: { click: () => sortBy(column.key) } }, column.title, arrow);
-    return el("th", { scope: "col", "aria-sort": sorted, class: classesOf(column) }, button);
+    return el("th", { role: "columnheader", scope: "col", "aria-sort": sorted, class: classesOf(column) }, button);
   };
   const classesOf = (column) => [column.number ? "number" : "", column.narrow === false ? "wide" : ""].join(" ").trim() || null;
-  const line = (row) => el("tr", {}, COLUMNS.map((column, index) => el(index ? "td" : "th",
-    { class: index ? classesOf(column) : "image", scope: index ? null : "row" }, column.show ? column.show(row) : String(column.of(row) ?? ""))));
+  // On narrow screens lines are blocks, which are no table cells: roles say what they are, and data-title what they hold.
+  const line = (row) => el("tr", { role: "row" }, COLUMNS.map((column, index) => el(index ? "td" : "th",
+    { class: index ? classesOf(column) : "image", role: index ? "cell" : "rowheader", scope: index ? null : "row", "data-key": column.key, "data-title": column.title },
+    column.show ? column.show(row) : String(column.of(row) ?? ""))));
   document.getElementById("table").replaceChildren(
     el("caption", { class: "hidden" }, "Certificates; the buttons in the first row sort them"),
-    el("thead", {}, el("tr", {}, COLUMNS.map(heading))),
-    el("tbody", {}, state.shown.slice(from, to).map(line)));
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map(heading))),
+    el("tbody", { role: "rowgroup" }, state.shown.slice(from, to).map(line)));
   const filtered = state.shown.length === count ? "" : " that match the filters, of " + count + " in all";
   document.getElementById("count").textContent = state.shown.length
     ? from + 1 + " to " + to + " of " + state.shown.length + filtered : "No certificate matches the filters, of " + count + " in all";

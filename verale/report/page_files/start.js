@@ -4,7 +4,7 @@ let requests = 0;
 
 async function show() {
   const request = ++requests;
-  const named = /^#certificate-(\d+)$/.exec(location.hash);
+  const named = /^#certificate-(\d+)$/.exec(location.hash || (count === 1 ? "#certificate-0" : "")); // one image alone is shown at once
   const row = named && Number(named[1]) < count ? Number(named[1]) : null;
   const overview = document.getElementById("overview"), detail = document.getElementById("detail");
   const before = detail.dataset.row;
@@ -37,6 +37,6 @@ for (const button of document.querySelectorAll(".only")) {
   });
 }
 window.addEventListener("hashchange", show);
-window.addEventListener("beforeprint", () => document.getElementById("all-statements")?.setAttribute("open", ""));
+window.addEventListener("beforeprint", () => ["all-statements", "all-digests"].forEach((id) => document.getElementById(id)?.setAttribute("open", "")));
 select();
 show().then(() => document.documentElement.setAttribute("data-ready", ""));

@@ -1,0 +1,41 @@
+"""What words mean: the numbers in the sentences are those that the head computes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from support.reporting import folder_of, report_head
+from support.small import varied_head
+
+from verale.head import FocalPooling, LogRatio, TopMeanPooling
+from verale.report.collect import Collection, collect
+from verale.report.vocabulary import of_activations, of_observables, of_prototypes
+
+
+def test_prototypes_are_patches_of_training_images_where_the_source_says_so(tmp_path):
+    known = collect(folder_of(tmp_path / "out"))
+    assert "a patch of a training image" in of_prototypes(known)
+    assert "a pattern that the network learned" in of_prototypes(Collection(tmp_path, ()))
+
+
+def test_a_copy_gives_the_activation_of_no_distance():
+    head = replace(report_head(), similarity=LogRatio(epsilon=0.001))
+    assert f": {math.log(1000):.4g} for an exact copy" in of_activations(head)
+    assert ": 1 for an exact copy" in of_activations(report_head("cosine"))
+
+
+def test_no_number_where_there_is_none():
+    for name in ("cosine quadratic", "inner product"):
+        assert of_activations(varied_head(name)).endswith("most similar to it makes it.")
+    for pooling in (FocalPooling("max_minus_mean"), TopMeanPooling(2)):
+        assert "all patches" in of_activations(replace(report_head(), pooling=pooling))
+    assert of_activations(None) == of_observables(None) == of_observables(varied_head("inner product")) == ""
+
+
+@pytest.mark.parametrize(
+    ("geometry", "said"), [("euclidean", "squared distance"), ("cosine", "cosine"), ("softmax", "mass of 1")]
+)
+def test_observables(geometry, said):
+    assert said in of_observables(report_head(geometry))

@@ -1,0 +1,59 @@
+"""What the words of an explanation mean, for people who have not met prototypes before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from verale.head import Cosine, Euclidean, Softmax
+from verale.head.evaluation import similarity
+
+if TYPE_CHECKING:
+    from verale.head import Head
+    from verale.report.collect import Collection
+
+__all__ = ["of_activations", "of_observables", "of_prototypes"]
+
+
+def of_prototypes(collection: Collection) -> str:
+    """What prototypes are, as far as the source tells."""
+    if collection.source.origins:
+        return "A prototype is a patch of a training image, which the network keeps to compare images with."
+    return "A prototype is a pattern that the network learned, to compare images with."
+
+
+def of_activations(head: Head | None) -> str:
+    """How active a prototype is; with the activation that a copy of it would give, where that is one number."""
+    if head is None:
+        return ""
+    if head.pooling.needs_all_patches:
+        return "How active a prototype is follows from its similarities to all patches of the image."
+    copy = _copy(head)
+    end = "" if copy is None else f": {copy:.4g} for an exact copy"
+    return f"A prototype is as active as the patch most similar to it makes it{end}."
+
+
+def of_observables(head: Head | None) -> str:
+    """What an interval of distances or the like speaks of."""
+    match None if head is None else head.geometry:
+        case Euclidean():
+            return "A squared distance says how far a patch is from a prototype: 0 for an exact copy."
+        case Cosine():
+            return "A cosine says how much a patch points where a prototype does: 1 for the same direction."
+        case Softmax():
+            return "Each patch has a mass of 1, and divides it among the prototypes that it is like."
+    return ""
+
+
+def _copy(head: Head) -> float | None:
+    """The similarity of a patch and a prototype that equals it, if it is the same for all prototypes."""
+    match head.geometry:
+        case Euclidean():
+            observed = torch.zeros(1, head.size, dtype=torch.float64)
+        case Cosine() | Softmax():
+            observed = torch.ones(1, head.size, dtype=torch.float64)
+        case _:
+            return None
+    values = similarity(head, observed)[0].tolist()
+    return float(values[0]) if len(set(values)) == 1 else None
