@@ -84,10 +84,11 @@ function drawList() {
     const button = el("button", { type: "button", class: "plain", "data-sort": column.key, on: { click: () => sortBy(column.key) } }, column.title, arrow);
     return el("th", { role: "columnheader", scope: "col", "aria-sort": sorted, class: classesOf(column) }, button);
   };
-  const classesOf = (column) => [column.number ? "number" : "", column.narrow === false ? "wide" : ""].join(" ").trim() || null;
+  const known = (column, row) => row !== undefined && column.key === "label" && rows.label[row] === rows.predicted[row]; // the class says it
+  const classesOf = (column, row) => [column.number ? "number" : "", column.narrow === false || known(column, row) ? "wide" : ""].join(" ").trim() || null;
   // On narrow screens lines are blocks, which are no table cells: roles say what they are, and data-title what they hold.
   const line = (row) => el("tr", { role: "row" }, COLUMNS.map((column, index) => el(index ? "td" : "th",
-    { class: index ? classesOf(column) : "image", role: index ? "cell" : "rowheader", scope: index ? null : "row", "data-key": column.key, "data-title": column.title },
+    { class: index ? classesOf(column, row) : "image", role: index ? "cell" : "rowheader", scope: index ? null : "row", "data-key": column.key, "data-title": column.title },
     column.show ? column.show(row) : String(column.of(row) ?? ""))));
   document.getElementById("table").replaceChildren(
     el("caption", { class: "hidden" }, "Certificates; the buttons in the first row sort them"),
