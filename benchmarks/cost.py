@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--head", default="protopnet", help="a head of benchmarks.heads (default protopnet)")
     parser.add_argument("--image", type=int, default=0, help="index of the first image (default 0)")
-    parser.add_argument("--batch", type=int, default=1, help="images explained in lockstep (default 1)")
+    parser.add_argument("--batch", type=int, default=1, help="images explained together (default 1)")
     parser.add_argument("--paradigm", help="by default the head's best paradigm")
     parser.add_argument("--lines", type=int, default=14, help="lines of each list (default 14)")
     options = parser.parse_args(arguments)

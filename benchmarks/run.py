@@ -107,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--paradigms", type=_names(paradigms, "paradigm"), default=paradigms, help="comma separated")
     parser.add_argument("--baseline", action=argparse.BooleanOptionalAction, default=True, help="papers' methods too")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds an image, for the papers' methods")
-    parser.add_argument("--batch", type=int, default=1, help="images explained in lockstep (default 1)")
+    parser.add_argument("--batch", type=int, default=1, help="images explained together (default 1)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder for the tables")
     return parser
