@@ -31,7 +31,7 @@ def of_activations(head: Head | None) -> str:
         return "How active a prototype is follows from its similarities to all patches of the image."
     copy = _copy(head)
     end = "" if copy is None else f": {copy:.4g} for an exact copy"
-    return f"A prototype is as active as the patch most similar to it makes it{end}."
+    return f"A prototype is the more active, the more similar some patch of the image is to it{end}."
 
 
 def of_observables(head: Head | None) -> str:
