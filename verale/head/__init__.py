@@ -1,9 +1,10 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
 from verale.head import similarity as _similarities
+from verale.head.arguments import described, latents_tensor, require_labels, tensor_of
 from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
-from verale.head.head import Head
+from verale.head.head import Head, require_head
 from verale.head.latents import as_patches, digest, digest_of_all, load_labels, load_latents, save_latents
 from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.head.readout import Linear, Maximum, Readout, SoftTree
@@ -30,14 +31,19 @@ __all__ = [
     "Softmax",
     "TopMeanPooling",
     "as_patches",
+    "described",
     "digest",
     "digest_of_all",
     "evaluate",
     "evaluate_observed",
+    "latents_tensor",
     "load_labels",
     "load_latents",
     "merge_slots",
     "observables",
     "read_out",
+    "require_head",
+    "require_labels",
     "save_latents",
+    "tensor_of",
 ]

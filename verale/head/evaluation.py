@@ -7,7 +7,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from verale.errors import LatentsError
+from verale.head.arguments import require_channels
 from verale.head.geometry import Geometry
 from verale.head.pooling import Pooling
 from verale.head.readout import Readout
@@ -63,10 +63,7 @@ class Evaluation:
 
 def require_depth(head: Evaluated, patches: Tensor) -> None:
     """Raise LatentsError unless latents (..., D) have the head's number of channels."""
-    if patches.shape[-1] != head.depth:
-        raise LatentsError(
-            f"latents have {patches.shape[-1]} channels, the head expects {head.depth}: another network's?"
-        )
+    require_channels(tuple(patches.shape), head.depth)
 
 
 def observables(head: Evaluated, patches: Tensor) -> Tensor:

@@ -27,11 +27,36 @@ class Box:
         for name, value in (("lower", self.lower), ("upper", self.upper)):
             if value is None:
                 continue
-            if not math.isfinite(value):
-                raise HeadError(f"domain.{name}", f"is {value}, expected a finite number, or None for unbounded")
-            object.__setattr__(self, name, float(value))
+            try:
+                number = float(value)
+            except (TypeError, ValueError, OverflowError):
+                number = math.nan
+            if isinstance(value, str) or not math.isfinite(number):
+                raise HeadError(f"domain.{name}", f"is {value!r}, expected a finite number, or None for unbounded")
+            object.__setattr__(self, name, number)
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise HeadError("domain", f"is [{self.lower}, {self.upper}], expected lower < upper")
+
+    @classmethod
+    def of(cls, value: Any) -> Box:
+        """A box as it is, from its two ends such as (0, 1) or (0, None), or from text such as "0:1" or "0:".
+
+        Raises:
+            HeadError: anything else.
+        """
+        if isinstance(value, Box):
+            return value
+        ends = value
+        if isinstance(value, str):
+            try:
+                ends = [float(end) if end.strip() else None for end in value.split(":")]
+            except ValueError:
+                ends = ()
+        if not isinstance(ends, list | tuple) or len(ends) != 2:
+            raise HeadError(
+                "domain", f"is {value!r}, expected Box(0, 1), (0, 1) or '0:1'; an end that is None or left out is open"
+            )
+        return cls(*ends)
 
     @property
     def bounded(self) -> bool:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from verale.errors import HeadError, InputError
+from verale.errors import HeadError, InputError, UsageError
 from verale.files import read, write_atomically
+from verale.head.arguments import described, field_tensor, shortened
 from verale.head.evaluation import evaluate
 from verale.head.fields import Kind, read_part, write_part
 from verale.head.file import TENSORS, decode, encode
@@ -23,7 +24,7 @@ from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
 
-__all__ = ["Head"]
+__all__ = ["Head", "require_head"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class Head:
 
     Activations a_j are pooled over the patches l from S(m(z_l, p_j)); logits o are read out of them, by default
     o = weight @ a + bias.
+
+    Tensors may be given as numpy arrays.
 
     Args:
         weight: (C, P) float32 or float64, the last linear layer; of a soft tree (C, P + 1), its leaves.
@@ -42,7 +45,7 @@ class Head:
         scale: (P,) positive, or None for ones: some similarities multiply the observable by it (isotropic Gaussians:
             1 / sigma_j^2). Statements speak of the unscaled observable.
         peak: (P,), or None for zeros: where a quadratic similarity is greatest.
-        domain: where latents live; the wider, the weaker the bounds.
+        domain: where latents live; the wider, the weaker the bounds. A `Box`, or (0, 1) or "0:1", which become one.
         pooling: how similarities of patches become one activation.
         readout: how activations become logits.
         labels: C class names, or None.
@@ -68,6 +71,14 @@ class Head:
     _digest: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        for name in TENSORS:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, field_tensor(name, getattr(self, name)))
+        object.__setattr__(self, "domain", Box.of(self.domain))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", _as_names(self.labels))
+        if self.weight is None:
+            raise HeadError("weight", "is None, expected a tensor of shape (C, P)")
         _check_tensor("weight", self.weight, 2)
         if self.classes < 2:
             raise HeadError(
@@ -85,6 +96,8 @@ class Head:
         """The parts fit each other."""
         for name, kinds in _PARTS.items():
             part, known = getattr(self, name), {kind.part for kind in kinds.values()}
+            if isinstance(part, type):
+                raise HeadError(name, f"is the class {part.__name__}, expected an object: write {part.__name__}(...)")
             if type(part) not in known:
                 raise HeadError(name, f"is {part!r}, expected {_listed(known)}")
         if type(self.geometry) not in self.similarity.geometries:
@@ -241,6 +254,31 @@ _PARTS: dict[str, Mapping[str, Kind[Any]]] = {
     "readout": READOUTS,
 }
 """The kinds of each part, by the head's field."""
+
+
+def require_head(value: Any) -> Head:
+    """The value, if it is a head. Raises UsageError, which says what to write instead."""
+    if isinstance(value, Head):
+        return value
+    remedy = "write verale.Head.load('head.safetensors') or verale.adapters.head_of(architecture, state)"
+    if isinstance(value, nn.Module):
+        remedy = "write verale.adapters.head_of(architecture, model.state_dict())"
+    elif isinstance(value, Mapping):
+        remedy = "write verale.adapters.head_of(architecture, state)"
+    elif isinstance(value, str | Path):
+        remedy = f"write verale.Head.load({shortened(value)})"
+    raise UsageError(f"head is {described(value)}, expected a verale.Head: {remedy}")
+
+
+def _as_names(labels: Any) -> tuple[str, ...]:
+    """The names of classes. Raises HeadError."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise HeadError("labels", f"is {labels!r}, expected a list of names, one a class")
+    names = tuple(labels)
+    for name in names:
+        if not isinstance(name, str):
+            raise HeadError("labels", f"holds {name!r}, expected names: write str(name) for each")
+    return names
 
 
 def _listed(parts: Iterable[type]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError
 from verale.files import read, write_atomically
+from verale.head.arguments import latents_tensor, require_labels
 
 __all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "save_latents"]
 
@@ -21,26 +21,21 @@ __all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
-def as_patches(latents: Any) -> Tensor:
+def as_patches(latents: Any, depth: int | None = None) -> Tensor:
     """Latents as (N, L, D) float64, patch l = h * W + w.
 
     Args:
-        latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor or anything `torch.as_tensor` takes.
+        latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor, a numpy array or anything else that
+            `torch.as_tensor` takes.
+        depth: D of the head, if latents of another one are to be refused.
 
     Raises:
         LatentsError: another shape or dtype, NaN or infinity.
     """
-    values = torch.as_tensor(latents)
-    if values.dtype not in (torch.float32, torch.float64):
-        raise LatentsError(f"latents have dtype {values.dtype}, expected float32 or float64")
+    values = latents_tensor(latents, depth)
     if values.dim() == 4:
         values = values.flatten(2).transpose(1, 2)
-    if values.dim() != 3 or 0 in values.shape[1:]:
-        raise LatentsError(f"latents have shape {tuple(values.shape)}, expected (N, D, H, W) or (N, L, D)")
-    if not torch.isfinite(values).all():
-        image = int((~torch.isfinite(values)).nonzero()[0, 0])
-        raise LatentsError(f"latents of image {image} hold NaN or infinity: nothing can be proved of them")
-    return values.detach().to(torch.float64).contiguous()
+    return values.to(torch.float64).contiguous()
 
 
 def digest(patches: Tensor) -> str:
@@ -55,11 +50,21 @@ def digest_of_all(images: Tensor) -> str:
     return hashlib.sha256("".join(map(digest, images)).encode()).hexdigest()
 
 
-def save_latents(path: str | Path, latents: Tensor, labels: Sequence[int] | None = None) -> None:
-    """Write latents, (N, D, H, W) or (N, L, D), and the images' true classes, if known, as a safetensors file."""
-    tensors = {"latents": latents.detach().cpu().contiguous()}
+def save_latents(path: str | Path, latents: Any, labels: Any = None) -> None:
+    """Write latents, and the images' true classes where they are known, as a safetensors file.
+
+    Args:
+        path: the file.
+        latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor or a numpy array.
+        labels: N integers, a list, a tensor or an array; or None.
+
+    Raises:
+        LatentsError: another shape or dtype, NaN or infinity, or another number of labels.
+        InputError: the file cannot be written.
+    """
+    tensors = {"latents": latents_tensor(latents).cpu().contiguous()}
     if labels is not None:
-        tensors["labels"] = torch.tensor(labels, dtype=torch.int64)
+        tensors["labels"] = torch.tensor(require_labels(labels, len(tensors["latents"])), dtype=torch.int64)
     write_atomically(path, safetensors.torch.save(tensors))
 
 

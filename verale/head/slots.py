@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from verale.errors import HeadError
+from verale.head.arguments import field_tensor
 
 __all__ = ["merge_slots"]
 
 
-def merge_slots(weight: Tensor, slots: Tensor) -> Tensor:
+def merge_slots(weight: Any, slots: Any) -> Tensor:
     """The weights (C, P), on prototypes, of a last layer (C, K S) on slots: each the sum of its prototype's slots.
 
     A slot s of class k shows one prototype p and takes its activation, so sum_ks W_c,ks a_p(ks) = sum_p (sum of W_c,ks
@@ -18,7 +21,7 @@ def merge_slots(weight: Tensor, slots: Tensor) -> Tensor:
 
     Args:
         weight: (C, K S) float32 or float64; column k * S + s belongs to slot s of class k.
-        slots: (K, P, S), 1 where the slot shows the prototype, else 0.
+        slots: (K, P, S), 1 where the slot shows the prototype, else 0. Both are tensors or numpy arrays.
 
     Returns:
         (C, P) float64. The sums are rounded to nearest, in the order of the slots; they are exact for up to 512
@@ -28,6 +31,7 @@ def merge_slots(weight: Tensor, slots: Tensor) -> Tensor:
         HeadError: shapes that do not fit, or a slot that does not show exactly one prototype: then it mixes distances
             before the similarity, and no weights on prototypes compute the same.
     """
+    weight, slots = field_tensor("weight", weight), field_tensor("slots", slots)
     if slots.dim() != 3 or weight.dim() != 2 or weight.shape[1] != slots.shape[0] * slots.shape[2]:
         raise HeadError(
             "slots",
