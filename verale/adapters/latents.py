@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from verale.errors import LatentsError, UsageError
+from verale.head import described, tensor_of
 
 __all__ = ["capture", "capture_and_run", "in_float32"]
 
@@ -22,7 +24,7 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
         model: any torch model. It is unchanged afterwards: training flags, hooks and, in evaluation mode, buffers.
         layer: a name of `model.named_modules()`, such as "add_on_layers": the last layer before the head. For a softmax
             head that is the layer before the softmax.
-        inputs: a batch of images, or a tuple of arguments for the model.
+        inputs: a batch of images, or a tuple of arguments for the model; numpy arrays become tensors.
         calls: how often the model calls the layer; returning the same tensor again does not count. ProtoPFormer calls
             its add-on 2 times, for the class token and for the image tokens.
 
@@ -31,7 +33,7 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
         precision. Several calls give (N, L, D), the patches of each call after those of the call before.
 
     Raises:
-        UsageError: the model has no such layer.
+        UsageError: the model is no torch module, or has no such layer.
         LatentsError: the layer was not called that often, or its output has another type or shape.
     """
     return capture_and_run(model, layer, inputs, calls)[0]
@@ -39,6 +41,8 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
 
 def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> tuple[Tensor, Any]:
     """What `capture` returns, and the model's own output for the same inputs. Raises as `capture` does."""
+    if not isinstance(model, nn.Module):
+        raise UsageError(f"model is {described(model)}, expected a torch module: write capture(model, layer, images)")
     modules = dict(model.named_modules())
     if layer not in modules:
         near = get_close_matches(layer, modules, n=5) or [name for name in modules if name and "." not in name]
@@ -55,7 +59,7 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
     try:
         model.eval()
         with torch.no_grad():
-            returned = model(*(inputs if isinstance(inputs, tuple) else (inputs,)))
+            returned = model(*map(_as_input, inputs if isinstance(inputs, tuple) else (inputs,)))
     finally:
         handle.remove()
         for module, flag in training.items():
@@ -82,6 +86,11 @@ def in_float32() -> Iterator[None]:
     finally:
         for backend, flag in zip(backends, allowed, strict=True):
             backend.allow_tf32 = flag
+
+
+def _as_input(value: Any) -> Any:
+    """What a model is given: arrays as tensors, anything else as it is."""
+    return tensor_of(value) if isinstance(value, np.ndarray) else value
 
 
 def _latents(layer: str, output: Any) -> Tensor:

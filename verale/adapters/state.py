@@ -8,15 +8,19 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from verale.adapters.checkpoint import read_checkpoint
 from verale.errors import HeadError, InputError
+from verale.head import described, tensor_of
 
 __all__ = ["State", "isotropic", "kernels", "load_state", "numbers", "positive", "read_state", "unwrap"]
 
 State = Mapping[str, Tensor]
+
+_NUMBERS = (Tensor, np.ndarray)
 
 _WRAPPERS = ("model_state_dict", "state_dict", "model")
 _PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
@@ -49,33 +53,39 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
     Args:
         state: a state dictionary, or a dictionary that holds one as `model_state_dict`, `state_dict` or `model`, or
             that holds one and no other tensors. The prefixes `module.`, `model.` and `_orig_mod.` are removed; entries
-            that are not tensors are left out.
+            that are not tensors or numpy arrays are left out.
 
     Raises:
-        HeadError: no tensors, or two keys that differ only in their prefix.
+        HeadError: no state dictionary, no tensors in it, or two keys that differ only in their prefix.
     """
+    if not isinstance(state, Mapping):
+        remedy = "write torch.load(path, weights_only=True), or load_published(path, architecture)"
+        if isinstance(state, nn.Module):
+            remedy = "write model.state_dict()"
+        raise HeadError("state", f"is {described(state)}, expected a state dictionary: {remedy}")
     for wrapper in _WRAPPERS:
         if isinstance(state.get(wrapper), Mapping):
             state = state[wrapper]
             break
     else:
         inner = [value for value in state.values() if _holds_tensors(value)]
-        if len(inner) == 1 and not any(isinstance(value, Tensor) for value in state.values()):
+        if len(inner) == 1 and not any(isinstance(value, _NUMBERS) for value in state.values()):
             (state,) = inner
     tensors: dict[str, Tensor] = {}
     for key, value in state.items():
-        if isinstance(value, Tensor):
+        tensor = tensor_of(value) if isinstance(value, _NUMBERS) else None
+        if tensor is not None:
             name = _PREFIXES.sub("", str(key))
             if name in tensors:
                 raise HeadError(name, "occurs twice, under different prefixes: keep the entries of one network only")
-            tensors[name] = value
+            tensors[name] = tensor
     if not tensors:
         raise HeadError("state", f"holds {_first_keys(state)}, none of them tensors: expected a state dictionary")
     return tensors
 
 
 def _holds_tensors(value: Any) -> bool:
-    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, Tensor) for each in value.values())
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, _NUMBERS) for each in value.values())
 
 
 def numbers(state: State, key: str, shape: str, **known: int) -> Tensor:

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
-from verale.adapters.state import load_state, unwrap
+from verale.adapters.state import State, load_state, unwrap
 from verale.errors import HeadError, InputError, UsageError, VeraleError
 from verale.head import Box, Head, LogRatio, Negated, Similarity
 
@@ -54,13 +56,14 @@ def head_of(name: str, state: Mapping[str, Any], **options: Any) -> Head:
     Args:
         name: one of `verale.adapters.ARCHITECTURES`.
         state: its state dictionary, or a checkpoint dictionary that holds one (`state.unwrap`).
-        options: keywords of `head` in `verale/adapters/published/NAME.py`.
+        options: keywords of `head` in `verale/adapters/published/NAME.py`. A domain is a `Box`, (0, 1) or "0:1".
 
     Raises:
-        HeadError: a tensor is missing or unsupported; the error names the key.
-        UsageError: an unknown architecture, or an invalid value of an option.
+        HeadError: no state dictionary, a tensor that is missing or unsupported, a domain that is none; the error names
+            the key.
+        UsageError: an unknown architecture, an unknown option, or an invalid value of one.
     """
-    return architecture(name)(unwrap(state), **options)
+    return _with_options(name, options)(unwrap(state))
 
 
 def load_published(path: str | Path, name: str, **options: Any) -> Head:
@@ -70,9 +73,9 @@ def load_published(path: str | Path, name: str, **options: Any) -> Head:
         InputError: the file cannot be read, or a tensor is missing or unsupported; the error names file and key.
         UsageError: as `head_of`.
     """
-    head, state = architecture(name), load_state(path)
+    head, state = _with_options(name, options), load_state(path)
     try:
-        return head(state, **options)
+        return head(state)
     except HeadError as error:
         raise InputError(path, str(error)) from error
 
@@ -113,6 +116,16 @@ class _Watched(UserDict[str, "Tensor"]):
     def __getitem__(self, key: str) -> Tensor:
         self.used.add(key)
         return super().__getitem__(key)
+
+
+def _with_options(name: str, options: Mapping[str, Any]) -> Callable[[State], Head]:
+    """The function `head` of an architecture, with its options. Raises UsageError, which lists what there is."""
+    head = architecture(name)
+    known = list(signature(head).parameters)[1:]
+    for option in options:
+        if option not in known:
+            raise UsageError(f"option {option!r} is unknown, expected one of {name}'s: {', '.join(known) or 'none'}")
+    return partial(head, **options)
 
 
 def choice(option: str, value: str, choices: dict[str, _Choice]) -> _Choice:
