@@ -5,10 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shortened
 
 from verale.certificate.encoding import decode, encode
 from verale.certificate.notebook import html
-from verale.certificate.statements import Prices, Statement, check_increasing, check_indices, statement_of
+from verale.certificate.statements import (
+    Prices,
+    Statement,
+    check_increasing,
+    check_indices,
+    counted,
+    statement_of,
+)
+from verale.certificate.words import below
 from verale.errors import CertificateError, InputError
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
@@ -118,6 +127,30 @@ class Certificate:
             raise CertificateError(f"is not a certificate: {error}") from error
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise CertificateError(f"is not a certificate v1: field {error} is missing or malformed") from error
+
+    def __repr__(self) -> str:
+        margin = min((margin for margin in self.margins if margin is not None), default=None)
+        return (
+            f"Certificate(predicted={self.predicted}, paradigm={shortened(self.paradigm)}, size={self.size},"
+            f" margin={margin if margin is None else below(margin)}, patches={self.patches}, minimal={self.minimal})"
+        )
+
+    def __str__(self) -> str:
+        """Three lines: the class and the statements, the margin, the image."""
+        known = isinstance(self.paradigm, str) and self.paradigm in PARADIGMS
+        paradigm = self.paradigm if known else shortened(self.paradigm)
+        margins = [margin for margin in self.margins if margin is not None]
+        image = "no image is named" if self.latents is None else f"its latents {self.latents[:12]}..."
+        return "\n".join(
+            [
+                f"Class {self.predicted} follows from {counted(self.statements)} (paradigm {paradigm}).",
+                f"Every other class stays at least {below(min(margins), 4)} below it, in real arithmetic (a claim,"
+                " which verale.audit checks)."
+                if margins
+                else "No other class is named.",
+                f"Image of {self.patches} patch{'' if self.patches == 1 else 'es'}: {image}; head {self.head[:12]}...",
+            ]
+        )
 
     def _repr_html_(self) -> str:
         """The HTML that notebooks show."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verale.certificate.words import above, below, between, others
+from verale.certificate.words import above, below, between, enumerated, others
 from verale.errors import CertificateError
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Statement",
     "check_increasing",
     "check_indices",
+    "counted",
     "statement_of",
 ]
 
@@ -112,6 +114,26 @@ class FloorStatement:
 
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
+
+_KINDS: dict[type, tuple[str, str]] = {
+    PatchStatement: ("about a patch", "about patches"),
+    ActivationStatement: ("about an activation", "about activations"),
+    OrderStatement: ("ceiling", "ceilings"),
+    FloorStatement: ("floor", "floors"),
+}
+"""What one statement of a kind, and several, are called."""
+
+
+def counted(statements: Sequence[Statement]) -> str:
+    """How many statements there are of which kind, for people."""
+    numbers = Counter(map(type, statements))
+    kinds = [f"{numbers[kind]} {_KINDS[kind][numbers[kind] > 1]}" for kind in _KINDS if numbers[kind]]
+    if not kinds:
+        return "no statement, for all latents of the head's domain"
+    total = f"{len(statements)} statement{'s' if len(statements) > 1 else ''}"
+    if len(kinds) == 1 and "about" in kinds[0]:
+        return f"{total} {kinds[0].split(' ', 1)[1]}"
+    return f"{total}: {enumerated(kinds)}"
 
 
 def statement_of(value: dict[str, Any]) -> Statement:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
+from verale.certificate import Statement
 from verale.errors import UsageError
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
@@ -19,13 +21,28 @@ __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
 class Unexplained:
     """An image without a certificate, and why.
 
+    A loop over results may ask for the attributes of a certificate: numbers that there are not are None, and there are
+    no statements. `isinstance(result, Certificate)` tells the two apart, and so does `result.size is not None`.
+
     Attributes:
         predicted: the head's class in float64, an estimate.
         reason: why there is none.
+        size, margin, paradigm, minimal: None.
+        statements, margins: empty.
     """
 
     predicted: int
     reason: str
+
+    size: ClassVar[None] = None
+    margin: ClassVar[None] = None
+    paradigm: ClassVar[None] = None
+    minimal: ClassVar[None] = None
+    statements: ClassVar[tuple[Statement, ...]] = ()
+    margins: ClassVar[tuple[float | None, ...]] = ()
+
+    def __str__(self) -> str:
+        return f"No certificate for this image, of class {self.predicted} by floats: {self.reason}"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from verale.certificate import (
     Prices,
 )
 from verale.certificate.statements import statement_of
+from verale.certificate.words import below
 from verale.errors import CertificateError, InputError
 from verale.search.explain import explain
 
@@ -152,3 +153,45 @@ def test_what_is_no_certificate_is_refused_by_name(data, tmp_path):
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"c\.ale\.json"):
         Certificate.load(path)
+
+
+def test_a_certificate_is_three_lines_and_its_repr_is_short():
+    for certificate in certificates():
+        first, second, third = str(certificate).splitlines()
+        assert first.startswith(f"Class {certificate.predicted} follows from {certificate.size} statement")
+        assert first.endswith(f" (paradigm {certificate.paradigm}).")
+        assert f"at least {below(certificate.margin, 4)} below it" in second and "verale.audit" in second
+        assert f"Image of {certificate.patches} patches: its latents {certificate.latents[:12]}..." in third
+        assert len(repr(certificate)) < 150 and f"size={certificate.size}, " in repr(certificate)
+
+
+def test_what_is_printed_counts_the_kinds():
+    (certificate, *_) = certificates()
+    kinds = (
+        PatchStatement(0, 0, 0.0, 1.0),
+        ActivationStatement(0, 0.0, 1.0),
+        ActivationStatement(1, 0.0, 1.0),
+        OrderStatement((), 1.0),
+        FloorStatement((), 0.0),
+    )
+    for statements, words in (
+        (kinds, "5 statements: 1 about a patch, 2 about activations, 1 ceiling and 1 floor ("),
+        (kinds[1:3], "2 statements about activations ("),
+        (kinds[:1], "1 statement about a patch ("),
+        (kinds[3:4], "1 statement: 1 ceiling ("),
+        ((), "no statement, for all latents of the head's domain ("),
+    ):
+        assert f"follows from {words}" in str(dataclasses.replace(certificate, statements=statements, minimal=False))
+
+
+def test_a_file_cannot_print_what_it_likes():
+    """Text of a certificate that was read is spelled with escapes, and cut."""
+    (certificate, *_) = certificates()
+    hostile = dataclasses.replace(
+        certificate, paradigm="\x1b[2J\nPROVED" * 1000, latents=None, patches=1, minimal=False
+    )
+    for text in (str(hostile), repr(hostile)):
+        assert "\x1b" not in text and text.count("\n") in (0, 2) and len(text) < 400
+    assert "Image of 1 patch: no image is named; head " in str(hostile)
+    alone = dataclasses.replace(certificate, predicted=0, margins=(None,))
+    assert "No other class is named." in str(alone) and "margin=None" in repr(alone)

@@ -8,7 +8,7 @@ import pytest
 
 from verale.errors import UsageError
 from verale.paradigms import ORDERS, PARADIGMS
-from verale.search import SearchOptions
+from verale.search import SearchOptions, Unexplained
 
 
 def test_every_paradigm_and_order_of_the_tables_is_accepted():
@@ -33,3 +33,11 @@ def test_every_paradigm_and_order_of_the_tables_is_accepted():
 def test_an_invalid_option_is_named(options, message):
     with pytest.raises(UsageError, match=message):
         SearchOptions(**options)
+
+
+def test_an_image_without_a_certificate_has_no_numbers_and_no_statements():
+    result = Unexplained(2, "a tie")
+    assert (result.size, result.margin, result.paradigm, result.minimal) == (None,) * 4
+    assert (result.statements, result.margins) == ((), ())
+    assert str(result) == "No certificate for this image, of class 2 by floats: a tie"
+    assert repr(result) == "Unexplained(predicted=2, reason='a tie')"
