@@ -1,20 +1,25 @@
-"""Audit certificate files: the checker, called on paths, in one process or several."""
+"""Audit certificates: the checker, called on objects or on paths, in one process or several."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, LatentsError, Verdict
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import Outcome
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError
-from verale.files import read
+from verale.runs.arguments import certificate_bytes, head_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
 from verale.runs.processes import in_processes
+
+if TYPE_CHECKING:
+    from verale.certificate import Certificate
+    from verale.head import Head
 
 __all__ = ["audit", "audit_files", "audit_groups"]
 
@@ -22,9 +27,9 @@ _log = logging.getLogger(__name__)
 
 
 def audit(
-    certificate: str | Path,
-    head: str | Path,
-    latents: str | Path | None = None,
+    certificate: str | Path | Certificate,
+    head: str | Path | Head,
+    latents: Any = None,
     kernel: str = "arb",
     minimality: bool = False,
     entailment_only: bool = False,
@@ -32,9 +37,10 @@ def audit(
     """Prove a certificate again, from bytes, in interval arithmetic.
 
     Args:
-        certificate: file of the certificate.
-        head: file of the head that it is about.
-        latents: file that holds the image's latents; without it the instance claim is not checked.
+        certificate: the certificate, or the path of its file.
+        head: the head that it is about, or the path of its file.
+        latents: latents with those of its image, (N, D, H, W) or (N, L, D), or the path of their file; without them the
+            instance claim is not checked.
         kernel: `arb` (fast), `mpmath` (reference), `both` (proves only what both prove), `proved` (a checker that is
             proved right, where its executable is there) or `all` (proves only what all three prove).
         minimality: also prove that no statement can be dropped, if the certificate claims it.
@@ -46,20 +52,21 @@ def audit(
 
     Raises:
         InputError: a file that cannot be read, or an invalid head or latents file.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
+        UsageError: something else than a certificate or a head.
 
-    Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim.
+    Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
+        bytes: of an object, those of the file that its `save` writes.
     """
+    data = head_bytes(head, LARGEST_HEAD + 1)
+    images = None if latents is None else latents_bytes(latents, head, data)
     try:
-        auditor = Auditor(
-            read(head, "a head file (safetensors)", LARGEST_HEAD + 1),
-            None if latents is None else read(latents, "a latents file (safetensors)"),
-            kernel,
-        )
+        auditor = Auditor(data, images, kernel)
     except HeadError as error:
-        raise InputError(head, str(error)) from error
+        raise InputError(named(head, "head"), str(error)) from error
     except LatentsError as error:
-        raise InputError(latents, str(error)) from error
-    return auditor.check(read(certificate, "a certificate (.ale.json)", LARGEST + 1), minimality, entailment_only)
+        raise InputError(named(latents, "latents"), str(error)) from error
+    return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only)
 
 
 def audit_files(

@@ -18,8 +18,9 @@ from torch import Tensor
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
-from verale.files import read, require_writable, write_atomically
-from verale.head import Evaluation, Head, as_patches, evaluate, load_latents
+from verale.files import require_writable, write_atomically
+from verale.head import Evaluation, Head, evaluate
+from verale.runs.arguments import head_bytes, is_path, loaded_images
 from verale.runs.folder import SOURCE
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
@@ -124,10 +125,10 @@ class Contrast:
 
 
 def contrast(
-    certificate: str | Path,
-    head: str | Path,
+    certificate: str | Path | Certificate,
+    head: str | Path | Head,
     goal: int,
-    latents: str | Path | None = None,
+    latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
     model: str | Path | None = None,
@@ -138,10 +139,10 @@ def contrast(
     that the class stays behind. Beyond that a set is grown, whole patches at a time, and reduced.
 
     Args:
-        certificate: file of the certificate.
-        head: file of the head that it is about.
+        certificate: the certificate, or the path of its file.
+        head: the head that it is about, or the path of its file.
         goal: the class that shall win.
-        latents: file that holds the image's latents, to start from.
+        latents: latents with those of its image, or the path of their file, to start from.
         out: a folder for `witness.latents.safetensors`, the latents; `rest.ale.json`, the certificate without the
             released statements, which the latents refute; `witness.ale.json`, a certificate that they get the class;
             `contrast.json`; with a model, `witness.png` and `image.png`. None writes nothing.
@@ -152,7 +153,9 @@ def contrast(
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved, a
             model without a decoder for this head.
-        UsageError: a class that the head lacks or that is predicted, seconds below 0, an image too large to search.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
+        UsageError: a class that the head lacks or that is predicted, seconds below 0, an image too large to search,
+            something else than a certificate or a head.
 
     Soundness: the checker says of the witness that it satisfies all statements but the released ones (it refutes
         `rest.ale.json`), and that it gets the class by a positive margin (it proves `witness.ale.json` with its
@@ -161,22 +164,23 @@ def contrast(
     if not seconds >= 0:
         raise UsageError(f"seconds is {seconds}, expected at least 0")
     released = opened(certificate, head, latents)
-    if not 0 <= goal < released.head.classes or goal == released.certificate.predicted:
+    if goal not in range(released.head.classes) or goal == released.certificate.predicted:
         raise UsageError(
-            f"class is {goal}, expected one of the head's classes, 0 to {released.head.classes - 1}, other than the"
+            f"class is {goal!r}, expected one of the head's classes, 0 to {released.head.classes - 1}, other than the"
             f" predicted one, {released.certificate.predicted}"
         )
     pictures = None if model is None else decoder_of(model, released.head.depth)
     if out is not None:
         require_writable(Path(out) / RECORD)
-    search = _Search(released, read(head, "a head file (safetensors)"), goal, Deadline.after(seconds))
+    search = _Search(released, head_bytes(head), goal, Deadline.after(seconds))
     result = search.run()
     if result.found is not None:
-        noted = Path(certificate).parent / SOURCE
-        source = load_source(noted if noted.exists() else None, None)
+        noted = Path(certificate).parent / SOURCE if is_path(certificate) else None
+        source = load_source(noted if noted is not None and noted.exists() else None, None)
         near: list[NearPatch] = []
         if latents is not None and released.given is not None:
-            near = near_patches(result.found.witness.image, released.given, as_patches(load_latents(latents)), source)
+            images = loaded_images(latents, released.head.depth)
+            near = near_patches(result.found.witness.image, released.given, images, source)
         result = replace(result, near=tuple(near), origins=source.origins)
     if out is not None:
         _write(Path(out), result, released, pictures)

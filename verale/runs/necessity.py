@@ -6,12 +6,15 @@ import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.files import CERTIFICATE_SUFFIX, write_atomically
 from verale.runs.released import Released, Witness, opened
+
+if TYPE_CHECKING:
+    from verale.head import Head
 
 __all__ = ["Necessity", "Needed", "necessity"]
 
@@ -84,24 +87,25 @@ class Necessity:
 
 
 def necessity(
-    certificate: str | Path,
-    head: str | Path,
-    latents: str | Path | None = None,
+    certificate: str | Path | Certificate,
+    head: str | Path | Head,
+    latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
 ) -> Necessity:
     """For each statement of a proved certificate, search for latents that satisfy all others and get another class.
 
     Args:
-        certificate: file of the certificate.
-        head: file of the head that it is about.
-        latents: file that holds the image's latents, to start from.
+        certificate: the certificate, or the path of its file.
+        head: the head that it is about, or the path of its file.
+        latents: latents with those of its image, or the path of their file, to start from.
         out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None.
         seconds: how long to search for each statement; a step that began may take a second more.
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.
-        UsageError: seconds below 0, or an image too large to search.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
+        UsageError: seconds below 0, an image too large to search, or something else than a certificate or a head.
 
     Soundness: of every witness the checker says that it refutes the certificate without the statement: it lies in the
         domain, satisfies all other statements, and a rival's logit is at least the predicted class's. So no sound

@@ -1,4 +1,4 @@
-"""Refute a certificate file: the search for a counterexample, called on paths; the checker decides."""
+"""Refute a certificate: the search for a counterexample, called on objects or on paths; the checker decides."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import logging
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Status, Verdict
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import read, require_writable, write_atomically
+from verale.files import require_writable, write_atomically
+from verale.runs.arguments import certificate_bytes, head_bytes, is_path, loaded_head, loaded_images, named
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,18 +27,19 @@ SECONDS = 60.0
 
 
 def refute(
-    certificate: str | Path,
-    head: str | Path,
-    latents: str | Path | None = None,
+    certificate: str | Path | Certificate,
+    head: str | Path | Head,
+    latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
 ) -> Verdict:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
     Args:
-        certificate: file of the certificate.
-        head: file of the head that it is about.
-        latents: file that holds the image's latents, to start from; they need not be an instance of the certificate.
+        certificate: the certificate, or the path of its file.
+        head: the head that it is about, or the path of its file.
+        latents: latents with those of its image, or the path of their file, to start from; they need not be an instance
+            of the certificate.
         out: where a witness goes: a latents file of one image (1, L, D) float64.
         seconds: how long to search; a step that began may take 5 seconds more.
 
@@ -48,7 +50,8 @@ def refute(
 
     Raises:
         InputError: a file that cannot be read or written, an invalid head, or latents that do not fit it.
-        UsageError: seconds below 0, or an image too large to search.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
+        UsageError: seconds below 0, an image too large to search, or something else than a certificate or a head.
 
     Soundness: REFUTED means that the checker evaluated the witness from its bytes: see `Auditor.refute`.
     """
@@ -57,18 +60,16 @@ def refute(
 
     from verale.certificate import Certificate
     from verale.counterexample import counterexamples
-    from verale.head import Head
 
     if not seconds >= 0:
         raise UsageError(f"seconds is {seconds}, expected at least 0")
     start = time.monotonic()
-    head_bytes = read(head, "a head file (safetensors)")
     try:
-        auditor = Auditor(head_bytes)
+        auditor = Auditor(head_bytes(head))
     except HeadError as error:
-        raise InputError(head, str(error)) from error
-    data = read(certificate, "a certificate (.ale.json)")
-    target = Head.load(head)
+        raise InputError(named(head, "head"), str(error)) from error
+    data = certificate_bytes(certificate)
+    target = loaded_head(head)
     if out is not None:
         require_writable(out)
 
@@ -94,15 +95,23 @@ def refute(
     return replace(verdict, reason="witness", message=f"no counterexample found in {took:.1f} s, which proves nothing")
 
 
-def named_image(path: str | Path, head: Head, certificate: Certificate) -> Tensor:
-    """The image (L, D) that the certificate names; where it names none, the file's only one."""
-    from verale.bounds import check_domain
-    from verale.head import as_patches, digest, load_latents
+def named_image(latents: Any, head: Head, certificate: Certificate) -> Tensor:
+    """The image (L, D) that the certificate names, of latents or of a latents file; where it names none, the only one.
 
+    Raises:
+        InputError: a file that cannot be read or whose latents do not fit, or no such image.
+        LatentsError: latents, not in a file, that do not fit.
+    """
+    from verale.bounds import check_domain
+    from verale.head import digest
+
+    path = named(latents, "latents")
     try:
-        images = as_patches(load_latents(path))
+        images = loaded_images(latents, head.depth)
         check_domain(head, images)
     except LatentsError as error:
+        if not is_path(latents):
+            raise
         raise InputError(path, str(error)) from error
     if images.shape[1] != certificate.patches:
         raise InputError(

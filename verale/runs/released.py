@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Status, Verdict
 from verale.errors import CertificateError, InputError
-from verale.files import read
+from verale.runs.arguments import certificate_bytes, head_bytes, loaded_head, named
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -109,30 +109,31 @@ class Released:
                 yield Witness(image, latents, rest)
 
 
-def opened(certificate: str | Path, head: str | Path, latents: str | Path | None) -> Released:
-    """A certificate's file, for its statements to be released.
+def opened(certificate: str | Path | Certificate, head: str | Path | Head, latents: Any) -> Released:
+    """A certificate, or that of a file, for its statements to be released.
 
     Raises:
         InputError: a file that cannot be read, an invalid head, or latents that do not fit.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
         UnprovedInputError: a certificate that the checker does not prove.
+        UsageError: something else than a certificate or a head.
     """
     from verale.certificate import Certificate
-    from verale.head import Head
     from verale.runs.refute import named_image
 
-    head_bytes, data = read(head, "a head file (safetensors)"), read(certificate, "a certificate (.ale.json)")
+    data_of_head, data = head_bytes(head), certificate_bytes(certificate)
     try:
-        auditor = Auditor(head_bytes)
+        auditor = Auditor(data_of_head)
     except HeadError as error:
-        raise InputError(head, str(error)) from error
+        raise InputError(named(head, "head"), str(error)) from error
     verdict = auditor.check(data, entailment_only=True)
     if verdict.status is not Status.PROVED:
-        raise UnprovedInputError(certificate, verdict)
+        raise UnprovedInputError(named(certificate, "certificate"), verdict)
     try:
         record = Certificate.from_bytes(data)
     except CertificateError as error:
-        raise InputError(certificate, str(error)) from error
-    target = Head.load(head)
+        raise InputError(named(certificate, "certificate"), str(error)) from error
+    target = loaded_head(head)
     return Released(target, record, None if latents is None else named_image(latents, target, record), auditor)
 
 

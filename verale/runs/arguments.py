@@ -1,0 +1,118 @@
+"""Arguments of `audit`, `refute`, `necessity` and `contrast`: objects or the paths of their files, as bytes.
+
+The checker reads bytes alone. An object becomes the bytes of the file that its `save` would write, and is audited as
+that file is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from verale.certificate import Certificate
+from verale.errors import HeadError, InputError, UsageError
+from verale.files import read
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.head import Head
+
+__all__ = [
+    "certificate_bytes",
+    "head_bytes",
+    "loaded_head",
+    "is_path",
+    "latents_bytes",
+    "loaded_images",
+    "named",
+]
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Whether a value is a path."""
+    return isinstance(value, str | PathLike)
+
+
+def named(value: object, name: str) -> str | Path:
+    """What an error calls an argument: a path by itself, an object by the argument's name."""
+    return value if is_path(value) else name
+
+
+def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) -> bytes:
+    """The bytes of a certificate. Raises InputError: an unreadable file; UsageError: neither certificate nor path."""
+    if is_path(certificate):
+        return read(certificate, "a certificate (.ale.json)", limit)
+    if isinstance(certificate, Certificate):
+        return certificate.to_bytes()
+    name = type(certificate).__name__
+    remedy = "write verale.Certificate.load('image.ale.json')"
+    if name == "Unexplained":
+        remedy = "its image has none; go on where result.size is None"
+    elif isinstance(certificate, list | tuple):
+        remedy = "give one after the other"
+    found = "None" if certificate is None else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    raise UsageError(f"certificate is {found}, expected a verale.Certificate or the path of its file: {remedy}")
+
+
+def head_bytes(head: str | Path | Head, limit: int = -1) -> bytes:
+    """The bytes of a head's file.
+
+    Raises:
+        InputError: a file that cannot be read.
+        UsageError: neither a head nor a path, or a head from a file that other software wrote: certificates name that
+            file by its digest, and the head does not remember its bytes.
+    """
+    if is_path(head):
+        return read(head, "a head file (safetensors)", limit)
+    from verale.head import require_head
+
+    target = require_head(head)
+    data = target.to_bytes()
+    if hashlib.sha256(data).hexdigest() != target.digest:
+        raise UsageError(
+            "head is a Head from a file with other bytes than Head.save writes, expected the path of that file: by its"
+            " digest certificates name the head"
+        )
+    return data
+
+
+def loaded_head(head: str | Path | Head) -> Head:
+    """The head, read where a path is given. Raises InputError or UsageError."""
+    from verale.head import Head, require_head
+
+    return Head.load(head) if is_path(head) else require_head(head)
+
+
+def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:
+    """The bytes of a latents file.
+
+    Args:
+        latents: a path, or latents as `explain` takes them.
+        head: the head, for errors.
+        data: the bytes of its file.
+
+    Raises:
+        InputError: a file that cannot be read, or an invalid head.
+        LatentsError: latents whose shape or values do not fit the head.
+    """
+    if is_path(latents):
+        return read(latents, "a latents file (safetensors)")
+    import safetensors.torch
+
+    from verale.head import Head, latents_tensor
+
+    try:
+        depth = Head.from_bytes(data).depth
+    except HeadError as error:
+        raise InputError(named(head, "head"), str(error)) from error
+    return safetensors.torch.save({"latents": latents_tensor(latents, depth).cpu().contiguous()})
+
+
+def loaded_images(latents: Any, depth: int) -> Tensor:
+    """The images (N, L, D) float64, read where a path is given. Raises InputError or LatentsError."""
+    from verale.head import as_patches, load_latents
+
+    return as_patches(load_latents(latents), depth) if is_path(latents) else as_patches(latents, depth)
