@@ -1,10 +1,41 @@
 """verale: abductive latent explanations of prototype networks, certified and re-proved by an independent checker.
 
-Names are imported when first used, so that `import verale.checker` loads nothing but the checker.
+A head is everything after the latent map, as plain data. An explanation is a set of statements about an image's latents
+that entails the predicted class; a certificate is an explanation with what is needed to prove it again.
+
+    head = verale.adapters.head_of("protopnet", model.state_dict())     # or verale.Head(...), verale.Head.load(path)
+    latents = verale.adapters.capture(model, "add_on_layers", images)   # (N, D, H, W)
+    for result in verale.explain(head, latents, "smallest"):            # a Certificate or an Unexplained, an image
+        print(result)
+        if result.size is not None:
+            print(verale.audit(result, head, latents).status)
+
+Explain and check:
+    explain         certificates for images
+    audit           a certificate proved again, by the independent checker
+    refute          a search for latents that a certificate is wrong about
+    necessity       which statements are needed under any paradigm
+    contrast        what lets another class win
+    plot            a picture of a certificate
+Files:
+    load_latents, save_latents, Head.load, Head.save, Certificate.load, Certificate.save
+Results and errors:
+    Certificate, Unexplained, Verdict, VeraleError
+Heads:
+    Head            weight, prototypes, bias and the parts that follow
+    geometry        Euclidean, Cosine, InnerProduct, Softmax; Box is the domain of latents
+    similarity      LogRatio, Negated, ExpDistance, Exponential, Quadratic, Identity, Rectified, Threshold
+    pooling         MaxPooling, TopMeanPooling, FocalPooling, BankPooling
+    readout         Linear, Maximum, SoftTree
+    merge_slots     weights on prototypes from ProtoPool's weights on slots
+
+`help(verale.explain)` says what a function takes and gives. Names are imported when they are used, so that `import
+verale.checker` loads nothing but the checker.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -139,4 +170,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    # Of what inspect.getmembers gives and __all__ names, help(verale) prints all documentation: thousands of lines after
+    # the page above. `import *` needs __all__, so inspect does not get these names.
+    if sys._getframe(1).f_globals.get("__name__") == "inspect":
+        return sorted({*globals()} - {*__all__, "__dir__", "__getattr__"})
     return sorted({*globals(), *__all__})
