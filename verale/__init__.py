@@ -170,8 +170,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # Of what inspect.getmembers gives and __all__ names, help(verale) prints all documentation: thousands of lines after
-    # the page above. `import *` needs __all__, so inspect does not get these names.
+    # help(verale) prints the documentation of all that inspect.getmembers gives and __all__ names: thousands of lines
+    # after the page above. `import *` needs __all__, so inspect does not get these names.
     if sys._getframe(1).f_globals.get("__name__") == "inspect":
         return sorted({*globals()} - {*__all__, "__dir__", "__getattr__"})
     return sorted({*globals(), *__all__})

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 from support.commands import in_process
 from support.small import small_head, small_latents
@@ -124,7 +125,7 @@ def test_files_that_do_not_fit_are_named(inflated, tmp_path):
     save_latents(other, torch.full((1, 5, 6), 3.0))
     with pytest.raises(InputError, match="outside the head's domain"):
         CoveringAudits(inflated.head_path, str(other))
-    save_latents(other, inflated.images, [0])
+    other.write_bytes(safetensors.torch.save({"latents": inflated.images, "labels": torch.tensor([0])}))
     with pytest.raises(InputError, match="1 labels for 8 images"):
         CoveringAudits(inflated.head_path, str(other))
     (tmp_path / "bad.ale.json").write_text("{}")

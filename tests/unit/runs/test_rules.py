@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 from support.commands import in_process
 from support.small import small_head
@@ -173,7 +174,7 @@ def test_what_cannot_be_used_is_named(sets, tmp_path):
     save_latents(other, torch.rand(0, 4, 6))
     with pytest.raises(InputError, match="holds no images"):
         fit_rules(sets.head_path, sets.fitted, other)
-    save_latents(other, torch.rand(2, 4, 6), [1])
+    safetensors.torch.save_file({"latents": torch.rand(2, 4, 6), "labels": torch.tensor([1])}, other)
     with pytest.raises(InputError, match="1 labels for 2 images"):
         fit_rules(sets.head_path, other)
     save_latents(other, torch.rand(2, 4, 6) + 1)
