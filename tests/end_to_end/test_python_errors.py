@@ -138,23 +138,24 @@ LATENTS_THAT_ARE_WRONG = {
     "no patches": Wrong(LATENTS[:, :0], f"latents have shape (4, 0, 6), expected {_SHAPES}: {_CAPTURED}"),
     "a single image": Wrong(
         torch.rand(DEPTH, 2, 3),
-        "latents (6, 2, 3) have 3 channels, expected the head's 6: write latents[None] for a single image (D, H, W)",
+        "latents have 3 channels in shape (6, 2, 3), expected the head's 6: write latents[None] for a single"
+        " image (D, H, W)",
         TAKES_NO_HEAD,
     ),
     "channels before patches": Wrong(
         LATENTS.swapaxes(1, 2),
-        "latents (4, 6, 5) have 5 channels, expected the head's 6: write latents.swapaxes(1, 2) for (N, D, L)",
+        "latents have 5 channels in shape (4, 6, 5), expected the head's 6: write latents.swapaxes(1, 2) for (N, D, L)",
         TAKES_NO_HEAD,
     ),
     "channels last": Wrong(
         torch.rand(4, 2, 3, DEPTH).numpy(),
-        "latents (4, 2, 3, 6) have 2 channels, expected the head's 6: write torch.as_tensor(latents).movedim(-1, 1) for"
-        " (N, H, W, D)",
+        "latents have 2 channels in shape (4, 2, 3, 6), expected the head's 6: write"
+        " torch.as_tensor(latents).movedim(-1, 1) for (N, H, W, D)",
         TAKES_NO_HEAD,
     ),
     "another network's": Wrong(
         torch.rand(4, 5, 7),
-        "latents (4, 5, 7) have 7 channels, expected the head's 6: are they another network's?",
+        "latents have 7 channels in shape (4, 5, 7), expected the head's 6: are they another network's?",
         TAKES_NO_HEAD,
     ),
     "NaN": Wrong(

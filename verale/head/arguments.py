@@ -132,7 +132,7 @@ def require_channels(shape: tuple[int, ...], depth: int) -> None:
         remedy = "write torch.as_tensor(latents).movedim(-1, 1) for (N, H, W, D)"
     else:
         remedy = "are they another network's?"
-    raise LatentsError(f"latents {shape} have {channels} channels, expected the head's {depth}: {remedy}")
+    raise LatentsError(f"latents have {channels} channels in shape {shape}, expected the head's {depth}: {remedy}")
 
 
 def require_labels(labels: Any, images: int) -> list[int]:
