@@ -393,6 +393,28 @@ def test_labels_of_every_kind_are_written(kind) -> None:
     assert verale.head.load_labels("z") == [2, 0, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (
+            lambda: verale.save_latents(LATENTS, "z"),
+            "a Tensor, expected the path of a file: write verale.save_latents(",
+        ),
+        (
+            lambda: verale.load_latents(LATENTS),
+            "a Tensor, expected the path of a file: write verale.load_latents(path)",
+        ),
+        (lambda: verale.load_latents(None), "None, expected the path of a file: write verale.load_latents(path)"),
+        (lambda: verale.Head.load(Net()), "a module (Net), expected the path of a file: write verale.Head.load(path)"),
+        (lambda: HEAD.save(3), "an int, expected the path of a file: write head.save(path)"),
+    ],
+)
+def test_what_is_no_path_is_refused(function, sentence) -> None:
+    with pytest.raises(UsageError) as refusal:
+        function()
+    assert str(refusal.value).startswith(f"path is {sentence}")
+
+
 def in_files(folder: Path) -> tuple[Path, Path, Path]:
     paths = folder / "certificate", folder / "head", folder / "latents"
     CERTIFICATE.save(paths[0])

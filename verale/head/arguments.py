@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from verale.errors import HeadError, LatentsError
+from verale.errors import HeadError, LatentsError, UsageError
 
 __all__ = [
     "described",
@@ -23,6 +23,7 @@ __all__ = [
     "latents_tensor",
     "require_channels",
     "require_labels",
+    "require_path",
     "shortened",
     "tensor_of",
 ]
@@ -47,6 +48,12 @@ def shortened(path: str | PathLike[Any]) -> str:
     """A path as Python spells it, cut where it is long."""
     text = repr(str(fspath(path)))
     return text if len(text) <= 100 else f"{text[:96]}...{text[0]}"
+
+
+def require_path(path: object, call: str) -> None:
+    """Raise UsageError, which says what to write instead, unless this is a path."""
+    if not isinstance(path, str | PathLike):
+        raise UsageError(f"path is {described(path)}, expected the path of a file: write {call}")
 
 
 def tensor_of(value: Any) -> Tensor | None:

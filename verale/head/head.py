@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from verale.errors import HeadError, InputError, UsageError
 from verale.files import read, write_atomically
-from verale.head.arguments import described, field_tensor, shortened
+from verale.head.arguments import described, field_tensor, require_path, shortened
 from verale.head.evaluation import evaluate
 from verale.head.fields import Kind, read_part, write_part
 from verale.head.file import TENSORS, decode, encode
@@ -235,12 +235,14 @@ class Head:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the head's file: a temporary file beside it, which is then renamed."""
+        """Write the head's file: a temporary file beside it, which is then renamed. Raises UsageError: no path."""
+        require_path(path, "head.save(path)")
         write_atomically(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Head:
-        """Read a head's file. Raises InputError, which names the file and the field."""
+        """Read a head's file. Raises InputError, which names the file and the field; UsageError: no path."""
+        require_path(path, "verale.Head.load(path)")
         try:
             return cls.from_bytes(read(path, "a head file (safetensors)"))
         except HeadError as error:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from verale.errors import InputError
 from verale.files import read, write_atomically
-from verale.head.arguments import latents_tensor, require_labels
+from verale.head.arguments import latents_tensor, require_labels, require_path
 
 __all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "save_latents"]
 
@@ -61,7 +61,9 @@ def save_latents(path: str | Path, latents: Any, labels: Any = None) -> None:
     Raises:
         LatentsError: another shape or dtype, NaN or infinity, or another number of labels.
         InputError: the file cannot be written.
+        UsageError: no path.
     """
+    require_path(path, "verale.save_latents(path, latents)")
     tensors = {"latents": latents_tensor(latents).cpu().contiguous()}
     if labels is not None:
         tensors["labels"] = torch.tensor(require_labels(labels, len(tensors["latents"])), dtype=torch.int64)
@@ -69,7 +71,13 @@ def save_latents(path: str | Path, latents: Any, labels: Any = None) -> None:
 
 
 def load_latents(path: str | Path) -> Tensor:
-    """The tensor `latents` of a safetensors file, as stored. Raises InputError, which names the file."""
+    """The tensor `latents` of a safetensors file, as stored.
+
+    Raises:
+        InputError: a file that cannot be read, or without that tensor.
+        UsageError: no path.
+    """
+    require_path(path, "verale.load_latents(path)")
     tensors = _tensors(path)
     if "latents" not in tensors:
         names = ", ".join(sorted(tensors)) or "nothing"
