@@ -394,25 +394,19 @@ def test_labels_of_every_kind_are_written(kind) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "sentence"),
+    ("function", "found", "remedy"),
     [
-        (
-            lambda: verale.save_latents(LATENTS, "z"),
-            "a Tensor, expected the path of a file: write verale.save_latents(",
-        ),
-        (
-            lambda: verale.load_latents(LATENTS),
-            "a Tensor, expected the path of a file: write verale.load_latents(path)",
-        ),
-        (lambda: verale.load_latents(None), "None, expected the path of a file: write verale.load_latents(path)"),
-        (lambda: verale.Head.load(Net()), "a module (Net), expected the path of a file: write verale.Head.load(path)"),
-        (lambda: HEAD.save(3), "an int, expected the path of a file: write head.save(path)"),
+        (lambda: verale.save_latents(LATENTS, "z"), "a Tensor", "verale.save_latents(path, latents)"),
+        (lambda: verale.load_latents(LATENTS), "a Tensor", "verale.load_latents(path)"),
+        (lambda: verale.load_latents(None), "None", "verale.load_latents(path)"),
+        (lambda: verale.Head.load(Net()), "a module (Net)", "verale.Head.load(path)"),
+        (lambda: HEAD.save(3), "an int", "head.save(path)"),
     ],
 )
-def test_what_is_no_path_is_refused(function, sentence) -> None:
+def test_what_is_no_path_is_refused(function, found, remedy) -> None:
     with pytest.raises(UsageError) as refusal:
         function()
-    assert str(refusal.value).startswith(f"path is {sentence}")
+    assert str(refusal.value) == f"path is {found}, expected the path of a file: write {remedy}"
 
 
 def in_files(folder: Path) -> tuple[Path, Path, Path]:
