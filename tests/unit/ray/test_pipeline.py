@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 from click.testing import CliRunner
 from support.proved import fake
 
@@ -141,7 +142,7 @@ def test_a_bug_in_a_worker_is_one_line_and_a_log(given, tmp_path, without_ray, m
 def test_latents_that_are_none_are_named(given, tmp_path, without_ray):
     latents = open_latents(given.latents).take(0, 40)
     latents[30, 0, 0] = float("nan")
-    save_latents(tmp_path / "latents", latents)
+    safetensors.torch.save_file({"latents": latents}, tmp_path / "latents")
     with pytest.raises(VeraleError, match="counted from image 24: latents of image 6 hold NaN"):
         made(begun(given, tmp_path / "out", latents=str(tmp_path / "latents")))
 
