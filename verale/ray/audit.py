@@ -17,7 +17,7 @@ from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, RowNames, certificate_rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
 from verale.datasets.staging import StagedDataset
-from verale.errors import InputError
+from verale.errors import InputError, LatentsError
 from verale.ray.explain import gaps
 from verale.ray.pipeline import FinishedPart, Job, Range, Workers, process_parts
 from verale.runs.auditor import AuditOptions, auditor_of, certificate_digest
@@ -267,10 +267,13 @@ class _Auditors:
         with tempfile.TemporaryDirectory() as folder:
             head, images = Path(folder) / "head", Path(folder) / "latents"
             head.write_bytes(self._head)
-            if some is not None:
+            if latents is not None and some is not None:
                 from verale.head import save_latents
 
-                save_latents(images, some)
+                try:
+                    save_latents(images, some)
+                except LatentsError as error:
+                    raise InputError(latents.path, str(error)) from error
             try:
                 return auditor_of(replace(self._options, head=str(head), latents=None if some is None else str(images)))
             except InputError as error:

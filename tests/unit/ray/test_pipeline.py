@@ -245,6 +245,13 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
     )
     with pytest.raises(VeraleError, match=f"{tmp_path}/other: latents file: .* expected D = 8"):
         list(run.parts)
+    latents = open_latents(given.latents).take(0, 40)
+    safetensors.torch.save_file({"latents": latents * float("nan")}, tmp_path / "nan")
+    run = audit.audit_rows(
+        given.packed, AuditOptions(given.head, str(tmp_path / "nan")), str(tmp_path / "s"), Workers(2)
+    )
+    with pytest.raises(VeraleError, match=f"{tmp_path}/nan: latents of image 0 hold NaN"):
+        list(run.parts)
 
 
 @pytest.mark.parametrize(
