@@ -17,6 +17,9 @@ Explain and check:
     necessity       which statements are needed under any paradigm
     contrast        what lets another class win
     plot            a picture of a certificate
+From a module to a folder:
+    explain_model   head, latents, certificates and their images, from a module
+    check           whether a head computes a network's own logits
 Files:
     load_latents, save_latents, Head.load, Head.save, Certificate.load, Certificate.save
 Results and errors:

@@ -54,6 +54,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 OF_LATENTS: dict[str, Callable[[Any], Any]] = {
     "save_latents": saved,
+    "Head.logits": lambda latents: HEAD.logits(latents).tolist(),
     "explain": lambda latents: [one.to_bytes() for one in verale.explain(HEAD, latents)],
     "audit": lambda latents: verale.audit(CERTIFICATE, HEAD, latents),
     "refute": lambda latents: verale.refute(CERTIFICATE, HEAD, latents, seconds=0).reason,
@@ -63,6 +64,7 @@ OF_LATENTS: dict[str, Callable[[Any], Any]] = {
 """Every public function that takes latents."""
 
 OF_A_HEAD: dict[str, Callable[[Any], Any]] = {
+    "check": lambda head: verale.check(head, torch.nn.Identity(), "", LATENTS).agrees,
     "explain": lambda head: [one.to_bytes() for one in verale.explain(head, LATENTS)],
     "audit": lambda head: verale.audit(CERTIFICATE, head, LATENTS),
     "refute": lambda head: verale.refute(CERTIFICATE, head, LATENTS, seconds=0),

@@ -13,7 +13,17 @@ import pytest
 
 import verale
 
-FUNCTIONS = ("audit", "contrast", "explain", "merge_slots", "necessity", "refute", "save_latents")
+FUNCTIONS = (
+    "audit",
+    "check",
+    "contrast",
+    "explain",
+    "explain_model",
+    "merge_slots",
+    "necessity",
+    "refute",
+    "save_latents",
+)
 
 
 def page() -> list[str]:

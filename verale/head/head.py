@@ -200,7 +200,7 @@ class Head:
         Raises:
             LatentsError: another shape or dtype, another number of channels, NaN or infinity.
         """
-        return evaluate(self, as_patches(latents)).logits
+        return evaluate(self, as_patches(latents, self.depth)).logits
 
     def to_bytes(self) -> bytes:
         """The head's file, safetensors; the same head gives the same bytes."""

@@ -180,13 +180,10 @@ def check(
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
     """
-    from verale.head import Head as HeadKind
+    from verale.head import require_head
     from verale.runs.model_images import preprocessed
 
-    if not isinstance(head, HeadKind):
-        raise UsageError(
-            f"head is a {type(head).__name__}, expected a verale.Head: verale.check(head, model, layer, images)"
-        )
+    require_head(head)
     batches = preprocessed(images).split(BATCH)  # type: ignore[no-untyped-call]
     return compare(head, forward(model, layer, batches, head.classes, logits, calls))
 
@@ -225,10 +222,8 @@ def compare(head: Head, given: Forward) -> ModelComparison:
     from verale.adapters.float32 import float32_logits, proved
     from verale.adapters.neighbours import widened
     from verale.head import as_patches
-    from verale.head.evaluation import require_depth
 
-    patches = as_patches(given.latents)
-    require_depth(head, patches)
+    patches = as_patches(given.latents, head.depth)
     free = widened(head, patches)
     bounds, logits = float32_logits(free, patches), given.logits.double()
     plain = ModelComparison(

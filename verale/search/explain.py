@@ -43,14 +43,17 @@ def explain(
         order: of statements about patches: `rival`, each is chosen against the class that is nearest to winning, or
             `nearest`, the published order; None for `rival` and, of softmax heads, the smaller of both.
         tolerance: each interval is widened outward to multiples of this, in units of what is stated: 0.01 gives two
-            decimals. Wider intervals take more statements, and too wide ones leave images unexplained. 0 for the
-            tightest intervals; otherwise at least 2e-9.
+            decimals. "1%" widens each end by at most so much of the number, to at most three digits; "auto" takes for
+            each image the widest percentage under which it has an explanation. Wider intervals take more statements,
+            and too wide ones leave images unexplained. 0 for the tightest intervals; otherwise at least 2e-9.
         device: where to compute, such as "cuda"; the checker does not need it.
         batch: how many images are explained together; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
         inflate: whether to widen what is stated as far as the class stays proved, under `top_k`, `sparse` and `joint`.
         avoid: patches and prototypes that no statement may be about: `verale.search.Avoid(prototypes=(3,), patches=(0,
             1))`, or text such as "patches:0-7".
+        costs: what statements cost, `verale.search.Costs.of(prototypes={3: 5.0}, patches={0: 10.0})`; the cheapest
+            explanation found is kept. By default each statement costs 1.
 
     Returns:
         One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, for example), whose
