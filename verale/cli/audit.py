@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,10 @@ from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
-from verale.errors import InputError
+from verale.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from verale.checker.file_auditor import Outcome
 
 __all__ = ["command"]
 
@@ -53,6 +57,12 @@ __all__ = ["command"]
     type=click.Path(),
     help="Write these objects to a file, the audit log; certificates that it holds are not audited again.",
 )
+@click.option(
+    "--attest",
+    metavar="A",
+    type=click.Path(),
+    help="If all is proved, now, write an in-toto statement that says so, ready to be signed.",
+)
 @ray_engine.options
 @verbose
 def command(
@@ -66,6 +76,7 @@ def command(
     limit: int | None,
     as_json: bool,
     log: str | None,
+    attest: str | None,
     engine: str,
     workers: int | None,
     address: str | None,
@@ -83,10 +94,14 @@ def command(
     the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the kernel `proved`; 130
     interrupted; 2 unknown option.
     """
+    from datetime import UTC, datetime
+    from itertools import islice
+
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.cli.inputs import inputs_finder
     from verale.datasets.certificates import is_dataset, packed_certificates
+    from verale.runs.attestation import Attestation
     from verale.runs.audit import audit_groups
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
@@ -95,7 +110,13 @@ def command(
         return AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only)
 
     if ray_engine.is_ray(engine, workers, address, jobs):
+        if attest is not None:
+            raise UsageError("--attest is for --engine local")
         ray_engine.audit(certificates, head, latents, options_with, log, workers, address, as_json)
+    attestation = None if attest is None else Attestation(attest)
+    audit_log = None if log is None else AuditLog(log)
+    if attestation is not None and audit_log is not None:
+        audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
     find = inputs_finder(head, latents)
     codes: list[int] = []
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
@@ -113,17 +134,26 @@ def command(
             codes.append(EXIT_UNUSABLE)
     total = sum(len(paths) for paths, _ in groups)
     audited = reused = 0
+    outcomes: list[Outcome] = []
     try:
         with progress("auditing", total, unit="certificates") as advance:
-            for outcome in audit_groups(groups, jobs, None if log is None else AuditLog(log)):
+            for outcome in audit_groups(groups, jobs, audit_log):
+                outcomes.append(outcome)
                 codes.append(outcome.exit_code)
                 audited, reused = audited + 1, reused + outcome.reused
                 print_outcome(outcome, as_json)
                 advance(1)
     except KeyboardInterrupt:
-        again = "" if log is None else f"; {log} has their verdicts, and the same command audits the rest"
+        same = "the same command" if attest is None else "the same command without --attest"
+        again = "" if log is None else f"; {log} has their verdicts, and {same} audits the rest"
         print_line(f"interrupted: {audited} of {total} certificates are audited{again}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     if reused:
         print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
-    sys.exit(most_severe(codes))
+    code = most_severe(codes)
+    if attestation is not None and code == 0:
+        left = iter(outcomes)
+        attestation.write([(options, list(islice(left, len(paths)))) for paths, options in groups], datetime.now(UTC))
+    elif attestation is not None:
+        print_line(f"{attest} is not written: not everything is proved", sys.stderr)
+    sys.exit(code)

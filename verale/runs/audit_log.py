@@ -32,6 +32,11 @@ class AuditLog:
         self._verdicts = _verdicts(path, records)
         write_atomically(self._path, data[:length])  # without half a record; and so it is known that it can be written
 
+    def require_empty(self, why: str) -> None:
+        """Raise InputError if it holds verdicts of an earlier audit."""
+        if self._verdicts:
+            raise InputError(self._path, f"holds verdicts of an earlier audit: {why}")
+
     def known(self, path: str | Stored, run: dict[str, Any]) -> Outcome | None:
         """The verdict on the same bytes, audited with the same head, latents, options and checker; None without one."""
         if not self._verdicts:

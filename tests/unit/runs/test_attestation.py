@@ -1,0 +1,252 @@
+"""Attestations: written once everything is proved, by this command, and of the bytes that were proved."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.commands import in_process
+
+from verale.checker.file_auditor import FileAuditor, Outcome
+from verale.errors import InputError
+from verale.runs.attestation import Attestation, statement_of
+from verale.runs.auditor import AuditOptions, auditor_of
+from verale.soundness.independent import files as written
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "certificates" / "attestation-v1.schema.json").read_text()))
+NOW = datetime(2026, 11, 22, 20, 30, 1, 999999, UTC)
+EVERY_CLAIM = ["VERALE_ENTAILMENT_PROVED", "VERALE_INSTANCE_PROVED", "VERALE_MINIMALITY_PROVED"]
+
+
+def audit(files, *options: object, certificates: tuple[object, ...] = ()):
+    given = certificates or (files.folder,)
+    return in_process("audit", *given, "--head", files.head_path, "--attest", files.folder / "A.json", *options)
+
+
+def attested(files) -> dict:
+    statement = json.loads((files.folder / "A.json").read_bytes())
+    SCHEMA.validate(statement)
+    return statement
+
+
+def kinds(statement: dict) -> dict[str, list[dict]]:
+    found: dict[str, list[dict]] = {"head": [], "latents": [], "certificate": []}
+    for subject in statement["subject"]:
+        found[subject["annotations"]["verale"]["kind"]].append(subject)
+    return found
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_attestation_names_the_bytes_and_the_verdict_of_everything_proved(jobs: int, files) -> None:
+    options = ("--latents", files.latents_path, "--minimality", "--log", files.folder / "L.json", "--jobs", jobs)
+    assert audit(files, *options).returncode == 0
+    statement = attested(files)
+    for subject in statement["subject"]:
+        assert subject["digest"] == {"sha256": hashlib.sha256(Path(subject["name"]).read_bytes()).hexdigest()}
+    found = kinds(statement)
+    assert [subject["name"] for subject in found["head"]] == [files.head_path]
+    assert [subject["name"] for subject in found["latents"]] == [files.latents_path]
+    assert [subject["name"] for subject in found["certificate"]] == files.certificates
+    records = [json.loads(line) for line in (files.folder / "L.json").read_text().splitlines()]
+    for subject, record in zip(found["certificate"], records, strict=True):
+        noted = subject["annotations"]["verale"]
+        assert {name: noted[name] for name in noted if name in record} == {
+            name: record[name] for name in ("status", "claims", "predicted", "paradigm", "statements", "margin")
+        }
+        assert (noted["head"], noted["latents"]) == (record["run"]["head"], record["run"]["latents"])
+    run = records[0]["run"]
+    policy = statement["predicate"]["verifier"]["verale"]
+    assert policy == {name: value for name, value in run.items() if name not in ("head", "latents")}
+    assert statement["predicate"]["properties"] == [*EVERY_CLAIM, "VERALE_KERNEL_ARB"]
+
+
+def test_a_claim_that_was_not_proved_of_every_certificate_is_no_property(files) -> None:
+    assert audit(files, "--kernel", "both").returncode == 0
+    statement = attested(files)
+    kernels = ["VERALE_KERNEL_ARB", "VERALE_KERNEL_MPMATH"]
+    assert statement["predicate"]["properties"] == ["VERALE_ENTAILMENT_PROVED", *kernels]
+    assert kinds(statement)["latents"] == []
+    assert {s["annotations"]["verale"]["claims"]["instance"] for s in kinds(statement)["certificate"]} == {
+        "not checked"
+    }
+
+
+def test_one_certificate_without_a_claim_takes_the_property_away(files) -> None:
+    certificate = json.loads(Path(files.certificates[1]).read_bytes())
+    certificate["predicate"]["claims"].remove("minimality")
+    Path(files.certificates[1]).write_text(json.dumps(certificate))
+    assert audit(files, "--latents", files.latents_path, "--minimality").returncode == 0
+    assert attested(files)["predicate"]["properties"] == [*EVERY_CLAIM[:2], "VERALE_KERNEL_ARB"]
+
+
+@pytest.mark.parametrize("content", [b"{", b""])
+def test_nothing_is_attested_where_one_is_not_proved(content: bytes, files) -> None:
+    """Not even what an earlier audit of the same name attested."""
+    assert audit(files).returncode == 0
+    Path(files.certificates[2]).write_bytes(content)
+    said = audit(files)
+    assert said.returncode == 5
+    assert said.stderr.splitlines()[-1] == f"{files.folder / 'A.json'} is not written: not everything is proved"
+    assert not (files.folder / "A.json").exists()
+
+
+@pytest.mark.parametrize("lacking", ["empty", "nowhere.ale.json"])
+def test_nothing_is_attested_where_an_argument_has_no_certificate(lacking: str, files) -> None:
+    (files.folder / "empty").mkdir()
+    said = audit(files, certificates=(files.folder, files.folder / lacking))
+    assert said.returncode == 9 and said.stdout.count("PROVED ") == 3
+    assert not (files.folder / "A.json").exists()
+
+
+def test_nothing_is_attested_of_no_image_unless_that_was_asked_for(files) -> None:
+    bare = json.loads(Path(files.certificates[0]).read_bytes())
+    bare["subject"] = [subject for subject in bare["subject"] if subject["name"] == "head"]
+    bare["predicate"]["claims"].remove("instance")
+    Path(files.certificates[0]).write_text(json.dumps(bare))
+    given = ("--latents", files.latents_path)
+    assert audit(files, *given).returncode == 14
+    assert not (files.folder / "A.json").exists()
+    assert audit(files, *given, "--entailment-only").returncode == 0
+    assert attested(files)["predicate"]["properties"] == ["VERALE_ENTAILMENT_PROVED", "VERALE_KERNEL_ARB"]
+
+
+@pytest.mark.parametrize("after", range(3))
+def test_an_interrupted_audit_attests_nothing(after: int, files, monkeypatch) -> None:
+    assert audit(files).returncode == 0
+    audited = FileAuditor.audit
+
+    def interrupted(self: FileAuditor, path: str) -> Outcome:
+        if path == files.certificates[after]:
+            raise KeyboardInterrupt
+        return audited(self, path)
+
+    monkeypatch.setattr(FileAuditor, "audit", interrupted)
+    said = audit(files, "--log", files.folder / "L.json")
+    assert said.returncode == 130
+    assert "the same command without --attest audits the rest" in said.stderr
+    assert not (files.folder / "A.json").exists()
+
+
+def test_verdicts_of_an_audit_log_are_not_attested(files) -> None:
+    log = files.folder / "L.json"
+    assert in_process("audit", files.folder, "--head", files.head_path, "--log", log).returncode == 0
+    said = audit(files, "--log", log)
+    assert (said.returncode, said.stdout) == (9, "")
+    assert "holds verdicts of an earlier audit" in said.stderr
+    assert not (files.folder / "A.json").exists()
+    log.unlink()
+    assert audit(files, "--log", log).returncode == 0
+    assert len(kinds(attested(files))["certificate"]) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"_type": "https://in-toto.io/Statement/v1"}\n', b"x" * 4096])
+def test_a_file_that_is_no_attestation_is_left_alone(content: bytes, files) -> None:
+    (files.folder / "A.json").write_bytes(content)
+    said = audit(files)
+    assert (said.returncode, said.stdout) == (9, "")
+    assert "is not an attestation of an audit" in said.stderr
+    assert (files.folder / "A.json").read_bytes() == content
+
+
+def test_an_attestation_that_cannot_be_written_is_known_before_the_audit(files) -> None:
+    (files.folder / "A.json").mkdir()
+    said = audit(files)
+    assert (said.returncode, said.stdout) == (9, "")
+
+
+def test_the_other_engine_refuses_the_option(files) -> None:
+    said = audit(files, "--engine", "ray", "--log", files.folder / "L.parquet")
+    assert said.returncode == 9 and "--attest is for --engine local" in said.stderr
+
+
+@pytest.fixture
+def proved(files) -> tuple[AuditOptions, list[Outcome]]:
+    options = AuditOptions(files.head_path, files.latents_path)
+    auditor = auditor_of(options)
+    return options, [auditor.audit(path) for path in files.certificates]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"reused": True},
+        {"status": "NOT_PROVED"},
+        {"status": "UNUSABLE"},
+        {"exit_code": 14},
+        {"sha256": None},
+    ],
+    ids=str,
+)
+def test_no_statement_is_made_of_a_record_that_is_no_proof(change: dict, proved) -> None:
+    options, outcomes = proved
+    statement_of([proved], NOW)
+    with pytest.raises(InputError):
+        statement_of([(options, [*outcomes[:2], Outcome(outcomes[2].record | change)])], NOW)
+
+
+def test_no_statement_is_made_of_two_checkers(proved) -> None:
+    options, outcomes = proved
+    other = copy.deepcopy(outcomes[2].record)
+    other["run"]["checker"]["sha256"] = "0" * 64
+    with pytest.raises(InputError, match="changed"):
+        statement_of([(options, [*outcomes[:2], Outcome(other)])], NOW)
+
+
+@pytest.mark.parametrize("field", ["head", "latents"])
+def test_no_statement_is_made_of_a_file_that_changed(field: str, proved) -> None:
+    options, outcomes = proved
+    other = copy.deepcopy(outcomes[2].record)
+    other["run"][field] = "0" * 64
+    with pytest.raises(InputError, match="changed"):
+        statement_of([(options, [*outcomes[:2], Outcome(other)])], NOW)
+
+
+def test_no_statement_is_made_of_nothing() -> None:
+    with pytest.raises(InputError):
+        statement_of([], NOW)
+
+
+def test_a_certificate_that_is_given_twice_is_one_subject(proved) -> None:
+    assert statement_of([proved, proved], NOW) == statement_of([proved], NOW)
+
+
+def test_heads_of_several_folders_are_subjects_each(tmp_path: Path) -> None:
+    for name, shift in (("a", 0.0), ("b", 1.0)):
+        head = written.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, shift], [1.0, 3.0]])
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "head.safetensors").write_bytes(head)
+        own = written.patch_statement(0, 0, 0.0, 2.0**-40)
+        (tmp_path / name / "0.ale.json").write_bytes(written.certificate(head, [own]))
+    said = in_process("audit", "a", "b", "--entailment-only", "--attest", "A.json", cwd=tmp_path)
+    assert said.returncode == 0
+    statement = json.loads((tmp_path / "A.json").read_bytes())
+    SCHEMA.validate(statement)
+    heads = {subject["name"]: subject["digest"]["sha256"] for subject in kinds(statement)["head"]}
+    assert list(heads) == ["a/head.safetensors", "b/head.safetensors"]
+    about = [subject["annotations"]["verale"]["head"] for subject in kinds(statement)["certificate"]]
+    assert about == list(heads.values())
+
+
+def test_the_time_is_in_utc_and_in_whole_seconds(files, proved) -> None:
+    Attestation(files.folder / "A.json").write([proved], NOW)
+    assert attested(files)["predicate"]["timeCreated"] == "2026-11-22T20:30:01Z"
+
+
+def test_the_schema_refuses_what_no_audit_writes(proved) -> None:
+    statement = statement_of([proved], NOW)
+    assert SCHEMA.is_valid(statement)
+    for change in (
+        {"_type": "https://in-toto.io/Statement/v0.1"},
+        {"subject": []},
+        {"subject": statement["subject"][:1]},
+        {"subject": statement["subject"][1:]},
+        {"predicate": statement["predicate"] | {"properties": ["VERALE_KERNEL_ARB"]}},
+        {"predicate": statement["predicate"] | {"timeCreated": "2026-11-22 20:30"}},
+    ):
+        assert not SCHEMA.is_valid(statement | change), change

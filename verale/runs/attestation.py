@@ -1,0 +1,122 @@
+"""Attestations: what one audit proved, as an in-toto statement that can be signed (certificates/attestation-v1.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from verale.checker.file_auditor import Outcome
+from verale.checker.kernel import CHOICES
+from verale.checker.verdict import Status
+from verale.errors import InputError
+from verale.files import read, require_writable, write_atomically
+from verale.runs.auditor import AuditOptions
+
+__all__ = ["Attestation", "statement_of"]
+
+_TYPE = "https://in-toto.io/Statement/v1"
+_PREDICATE = "https://in-toto.io/attestation/svr/v0.1"
+_VERIFIER = "urn:verale:checker:v1"
+_START = (
+    f'{{"_type": "{_TYPE}", "predicateType": "{_PREDICATE}", "predicate": {{"verifier": {{"id": "{_VERIFIER}"'.encode()
+)
+"""How every attestation of ours begins."""
+
+_SUMMARY = ("status", "claims", "predicted", "paradigm", "statements", "margin")
+"""The fields of a record that its certificate carries."""
+
+
+class Attestation:
+    """The file of an attestation. It is there only once everything that it names was proved.
+
+    An earlier attestation of that name is removed at once, so that it cannot be taken for this audit's.
+
+    Raises:
+        InputError: the file exists and is not an attestation of ours, which stays as it is; or it cannot be written.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        require_writable(path)
+        if self._path.exists():
+            if read(path, "an attestation", len(_START)) != _START:
+                raise InputError(path, "is not an attestation of an audit; choose another file, or remove this one")
+            self._path.unlink()
+
+    def write(self, groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> None:
+        """Write the attestation of these outcomes, at once. Raises InputError as `statement_of`."""
+        write_atomically(self._path, json.dumps(statement_of(groups, created)).encode() + b"\n")
+
+
+def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> dict[str, Any]:
+    """The statement that all these certificates are proved.
+
+    Args:
+        groups: the outcomes of one audit, with the options of each.
+        created: when the audit ended, in UTC.
+
+    Raises:
+        InputError: a certificate that this audit did not prove, or a file that changed while it was audited.
+
+    Soundness: a property is stated if it is true of every certificate, and the digests of head, latents and
+    certificate in a record are those of the bytes that the checker was given. A verdict from an audit log is refused:
+    whoever can write to the log could otherwise have it signed.
+    """
+    subjects: dict[str, dict[str, Any]] = {}
+    records: list[dict[str, Any]] = []
+    for options, outcomes in groups:
+        for outcome in outcomes:
+            record = outcome.record
+            _require_proved_now(outcome)
+            head, latents = record["run"]["head"], record["run"]["latents"]
+            about = {"head": head, "latents": latents if _is_proved(record, "instance") else None}
+            _add(subjects, options.head, head, {"kind": "head"})
+            if about["latents"] is not None:
+                _add(subjects, str(options.latents), latents, {"kind": "latents"})
+            summary = {field: record[field] for field in _SUMMARY}
+            _add(subjects, record["certificate"], record["sha256"], {"kind": "certificate", **summary, **about})
+            records.append(record)
+    policies = [{name: value for name, value in r["run"].items() if name not in ("head", "latents")} for r in records]
+    if not policies or any(policy != policies[0] for policy in policies):
+        raise InputError("the checker", "or its options changed during the audit; run the command again")
+    return {
+        "_type": _TYPE,
+        "predicateType": _PREDICATE,
+        "predicate": {
+            "verifier": {"id": _VERIFIER, "verale": policies[0]},
+            "timeCreated": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "properties": _properties(records, policies[0]["kernel"]),
+        },
+        "subject": list(subjects.values()),
+    }
+
+
+def _require_proved_now(outcome: Outcome) -> None:
+    """Raise InputError for anything but a proof by this command."""
+    record = outcome.record
+    if (record["status"], record["exit_code"]) != (Status.PROVED.value, 0) or record["sha256"] is None:
+        raise InputError(record["certificate"], "is not proved, so nothing can be attested")
+    if outcome.reused:
+        raise InputError(record["certificate"], "has its verdict from an audit log, on which no attestation may rest")
+
+
+def _is_proved(record: dict[str, Any], claim: str) -> bool:
+    return bool(record["claims"].get(claim) == "proved")
+
+
+def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotations: dict[str, Any]) -> None:
+    """Add a subject unless it is there. Raises InputError: it is there with other bytes."""
+    subject = {"name": name, "digest": {"sha256": sha256}, "annotations": {"verale": annotations}}
+    if subjects.setdefault(name, subject) != subject:
+        raise InputError(name, "changed during the audit, or is given with two heads or latents; run the command again")
+
+
+def _properties(records: Sequence[dict[str, Any]], kernel: str) -> list[str]:
+    """What is true of every certificate."""
+    claims = [claim for claim in ("entailment", "instance", "minimality") if all(_is_proved(r, claim) for r in records)]
+    return [f"VERALE_{claim.upper()}_PROVED" for claim in claims] + [
+        f"VERALE_KERNEL_{name.upper()}" for name in CHOICES[kernel]
+    ]
