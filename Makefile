@@ -7,7 +7,7 @@ VENV := .venv
 # One process for each core. What a file shares, a running Ray say, is mostly built once: neighbours go to the same process.
 PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: demo test test-long test-all check docs fuzz proved clean
+.PHONY: demo test test-long test-all check docs fuzz proved release-check clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
@@ -43,6 +43,10 @@ fuzz: $(VENV)/fuzz
 	@if $(VENV)/bin/python -c 'import atheris' 2>/dev/null; then \
 		PYTHONPATH=tests $(VENV)/bin/python -m support.fuzz .fuzz -max_total_time=20; \
 	else echo 'make fuzz: atheris is not to be had here, so nothing was fuzzed'; fi
+
+# Of the last commit, in clean environments of the Pythons that are here; packages are fetched.
+release-check: $(VENV)/test
+	$(VENV)/bin/python .ci/release_check.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
