@@ -36,17 +36,17 @@ NOTES = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
 HEAVY = ("torch", "numpy", "scipy", "z3-solver", "hypothesis", "cabrnet", "ray")
 
 
-class Failed(Exception):
+class CheckError(Exception):
     """A check that failed, in one sentence."""
 
 
 def run(*command: object, cwd: Path, **options: object) -> str:
-    """What a command prints on stdout. Raises Failed with all that it printed."""
+    """What a command prints on stdout. Raises CheckError with all that it printed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, **options)
     if done.returncode != 0:
         printed = (done.stdout + done.stderr).decode(errors="replace")
-        raise Failed(f"`{' '.join(map(str, command))}` ended with {done.returncode}:\n{printed}")
+        raise CheckError(f"`{' '.join(map(str, command))}` ended with {done.returncode}:\n{printed}")
     return done.stdout.decode()
 
 
@@ -77,7 +77,7 @@ def in_sdist(path: Path) -> dict[str, bytes]:
 
 
 def require_wheel(found: dict[str, bytes], files: dict[str, bytes], notes: str, licences: Sequence[str]) -> None:
-    """Raise Failed unless the wheel is the package, what is included, and its notes."""
+    """Raise CheckError unless the wheel is the package, what is included, and its notes."""
     expected = {name: data for name, data in files.items() if name.startswith("verale/")}
     for here, there in INCLUDED.items():
         expected |= {there + name.removeprefix(here): data for name, data in files.items() if name.startswith(here)}
@@ -85,14 +85,14 @@ def require_wheel(found: dict[str, bytes], files: dict[str, bytes], notes: str, 
     own = {name: data for name, data in found.items() if name not in {f"{notes}/{note}" for note in NOTES}}
     differing = sorted(name for name in expected.keys() | own.keys() if expected.get(name) != own.get(name))
     if differing or len(own) + len(NOTES) != len(found):
-        raise Failed(f"the wheel does not hold what the commit holds: {differing[:20]}")
+        raise CheckError(f"the wheel does not hold what the commit holds: {differing[:20]}")
 
 
 def require_sdist(found: dict[str, bytes], files: dict[str, bytes]) -> None:
-    """Raise Failed if it holds anything but files of the commit, and the metadata."""
+    """Raise CheckError if it holds anything but files of the commit, and the metadata."""
     strange = sorted(name for name, data in found.items() if name != "PKG-INFO" and files.get(name) != data)
     if strange:
-        raise Failed(f"the source distribution holds what the commit does not: {strange[:20]}")
+        raise CheckError(f"the source distribution holds what the commit does not: {strange[:20]}")
 
 
 def interpreter(version: str) -> str | None:
@@ -115,17 +115,17 @@ def require_that_it_audits(python: str, wheel: Path, folder: Path) -> None:
     run(*pip, "check", cwd=folder)
     there = {one["name"].lower() for one in json.loads(run(*pip, "list", "--format=json", cwd=folder))}
     if heavy := there.intersection(HEAVY):
-        raise Failed(f"the core brings {', '.join(sorted(heavy))}")
+        raise CheckError(f"the core brings {', '.join(sorted(heavy))}")
     (package,) = folder.glob("lib/python*/site-packages/verale")
     sample = package / "runs" / "sample"
     given = (sample / "0.ale.json", "--head", sample / "head.safetensors", "--latents", sample / "latents.safetensors")
     verale = folder / "bin" / "verale"
     for program in ((verale, "audit"), (folder / "bin" / "python", "-m", "verale.checker")):
         if "entailment+instance" not in run(*program, *given, "--kernel", "both", cwd=folder):
-            raise Failed(f"{program[-1]} does not prove the packaged certificate")
+            raise CheckError(f"{program[-1]} does not prove the packaged certificate")
     run(verale, "audit", *given, "--attest", "A.json", cwd=folder)
     if "VERALE_INSTANCE_PROVED" not in json.loads((folder / "A.json").read_bytes())["predicate"]["properties"]:
-        raise Failed("the attestation lacks what was proved")
+        raise CheckError("the attestation lacks what was proved")
     run(verale, "soundness", "--only", "corpora", cwd=folder)
 
 
@@ -141,7 +141,7 @@ def check(required: Sequence[str], work: Path) -> None:
         archive.extractall(work, filter="data")
     build(work / name, work / "again", "wheel")
     if in_wheel(work / "again" / wheel.name) != in_wheel(wheel):
-        raise Failed("the source distribution gives another wheel")
+        raise CheckError("the source distribution gives another wheel")
     print(f"{name}: source distribution and wheel hold the commit's files, {len(in_wheel(wheel))} in the wheel")
     run(sys.executable, "-m", "venv", work / "twine", cwd=work)
     run(work / "twine" / "bin" / "pip", "install", "--quiet", "twine", cwd=work)
@@ -150,7 +150,7 @@ def check(required: Sequence[str], work: Path) -> None:
     for version in PYTHONS:
         python = interpreter(version)
         if python is None and version in required:
-            raise Failed(f"there is no Python {version} here")
+            raise CheckError(f"there is no Python {version} here")
         if python is None:
             print(f"Python {version}: NOT CHECKED, since it is not here")
             continue
@@ -160,12 +160,15 @@ def check(required: Sequence[str], work: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, help="a folder for what was checked, once all has passed")
     parser.add_argument("--require", nargs="*", default=[], choices=PYTHONS, help="Pythons that have to be here")
-    required = parser.parse_args().require
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         try:
-            check(required, Path(work))
-        except Failed as failure:
+            check(given.require, Path(work))
+            if given.out is not None:
+                shutil.copytree(Path(work) / "dist", given.out, dirs_exist_ok=True)
+        except CheckError as failure:
             print(f"release check failed: {failure}", file=sys.stderr)
             return 1
     return 0
