@@ -1,0 +1,198 @@
+"""Receptive fields: the hull of what gradients reach, and of what a changed pixel changes; no wider, no narrower."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torchvision
+from torch import Tensor, nn
+from torch.nn import functional
+
+from verale.adapters.receptive_field import receptive_fields
+from verale.errors import InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.long = nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.Conv2d(3, 3, 5, padding=2))
+        self.short = nn.Conv2d(2, 3, 1)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return functional.relu(self.long(images) + self.short(images))
+
+
+class Joined(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide, self.tall = nn.Conv2d(2, 2, (1, 5), padding=(0, 2)), nn.Conv2d(2, 2, (3, 1), padding=(1, 0))
+
+    def forward(self, images: Tensor) -> Tensor:
+        return torch.cat([self.wide(images), self.tall(images)], dim=1)
+
+
+class Normalised(nn.Module):
+    """Along the axis, by default that of the channels; then joined with itself along the other one."""
+
+    def __init__(self, axis: int = 1, joint: int = 1) -> None:
+        super().__init__()
+        self.convolution, self.axis, self.joint = nn.Conv2d(2, 2, 3), axis, joint
+
+    def forward(self, images: Tensor) -> Tensor:
+        found = functional.normalize(self.convolution(images), dim=self.axis)
+        return torch.cat([found, found], self.joint)
+
+
+class Squeezed(nn.Module):
+    """Each channel is scaled by what the whole image says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution, self.pooling, self.gate = nn.Conv2d(2, 2, 3), nn.AdaptiveAvgPool2d(1), nn.Conv2d(2, 2, 1)
+
+    def forward(self, images: Tensor) -> Tensor:
+        found = self.convolution(images)
+        return found * self.gate(self.pooling(found))
+
+
+NETWORKS: dict[str, Callable[[], nn.Module]] = {
+    "one pixel": lambda: nn.Conv2d(2, 3, 1),
+    "valid": lambda: nn.Conv2d(2, 3, 3),
+    "strided and padded": lambda: nn.Conv2d(2, 3, 5, stride=2, padding=3),
+    "dilated": lambda: nn.Conv2d(2, 3, 3, dilation=3, padding=2),
+    "same, even": lambda: nn.Conv2d(2, 3, (4, 2), padding="same"),
+    "rows unlike columns": lambda: nn.Conv2d(2, 3, (3, 5), stride=(1, 2), padding=(1, 0), dilation=(2, 1)),
+    "grouped": lambda: nn.Conv2d(2, 4, 3, groups=2),
+    "pooled": lambda: nn.Sequential(
+        nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.AvgPool2d(2), nn.Conv2d(3, 2, 3)
+    ),
+    "pooled to a size": lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.AdaptiveAvgPool2d((4, 7))),
+    "maxima": lambda: nn.Sequential(nn.MaxPool2d(3, 2, 1), nn.ReLU(), nn.MaxPool2d(2, 3, ceil_mode=True)),
+    "dilated maxima": lambda: nn.MaxPool2d(2, 1, dilation=4),
+    "residual": Residual,
+    "joined": Joined,
+    "squeezed": Squeezed,
+    "normalised": Normalised,
+    "seven layers": lambda: nn.Sequential(
+        *(layer for _ in range(2) for layer in (nn.Conv2d(2, 2, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2, 2))),
+        nn.Conv2d(2, 2, 1),
+    ),
+    "unknown": lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.GroupNorm(1, 3)),
+}
+SIZE = (17, 22)
+
+
+def positive(network: nn.Module) -> nn.Module:
+    """Weights above 0: nothing cancels, and no unit is off where the image is above 0."""
+    torch.manual_seed(0)
+    for parameter in network.parameters():
+        nn.init.uniform_(parameter, 0.5, 1.0)
+    return network.double().eval()
+
+
+def reached(network: nn.Module, size: tuple[int, int], channels: int) -> Tensor:
+    """(h, w, H, W): whether the latent at (i, j) has a gradient in a pixel."""
+    image = (1 + torch.rand(1, channels, *size, dtype=torch.float64)).requires_grad_()
+    latent = (network(image)[0] * torch.rand(network(image).shape[1], 1, 1, dtype=torch.float64)).sum(0)
+    rows = []
+    for row in latent:
+        rows.append([torch.autograd.grad(one, image, retain_graph=True)[0][0].abs().sum(0) > 0 for one in row])
+    return torch.stack([torch.stack(row) for row in rows])
+
+
+def changed(network: nn.Module, size: tuple[int, int], channels: int) -> Tensor:
+    """(h, w, H, W): whether a pixel that grows much changes the latent at (i, j)."""
+    height, width = size
+    pixels = torch.eye(height * width, dtype=torch.float64).reshape(-1, 1, height, width)
+    with torch.no_grad():
+        before = network(torch.ones(1, channels, *size, dtype=torch.float64))
+        after = network(1 + 1e3 * pixels.expand(-1, channels, -1, -1))
+    return (after != before).any(1).permute(1, 2, 0).unflatten(2, (height, width))
+
+
+def hull(mask: Tensor) -> tuple[int, int, int, int]:
+    rows, columns = mask.any(1).nonzero().flatten().tolist(), mask.any(0).nonzero().flatten().tolist()
+    return (columns[0], rows[0], columns[-1] + 1, rows[-1] + 1) if rows else (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_field_is_the_hull_of_what_a_changed_pixel_changes(name: str) -> None:
+    network = positive(NETWORKS[name]())
+    fields = receptive_fields(network, SIZE, 2)
+    found = changed(network, SIZE, 2)
+    assert (len(fields.rows), len(fields.columns)) == tuple(found.shape[:2])
+    for row in range(found.shape[0]):
+        for column in range(found.shape[1]):
+            assert fields.box(row, column) == hull(found[row, column]), (row, column)
+
+
+@pytest.mark.parametrize("name", [name for name in NETWORKS if "maxima" not in name and name != "seven layers"])
+def test_the_field_is_the_hull_of_what_gradients_reach(name: str) -> None:
+    """Not of maxima: only one pixel of a window has a gradient."""
+    network = positive(NETWORKS[name]())
+    fields = receptive_fields(network, SIZE, 2)
+    found = reached(network, SIZE, 2)
+    for row in range(found.shape[0]):
+        for column in range(found.shape[1]):
+            assert fields.box(row, column) == hull(found[row, column]), (row, column)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (96, 160)])
+def test_gradients_of_a_published_network_stay_within_the_fields(size: tuple[int, int]) -> None:
+    """The first two stages of ResNet-18, as torchvision builds it."""
+    torch.manual_seed(1)
+    whole = torchvision.models.resnet18(weights=None)
+    network = nn.Sequential(*list(whole.children())[:6]).double().eval()
+    fields = receptive_fields(network, size)
+    assert fields.unknown == () and not fields.whole
+    found = reached(network, size, 3) if size == (64, 64) else None
+    height, width = (length // 8 for length in size)
+    assert (len(fields.rows), len(fields.columns)) == (height, width)
+    if found is not None:
+        for row in range(height):
+            for column in range(width):
+                left, top, right, bottom = fields.box(row, column)
+                outside = found[row, column].clone()
+                outside[top:bottom, left:right] = False
+                assert not outside.any()
+    # By hand: a kernel of 7, then 3 at stride 2; four of 3 at stride 4; one of 3 at stride 4 and three at stride 8.
+    middle = fields.columns[width // 2]
+    assert width < 20 or middle[1] - middle[0] == 1 + 6 + 2 * 2 + 4 * 2 * 4 + 2 * 4 + 3 * 2 * 8
+
+
+def test_a_deep_network_sees_the_whole_image() -> None:
+    network = torchvision.models.resnet18(weights=None).eval()
+    fields = receptive_fields(nn.Sequential(*list(network.children())[:-2]).eval(), (64, 64))
+    assert fields.whole and fields.unknown == ()
+    assert fields.box(1, 0) == (0, 0, 64, 64)
+
+
+def test_what_is_not_known_is_named_and_sees_everything() -> None:
+    fields = receptive_fields(positive(NETWORKS["unknown"]()), SIZE, 2)
+    assert fields.whole and fields.unknown == ("1",)
+    for axis, joint, unknown in ((2, 1, "normalize"), (1, 2, "cat")):
+        (named,) = receptive_fields(Normalised(axis, joint).eval(), SIZE, 2).unknown
+        assert unknown in named
+    reflected = nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect").eval()
+    assert receptive_fields(nn.Sequential(reflected).eval(), SIZE, 2).unknown == ("0",)
+
+
+def test_patches_of_padding_alone_see_nothing() -> None:
+    fields = receptive_fields(nn.Conv2d(1, 1, 1, padding=1).eval(), (2, 2), 1)
+    assert fields.rows == ((0, 0), (0, 1), (1, 2), (0, 0))
+    twice = nn.Sequential(nn.Conv2d(1, 1, 1, padding=1), nn.Conv2d(1, 1, 3, padding=1)).eval()
+    assert receptive_fields(twice, (2, 2), 1).rows == ((0, 1), (0, 2), (0, 2), (1, 2))
+
+
+def test_a_network_in_training_or_without_a_grid_is_refused() -> None:
+    """And one that takes other images."""
+    with pytest.raises(InputError, match="training mode"):
+        receptive_fields(nn.Conv2d(3, 3, 1), SIZE)
+    with pytest.raises(InputError, match="no grid"):
+        receptive_fields(nn.Sequential(nn.Conv2d(3, 3, 1), nn.Flatten()).eval(), SIZE)
+    with pytest.raises(InputError, match="cannot be traced"):
+        receptive_fields(nn.Conv2d(4, 3, 1).eval(), SIZE)
