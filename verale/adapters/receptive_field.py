@@ -89,7 +89,7 @@ def receptive_fields(network: nn.Module, size: tuple[int, int], channels: int = 
     found = follower.fields.get(follower.result)
     if found is None:
         raise InputError(type(network).__name__, "does not give latents (N, D, h, w), so there is no grid of patches")
-    return ReceptiveFields(*found, size, tuple(follower.unknown))
+    return ReceptiveFields(*found, size, tuple(dict.fromkeys(follower.unknown)))
 
 
 _POINTWISE = (
@@ -129,7 +129,8 @@ class _Follower:
             return
         found = self._known(node, height, width)
         if found is None:
-            self.unknown.append(str(node.target).removeprefix("0."))
+            name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
+            self.unknown.append(name.removeprefix("0."))
             found = ((0, self._size[0]),) * height, ((0, self._size[1]),) * width
         self.fields[node] = found
 

@@ -175,8 +175,9 @@ def test_what_is_not_known_is_named_and_sees_everything() -> None:
     fields = receptive_fields(positive(NETWORKS["unknown"]()), SIZE, 2)
     assert fields.whole and fields.unknown == ("1",)
     for axis, joint, unknown in ((2, 1, "normalize"), (1, 2, "cat")):
-        (named,) = receptive_fields(Normalised(axis, joint).eval(), SIZE, 2).unknown
-        assert unknown in named
+        assert receptive_fields(Normalised(axis, joint).eval(), SIZE, 2).unknown == (unknown,)
+    twice = nn.Sequential(Normalised(2), nn.Conv2d(4, 2, 1), Normalised(2)).eval()
+    assert receptive_fields(twice, SIZE, 2).unknown == ("normalize",)
     reflected = nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect").eval()
     assert receptive_fields(nn.Sequential(reflected).eval(), SIZE, 2).unknown == ("0",)
 
