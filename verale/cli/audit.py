@@ -96,6 +96,7 @@ def command(
     """
     from datetime import UTC, datetime
     from itertools import islice
+    from pathlib import Path
 
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
@@ -113,6 +114,8 @@ def command(
         if attest is not None:
             raise UsageError("--attest is for --engine local")
         ray_engine.audit(certificates, head, latents, options_with, log, workers, address, as_json)
+    if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
+        raise UsageError("--attest and --log name the same file")
     attestation = None if attest is None else Attestation(attest)
     audit_log = None if log is None else AuditLog(log)
     if attestation is not None and audit_log is not None:

@@ -160,6 +160,12 @@ def test_an_attestation_that_cannot_be_written_is_known_before_the_audit(files) 
     assert (said.returncode, said.stdout) == (9, "")
 
 
+def test_one_file_cannot_be_the_attestation_and_the_log(files) -> None:
+    said = audit(files, "--log", files.folder / "." / "A.json")
+    assert (said.returncode, said.stdout) == (9, "")
+    assert not (files.folder / "A.json").exists()
+
+
 def test_the_other_engine_refuses_the_option(files) -> None:
     said = audit(files, "--engine", "ray", "--log", files.folder / "L.parquet")
     assert said.returncode == 9 and "--attest is for --engine local" in said.stderr
