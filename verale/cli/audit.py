@@ -141,7 +141,8 @@ def command(
     try:
         with progress("auditing", total, unit="certificates") as advance:
             for outcome in audit_groups(groups, jobs, audit_log):
-                outcomes.append(outcome)
+                if attestation is not None:
+                    outcomes.append(outcome)
                 codes.append(outcome.exit_code)
                 audited, reused = audited + 1, reused + outcome.reused
                 print_outcome(outcome, as_json)
