@@ -383,7 +383,7 @@ def test_too_few_or_too_many_labels_are_counted(labels) -> None:
     assert not Path("z").exists()
 
 
-@pytest.mark.parametrize("labels", [3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.rand(4)], ids=str)
+@pytest.mark.parametrize("labels", [3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.full((4,), 0.5)])
 def test_what_are_no_labels_is_refused(labels) -> None:
     with pytest.raises(LatentsError, match=r"labels .*expected one integer for each image"):
         verale.save_latents("z", LATENTS, labels)
