@@ -23,7 +23,7 @@ _SLIGHT, _NOTHING = 2e-3, 1e-5
 that counts."""
 _NODES = 200
 """Of the tree that the search for integers visits; a limit of time would make results depend on the machine. There is
-no presolving: HiGHS sometimes prints a line when it carries a solution back."""
+no presolving, and every y is an integer too: else HiGHS sometimes prints a line when it mends a solution."""
 _SMALL = 1000
 """With so many columns the simplex method is faster than interior points."""
 
@@ -112,12 +112,10 @@ class Covering:
 
         if not self.rivals:
             return otherwise
-        whole = np.zeros(self.size + len(self.columns))
-        whole[: self.size] = 1
         result = milp(
             self._costs,
             constraints=LinearConstraint(self._matrix, ub=self._limits),
-            integrality=whole,
+            integrality=np.ones(self.size + len(self.columns)),
             bounds=Bounds(0, 1),
             options={"node_limit": _NODES, "presolve": False},
         )
