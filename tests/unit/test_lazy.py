@@ -10,7 +10,19 @@ import pytest
 import verale
 from verale import adapters
 
-HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath", "matplotlib", "pandas", "PIL"} | {
+HEAVY = {
+    "torch",
+    "numpy",
+    "numba",
+    "safetensors",
+    "click",
+    "rich",
+    "flint",
+    "mpmath",
+    "matplotlib",
+    "pandas",
+    "PIL",
+} | {
     "ray",
     "pyarrow",
     "fsspec",
@@ -37,6 +49,11 @@ def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins():
 def test_import_adapters_loads_nothing_heavy():
     assert not HEAVY & loaded_by("import verale.adapters; verale.adapters.ARCHITECTURES")
     assert "torch" in loaded_by("from verale.adapters import capture")
+
+
+def test_numba_is_loaded_only_to_search():
+    assert "numba" not in loaded_by("from verale.search import explain, batches, spatial")
+    assert "numba" in loaded_by("from verale.search.compiled import statements")
 
 
 def test_every_public_name_of_the_adapters_resolves():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,7 +16,7 @@ from verale.bounds.rows import put, require_geometry, take
 from verale.head import Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
-__all__ = ["Hulls", "Projection"]
+__all__ = ["Hulls", "Projection", "ProjectionNumbers"]
 
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
@@ -78,6 +79,24 @@ class Hulls:
     def range(self) -> Enclosure:
         """(R, P) bounds of the observables."""
         return Enclosure.unchecked(self.lower, self.upper)
+
+
+class ProjectionNumbers(NamedTuple):
+    """What the projection knows of a head; estimates, but for the domain.
+
+    Attributes:
+        gram: (P, P) inner products of the prototypes from their mean, or of their directions.
+        whole: the square of the radius of the ball in which latents lie; 0 for distances.
+        shift: (P,) observables of the ball's centre.
+        domain: (P,) what observables can be.
+        least_residual: a direction whose square is not above this is not used.
+    """
+
+    gram: Tensor
+    whole: float
+    shift: Tensor
+    domain: Enclosure
+    least_residual: float
 
 
 class Projection:
@@ -144,6 +163,19 @@ class Projection:
     def size(self) -> int:
         """P."""
         return int(self._gram.shape[0])
+
+    @property
+    def device(self) -> torch.device:
+        """Where its tensors are."""
+        return self._gram.device
+
+    def numbers(self) -> ProjectionNumbers:
+        """What a search without rounding needs."""
+        shift = self._gram.new_zeros(self.size)
+        if self._shift is not None:
+            shift = (self._shift.lower + self._shift.upper) / 2
+        whole = 0.0 if self._euclidean else self._whole
+        return ProjectionNumbers(self._gram, whole, shift, self._domain, 16 * self._reach_error)
 
     def start(self, rows: int) -> Hulls:
         """Patches without statements: the domain's range; on the sphere the origin is their base."""

@@ -37,7 +37,7 @@ from verale.search.priced import has_prices, priced_margins
 from verale.search.problem import Problem, UnexplainedError, shortened
 from verale.search.smallest import Kept, NotKept, Solution, cheaper, keep_smallest, worth_trying
 from verale.search.sparse import explain_sparse
-from verale.search.spatial import SpatialExplanation, explain_spatial
+from verale.search.spatial import SpatialExplanation, explain_spatial, is_searched_alone
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.search.top_k import explain_top_k
 from verale.version import __version__
@@ -230,6 +230,10 @@ class _Search:
             solutions = list(map(partial(cheaper, problem.costs), solutions, self._spatial(problem, order, most)))
         return solutions
 
+    def is_alone(self, head: Head) -> bool:
+        """Whether it takes one image at a time."""
+        return self.name not in _SEARCHES and all(is_searched_alone(head, self.spatial, order) for order in self.orders)
+
     def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
         solutions: list[Solution] = []
         search: Callable[..., list[SpatialExplanation | str]] = _SEARCHES.get(self.name, explain_spatial)
@@ -278,7 +282,12 @@ class _Explainer:
             yield from self.within_memory(half)
 
     def results(self, images: Tensor) -> list[ImageResult]:
-        """One result for each of the images (N, L, D)."""
+        """One result for each of the images (N, L, D).
+
+        Where they are searched one by one, all is done one by one: then no byte of a result depends on the others.
+        """
+        if len(images) > 1 and self._alone:
+            return [result for image in images for result in self.results(image[None])]
         options = self.options
         exact = Problem.of(self.head, images.to(options.device), EXACT, options.avoid, options.costs)
         results: dict[int, ImageResult] = {}
@@ -320,6 +329,12 @@ class _Explainer:
             return _TIE
         narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))
         return f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}"
+
+    @property
+    def _alone(self) -> bool:
+        """Whether all searches about patches take one image at a time."""
+        spatial = [search for search in self.searches if search.spatial is not None]
+        return bool(spatial) and all(search.is_alone(self.head) for search in spatial)
 
     def _certificate(
         self,

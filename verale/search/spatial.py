@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 from torch import Tensor
 
 from verale.bounds import ExactParadigm, SpatialParadigm
+from verale.head import Head
 from verale.paradigms import ORDERS
+from verale.search import compiled
 from verale.search.grow import Growth, grow
 from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
 
-__all__ = ["UNSETTLED", "SpatialExplanation", "explain_spatial"]
+__all__ = ["UNSETTLED", "SpatialExplanation", "explain_spatial", "is_searched_alone"]
 
 _GROWTH: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
     zip(ORDERS, (grow, sweep), strict=True)
@@ -53,6 +56,54 @@ def explain_spatial(
 
     Where an image's explanation has to have at most `most` statements, it is given up when that has become hopeless.
 
+    Where it can, each image by itself is searched in machine code, without rounding (`verale.search.compiled`). What is
+    chosen there has to be proved; where that fails, and in all other cases, costs among them, the search on tensors is
+    used.
+    """
+    if problem.costs or not is_searched_alone(problem.head, paradigm, order):
+        return _explain_on_tensors(problem, paradigm, order, most)
+    explanations: list[SpatialExplanation | str] = []
+    for image in range(len(problem)):
+        one, limit = problem.take([image]), math.inf if most is None else most[image]
+        compiled = _explain_compiled(one, paradigm, limit)
+        explanations += _explain_on_tensors(one, paradigm, order, [limit]) if compiled is None else [compiled]
+    return explanations
+
+
+def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
+    """Whether images are searched one by one, in machine code: then no image's certificate depends on the others."""
+    return compiled.is_available() and compiled.admits(head, paradigm, order)
+
+
+def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialExplanation | str | None:
+    """An explanation of the only image, or why it was given up; None if float64 without rounding does not give one.
+
+    The guard grows until the statements are proved. Statements that rounding may decide are dropped where rounded
+    bounds prove that they can be.
+    """
+    from verale.search.compiled.statements import GUARDS, choose_statements, without_doubtful
+
+    for guard in GUARDS:
+        chosen = choose_statements(problem, paradigm, guard, _HOPELESS * most)
+        if chosen is None:
+            return None
+        if chosen.failure:
+            return chosen.failure
+        (explanation,) = _proved(problem, paradigm, [chosen.pairs])
+        if isinstance(explanation, str):
+            continue
+        if not explanation.minimal and chosen.doubtful:
+            (fewer,) = _proved(problem, paradigm, [without_doubtful(problem, paradigm, chosen)])
+            explanation = explanation if isinstance(fewer, str) else fewer
+        return explanation
+    return None
+
+
+def _explain_on_tensors(
+    problem: Problem, paradigm: SpatialParadigm[Any], order: str, most: list[float] | None
+) -> list[SpatialExplanation | str]:
+    """For each image an explanation, or the reason why there is none; all images in lockstep.
+
     First statements are added until the class follows (`_GROWTH`), then those that are not needed are dropped. Under an
     ordered paradigm bounds are not monotone in E, so dropping is repeated until nothing can be dropped. The class is
     then proved again from rows that know the remaining statements alone, in their order.
@@ -62,29 +113,28 @@ def explain_spatial(
     stop = None if most is None else [_HOPELESS * limit for limit in most]
     growths, rows = _GROWTH[order](problem, paradigm, stop)
     explanations = shrink(problem, paradigm, [[] if g.failure else g.pairs for g in growths], rows)
-    rows = rows_from_scratch(problem, paradigm, explanations)
     while paradigm.ordered:
         before = explanations
-        explanations = shrink(problem, paradigm, before, rows)
+        explanations = shrink(problem, paradigm, before, rows_from_scratch(problem, paradigm, before))
         if explanations == before:
             break
-        rows = rows_from_scratch(problem, paradigm, explanations)
-    margins = proved_margins(problem, rows)
+    proved = _proved(problem, paradigm, explanations)
+    return [growth.failure or each for growth, each in zip(growths, proved, strict=True)]
+
+
+def _proved(
+    problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]
+) -> list[SpatialExplanation | str]:
+    """For each image its statements with the margins that they alone prove; a reason if one is not positive."""
+    margins = proved_margins(problem, rows_from_scratch(problem, paradigm, explanations))
     needed = [False] * len(problem)
     if isinstance(paradigm, ExactParadigm) and not problem.tolerance:
         needed = surely_needed(problem, paradigm, explanations)
     return [
-        growth.failure
-        or (
-            SpatialExplanation(
-                _by_patch(pairs, paradigm.ordered or bool(problem.tolerance)),
-                proved,
-                minimal=every,
-            )
-            if bool((proved > 0).all())
-            else UNSETTLED
-        )
-        for growth, pairs, proved, every in zip(growths, explanations, margins, needed, strict=True)
+        SpatialExplanation(_by_patch(pairs, paradigm.ordered or bool(problem.tolerance)), proved, minimal=every)
+        if bool((proved > 0).all())
+        else UNSETTLED
+        for pairs, proved, every in zip(explanations, margins, needed, strict=True)
     ]
 
 

@@ -11,6 +11,7 @@ import safetensors.torch
 import torch
 from scipy.optimize import linear_sum_assignment
 from support.alike import alike
+from support.compiled import head_named
 from support.exact import PRECISION, differences, inside, observable, redrawn_alike
 from support.small import GEOMETRIES, small_head, small_latents
 
@@ -279,7 +280,7 @@ def test_estimated_logits_are_the_reference_s(geometry):
 def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     head = small_head("euclidean")
     latents = small_latents(head)
-    whole = explain(head, latents)
+    whole = explain(head, latents, order="nearest")
     observe_all = Problem.of.__func__
     sizes = []
 
@@ -290,7 +291,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
         return observe_all(cls, head, images, *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
-    assert alike(explain(head, latents), whole)
+    assert alike(explain(head, latents, order="nearest"), whole)
     assert sizes == [4, 2, 1, 1, 2, 1, 1]
 
     def never(cls, head, images, *options):
@@ -298,7 +299,27 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
 
     monkeypatch.setattr(Problem, "of", classmethod(never))
     with pytest.raises(UsageError, match="single image"):
-        explain(head, latents)
+        explain(head, latents, order="nearest")
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "inner product in a ball"])
+def test_a_certificate_does_not_depend_on_the_batch_the_order_or_the_threads(name):
+    head = head_named(name, prototypes=40, depth=16)
+    latents = small_latents(head, images=6, patches=9)
+
+    def in_bytes(images, batch):
+        return [each.to_bytes() for each in explain(head, images, batch=batch) if isinstance(each, Certificate)]
+
+    whole = in_bytes(latents, 16)
+    assert len(whole) > 3
+    threads = torch.get_num_threads()
+    for batch, number in ((1, threads), (4, threads), (6, threads + 2)):
+        torch.set_num_threads(number)
+        try:
+            assert in_bytes(latents, batch) == whole
+            assert in_bytes(latents.flip(0), batch)[::-1] == whole
+        finally:
+            torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("paradigm", ["assignment", "sparse"])

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from statistics import mean
+
 import pytest
 import torch
+from support.compiled import ADMITTED, problem_named
 from support.problems import SLACK, SPATIAL, margins_from_scratch, small_problem, tied_problem
 
 from verale.bounds import ExactParadigm, Projection
 from verale.paradigms import ORDERS
+from verale.search import compiled
+from verale.search.compiled import statements as choosing
+from verale.search.compiled.statements import ChosenStatements
 from verale.search.problem import Problem
-from verale.search.spatial import SpatialExplanation, explain_spatial
+from verale.search.spatial import SpatialExplanation, explain_spatial, is_searched_alone
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
@@ -50,3 +57,92 @@ def test_a_tie_gives_a_reason():
 def test_no_images_give_no_explanations():
     problem: Problem = small_problem("euclidean").take([])
     assert explain_spatial(problem, Projection(problem.head), "rival") == []
+
+
+@pytest.fixture
+def on_tensors(monkeypatch):
+    """Call it, and numba cannot be imported any more."""
+
+    def without_numba():
+        monkeypatch.setattr(compiled, "find_spec", lambda name: None if name == "numba" else find_spec(name))
+
+    return without_numba
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.002], ids=["equations", "intervals"])
+@pytest.mark.parametrize("name", ADMITTED)
+def test_machine_code_and_tensors_give_explanations_alike(name, tolerance, on_tensors):
+    sizes: list[list[int]] = []
+    for _ in range(2):
+        sizes.append([])
+        for seed in range(2):
+            problem = problem_named(name, seed, tolerance)
+            paradigm = Projection(problem.head)
+            for explanation in explain_spatial(problem, paradigm, "rival"):
+                assert isinstance(explanation, SpatialExplanation)
+                assert (explanation.margins > 0).all() and explanation.minimal == (tolerance == 0)
+                sizes[-1].append(len(explanation.pairs))
+        on_tensors()
+    ours, theirs = map(mean, sizes)
+    assert ours <= 1.3 * theirs
+
+
+def test_on_the_whole_explanations_are_as_small(on_tensors):
+    sizes: list[list[int]] = []
+    for _ in range(2):
+        found = [
+            explanation
+            for name in ADMITTED
+            for problem in [problem_named(name, 5, prototypes=40, depth=8, classes=6)]
+            for explanation in explain_spatial(problem, Projection(problem.head), "rival")
+        ]
+        sizes.append([len(each.pairs) for each in found if isinstance(each, SpatialExplanation)])
+        on_tensors()
+    assert len(sizes[0]) == len(sizes[1]) > 40
+    assert mean(sizes[0]) <= 1.01 * mean(sizes[1])
+
+
+def test_without_numba_tensors_are_searched(on_tensors, monkeypatch):
+    problem = small_problem("euclidean")
+    paradigm = Projection(problem.head)
+    assert is_searched_alone(problem.head, paradigm, "rival")
+    on_tensors()
+    assert not is_searched_alone(problem.head, paradigm, "rival")
+    monkeypatch.setattr(choosing, "choose_statements", None)
+    assert isinstance(explain_spatial(problem, paradigm, "rival")[0], SpatialExplanation)
+
+
+def test_what_the_rounded_proof_refuses_is_searched_with_a_larger_guard_and_then_on_tensors(monkeypatch):
+    """The choice is a lie: nothing is stated. No certificate may come of it."""
+    guards = []
+
+    def nothing(problem, paradigm, guard, most):
+        guards.append(guard)
+        return ChosenStatements([], [])
+
+    problem = small_problem("euclidean").take([0])
+    monkeypatch.setattr(choosing, "choose_statements", nothing)
+    (explanation,) = explain_spatial(problem, Projection(problem.head), "rival")
+    assert tuple(guards) == choosing.GUARDS
+    assert isinstance(explanation, SpatialExplanation)
+    assert explanation.pairs and (explanation.margins > 0).all() and explanation.minimal
+
+
+def test_a_needless_statement_near_the_guard_is_dropped_by_rounded_bounds(monkeypatch):
+    problem = small_problem("euclidean").take([0])
+    paradigm = Projection(problem.head)
+    (right,) = explain_spatial(problem, paradigm, "rival")
+    extra = next((0, j) for j in range(problem.head.size) if (0, j) not in right.pairs)
+    chosen = ChosenStatements([*right.pairs, extra], [extra])
+    monkeypatch.setattr(choosing, "choose_statements", lambda *arguments: chosen)
+    (repaired,) = explain_spatial(problem, paradigm, "rival")
+    assert repaired.pairs == right.pairs and repaired.minimal
+
+
+def test_an_image_that_became_too_large_is_given_up():
+    problem = small_problem("euclidean").take([0])
+    for is_alone in (True, False):
+        order = ORDERS[not is_alone]
+        assert is_searched_alone(problem.head, Projection(problem.head), order) == is_alone
+        (reason,) = explain_spatial(problem, Projection(problem.head), order, [0.0])
+        assert isinstance(reason, str) and "given up" in reason

@@ -1,0 +1,55 @@
+"""Heads that the compiled search has, one a geometry, similarity and pooling; and their small problems."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.problems import problem_of
+from support.small import GEOMETRIES, small_head, varied_head
+
+from verale.bounds import Projection
+from verale.head import Head
+from verale.search.compiled.image import ImageArrays, image_arrays
+from verale.search.problem import Problem
+
+ADMITTED = (
+    "euclidean",
+    "scaled",
+    "cosine",
+    "negated",
+    "exp_distance",
+    "exponential",
+    "quartic",
+    "rooted",
+    "cosine exponential",
+    "cosine quadratic",
+    "cosine rectified",
+    "inner product",
+    "inner product in a ball",
+    "inner product quadratic",
+    "banks",
+    "cosine banks",
+)
+"""Names of `small_head` and `varied_head`."""
+
+
+def head_named(name: str, seed: int = 0, **sizes: int) -> Head:
+    return (small_head if name in GEOMETRIES else varied_head)(name, seed, **sizes)
+
+
+def problem_named(name: str, seed: int = 0, tolerance: float = 0.0, **sizes: int) -> Problem:
+    """The images of a small head that can be explained."""
+    return problem_of(head_named(name, seed, **sizes), tolerance, seed=seed)
+
+
+def first_image(name: str, seed: int = 0, tolerance: float = 0.0) -> tuple[Problem, Projection, ImageArrays]:
+    """The first image that can be explained."""
+    problem = problem_named(name, seed, tolerance).take([0])
+    paradigm = Projection(problem.head)
+    return problem, paradigm, image_arrays(problem, paradigm)
+
+
+def random_statements(image: ImageArrays, count: int, seed: int = 0) -> np.ndarray:
+    """(count, 2) different pairs of a patch and a prototype."""
+    patches, size = image.low.shape
+    chosen = np.random.default_rng(seed).permutation(patches * size)[:count]
+    return np.stack(np.divmod(chosen, size), 1).astype(np.int64)

@@ -1,0 +1,59 @@
+"""Compilation is announced once, kept where the user can write, and does without a place to keep it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numba
+
+from verale.search.compiled.jit import part
+
+PROGRAM = """
+import logging, sys
+logging.basicConfig(level=logging.WARNING)
+from verale.search.compiled.jit import entry, part
+import program
+assert program.twice(3) == program.twice(3) == 6
+"""
+
+MODULE = """
+from verale.search.compiled.jit import entry, part
+@part
+def half(x):
+    return x
+@entry
+def twice(x):
+    return half(x) + half(x)
+"""
+
+
+def announcements(folder, cache) -> list[str]:
+    """The lines about compiling of a process that calls a kernel twice."""
+    (folder / "program.py").write_text(MODULE)
+    environment = {"XDG_CACHE_HOME": str(cache), "PATH": "", "PYTHONPATH": f"{folder}:{':'.join(sys.path)}"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment, cwd=folder
+    )
+    return [line for line in done.stderr.splitlines() if "compiled" in line]
+
+
+def test_what_is_compiled_is_announced_once_and_kept(tmp_path):
+    cache = tmp_path / "cache"
+    (line,) = announcements(tmp_path, cache)
+    assert str(cache) in line
+    assert announcements(tmp_path, cache) == []
+
+
+def test_without_a_place_to_write_it_is_compiled_each_time(tmp_path):
+    cache = tmp_path / "file"
+    cache.write_text("not a folder")
+    for _ in range(2):
+        (line,) = announcements(tmp_path, cache)
+        assert "not kept" in line
+
+
+def test_the_cache_of_others_stays_as_it_is():
+    before = numba.config.CACHE_DIR
+    part(lambda: 1)
+    assert before == numba.config.CACHE_DIR

@@ -1,0 +1,70 @@
+"""Shrinking leaves statements none of which can be dropped; deleting by dual bases is building again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.compiled import ADMITTED, first_image, random_statements
+from support.problems import margins_from_scratch
+
+from verale.search.compiled.grow import grow_statements
+from verale.search.compiled.shrink import built, by_patch, find_dual, shrink_statements, without_statement
+
+GUARD = 1e-6
+
+
+def shrunk(image, statements, exact=True, first=()):
+    early = np.isin(np.arange(len(statements)), first)
+    return shrink_statements(image, statements, early, exact, GUARD)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.002], ids=["equations", "intervals"])
+@pytest.mark.parametrize("name", ADMITTED)
+def test_no_statement_that_is_kept_can_be_dropped(name, tolerance):
+    problem, paradigm, image = first_image(name, tolerance=tolerance)
+    _, statements = grow_statements(image, 7, GUARD, np.inf)
+    kept, left = shrunk(image, statements, not tolerance)
+    pairs = list(map(tuple, statements[kept].tolist()))
+    assert (margins_from_scratch(problem, paradigm, [pairs]) > 0).all()
+    assert (left[kept] <= GUARD).all() and (left[~kept] > GUARD).all()
+    for pair in pairs:
+        rest = [other for other in pairs if other != pair]
+        assert margins_from_scratch(problem, paradigm, [rest]).min() < 1e-5
+
+
+@pytest.mark.parametrize("name", ADMITTED)
+def test_deleting_by_dual_bases_is_building_again(name):
+    _, _, image = first_image(name)
+    statements = random_statements(image, 15)
+    stated = by_patch(image, statements)
+    hulls, duals, trial = built(image, stated)
+    compared = 0
+    for patch, count in enumerate(stated.length):
+        find_dual(image, hulls, stated, duals, patch)
+        for place in range(count):
+            ranges = []
+            for exact in (True, False):
+                without_statement(image, hulls, stated, duals, patch, place, exact, trial)
+                ranges.append((trial.lower.copy(), trial.upper.copy()))
+            np.testing.assert_allclose(*ranges, atol=1e-6)
+            compared += duals.usable[patch] and stated.direction[patch, place] >= 0
+    assert compared > 3
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine"])
+def test_after_many_deletions_dual_bases_are_those_of_the_rest(name):
+    _, _, image = first_image(name, 2)
+    statements = random_statements(image, image.low.size)
+    statements = statements[statements[:, 1] < image.low.shape[1] - 1]  # the last is the same as the first
+    kept, left = shrunk(image, statements)
+    again = shrunk(image, statements, False)
+    assert kept.sum() == again[0].sum() < 0.8 * len(statements)
+    np.testing.assert_allclose(np.sort(left), np.sort(again[1]), atol=1e-5)
+
+
+def test_what_goes_first_goes_first():
+    _, _, image = first_image("euclidean", 1)
+    statements = random_statements(image, image.low.size)
+    kept, _ = shrunk(image, statements)
+    some = np.flatnonzero(kept)[:3]
+    assert not shrunk(image, statements, first=some)[0][some].any()

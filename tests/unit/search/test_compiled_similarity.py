@@ -1,0 +1,41 @@
+"""Similarities without rounding lie in the enclosures, whatever the similarity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from support.compiled import ADMITTED, first_image
+
+from verale.bounds import oriented, pooled_activation
+from verale.rounding import Enclosure
+from verale.search.compiled.similarity import orient, similarity
+
+SLACK = 1e-12
+
+
+@pytest.mark.parametrize("name", ADMITTED)
+def test_ends_lie_within_rounding_of_the_enclosures(name):
+    problem, _, image = first_image(name)
+    generator = np.random.default_rng(0)
+    lower = image.low[0] - generator.random(problem.head.size)
+    upper = image.low[0] + generator.random(problem.head.size)
+    near, far = np.empty_like(lower), np.empty_like(upper)
+    orient.py_func(image, 0, lower, upper, near, far)
+    ends = oriented(problem.head, Enclosure(torch.from_numpy(lower), torch.from_numpy(upper)))
+    shown = ~image.hidden[0]
+    for ours, bound in zip((near, far), ends, strict=True):
+        np.testing.assert_allclose(ours[shown], bound.numpy()[shown], rtol=SLACK, atol=SLACK)
+        assert np.isinf(ours[~shown]).all()
+    box = pooled_activation(problem.head, *ends)
+    for values, bound in ((near, box.upper), (far, box.lower)):
+        ours = [
+            similarity.py_func(image.similarity, image.distance, image.epsilon, scale, value)
+            for scale, value in zip(image.scale, values, strict=True)
+        ]
+        np.testing.assert_allclose(np.array(ours)[shown], bound.numpy()[shown], rtol=SLACK, atol=SLACK)
+
+
+def test_the_heads_have_every_similarity_of_the_table():
+    numbers = {first_image(name)[2].similarity for name in ADMITTED}
+    assert numbers == set(range(7))

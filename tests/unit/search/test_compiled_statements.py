@@ -1,0 +1,50 @@
+"""Statements for one image: chosen without rounding, repaired with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.compiled import first_image
+from support.problems import margins_from_scratch, tied_problem
+
+from verale.bounds import Projection
+from verale.search.compiled.statements import GUARDS, ChosenStatements, choose_statements, without_doubtful
+
+
+def test_statements_entail_the_class():
+    problem, paradigm, _ = first_image("cosine", 1)
+    chosen = choose_statements(problem, paradigm, GUARDS[0], np.inf)
+    assert chosen is not None and not chosen.failure
+    assert set(chosen.doubtful) <= set(chosen.pairs)
+    assert (margins_from_scratch(problem, paradigm, [chosen.pairs]) > 0).all()
+
+
+def test_a_larger_guard_leaves_larger_margins():
+    problem, paradigm, _ = first_image("euclidean")
+    chosen = choose_statements(problem, paradigm, 0.05, np.inf)
+    assert chosen is not None
+    assert margins_from_scratch(problem, paradigm, [chosen.pairs]).min() > 0.05 - 1e-5
+
+
+def test_what_is_too_large_is_given_up_and_what_is_tied_is_not_chosen():
+    problem, paradigm, _ = first_image("euclidean")
+    given_up = choose_statements(problem, paradigm, GUARDS[0], 1.0)
+    assert given_up is not None and "given up at" in given_up.failure
+    tied = tied_problem()
+    assert choose_statements(tied, Projection(tied.head), GUARDS[0], np.inf) is None
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine"])
+def test_of_doubtful_statements_the_needless_are_dropped(name):
+    problem, paradigm, _ = first_image(name, 1)
+    chosen = choose_statements(problem, paradigm, GUARDS[0], np.inf)
+    assert chosen is not None
+    extra = next(
+        (patch, j)
+        for patch in range(problem.patches)
+        for j in range(problem.head.size)
+        if (patch, j) not in chosen.pairs
+    )
+    more = ChosenStatements([*chosen.pairs, extra], [extra, chosen.pairs[0]])
+    assert without_doubtful(problem, paradigm, more) == chosen.pairs
+    assert without_doubtful(problem, paradigm, ChosenStatements(chosen.pairs, [])) == chosen.pairs

@@ -1,0 +1,292 @@
+"""What statements about a patch say of its observables: the projection of `verale.bounds.projection` in plain float64.
+
+A patch has a base (its first prototype; the ball's centre unless observables are distances) and orthonormal directions
+e_i = sum_j coefficients_ij b_anchor(j), with b_k = x_k - base. Statements may be intervals: `tilt` and `spoiled` are
+what their widths cost.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from verale.search.compiled.image import Floats, ImageArrays, Integers
+from verale.search.compiled.jit import part
+
+__all__ = ["DEPENDENT", "Candidate", "PatchHulls", "bound", "candidate", "commit", "hulls_of", "reset", "try_statement"]
+
+DEPENDENT = 1e-9
+"""See `verale.bounds.projection`."""
+
+_TOO_WIDE = 1 - 1e-6
+"""See `verale.bounds.projection`."""
+
+
+class PatchHulls(NamedTuple):
+    """R patches, with room for M directions each.
+
+    Attributes:
+        directions: (R,) how many.
+        base: (R,) the prototype at the base, or -1.
+        dropped: (R,) how many statements are not used as directions.
+        whole, least: (R,) the greatest and the least square of the patch's distance from its base.
+        anchors: (R, M) prototypes.
+        offset, error: (R, M) <b_anchor, z - base>, and half its width.
+        coefficients: (R, M, M) lower triangular.
+        centre, spoiled: (R, M) <e_i, z - base>, and half its width.
+        reach, along, across: (R, P) |b_k|^2, the part of <b_k, z - base> that is known, the square of what is not.
+        lower, upper: (R, P) what observables can be.
+    """
+
+    directions: Integers
+    base: Integers
+    dropped: Integers
+    whole: Floats
+    least: Floats
+    anchors: Integers
+    offset: Floats
+    error: Floats
+    coefficients: Floats
+    centre: Floats
+    spoiled: Floats
+    reach: Floats
+    along: Floats
+    across: Floats
+    lower: Floats
+    upper: Floats
+
+
+class Candidate(NamedTuple):
+    """What a patch would be after one more statement.
+
+    Attributes:
+        row: (M,) the new direction's coefficients.
+        known: (M,) room.
+        reach, along, across, lower, upper: (P,) as of `PatchHulls`.
+        direction: (P,) <e, b_k>.
+        ends: (5,) offset, error, centre, spoiled, and how the statement is used: as base, direction or not.
+    """
+
+    row: Floats
+    known: Floats
+    reach: Floats
+    along: Floats
+    across: Floats
+    lower: Floats
+    upper: Floats
+    direction: Floats
+    ends: Floats
+
+
+_AS_BASE, _AS_DIRECTION, _UNUSED = 0.0, 1.0, 2.0
+
+
+@part
+def hulls_of(image: ImageArrays, rows: int, room: int) -> PatchHulls:
+    """Patches without statements."""
+    size = image.gram.shape[0]
+    hulls = PatchHulls(
+        np.zeros(rows, np.int64),
+        np.full(rows, -1, np.int64),
+        np.zeros(rows, np.int64),
+        np.zeros(rows),
+        np.zeros(rows),
+        np.zeros((rows, room), np.int64),
+        np.zeros((rows, room)),
+        np.zeros((rows, room)),
+        np.zeros((rows, room, room)),
+        np.zeros((rows, room)),
+        np.zeros((rows, room)),
+        np.zeros((rows, size)),
+        np.zeros((rows, size)),
+        np.zeros((rows, size)),
+        np.empty((rows, size)),
+        np.empty((rows, size)),
+    )
+    for row in range(rows):
+        reset(image, hulls, row)
+    return hulls
+
+
+@part
+def reset(image: ImageArrays, hulls: PatchHulls, row: int) -> None:
+    """Forget a patch's statements."""
+    hulls.directions[row], hulls.base[row], hulls.dropped[row] = 0, -1, 0
+    hulls.whole[row] = hulls.least[row] = image.whole
+    hulls.coefficients[row] = 0.0
+    hulls.along[row] = 0.0
+    hulls.lower[row] = image.lower
+    hulls.upper[row] = image.upper
+    for k in range(image.gram.shape[0]):
+        reach = 0.0 if image.distance else image.gram[k, k]
+        hulls.reach[row, k] = hulls.across[row, k] = reach
+
+
+@part
+def candidate(size: int, room: int) -> Candidate:
+    """Room for a candidate."""
+    return Candidate(
+        np.zeros(room),
+        np.zeros(room),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(5),
+    )
+
+
+@part
+def bound(
+    image: ImageArrays,
+    whole: float,
+    least: float,
+    ball: float,
+    tilt: float,
+    reach: Floats,
+    along: Floats,
+    across: Floats,
+    before: tuple[Floats, Floats],
+    lower: Floats,
+    upper: Floats,
+) -> None:
+    """The ranges of all observables of a patch, within those before."""
+    first, last = before
+    for k in range(len(lower)):
+        rest = across[k] * ball
+        swing = math.sqrt(rest if rest > 0.0 else 0.0)
+        if tilt > 0.0:
+            swing += math.sqrt(max(reach[k] - across[k], 0.0)) * tilt
+        if image.distance:
+            middle = reach[k] - 2 * along[k]
+            low, high = middle + least - 2 * swing, middle + whole + 2 * swing
+        else:
+            middle = along[k] + image.shift[k]
+            low, high = middle - swing, middle + swing
+        lower[k] = low if low > first[k] else first[k]
+        upper[k] = high if high < last[k] else last[k]
+
+
+@part
+def try_statement(
+    image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate
+) -> None:
+    """What the patch in this row would be if the observable of a prototype were stated too."""
+    gram, size, count = image.gram, image.gram.shape[0], hulls.directions[row]
+    low, high = image.low[patch, prototype], image.high[patch, prototype]
+    middle, error = (low + high) / 2, (high - low) / 2
+    trial.ends[:] = 0.0
+    whole, least = hulls.whole[row], hulls.least[row]
+    if image.distance and hulls.base[row] < 0:
+        trial.ends[4] = _AS_BASE
+        whole, least = high, low
+        for k in range(size):
+            reach = gram[k, k] - 2 * gram[prototype, k] + gram[prototype, prototype]
+            trial.reach[k] = trial.across[k] = reach if reach > 0.0 else 0.0
+            trial.along[k] = 0.0
+    else:
+        trial.reach[:] = hulls.reach[row]
+        residual = hulls.across[row, prototype]
+        if not (residual > DEPENDENT * hulls.reach[row, prototype] and residual > image.least_residual):
+            trial.ends[4] = _UNUSED
+            trial.along[:] = hulls.along[row]
+            trial.across[:] = hulls.across[row]
+        else:
+            if image.distance:
+                offset = ((whole + least) / 2 + hulls.reach[row, prototype] - middle) / 2
+                error = (error + (whole - least) / 2) / 2
+            else:
+                offset = middle - image.shift[prototype]
+            _add_direction(image, hulls, row, prototype, offset, error, trial)
+    weight, spoiled, tilt = trial.ends[2] ** 2, abs(trial.ends[2]) * trial.ends[3], trial.ends[3] ** 2
+    for i in range(count):
+        weight += hulls.centre[row, i] ** 2
+        spoiled += abs(hulls.centre[row, i]) * hulls.spoiled[row, i]
+        tilt += hulls.spoiled[row, i] ** 2
+    before = hulls.lower[row], hulls.upper[row]
+    single = not image.distance and count == 0 and trial.ends[1] ** 2 > _TOO_WIDE * whole * gram[prototype, prototype]
+    if single:
+        trial.lower[:], trial.upper[:] = before
+    else:
+        ball = max(whole - weight + 2 * spoiled, 0.0)
+        bound(
+            image, whole, least, ball, math.sqrt(tilt), trial.reach, trial.along, trial.across, before,
+            trial.lower, trial.upper,
+        )  # fmt: skip
+    trial.lower[prototype] = max(trial.lower[prototype], low)
+    trial.upper[prototype] = min(trial.upper[prototype], high)
+
+
+@part
+def _add_direction(
+    image: ImageArrays, hulls: PatchHulls, row: int, prototype: int, offset: float, error: float, trial: Candidate
+) -> None:
+    """The direction of a prototype: orthogonal to the others, of length 1."""
+    gram, size, count, base = image.gram, image.gram.shape[0], hulls.directions[row], hulls.base[row]
+    coefficients, anchors = hulls.coefficients[row], hulls.anchors[row]
+    for j in range(count):
+        trial.known[j] = gram[anchors[j], prototype]
+        if image.distance:
+            trial.known[j] += gram[base, base] - gram[anchors[j], base] - gram[base, prototype]
+    inverse = 1 / math.sqrt(hulls.across[row, prototype])
+    trial.row[: count + 1] = 0.0
+    trial.row[count] = inverse
+    for i in range(count):
+        overlap = 0.0
+        for j in range(i + 1):
+            overlap += coefficients[i, j] * trial.known[j]
+        for j in range(i + 1):
+            trial.row[j] -= inverse * overlap * coefficients[i, j]
+    centre, spoiled = inverse * offset, inverse * error
+    trial.direction[:] = inverse * gram[prototype]
+    total, corner = inverse, 0.0
+    if image.distance:
+        corner = inverse * (gram[prototype, base] - gram[base, base])
+    for j in range(count):
+        weight, anchor = trial.row[j], anchors[j]
+        centre += weight * hulls.offset[row, j]
+        spoiled += abs(weight) * hulls.error[row, j]
+        total += weight
+        if image.distance:
+            corner += weight * (gram[anchor, base] - gram[base, base])
+        for k in range(size):
+            trial.direction[k] += weight * gram[anchor, k]
+    if image.distance:
+        for k in range(size):
+            trial.direction[k] -= total * gram[base, k] + corner
+    for k in range(size):
+        along = trial.direction[k]
+        trial.along[k] = hulls.along[row, k] + centre * along
+        rest = hulls.across[row, k] - along * along
+        trial.across[k] = rest if rest > 0.0 else 0.0
+    trial.ends[0], trial.ends[1], trial.ends[2], trial.ends[3], trial.ends[4] = (
+        offset,
+        error,
+        centre,
+        spoiled,
+        _AS_DIRECTION,
+    )
+
+
+@part
+def commit(image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate) -> None:
+    """The patch becomes what was tried."""
+    if trial.ends[4] == _AS_BASE:
+        hulls.base[row] = prototype
+        hulls.whole[row], hulls.least[row] = image.high[patch, prototype], image.low[patch, prototype]
+        hulls.reach[row] = trial.reach
+    elif trial.ends[4] == _AS_DIRECTION:
+        new = hulls.directions[row]
+        hulls.anchors[row, new] = prototype
+        hulls.offset[row, new], hulls.error[row, new] = trial.ends[0], trial.ends[1]
+        hulls.centre[row, new], hulls.spoiled[row, new] = trial.ends[2], trial.ends[3]
+        hulls.coefficients[row, new, : new + 1] = trial.row[: new + 1]
+        hulls.directions[row] = new + 1
+    else:
+        hulls.dropped[row] += 1
+    hulls.along[row], hulls.across[row] = trial.along, trial.across
+    hulls.lower[row], hulls.upper[row] = trial.lower, trial.upper

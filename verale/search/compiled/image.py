@@ -1,0 +1,147 @@
+"""One image as arrays: what the compiled search knows of it. All numbers are estimates; none enters a certificate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from verale.bounds import Projection, SpatialParadigm
+from verale.head import (
+    BankPooling,
+    ExpDistance,
+    Exponential,
+    Head,
+    Identity,
+    Linear,
+    LogRatio,
+    MaxPooling,
+    Negated,
+    Quadratic,
+    Rectified,
+    TopMeanPooling,
+)
+from verale.paradigms import ORDERS
+from verale.search.problem import Problem
+
+__all__ = ["SIMILARITY_NUMBERS", "Booleans", "Floats", "ImageArrays", "Integers", "admits", "image_arrays"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+SIMILARITY_NUMBERS = {
+    similarity: number
+    for number, similarity in enumerate((Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified))
+}
+"""The number of each similarity in `verale.search.compiled.similarity`."""
+
+
+class ImageArrays(NamedTuple):
+    """One image of L patches, a head of P prototypes, and K rivals of the predicted class.
+
+    Attributes:
+        distance: whether observables are squared distances.
+        gram: (P, P) inner products of prototypes, or of their directions.
+        whole: the square of the radius of the ball in which a patch without statements lies; 0 for distances.
+        shift: (P,) observables of the ball's centre.
+        least_residual: a direction that is not longer, squared, than this is not used.
+        lower, upper: (P,) what observables can be over the domain.
+        low, high: (L, P) the ends that statements give.
+        hidden: (L, P) which prototypes do not look at which patches.
+        allowed: (L, P) which pairs may be stated.
+        similarity: its number.
+        epsilon: its parameter, if it has one.
+        scale, peak: (P,) its parameters of prototypes.
+        weights: (P, K) W_predicted - W_rival.
+        bias: (K,) b_predicted - b_rival.
+        actual: (P,) the activations.
+        attained: (P,) the patch that may be stated and is most similar to the prototype.
+        least: (P,) the least dissimilarity.
+    """
+
+    distance: bool
+    gram: Floats
+    whole: float
+    shift: Floats
+    least_residual: float
+    lower: Floats
+    upper: Floats
+    low: Floats
+    high: Floats
+    hidden: Booleans
+    allowed: Booleans
+    similarity: int
+    epsilon: float
+    scale: Floats
+    peak: Floats
+    weights: Floats
+    bias: Floats
+    actual: Floats
+    attained: Integers
+    least: Floats
+
+
+def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
+    """Whether the compiled search has this head, this paradigm and this order of statements.
+
+    Of these heads, every activation has two ends over the domain: sums with infinite ends could not be updated.
+    """
+    return (
+        order == ORDERS[0]
+        and isinstance(paradigm, Projection)
+        and paradigm.device.type == "cpu"
+        and isinstance(head.readout, Linear)
+        and type(head.similarity) in SIMILARITY_NUMBERS
+        and (isinstance(head.pooling, (MaxPooling, BankPooling)) or head.pooling == TopMeanPooling(1))
+    )
+
+
+def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
+    """The arrays of a problem with one image."""
+    head, margins = problem.head, problem.margins
+    (row,) = range(len(problem))
+    rivals = (margins.rivals[row] != margins.predicted[row]).nonzero()[:, 0]
+    dissimilar = problem.dissimilarities()[row]
+    left = problem.patches_left[:, None] & problem.prototypes_left
+    hidden = head.pooling.hidden(problem.patches, head.size, "cpu")
+    weight = head.weight.to(torch.float64)
+    bias = torch.zeros(head.classes, dtype=torch.float64) if head.bias is None else head.bias.to(torch.float64)
+    predicted = int(margins.predicted[row])
+    numbers = paradigm.numbers()
+    actual = (problem.activations.lower[row] + problem.activations.upper[row]) / 2
+    low, high = problem.observed.lower, problem.observed.upper
+    if not problem.tolerance:
+        low = high = (low + high) / 2
+    return ImageArrays(
+        distance=head.geometry.is_distance,
+        gram=_array(numbers.gram),
+        whole=numbers.whole,
+        shift=_array(numbers.shift),
+        least_residual=numbers.least_residual,
+        lower=_array(numbers.domain.lower),
+        upper=_array(numbers.domain.upper),
+        low=_array(low),
+        high=_array(high),
+        hidden=_array(torch.zeros_like(left) if hidden is None else hidden),
+        allowed=_array(left),
+        similarity=SIMILARITY_NUMBERS[type(head.similarity)],
+        epsilon=float(getattr(head.similarity, "epsilon", 0.0)),
+        scale=_array(torch.ones(head.size) if head.scale is None else head.scale),
+        peak=_array(torch.zeros(head.size) if head.peak is None else head.peak),
+        weights=_array((weight[predicted] - weight[rivals]).T),
+        bias=_array(bias[predicted] - bias[rivals]),
+        actual=_array(actual),
+        attained=_array(dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).argmin(0)),
+        least=_array(dissimilar.amin(0)),
+    )
+
+
+def _array(tensor: Tensor) -> NDArray[Any]:
+    """A tensor as a contiguous array: float64, int64 or bool."""
+    wide = tensor.to(torch.float64) if tensor.is_floating_point() else tensor
+    array: NDArray[Any] = np.ascontiguousarray(wide.numpy())
+    return array

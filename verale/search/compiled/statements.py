@@ -1,0 +1,91 @@
+"""Statements for one image, chosen in machine code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from verale.bounds import Projection, pooling_of
+from verale.rounding import Enclosure
+from verale.search.compiled.grow import GIVEN_UP, GROWN, grow_statements
+from verale.search.compiled.image import Booleans, Integers, image_arrays
+from verale.search.compiled.shrink import shrink_statements
+from verale.search.grow import given_up
+from verale.search.problem import Pair, Problem
+from verale.search.shrink import extend_all, rows_from_scratch
+
+__all__ = ["GUARDS", "ChosenStatements", "choose_statements", "without_doubtful"]
+
+GUARDS = (1e-6, 1e-5, 1e-4)
+"""The search is not rounded: a margin counts as positive above a guard. If the proof fails, the next one is used."""
+
+
+@dataclass(frozen=True)
+class ChosenStatements:
+    """What the search chose for one image.
+
+    Attributes:
+        pairs: the statements.
+        doubtful: those among them whose deletion leaves a margin that rounding may decide, the greatest margin first.
+        failure: why the search was given up; empty if it was not.
+    """
+
+    pairs: list[Pair]
+    doubtful: list[Pair]
+    failure: str = ""
+
+
+def choose_statements(
+    problem: Problem, paradigm: Projection, guard: float, most: float, first: list[Pair] | None = None
+) -> ChosenStatements | None:
+    """Statements that entail the class of the only image and none of which can be left out, as far as float64 tells.
+
+    Args:
+        problem: the image.
+        paradigm: how statements bound observables.
+        guard: margins up to this count as not positive.
+        most: a search with more statements than this is given up.
+        first: statements to leave out before others, where they can be.
+
+    Returns:
+        None if the class stays open though every statement that could help is made.
+    """
+    image = image_arrays(problem, paradigm)
+    room = min(problem.head.size, problem.head.depth) + 1
+    end, statements = grow_statements(image, room, guard, float(most))
+    if end == GIVEN_UP:
+        return ChosenStatements([], [], given_up(len(statements)))
+    if end != GROWN:
+        return None
+    pairs = _pairs(statements)
+    early = np.array([pair in set(first or ()) for pair in pairs], dtype=np.bool_)
+    kept, left = shrink_statements(image, statements, early, not problem.tolerance, guard)
+    doubtful = np.flatnonzero(kept & (left > -guard))
+    doubtful = doubtful[np.argsort(-left[doubtful], kind="stable")]
+    return ChosenStatements(_chosen(pairs, kept), [pairs[index] for index in doubtful])
+
+
+def without_doubtful(problem: Problem, paradigm: Projection, chosen: ChosenStatements) -> list[Pair]:
+    """The statements without those doubtful ones that rounded bounds prove to be needless."""
+    if not chosen.doubtful:
+        return chosen.pairs
+    pairs = list(chosen.pairs)
+    pooled = pooling_of(problem.head).dropping(rows_from_scratch(problem, paradigm, [pairs]).range)
+    for pair in chosen.doubtful:
+        patch = pair[0]
+        rest = [j for where, j in pairs if where == patch and (where, j) != pair]
+        ranges: Enclosure = extend_all(paradigm, problem, paradigm.start(1), [patch], [rest]).range
+        box = pooled.alone(problem.index([patch]), ranges)
+        if bool((problem.margins.lower(box[None]) > 0).all()):
+            pooled.replace(problem.index([patch]), ranges)
+            pairs.remove(pair)
+    return pairs
+
+
+def _pairs(statements: Integers) -> list[Pair]:
+    return [(patch, prototype) for patch, prototype in statements.tolist()]
+
+
+def _chosen(pairs: list[Pair], kept: Booleans) -> list[Pair]:
+    return [pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep]
