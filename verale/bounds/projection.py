@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from verale.bounds.at_once import INFLATE, directions_of
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import put, require_geometry, take
@@ -27,8 +28,8 @@ _TOO_WIDE = 1 - 1e-6
 """The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
 single statement about a patch is used for its own observable only."""
 
-_INFLATE = 1 + 2.0**-30
-"""Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
+_ENTRIES_AT_ONCE = 2**21
+"""Of the products of directions and prototypes, so many are computed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +157,8 @@ class Projection:
         self._gram = points @ points.T
         # Coordinates are off by a few relative roundings (centring, scaling, norm), their products and sums by gamma_D.
         self._depth_operations = 3 * depth + 40
-        self._gram_error = _INFLATE * (gamma(self._depth_operations) * self._largest + depth * UNDERFLOW)
-        self._reach_error = 4 * _INFLATE * (self._gram_error + 16 * UNIT * self._largest)
+        self._gram_error = INFLATE * (gamma(self._depth_operations) * self._largest + depth * UNDERFLOW)
+        self._reach_error = 4 * INFLATE * (self._gram_error + 16 * UNIT * self._largest)
 
     @property
     def size(self) -> int:
@@ -244,6 +245,81 @@ class Projection:
                 extended = put(extended, index, enter(take(rows, index), prototype[index], observed[index]))
         return self._tighten(extended, prototype, observed)
 
+    def ranges_at_once(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+        """(R, P) what `extend` gives after all statements of each patch, but for the intervals of single ones on the
+        way: with equations these differ by rounding only.
+
+        Args:
+            prototypes: for each patch those to state, in order.
+            observed: (R, P) all observables of each patch.
+        """
+        lower, upper = (end.expand(len(prototypes), -1).clone() for end in (self._domain.lower, self._domain.upper))
+        rows = sorted((row for row, stated in enumerate(prototypes) if stated), key=lambda row: len(prototypes[row]))
+        begin = 0
+        while begin < len(rows):
+            end = begin + 1
+            while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= _ENTRIES_AT_ONCE:
+                end += 1
+            index = torch.tensor(rows[begin:end], device=self.device)
+            known = self._hulls_at_once([prototypes[row] for row in rows[begin:end]], observed[index])
+            lower[index], upper[index] = known.lower, known.upper
+            begin = end
+        return Enclosure.unchecked(lower, upper)
+
+    def _hulls_at_once(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+        """The same for patches with a statement each, sorted by how many."""
+        count, skipped = len(prototypes), int(self._euclidean)
+        room = max(1, len(prototypes[-1]) - skipped)
+        lists = torch.tensor(
+            [stated + [0] * (room + skipped - len(stated)) for stated in prototypes], device=self.device
+        )
+        stated = torch.tensor([len(each) for each in prototypes], device=self.device)
+        each, steps = torch.arange(count, device=self.device), torch.arange(room + skipped, device=self.device)
+        said = steps < stated[:, None]
+        base, anchors, present = (lists[:, 0] if skipped else None), lists[:, skipped:], said[:, skipped:]
+        rows = self.start(count)
+        if base is not None:
+            rows = self._add_base(rows, base, observed[each, base])
+        offset, offset_error = self._offset(rows, anchors, observed[each[:, None], anchors])
+        directions, whole = directions_of(
+            self._gram,
+            base,
+            anchors,
+            present,
+            offset,
+            offset_error,
+            self._largest,
+            self._depth_operations,
+            _DEPENDENT,
+            16 * self._reach_error,
+        )
+        rows = replace(
+            rows,
+            count=present.sum(1),
+            anchors=anchors,
+            offset=offset,
+            offset_error=offset_error,
+            coefficients=directions.coefficients,
+            centre=directions.centre,
+            centre_error=directions.centre_error,
+            dual_error=directions.dual_error,
+            defect=directions.defect,
+            along=directions.along,
+            across=rows.reach - directions.squares,
+        )
+        last = lists[each, stated - 1]
+        known = self._tighten(rows, last, observed[each, last]).range
+        row, step = said.nonzero(as_tuple=True)
+        prototype = lists[row, step]
+        known.lower[row, prototype] = torch.maximum(known.lower, observed.lower)[row, prototype]
+        known.upper[row, prototype] = torch.minimum(known.upper, observed.upper)[row, prototype]
+        for index in (~whole).nonzero()[:, 0].tolist():  # a direction must be left out: one after the other
+            single = self.start(1)
+            for j in prototypes[index]:
+                single = self.extend(single, lists.new_tensor([j]), observed[[index], [j]])
+            known.lower[index], known.upper[index] = single.lower[0], single.upper[0]
+        return known
+
     def _add_base(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
         """The first anchor of a patch becomes its base."""
         gram = self._gram
@@ -275,15 +351,16 @@ class Projection:
         coefficients[each, rows.count] = row
         anchors[newest] = prototype
         offset, offset_error = rows.offset.clone(), rows.offset_error.clone()
-        offset[newest], offset_error[newest] = self._offset(rows, prototype, observed)
+        middle, radius = self._offset(rows, prototype[:, None], observed[:, None])
+        offset[newest], offset_error[newest] = middle[:, 0], radius[:, 0]
 
         operations = 2 * row.shape[1] + 16
         length = row.abs().sum(1)
         dual = self._inner_products(rows.base, anchors, row)
-        dual_radius = _INFLATE * 4 * length * self._largest * gamma(self._depth_operations + operations)
+        dual_radius = INFLATE * 4 * length * self._largest * gamma(self._depth_operations + operations)
         centre = (row * offset).sum(1)
         spoiled = (row.abs() * offset_error).sum(1) + gamma(operations) * (row.abs() * offset.abs()).sum(1)
-        radius = _INFLATE * spoiled
+        radius = INFLATE * spoiled
         defect = self._defect(coefficients, dual.gather(1, anchors), dual_radius, rows.count)
 
         new = {name: getattr(rows, name).clone() for name in ("centre", "centre_error", "dual_error")}
@@ -321,15 +398,14 @@ class Projection:
         products = embedding_bag(index, self._gram, per_sample_weights=weights, mode="sum")
         return products.sub_((row * corner).sum(1, keepdim=True))
 
-    def _offset(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor]:
-        """<b_j, z - x_0>: centre and radius."""
+    def _offset(self, rows: Hulls, prototypes: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor]:
+        """<b_j, z - x_0> of prototypes (R, M): centre and radius."""
         if self._euclidean:
-            each = torch.arange(len(prototype), device=prototype.device)
-            reach = Enclosure.around(rows.reach[each, prototype], self._reach_error)
-            twice = Enclosure(rows.base_lower, rows.base_upper) + reach - observed
+            reach = Enclosure.around(rows.reach.gather(1, prototypes), self._reach_error)
+            twice = Enclosure(rows.base_lower[:, None], rows.base_upper[:, None]) + reach - observed
             observed = Enclosure(twice.lower / 2, twice.upper / 2)
         elif self._shift is not None:
-            observed = observed - self._shift[prototype]
+            observed = observed - self._shift[prototypes]
         middle = (observed.lower + observed.upper) / 2
         return middle, up(torch.maximum(observed.upper - middle, middle - observed.lower))
 
@@ -343,10 +419,10 @@ class Projection:
         deviation[each, count] -= 1
         lengths = coefficients.abs().sum(2)
         rounding = gamma(2 * products.shape[1] + 4) * products.abs().amax(1, keepdim=True)
-        deviation = _INFLATE * (deviation.abs() + lengths * (radius[:, None] + rounding) + 4 * UNIT)
+        deviation = INFLATE * (deviation.abs() + lengths * (radius[:, None] + rounding) + 4 * UNIT)
         present = torch.arange(products.shape[1], device=count.device) <= count[:, None]
         squares = torch.where(present, deviation.square(), 0.0)
-        return _INFLATE * (2 * squares.sum(1) - squares[each, count])
+        return INFLATE * (2 * squares.sum(1) - squares[each, count])
 
     def _tighten(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
         """The bounds of the class docstring, intersected with the earlier ones and with the statement itself.
@@ -360,8 +436,8 @@ class Projection:
         farthest = rows.reach.amax(1, keepdim=True)
         # sum_i t_ik^2 <= |b_k|^2 - across + rounding: what errors of the w_i and of the directions are multiplied by.
         spread = (rows.reach - rows.across).clamp_(min=0).add_(2.0**-29 * farthest)
-        widest = _INFLATE * spread.amax(1, keepdim=True)
-        magnitude = _INFLATE * 4 * (whole + weight + farthest + widest + self._reach_error)
+        widest = INFLATE * spread.amax(1, keepdim=True)
+        magnitude = INFLATE * 4 * (whole + weight + farthest + widest + self._reach_error)
         defect = rows.defect.sqrt()[:, None]
         dual_error = rows.dual_error.norm(dim=1, keepdim=True)
 
@@ -369,26 +445,26 @@ class Projection:
             self._reach_error + 2 * widest.sqrt() * dual_error + defect * widest + slack * (farthest + widest)
         )
         ball_error = 2 * (rows.centre.abs() * rows.centre_error).sum(1, keepdim=True) + defect * weight
-        ball = (whole - weight + _INFLATE * (ball_error + slack * (whole + weight))).clamp(min=0)
-        swing = (rows.across + _INFLATE * outside_error).clamp_(min=0).mul_(ball).sqrt_()
+        ball = (whole - weight + INFLATE * (ball_error + slack * (whole + weight))).clamp(min=0)
+        swing = (rows.across + INFLATE * outside_error).clamp_(min=0).mul_(ball).sqrt_()
         tilt = rows.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt()
         error = weight.sqrt() * dual_error + slack * magnitude
         if self._inside:
             short = dual_error + defect * widest.sqrt()
-            rest = rows.across - 2 * (_INFLATE * outside_error + short.square())
+            rest = rows.across - 2 * (INFLATE * outside_error + short.square())
             least = (rows.base_lower[:, None] if self._euclidean else whole) - weight
-            least -= 2 * (_INFLATE * (ball_error + slack * (whole + weight)) + tilt.square())
+            least -= 2 * (INFLATE * (ball_error + slack * (whole + weight)) + tilt.square())
             swing = rest.clamp(min=0).mul_(least.clamp(min=0)).sqrt_().mul_(1 - slack)
-            radius = swing - _INFLATE * (spread.sqrt() * tilt + error + tilt * short)
+            radius = swing - INFLATE * (spread.sqrt() * tilt + error + tilt * short)
             return self._cut(rows, *self._within(rows, radius, slack * magnitude), prototype, observed)
-        radius = swing.add_(spread.sqrt_().mul_(_INFLATE * tilt)).add_(error)
+        radius = swing.add_(spread.sqrt_().mul_(INFLATE * tilt)).add_(error)
         if self._euclidean:
             centre = rows.reach - 2 * rows.along
-            radius = radius.mul_(2 * _INFLATE).add_(self._reach_error + slack * magnitude)
+            radius = radius.mul_(2 * INFLATE).add_(self._reach_error + slack * magnitude)
             lower = (centre + rows.base_lower[:, None]).sub_(radius).clamp_(min=0)
             upper = centre.add_(whole).add_(radius)
         else:
-            radius = radius.mul_(_INFLATE).add_(slack * magnitude)
+            radius = radius.mul_(INFLATE).add_(slack * magnitude)
             lower, upper = rows.along - radius, rows.along + radius
             if self._shift is not None:
                 lower, upper = down(lower + self._shift.lower), up(upper + self._shift.upper)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,8 +9,9 @@ from torch import Tensor
 
 from verale.bounds import ExactParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
+from verale.search.at_once import PatchRanges, ranges_from_scratch, ranges_without_each
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import chunks, proved_margins, rows_from_scratch, without_each
+from verale.search.shrink import chunks, proved_margins
 
 __all__ = ["inner_margins", "surely_needed"]
 
@@ -32,7 +32,7 @@ def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: 
         explanations: for each image, its statements, in their order.
     """
     inner = paradigm.inner()
-    ranges = _with_actual(rows_from_scratch(problem, inner, explanations).range, problem.observed)
+    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
     noise = _noise(problem).tolist()
     return [
         _each_needed(
@@ -45,15 +45,8 @@ def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: 
 def inner_margins(problem: Problem, inner: ExactParadigm[Any], explanations: list[list[Pair]]) -> tuple[Tensor, Tensor]:
     """(N, C) margins from ranges from within, and (N,) how much less than 0 one has to be: then the real margin is
     negative."""
-    ranges = _with_actual(rows_from_scratch(problem, inner, explanations).range, problem.observed)
-    return proved_margins(problem, _Ranges(ranges)), _noise(problem)
-
-
-@dataclass(frozen=True)
-class _Ranges:
-    """What is known of patches."""
-
-    range: Enclosure
+    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
+    return proved_margins(problem, PatchRanges(ranges)), _noise(problem)
 
 
 def _each_needed(
@@ -63,7 +56,7 @@ def _each_needed(
     stated = problem.by_patch([pairs])
     pooled = pooling_of(problem.head).dropping(ranges)
     for chunk in chunks(list(stated), lambda patch: len(stated[patch])):
-        left_out, rows = without_each(inner, problem, {patch: stated[patch] for patch in chunk})
+        left_out, rows = ranges_without_each(problem, inner, {patch: stated[patch] for patch in chunk})
         patches = problem.index([patch for patch, _ in left_out])
         boxes = pooled.alone(patches, _with_actual(rows.range, problem.observed[patches]))
         if not bool((problem.margins.lower(boxes[None])[0].amin(1) < -noise).all()):

@@ -13,6 +13,7 @@ from verale.bounds import ExactParadigm, SpatialParadigm
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.search import compiled
+from verale.search.at_once import ranges_from_scratch
 from verale.search.grow import Growth, grow
 from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
@@ -89,11 +90,11 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
             return None
         if chosen.failure:
             return chosen.failure
-        (explanation,) = _proved(problem, paradigm, [chosen.pairs])
+        (explanation,) = _proved(problem, paradigm, [chosen.pairs], ranges_from_scratch)
         if isinstance(explanation, str):
             continue
         if not explanation.minimal and chosen.doubtful:
-            (fewer,) = _proved(problem, paradigm, [without_doubtful(problem, paradigm, chosen)])
+            (fewer,) = _proved(problem, paradigm, [without_doubtful(problem, paradigm, chosen)], ranges_from_scratch)
             explanation = explanation if isinstance(fewer, str) else fewer
         return explanation
     return None
@@ -118,15 +119,18 @@ def _explain_on_tensors(
         explanations = shrink(problem, paradigm, before, rows_from_scratch(problem, paradigm, before))
         if explanations == before:
             break
-    proved = _proved(problem, paradigm, explanations)
+    proved = _proved(problem, paradigm, explanations, rows_from_scratch)
     return [growth.failure or each for growth, each in zip(growths, proved, strict=True)]
 
 
 def _proved(
-    problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]
+    problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]], from_scratch: Callable[..., Any]
 ) -> list[SpatialExplanation | str]:
-    """For each image its statements with the margins that they alone prove; a reason if one is not positive."""
-    margins = proved_margins(problem, rows_from_scratch(problem, paradigm, explanations))
+    """For each image its statements with the margins that they alone prove; a reason if one is not positive.
+
+    What the search on tensors chose is proved by the rows by which it accepted every deletion.
+    """
+    margins = proved_margins(problem, from_scratch(problem, paradigm, explanations))
     needed = [False] * len(problem)
     if isinstance(paradigm, ExactParadigm) and not problem.tolerance:
         needed = surely_needed(problem, paradigm, explanations)

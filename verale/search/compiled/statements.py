@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from verale.bounds import Projection, pooling_of
-from verale.rounding import Enclosure
+from verale.search.at_once import range_without, ranges_from_scratch
 from verale.search.compiled.grow import GIVEN_UP, GROWN, grow_statements
 from verale.search.compiled.image import Booleans, Integers, image_arrays
 from verale.search.compiled.shrink import shrink_statements
 from verale.search.grow import given_up
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import extend_all, rows_from_scratch
 
 __all__ = ["GUARDS", "ChosenStatements", "choose_statements", "without_doubtful"]
 
@@ -71,14 +70,11 @@ def without_doubtful(problem: Problem, paradigm: Projection, chosen: ChosenState
     if not chosen.doubtful:
         return chosen.pairs
     pairs = list(chosen.pairs)
-    pooled = pooling_of(problem.head).dropping(rows_from_scratch(problem, paradigm, [pairs]).range)
+    pooled = pooling_of(problem.head).dropping(ranges_from_scratch(problem, paradigm, [pairs]).range)
     for pair in chosen.doubtful:
-        patch = pair[0]
-        rest = [j for where, j in pairs if where == patch and (where, j) != pair]
-        ranges: Enclosure = extend_all(paradigm, problem, paradigm.start(1), [patch], [rest]).range
-        box = pooled.alone(problem.index([patch]), ranges)
-        if bool((problem.margins.lower(box[None]) > 0).all()):
-            pooled.replace(problem.index([patch]), ranges)
+        patch, ranges = problem.index([pair[0]]), range_without(problem, paradigm, pairs, pair).range
+        if bool((problem.margins.lower(pooled.alone(patch, ranges)[None]) > 0).all()):
+            pooled.replace(patch, ranges)
             pairs.remove(pair)
     return pairs
 
