@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from support.problems import problem_of
-from support.small import GEOMETRIES, small_head, varied_head
+from support.small import FOCAL, GEOMETRIES, focal_head, small_head, varied_head
 
 from verale.bounds import Projection
 from verale.head import Head
@@ -28,11 +28,21 @@ ADMITTED = (
     "inner product quadratic",
     "banks",
     "cosine banks",
+    "top mean",
+    "cosine top mean",
+    "quadratic top mean",
+    *(f"{geometry} {kind}" for geometry, kind in FOCAL if geometry != "softmax"),
 )
-"""Names of `small_head` and `varied_head`."""
+"""Names of `small_head` and `varied_head`, and geometries and kinds of `focal_head`."""
+
+OF_MAXIMA = tuple(name for name in ADMITTED if "mean" not in name)
+"""Those with max pooling or banks."""
 
 
 def head_named(name: str, seed: int = 0, **sizes: int) -> Head:
+    geometry, _, kind = name.partition(" ")
+    if (geometry, kind) in FOCAL:
+        return focal_head(geometry, kind, seed, **sizes)
     return (small_head if name in GEOMETRIES else varied_head)(name, seed, **sizes)
 
 

@@ -1,44 +1,29 @@
-"""Pooled margins, updated patch by patch, agree with those of all patches."""
+"""The nearest patches, as patches change."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-from support.compiled import ADMITTED, first_image
+from support.compiled import OF_MAXIMA, first_image
 
-from verale.bounds import pooling_of
-from verale.rounding import Enclosure
-from verale.search.compiled.grow import all_margins
-from verale.search.compiled.maximum import nearest_of, replace_patch, try_patch
+from verale.search.compiled.pool import pool, replace_pooled
 
 
-def random_ends(image, generator):
-    """Ranges (L, P) around the observables, within the domain."""
-    shape = image.low.shape
-    lower = np.maximum(image.low - generator.random(shape), image.lower)
-    return lower, np.minimum(image.low + generator.random(shape), image.upper)
-
-
-def rounded_margins(problem, lower, upper):
-    box = pooling_of(problem.head).box(Enclosure(torch.from_numpy(lower), torch.from_numpy(upper)))
-    margins = problem.margins.lower(box[None, None])[0, 0]
-    return margins[margins < torch.inf].numpy()
-
-
-@pytest.mark.parametrize("name", ADMITTED)
-def test_margins_follow_the_patches(name):
-    problem, _, image = first_image(name)
-    generator = np.random.default_rng(1)
-    lower, upper = random_ends(image, generator)
-    pooled = nearest_of(image, lower, upper)
-    margins = all_margins(image, pooled)
-    tried = np.empty_like(margins)
-    for patch in (0, 3, 0, 1, 4, 2, 3):
-        others = random_ends(image, generator)
-        lower[patch], upper[patch] = others[0][patch], others[1][patch]
-        try_patch(image, image.weights, pooled, patch, lower[patch], upper[patch], margins, tried)
-        np.testing.assert_allclose(tried, rounded_margins(problem, lower, upper), rtol=1e-9, atol=1e-9)
-        replace_patch(image, pooled, patch, lower[patch], upper[patch])
-        margins = all_margins(image, pooled)
-        np.testing.assert_allclose(tried, margins, rtol=1e-9, atol=1e-9)
+@pytest.mark.parametrize("name", OF_MAXIMA)
+def test_the_two_nearest_patches_are_known(name):
+    _, _, image = first_image(name)
+    generator = np.random.default_rng(2)
+    lower, upper = image.low - generator.random(image.low.shape), image.low + generator.random(image.low.shape)
+    pooled = pool(image, lower, upper).nearest
+    for patch in (1, 0, 1, 4, 3, 2, 2):
+        rows = image.low[patch] - generator.random(image.low.shape[1]), image.low[patch] + generator.random()
+        kept = pool(image, lower, upper)
+        replace_pooled(image, kept, patch, *rows)
+        lower[patch], upper[patch] = rows
+        pooled = kept.nearest
+        for end, values in enumerate((pooled.near, pooled.far)):
+            in_order = np.sort(values, 1)
+            np.testing.assert_array_equal(pooled.nearest[end], in_order[:, 0])
+            np.testing.assert_array_equal(pooled.second[end], in_order[:, 1])
+            shown = np.isfinite(in_order[:, 0])
+            np.testing.assert_array_equal(pooled.patch[end][shown], values.argmin(1)[shown])

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
+from verale.search.compiled.blame import Blame, blame_patches, first_open
 from verale.search.compiled.hull import DEPENDENT, PatchHulls, candidate, commit, hulls_of, try_statement
-from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
+from verale.search.compiled.image import MAXIMUM, Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import entry, part
-from verale.search.compiled.maximum import Nearest, nearest_of, replace_patch, try_patch
+from verale.search.compiled.pool import Pooled, all_margins, pool, replace_pooled, try_pooled
 
-__all__ = ["GIVEN_UP", "GROWN", "STAYS_OPEN", "all_margins", "grow_statements"]
+__all__ = ["GIVEN_UP", "GROWN", "STAYS_OPEN", "grow_statements"]
 
 GROWN, STAYS_OPEN, GIVEN_UP = 0, 1, 2
 """How growth ends."""
@@ -32,12 +33,13 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
     patches, size = image.low.shape
     hulls = hulls_of(image, patches, room)
     trials = candidate(size, room), candidate(size, room)
-    pooled = nearest_of(image, hulls.lower, hulls.upper)
+    pooled = pool(image, hulls.lower, hulls.upper)
     weights, margins = image.weights, all_margins(image, pooled)
     tried = np.empty((2, len(margins)))
     open_ = image.allowed.copy()
     statements, count = np.empty((patches * size, 2), np.int64), 0
     loss, patch_used = np.empty(size), np.zeros(patches, np.bool_)
+    blame = Blame(np.empty(patches), np.empty(patches), np.zeros(patches, np.int64), np.empty(patches))
     while True:
         rival = _worst(margins)
         if margins[rival] > guard:
@@ -50,29 +52,34 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
             tried = np.empty((2, len(still)))
             rival = _worst(margins)
         _losses(image, pooled, weights, rival, loss)
+        if image.pooling != MAXIMUM:
+            blame_patches(image, pooled, weights[:, rival], loss, open_, blame)
         patch_used[:] = False
         deficit, promised, stated = guard - margins[rival], 0.0, 0
         while stated < _STATEMENTS_PER_ROUND and not (stated > 0 and promised >= deficit):
-            patch, named = _costliest(image, pooled, weights, rival, loss, open_, patch_used)
+            if image.pooling == MAXIMUM:
+                patch, named = _costliest(image, pooled, weights, rival, loss, open_, patch_used)
+            else:
+                patch, named = _most_blamed(blame, patch_used)
             if patch < 0:
                 break
-            promised += loss[named]
+            promised += loss[named] if image.pooling == MAXIMUM else blame.most[patch]
             loss[named] = -1.0
             patch_used[patch] = True
             if not open_[patch, named]:
-                named = _first(open_[patch])
+                named = first_open(open_[patch])
             pursued = _most_explaining(image, hulls, patch, open_[patch], named)
             chosen, best = pursued, 0
             try_statement(image, hulls, patch, patch, pursued, trials[0])
-            try_patch(image, weights, pooled, patch, trials[0].lower, trials[0].upper, margins, tried[0])
+            try_pooled(image, weights, pooled, patch, trials[0].lower, trials[0].upper, margins, tried[0])
             if named != pursued:
                 try_statement(image, hulls, patch, patch, named, trials[1])
-                try_patch(image, weights, pooled, patch, trials[1].lower, trials[1].upper, margins, tried[1])
+                try_pooled(image, weights, pooled, patch, trials[1].lower, trials[1].upper, margins, tried[1])
                 if _deficit(tried[1], guard) < _deficit(tried[0], guard):
                     chosen, best = named, 1
             trial = trials[best]
             commit(image, hulls, patch, patch, chosen, trial)
-            replace_patch(image, pooled, patch, trial.lower, trial.upper)
+            replace_pooled(image, pooled, patch, trial.lower, trial.upper)
             margins[:] = tried[best]
             open_[patch, chosen] = False
             statements[count, 0], statements[count, 1] = patch, chosen
@@ -80,17 +87,6 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
             stated += 1
         if stated == 0:
             return STAYS_OPEN, statements[:count].copy()
-
-
-@part
-def all_margins(image: ImageArrays, pooled: Nearest) -> Floats:
-    """(K,) margins of what is known."""
-    margins = image.bias.copy()
-    for k in range(len(pooled.high)):
-        for c in range(len(margins)):
-            weight = image.weights[k, c]
-            margins[c] += weight * (pooled.low[k] if weight > 0.0 else pooled.high[k])
-    return margins
 
 
 @part
@@ -124,7 +120,7 @@ def _deficit(margins: Floats, guard: float) -> float:
 
 
 @part
-def _losses(image: ImageArrays, pooled: Nearest, weights: Floats, rival: int, loss: Floats) -> None:
+def _losses(image: ImageArrays, pooled: Pooled, weights: Floats, rival: int, loss: Floats) -> None:
     """What not knowing each activation costs against a rival."""
     for k in range(len(loss)):
         weight = weights[k, rival]
@@ -136,7 +132,7 @@ def _losses(image: ImageArrays, pooled: Nearest, weights: Floats, rival: int, lo
 
 @part
 def _costliest(
-    image: ImageArrays, pooled: Nearest, weights: Floats, rival: int, loss: Floats, open_: Booleans,
+    image: ImageArrays, pooled: Pooled, weights: Floats, rival: int, loss: Floats, open_: Booleans,
     patch_used: Booleans,
 ) -> tuple[int, int]:  # fmt: skip
     """The patch and the prototype to state for the costliest activation that a statement can help; (-1, -1) if none.
@@ -144,23 +140,24 @@ def _costliest(
     To prove an activation high, the patch that attains it is stated; to prove it low, the one that may exceed it most.
     A pair that must be avoided is named too: another one of its patch may help.
     """
-    attained, exceeding, allowed = image.attained, pooled.patch[0], image.allowed
+    attained, exceeding, allowed = image.attained, pooled.nearest.patch[0], image.allowed
     where, named, most = -1, -1, 0.0
     for k in range(len(loss)):
         if loss[k] > most:
             patch = attained[k] if weights[k, rival] > 0.0 else exceeding[k]
-            if not patch_used[patch] and (open_[patch, k] or (not allowed[patch, k] and _first(open_[patch]) >= 0)):
+            if not patch_used[patch] and (open_[patch, k] or (not allowed[patch, k] and first_open(open_[patch]) >= 0)):
                 where, named, most = patch, k, loss[k]
     return where, named
 
 
 @part
-def _first(open_: Booleans) -> int:
-    """The first prototype that may be stated; -1 if none."""
-    for k in range(len(open_)):
-        if open_[k]:
-            return k
-    return -1
+def _most_blamed(blame: Blame, patch_used: Booleans) -> tuple[int, int]:
+    """The patch that is blamed most in total, and the prototype that it is blamed for most; (-1, -1) if none."""
+    where, most = -1, -math.inf
+    for patch in range(len(patch_used)):
+        if not patch_used[patch] and blame.most[patch] > 0.0 and blame.total[patch] > most:
+            where, most = patch, blame.total[patch]
+    return (where, blame.prototype[where]) if where >= 0 else (-1, -1)
 
 
 @part

@@ -9,16 +9,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from verale.bounds import Projection, SpatialParadigm
+from verale.bounds import Projection, SpatialParadigm, activation
 from verale.head import (
-    BankPooling,
     ExpDistance,
     Exponential,
+    FocalPooling,
     Head,
     Identity,
     Linear,
     LogRatio,
-    MaxPooling,
     Negated,
     Quadratic,
     Rectified,
@@ -27,7 +26,19 @@ from verale.head import (
 from verale.paradigms import ORDERS
 from verale.search.problem import Problem
 
-__all__ = ["SIMILARITY_NUMBERS", "Booleans", "Floats", "ImageArrays", "Integers", "admits", "image_arrays"]
+__all__ = [
+    "MAXIMUM",
+    "MEAN_DISTANCE",
+    "MEAN_OF_GREATEST",
+    "MEAN_SIMILARITY",
+    "SIMILARITY_NUMBERS",
+    "Booleans",
+    "Floats",
+    "ImageArrays",
+    "Integers",
+    "admits",
+    "image_arrays",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,6 +49,10 @@ SIMILARITY_NUMBERS = {
     for number, similarity in enumerate((Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified))
 }
 """The number of each similarity in `verale.search.compiled.similarity`."""
+
+
+MAXIMUM, MEAN_SIMILARITY, MEAN_DISTANCE, MEAN_OF_GREATEST = range(4)
+"""Poolings: the greatest similarity, less the mean or the similarity at the mean distance; the mean of the greatest."""
 
 
 class ImageArrays(NamedTuple):
@@ -56,9 +71,12 @@ class ImageArrays(NamedTuple):
         similarity: its number.
         epsilon: its parameter, if it has one.
         scale, peak: (P,) its parameters of prototypes.
+        pooling: one of the numbers above.
+        greatest: of how many similarities the mean is.
         weights: (P, K) W_predicted - W_rival.
         bias: (K,) b_predicted - b_rival.
         actual: (P,) the activations.
+        actual_similar: (P, L) the similarities; of no patch under max pooling.
         attained: (P,) the patch that may be stated and is most similar to the prototype.
         least: (P,) the least dissimilarity.
     """
@@ -78,9 +96,12 @@ class ImageArrays(NamedTuple):
     epsilon: float
     scale: Floats
     peak: Floats
+    pooling: int
+    greatest: int
     weights: Floats
     bias: Floats
     actual: Floats
+    actual_similar: Floats
     attained: Integers
     least: Floats
 
@@ -96,8 +117,20 @@ def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
         and paradigm.device.type == "cpu"
         and isinstance(head.readout, Linear)
         and type(head.similarity) in SIMILARITY_NUMBERS
-        and (isinstance(head.pooling, (MaxPooling, BankPooling)) or head.pooling == TopMeanPooling(1))
+        and _has_ends(head)
     )
+
+
+def _has_ends(head: Head) -> bool:
+    """Whether every distance has two ends, where it is their mean that is pooled."""
+    return _pooling_number(head) != MEAN_DISTANCE or None not in (head.domain.lower, head.domain.upper)
+
+
+def _pooling_number(head: Head) -> int:
+    pooling = head.pooling
+    if isinstance(pooling, FocalPooling):
+        return MEAN_DISTANCE if pooling.of_distances else MEAN_SIMILARITY
+    return MEAN_OF_GREATEST if isinstance(pooling, TopMeanPooling) and pooling.k > 1 else MAXIMUM
 
 
 def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
@@ -132,12 +165,23 @@ def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
         epsilon=float(getattr(head.similarity, "epsilon", 0.0)),
         scale=_array(torch.ones(head.size) if head.scale is None else head.scale),
         peak=_array(torch.zeros(head.size) if head.peak is None else head.peak),
+        pooling=_pooling_number(head),
+        greatest=int(getattr(head.pooling, "k", 1)),
         weights=_array((weight[predicted] - weight[rivals]).T),
         bias=_array(bias[predicted] - bias[rivals]),
         actual=_array(actual),
+        actual_similar=_array(_similarities(problem)),
         attained=_array(dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).argmin(0)),
         least=_array(dissimilar.amin(0)),
     )
+
+
+def _similarities(problem: Problem) -> Tensor:
+    """(P, L); (P, 0) under max pooling, where nobody asks."""
+    if _pooling_number(problem.head) == MAXIMUM:
+        return torch.zeros((problem.head.size, 0))
+    similar = activation(problem.head, problem.observed)
+    return ((similar.lower + similar.upper) / 2).T
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:

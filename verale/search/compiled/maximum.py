@@ -21,7 +21,6 @@ class Nearest(NamedTuple):
         near, far: (P, L) the least and the greatest dissimilarity.
         nearest, second: (2, P) the least and the second least of both over the patches.
         patch: (2, P) which patch the least is of.
-        high, low: (P,) the ends of the activations.
         ends: (2, P) room.
     """
 
@@ -30,14 +29,12 @@ class Nearest(NamedTuple):
     nearest: Floats
     second: Floats
     patch: Integers
-    high: Floats
-    low: Floats
     ends: Floats
 
 
 @part
-def nearest_of(image: ImageArrays, lower: Floats, upper: Floats) -> Nearest:
-    """From ranges (L, P) of observables."""
+def nearest_of(image: ImageArrays, lower: Floats, upper: Floats, high: Floats, low: Floats) -> Nearest:
+    """From ranges (L, P) of observables; fills in the ends (P,) of the activations."""
     patches, size = lower.shape
     pooled = Nearest(
         np.empty((size, patches)),
@@ -45,8 +42,6 @@ def nearest_of(image: ImageArrays, lower: Floats, upper: Floats) -> Nearest:
         np.empty((2, size)),
         np.empty((2, size)),
         np.zeros((2, size), np.int64),
-        np.empty(size),
-        np.empty(size),
         np.empty((2, size)),
     )
     near, far = pooled.ends
@@ -56,17 +51,17 @@ def nearest_of(image: ImageArrays, lower: Floats, upper: Floats) -> Nearest:
     for k in range(size):
         _find(pooled.near[k], pooled, 0, k)
         _find(pooled.far[k], pooled, 1, k)
-    _activations(image, pooled)
+    _activations(image, pooled, high, low)
     return pooled
 
 
 @part
-def _activations(image: ImageArrays, pooled: Nearest) -> None:
+def _activations(image: ImageArrays, pooled: Nearest, high: Floats, low: Floats) -> None:
     """The ends of all activations."""
     number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
-    for k in range(len(pooled.high)):
-        pooled.high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
-        pooled.low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])
+    for k in range(pooled.nearest.shape[1]):
+        high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
+        low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])
 
 
 @part
@@ -93,8 +88,8 @@ def _moved(pooled: Nearest, end: int, patch: int) -> None:
 
 @part
 def try_patch(
-    image: ImageArrays, weights: Floats, pooled: Nearest, patch: int, lower: Floats, upper: Floats,
-    margins: Floats, tried: Floats,
+    image: ImageArrays, weights: Floats, pooled: Nearest, high: Floats, low: Floats, patch: int,
+    lower: Floats, upper: Floats, margins: Floats, tried: Floats,
 ) -> None:  # fmt: skip
     """The margins if a patch had these ranges (P,) of observables."""
     number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
@@ -108,16 +103,18 @@ def try_patch(
             continue
         above = below = 0.0
         if near[k] != pooled.nearest[0, k]:
-            above = similarity(number, distance, epsilon, scale[k], near[k]) - pooled.high[k]
+            above = similarity(number, distance, epsilon, scale[k], near[k]) - high[k]
         if far[k] != pooled.nearest[1, k]:
-            below = similarity(number, distance, epsilon, scale[k], far[k]) - pooled.low[k]
+            below = similarity(number, distance, epsilon, scale[k], far[k]) - low[k]
         for c in range(len(tried)):
             weight = weights[k, c]
             tried[c] += weight * (below if weight > 0.0 else above)
 
 
 @part
-def replace_patch(image: ImageArrays, pooled: Nearest, patch: int, lower: Floats, upper: Floats) -> None:
+def replace_patch(
+    image: ImageArrays, pooled: Nearest, high: Floats, low: Floats, patch: int, lower: Floats, upper: Floats
+) -> None:
     """A patch gets these ranges (P,) of observables."""
     number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
     near, far = pooled.ends
@@ -126,8 +123,8 @@ def replace_patch(image: ImageArrays, pooled: Nearest, patch: int, lower: Floats
         before, pooled.near[k, patch] = pooled.near[k, patch], near[k]
         if before != near[k] and min(before, near[k]) <= pooled.second[0, k]:
             _find(pooled.near[k], pooled, 0, k)
-            pooled.high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
+            high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
         before, pooled.far[k, patch] = pooled.far[k, patch], far[k]
         if before != far[k] and min(before, far[k]) <= pooled.second[1, k]:
             _find(pooled.far[k], pooled, 1, k)
-            pooled.low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])
+            low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verale.search.compiled.grow import all_margins
 from verale.search.compiled.hull import (
     Candidate,
     PatchHulls,
@@ -29,7 +28,7 @@ from verale.search.compiled.hull import (
 )
 from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import entry, part
-from verale.search.compiled.maximum import nearest_of, replace_patch, try_patch
+from verale.search.compiled.pool import all_margins, pool, replace_pooled, try_pooled
 
 __all__ = ["DualBases", "StatedPairs", "built", "by_patch", "find_dual", "shrink_statements", "without_statement"]
 
@@ -90,7 +89,7 @@ def shrink_statements(
     count = len(statements)
     stated = by_patch(image, statements)
     hulls, duals, trial = built(image, stated)
-    pooled = nearest_of(image, hulls.lower[: len(stated.length)], hulls.upper[: len(stated.length)])
+    pooled = pool(image, hulls.lower[: len(stated.length)], hulls.upper[: len(stated.length)])
     margins = all_margins(image, pooled)
     tried = np.empty(len(margins))
     kept, undecided = np.ones(count, np.bool_), np.ones(count, np.bool_)
@@ -106,7 +105,7 @@ def shrink_statements(
         if exact and not duals.known[patch]:
             find_dual(image, hulls, stated, duals, patch)
         without_statement(image, hulls, stated, duals, patch, place, exact, trial)
-        try_patch(image, image.weights, pooled, patch, trial.lower, trial.upper, margins, tried)
+        try_pooled(image, image.weights, pooled, patch, trial.lower, trial.upper, margins, tried)
         left[index] = tried.min()
         if not left[index] > guard:
             undecided[index] = False
@@ -115,7 +114,7 @@ def shrink_statements(
             kept[index] = undecided[index] = False
             remaining -= 1
             _drop(image, hulls, stated, duals, patch, place, exact, trial)
-            replace_patch(image, pooled, patch, trial.lower, trial.upper)
+            replace_pooled(image, pooled, patch, trial.lower, trial.upper)
             margins[:] = tried
     return kept, left
 
