@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from verale.rounding import UNIT, gamma
 
-__all__ = ["INFLATE", "Directions", "directions_of"]
+__all__ = ["INFLATE", "Directions", "DualSums", "SumDuals", "directions_of", "dual_sums"]
 
 INFLATE = 1 + 2.0**-30
 """Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
@@ -37,6 +39,24 @@ class Directions:
     squares: Tensor
 
 
+class DualSums(NamedTuple):
+    """What is needed of the duals <e_i, b_k>.
+
+    Attributes:
+        along: (R, P) sum_i w_i <e_i, b_k>.
+        squares: (R, P) sum_i <e_i, b_k>^2.
+        products: (R, M, M) <e_i, b_anchor(j)>, the very numbers that were summed.
+    """
+
+    along: Tensor
+    squares: Tensor
+    products: Tensor
+
+
+SumDuals = Callable[[Tensor, Tensor | None, Tensor, Tensor, Tensor], DualSums]
+"""The signature of `dual_sums`."""
+
+
 def directions_of(
     gram: Tensor,
     base: Tensor | None,
@@ -48,6 +68,7 @@ def directions_of(
     depth_operations: int,
     dependent: float,
     least_residual: float,
+    sum_duals: SumDuals,
 ) -> tuple[Directions, Tensor]:
     r"""Directions that span the anchors of each patch.
 
@@ -63,6 +84,7 @@ def directions_of(
         largest: the greatest |x_k|^2, rounded up.
         depth_operations: the rounded operations of an entry of the Gram matrix.
         dependent, least_residual: an anchor is not used that adds less than this share of its length, or than this.
+        sum_duals: `dual_sums`, or what computes the same.
 
     Returns:
         The directions, and (R,) which patches have them: not those with an anchor that would not be used.
@@ -94,13 +116,8 @@ def directions_of(
     centre = _times(coefficients, offset)
     spoiled = _times(coefficients.abs(), offset_error + gamma(operations) * offset.abs())
 
-    if base is None:
-        duals = torch.bmm(coefficients, gram[anchors])
-    else:
-        weights = torch.cat([coefficients, -coefficients.sum(2, keepdim=True)], 2)
-        duals = torch.bmm(weights, gram[torch.cat([anchors, base[:, None]], 1)])
-        duals -= _times(coefficients, corner)[:, :, None]
-    products = duals.gather(2, anchors[:, None].expand(-1, room, -1))
+    sums = sum_duals(gram, base, anchors, coefficients, centre)
+    products = sums.products
     rounding = gamma(2 * room + 4) * products.abs().amax(2)
     deviation = torch.bmm(products, coefficients.transpose(1, 2)) - identity
     deviation = INFLATE * (deviation.abs() + length[:, None, :] * (dual_error + rounding)[:, :, None] + 4 * UNIT)
@@ -112,10 +129,30 @@ def directions_of(
         centre_error=torch.where(present, INFLATE * spoiled, 0.0),
         dual_error=torch.where(present, dual_error, 0.0),
         defect=defect,
-        along=torch.bmm(centre[:, None], duals)[:, 0],
-        squares=duals.square_().sum(1),
+        along=sums.along,
+        squares=sums.squares,
     )
     return directions, whole
+
+
+def dual_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor, centre: Tensor) -> DualSums:
+    """Sums of the duals of R patches' directions.
+
+    Args:
+        gram, base, anchors: see `directions_of`.
+        coefficients: (R, M, M) of the directions.
+        centre: (R, M) w_i.
+    """
+    if base is None:
+        duals = torch.bmm(coefficients, gram[anchors])
+    else:
+        # b_k = x_k - x_0 is not formed: the base enters with minus the sum of the coefficients.
+        corner = gram[anchors, base[:, None]] - gram[base, base][:, None]
+        weights = torch.cat([coefficients, -coefficients.sum(2, keepdim=True)], 2)
+        duals = torch.bmm(weights, gram[torch.cat([anchors, base[:, None]], 1)])
+        duals -= _times(coefficients, corner)[:, :, None]
+    products = duals.gather(2, anchors[:, None].expand(-1, anchors.shape[1], -1))
+    return DualSums(torch.bmm(centre[:, None], duals)[:, 0], duals.square_().sum(1), products)
 
 
 def _times(matrix: Tensor, vector: Tensor) -> Tensor:

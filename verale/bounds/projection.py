@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from verale.bounds.at_once import INFLATE, directions_of
+from verale.bounds.at_once import INFLATE, SumDuals, directions_of, dual_sums
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import put, require_geometry, take
@@ -245,13 +245,16 @@ class Projection:
                 extended = put(extended, index, enter(take(rows, index), prototype[index], observed[index]))
         return self._tighten(extended, prototype, observed)
 
-    def ranges_at_once(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+    def ranges_at_once(
+        self, prototypes: list[list[int]], observed: Enclosure, sum_duals: SumDuals = dual_sums
+    ) -> Enclosure:
         """(R, P) what `extend` gives after all statements of each patch, but for the intervals of single ones on the
         way: with equations these differ by rounding only.
 
         Args:
             prototypes: for each patch those to state, in order.
             observed: (R, P) all observables of each patch.
+            sum_duals: what does most of the arithmetic, should there be anything faster.
         """
         lower, upper = (end.expand(len(prototypes), -1).clone() for end in (self._domain.lower, self._domain.upper))
         rows = sorted((row for row, stated in enumerate(prototypes) if stated), key=lambda row: len(prototypes[row]))
@@ -261,12 +264,12 @@ class Projection:
             while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= _ENTRIES_AT_ONCE:
                 end += 1
             index = torch.tensor(rows[begin:end], device=self.device)
-            known = self._hulls_at_once([prototypes[row] for row in rows[begin:end]], observed[index])
+            known = self._hulls_at_once([prototypes[row] for row in rows[begin:end]], observed[index], sum_duals)
             lower[index], upper[index] = known.lower, known.upper
             begin = end
         return Enclosure.unchecked(lower, upper)
 
-    def _hulls_at_once(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+    def _hulls_at_once(self, prototypes: list[list[int]], observed: Enclosure, sum_duals: SumDuals) -> Enclosure:
         """The same for patches with a statement each, sorted by how many."""
         count, skipped = len(prototypes), int(self._euclidean)
         room = max(1, len(prototypes[-1]) - skipped)
@@ -292,6 +295,7 @@ class Projection:
             self._depth_operations,
             _DEPENDENT,
             16 * self._reach_error,
+            sum_duals,
         )
         rows = replace(
             rows,

@@ -7,6 +7,7 @@ from typing import Any
 
 from verale.bounds import Projection, SpatialParadigm
 from verale.rounding import Enclosure
+from verale.search import compiled
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import extend_all, rows_from_scratch, without_each
 
@@ -61,5 +62,9 @@ def _can(problem: Problem, paradigm: SpatialParadigm[Any]) -> bool:
 
 
 def _at_once(problem: Problem, paradigm: Any, where: list[int], prototypes: list[list[int]]) -> PatchRanges:
-    ranges: Enclosure = paradigm.ranges_at_once(prototypes, problem.observed[problem.index(where)])
-    return PatchRanges(ranges)
+    observed = problem.observed[problem.index(where)]
+    if not compiled.is_available() or observed.lower.device.type != "cpu":
+        return PatchRanges(paradigm.ranges_at_once(prototypes, observed))
+    from verale.search.compiled.duals import compiled_sums
+
+    return PatchRanges(paradigm.ranges_at_once(prototypes, observed, compiled_sums))

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.bounds import ExactParadigm, pooling_of
+from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
-from verale.search.at_once import PatchRanges, ranges_from_scratch, ranges_without_each
+from verale.search.at_once import PatchRanges, range_without, ranges_from_scratch, ranges_without_each
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import chunks, proved_margins
 
-__all__ = ["inner_margins", "surely_needed"]
+__all__ = ["inner_margins", "surely_needed", "without_doubtful"]
 
 _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
@@ -47,6 +47,27 @@ def inner_margins(problem: Problem, inner: ExactParadigm[Any], explanations: lis
     negative."""
     ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
     return proved_margins(problem, PatchRanges(ranges)), _noise(problem)
+
+
+def without_doubtful(
+    problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[Pair], doubtful: list[Pair]
+) -> list[Pair]:
+    """The statements of the only image without those doubtful ones that bounds, rounded outward, prove needless.
+
+    Args:
+        problem: the image.
+        paradigm: how statements bound observables.
+        pairs: its statements, in their order.
+        doubtful: some of them; each is tried once, in this order.
+    """
+    left = list(pairs)
+    pooled = pooling_of(problem.head).dropping(ranges_from_scratch(problem, paradigm, [left]).range)
+    for pair in doubtful:
+        patch, ranges = problem.index([pair[0]]), range_without(problem, paradigm, left, pair).range
+        if bool((problem.margins.lower(pooled.alone(patch, ranges)[None]) > 0).all()):
+            pooled.replace(patch, ranges)
+            left.remove(pair)
+    return left
 
 
 def _each_needed(

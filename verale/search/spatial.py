@@ -15,7 +15,7 @@ from verale.paradigms import ORDERS
 from verale.search import compiled
 from verale.search.at_once import ranges_from_scratch
 from verale.search.grow import Growth, grow
-from verale.search.needed import surely_needed
+from verale.search.needed import surely_needed, without_doubtful
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
@@ -82,7 +82,7 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
     The guard grows until the statements are proved. Statements that rounding may decide are dropped where rounded
     bounds prove that they can be.
     """
-    from verale.search.compiled.statements import GUARDS, choose_statements, without_doubtful
+    from verale.search.compiled.statements import GUARDS, choose_statements
 
     for guard in GUARDS:
         chosen = choose_statements(problem, paradigm, guard, _HOPELESS * most)
@@ -94,7 +94,8 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
         if isinstance(explanation, str):
             continue
         if not explanation.minimal and chosen.doubtful:
-            (fewer,) = _proved(problem, paradigm, [without_doubtful(problem, paradigm, chosen)], ranges_from_scratch)
+            pairs = without_doubtful(problem, paradigm, chosen.pairs, chosen.doubtful)
+            (fewer,) = _proved(problem, paradigm, [pairs], ranges_from_scratch)
             explanation = explanation if isinstance(fewer, str) else fewer
         return explanation
     return None

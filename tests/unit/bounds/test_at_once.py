@@ -7,7 +7,7 @@ import torch
 from support.small import metric_head, small_latents
 
 from verale.bounds import Projection, observe
-from verale.bounds.at_once import directions_of
+from verale.bounds.at_once import directions_of, dual_sums
 from verale.head import Cosine, Euclidean, InnerProduct, as_patches
 from verale.rounding import Enclosure
 
@@ -79,7 +79,7 @@ def test_directions_are_orthonormal_and_errors_cover_what_they_are_short_of():
     present = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
     offset = points[anchors] @ points[0]
     nothing = torch.zeros_like(offset)
-    given, whole = directions_of(gram, None, anchors, present, offset, nothing, 16.0, 48, 1e-9, 1e-12)
+    given, whole = directions_of(gram, None, anchors, present, offset, nothing, 16.0, 48, 1e-9, 1e-12, dual_sums)
     assert whole.all()
     e = given.coefficients @ points[anchors]
     products = e @ e.transpose(1, 2)
@@ -95,5 +95,7 @@ def test_anchors_that_are_alike_have_no_directions():
     points = torch.eye(3, dtype=torch.float64)[[0, 1, 1]]
     anchors, present = torch.tensor([[0, 1], [1, 2]]), torch.ones(2, 2, dtype=torch.bool)
     nothing = torch.zeros(2, 2, dtype=torch.float64)
-    _, whole = directions_of(points @ points.T, None, anchors, present, nothing, nothing, 1.0, 48, 1e-9, 1e-12)
+    _, whole = directions_of(
+        points @ points.T, None, anchors, present, nothing, nothing, 1.0, 48, 1e-9, 1e-12, dual_sums
+    )
     assert whole.tolist() == [True, False]

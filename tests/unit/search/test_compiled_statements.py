@@ -1,14 +1,13 @@
-"""Statements for one image: chosen without rounding, repaired with it."""
+"""Statements for one image, chosen without rounding."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from support.compiled import first_image
 from support.problems import margins_from_scratch, tied_problem
 
 from verale.bounds import Projection
-from verale.search.compiled.statements import GUARDS, ChosenStatements, choose_statements, without_doubtful
+from verale.search.compiled.statements import GUARDS, choose_statements
 
 
 def test_statements_entail_the_class():
@@ -32,19 +31,3 @@ def test_what_is_too_large_is_given_up_and_what_is_tied_is_not_chosen():
     assert given_up is not None and "given up at" in given_up.failure
     tied = tied_problem()
     assert choose_statements(tied, Projection(tied.head), GUARDS[0], np.inf) is None
-
-
-@pytest.mark.parametrize("name", ["euclidean", "cosine"])
-def test_of_doubtful_statements_the_needless_are_dropped(name):
-    problem, paradigm, _ = first_image(name, 1)
-    chosen = choose_statements(problem, paradigm, GUARDS[0], np.inf)
-    assert chosen is not None
-    extra = next(
-        (patch, j)
-        for patch in range(problem.patches)
-        for j in range(problem.head.size)
-        if (patch, j) not in chosen.pairs
-    )
-    more = ChosenStatements([*chosen.pairs, extra], [extra, chosen.pairs[0]])
-    assert without_doubtful(problem, paradigm, more) == chosen.pairs
-    assert without_doubtful(problem, paradigm, ChosenStatements(chosen.pairs, [])) == chosen.pairs

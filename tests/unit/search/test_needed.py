@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
+from support.compiled import problem_named
 from support.problems import MONOTONE, small_problem, tied_problem
 
 from verale.bounds import Projection, Simplex, Triangle, take
 from verale.search.grow import grow
-from verale.search.needed import surely_needed
+from verale.search.needed import surely_needed, without_doubtful
 from verale.search.shrink import shrink
+from verale.search.spatial import SpatialExplanation, explain_spatial
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])
@@ -32,3 +36,15 @@ def test_a_margin_of_zero_shows_nothing(softmax, paradigm) -> None:
     """Both logits are equal, so the class is missed by nothing: rounding could decide it."""
     problem = tied_problem(softmax)
     assert surely_needed(problem, paradigm(problem.head), [[(0, 0)]]) == [False]
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "top mean"])
+def test_of_doubtful_statements_the_needless_are_dropped(name):
+    problem = problem_named(name, 1).take([0])
+    paradigm = Projection(problem.head)
+    (explanation,) = explain_spatial(problem, paradigm, "rival")
+    assert isinstance(explanation, SpatialExplanation)
+    pairs = explanation.pairs
+    extra = next(pair for pair in product(range(problem.patches), range(problem.head.size)) if pair not in pairs)
+    assert without_doubtful(problem, paradigm, [*pairs, extra], [extra, pairs[0]]) == pairs
+    assert without_doubtful(problem, paradigm, [*pairs, extra], [pairs[0]]) != pairs

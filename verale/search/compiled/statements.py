@@ -1,4 +1,4 @@
-"""Statements for one image, chosen in machine code."""
+"""Statements for one image, chosen in machine code; nothing is proved."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verale.bounds import Projection, pooling_of
-from verale.search.at_once import range_without, ranges_from_scratch
+from verale.bounds import Projection
 from verale.search.compiled.grow import GIVEN_UP, GROWN, grow_statements
 from verale.search.compiled.image import Booleans, Integers, image_arrays
 from verale.search.compiled.shrink import shrink_statements
 from verale.search.grow import given_up
 from verale.search.problem import Pair, Problem
 
-__all__ = ["GUARDS", "ChosenStatements", "choose_statements", "without_doubtful"]
+__all__ = ["GUARDS", "ChosenStatements", "choose_statements"]
 
 GUARDS = (1e-6, 1e-5, 1e-4)
 """The search is not rounded: a margin counts as positive above a guard. If the proof fails, the next one is used."""
@@ -63,20 +62,6 @@ def choose_statements(
     doubtful = np.flatnonzero(kept & (left > -guard))
     doubtful = doubtful[np.argsort(-left[doubtful], kind="stable")]
     return ChosenStatements(_chosen(pairs, kept), [pairs[index] for index in doubtful])
-
-
-def without_doubtful(problem: Problem, paradigm: Projection, chosen: ChosenStatements) -> list[Pair]:
-    """The statements without those doubtful ones that rounded bounds prove to be needless."""
-    if not chosen.doubtful:
-        return chosen.pairs
-    pairs = list(chosen.pairs)
-    pooled = pooling_of(problem.head).dropping(ranges_from_scratch(problem, paradigm, [pairs]).range)
-    for pair in chosen.doubtful:
-        patch, ranges = problem.index([pair[0]]), range_without(problem, paradigm, pairs, pair).range
-        if bool((problem.margins.lower(pooled.alone(patch, ranges)[None]) > 0).all()):
-            pooled.replace(patch, ranges)
-            pairs.remove(pair)
-    return pairs
 
 
 def _pairs(statements: Integers) -> list[Pair]:

@@ -1,0 +1,76 @@
+"""Duals of directions in machine code: formed and summed in one pass, without keeping them.
+
+Unlike the rest of this package, this enters proofs: `verale.bounds.at_once` bounds the error of such sums, in whatever
+order their terms are added.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verale.bounds.at_once import DualSums
+from verale.search.compiled.image import Floats, Integers
+from verale.search.compiled.jit import entry
+
+__all__ = ["compiled_sums", "sum_duals"]
+
+_AT_ONCE = 4
+
+
+def compiled_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor, centre: Tensor) -> DualSums:
+    """See `verale.bounds.at_once.dual_sums`; tensors on the CPU."""
+    origin = torch.full((len(anchors),), -1) if base is None else base
+    arrays: list[Any] = [each.contiguous().numpy() for each in (gram, origin, anchors, coefficients, centre)]
+    return DualSums(*map(torch.from_numpy, sum_duals(*arrays)))
+
+
+@entry
+def sum_duals(
+    gram: Floats, base: Integers, anchors: Integers, coefficients: Floats, centre: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """(R, P) sum_i w_i <e_i, b_k>, (R, P) sum_i <e_i, b_k>^2, and (R, M, M) <e_i, b_anchor(j)>.
+
+    Args:
+        gram: (P, P).
+        base: (R,) prototypes, or -1 for the origin.
+        anchors: (R, M) prototypes.
+        coefficients: (R, M, M) lower triangular.
+        centre: (R, M) w_i.
+    """
+    rows, room = anchors.shape
+    size = gram.shape[0]
+    along, squares = np.zeros((rows, size)), np.zeros((rows, size))
+    products, dual = np.zeros((rows, room, room)), np.empty(size)
+    for row in range(rows):
+        own, origin = anchors[row], base[row]
+        for i in range(room):
+            weights = coefficients[row, i]
+            if weights[i] == 0.0:
+                continue
+            dual[:] = 0.0
+            for begin in range(0, i + 1, _AT_ONCE):
+                first, second, third, fourth = begin, min(begin + 1, i), min(begin + 2, i), min(begin + 3, i)
+                a, b = weights[first], weights[second] if begin + 1 <= i else 0.0
+                c, d = weights[third] if begin + 2 <= i else 0.0, weights[fourth] if begin + 3 <= i else 0.0
+                one, two, three, four = gram[own[first]], gram[own[second]], gram[own[third]], gram[own[fourth]]
+                for k in range(size):
+                    dual[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
+            if origin >= 0:
+                total, corner = 0.0, 0.0
+                for j in range(i + 1):
+                    total += weights[j]
+                    corner += weights[j] * (gram[own[j], origin] - gram[origin, origin])
+                shared = gram[origin]
+                for k in range(size):
+                    dual[k] -= total * shared[k] + corner
+            middle = centre[row, i]
+            for k in range(size):
+                along[row, k] += middle * dual[k]
+                squares[row, k] += dual[k] * dual[k]
+            for j in range(room):
+                products[row, i, j] = dual[own[j]]
+    return along, squares, products
