@@ -63,7 +63,7 @@ def _can(problem: Problem, paradigm: SpatialParadigm[Any]) -> bool:
 
 def _at_once(problem: Problem, paradigm: Any, where: list[int], prototypes: list[list[int]]) -> PatchRanges:
     observed = problem.observed[problem.index(where)]
-    if not compiled.is_available() or observed.lower.device.type != "cpu":
+    if observed.lower.device.type != "cpu" or not compiled.is_available():
         return PatchRanges(paradigm.ranges_at_once(prototypes, observed))
     from verale.search.compiled.duals import compiled_sums
 

@@ -73,7 +73,7 @@ def explain_spatial(
 
 def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
     """Whether images are searched one by one, in machine code: then no image's certificate depends on the others."""
-    return compiled.is_available() and compiled.admits(head, paradigm, order)
+    return compiled.admits(head, paradigm, order) and compiled.is_available()
 
 
 def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialExplanation | str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import sys
 from statistics import mean
 
 import pytest
@@ -64,9 +64,11 @@ def on_tensors(monkeypatch):
     """Call it, and numba cannot be imported any more."""
 
     def without_numba():
-        monkeypatch.setattr(compiled, "find_spec", lambda name: None if name == "numba" else find_spec(name))
+        compiled.is_available.cache_clear()
+        monkeypatch.setitem(sys.modules, "numba", None)
 
-    return without_numba
+    yield without_numba
+    compiled.is_available.cache_clear()
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.002], ids=["equations", "intervals"])

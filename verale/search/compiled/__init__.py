@@ -6,13 +6,19 @@ and for heads, paradigms and devices that it does not have, the search on tensor
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from functools import cache
+from importlib import import_module
 
 from verale.search.compiled.image import admits
 
 __all__ = ["admits", "is_available"]
 
 
+@cache
 def is_available() -> bool:
-    """Whether numba can be imported; it is not imported yet."""
-    return find_spec("numba") is not None
+    """Whether numba is there, and fits the numpy that is there. It is imported, so ask this last."""
+    try:
+        import_module("numba")
+    except ImportError:
+        return False
+    return True

@@ -31,7 +31,7 @@ def entry(function: F) -> F:
     compiled: Any = _compiled(function)
 
     def call(*arguments: Any) -> Any:
-        if compiled.signatures:
+        if getattr(compiled, "signatures", True):  # numba may be told not to compile
             return compiled(*arguments)
         with event.install_listener("numba:compile", _Announcement()):
             return compiled(*arguments)
