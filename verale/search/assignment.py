@@ -1,23 +1,36 @@
-"""Assignment: a simplex explanation, and prices which prove the class from fewer of its statements (softmax heads)."""
+"""Assignment: statements about masses, and prices that prove the class where a patch pays once (softmax heads)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import torch
 
-from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, domain_range, take
+from verale.bounds import Assignment, LinearMargins, assignment_margins, domain_range
 from verale.head import Head
+from verale.paradigms import ORDERS
 from verale.rounding import UNIT
+from verale.search.grow import Growth, grow
 from verale.search.matching import Floats, Indices, Matching
 from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch
-from verale.search.spatial import UNSETTLED, SpatialExplanation, explain_spatial
+from verale.search.spatial import UNSETTLED, SpatialExplanation
+from verale.search.sweep import sweep
 
 __all__ = ["explain_assignment"]
+
+_GROWTH: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
+    zip(ORDERS, (grow, sweep), strict=True)
+)
+"""The ways to choose the next statement, by name."""
+
+_HOPELESS = 3
+"""Of the statements that are chosen, more than one in so many stays."""
 
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
@@ -28,27 +41,26 @@ def explain_assignment(
 ) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none; `most` as in `explain_spatial`.
 
-    It starts from an explanation under `simplex`, which is sound here too because `assignment` is never looser. Then it
-    tries to drop each statement, the costliest first, and of these those about small masses, because they leave the
-    smallest remainder to their patch. A statement is dropped if for every rival the best prices still prove a positive
-    margin.
+    Statements are added until the ranges of `simplex` entail the class, which is sound here too because `assignment` is
+    never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The costliest
+    goes first; of those that cost the same, the one whose patch has the least remainder without it.
 
-    Soundness: the trials use plain floats; the result is proved from nothing but the statements and the prices.
+    Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
-    explanations = explain_spatial(problem, paradigm, order, most)
-    trials = {
-        image: _Trials(problem.take([image]), sorted(simple.pairs))
-        for image, simple in enumerate(explanations)
-        if not isinstance(simple, str)
-    }
-    for trial in trials.values():
-        trial.drop_all()
-    pairs = [trials[image].pairs if image in trials else [] for image in range(len(problem))]
-    rows = rows_from_scratch(problem, paradigm, pairs)
-    for image, trial in trials.items():
-        trial.minimal = trial.minimal and _open_to_ranges(problem.take([image]), paradigm, trial.pairs)
-        explanations[image] = _proved(problem.take([image]), take(rows, problem.rows_of([image])), trial)
-    return explanations
+    limits = None if most is None else [_HOPELESS * limit for limit in most]
+    growths, _ = _GROWTH[order](problem, paradigm, limits)
+    return [
+        growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
+        for image, growth in enumerate(growths)
+    ]
+
+
+def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> SpatialExplanation | str:
+    """The explanation of one image from statements that entail its class."""
+    trials = _Trials(problem, sorted(pairs))
+    trials.drop_all()
+    minimal = trials.minimal and _open_to_ranges(problem, paradigm, trials.pairs)
+    return _proved(problem, paradigm, trials.pairs, trials.prices, minimal)
 
 
 def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> bool:
@@ -62,22 +74,69 @@ def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -
     return not problem.tolerance and surely_needed(problem, paradigm, [pairs])[0]
 
 
-def _proved(problem: Problem, rows: SimplexRows, trials: _Trials) -> SpatialExplanation | str:
-    """The explanation of one image with its margins, from rows that know its statements alone."""
+def _proved(
+    problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: Callable[[int], Floats], minimal: bool
+) -> SpatialExplanation | str:
+    """The explanation of one image with its margins, from rows that know its statements alone.
+
+    Args:
+        prices: (P,) of a rival.
+    """
+    rows = rows_from_scratch(problem, paradigm, [pairs])
     margins = proved_margins(problem, rows)
     (open_,) = torch.nonzero(~(margins[0] > 0), as_tuple=True)
     stated: dict[int, dict[int, float]] = {}
     if len(open_):
-        prices = torch.zeros(len(open_), problem.head.size, dtype=torch.float64)
-        for row, rival in enumerate(open_.tolist()):
-            prices[row] = torch.from_numpy(trials.prices(rival))
-            stated[rival] = {k: float(prices[row, k]) for k in prices[row].nonzero()[:, 0].tolist()}
+        paid = np.stack([prices(rival) for rival in open_.tolist()])
+        for rival, row in zip(open_.tolist(), paid, strict=True):
+            (priced,) = row.nonzero()
+            stated[rival] = dict(zip(priced.tolist(), row[priced].tolist(), strict=True))
         linear = cast(LinearMargins, problem.margins)  # softmax heads have no other readout
-        proved = assignment_margins(rows, linear.keep(open_[None]), prices.to(margins))
+        proved = assignment_margins(rows, linear.keep(open_[None]), torch.from_numpy(paid).to(margins))
         margins[0, open_] = torch.maximum(margins[0, open_], proved)
     if not bool((margins > 0).all()):
         return UNSETTLED
-    return SpatialExplanation(trials.pairs, margins[0], trials.minimal, stated)
+    return SpatialExplanation(pairs, margins[0], minimal, stated)
+
+
+def rounded_up(prices: Floats, margin: float) -> Floats:
+    """Prices (P,) rounded up to a grid that is as coarse as the margin that they prove allows."""
+    needed = np.count_nonzero(prices)
+    if not (margin > 0 and needed):
+        return prices
+    grid = 2.0 ** math.floor(math.log2(margin / (_PRICE_SHARE * needed)))
+    rounded: Floats = np.ceil(prices / grid) * grid
+    return rounded
+
+
+@dataclass(frozen=True)
+class _Rivals:
+    """One image and the rivals of its class, as arrays of plain floats.
+
+    Attributes:
+        mass: (L, P) the masses, the midpoints of what is stated.
+        rivals: (K,) classes.
+        weights: (K, P) W_predicted - W_rival.
+        bias: (K,) b_predicted - b_rival.
+        noise: (K,) more than rounding can move a margin. A remainder has P rounding errors; a sum over prototypes and
+            patches has one for each of its terms.
+    """
+
+    mass: Floats
+    rivals: list[int]
+    weights: Floats
+    bias: Floats
+    noise: Floats
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Rivals:
+        predicted = int(problem.margins.predicted[0])
+        weight, bias = _linear(problem.head)
+        rivals = [c for c in range(len(weight)) if c != predicted]
+        weights, lead = weight[predicted] - weight[rivals], bias[predicted] - bias[rivals]
+        mass: Floats = ((problem.observed.lower + problem.observed.upper) / 2).cpu().numpy()
+        noise = (4 * sum(mass.shape) + 64) * UNIT * (np.abs(weights).sum(1) + np.abs(lead))
+        return cls(mass, rivals, weights, lead, noise)
 
 
 class _Trials:
@@ -106,17 +165,13 @@ class _Trials:
         self._top, self._floor = self._tops.max(0), self._floors.max(0)
         self._undo: list[tuple[Any, Any, Any]] = []
 
-        predicted = int(problem.margins.predicted[0])
-        weight, bias = _linear(problem.head)
-        self._rivals = [c for c in range(len(weight)) if c != predicted]
-        difference = weight[self._rivals] - weight[predicted]
-        self._bias, self._pay = bias[predicted] - bias[self._rivals], difference.clip(max=0)
+        image = _Rivals.of(problem)
+        difference = -image.weights
+        self._rivals, self._bias, self._noise = image.rivals, image.bias, image.noise
+        self._pay = difference.clip(max=0)
         self._needed = (difference > 0).sum(1)
         self._paying = np.argsort(-difference, axis=1, kind="stable")[:, : self._needed.max()]
         self._gain = np.take_along_axis(difference, self._paying, 1).clip(min=0)
-        # A remainder has P rounding errors; a sum over prototypes and patches has one for each of its terms.
-        terms = 4 * sum(self._low.shape) + 64
-        self._noise = terms * UNIT * (np.abs(difference).sum(1) + np.abs(self._bias))
 
         # As under simplex, each prototype may take the largest remainder that is open to it, and pays for that.
         most = np.where(self._stated, 0.0, self._left[:, None]).max(0)
@@ -134,22 +189,36 @@ class _Trials:
         before: list[Pair] = []
         while before != self.pairs:
             before, self.minimal = self.pairs, True
-            tried = sorted(before, key=lambda pair: (-self._costs.of_pair(pair), self._low[pair]))
-            self.pairs = sorted(pair for pair in tried if not self._drop(*pair))
+            self.pairs = sorted(self._one_pass())
             if self._monotone:
                 break
 
+    def _one_pass(self) -> list[Pair]:
+        """Try each statement once; those that stay.
+
+        The costliest goes first; of those that cost the same, the one whose patch has the least remainder without it.
+        """
+        undecided: dict[float, dict[int, list[int]]] = {}
+        for patch, k in sorted(self.pairs, key=lambda pair: -self._low[pair]):
+            undecided.setdefault(self._costs.of_pair((patch, k)), {}).setdefault(patch, []).append(k)
+        kept = []
+        for _, alike in sorted(undecided.items(), reverse=True):
+            while alike:
+                patch = min(alike, key=lambda patch: self._left[patch] + self._low[patch, alike[patch][-1]])
+                k = alike[patch].pop()
+                if not alike[patch]:
+                    del alike[patch]
+                if not self._drop(patch, k):
+                    kept.append((patch, k))
+        return kept
+
     def prices(self, rival: int) -> Floats:
-        """The best prices (P,) of a rival, rounded up to a grid that is as coarse as its margin allows."""
+        """The best prices (P,) of a rival, rounded up."""
         row = self._rivals.index(rival)
         margin = float(self._known()[row]) - self._solve(row)
         prices: Floats = np.zeros(self._low.shape[1])
         prices[self._of(row)[0]] = self._prices[row, : self._needed[row]]
-        if not margin > 0:
-            return prices
-        grid = 2.0 ** math.floor(math.log2(margin / (_PRICE_SHARE * self._needed[row])))
-        rounded: Floats = np.ceil(prices / grid) * grid
-        return rounded
+        return rounded_up(prices, margin)
 
     def _patch(self, patch: int) -> tuple[float, Floats, Floats]:
         """A patch's remainder, and the ends of its masses: the lower ones of `simplex`, the upper ones by the
@@ -231,15 +300,30 @@ class _Trials:
         return self._paying[rival, :needed], self._gain[rival, :needed]
 
     def _solve(self, rival: int) -> float:
-        """Set the best prices of a rival; returns the sum of the prices and of the patches' excess."""
+        """Set the best prices of a rival; returns the sum of the prices and of the patches' excess.
+
+        Of q prototypes, only the q + 1 patches count that can give one of them most. Proof: in the problem of these
+        patches alone, the best prices leave no excess at a patch without a partner. Each prototype has one among its
+        q + 1 patches, since at most q have a partner. So its price is at least what that patch can give, and that is no
+        less than what any patch outside can give: none of these has an excess either. The prices are feasible for all
+        patches, they sum to what the matching gives, and so both are best for all patches.
+        """
         weights, (chosen, gain) = self._weights(rival), self._of(rival)
-        v, matching = _ranked(gain, self._left, self._top[chosen])
-        u = (weights - v).max(1, initial=0.0)
-        matching.improve(weights, u, v)
-        self._matchings[rival] = matching
+        rows = self._rows(chosen)
+        v, matching = _ranked(gain, self._left[rows], self._top[chosen])
+        u = (weights[rows] - v).max(1, initial=0.0)
+        matching.improve(weights[rows], u, v)
+        self._matchings[rival] = matching.of_rows(rows, len(weights))
         self._set(self._prices, (rival, slice(len(v))), v)
         self._set(self._excess, rival, (weights - v).max(1, initial=0.0))
         return float(self._prices[rival].sum() + self._excess[rival].sum())
+
+    def _rows(self, chosen: Indices) -> Indices:
+        """The patches with the greatest remainders, until each of q prototypes has q + 1 at which it is not stated."""
+        order: Indices = np.argsort(-self._left, kind="stable")
+        enough = (~self._stated[order][:, chosen]).cumsum(0) > len(chosen)
+        short = int((~enough.all(1)).sum())
+        return order[: short + 1]
 
 
 def _ranked(gain: Floats, left: Floats, top: Floats) -> tuple[Floats, Matching]:

@@ -32,6 +32,12 @@ class Matching:
         rows = np.flatnonzero(self.of_row >= 0)
         return float(weights[rows, self.of_row[rows]].sum())
 
+    def of_rows(self, rows: Indices, count: int) -> Matching:
+        """The same matching, where its rows are some of `count` rows."""
+        of_row = np.full(count, -1)
+        of_row[rows] = self.of_row
+        return Matching(of_row, np.where(self.of_column < 0, -1, rows[self.of_column]))
+
     def improve(self, weights: Floats, u: Floats, v: Floats) -> None:
         """Change the matching to a heaviest one and the prices to the least, in place.
 
