@@ -1,7 +1,8 @@
-"""Poolings with a mean: the similarities of all patches matter, so every box is computed anew."""
+"""Poolings with a mean: the similarities of all patches matter, not those of one alone."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -46,6 +47,12 @@ class Focal:
     def dropping(self, ranges: Enclosure) -> WholeDropping:
         return WholeDropping(self, ranges)
 
+    def replaced(self, ranges: Enclosure, trials: Trials) -> Enclosure:
+        """(S, P) activations of images with ranges (N, L, P), for S trials."""
+        return (
+            self._replaced_distance(ranges, trials) if self.of_distances else self._replaced_similarity(ranges, trials)
+        )
+
     def _mean_similarity(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
         low, high, count = similar.lower, similar.upper, similar.lower.shape[-2]
@@ -74,6 +81,77 @@ class Focal:
             down(least.lower - least.upper).clamp(min=0), up(most.upper - most.lower).amax(-2).clamp(min=0)
         )
 
+    def _replaced_similarity(self, ranges: Enclosure, trials: Trials) -> Enclosure:
+        """`_mean_similarity` from sums and maxima over the other patches, which a patch's trials share."""
+        similar, row, count = activation(self.head, ranges), activation(self.head, trials.ranges), ranges.shape[-2]
+        low, high = similar.lower[trials.image_of], similar.upper[trials.image_of]
+        slack, parts = gamma(count + 10), _divisor(low, count)
+        nearest = trials.without(low, -torch.inf).amax(1)
+        shared = trials.without((nearest[:, None] - high).clamp(min=0), 0.0).sum(1)[trials.shared]
+        # Where the replaced patch itself has the greatest lower end, the others lie farther below.
+        trial, prototype = (row.lower > nearest[trials.shared]).nonzero(as_tuple=True)
+        others = row.lower[trial, prototype][:, None] - similar.upper[trials.image[trial], :, prototype]
+        shared[trial, prototype] = trials.without_own(others.clamp(min=0), trial).sum(1)
+        peak = torch.maximum(nearest[trials.shared], row.lower)
+        least = (shared + (peak - row.upper).clamp(min=0)) / parts
+        greatest = trials.without((count - 1) * high + low, -torch.inf).amax(1)[trials.shared]
+        sizes = trials.without((count - 1) * high.abs() + low.abs(), 0.0).amax(1)[trials.shared]
+        total, size = (trials.without(each, 0.0).sum(1)[trials.shared] for each in (low, low.abs()))
+        most = torch.maximum(greatest, (count - 1) * row.upper + row.lower) - (total + row.lower)
+        sizes = torch.maximum(sizes, (count - 1) * row.upper.abs() + row.lower.abs()) + (size + row.lower.abs())
+        return Enclosure(
+            down(least - up(least * slack + 2 * UNDERFLOW)).clamp(min=0),
+            up(up(most + up(sizes * slack + 2 * count * UNDERFLOW)) / parts).clamp(min=0),
+        )
+
+    def _replaced_distance(self, ranges: Enclosure, trials: Trials) -> Enclosure:
+        """`_mean_distance` from sums and minima over the other patches, which a patch's trials share.
+
+        Patches are tried as the greatest in the order of their lower ends. None that is left can be it once S of the
+        next lower end, less S of the mean of all upper ends, does not exceed what is known: with lo_l <= hi_l no mean
+        is greater, and S falls.
+        """
+        low, row, count = ranges.lower, trials.ranges, ranges.shape[-2]
+        relative, parts = gamma(count + 6), _divisor(low, count)
+
+        def above(mean: Tensor) -> Tensor:
+            return up(mean + up(mean * relative + 2 * UNDERFLOW))
+
+        high = ranges.upper[trials.image_of]
+        farthest = trials.without(high, torch.inf).amin(1)
+        shared = torch.maximum(low[trials.image_of], farthest[:, None])
+        shared = trials.without(shared, 0.0).sum(1)[trials.shared]
+        # Where the replaced patch itself has the least upper end, the others reach farther down.
+        trial, prototype = (row.upper < farthest[trials.shared]).nonzero(as_tuple=True)
+        others = torch.maximum(low[trials.image[trial], :, prototype], row.upper[trial, prototype][:, None])
+        shared[trial, prototype] = trials.without_own(others, trial).sum(1)
+        far = torch.minimum(farthest[trials.shared], row.upper)
+        mean = (shared + torch.maximum(row.lower, far)) / parts
+        mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
+        least = activation(self.head, Enclosure(mean, far))
+
+        apart = _sum_of_others(trials.without(high, 0.0))
+        others = apart[torch.arange(len(apart), device=low.device), trials.patch_of][trials.shared]
+        own = activation(self.head, Enclosure(row.lower, above((row.lower + others) / parts)))
+        best = up(own.upper - own.lower)
+        everything = above((others + row.upper) / parts)
+        floor = activation(self.head, Enclosure(everything, everything)).lower
+        order = low.argsort(1)
+        ends = low.gather(1, order)
+        tops = activation(self.head, Enclosure(ends, ends)).upper
+        open_, each = torch.arange(len(best), device=low.device), torch.arange(low.shape[2], device=low.device)
+        for rank in range(count):
+            top = tops[trials.image[open_], rank]
+            open_ = open_[(up(top - floor[open_]) > best[open_]).any(1)]
+            if not len(open_):
+                break
+            patch, near = order[trials.image[open_], rank], ends[trials.image[open_], rank]
+            means = above((near + apart[trials.shared[open_][:, None], patch, each] + row.upper[open_]) / parts)
+            most = activation(self.head, Enclosure(near, means))
+            reached = up(most.upper - most.lower).masked_fill(patch == trials.patch[open_][:, None], -torch.inf)
+            best[open_] = torch.maximum(best[open_], reached)
+        return Enclosure(down(least.lower - least.upper).clamp(min=0), best.clamp(min=0))
+
 
 class TopMean:
     """a_j = mean of the k greatest similarities of all patches (of all, where there are fewer).
@@ -93,7 +171,22 @@ class TopMean:
     def box(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
         count = min(self.k, similar.shape[-2])
-        low, high = (end.topk(count, dim=-2).values for end in (similar.lower, similar.upper))
+        return self._mean(*(end.topk(count, dim=-2).values for end in (similar.lower, similar.upper)))
+
+    def replaced(self, ranges: Enclosure, trials: Trials) -> Enclosure:
+        """(S, P) activations of images with ranges (N, L, P), for S trials: of the k greatest similarities of the other
+        patches, which a patch's trials share, the replaced one may displace the last."""
+        similar, row = activation(self.head, ranges), activation(self.head, trials.ranges)
+        count = min(self.k, ranges.shape[-2])
+        ends = []
+        for end, own in ((similar.lower, row.lower), (similar.upper, row.upper)):
+            greatest = trials.without(end[trials.image_of], -torch.inf).topk(count, dim=1).values[trials.shared]
+            ends.append(torch.cat([greatest[:, :-1], torch.maximum(greatest[:, -1:], own[:, None])], 1))
+        return self._mean(*ends)
+
+    def _mean(self, low: Tensor, high: Tensor) -> Enclosure:
+        """The means of the ends (..., k, P)."""
+        count = low.shape[-2]
         slack, lost, parts = gamma(count + 4), count * UNDERFLOW, _divisor(low, count)
         return Enclosure(
             down(down(low.sum(-2) - up(low.abs().sum(-2) * slack + lost)) / parts),
@@ -107,8 +200,45 @@ class TopMean:
         return WholeDropping(self, ranges)
 
 
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """S trials, each of which replaces the ranges of one patch of an image; trials of the same patch share what the
+    other patches give.
+
+    Attributes:
+        image, patch: (S,).
+        ranges: (S, P) the new ranges.
+        shared: (S,) the number of the trial's patch among the U different ones.
+        image_of, patch_of: (U,) these.
+    """
+
+    image: Tensor
+    patch: Tensor
+    ranges: Enclosure
+    shared: Tensor
+    image_of: Tensor
+    patch_of: Tensor
+
+    @classmethod
+    def of(cls, image: Tensor, patch: Tensor, ranges: Enclosure, patches: int) -> Trials:
+        """Trials on images of so many patches."""
+        different, shared = torch.unique(image * patches + patch, return_inverse=True)
+        return cls(image, patch, ranges, shared, different // patches, different % patches)
+
+    def without(self, values: Tensor, nothing: float) -> Tensor:
+        """Values (U, L, P) with a number in place of what the replaced patch had."""
+        values = values.clone()
+        values[torch.arange(len(values), device=values.device), self.patch_of] = nothing
+        return values
+
+    def without_own(self, values: Tensor, trial: Tensor) -> Tensor:
+        """Values (T, L), those of some trials (T,), with 0 in place of what the replaced patch had."""
+        values[torch.arange(len(values), device=values.device), self.patch[trial]] = 0.0
+        return values
+
+
 class WholeGrowing:
-    """All ranges; every box is computed anew.
+    """All ranges; a trial's box is computed from what the other patches give.
 
     Attributes:
         pooling: the head's.
@@ -130,7 +260,8 @@ class WholeGrowing:
         again = image.repeat_interleave(candidates)
         boxes = _replaced(
             self.pooling,
-            self.ranges[again],
+            self.ranges,
+            again,
             patch.repeat_interleave(candidates),
             ranges.view(count * candidates, size),
         )
@@ -148,15 +279,14 @@ class WholeGrowing:
 
 
 class WholeDropping:
-    """All ranges (L, P); every box is computed anew."""
+    """All ranges (L, P); a box with one patch replaced is computed from what the other patches give."""
 
     def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
         self._pooling = pooling
         self._ranges = Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone())
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        lower, upper = (end.expand(len(patches), -1, -1) for end in (self._ranges.lower, self._ranges.upper))
-        return _replaced(self._pooling, Enclosure.unchecked(lower, upper), patches, ranges)
+        return _replaced(self._pooling, self._ranges[None], torch.zeros_like(patches), patches, ranges)
 
     def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         boxes = []
@@ -170,16 +300,20 @@ class WholeDropping:
         self._ranges.lower[patches], self._ranges.upper[patches] = ranges.lower, ranges.upper
 
 
-def _replaced(pooling: Focal | TopMean, ranges: Enclosure, patches: Tensor, rows: Enclosure) -> Enclosure:
-    """(S, P) activations of (S, L, P) ranges with one patch each, (S,), replaced by (S, P); in chunks."""
+def _replaced(pooling: Focal | TopMean, ranges: Enclosure, image: Tensor, patch: Tensor, rows: Enclosure) -> Enclosure:
+    """(S, P) activations of images with ranges (N, L, P), with one patch of one image each replaced by (S, P).
+
+    The trials of a patch are taken together, and no more patches at once than there is room for.
+    """
+    order = (image * ranges.shape[1] + patch).argsort(stable=True)
     step = max(1, _CHUNK_BYTES // (16 * ranges.lower[0].numel()))
-    boxes = []
-    for part in torch.split(torch.arange(len(patches), device=patches.device), step):
-        chunk = Enclosure.unchecked(ranges.lower[part].clone(), ranges.upper[part].clone())
-        each = torch.arange(len(part), device=part.device)
-        chunk.lower[each, patches[part]], chunk.upper[each, patches[part]] = rows.lower[part], rows.upper[part]
-        boxes.append(pooling.box(chunk))
-    return Enclosure.cat(boxes)
+    boxes = Enclosure.cat(
+        [
+            pooling.replaced(ranges, Trials.of(image[part], patch[part], rows[part], ranges.shape[1]))
+            for part in torch.split(order, step)
+        ]
+    )
+    return boxes[order.argsort()]
 
 
 def _divisor(values: Tensor, count: int) -> Tensor:

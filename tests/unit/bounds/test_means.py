@@ -10,7 +10,7 @@ import torch
 from support.exact import PRECISION, pooled
 from support.small import FOCAL, focal_head, random_ranges, varied_head
 
-from verale.bounds import LinearMargins, margins_of, observe, pooling_of
+from verale.bounds import LinearMargins, margins_of, means, observe, pooling_of
 from verale.bounds.means import TopMean, _sum_of_others
 from verale.bounds.pooling import Max
 from verale.head import MaxPooling, TopMeanPooling
@@ -97,3 +97,75 @@ def test_the_sum_of_the_other_patches_is_infinite_only_where_one_of_them_is():
     values = torch.tensor([[1.0], [torch.inf], [4.0]])
     assert _sum_of_others(values).flatten().tolist() == [torch.inf, 5.0, torch.inf]
     assert _sum_of_others(values[:1]).tolist() == [[0.0]]
+
+
+def replaced(ranges, image, patch, rows):
+    """(S, L, P) the ranges of images with one patch each replaced."""
+    lower, upper = ranges.lower[image], ranges.upper[image]
+    each = torch.arange(len(image))
+    lower[each, patch], upper[each, patch] = rows.lower, rows.upper
+    return Enclosure(lower, upper)
+
+
+def trials_of(head, patches, seed):
+    """Two images, and trials of every patch of both, in no order."""
+    ranges, rows = random_ranges(head, 2, patches, seed), random_ranges(head, 1, 6 * patches, seed + 1)[0]
+    order = torch.randperm(6 * patches, generator=torch.Generator().manual_seed(seed))
+    return ranges, order % 2, order // 2 % patches, rows
+
+
+HEADS = (*FOCAL, ("top mean", ""))
+
+
+@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+@pytest.mark.parametrize("patches", [1, 2, 9])
+def test_a_trial_has_the_box_of_all_its_ranges_but_for_rounding(geometry, kind, patches, monkeypatch):
+    """In pieces of one trial, or all at once."""
+    head = focal_head(geometry, kind) if kind else varied_head(geometry)
+    pooling = pooling_of(head)
+    for seed in range(4):
+        ranges, image, patch, rows = trials_of(head, patches, seed)
+        box = pooling.box(replaced(ranges, image, patch, rows))
+        for room in (64 * 2**20, 1):
+            monkeypatch.setattr(means, "_CHUNK_BYTES", room)
+            trial = means._replaced(pooling, ranges, image, patch, rows)
+            assert torch.allclose(trial.lower, box.lower, rtol=0, atol=1e-13)
+            assert torch.allclose(trial.upper, box.upper, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
+def test_a_trial_of_points_holds_the_exact_activation(geometry, kind):
+    """Distances far apart in size: what a patch's trials share is no difference of large sums."""
+    head = focal_head(geometry, kind)
+    generator = torch.Generator().manual_seed(3)
+    values = random_ranges(head, 2, 7, seed=3).lower
+    rows = random_ranges(head, 1, 30, seed=4).lower[0]
+    if geometry in ("euclidean", "scaled"):
+        values, rows = (
+            each * 10 ** (20 * torch.rand(each.shape, generator=generator, dtype=torch.float64) - 10)
+            for each in (values, rows)
+        )
+    image, patch = torch.arange(30) % 2, torch.arange(30) % 7
+    box = means._replaced(pooling_of(head), Enclosure.exact(values), image, patch, Enclosure.exact(rows))
+    points = replaced(Enclosure.exact(values), image, patch, Enclosure.exact(rows)).lower
+    with flint.ctx.workprec(PRECISION):
+        for trial in range(30):
+            for j in range(head.size):
+                truth = pooled(head, [flint.arb(float(m)) for m in points[trial, :, j]], j)
+                lower, upper = float(box.lower[trial, j]), float(box.upper[trial, j])
+                assert (lower == 0 or flint.arb(lower) <= truth) and truth <= flint.arb(upper)
+                assert upper - lower < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
+def test_trials_with_unbounded_distances(kind):
+    """Infinite in the trial, in another patch, in both, in all."""
+    head = focal_head("euclidean", kind)
+    for infinite in ([0], [1], [0, 1, 2]):
+        ranges, image, patch, rows = trials_of(head, 3, seed=5)
+        ranges.upper[:, infinite] = torch.inf
+        rows.upper[::2] = torch.inf
+        box = pooling_of(head).box(replaced(ranges, image, patch, rows))
+        trial = means._replaced(pooling_of(head), ranges, image, patch, rows)
+        assert torch.allclose(trial.lower, box.lower, rtol=0, atol=1e-13)
+        assert torch.allclose(trial.upper, box.upper, rtol=0, atol=1e-13)
