@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.bounds.domain import domain_range, inner_domain_range
 from verale.bounds.rows import require_geometry
 from verale.head import Head
-from verale.rounding import Enclosure, down, up
+from verale.rounding import Enclosure, down, gamma, up
 
 __all__ = ["Simplex", "SimplexRows"]
 
@@ -60,6 +60,11 @@ class Simplex:
         self._inside = False
 
     @property
+    def device(self) -> torch.device:
+        """Where its tensors are."""
+        return self._domain.lower.device
+
+    @property
     def size(self) -> int:
         """P."""
         return int(self._domain.shape[0])
@@ -79,14 +84,46 @@ class Simplex:
     def extend(self, rows: SimplexRows, prototype: Tensor, observed: Enclosure) -> SimplexRows:
         """Enter one mass a patch."""
         each = torch.arange(len(prototype), device=prototype.device)
-        stated = rows.stated.clone()
-        stated[each, prototype] = True
-        lower, upper, top = rows.lower.clone(), rows.upper.clone(), rows.top.clone()
-        lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
-        upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
-        top[each, prototype] = observed.upper
         remainder = up(rows.remainder - observed.lower).clamp(min=0)
         shortfall = down(rows.shortfall - observed.upper)
+        return self._stated(rows, each, prototype, observed, remainder, shortfall)
+
+    def from_statements(self, rows: int, patch: Tensor, prototype: Tensor, observed: Enclosure) -> SimplexRows:
+        """Patches that know S different statements, all entered at once.
+
+        Args:
+            rows: how many patches.
+            patch, prototype: (S,).
+            observed: (S,) their masses.
+
+        Soundness: masses are >= 0, so that a patch's sum of at most P of them lies within gamma_P, relative, in any
+        order; the differences are rounded outward.
+        """
+        start = self.start(rows)
+        low, high = (
+            start.remainder.new_zeros(rows).index_add_(0, patch, end) for end in (observed.lower, observed.upper)
+        )
+        relative = gamma(self.size)
+        remainder = up(1 - down(low - up(low * relative))).clamp(min=0)
+        shortfall = down(1 - up(high + up(high * relative)))
+        return self._stated(start, patch, prototype, observed, remainder, shortfall)
+
+    def _stated(
+        self,
+        rows: SimplexRows,
+        patch: Tensor,
+        prototype: Tensor,
+        observed: Enclosure,
+        remainder: Tensor,
+        shortfall: Tensor,
+    ) -> SimplexRows:
+        """Rows after statements, given what these leave of each patch."""
+        stated = rows.stated.clone()
+        stated[patch, prototype] = True
+        lower, upper, top = rows.lower.clone(), rows.upper.clone(), rows.top.clone()
+        lower[patch, prototype] = torch.maximum(lower[patch, prototype], observed.lower)
+        upper[patch, prototype] = torch.minimum(upper[patch, prototype], observed.upper)
+        top[patch, prototype] = observed.upper
         left, short = (shortfall.clamp(min=0), remainder) if self._inside else (remainder, shortfall)
         most = torch.where(stated, up(lower + left[:, None]), left[:, None])
         top = torch.minimum(top, most)

@@ -39,3 +39,24 @@ def test_the_last_mass_is_what_the_others_leave():
         rows = paradigm.extend(rows, torch.tensor([j]), observed[[0], [j]])
     assert float(rows.lower[0, 2]) == pytest.approx(float(observed.lower[0, 2]), rel=1e-12)
     assert float(rows.upper[0, 2]) == pytest.approx(float(observed.upper[0, 2]), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, 5, 40])
+def test_statements_entered_at_once_are_those_entered_one_by_one_but_for_rounding(size):
+    """No patch stated, some, all masses but one, all; remainders are outside the exact ones."""
+    head = Head(torch.ones(2, size), Softmax(), Identity())
+    z = 6 * torch.rand(4, size, generator=torch.Generator().manual_seed(size), dtype=torch.float64)
+    observed, paradigm = observe(head, z), Simplex(head)
+    counts = [0, size // 2, size - 1, size]
+    pairs = [(patch, j) for patch, count in enumerate(counts) for j in range(count)]
+    patch, prototype = torch.tensor(pairs).T
+    rows = paradigm.from_statements(4, patch, prototype, observed[patch, prototype])
+    for row, count in enumerate(counts):
+        one = paradigm.start(1)
+        for j in range(count):
+            one = paradigm.extend(one, torch.tensor([j]), observed[[row], [j]])
+        for name in ("lower", "upper", "top", "stated", "remainder", "shortfall"):
+            assert torch.allclose(getattr(rows, name)[row], getattr(one, name)[0], rtol=0, atol=1e-13)
+        low, high = (1 - sum(map(Fraction, end[row, :count].tolist())) for end in (observed.lower, observed.upper))
+        assert Fraction(float(rows.remainder[row])) >= max(low, Fraction(0))
+        assert Fraction(float(rows.shortfall[row])) <= high
