@@ -9,20 +9,22 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from verale.bounds import Assignment, LinearMargins, assignment_margins, domain_range
 from verale.head import Head
 from verale.paradigms import ORDERS
-from verale.rounding import UNIT
-from verale.search.grow import Growth, grow
+from verale.rounding import UNIT, Enclosure
+from verale.search.compiled import is_available
+from verale.search.grow import Growth, given_up, grow
 from verale.search.matching import Floats, Indices, Matching
 from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import proved_margins, rows_from_scratch
+from verale.search.shrink import proved_margins
 from verale.search.spatial import UNSETTLED, SpatialExplanation
 from verale.search.sweep import sweep
 
-__all__ = ["explain_assignment"]
+__all__ = ["explain_assignment", "is_assigned_alone"]
 
 _GROWTH: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
     zip(ORDERS, (grow, sweep), strict=True)
@@ -45,14 +47,58 @@ def explain_assignment(
     never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The costliest
     goes first; of those that cost the same, the one whose patch has the least remainder without it.
 
+    Where it can, each image by itself is searched in machine code (`verale.search.compiled`).
+
     Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
-    limits = None if most is None else [_HOPELESS * limit for limit in most]
-    growths, _ = _GROWTH[order](problem, paradigm, limits)
-    return [
-        growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
-        for image, growth in enumerate(growths)
-    ]
+    limits = [math.inf] * len(problem) if most is None else [_HOPELESS * limit for limit in most]
+    explanations: dict[int, SpatialExplanation | str] = {}
+    if not (problem.tolerance or problem.costs) and is_assigned_alone(problem.head, paradigm):
+        for image, limit in enumerate(limits):
+            explanation = _explain_compiled(problem.take([image]), paradigm, order, limit)
+            if explanation is not None:
+                explanations[image] = explanation
+    rest = [image for image in range(len(problem)) if image not in explanations]
+    if rest:
+        growths, _ = _GROWTH[order](problem.take(rest), paradigm, [limits[image] for image in rest])
+        for image, growth in zip(rest, growths, strict=True):
+            explanations[image] = growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
+    return [explanations[image] for image in range(len(problem))]
+
+
+def is_assigned_alone(head: Head, paradigm: Assignment) -> bool:
+    """Whether images are searched one by one, in machine code, which knows masses that only their statements bound.
+
+    Then no image's certificate depends on the others.
+    """
+    bounded = head.domain.lower is not None or head.domain.upper is not None
+    return not bounded and paradigm.device.type == "cpu" and is_available()
+
+
+def _explain_compiled(
+    problem: Problem, paradigm: Assignment, order: str, limit: float
+) -> SpatialExplanation | str | None:
+    """An explanation of the only image, or why it was given up; None if plain floats do not give one."""
+    from verale.search.compiled.assigned import choose_masses, drop_masses
+
+    image = _Rivals.of(problem)
+    if order == ORDERS[0] and not problem.avoid:
+        grown = choose_masses(image.mass, image.weights, image.bias, limit)
+    else:
+        (growth,), _ = _GROWTH[order](problem, paradigm, [limit])
+        grown = None if growth.failure else growth.pairs
+    if isinstance(grown, int):
+        return given_up(grown)
+    assigned = None if grown is None else drop_masses(image.mass, image.weights, image.bias, image.noise, grown)
+    if assigned is None:
+        return None
+
+    def prices(rival: int) -> Floats:
+        row = image.rivals.index(rival)
+        return rounded_up(assigned.prices[row], float(assigned.margins[row]))
+
+    explanation = _proved(problem, paradigm, assigned.pairs, prices, assigned.minimal)
+    return None if isinstance(explanation, str) else explanation
 
 
 def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> SpatialExplanation | str:
@@ -82,7 +128,7 @@ def _proved(
     Args:
         prices: (P,) of a rival.
     """
-    rows = rows_from_scratch(problem, paradigm, [pairs])
+    rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
     margins = proved_margins(problem, rows)
     (open_,) = torch.nonzero(~(margins[0] > 0), as_tuple=True)
     stated: dict[int, dict[int, float]] = {}
@@ -97,6 +143,12 @@ def _proved(
     if not bool((margins > 0).all()):
         return UNSETTLED
     return SpatialExplanation(pairs, margins[0], minimal, stated)
+
+
+def _stated(problem: Problem, pairs: list[Pair]) -> tuple[Tensor, Tensor, Enclosure]:
+    """The patches, prototypes and intervals of statements."""
+    patches, prototypes = problem.index([patch for patch, _ in pairs]), problem.index([k for _, k in pairs])
+    return patches, prototypes, problem.observed[patches, prototypes]
 
 
 def rounded_up(prices: Floats, margin: float) -> Floats:

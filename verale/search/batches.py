@@ -27,7 +27,7 @@ from verale.head import Head, as_patches, digest, read_out
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
-from verale.search.assignment import explain_assignment
+from verale.search.assignment import explain_assignment, is_assigned_alone
 from verale.search.costs import UNIT_COSTS
 from verale.search.inflate import inflate
 from verale.search.joint import explain_joint, require_one_patch
@@ -212,7 +212,7 @@ class _Search:
         spatial = None if paradigm_class is None else paradigm_class(head, options.device)
         if options.order is not None:
             return cls(name, spatial, (options.order,))
-        return cls(name, spatial, ORDERS if isinstance(spatial, Simplex) else ORDERS[:1])
+        return cls(name, spatial, ORDERS if name == "simplex" else ORDERS[:1])
 
     def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
         """For each image a solution; see `Search`. With costs, the search without costs is tried too."""
@@ -232,6 +232,8 @@ class _Search:
 
     def is_alone(self, head: Head) -> bool:
         """Whether it takes one image at a time."""
+        if isinstance(self.spatial, Assignment):
+            return is_assigned_alone(head, self.spatial)
         return self.name not in _SEARCHES and all(is_searched_alone(head, self.spatial, order) for order in self.orders)
 
     def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:

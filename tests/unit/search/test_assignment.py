@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
-from support.problems import margins_from_scratch, small_problem, tied_problem
+from support.problems import margins_from_scratch, problem_of, small_problem, tied_problem
+from support.small import small_head
 
 from verale.bounds import Assignment, Simplex
+from verale.head import Box
 from verale.paradigms import ORDERS
-from verale.search.assignment import _Rivals, _Trials, explain_assignment
+from verale.search import assignment
+from verale.search.assignment import _Rivals, _Trials, explain_assignment, is_assigned_alone
+from verale.search.avoid import Avoid
 from verale.search.spatial import explain_spatial
+
+
+@pytest.fixture(params=[True, False], ids=["compiled", "tensors"])
+def machine_code(request, monkeypatch):
+    """With the search in machine code, and without."""
+    if not request.param:
+        monkeypatch.setattr(assignment, "is_available", lambda: False)
 
 
 def heaviest_left(problem, pairs):
@@ -28,7 +40,7 @@ def heaviest_left(problem, pairs):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed):
+def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed, machine_code):
     problem = small_problem("softmax", seed, images=6, patches=7)
     for image, explanation in enumerate(explain_assignment(problem, Assignment(problem.head), "rival")):
         one, pairs = problem.take([image]), explanation.pairs
@@ -42,7 +54,7 @@ def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(se
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("seed", range(4))
-def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order):
+def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order, machine_code):
     problem = small_problem("softmax", seed)
     for image, explanation in enumerate(explain_assignment(problem, Assignment(problem.head), order)):
         alone = margins_from_scratch(problem.take([image]), Simplex(problem.head), [explanation.pairs])[0]
@@ -50,7 +62,7 @@ def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order):
         assert all(price > 0 for prices in explanation.prices.values() for price in prices.values())
 
 
-def test_fewer_statements_than_under_simplex():
+def test_fewer_statements_than_under_simplex(machine_code):
     sizes = {Simplex: 0, Assignment: 0}
     for seed in range(4):
         problem = small_problem("softmax", seed, images=6, patches=7)
@@ -72,7 +84,7 @@ def test_only_the_patches_that_can_give_most_matter(seed):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_an_image_with_too_many_statements_is_given_up(order):
+def test_an_image_with_too_many_statements_is_given_up(order, machine_code):
     problem = small_problem("softmax", 0, images=1)
     (explanation,) = explain_assignment(problem, Assignment(problem.head), order)
     (given_up,) = explain_assignment(problem, Assignment(problem.head), order, [0.0])
@@ -80,7 +92,40 @@ def test_an_image_with_too_many_statements_is_given_up(order):
     assert explain_assignment(problem, Assignment(problem.head), order, [math.inf])[0].pairs == explanation.pairs
 
 
-def test_a_tie_gives_a_reason():
+def test_a_tie_gives_a_reason(machine_code):
     problem = tied_problem(softmax=True)
     (reason,) = explain_assignment(problem, Assignment(problem.head), "rival")
     assert isinstance(reason, str) and "stays open" in reason
+
+
+def test_both_searches_find_about_as_few_statements(monkeypatch):
+    sizes = []
+    for available in (True, False):
+        monkeypatch.setattr(assignment, "is_available", lambda available=available: available)
+        explained = [
+            each
+            for seed in range(8)
+            for problem in [small_problem("softmax", seed, images=6, patches=9)]
+            for each in explain_assignment(problem, Assignment(problem.head), "rival")
+        ]
+        assert all(each.minimal for each in explained)
+        sizes.append(sum(len(each.pairs) for each in explained))
+    assert 0 < sizes[0] <= 1.01 * sizes[1]
+
+
+@pytest.mark.parametrize("what", ["tolerance", "domain", "avoid"])
+def test_what_machine_code_does_not_know_is_searched_without_it(what):
+    """Intervals, masses with ranges of their own, and growth around what must not be stated."""
+    head = small_head("softmax", 1)
+    if what == "domain":
+        head = replace(head, domain=Box(-9, 9))
+    problem = problem_of(head, 0.001 if what == "tolerance" else 0.0, seed=1)
+    if what == "avoid":
+        problem = replace(problem, avoid=Avoid(prototypes=(3,)))
+    explained = explain_assignment(problem, Assignment(head), "rival")
+    found = [each for each in explained if not isinstance(each, str)]
+    assert found
+    for each in found:
+        assert (each.margins > 0).all()
+        assert what != "avoid" or all(k != 3 for _, k in each.pairs)
+    assert is_assigned_alone(head, Assignment(head)) == (what != "domain")
