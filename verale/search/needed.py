@@ -13,7 +13,7 @@ from verale.search.at_once import PatchRanges, range_without, ranges_from_scratc
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import chunks, proved_margins
 
-__all__ = ["inner_margins", "surely_needed", "without_doubtful"]
+__all__ = ["inner_margins", "not_surely_needed", "surely_needed", "without_doubtful"]
 
 _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
@@ -31,11 +31,18 @@ def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: 
         paradigm: how statements bound observables.
         explanations: for each image, its statements, in their order.
     """
+    return [not pairs for pairs in not_surely_needed(problem, paradigm, explanations)]
+
+
+def not_surely_needed(
+    problem: Problem, paradigm: ExactParadigm[Any], explanations: list[list[Pair]]
+) -> list[list[Pair]]:
+    """For each image, the statements that are not surely needed; see `surely_needed`."""
     inner = paradigm.inner()
     ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
     noise = _noise(problem).tolist()
     return [
-        _each_needed(
+        _not_needed(
             problem.take([image]), inner, pairs, ranges[image * problem.patches : (image + 1) * problem.patches], least
         )
         for image, (pairs, least) in enumerate(zip(explanations, noise, strict=True))
@@ -70,19 +77,20 @@ def without_doubtful(
     return left
 
 
-def _each_needed(
+def _not_needed(
     problem: Problem, inner: ExactParadigm[Any], pairs: list[Pair], ranges: Enclosure, noise: float
-) -> bool:
-    """Whether each statement of one image is needed, given (L, P) ranges from within."""
+) -> list[Pair]:
+    """The statements of one image that are not surely needed, given (L, P) ranges from within."""
     stated = problem.by_patch([pairs])
     pooled = pooling_of(problem.head).dropping(ranges)
+    found: list[Pair] = []
     for chunk in chunks(list(stated), lambda patch: len(stated[patch])):
         left_out, rows = ranges_without_each(problem, inner, {patch: stated[patch] for patch in chunk})
         patches = problem.index([patch for patch, _ in left_out])
         boxes = pooled.alone(patches, _with_actual(rows.range, problem.observed[patches]))
-        if not bool((problem.margins.lower(boxes[None])[0].amin(1) < -noise).all()):
-            return False
-    return True
+        surely = (problem.margins.lower(boxes[None])[0].amin(1) < -noise).tolist()
+        found += [pair for pair, needed in zip(left_out, surely, strict=True) if not needed]
+    return found
 
 
 def _with_actual(ranges: Enclosure, observed: Enclosure) -> Enclosure:

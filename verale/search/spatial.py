@@ -15,7 +15,7 @@ from verale.paradigms import ORDERS
 from verale.search import compiled
 from verale.search.at_once import ranges_from_scratch
 from verale.search.grow import Growth, grow
-from verale.search.needed import surely_needed, without_doubtful
+from verale.search.needed import not_surely_needed, surely_needed, without_doubtful
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
@@ -79,8 +79,8 @@ def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) ->
 def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialExplanation | str | None:
     """An explanation of the only image, or why it was given up; None if float64 without rounding does not give one.
 
-    The guard grows until the statements are proved. Statements that rounding may decide are dropped where rounded
-    bounds prove that they can be.
+    The guard grows until the statements are proved. Those that are not surely needed are dropped where rounded bounds
+    prove that they can be; if that leaves any, the search tries once to do without them.
     """
     from verale.search.compiled.statements import GUARDS, choose_statements
 
@@ -90,14 +90,35 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
             return None
         if chosen.failure:
             return chosen.failure
-        (explanation,) = _proved(problem, paradigm, [chosen.pairs], ranges_from_scratch)
-        if isinstance(explanation, str):
+        proved = _prove(problem, paradigm, chosen.pairs)
+        if proved is None:
             continue
-        if not explanation.minimal and chosen.doubtful:
-            pairs = without_doubtful(problem, paradigm, chosen.pairs, chosen.doubtful)
-            (fewer,) = _proved(problem, paradigm, [pairs], ranges_from_scratch)
-            explanation = explanation if isinstance(fewer, str) else fewer
+        explanation, doubtful = proved
+        if doubtful:
+            again = _prove(problem, paradigm, without_doubtful(problem, paradigm, explanation.pairs, doubtful))
+            if again is None or again[1]:
+                others = choose_statements(problem, paradigm, guard, math.inf, doubtful)
+                again = _prove(problem, paradigm, others.pairs) if others else None
+            if again is not None and not again[1]:
+                return again[0]
         return explanation
+    return None
+
+
+def _prove(problem: Problem, paradigm: Any, pairs: list[Pair]) -> tuple[SpatialExplanation, list[Pair]] | None:
+    """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
+    surely needed (none where that is not asked); None if a margin is not positive.
+
+    One statement after the other may prove what all at once just fail to.
+    """
+    for from_scratch in (ranges_from_scratch, rows_from_scratch):
+        (margins,) = proved_margins(problem, from_scratch(problem, paradigm, [pairs]))
+        if bool((margins > 0).all()):
+            doubtful: list[Pair] = []
+            if not problem.tolerance:
+                (doubtful,) = not_surely_needed(problem, paradigm, [pairs])
+            minimal = not problem.tolerance and not doubtful
+            return SpatialExplanation(_by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
     return None
 
 
@@ -120,26 +141,22 @@ def _explain_on_tensors(
         explanations = shrink(problem, paradigm, before, rows_from_scratch(problem, paradigm, before))
         if explanations == before:
             break
-    proved = _proved(problem, paradigm, explanations, rows_from_scratch)
-    return [growth.failure or each for growth, each in zip(growths, proved, strict=True)]
-
-
-def _proved(
-    problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]], from_scratch: Callable[..., Any]
-) -> list[SpatialExplanation | str]:
-    """For each image its statements with the margins that they alone prove; a reason if one is not positive.
-
-    What the search on tensors chose is proved by the rows by which it accepted every deletion.
-    """
-    margins = proved_margins(problem, from_scratch(problem, paradigm, explanations))
+    margins = proved_margins(problem, rows_from_scratch(problem, paradigm, explanations))
     needed = [False] * len(problem)
     if isinstance(paradigm, ExactParadigm) and not problem.tolerance:
         needed = surely_needed(problem, paradigm, explanations)
     return [
-        SpatialExplanation(_by_patch(pairs, paradigm.ordered or bool(problem.tolerance)), proved, minimal=every)
-        if bool((proved > 0).all())
-        else UNSETTLED
-        for pairs, proved, every in zip(explanations, margins, needed, strict=True)
+        growth.failure
+        or (
+            SpatialExplanation(
+                _by_patch(pairs, paradigm.ordered or bool(problem.tolerance)),
+                proved,
+                minimal=every,
+            )
+            if bool((proved > 0).all())
+            else UNSETTLED
+        )
+        for growth, pairs, proved, every in zip(growths, explanations, margins, needed, strict=True)
     ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from verale.bounds import Projection
 from verale.search.compiled.grow import GIVEN_UP, GROWN, grow_statements
-from verale.search.compiled.image import Booleans, Integers, image_arrays
+from verale.search.compiled.image import image_arrays
 from verale.search.compiled.shrink import shrink_statements
 from verale.search.grow import given_up
 from verale.search.problem import Pair, Problem
@@ -25,17 +26,15 @@ class ChosenStatements:
 
     Attributes:
         pairs: the statements.
-        doubtful: those among them whose deletion leaves a margin that rounding may decide, the greatest margin first.
         failure: why the search was given up; empty if it was not.
     """
 
     pairs: list[Pair]
-    doubtful: list[Pair]
     failure: str = ""
 
 
 def choose_statements(
-    problem: Problem, paradigm: Projection, guard: float, most: float, first: list[Pair] | None = None
+    problem: Problem, paradigm: Projection, guard: float, most: float, first: Sequence[Pair] = ()
 ) -> ChosenStatements | None:
     """Statements that entail the class of the only image and none of which can be left out, as far as float64 tells.
 
@@ -53,20 +52,10 @@ def choose_statements(
     room = min(problem.head.size, problem.head.depth) + 1
     end, statements = grow_statements(image, room, guard, float(most))
     if end == GIVEN_UP:
-        return ChosenStatements([], [], given_up(len(statements)))
+        return ChosenStatements([], given_up(len(statements)))
     if end != GROWN:
         return None
-    pairs = _pairs(statements)
-    early = np.array([pair in set(first or ()) for pair in pairs], dtype=np.bool_)
-    kept, left = shrink_statements(image, statements, early, not problem.tolerance, guard)
-    doubtful = np.flatnonzero(kept & (left > -guard))
-    doubtful = doubtful[np.argsort(-left[doubtful], kind="stable")]
-    return ChosenStatements(_chosen(pairs, kept), [pairs[index] for index in doubtful])
-
-
-def _pairs(statements: Integers) -> list[Pair]:
-    return [(patch, prototype) for patch, prototype in statements.tolist()]
-
-
-def _chosen(pairs: list[Pair], kept: Booleans) -> list[Pair]:
-    return [pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep]
+    pairs = [(patch, prototype) for patch, prototype in statements.tolist()]
+    early = np.array([pair in set(first) for pair in pairs], dtype=np.bool_)
+    kept, _ = shrink_statements(image, statements, early, not problem.tolerance, guard)
+    return ChosenStatements([pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep])
