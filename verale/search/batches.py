@@ -96,7 +96,9 @@ class ImageResult:
 
 
 class Batches:
-    """Images that are explained in lockstep, `size` of them at a time; the same batch gives the same bytes.
+    """Images that are explained `size` at a time, in lockstep unless they are searched one by one.
+
+    The same batch gives the same bytes; of images that are searched one by one, any batch does.
 
     Args:
         head, latents, options: see `explain`.

@@ -1,7 +1,8 @@
 """The search in machine code, image by image, in plain float64: it chooses statements and proves nothing.
 
-What it chooses is proved by `verale.search.spatial`, rounded outward, as what any other search chooses. Without numba,
-and for heads, paradigms and devices that it does not have, the search on tensors is used.
+What it chooses is proved by `verale.search.spatial`, rounded outward, as what any other search chooses. Only `duals`
+does arithmetic of proofs: sums whose error is bounded in any order. Without numba, and for heads, paradigms and devices
+that it does not have, the search on tensors is used.
 """
 
 from __future__ import annotations
