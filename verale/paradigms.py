@@ -28,8 +28,8 @@ class Paradigm:
         spatial: whether statements are about patches; otherwise they are about activations.
         geometries: the geometries it is defined for, as head files spell them.
         minimal: whether a certificate may claim that every statement is needed.
-        never_below: a paradigm for some of the same heads whose explanations are the smaller ones; for such a head,
-            this one need not be tried.
+        seldom_below: a paradigm for some of the same heads whose explanations are the smaller ones, nearly always or
+            always; for such a head, this one is not tried.
         one_patch: whether it is for images of one patch alone.
     """
 
@@ -37,7 +37,7 @@ class Paradigm:
     spatial: bool
     geometries: tuple[str, ...]
     minimal: bool = True
-    never_below: str | None = None
+    seldom_below: str | None = None
     one_patch: bool = False
 
 
@@ -45,9 +45,9 @@ PARADIGMS: dict[str, Paradigm] = {
     paradigm.name: paradigm
     for paradigm in (
         Paradigm("projection", True, ("euclidean", *_COSINES, "inner_product")),
-        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product"), False, never_below="projection"),
-        Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False, never_below="projection"),
-        Paradigm("simplex", True, ("softmax",), never_below="assignment"),
+        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product"), False, seldom_below="projection"),
+        Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False, seldom_below="projection"),
+        Paradigm("simplex", True, ("softmax",), seldom_below="assignment"),
         Paradigm("assignment", True, ("softmax",)),
         Paradigm("joint", True, ("euclidean", *_COSINES, "inner_product"), one_patch=True),
         Paradigm("sparse", False, ("softmax",)),

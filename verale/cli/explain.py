@@ -66,7 +66,7 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
 @click.option(
     "--order",
     metavar="NAME",
-    help="rival, or nearest: the published order. By default rival; under simplex and assignment the smaller of both.",
+    help="rival, or nearest: the published order. By default rival; under simplex the smaller of both.",
     **one_of(*ORDERS),
 )
 @click.option(

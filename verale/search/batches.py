@@ -170,7 +170,7 @@ def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -
     searches: dict[str, _Search] = {}
     refused: UsageError | None = None
     for name in worth_trying(head.geometry.kind, patches):
-        if PARADIGMS[name].never_below not in searches:
+        if PARADIGMS[name].seldom_below not in searches:
             try:
                 searches[name] = _Search.of(head, patches, name, options)
             except UsageError as error:

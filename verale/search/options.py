@@ -54,7 +54,7 @@ class SearchOptions:
             smallest explanation of each image, under whichever paradigm; None for the spatial paradigm with the
             smallest explanations.
         order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order); None
-            for `rival` and, under simplex and assignment, the smaller of both.
+            for `rival` and, under simplex, the smaller of both.
         device: where to compute.
         tolerance: how far intervals are widened outward. A number: to its multiples, in the units of the stated
             observable (0.01 gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least

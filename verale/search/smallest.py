@@ -60,12 +60,12 @@ class Kept:
 def worth_trying(geometry: str, patches: int) -> list[str]:
     """The paradigms of a geometry and images of so many patches, the more readable first.
 
-    Statements about activations come before statements about patches, and a paradigm before those that it is never
+    Statements about activations come before statements about patches, and a paradigm before those that it is seldom
     larger than.
     """
     return sorted(
         paradigms_of(geometry, patches),
-        key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].never_below is not None),
+        key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].seldom_below is not None),
     )
 
 

@@ -85,7 +85,7 @@ def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
         assert set(names) == set(paradigms_of(geometry, patches=1))
         assert [PARADIGMS[name].spatial for name in names] == sorted(PARADIGMS[name].spatial for name in names)
         for name in names:
-            smaller_one = PARADIGMS[name].never_below
+            smaller_one = PARADIGMS[name].seldom_below
             assert smaller_one is None or smaller_one not in names or names.index(smaller_one) < names.index(name)
 
 
