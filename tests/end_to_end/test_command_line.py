@@ -160,7 +160,7 @@ def test_the_most_severe_verdict_decides_and_one_bad_file_stops_nothing(folder):
         (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out",
           "{f}/certificates"), "--overwrite"),
         (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
-          "--paradigm", "guess"), "guess"),
+          "--paradigm", "simplex"), "'simplex'"),
         (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
           "--device", "abacus"), "abacus"),
         (("head", "import", "{f}", "-o", "{f}/h"), "model_arch.yml"),

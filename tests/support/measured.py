@@ -114,6 +114,18 @@ def _child(request: dict[str, object], out: int, err: int, start: int) -> None:
     os._exit(code if isinstance(code, int) else 0)
 
 
+def _compile() -> None:
+    """Have the search compiled, as it is in a user's second run: on a new machine the first one takes a minute."""
+    import torch
+
+    from verale.head import Euclidean, Head, Identity, LogRatio, Softmax
+    from verale.search.explain import explain
+
+    weight, patches = torch.eye(2, 3), torch.tensor([[[0.1, 0.2, 0.6], [0.3, 0.2, 0.4]]])
+    explain(Head(weight, Euclidean(), LogRatio(1e-4), prototypes=torch.eye(3)), patches)
+    explain(Head(weight, Softmax(), Identity()), patches)
+
+
 def _serve() -> None:
     import signal
     import tempfile
@@ -157,4 +169,5 @@ if __name__ == "__main__":
         os.environ.setdefault(name, "1")
     for name in _IMPORTS:
         import_module(name)
+    _compile()
     _serve()
