@@ -106,7 +106,7 @@ _FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("the log is not finished", "        log.finish(outcomes)\n", "        pass\n"),
         ("the log has the last outcome alone", "        outcomes.append(outcome)\n", "        outcomes = [outcome]\n"),
         ("a certificate need claim no instance", "minimality, entailment_only)", "minimality, True)"),
-        ("the latents are not read", "None if latents is None else read(latents", "None if True else read(latents"),
+        ("the latents are not read", "None if latents is None else latents_bytes(latents", "None if True else latents_bytes(latents"),
     ],
     "runs/auditor.py": [
         ("what cannot be read is proved", "return unusable(path.name, str(error), auditor.run)", 'return Outcome(unusable(path.name, str(error), auditor.run).record | {"exit_code": 0})'),
