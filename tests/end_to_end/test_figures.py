@@ -155,7 +155,7 @@ def test_what_the_page_says_of_them_is_so() -> None:
     rival, nearest = sizes["rival"], sizes["nearest"]
     assert f"{min(rival)} to {max(rival)} statements" in page and f"first {min(nearest)} to {max(nearest)}" in page
     pairs = list(zip(rival, nearest, strict=True))
-    assert (sum(a < b for a, b in pairs), sum(a == b for a, b in pairs)) == (7, 1)
+    assert (sum(a < b for a, b in pairs), sum(a == b for a, b in pairs)) == (8, 0)
     assert all(sizes["rival proved minimal"]) and all(sizes["nearest proved minimal"])
     unexplained = [sum(size is None for size in row) for row in numbers["tolerance"]["sizes"]]
     assert unexplained == [0] * (len(unexplained) - 1) + [1]
@@ -170,5 +170,6 @@ def test_what_the_page_says_of_them_is_so() -> None:
         assert all(low <= x <= high for x, (low, high) in zip(ranges["truth"], ranges[rule], strict=True))
     widths = {rule: [high - low for low, high in ranges[rule]] for rule in ("triangle", "hypersphere", "projection")}
     assert all(a < b for a, b in zip(widths["projection"], widths["hypersphere"], strict=True))
-    assert all(a < b for a, b in zip(widths["hypersphere"], widths["triangle"], strict=True))
+    shorter = [a < b for a, b in zip(widths["hypersphere"], widths["triangle"], strict=True)]
+    assert len(shorter) / 2 < sum(shorter) < len(shorter)
     assert ranges["hypersphere"][0][0] < ranges["triangle"][0][0]

@@ -23,6 +23,7 @@ RECORDS = ("tests/unit/runs/test_records.py",)
 LOG = ("tests/unit/runs/test_audit_log.py",)
 RUNS = ("tests/unit/runs/test_audit.py", "tests/unit/runs/test_processes.py", "tests/unit/cli/test_audit.py")
 RAY = ("tests/unit/ray/test_resume.py", "tests/unit/datasets/test_staging.py")
+ATTESTATION = ("tests/unit/runs/test_attestation.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 TESTS = {
     "runs/records.py": RECORDS,
@@ -30,7 +31,8 @@ TESTS = {
     "runs/audit.py": (*LOG, *RUNS),
     "runs/auditor.py": (*RUNS, *RAY),
     "runs/processes.py": RUNS,
-    "cli/audit.py": RUNS,
+    "cli/audit.py": (*RUNS, *ATTESTATION),
+    "runs/attestation.py": ATTESTATION,
     "ray/audit.py": (*RAY, "tests/unit/ray/test_pipeline.py"),
     "datasets/staging.py": RAY,
     "report/verdicts.py": REPORT,
@@ -120,8 +122,8 @@ _FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("processes have other options", "_auditor = FileAuditor(**asdict(options))", "_auditor = FileAuditor(options.head, options.latents)"),
     ],
     "cli/audit.py": [
-        ("the code of the last", "sys.exit(most_severe(codes))", "sys.exit(codes[-1])"),
-        ("the code is 0", "sys.exit(most_severe(codes))", "sys.exit(0)"),
+        ("the code of the last", "code = most_severe(codes)", "code = codes[-1]"),
+        ("the code is 0", "    sys.exit(code)\n", "    sys.exit(0)\n"),
         ("a folder without certificates is looked over", "            if not inside:\n", "            if False:\n"),
         ("what cannot be read has no code", "            codes.append(EXIT_UNUSABLE)\n", "            pass\n"),
         ("an outcome has no code", "                codes.append(outcome.exit_code)\n", "                codes.append(0)\n"),
@@ -131,6 +133,15 @@ _FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("the limit is the usual one", "LIMIT if limit is None else limit,", "LIMIT,"),
         ("a certificate need claim no instance", "LIMIT if limit is None else limit, entailment_only)", "LIMIT if limit is None else limit, True)"),
         ("what is taken from the log is not said", "    if reused:\n", "    if False:\n"),
+        ("what is not proved may be attested", "attestation is not None and code == 0:", "attestation is not None:"),
+        ("a log with verdicts may be attested", "if attestation is not None and audit_log is not None:", "if False:"),
+    ],
+    "runs/attestation.py": [
+        ("a verdict that is not PROVED is attested", "            _require_proved_now(outcome)\n", "            pass\n"),
+        ("a verdict from a log is attested", "    if outcome.reused:\n", "    if False:\n"),
+        ("two checkers are one", "policy != policies[0] for policy in policies", "False for policy in policies"),
+        ("a file may change", "if subjects.setdefault(name, subject) != subject:", "if not subjects.setdefault(name, subject):"),
+        ("a claim of one is a property of all", "if all(_is_proved(r, claim)", "if any(_is_proved(r, claim)"),
     ],
     "ray/audit.py": [
         ("records need not be of this run", '    if any(record["run"] != run for record in records):\n        return False\n', ""),
