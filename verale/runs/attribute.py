@@ -182,7 +182,8 @@ def attribute(
     """Find several subset-minimal explanations of one image, and count what stands in them.
 
     Args:
-        head_path, latents_path: paths.
+        head_path: the head file.
+        latents_path: the latents file.
         image: its number in the latents.
         count: how many explanations.
         paradigm: one of `verale.search.several.SEVERAL` that the head has.
