@@ -72,14 +72,24 @@ def steps(page: str) -> Iterator[tuple[str, str]]:
             yield f"python -c {shlex.quote(text)}", following[1] if following[0] == "text" else ""
 
 
+COMPILED = re.compile(r"^(WARNING: )?the search is compiled, which may take a minute; it is kept in .*\n", re.MULTILINE)
+"""Who runs the first search of all on a machine is told so; the pages do not show it."""
+
+
 def told(printed: str) -> re.Pattern[str]:
     """`...` stands for anything."""
     return re.compile(re.escape(printed).replace(re.escape("..."), ".*"), re.DOTALL)
 
 
 @pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """What a reader has: a clone, with what a page takes for granted, and `verale` and `python` that are those here."""
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a reader has: a clone, with what a page takes for granted, and `verale` and `python` that are those here.
+
+    It has the same path in all tests of a process: numba compiles anew what lies elsewhere.
+    """
+    tmp_path = tmp_path_factory.getbasetemp() / "clone"
+    shutil.rmtree(tmp_path, ignore_errors=True)
+    tmp_path.mkdir()
     for name in CLONE:
         source = ROOT / name
         ignored = shutil.ignore_patterns("__pycache__")
@@ -184,6 +194,7 @@ def expect_what_stands_there(page: str, run: Run) -> None:
         output = re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
         assert "Traceback" not in output, f"{command}{output}"
         assert printed or done.returncode == 0, f"{command}{output}"
+        output = COMPILED.sub("", output)
         assert not printed or told(printed).fullmatch(output), f"{command}{output}"
         before = done.returncode
 

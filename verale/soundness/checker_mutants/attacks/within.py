@@ -110,6 +110,11 @@ def _by_hand(module: Import, own: Any) -> str:
     outside = certificate.PatchStatement(0, 0, Fraction(5), Fraction(6))  # in space, but not in the domain
     if module("rules.quadratic").QuadraticRule(space).within([outside]) is not None:
         return "a distance outside the domain"
+    free = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], domain=files.domain(None, None))
+    space = module("rules.space").Space(read(free), own)
+    away = module("rules.quadratic").QuadraticRule(space).within([certificate.PatchStatement(0, 0, Fraction(1), None)])
+    if away is None or away.upper is not None:
+        return "a distance that has no upper end"
     space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
     within = module("rules.simplex").Simplex(space).within
     for stated in ([(0.75, 1.0), (0.5, 1.0)], [(0.0, 0.25), (0.0, 0.25)], [(-1.0, -0.5)], [(0.5, 0.25)]):
