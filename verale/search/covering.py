@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +16,7 @@ from torch import Tensor
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
 
-__all__ = ["Covering"]
+__all__ = ["Covering", "without_printing"]
 
 _LOWER, _UPPER = 20, 6
 """So many statements are considered for each lower and each upper end."""
@@ -23,7 +27,7 @@ _SLIGHT, _NOTHING = 2e-3, 1e-5
 that counts."""
 _NODES = 200
 """Of the tree that the search for integers visits; a limit of time would make results depend on the machine. There is
-no presolving, and every y is an integer too: else HiGHS sometimes prints a line when it mends a solution."""
+no presolving, and every y is an integer too, so that HiGHS seldom has to mend a solution."""
 _SMALL = 1000
 """With so many columns the simplex method is faster than interior points."""
 
@@ -112,13 +116,14 @@ class Covering:
 
         if not self.rivals:
             return otherwise
-        result = milp(
-            self._costs,
-            constraints=LinearConstraint(self._matrix, ub=self._limits),
-            integrality=np.ones(self.size + len(self.columns)),
-            bounds=Bounds(0, 1),
-            options={"node_limit": _NODES, "presolve": False},
-        )
+        with without_printing():
+            result = milp(
+                self._costs,
+                constraints=LinearConstraint(self._matrix, ub=self._limits),
+                integrality=np.ones(self.size + len(self.columns)),
+                bounds=Bounds(0, 1),
+                options={"node_limit": _NODES, "presolve": False},
+            )
         return otherwise if result.x is None else torch.from_numpy(result.x[: self.size].round())
 
     @property
@@ -143,3 +148,25 @@ class Covering:
         once = csr_array((ones, (groups, each)))
         stated = csr_array((-ones, (each, self.columns)), shape=(count, self.size))
         return block_array([covered, [None, once], [stated, csr_array((ones, (each, each)))]], format="csr")
+
+
+@contextmanager
+def without_printing() -> Iterator[None]:
+    """What C code prints on this process's stdout goes nowhere.
+
+    HiGHS prints a line when it mends a solution, whatever it is told, among what a command prints for programs.
+    """
+    if os.name != "posix":
+        yield
+        return
+    flush = ctypes.CDLL(None).fflush
+    flush(None)
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        flush(None)
+        os.dup2(kept, 1)
+        os.close(kept)

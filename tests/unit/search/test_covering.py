@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from itertools import combinations
 
 import pytest
@@ -11,7 +12,7 @@ from support.problems import small_problem
 from verale.bounds import activation_range
 from verale.bounds.lipschitz import Lipschitz
 from verale.rounding import Enclosure
-from verale.search.covering import Covering
+from verale.search.covering import Covering, without_printing
 
 
 def fewest(margins, box, table) -> int:
@@ -60,3 +61,13 @@ def test_what_cannot_be_covered():
     assert covering.relaxed() is None
     x = torch.ones(len(box.lower))
     assert covering.solved(x) is x
+
+
+def test_what_a_library_prints_is_not_among_what_we_print(capfd):
+    library = ctypes.CDLL(None)
+    library.puts(b"before")
+    with without_printing():
+        library.puts(b"a line of HiGHS")
+    library.puts(b"after")
+    library.fflush(None)
+    assert capfd.readouterr().out == "before\nafter\n"
