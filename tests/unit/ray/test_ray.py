@@ -73,7 +73,7 @@ def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, wo
 def test_the_commands(given, tmp_path, workers):
     head = ["--head", given.head, "--latents", given.latents]
     out, report, with_ray = str(tmp_path / "out"), str(tmp_path / "report.parquet"), ["--engine", "ray", "--workers"]
-    arguments = [*head, "--out", out, "--batch", "4", *with_ray, "1"]
+    arguments = [*head, "--out", out, "--paradigm", "projection", "--batch", "4", *with_ray, "1"]
     done = CliRunner().invoke(explain_command, arguments, catch_exceptions=False)
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == f"40 of 40 images have a certificate in {out}/certificates.parquet\n"
