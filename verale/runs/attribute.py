@@ -21,8 +21,8 @@ from verale.certificate import (
 )
 from verale.checker import Auditor, HeadError, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name, certificates_in, read, require_writable, write_atomically
-from verale.runs.folder import HEAD, LATENTS, locked
+from verale.files import certificate_name, read
+from verale.runs.folder import HEAD, LATENTS, require_room, write_results
 from verale.runs.table import csv_line
 from verale.version import __version__
 
@@ -326,26 +326,13 @@ def write_attribution(
     Raises:
         InputError: a folder that cannot be written, or that holds certificates already.
     """
-    with locked(directory):
-        require_empty(directory, overwrite)
-        for path in (directory / JSON, *certificates_in(directory), *(directory / name for name in ATTRIBUTION)):
-            path.unlink(missing_ok=True)
-        write_atomically(directory / HEAD, read(head, "a head file (safetensors)"))
-        write_atomically(directory / LATENTS, _file_of(attribution.latents))
-        for each, certificate in zip(attribution.explanations, attribution.certificates, strict=True):
-            write_atomically(directory / each.certificate, certificate.to_bytes())
-        write_atomically(directory / TABLE, attribution.to_csv())
-        write_atomically(directory / PAGE, page)
-        write_atomically(directory / JSON, attribution.to_json())
+    listed = zip(attribution.explanations, attribution.certificates, strict=True)
+    files = {HEAD: read(head, "a head file (safetensors)"), LATENTS: _file_of(attribution.latents)}
+    files |= {each.certificate: certificate.to_bytes() for each, certificate in listed}
+    files |= {TABLE: attribution.to_csv(), PAGE: page, JSON: attribution.to_json()}
+    write_results(directory, (*ATTRIBUTION, HEAD, LATENTS), files, overwrite)
 
 
 def require_empty(directory: Path, overwrite: bool = False) -> None:
-    """Raise InputError unless an attribution can be written to the folder. What it would replace is in its way, unless
-    it may be replaced. Call this before long work, too."""
-    require_writable(directory / JSON)
-    if overwrite:
-        return
-    there = [path.name for path in certificates_in(directory)]
-    there += [name for name in (*ATTRIBUTION, HEAD, LATENTS) if (directory / name).exists()]
-    if there:
-        raise InputError(directory, f"holds {there[0]} already; choose another --out, or say --overwrite")
+    """Raise InputError unless an attribution can be written to the folder (`verale.runs.folder.require_room`)."""
+    require_room(directory, (*ATTRIBUTION, HEAD, LATENTS), overwrite)

@@ -10,16 +10,33 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, certificate_name, certificates_in, read, write_atomically
+from verale.files import (
+    CERTIFICATE_SUFFIX,
+    certificate_name,
+    certificates_in,
+    read,
+    require_writable,
+    write_atomically,
+)
 from verale.runs.table import TABLE, Explained, csv_lines, read_table
 
-__all__ = ["HEAD", "LATENTS", "RUN_FILE", "SOURCE", "RunFolder", "locked", "require_free"]
+__all__ = [
+    "HEAD",
+    "LATENTS",
+    "RUN_FILE",
+    "SOURCE",
+    "RunFolder",
+    "locked",
+    "require_free",
+    "require_room",
+    "write_results",
+]
 
 RUN_FILE = "run.json"
 """Which run the folder holds."""
@@ -34,6 +51,41 @@ def require_free(directory: Path, holds: str = "certificates") -> None:
     """Raise InputError if a run's results are in the folder already."""
     if certificates_in(directory) or (directory / TABLE).exists() or (directory / RUN_FILE).exists():
         raise InputError(directory, f"holds {holds} already; {_REMEDY}")
+
+
+def require_room(directory: Path, names: Sequence[str], overwrite: bool = False) -> None:
+    """Raise InputError unless files of these names, and certificates, can be written to the folder. What they would
+    replace is in their way, unless it may be replaced. Call this before long work, too."""
+    require_writable(directory / names[0])
+    if overwrite:
+        return
+    there = [path.name for path in certificates_in(directory)]
+    there += [name for name in names if (directory / name).exists()]
+    if there:
+        raise InputError(directory, f"holds {there[0]} already; {_REMEDY}")
+
+
+def write_results(directory: Path, names: Sequence[str], files: Mapping[str, bytes], overwrite: bool = False) -> None:
+    """Write results that are no run: certificates, and files of certain names. Each file is whole or not there.
+
+    The first of the names is removed first and written last: where it is, all the others are there too.
+
+    Args:
+        directory: the folder.
+        names: of the files beside the certificates.
+        files: by name, their bytes and those of the certificates.
+        overwrite: whether to remove other results that are there.
+
+    Raises:
+        InputError: a folder that cannot be written, or that holds results already.
+    """
+    with locked(directory):
+        require_room(directory, names, overwrite)
+        own = [directory / name for name in names if name not in (HEAD, LATENTS)]  # those may be what was read
+        for path in (*own[:1], *certificates_in(directory), *own[1:]):
+            path.unlink(missing_ok=True)
+        for name in sorted(files, key=lambda name: name == names[0]):
+            write_atomically(directory / name, files[name])
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Verdict, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name, certificates_in, read, require_writable, write_atomically
-from verale.runs.folder import HEAD, locked
+from verale.files import certificate_name, read
+from verale.runs import folder
+from verale.runs.folder import HEAD, write_results
 from verale.runs.table import csv_line
 from verale.version import __version__
 
@@ -329,25 +330,13 @@ def write_rules(directory: Path, rules: RuleList, page: bytes, head: str, overwr
     Raises:
         InputError: a folder that cannot be written, or that holds certificates already.
     """
-    with locked(directory):
-        require_room(directory, overwrite)
-        for path in (directory / JSON, *certificates_in(directory), *(directory / name for name in RULES)):
-            path.unlink(missing_ok=True)
-        write_atomically(directory / HEAD, read(head, "a head file (safetensors)"))
-        for rule, certificate in zip(rules.rules, rules.certificates, strict=True):
-            write_atomically(directory / rule.certificate, certificate.to_bytes())
-        write_atomically(directory / TABLE, rules.to_csv())
-        write_atomically(directory / PAGE, page)
-        write_atomically(directory / JSON, rules.to_json())
+    listed = zip(rules.rules, rules.certificates, strict=True)
+    files = {HEAD: read(head, "a head file (safetensors)")}
+    files |= {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
+    files |= {TABLE: rules.to_csv(), PAGE: page, JSON: rules.to_json()}
+    write_results(directory, (*RULES, HEAD), files, overwrite)
 
 
 def require_room(directory: Path, overwrite: bool = False) -> None:
-    """Raise InputError unless a rule list can be written to the folder. What it would replace is in its way, unless it
-    may be replaced. Call this before long work, too."""
-    require_writable(directory / JSON)
-    if overwrite:
-        return
-    there = [path.name for path in certificates_in(directory)]
-    there += [name for name in (*RULES, HEAD) if (directory / name).exists()]
-    if there:
-        raise InputError(directory, f"holds {there[0]} already; choose another --out, or say --overwrite")
+    """Raise InputError unless a rule list can be written to the folder (`verale.runs.folder.require_room`)."""
+    folder.require_room(directory, (*RULES, HEAD), overwrite)

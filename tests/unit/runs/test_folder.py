@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from verale.errors import InputError
-from verale.runs.folder import RUN_FILE, RunFolder, locked, require_free
+from verale.runs import folder as module
+from verale.runs.folder import HEAD, RUN_FILE, RunFolder, locked, require_free, write_results
 from verale.runs.table import TABLE, Explained, read_table
 
 RUN = {"head": "a", "images": 2}
@@ -26,6 +27,30 @@ def test_a_folder_is_locked_once(tmp_path) -> None:
         again.__enter__()
     with locked(tmp_path / "new"):
         pass
+
+
+def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
+    """An interruption at any file leaves the first one unwritten, and nothing removes a head."""
+    names = ("index.json", "table.csv", HEAD)
+    files = {"index.json": b"{}", HEAD: b"h", "000000.ale.json": b"c", "table.csv": b"t"}
+    write_results(tmp_path, names, files | {"000001.ale.json": b"d"})
+    with pytest.raises(InputError, match=r"holds 000000\.ale\.json already"):
+        write_results(tmp_path, names, files)
+    write = module.write_atomically
+
+    def interrupted(path, data) -> None:
+        if path.name == last:
+            raise KeyboardInterrupt
+        write(path, data)
+
+    monkeypatch.setattr(module, "write_atomically", interrupted)
+    for last in (HEAD, "000000.ale.json", "table.csv", "index.json"):
+        with pytest.raises(KeyboardInterrupt):
+            write_results(tmp_path, names, files, overwrite=True)
+        assert (tmp_path / HEAD).read_bytes() == b"h" and not (tmp_path / "index.json").exists()
+    last = ""
+    write_results(tmp_path, names, files, overwrite=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
 def test_rows_count_once_they_are_in_the_table(tmp_path) -> None:
