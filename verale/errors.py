@@ -5,7 +5,16 @@ A message says what is wrong, what was expected and what to do about it.
 
 from __future__ import annotations
 
-__all__ = ["CertificateError", "HeadError", "InputError", "LatentsError", "UsageError", "VeraleError", "first_line"]
+__all__ = [
+    "CertificateError",
+    "HeadError",
+    "InputError",
+    "LatentsError",
+    "UsageError",
+    "VeraleError",
+    "first_line",
+    "with_article",
+]
 
 
 class VeraleError(Exception):
@@ -55,3 +64,8 @@ class UsageError(VeraleError):
 def first_line(error: object) -> str:
     """The first line of an error's message, or its type if it has no message: messages of verale are one line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def with_article(name: str) -> str:
+    """A type's name as a message has it: `a Tensor`, `an ndarray`."""
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from verale.errors import HeadError, LatentsError, UsageError
+from verale.errors import HeadError, LatentsError, UsageError, with_article
 
 __all__ = [
     "described",
@@ -41,7 +41,7 @@ def described(value: object) -> str:
     name = type(value).__name__
     if isinstance(value, nn.Module):
         return f"a module ({name})"
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    return with_article(name)
 
 
 def shortened(path: str | PathLike[Any]) -> str:

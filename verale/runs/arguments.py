@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from verale.certificate import Certificate
-from verale.errors import HeadError, InputError, UsageError
+from verale.errors import HeadError, InputError, UsageError, with_article
 from verale.files import read
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) ->
         remedy = "its image has none; go on where result.size is None"
     elif isinstance(certificate, list | tuple):
         remedy = "give one after the other"
-    found = "None" if certificate is None else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    found = "None" if certificate is None else with_article(name)
     raise UsageError(f"certificate is {found}, expected a verale.Certificate or the path of its file: {remedy}")
 
 
