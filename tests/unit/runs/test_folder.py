@@ -36,19 +36,19 @@ def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
     write_results(tmp_path, names, files | {"000001.ale.json": b"d"})
     with pytest.raises(InputError, match=r"holds 000000\.ale\.json already"):
         write_results(tmp_path, names, files)
-    write = module.write_atomically
+    write, stop = module.write_atomically, {"at": ""}
 
     def interrupted(path, data) -> None:
-        if path.name == last:
+        if path.name == stop["at"]:
             raise KeyboardInterrupt
         write(path, data)
 
     monkeypatch.setattr(module, "write_atomically", interrupted)
-    for last in (HEAD, "000000.ale.json", "table.csv", "index.json"):
+    for stop["at"] in (HEAD, "000000.ale.json", "table.csv", "index.json"):
         with pytest.raises(KeyboardInterrupt):
             write_results(tmp_path, names, files, overwrite=True)
         assert (tmp_path / HEAD).read_bytes() == b"h" and not (tmp_path / "index.json").exists()
-    last = ""
+    stop["at"] = ""
     write_results(tmp_path, names, files, overwrite=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
