@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from verale.certificate.words import NOT_PROVED, below
 from verale.report.grid import grid_of_image
 from verale.report.page_check import csp_digest
+from verale.report.templates import joined, percent, template
 from verale.version import __version__
 
 if TYPE_CHECKING:
-    from jinja2 import Template
-
     from verale.head import Head
     from verale.runs.attribute import Attribution, Share
 
@@ -67,11 +62,11 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
         head: its head.
         pictures: of prototypes, by number, as data URIs.
     """
-    style = _style()
+    style = joined(_STYLES)
     bars = {kind: [_bar(each, found, pictures) for each in found.of(kind)] for kind in ("prototype", "patch")}
     clauses = [_bar(each, found, {}) for kind in ("ceiling", "floor") for each in found.of(kind)]
     sizes = sorted(each.size for each in found.explanations)
-    text = _template().render(
+    text = template("attribution.html").render(
         version=__version__,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         style=style,
@@ -105,8 +100,8 @@ def _bar(each: Share, found: Attribution, pictures: dict[int, str]) -> _Bar:
 
 
 def _words(count: int, total: int) -> str:
-    """A count and its share, rounded down: it is 100 % only if it is all."""
-    return f"{count} of {total} ({1000 * count // total / 10:.1f} %)"
+    """A count and its share."""
+    return f"{count} of {total} ({percent(count, total)})"
 
 
 def _maps(found: Attribution, head: Head) -> list[_Map]:
@@ -131,15 +126,3 @@ def _maps(found: Attribution, head: Head) -> list[_Map]:
         _Map("Share. Full colour: in all explanations; none: in no explanation.", *shape, by_share, grid.assumed),
         _Map(f"Statements. Full colour: {most:.1f} an explanation.", *shape, by_statements, grid.assumed),
     ]
-
-
-def _style() -> str:
-    folder = files("verale.report") / "page_files"
-    return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in _STYLES)
-
-
-@cache
-def _template() -> Template:
-    loader = PackageLoader("verale.report", "page_files")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
-    return environment.get_template("attribution.html")

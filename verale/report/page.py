@@ -7,10 +7,8 @@ import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verale.certificate.words import NOT_PROVED
 from verale.checker.certificate import Certificate
@@ -23,11 +21,9 @@ from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest, deflated
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
+from verale.report.templates import joined, template
 from verale.report.thumbnails import Thumbnails, Window, window_of
 from verale.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 __all__ = ["Limits", "page"]
 
@@ -107,9 +103,9 @@ def page(
         "grid": _common_grid(collection),
         "check": None if checking is None else {"sha256": checking.sha256},
     }
-    style, script = _joined(_STYLES), _joined(_SCRIPTS)
+    style, script = joined(_STYLES), joined(_SCRIPTS)
     scripts = [_csp_digest(script), *([] if checking is None else [checking.csp_digest])]
-    text = _template().render(
+    text = template("page.html").render(
         title=title,
         prototypes=vocabulary.of_prototypes(collection),
         pictures=bool(collection.pictures),
@@ -128,20 +124,6 @@ def page(
         **overview(collection),
     )
     return text.encode("utf-8", "replace")
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("verale.report", "page_files")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
-    return environment.get_template("page.html")
-
-
-def _joined(names: tuple[str, ...]) -> str:
-    folder = files("verale.report") / "page_files"
-    return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 def _csp_digest(text: str) -> str:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.words import NOT_PROVED, below
 from verale.report.images import prototype_pictures
 from verale.report.page_check import csp_digest
+from verale.report.templates import joined, percent, template
 from verale.report.thumbnails import Window, thumbnail
 from verale.rules.words import bounds_in_words
 from verale.version import __version__
 
 if TYPE_CHECKING:
-    from jinja2 import Template
-
     from verale.runs.rules import Rule, RuleList, RuleSet
 
 __all__ = ["page", "pictures_in"]
@@ -58,10 +53,10 @@ def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
     Args:
         pictures: of prototypes, by number, as data URIs.
     """
-    style = _style()
+    style = joined(_STYLES)
     shown = [_shown(rule, each, pictures, rules) for rule, each in zip(rules.rules, rules.certificates, strict=True)]
     sets = [("Fitted to", rules.fitted), *([] if rules.held_out is None else [("Held out", rules.held_out)])]
-    text = _template().render(
+    text = template("rules.html").render(
         version=__version__,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         style=style,
@@ -96,17 +91,5 @@ def _numbers(each: RuleSet) -> tuple[str, str, str]:
 
 
 def _share(part: int, whole: int) -> str:
-    """A count and its share, rounded down: it is 100 % only if it is all."""
-    return f"{part:,} ({1000 * part // whole / 10:.1f} %)"
-
-
-def _style() -> str:
-    folder = files("verale.report") / "page_files"
-    return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in _STYLES)
-
-
-@cache
-def _template() -> Template:
-    loader = PackageLoader("verale.report", "page_files")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
-    return environment.get_template("rules.html")
+    """A count and its share."""
+    return f"{part:,} ({percent(part, whole)})"
