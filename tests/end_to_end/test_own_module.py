@@ -297,7 +297,7 @@ def test_a_head_can_be_given_instead_of_an_architecture(tmp_path):
         ({"images": {"a": 1}}, UsageError, "images is a dict, expected a tensor"),
         ({"images": "nowhere", "preprocess": to_tensor}, InputError, "no such folder"),
         ({"options": {"domain": verale.Box(0, 0.1)}}, HeadError, "'domain': .* outside the head's domain"),
-        ({"network": OwnNetwork().state_dict()}, UsageError, "model is a OrderedDict, expected a torch module"),
+        ({"network": OwnNetwork().state_dict()}, UsageError, "model is an OrderedDict, expected a torch module"),
         ({"paradigm": "topk"}, UsageError, "'topk' is unknown"),
     ],
 )

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from verale.errors import LatentsError, UsageError
 from verale.head import described, tensor_of
 
-__all__ = ["capture", "capture_and_run", "in_float32"]
+__all__ = ["capture", "capture_and_run", "in_float32", "require_module"]
 
 
 def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor:
@@ -41,8 +41,7 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
 
 def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> tuple[Tensor, Any]:
     """What `capture` returns, and the model's own output for the same inputs. Raises as `capture` does."""
-    if not isinstance(model, nn.Module):
-        raise UsageError(f"model is {described(model)}, expected a torch module: write capture(model, layer, images)")
+    require_module(model, "capture(model, layer, images)")
     modules = dict(model.named_modules())
     if layer not in modules:
         near = get_close_matches(layer, modules, n=5) or [name for name in modules if name and "." not in name]
@@ -71,6 +70,12 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
     latents = [_latents(layer, output) for _, output in outputs]
     joined = latents[0] if calls == 1 else torch.cat([_patches(each) for each in latents], dim=1)
     return joined, returned
+
+
+def require_module(model: object, call: str) -> None:
+    """Raise UsageError, which says what to write instead, unless this is a torch module."""
+    if not isinstance(model, nn.Module):
+        raise UsageError(f"model is {described(model)}, expected a torch module: write {call}")
 
 
 @contextmanager

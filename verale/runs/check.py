@@ -199,10 +199,9 @@ def forward(
     """Latents and logits of batches of images, computed in float32 proper. Raises as `check` does."""
     import torch
 
-    from verale.adapters.latents import capture_and_run, in_float32
+    from verale.adapters.latents import capture_and_run, in_float32, require_module
 
-    if not isinstance(model, torch.nn.Module):
-        raise UsageError(f"model is a {type(model).__name__}, expected a torch module, whose layer is named next")
+    require_module(model, "verale.check(head, model, layer, images)")
     parameter = next((each for each in model.parameters() if each.is_floating_point()), None)
     if parameter is not None and parameter.dtype not in (torch.float32, torch.float64):
         raise UsageError(f"the model computes in {parameter.dtype}, expected float32: call model.float() first")

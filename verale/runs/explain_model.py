@@ -131,12 +131,10 @@ def explain_model(
     Soundness: certificates are about the head. That the head is the model's is compared on these images, within what
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
-    from torch.nn import Module
-
+    from verale.adapters.latents import require_module
     from verale.search import SearchOptions
 
-    if not isinstance(model, Module):
-        raise UsageError(f"model is a {type(model).__name__}, expected a torch module")
+    require_module(model, "verale.explain_model(model, layer, images, out=...)")
     found = replace(_head(model, arch, dict(options or {}), head), _digest=None)
     if class_names is not None:
         found = replace(found, labels=tuple(map(str, class_names)))
