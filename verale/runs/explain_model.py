@@ -199,6 +199,7 @@ def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Hea
     """The head: given, or taken from the model. Raises UsageError, HeadError."""
     from verale.adapters import ARCHITECTURES, head_of
     from verale.adapters.cabrnet.memory import head_of_model, is_cabrnet
+    from verale.adapters.published import fitting
 
     if head is not None:
         if arch is not None or options:
@@ -210,25 +211,16 @@ def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Hea
         raise UsageError(f"options are given ({', '.join(options)}), expected arch=... too")
     if is_cabrnet(model):
         return head_of_model(model)
-    fitting = [repr(name) for name in ARCHITECTURES if _fits(name, model)]
-    hint = (
-        f": its tensors fit {' or '.join(fitting)}" if fitting else f", one of {', '.join(ARCHITECTURES)}, or head=..."
-    )
+    state = model.state_dict()
+    names = [repr(name) for name in fitting(state)] if state else []
+    hint = f": its tensors fit {' or '.join(names)}" if names else f", one of {', '.join(ARCHITECTURES)}, or head=..."
     raise UsageError(f"arch is missing, expected the architecture of the model's tensors{hint}")
-
-
-def _fits(arch: str, model: nn.Module) -> bool:
-    from verale.adapters import head_of
-
-    try:
-        head_of(arch, model.state_dict())
-    except (HeadError, UsageError):
-        return False
-    return True
 
 
 def _labels(images: ModelImages, labels: Sequence[int] | None, head: Head) -> tuple[list[int] | None, list[str] | None]:
     """True classes, given or from subfolders, and the classes' names if these are subfolders. Raises LatentsError."""
+    from verale.head import require_labels
+
     names = images.names if isinstance(images, ImageFiles) else []
     folders = class_folders(names, head.classes)
     if labels is None:
@@ -236,11 +228,7 @@ def _labels(images: ModelImages, labels: Sequence[int] | None, head: Head) -> tu
         if names and all(name.split("/")[0] in classes for name in names):
             return labels_of(names, classes), None
         return (None, None) if folders is None else (labels_of(names, folders), folders)
-    known = [int(label) for label in labels]
-    if len(known) != len(images):
-        raise LatentsError(
-            f"there are {len(known)} labels for {len(images)} images: give one label for each image, or none at all"
-        )
+    known = require_labels(labels, len(images))
     for index, label in enumerate(known):
         if not 0 <= label < head.classes:
             raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {head.classes - 1}")
