@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,74 +21,85 @@ from torch import fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
 from torch.nn import functional
 
-from verale.errors import InputError
+from verale.adapters.fields import Axis, ReceptiveFields
+from verale.errors import InputError, first_line
 
 __all__ = ["ReceptiveFields", "receptive_fields"]
 
 _Interval = tuple[int, int]
 """First pixel, and the one after the last; of padding alone the first is not before the other."""
-_Axis = tuple[_Interval, ...]
-"""For every row, or every column, the pixels that it depends on."""
 
 
-@dataclass(frozen=True)
-class ReceptiveFields:
-    """The receptive field of every patch.
-
-    Attributes:
-        rows, columns: for each row, and each column, of the latent grid the first of its pixels, and the one after the
-            last.
-        size: (H, W) of the image, in pixels of the network's input.
-        unknown: the modules and functions whose every output is taken to depend on the whole image.
-    """
-
-    rows: _Axis
-    columns: _Axis
-    size: tuple[int, int]
-    unknown: tuple[str, ...]
-
-    def box(self, row: int, column: int) -> tuple[int, int, int, int]:
-        """Of a patch: left, top, right, bottom, the latter two outside."""
-        (top, bottom), (left, right) = self.rows[row], self.columns[column]
-        return left, top, right, bottom
-
-    @property
-    def whole(self) -> bool:
-        """Whether every patch depends on the whole image."""
-        height, width = self.size
-        return set(self.rows) == {(0, height)} and set(self.columns) == {(0, width)}
-
-
-def receptive_fields(network: nn.Module, size: tuple[int, int], channels: int = 3) -> ReceptiveFields:
+def receptive_fields(
+    network: nn.Module, size: tuple[int, int], channels: int = 3, layer: str | None = None
+) -> ReceptiveFields:
     """Follow the receptive fields through a network from images (N, C, H, W) to latents (N, D, h, w).
 
     Args:
-        network: in eval mode; in training, batch normalisation lets every pixel matter.
+        network: in eval mode; in training, batch normalisation lets every pixel matter. It is unchanged afterwards.
         size: (H, W) of its input.
         channels: C.
+        layer: the layer whose first output the latents are, a name of `network.named_modules()`; what comes after it is
+            not looked at. By default the latents are the network's own output.
 
     Raises:
         InputError: the network cannot be traced, or does not give latents (N, D, h, w).
     """
+    name = type(network).__name__
     if any(module.training for module in network.modules()):
-        raise InputError(type(network).__name__, "is in training mode, where images of a batch mix; call .eval()")
+        raise InputError(name, "is in training mode, where images of a batch mix; call .eval()")
     parameter = next(network.parameters(), torch.zeros(()))
     image = torch.zeros(1, channels, *size, dtype=parameter.dtype, device=parameter.device)
     try:
+        traced = _traced(network, None if layer is None else network.get_submodule(layer))
         with torch.no_grad():
-            network(image)  # what does not run is told in one line; below it would print a traceback
-        traced = fx.symbolic_trace(nn.Sequential(network))  # one layer alone would be taken apart otherwise
-        with torch.no_grad():
+            traced(image)  # what does not run is told in one line; below it would print a traceback
             ShapeProp(traced).propagate(image)
     except Exception as error:  # whatever a network's own code raises
-        raise InputError(type(network).__name__, f"cannot be traced ({type(error).__name__}: {error})") from error
+        raise InputError(name, f"cannot be traced ({type(error).__name__}: {first_line(error)})") from error
     follower = _Follower(traced, size)
     for node in traced.graph.nodes:
         follower.follow(node)
     found = follower.fields.get(follower.result)
     if found is None:
-        raise InputError(type(network).__name__, "does not give latents (N, D, h, w), so there is no grid of patches")
+        raise InputError(name, "does not give latents (N, D, h, w), so there is no grid of patches")
     return ReceptiveFields(*found, size, tuple(dict.fromkeys(follower.unknown)))
+
+
+class _Reached(BaseException):
+    """The layer has given its output, so nothing more is traced. No `except Exception` of a network stops this."""
+
+
+class _Tracer(fx.Tracer):
+    """Traces a network until a layer has given its first output."""
+
+    def __init__(self, last: nn.Module | None) -> None:
+        super().__init__()
+        self._last = last
+        self.returned: Any = None
+
+    def call_module(
+        self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        returned = super().call_module(m, forward, args, kwargs)
+        if m is self._last:
+            self.returned = returned
+            raise _Reached
+        return returned
+
+
+def _traced(network: nn.Module, last: nn.Module | None) -> fx.GraphModule:
+    """The network as a graph, up to a layer. Raises whatever its code raises."""
+    root, tracer = nn.Sequential(network), _Tracer(last)  # one layer alone would be taken apart otherwise
+    try:
+        graph = tracer.trace(root)
+    except _Reached:
+        graph = tracer.graph
+        graph.output(tracer.create_arg(tracer.returned))
+    else:
+        if last is not None:
+            raise ValueError("it does not call the layer where calls can be followed")
+    return fx.GraphModule(root, graph)
 
 
 _POINTWISE = (
@@ -102,6 +112,8 @@ _POINTWISE_FUNCTIONS: frozenset[Any] = frozenset({
     torch.clamp, functional.relu, functional.relu6, functional.gelu, functional.silu, functional.leaky_relu,
     functional.dropout, functional.hardswish, functional.hardsigmoid,
 })  # fmt: skip
+_ALONG = frozenset({functional.normalize, functional.softmax, functional.log_softmax, torch.softmax, "softmax"})
+"""Those that mix along one axis, which has to be the channels'."""
 _POINTWISE_METHODS = frozenset({"add", "mul", "sub", "div", "relu", "sigmoid", "tanh", "clamp", "contiguous", "float"})
 
 
@@ -111,7 +123,7 @@ class _Follower:
     def __init__(self, traced: fx.GraphModule, size: tuple[int, int]) -> None:
         self._modules = dict(traced.named_modules())
         self._size = size
-        self.fields: dict[fx.Node, tuple[_Axis, _Axis]] = {}
+        self.fields: dict[fx.Node, tuple[Axis, Axis]] = {}
         self.unknown: list[str] = []
         self.result: Any = None
 
@@ -134,15 +146,13 @@ class _Follower:
             found = ((0, self._size[0]),) * height, ((0, self._size[1]),) * width
         self.fields[node] = found
 
-    def _known(self, node: fx.Node, height: int, width: int) -> tuple[_Axis, _Axis] | None:
+    def _known(self, node: fx.Node, height: int, width: int) -> tuple[Axis, Axis] | None:
         """The fields, by a rule; None if there is no rule."""
         inputs = [self.fields[one] for one in node.all_input_nodes if one in self.fields]
         if len(inputs) < sum(_is_spatial(one) for one in node.all_input_nodes) or not inputs:
             return None
-        if node.op == "call_module":
-            rule = _rule_of(self._modules[str(node.target)])
-            if rule is None or len(inputs) != 1:
-                return None
+        rule = _rule_of(self._modules[str(node.target)]) if node.op == "call_module" else _rule_of_call(node)
+        if rule is not None and len(inputs) == 1:
             rows, columns = inputs[0]
             return rule(rows, height, 0), rule(columns, width, 1)
         flattened = [one for one in node.all_input_nodes if not _is_spatial(one) and one.op != "get_attr"]
@@ -162,32 +172,29 @@ def _is_spatial(node: fx.Node) -> bool:
 
 def _is_pointwise(node: fx.Node) -> bool:
     """Whether output (n, d, i, j) depends on the inputs' entries (n, any, i, j) alone."""
+    if node.target is torch.cat:
+        return _argument(node, "dim", 1, 0) in (1, -3)
+    if node.target in _ALONG:
+        return _argument(node, "dim", 2 if node.target is functional.normalize else 1, 1) in (1, -3)
     if node.op == "call_method":
         return node.target in _POINTWISE_METHODS
-    if node.target is torch.cat:
-        dim = node.kwargs.get("dim", node.args[1] if len(node.args) > 1 else 0)
-        return dim in (1, -3)
-    if node.target is functional.normalize:
-        dim = node.kwargs.get("dim", node.args[2] if len(node.args) > 2 else 1)
-        return dim in (1, -3)
+    if node.target is functional.batch_norm:
+        return not _argument(node, "training", 5, False)
     return node.op == "call_function" and node.target in _POINTWISE_FUNCTIONS
 
 
-_Rule = Callable[[_Axis, int, int], _Axis]
+_Rule = Callable[[Axis, int, int], Axis]
 """From the input's intervals along an axis, the output's length and the axis (0 rows, 1 columns), the output's."""
 
 
 def _rule_of(module: nn.Module) -> _Rule | None:
     """How a module lets its output depend on its input; None if that is not known."""
-    if isinstance(module, _POINTWISE):
+    if isinstance(module, _POINTWISE) or (isinstance(module, nn.Softmax) and module.dim in (1, -3)):
         return lambda given, length, axis: given
     if isinstance(module, (nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)):
         return _adaptive
     if isinstance(module, nn.Conv2d) and module.padding_mode == "zeros":
-        padding = module.padding
-        if padding == "same":  # what cannot be halved goes to the end
-            padding = tuple(d * (k - 1) // 2 for d, k in zip(module.dilation, module.kernel_size, strict=True))
-        return _windows(module.kernel_size, module.stride, 0 if padding == "valid" else padding, module.dilation)
+        return _convolution(module.kernel_size, module.stride, module.padding, module.dilation)
     if isinstance(module, nn.MaxPool2d) and not module.return_indices:
         return _windows(module.kernel_size, module.stride, module.padding, module.dilation)
     if isinstance(module, nn.AvgPool2d):
@@ -195,8 +202,44 @@ def _rule_of(module: nn.Module) -> _Rule | None:
     return None
 
 
+def _rule_of_call(node: fx.Node) -> _Rule | None:
+    """The same of a function of torch, as `forward` calls it; None if that is not known."""
+    target = node.target
+    if target in (functional.adaptive_avg_pool2d, functional.adaptive_max_pool2d):
+        return _adaptive
+    if target in (functional.max_pool2d, torch.max_pool2d):
+        kernel, padding, dilation = (_argument(node, *each) for each in (("kernel_size", 1), _PADDING, _DILATION))
+        return _windows(kernel, _argument(node, "stride", 2) or kernel, padding, dilation)
+    if target is functional.avg_pool2d:
+        kernel = _argument(node, "kernel_size", 1)
+        return _windows(kernel, _argument(node, "stride", 2) or kernel, _argument(node, *_PADDING), 1)
+    if target is torch.conv2d:
+        shape = getattr(_argument(node, "weight", 1).meta.get("tensor_meta"), "shape", ())
+        return _convolution(
+            tuple(map(int, shape[2:])), *(_argument(node, *each) for each in (("stride", 3, 1), _PADDED, _DILATED))
+        )
+    return None
+
+
+_PADDING, _DILATION = ("padding", 3, 0), ("dilation", 4, 1)
+_PADDED, _DILATED = ("padding", 4, 0), ("dilation", 5, 1)
+"""Name, place and default of arguments, of poolings and of convolutions."""
+
+
+def _argument(node: fx.Node, name: str, place: int, default: Any = None) -> Any:
+    """An argument of a call, by name or by place."""
+    return node.kwargs.get(name, node.args[place] if len(node.args) > place else default)
+
+
+def _convolution(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:
+    if padding == "same":  # what cannot be halved goes to the end
+        wide = (dilation,) * 2 if isinstance(dilation, int) else dilation
+        padding = tuple(d * (k - 1) // 2 for d, k in zip(wide, kernel, strict=True))
+    return _windows(kernel, stride, 0 if padding == "valid" else padding, dilation)
+
+
 def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:
-    def rule(given: _Axis, length: int, axis: int) -> _Axis:
+    def rule(given: Axis, length: int, axis: int) -> Axis:
         k, s, p, d = (value if isinstance(value, int) else value[axis] for value in (kernel, stride, padding, dilation))
         taken = ([i * s - p + d * t for t in range(k)] for i in range(length))
         return tuple(_union(given[at] for at in places if 0 <= at < len(given)) for places in taken)
@@ -204,13 +247,13 @@ def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:
     return rule
 
 
-def _adaptive(given: _Axis, length: int, axis: int) -> _Axis:
+def _adaptive(given: Axis, length: int, axis: int) -> Axis:
     """Row i takes the rows floor(i n / m) to ceil((i + 1) n / m) - 1, of n rows given and m rows made."""
     n = len(given)
     return tuple(_union(given[i * n // length : -(-(i + 1) * n // length)]) for i in range(length))
 
 
-def _pixels(length: int) -> _Axis:
+def _pixels(length: int) -> Axis:
     return tuple((at, at + 1) for at in range(length))
 
 
@@ -220,7 +263,7 @@ def _union(intervals: Iterable[_Interval]) -> _Interval:
     return (min(first for first, _ in present), max(after for _, after in present)) if present else (0, 0)
 
 
-def _hull(axes: Iterable[_Axis], length: int) -> _Axis:
+def _hull(axes: Iterable[Axis], length: int) -> Axis:
     """The hull, place by place; an axis of length 1 is repeated, as torch does it."""
     same = [axis * length if len(axis) == 1 else axis for axis in axes]
     return tuple(map(_union, zip(*same, strict=True)))

@@ -59,6 +59,47 @@ class Squeezed(nn.Module):
         return found * self.gate(self.pooling(found))
 
 
+class Calls(nn.Module):
+    """Functions where others have modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution, self.weight = nn.Conv2d(2, 2, 3), nn.Parameter(torch.zeros(2, 2, 2, 3))
+        self.register_buffer("mean", torch.zeros(2))
+        self.register_buffer("spread", torch.ones(2))
+
+    def forward(self, images: Tensor) -> Tensor:
+        found = functional.avg_pool2d(functional.relu(self.convolution(images)), 2, stride=1)
+        found = functional.batch_norm(found, self.mean, self.spread)
+        found = functional.conv2d(found, self.weight, stride=2, padding="valid", dilation=(1, 2))
+        return functional.adaptive_avg_pool2d(found, (3, 4)).softmax(1)
+
+
+class Maxima(nn.Module):
+    def forward(self, images: Tensor) -> Tensor:
+        found = functional.max_pool2d(images, 3, padding=1)
+        return torch.max_pool2d(found, 2, stride=1, dilation=2)
+
+
+class Published(nn.Module):
+    """Layers whose output a head receives, and a head that cannot be traced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))
+        self.add_on = nn.Sequential(nn.Conv2d(3, 2, 1), nn.Sigmoid())
+        self.unused = nn.Identity()
+
+    def forward(self, images: Tensor) -> Tensor:
+        try:
+            latents = self.add_on(self.features(images))
+            if latents.max() > 0:
+                latents = latents + 1
+        except Exception:
+            latents = images
+        return latents.flatten(1)
+
+
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "one pixel": lambda: nn.Conv2d(2, 3, 1),
     "valid": lambda: nn.Conv2d(2, 3, 3),
@@ -77,6 +118,8 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "joined": Joined,
     "squeezed": Squeezed,
     "normalised": Normalised,
+    "calls": Calls,
+    "maxima, called": Maxima,
     "seven layers": lambda: nn.Sequential(
         *(layer for _ in range(2) for layer in (nn.Conv2d(2, 2, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2, 2))),
         nn.Conv2d(2, 2, 1),
@@ -180,6 +223,25 @@ def test_what_is_not_known_is_named_and_sees_everything() -> None:
     assert receptive_fields(twice, SIZE, 2).unknown == ("normalize",)
     reflected = nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect").eval()
     assert receptive_fields(nn.Sequential(reflected).eval(), SIZE, 2).unknown == ("0",)
+
+
+def test_what_comes_after_the_layer_is_not_looked_at() -> None:
+    network = Published().eval()
+    attributes = set(vars(network))
+    fields = receptive_fields(network, SIZE, 2, "add_on")
+    expected = receptive_fields(nn.Sequential(network.features, network.add_on).eval(), SIZE, 2)
+    assert fields == expected and not fields.whole and set(vars(network)) == attributes
+    assert receptive_fields(network, SIZE, 2, "features.0").box(5, 5) == (4, 4, 7, 7)
+    for layer in ("unused", "add_on.2"):
+        with pytest.raises(InputError, match="cannot be traced"):
+            receptive_fields(network, SIZE, 2, layer)
+
+
+def test_the_record_holds_all_of_it() -> None:
+    fields = receptive_fields(positive(NETWORKS["unknown"]()), SIZE, 2)
+    record = fields.record()
+    assert record["size"] == [17, 22] and record["unknown"] == ["1"]
+    assert [tuple(each) for each in record["rows"]] == list(fields.rows) and len(record["columns"]) == 20
 
 
 def test_patches_of_padding_alone_see_nothing() -> None:
