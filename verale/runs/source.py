@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from verale.adapters.fields import Axis, ReceptiveFields
 from verale.errors import InputError
 from verale.files import read
 from verale.runs.images import image_files
@@ -21,6 +22,8 @@ _LARGEST = 2**53
 _HERE = Path()
 _LONGEST = 4096
 """The most characters of a file's or a class's name."""
+_MOST_FIELDS, _MOST_UNKNOWN, _WIDEST = 2**12, 100, 2**20
+"""The most rows or columns of a grid, modules of unknown reach, and pixels a side of a network's input."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class Source:
         classes: the names of the classes.
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
+        fields: the patches' receptive fields, where known.
     """
 
     folder: Path | None = None
@@ -79,6 +83,7 @@ class Source:
     classes: tuple[str, ...] | None = None
     preprocessing: Any = None
     origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
+    fields: ReceptiveFields | None = None
 
 
 @dataclass(frozen=True)
@@ -177,6 +182,7 @@ class SourceFile:
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
             origins=_origins(self.record["prototypes"] or (), beside),
+            fields=_fields(self.record.get("receptive_fields")),
         )
 
 
@@ -220,6 +226,33 @@ def _origins(entries: Iterable[Mapping[str, Any]], beside: Path) -> dict[int, Tr
         )
         origins.setdefault(_index(entry["prototype"]), origin)
     return origins
+
+
+def _fields(entry: Mapping[str, Any] | None) -> ReceptiveFields | None:
+    if entry is None:
+        return None
+    height, width = (_index(side) for side in _listed(entry["size"], 2))
+    if not (0 < height <= _WIDEST and 0 < width <= _WIDEST):
+        raise ValueError(f"the network's input has {height} x {width} pixels")
+    unknown = tuple(map(_text, _listed(entry["unknown"], _MOST_UNKNOWN)))
+    return ReceptiveFields(_axis(entry["rows"], height), _axis(entry["columns"], width), (height, width), unknown)
+
+
+def _axis(entry: object, length: int) -> Axis:
+    """For every row, or every column, of the grid its pixels, of so many in a line."""
+    axis = []
+    for interval in _listed(entry, _MOST_FIELDS):
+        first, after = (_index(end) for end in _listed(interval, 2))
+        if not first <= after <= length:
+            raise ValueError(f"a receptive field reaches from pixel {first} to {after} of {length}")
+        axis.append((first, after))
+    return tuple(axis)
+
+
+def _listed(value: object, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise TypeError(f"{_brief(value)} is not a list of at most {most}")
+    return value
 
 
 def _brief(value: object) -> str:

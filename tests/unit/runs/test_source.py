@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
 from verale.runs.source import Source, SourceFile, SourceImage, TrainingPatch, load_source
 
@@ -20,6 +21,9 @@ NETWORK = {
     ],
 }
 IMAGES = [SourceImage("a/0.png", 0, "ab" * 32), SourceImage("b/1-\udcff.png", None)]
+
+
+FIELDS = {"size": [4, 3], "rows": [[0, 3], [1, 4]], "columns": [[0, 3], [2, 2]], "unknown": ["attention"]}
 
 
 def built() -> SourceFile:
@@ -65,6 +69,20 @@ def test_what_is_written_is_read(tmp_path) -> None:
     assert moved.files[0] == tmp_path / "elsewhere" / "a" / "0.png"
 
 
+def test_receptive_fields_are_read_where_they_are_noted(tmp_path) -> None:
+    """What describes the network does not change with them: earlier folders stay usable."""
+    path = tmp_path / "source.json"
+    for noted, fields in (
+        (FIELDS, ReceptiveFields(((0, 3), (1, 4)), ((0, 3), (2, 2)), (4, 3), ("attention",))),
+        (None, None),
+    ):
+        source = built().noting(receptive_fields=noted)
+        path.write_bytes(source.to_bytes())
+        assert load_source(path, None).fields == fields
+        assert built().differences(source) == []
+        assert fields is None or fields.record() == noted
+
+
 def test_sources_are_compared_by_what_latents_are_made_from() -> None:
     earlier = built().noting(head_sha256="h", latents_digest="d")
     assert built().differences(earlier) == []
@@ -104,6 +122,31 @@ def test_anything_but_an_object_is_refused(text, tmp_path) -> None:
         {"images_folder": None},
         {"prototypes": [{"prototype": 0}]},
         {"prototypes": [7]},
+        {"receptive_fields": 7},
+        {"receptive_fields": {}},
+        *(
+            {"receptive_fields": FIELDS | change}
+            for change in (
+                {"size": [4]},
+                {"size": [0, 3]},
+                {"size": [4, 2**30]},
+                {"size": [4.0, 3]},
+                {"size": {"0": 4, "1": 3}},
+                {"rows": [[0, 5]]},
+                {"rows": [[2, 1]]},
+                {"rows": [[-1, 1]]},
+                {"rows": [[0, 1, 2]]},
+                {"rows": ["01"]},
+                {"rows": [[0, 1]] * 5000},
+                {"columns": [[0, 4]]},
+                {"columns": [[0, True]]},
+                {"columns": None},
+                {"unknown": "layer"},
+                {"unknown": [7]},
+                {"unknown": ["a"] * 101},
+                {"unknown": ["a" * 5000]},
+            )
+        ),
     ],
 )
 def test_entries_of_another_kind_are_refused(changes, tmp_path) -> None:
