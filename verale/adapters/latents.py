@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from verale.errors import LatentsError, UsageError
 from verale.head import described, tensor_of
 
-__all__ = ["capture", "capture_and_run", "in_float32", "require_module"]
+__all__ = ["capture", "capture_and_run", "evaluating", "in_float32", "require_module"]
 
 
 def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor:
@@ -53,16 +53,12 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
             # Copied, because a later layer may change it in place.
             outputs.append((output, output.detach().clone() if isinstance(output, Tensor) else output))
 
-    training = {module: module.training for module in modules.values()}
     handle = modules[layer].register_forward_hook(hook)
     try:
-        model.eval()
-        with torch.no_grad():
+        with evaluating(model), torch.no_grad():
             returned = model(*map(_as_input, inputs if isinstance(inputs, tuple) else (inputs,)))
     finally:
         handle.remove()
-        for module, flag in training.items():
-            module.training = flag
     if len(outputs) != calls:
         raise LatentsError(
             f"layer {layer!r} was called {len(outputs)} times, expected {calls}: name another, or set calls"
@@ -76,6 +72,18 @@ def require_module(model: object, call: str) -> None:
     """Raise UsageError, which says what to write instead, unless this is a torch module."""
     if not isinstance(model, nn.Module):
         raise UsageError(f"model is {described(model)}, expected a torch module: write {call}")
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Keep a model in evaluation mode."""
+    training = {module: module.training for module in model.modules()}
+    try:
+        model.eval()
+        yield
+    finally:
+        for module, flag in training.items():
+            module.training = flag
 
 
 @contextmanager

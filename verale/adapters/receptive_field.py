@@ -12,19 +12,23 @@ Method:
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch import fx, nn
+from torch import Tensor, fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
 from torch.nn import functional
 
 from verale.adapters.fields import Axis, ReceptiveFields
+from verale.adapters.latents import evaluating
 from verale.errors import InputError, first_line
 
-__all__ = ["ReceptiveFields", "receptive_fields"]
+__all__ = ["ReceptiveFields", "fields_of", "receptive_fields"]
+
+_log = logging.getLogger(__name__)
 
 _Interval = tuple[int, int]
 """First pixel, and the one after the last; of padding alone the first is not before the other."""
@@ -64,6 +68,24 @@ def receptive_fields(
     if found is None:
         raise InputError(name, "does not give latents (N, D, h, w), so there is no grid of patches")
     return ReceptiveFields(*found, size, tuple(dict.fromkeys(follower.unknown)))
+
+
+def fields_of(model: nn.Module, image: Tensor, layer: str) -> ReceptiveFields | None:
+    """The receptive fields of a model's layer; None, and a line in the log, where they cannot be computed.
+
+    Args:
+        model: any torch model. It is unchanged afterwards.
+        image: one that it takes, (C, H, W).
+        layer: whose output the latents are.
+    """
+    if image.dim() != 3:
+        return None
+    try:
+        with evaluating(model):
+            return receptive_fields(model, (image.shape[1], image.shape[2]), image.shape[0], layer)
+    except InputError as error:
+        _log.info("no receptive fields: %s", error)
+        return None
 
 
 class _Reached(BaseException):

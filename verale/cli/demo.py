@@ -65,7 +65,8 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     head_path, latents_path = directory / HEAD, directory / LATENTS
     digits = load_images()
     head = load_head(RUN)
-    latents = load_network().latents(digits.images)
+    network = load_network()
+    latents = network.latents(digits.images)
     options = SearchOptions(paradigm, device=device_named("auto"))
     certificates = directory / "certificates"
     if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
@@ -85,7 +86,10 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     audited = _audit(paths, head_path, latents_path)
     patches = as_patches(latents)
     source = source_of(digits).noting(
-        head_sha256=head.digest, latents_digest=digest_of_all(patches), image_latents=list(map(digest, patches))
+        head_sha256=head.digest,
+        latents_digest=digest_of_all(patches),
+        image_latents=list(map(digest, patches)),
+        receptive_fields=network.receptive_fields().record(),
     )
     write_atomically(certificates / SOURCE, source.to_bytes())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])

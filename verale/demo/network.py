@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import batch_norm, conv2d, max_pool2d, relu
 
 from verale.adapters.cabrnet.configuration import load_yaml
+from verale.adapters.fields import ReceptiveFields
+from verale.adapters.receptive_field import receptive_fields
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
 from verale.files import read
@@ -63,6 +65,14 @@ class DigitsNetwork:
                 f"images are {images.dtype} {tuple(images.shape)}, expected float32 (N, 3, 32, 32): "
                 "preprocess them with load_images"
             )
+        return self._latents(images)
+
+    def receptive_fields(self) -> ReceptiveFields:
+        """The receptive field of every patch."""
+        layers = _Layers(self._latents).eval()
+        return receptive_fields(layers, (IMAGE_SHAPE[1], IMAGE_SHAPE[2]), IMAGE_SHAPE[0])
+
+    def _latents(self, images: Tensor) -> Tensor:
         x = conv2d(images, self.state["convnet.conv1.weight"], stride=2, padding=3)
         x = max_pool2d(relu(self._norm("bn1", x)), kernel_size=3, stride=2, padding=1)
 
@@ -82,6 +92,17 @@ class DigitsNetwork:
 
     def _conv1(self, layer: str, x: Tensor) -> Tensor:
         return conv2d(x, self.state[f"{layer}.weight"], self.state[f"{layer}.bias"])
+
+
+class _Layers(nn.Module):
+    """A function from images to latents, as a module."""
+
+    def __init__(self, latents: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self._latents = latents
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self._latents(images)
 
 
 @dataclass(frozen=True)

@@ -74,12 +74,14 @@ def capture_images(
             directory / SOURCE,
             "notes other latents than the same network now makes of the same images; say --overwrite",
         )
+    fields = network.receptive_fields(files[0])
     # source.json first: after an interruption, the same command then knows whose files these are.
     noted = source.noting(
         latents_digest=digest,
         image_latents=[digest_of_one(image) for image in patches],
         largest_difference_of_logits=float(captured.off.max()),
         largest_share_of_allowed_difference=captured.share,
+        receptive_fields=None if fields is None else fields.record(),
     )
     write_atomically(directory / SOURCE, noted.to_bytes())
     network.head.save(directory / HEAD)

@@ -157,11 +157,12 @@ def explain_model(
         if comparison.other_classes or comparison.closer is not None:
             _log.warning("%s", comparison)
         places = None if origins is None else origins.places(capture)
+        fields = capture.receptive_fields(given)
         with locked(directory):
             for pictures in (given, origins and origins.images):
                 if isinstance(pictures, ImageTensors):
                     pictures.write(directory)
-            _write(directory, source, found, latents, known, comparison, places)
+            _write(directory, source.noting(receptive_fields=fields), found, latents, known, comparison, places)
     with open_run(directory, found, latents, search_options, known, overwrite) as run:
         rows = [*run.rows, *run]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
@@ -180,6 +181,15 @@ class _Capture:
     def forward(self, images: ModelImages) -> Forward:
         """Latents and logits."""
         return forward(self.model, self.layer, images.batches(BATCH), self.head.classes, self.logits, self.calls)
+
+    def receptive_fields(self, images: ModelImages) -> dict[str, Any] | None:
+        """What `source.json` says of the patches' receptive fields; None where they are not known."""
+        from verale.adapters.receptive_field import fields_of
+
+        if self.calls != 1:
+            return None
+        fields = fields_of(self.model, next(iter(images.batches(1)))[0], self.layer)
+        return None if fields is None else fields.record()
 
     def describe(self) -> dict[str, Any]:
         """Entries of `source.json`."""

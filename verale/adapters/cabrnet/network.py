@@ -23,8 +23,10 @@ from torch import Tensor
 from verale.adapters.cabrnet.building import LARGEST_SIDE, build, preprocessing
 from verale.adapters.cabrnet.heads import Rebuilt, rebuild
 from verale.adapters.cabrnet.run import DATASET, STATE, Run, open_run
+from verale.adapters.fields import ReceptiveFields
 from verale.adapters.float32 import float32_logits
 from verale.adapters.neighbours import widened
+from verale.adapters.receptive_field import fields_of
 from verale.errors import InputError, LatentsError, first_line
 from verale.files import read
 from verale.head import Head, as_patches, evaluate
@@ -145,6 +147,14 @@ class Network:
         """(N, D, H, W) float32 of preprocessed images, the input of the classifier; on the CPU."""
         with torch.no_grad():
             return torch.cat([self._model.extractor(part) for part in torch.split(images, BATCH)])
+
+    def receptive_fields(self, file: Path) -> ReceptiveFields | None:
+        """The receptive fields of patches, for images that become tensors of the size of this one; None where unknown.
+
+        Raises:
+            InputError: the image cannot be preprocessed.
+        """
+        return fields_of(self._model, self.preprocess([file])[0], "extractor")
 
     def capture(self, files: Sequence[Path], advance: Callable[[int], object] = lambda done: None) -> Captured:
         """Latents and logits of image files; the head must compute the same logits, within rounding.
