@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
-__all__ = ["Grid", "grid_of", "grid_of_image"]
+__all__ = ["Grid", "fields_of_grid", "grid_of", "grid_of_image"]
 
 _LARGEST_SIDE = 64
 """The most cells a side that are drawn."""
@@ -65,3 +66,10 @@ def grid_of_image(patches: int, head: Head | None, latents: Tensor | None) -> Gr
         tokens = int(isinstance(head.pooling, BankPooling))
     shape = None if latents is None or len(latents.shape) != 4 else (int(latents.shape[2]), int(latents.shape[3]))
     return grid_of(patches, tokens, shape)
+
+
+def fields_of_grid(fields: ReceptiveFields | None, grid: Grid | None) -> ReceptiveFields | None:
+    """Receptive fields, if they are those of the cells of a grid."""
+    if fields is None or grid is None or (len(fields.rows), len(fields.columns)) != (grid.rows, grid.columns):
+        return None
+    return fields

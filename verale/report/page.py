@@ -16,7 +16,7 @@ from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.explanation import conditions
-from verale.report.grid import grid_of_image
+from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest, deflated
 from verale.report.page_list import columns_of, runs_of
@@ -80,6 +80,10 @@ def page(
     training = _prototype_images(collection, limits, notes)
     checking = Checking.of(collection, notes) if check else None
     columns = columns_of(collection)
+    grid = _common_grid(collection)
+    fields = fields_of_grid(collection.source.fields, grid)
+    if fields is None and collection.source.fields is not None:
+        notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
     left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
     if checking is not None:
         left -= len(checking.script) + len(checking.told)
@@ -99,8 +103,11 @@ def page(
             "prototypes": vocabulary.of_prototypes(collection),
             "activations": vocabulary.of_activations(collection.head),
             "observables": vocabulary.of_observables(collection.head),
+            "squares": vocabulary.of_squares(fields),
         },
-        "grid": _common_grid(collection),
+        "grid": None if grid is None else asdict(grid),
+        "fields": None if fields is None or fields.whole else fields.record(),
+        "whole": fields is not None and fields.whole,
         "check": None if checking is None else {"sha256": checking.sha256},
     }
     style, script = joined(_STYLES), joined(_SCRIPTS)
@@ -108,6 +115,7 @@ def page(
     text = template("page.html").render(
         title=title,
         prototypes=vocabulary.of_prototypes(collection),
+        squares=vocabulary.of_squares(fields),
         pictures=bool(collection.pictures),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
@@ -153,11 +161,10 @@ def _prototypes_of(collection: Collection, certificate: Certificate) -> int | No
     return None if head is None or head.digest != certificate.head else head.size
 
 
-def _common_grid(collection: Collection) -> dict[str, Any] | None:
+def _common_grid(collection: Collection) -> Grid | None:
     """The grid of the images' patches, if they all have the same."""
     patches = {item.summary.patches for item in collection.items if item.summary is not None}
-    grid = grid_of_image(patches.pop(), collection.head, collection.latents) if len(patches) == 1 else None
-    return None if grid is None else asdict(grid)
+    return grid_of_image(patches.pop(), collection.head, collection.latents) if len(patches) == 1 else None
 
 
 def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Path, str]:

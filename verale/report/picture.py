@@ -20,12 +20,13 @@ from verale.checker.verdict import printable
 from verale.errors import InputError, LatentsError
 from verale.report.collect import CertificateSummary, Collection, indices_by_digest, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
-from verale.report.grid import Grid, grid_of_image
+from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.thumbnails import Window, open_image, window_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
 __all__ = ["Picture", "picture", "plot"]
@@ -38,7 +39,9 @@ _WIDE = 150
 """The most characters of a line of the heading."""
 _LINE = 0.125
 """The height of a listed statement in inches."""
-_DARK, _LIGHT, _BAR = "#000000", "#ffd84d", "#2a6fb5"
+_FRAMED = 3
+"""Of so many outlined patches, the receptive fields are drawn."""
+_DARK, _LIGHT, _FRAME, _BAR = "#000000", "#ffd84d", "#ffffff", "#2a6fb5"
 
 
 class Picture(Figure):
@@ -116,7 +119,8 @@ def picture(collection: Collection, kind: str) -> bytes:
         name += f"; the image is {item.image_note}"
     grid = grid_of_image(given.patches, collection.head, collection.latents)
     estimates = estimates_of_item(collection, item, given)
-    figure = _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name)
+    fields = fields_of_grid(collection.source.fields, grid)
+    figure = _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name, fields)
     stream = io.BytesIO()
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": None}
     with rc_context({"svg.hashsalt": "verale"}), warnings.catch_warnings():  # the same picture, the same bytes
@@ -151,6 +155,7 @@ def _draw(
     estimates: Estimates,
     status: str,
     name: str,
+    fields: ReceptiveFields | None = None,
 ) -> Picture:
     lines = _lines(certificate, estimates)
     rows = -(-len(lines) // _COLUMNS)
@@ -158,7 +163,7 @@ def _draw(
     panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
     top, listing = panels
     left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
-    _outline(left, certificate, pixels, grid, estimates)
+    _outline(left, certificate, pixels, grid, estimates, fields)
     _margins(right, certificate, classes, estimates)
     predicted = _name(certificate.predicted, classes)
     heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")
@@ -184,9 +189,15 @@ def _patches(certificate: checked.Certificate) -> Counter[int]:
 
 
 def _outline(
-    axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Grid | None, estimates: Estimates
+    axes: Axes,
+    certificate: checked.Certificate,
+    pixels: Any,
+    grid: Grid | None,
+    estimates: Estimates,
+    fields: ReceptiveFields | None,
 ) -> None:
-    """The image, stretched to the grid, with each stated patch's cell outlined and its number of statements."""
+    """The image, stretched to the grid, with each stated patch's cell outlined and its number of statements; and of a
+    few patches the receptive fields, dashed."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
@@ -208,14 +219,48 @@ def _outline(
     squares = [Rectangle((column, row), 1, 1) for (row, column), _ in cells]
     for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
         axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=colour, linewidth=width))
+    title = _title(bool(_patches(certificate)), len(cells), fields)
+    if fields is not None and not fields.whole and len(cells) <= _FRAMED:
+        frames = [_frame(fields.box(*cell), fields.size, grid) for cell, _ in cells]
+        for colour, style in ((_DARK, "-"), (_FRAME, "--")):
+            shapes = [Rectangle(*each) for each in frames]
+            axes.add_collection(
+                PatchCollection(
+                    shapes, facecolor="none", edgecolor=colour, linewidth=1.2, linestyle=style, clip_on=False
+                )
+            )
     stroke = [withStroke(linewidth=1.5, foreground=_DARK)]
     for (row, column), count in cells[:_MOST]:
         axes.text(
             column + 0.5, row + 0.5, str(count), ha="center", va="center", fontsize=6, color=_LIGHT, path_effects=stroke
         )
-    what = "statements a patch" if _patches(certificate) else "where stated activations are greatest"
-    what += f", of the first {_MOST} patches" if len(cells) > _MOST else ""
-    axes.set_title(what + (", square grid assumed" if grid.assumed else ""), fontsize=8)
+    axes.set_title(title + (", square grid assumed" if grid.assumed else ""), fontsize=8)
+
+
+def _title(stated: bool, outlined: int, fields: ReceptiveFields | None) -> str:
+    """What stands above the image.
+
+    Args:
+        stated: whether statements are about patches.
+        outlined: how many patches are outlined.
+        fields: their receptive fields, where known.
+    """
+    what = "statements a patch" if stated else "where stated activations are greatest"
+    what += f", of the first {_MOST} patches" if outlined > _MOST else ""
+    if not outlined or fields is None:
+        return what
+    if fields.whole:
+        return f"{what}\nsquares: cells of the grid; each patch can depend on the whole image"
+    return f"{what}\nsolid: cells of the grid; dashed: receptive fields" if outlined <= _FRAMED else what
+
+
+def _frame(
+    box: tuple[int, int, int, int], size: tuple[int, int], grid: Grid
+) -> tuple[tuple[float, float], float, float]:
+    """A receptive field in cells of the grid: its corner, width and height."""
+    left, top, right, bottom = box
+    across, down = grid.columns / size[1], grid.rows / size[0]
+    return (left * across, top * down), (right - left) * across, (bottom - top) * down
 
 
 def _margins(

@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, Softmax
 from verale.head.evaluation import similarity
 
 if TYPE_CHECKING:
+    from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
     from verale.report.collect import Collection
 
-__all__ = ["of_activations", "of_observables", "of_prototypes"]
+__all__ = ["of_activations", "of_observables", "of_prototypes", "of_squares"]
+
+_NAMED = 3
+"""The most modules of unknown reach that are named."""
 
 
 def of_prototypes(collection: Collection) -> str:
@@ -44,6 +49,25 @@ def of_observables(head: Head | None) -> str:
         case Softmax():
             return "Each patch has a mass of 1, and divides it among the prototypes that it is like."
     return ""
+
+
+def of_squares(fields: ReceptiveFields | None) -> str:
+    """What an outlined square is, and what a dashed frame is, as far as the receptive fields are known."""
+    if fields is None:
+        return (
+            "A square is the cell of a patch in the latent grid. The patch may depend on more of the image than that;"
+            " this page does not know on how much (its receptive field)."
+        )
+    if not fields.whole:
+        return (
+            "Solid: the cell of a patch in the latent grid. Dashed: its receptive field, all of the image that the"
+            " patch can depend on."
+        )
+    lies = "A square is the cell of a patch in the latent grid, and only says where the patch lies: it"
+    if not fields.unknown:
+        return f"{lies} can depend on the whole image (its receptive field)."
+    names = ", ".join(fields.unknown[:_NAMED]) + (", ..." if len(fields.unknown) > _NAMED else "")
+    return f"{lies} may depend on the whole image, since it is not known how far {printable(names)} reaches."
 
 
 def _copy(head: Head) -> float | None:

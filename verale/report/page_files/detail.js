@@ -105,7 +105,8 @@ function card(detail, one, uri) {
 
 // A picture with what it shows below it.
 function part(detail, image, text) {
-  return el("figure", {}, closeUp(detail.grid, image.uri, image.cell, text), el("figcaption", {}, text));
+  const framed = image.cell && fieldOf(image.cell) && detail.grid.rows * detail.grid.columns > 1 ? ", its receptive field dashed" : "";
+  return el("figure", {}, closeUp(detail.grid, image.uri, image.cell, text + framed), el("figcaption", {}, text));
 }
 
 function adding(adds, second) {
@@ -183,7 +184,20 @@ function figure(row, detail, certificate, groups, uri) {
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
   return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
-    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match), heat.size ? patchByPatch(detail, heat) : "");
+    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match,
+      single || !counts.size ? "" : el("span", { class: "squares" }, data.words.squares, data.fields && (every || counts.size > FRAMED) ? " Pointing at a patch shows its frame." : "")),
+    heat.size ? patchByPatch(detail, heat) : "", data.fields && !single && counts.size ? fields(detail, [...counts.keys()]) : "");
+}
+
+// The frames as a table.
+function fields(detail, patches) {
+  const [height, width] = data.fields.size;
+  const cells = patches.sort((a, b) => a - b).map((patch) => cellOf(detail.grid, patch)).filter(Boolean);
+  const share = (cell) => { const box = fieldOf(cell); return box ? Math.ceil((100 * box.width * box.height) / UNIT ** 2) + " %" : "0 %"; };
+  return el("details", {}, el("summary", {}, "What each patch can depend on"),
+    el("p", { class: "quiet" }, "The receptive field of each patch named here, in pixels of the image as the network gets it (" + width + " × " + height + "). Nothing outside of it changes what the network computes for the patch. Computed from the network’s layers; not part of the proof."),
+    el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Patch"), el("th", { scope: "col" }, "Receptive field"), el("th", { scope: "col", class: "number" }, "Of the image"))),
+      el("tbody", {}, cells.map((cell) => el("tr", {}, el("th", { scope: "row" }, cellName(cell)), el("td", {}, fieldName(cell)), el("td", { class: "number" }, share(cell)))))));
 }
 
 // The numbers behind the colours.

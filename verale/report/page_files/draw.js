@@ -1,7 +1,8 @@
 // Drawings: images with outlined patches, and bars.
 
 const UNIT = 100; // a side of a picture, in its own coordinates
-const AROUND = 1.5; // how many cells a close-up shows around its patch
+const AROUND = 1.5; // how many cells a close-up shows around a patch whose receptive field is not known
+const FRAMED = 3; // of so many outlined patches all receptive fields are framed, of more that which is pointed at
 
 function rectangle(grid, row, column) {
   const width = UNIT / grid.columns, height = UNIT / grid.rows;
@@ -22,6 +23,25 @@ function patchName(grid, patch) {
   const cell = cellOf(grid, patch);
   if (grid && patch < grid.tokens) return "patch " + patch + ", the class token";
   return cell ? "patch " + patch + ": " + cellName(cell) : "patch " + patch;
+}
+
+// What a patch can depend on, as a box of the picture; null where it is not known, is all of the image, or is nothing.
+function fieldOf(cell) {
+  if (!data.fields || !cell) return null;
+  const [height, width] = data.fields.size, [top, bottom] = data.fields.rows[cell[0]], [left, right] = data.fields.columns[cell[1]];
+  if (top === bottom || left === right) return null;
+  return { x: (left * UNIT) / width, y: (top * UNIT) / height, width: ((right - left) * UNIT) / width, height: ((bottom - top) * UNIT) / height };
+}
+
+// The same in words: "columns 1 to 14, rows 5 to 18".
+function fieldName(cell) {
+  const [[top, bottom], [left, right]] = [data.fields.rows[cell[0]], data.fields.columns[cell[1]]];
+  return top === bottom || left === right ? "nothing of the image" : "columns " + (left + 1) + " to " + right + ", rows " + (top + 1) + " to " + bottom;
+}
+
+// The frame of a receptive field: dashes on a dark line are visible on any image, and are no cell's outline.
+function frame(box) {
+  return box ? el("svg:g", { class: "field" }, el("svg:rect", { ...box, class: "below" }), el("svg:rect", { ...box, class: "dashes" })) : "";
 }
 
 // Two strokes, one dark and one light, are visible on any image.
@@ -66,31 +86,47 @@ function cells(grid, make) {
   return group;
 }
 
-// The whole image with outlined patches; a click on a patch calls `choose` with it. Where every patch has statements,
+// The whole image with outlined patches and the frames of their receptive fields; a click on a patch calls `choose` with it. Where every patch has statements,
 // none is outlined until it is pointed at.
 function picture(grid, uri, patches, heat, every, description, choose) {
   const named = [...patches.keys()].filter((patch) => cellOf(grid, patch));
   const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": description },
     background(grid, uri), heat.size ? warmth(grid, heat) : patches.size ? shadow(grid, patches) : "");
+  const shape = (every ? "patch plain" : "patch") + (every || named.length > FRAMED ? "" : " framed");
   for (const patch of named) {
-    const box = rectangle(grid, ...cellOf(grid, patch));
-    const group = outline(box, { "data-patch": patch, class: every ? "patch plain" : "patch", on: { click: () => choose(patch) } });
-    group.append(el("svg:title", {}, patchName(grid, patch) + ", " + plural(patches.get(patch), "statement")));
+    const cell = cellOf(grid, patch);
+    const group = outline(rectangle(grid, ...cell), { "data-patch": patch, class: shape, on: { click: () => choose(patch) } });
+    group.prepend(frame(fieldOf(cell)));
+    group.append(el("svg:title", {}, patchName(grid, patch) + ", " + plural(patches.get(patch), "statement") + (data.fields ? "; depends on " + fieldName(cell) : "")));
     svg.append(group);
   }
   return svg;
 }
 
-// A close-up: one cell of an image and its surroundings; without a cell the whole image.
-function closeUp(grid, uri, cell, description) {
+// A close-up: one cell of an image and all that its patch can depend on, or else its surroundings; without a cell, or
+// if a patch can depend on the whole image, that. A description makes it a picture of its own.
+function closeUp(grid, uri, cell, description, framed = true) {
   const drawing = (view, ...parts) => el("svg:svg", { viewBox: view.join(" "), preserveAspectRatio: "none", class: "close", ...(description ? { role: "img", "aria-label": description } : { "aria-hidden": "true" }) },
     background(grid, uri), ...parts);
   if (!cell || grid.rows * grid.columns === 1) return drawing([0, 0, UNIT, UNIT]);
-  const box = rectangle(grid, ...cell);
+  const box = rectangle(grid, ...cell), field = fieldOf(cell);
+  if (data.whole) return drawing([0, 0, UNIT, UNIT], outline(box));
+  return drawing(field ? viewOf(box, field) : around(box), field && framed ? frame(field) : "", outline(box));
+}
+
+// A square view of a cell and its receptive field, with room for the frame.
+function viewOf(box, field) {
+  const left = Math.min(box.x, field.x), top = Math.min(box.y, field.y);
+  const wide = Math.max(box.x + box.width, field.x + field.width) - left, high = Math.max(box.y + box.height, field.y + field.height) - top;
+  const side = Math.min(UNIT, Math.max(wide, high)), room = side / 30;
+  const start = (from, length) => Math.min(Math.max(0, from + length / 2 - side / 2), UNIT - side) - room;
+  return [start(left, wide), start(top, high), side + 2 * room, side + 2 * room];
+}
+
+// A view of a cell and some cells around it.
+function around(box) {
   const width = Math.min(UNIT, box.width * (1 + 2 * AROUND)), height = Math.min(UNIT, box.height * (1 + 2 * AROUND));
-  const x = Math.min(Math.max(0, box.x - AROUND * box.width), UNIT - width);
-  const y = Math.min(Math.max(0, box.y - AROUND * box.height), UNIT - height);
-  return drawing([x, y, width, height], outline(box));
+  return [Math.min(Math.max(0, box.x - AROUND * box.width), UNIT - width), Math.min(Math.max(0, box.y - AROUND * box.height), UNIT - height), width, height];
 }
 
 // A lead: solid as far as it is proved, dashed as far as it reaches for the image itself.

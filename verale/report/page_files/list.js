@@ -31,7 +31,7 @@ function imageCell(row) {
 // The explanation in a few words, with the pictures of its first prototypes.
 function whyCell(row) {
   const pictures = rows.prototypes[row].map((prototype) => picturesOf({ grid: data.grid }, { prototype, attained: null }).training);
-  return el("div", { class: "why" }, el("span", {}, pictures.filter(Boolean).map((one) => closeUp(data.grid, one.uri, one.cell))), el("small", {}, rows.why[row]));
+  return el("div", { class: "why" }, el("span", {}, pictures.filter(Boolean).map((one) => closeUp(data.grid, one.uri, one.cell, undefined, false))), el("small", {}, rows.why[row]));
 }
 
 function keeps(row) {
