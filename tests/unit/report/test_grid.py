@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from verale.report.grid import Grid, grid_of
+from verale.adapters.fields import ReceptiveFields
+from verale.report.grid import Grid, fields_of_grid, grid_of
 
 
 def test_the_shape_of_the_latents_counts():
@@ -25,3 +26,11 @@ def test_nothing_is_drawn_of_more_cells_than_anybody_sees():
     assert grid_of(10**18) is None
     assert grid_of(100 * 2, shape=(100, 2)) is None
     assert grid_of(0, tokens=1) is None
+
+
+def test_receptive_fields_are_those_of_a_grid_of_their_shape():
+    fields = ReceptiveFields(((0, 3), (1, 4)), ((0, 4),), (4, 4), ())
+    assert fields_of_grid(fields, Grid(2, 1)) is fields
+    assert (
+        fields_of_grid(fields, Grid(1, 2)) is fields_of_grid(fields, None) is fields_of_grid(None, Grid(2, 1)) is None
+    )

@@ -184,3 +184,29 @@ def test_no_certificate_is_no_picture(tmp_path):
     (tmp_path / "a.ale.json").write_text("{")
     with pytest.raises(InputError, match="cannot be drawn"):
         picture(collect(tmp_path / "a.ale.json"), "png")
+
+
+FIELDS = {"size": [20, 30], "rows": [[0, 12], [8, 20]], "columns": [[0, 15], [5, 25], [15, 30]], "unknown": []}
+
+
+@pytest.mark.parametrize(
+    ("fields", "paradigm", "said"),
+    [
+        (FIELDS, "top_k", "solid: cells of the grid; dashed: receptive fields"),
+        (
+            FIELDS | {"rows": [[0, 20]] * 2, "columns": [[0, 30]] * 3},
+            "top_k",
+            "each patch can depend on the whole image",
+        ),
+        (FIELDS, "projection", "statements a patch"),
+        (FIELDS | {"rows": [[0, 20]]}, "top_k", "where stated activations are greatest"),
+    ],
+    ids=["part", "whole", "of many", "of another grid"],
+)
+def test_receptive_fields_of_a_few_patches_are_dashed(fields, paradigm, said, tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm=paradigm, receptive_fields=fields)
+    drawn = picture(collect(folder / "000000.ale.json"), "svg").decode()
+    assert bool(re.search(r"stroke-dasharray: [^;]*; stroke-dashoffset: 0; stroke: #ffffff", drawn)) == (
+        "dashed" in said
+    )
+    assert f"{said} -->" in drawn

@@ -9,9 +9,10 @@ import pytest
 from support.reporting import folder_of, report_head
 from support.small import varied_head
 
+from verale.adapters.fields import ReceptiveFields
 from verale.head import FocalPooling, LogRatio, TopMeanPooling
 from verale.report.collect import Collection, collect
-from verale.report.vocabulary import of_activations, of_observables, of_prototypes
+from verale.report.vocabulary import of_activations, of_observables, of_prototypes, of_squares
 
 
 def test_prototypes_are_patches_of_training_images_where_the_source_says_so(tmp_path):
@@ -39,3 +40,13 @@ def test_no_number_where_there_is_none():
 )
 def test_observables(geometry, said):
     assert said in of_observables(report_head(geometry))
+
+
+def test_squares_are_told_from_receptive_fields():
+    part = ReceptiveFields(((0, 3), (1, 4)), ((0, 4),), (4, 4), ())
+    whole = replace(part, rows=((0, 4),) * 2)
+    said = [of_squares(each) for each in (None, part, whole, replace(whole, unknown=("a", "b", "c\n", "d")))]
+    assert all("the cell of a patch in the latent grid" in each for each in said)
+    assert "this page does not know on how much" in said[0] and "Dashed" in said[1]
+    assert said[2].endswith("it can depend on the whole image (its receptive field).")
+    assert said[3].endswith("it is not known how far a, b, c\\n, ... reaches.")

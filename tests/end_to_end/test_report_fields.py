@@ -1,0 +1,147 @@
+"""Receptive fields on the page, in a real browser: which part of an image a patch can depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from support.reporting import folder_of
+from support.tabs import Tabs, started_chromium
+
+from verale.report.collect import collect
+from verale.report.page import page
+from verale.report.verdicts import audited
+
+FIELDS = {"size": [20, 30], "rows": [[0, 12], [8, 20]], "columns": [[0, 15], [5, 25], [15, 30]], "unknown": []}
+"""Of a grid of 2 x 3 cells; as shares of the image, rows 0 to 0.6 and 0.4 to 1."""
+WHOLE = FIELDS | {"rows": [[0, 20]] * 2, "columns": [[0, 30]] * 3}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with started_chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def tabs(chromium) -> Iterator[Tabs]:
+    opened = Tabs(chromium)
+    yield opened
+    assert opened.complaints == [] and opened.asked == []
+    opened.close()
+
+
+def certificate(tabs: Tabs, folder: Path, fields: Any, paradigm: str = "top_k", **options: Any) -> Page:
+    """The page of the first certificate of a folder whose `source.json` notes these fields."""
+    made = folder_of(folder / "out", paradigm=paradigm, receptive_fields=fields)
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(made)), "A report"))
+    tab = tabs.open(path, "#certificate-0", **options)
+    tab.wait_for_selector("#title")
+    return tab
+
+
+def boxes(tab: Page, selector: str) -> list[tuple[float, ...]]:
+    """Left, top, width and height, in parts of 100 of the picture."""
+    shapes = tab.locator(selector).all()
+    return [tuple(float(each.get_attribute(name)) for name in ("x", "y", "width", "height")) for each in shapes]
+
+
+def cells(tab: Page) -> list[tuple[int, int]]:
+    """Rows and columns of the outlined patches."""
+    patches = [int(each.get_attribute("data-patch")) for each in tab.locator(".picture [data-patch]").all()]
+    return [divmod(patch, 3) for patch in patches]
+
+
+def expected(row: int, column: int) -> tuple[float, ...]:
+    (left, right), (top, bottom) = FIELDS["columns"][column], FIELDS["rows"][row]
+    return tuple(100 * each for each in (left / 30, top / 20, (right - left) / 30, (bottom - top) / 20))
+
+
+def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, tmp_path):
+    tab = certificate(tabs, tmp_path, FIELDS)
+    outlined = cells(tab)
+    assert 0 < len(outlined) <= 3
+    frames = boxes(tab, ".picture .field .dashes")
+    assert frames == [pytest.approx(expected(*cell)) for cell in outlined]
+    assert all(each.is_visible() for each in tab.locator(".picture .dashes").all())
+    said = tab.inner_text("#detail figcaption >> nth=0")
+    assert "Solid: the cell of a patch in the latent grid. Dashed: its receptive field" in said
+    assert "Pointing" not in said
+
+
+def test_a_close_up_shows_all_of_the_field(tabs, tmp_path):
+    """Also that of a prototype, in the training image that it comes from; and its alternative text says so."""
+    tab = certificate(tabs, tmp_path, FIELDS)
+    shown = tab.locator(".prototypes .close:has(.dashes)").all()
+    assert shown
+    for each in shown:
+        left, top, wide, high = map(float, each.get_attribute("viewBox").split())
+        ((x, y, across, down),) = boxes(
+            tab, f'.prototypes .close[aria-label="{each.get_attribute("aria-label")}"] .dashes'
+        )[:1]
+        assert left < x and top < y and x + across < left + wide and y + down < top + high
+        assert each.get_attribute("aria-label").endswith(", its receptive field dashed")
+
+
+def test_the_table_has_the_fields_in_pixels(tabs, tmp_path):
+    tab = certificate(tabs, tmp_path, FIELDS)
+    outlined = sorted(cells(tab))
+    assert not tab.is_visible("text=Nothing outside of it")
+    tab.focus("summary:has-text('What each patch can depend on')")
+    tab.keyboard.press("Enter")
+    assert tab.is_visible("text=in pixels of the image as the network gets it (30 by 20)")
+    lines = tab.locator("details:has-text('Nothing outside of it') tbody tr").all_inner_texts()
+    columns = {0: "columns 1 to 15", 1: "columns 6 to 25", 2: "columns 16 to 30"}
+    rows = {0: "rows 1 to 12", 1: "rows 9 to 20"}
+    share = {0: "30 %", 1: "40 %", 2: "30 %"}
+    assert lines == [f"row {r + 1}, column {c + 1}\t{columns[c]}, {rows[r]}\t{share[c]}" for r, c in outlined]
+    titles = tab.locator(".picture [data-patch] title").all_text_contents()
+    assert all("; depends on columns " in title for title in titles)
+
+
+def test_of_many_patches_that_which_is_pointed_at_has_a_frame(tabs, tmp_path):
+    tab = certificate(tabs, tmp_path, FIELDS, "projection")
+    assert len(cells(tab)) > 3
+    frames = tab.locator(".picture .dashes")
+    assert not any(each.is_visible() for each in frames.all())
+    tab.hover('.picture [data-patch="0"] > .over')
+    assert [each.is_visible() for each in frames.all()].count(True) == 1
+    assert "Pointing at a patch shows its frame." in tab.inner_text("#detail figcaption >> nth=0")
+    tab.click("#all-statements > summary")
+    tab.focus("#patch-4")
+    assert tab.locator('.picture [data-patch="4"] .dashes').is_visible()
+
+
+def test_a_network_that_sees_everything_has_a_sentence(tabs, tmp_path):
+    tab = certificate(tabs, tmp_path, WHOLE)
+    said = tab.inner_text("#detail figcaption >> nth=0")
+    assert "only says where the patch lies: it can depend on the whole image (its receptive field)." in said
+    assert tab.locator(".dashes").count() == 0 and tab.locator("text=What each patch can depend on").count() == 0
+    views = {each.get_attribute("viewBox") for each in tab.locator(".prototypes .close").all()}
+    assert views == {"0 0 100 100"}
+    assert tab.locator(".prototypes .close .over").count() > 0
+
+
+@pytest.mark.parametrize("fields", [None, FIELDS | {"rows": [[0, 20]]}], ids=["unknown", "of another grid"])
+def test_what_is_not_known_is_not_drawn(fields, tabs, tmp_path):
+    tab = certificate(tabs, tmp_path, fields)
+    said = tab.inner_text("#detail figcaption >> nth=0")
+    assert "this page does not know on how much (its receptive field)" in said
+    assert tab.locator(".dashes").count() == 0
+    tab.click("text=Back to the list")
+    left_out = "Receptive fields are left out: those that source.json notes are of another latent grid."
+    assert (left_out in tab.inner_text("main")) == (fields is not None)
+
+
+def test_of_padding_alone_nothing_is_framed(tabs, tmp_path):
+    fields = FIELDS | {"rows": [[0, 0]] * 2}
+    tab = certificate(tabs, tmp_path, fields, viewport={"width": 400, "height": 800})
+    assert tab.locator(".dashes").count() == 0
+    tab.click("summary:has-text('What each patch can depend on')")
+    lines = tab.locator("details:has-text('Nothing outside of it') tbody tr").all_inner_texts()
+    assert lines and all(line.endswith("nothing of the image\t0 %") for line in lines)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
