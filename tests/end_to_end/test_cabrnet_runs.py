@@ -21,6 +21,7 @@ from verale.cli import main
 from verale.cli.explain import command
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_labels, load_latents
+from verale.runs.source import load_source
 from verale.runs.table import read_table
 
 FILES = sorted(IMAGES.glob("*/*.png"))
@@ -97,6 +98,17 @@ def test_explained_from_its_run_directory_and_audited(family, tmp_path):
     origins = source["prototypes"]
     assert {origin["prototype"] for origin in origins} == set(range(Head.load(head).size))
     assert all(0 <= origin[name] < 4 for origin in origins for name in ("row", "column"))
+    fields = load_source(tmp_path / "source.json", None).fields
+    assert (len(fields.rows), len(fields.columns)) == (4, 4) and not fields.whole and fields.unknown == ()
+    network = load(final(family))
+    image = network.preprocess(FILES[:1]).requires_grad_()
+    assert fields.size == tuple(image.shape[2:])
+    latents = network._model.extractor(image)[0].square().sum(0)
+    for row, column in ((0, 0), (1, 2), (3, 3)):
+        (gradient,) = torch.autograd.grad(latents[row, column], image, retain_graph=True)
+        left, top, right, bottom = fields.box(row, column)
+        inside = gradient[0, :, top:bottom, left:right]
+        assert inside.count_nonzero() == gradient.count_nonzero() > 0
 
 
 def test_a_class_without_weights_is_allowed_no_more_than_underflow(tmp_path):

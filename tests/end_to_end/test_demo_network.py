@@ -125,3 +125,21 @@ def test_a_directory_without_images_is_rejected(tmp_path: Path) -> None:
 def test_images_of_another_kind_are_rejected(network: DigitsNetwork, images: Tensor) -> None:
     with pytest.raises(UsageError, match="expected float32"):
         network.latents(images)
+
+
+def test_nothing_outside_of_its_receptive_field_moves_a_patch(network: DigitsNetwork, digits: Digits) -> None:
+    """And some pixel of the field's outermost ring does: the field of a corner is no smaller."""
+    fields = network.receptive_fields()
+    images = digits.images[:5].clone().requires_grad_()
+    latents = network.latents(images).sum(1)
+    reached = torch.zeros(8, 8, 32, 32, dtype=torch.bool)
+    for row in range(8):
+        for column in range(8):
+            (gradient,) = torch.autograd.grad(latents[:, row, column].sum(), images, retain_graph=True)
+            reached[row, column] = (gradient != 0).any(1).any(0)
+            left, top, right, bottom = fields.box(row, column)
+            outside = reached[row, column].clone()
+            outside[top:bottom, left:right] = False
+            assert not outside.any(), (row, column)
+    assert not fields.whole and fields.unknown == ()
+    assert reached[0, 0, fields.rows[0][1] - 1].any() and reached[0, 0, :, fields.columns[0][1] - 1].any()

@@ -19,10 +19,12 @@ from torch import nn
 
 import verale
 from verale.adapters import head_of
+from verale.adapters.fields import ReceptiveFields
 from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.report.collect import collect
 from verale.runs.explain_model import _place
 from verale.runs.model_images import model_images
+from verale.runs.source import load_source
 from verale.search import Batches
 
 LAYER, COUNT = "add_on_layers", 6
@@ -121,6 +123,32 @@ def test_each_prototype_has_the_patch_that_it_was_projected_from(run):
     assert sorted(collection.source.origins) == list(range(PROTOTYPES))
     assert all(origin.file.is_file() for origin in collection.source.origins.values())
     assert all(item.file is not None and not item.image_note for item in collection.items)
+
+
+def test_each_patch_has_its_receptive_field(run):
+    halves = ((0, 2), (2, 4), (4, 6), (6, 8))
+    assert load_source(run.folder / "source.json", None).fields == ReceptiveFields(halves, halves, (8, 8), ())
+
+
+class Undecided(OwnNetwork):
+    """What it computes depends on the values, which no trace of it shows."""
+
+    def forward(self, images):
+        return super().forward(images if images.sum() > 0 else -images)
+
+
+def test_a_network_that_cannot_be_followed_has_no_receptive_fields(tmp_path):
+    """In training, and left in it; a folder of the time before receptive fields is continued."""
+    network = Undecided().train()
+    undecided = explained(tmp_path / "A", network)
+    assert network.training and load_source(tmp_path / "A" / "source.json", None).fields is None
+    assert [row.sha256 for row in undecided.rows] == [row.sha256 for row in explained(tmp_path / "B").rows]
+    path = tmp_path / "B" / "source.json"
+    record = json.loads(path.read_text())
+    del record["receptive_fields"]
+    path.write_text(json.dumps(record))
+    assert explained(tmp_path / "B").comparison is None
+    assert load_source(path, None).fields is None
 
 
 def test_a_picture_that_changes_is_not_shown(run, tmp_path):
