@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, Page
 from support.reporting import folder_of
 from support.tabs import Tabs, started_chromium
 
+from verale.certificate import Certificate, OrderStatement
 from verale.report.collect import collect
 from verale.report.page import page
 from verale.report.verdicts import audited
@@ -135,6 +137,26 @@ def test_what_is_not_known_is_not_drawn(fields, tabs, tmp_path):
     tab.click("text=Back to the list")
     left_out = "Receptive fields are left out: those that source.json notes are of another latent grid."
     assert (left_out in tab.inner_text("main")) == (fields is not None)
+
+
+def test_where_no_statement_is_about_a_patch_the_one_that_decides_most_is_framed(tabs, tmp_path):
+    """Clauses alone: then nothing else would say what an orange square at the edge can depend on."""
+    made = folder_of(tmp_path / "out", paradigm="top_k", receptive_fields=FIELDS)
+    found = Certificate.load(made / "000000.ale.json")
+    replace(found, statements=(OrderStatement((), 9.0),), minimal=False).save(made / "000000.ale.json")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(made / "000000.ale.json")), "A report"))
+    tab = tabs.open(path)
+    figcaption = tab.inner_text("#detail figcaption >> nth=0")
+    assert "Outlined: the patch that decides most" in figcaption and "Dashed" in figcaption
+    ((row, column),) = cells(tab)
+    tab.click("text=How much each patch decides")
+    lines = tab.locator("details:has-text('How much each patch decides') tbody tr").all_inner_texts()
+    most = max((line.split("\t") for line in lines), key=lambda line: float(line[1]))
+    assert most[0] == f"row {row + 1}, column {column + 1}"
+    assert "statement" not in tab.locator(".picture [data-patch] title").first.text_content()
+    tab.click(".picture [data-patch] > .over")
+    assert tab.is_visible("#patch-null")
 
 
 def test_of_padding_alone_nothing_is_framed(tabs, tmp_path):

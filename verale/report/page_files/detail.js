@@ -170,10 +170,13 @@ function figure(row, detail, certificate, groups, uri) {
   const cells = certificate.patches - detail.grid.tokens, every = counts.size >= cells;
   const single = cells === 1; // then neither outlines nor colours tell anything
   if (single && !uri) return el("p", {}, "The image is one patch.");
-  const which = groups.has(null) ? "most like the prototypes shown" : "that statements are about";
-  const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + (counts.size === 1 ? "patch " : counts.size + " patches ") + which;
   const heat = new Map(single ? [] : detail.heat.map(([patch, value]) => [patch, Number(value)]));
-  const hottest = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patchName(detail.grid, patch));
+  const hot = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patch);
+  const alone = !counts.size && hot.length > 0; // statements about no patch: then that which decides most is outlined
+  if (alone) counts.set(hot[0], 0);
+  const which = alone ? "that decides most" : groups.has(null) ? "most like the prototypes shown" : "that statements are about";
+  const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + (counts.size === 1 ? "patch " : counts.size + " patches ") + which;
+  const hottest = hot.map((patch) => patchName(detail.grid, patch));
   const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up, the strongest by " + Math.max(...heat.values()) + "; blue: patches that favour the runner-up" : "";
   const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
   const choose = (patch) => {

@@ -97,7 +97,7 @@ function picture(grid, uri, patches, heat, every, description, choose) {
     const cell = cellOf(grid, patch);
     const group = outline(rectangle(grid, ...cell), { "data-patch": patch, class: shape, on: { click: () => choose(patch) } });
     group.prepend(frame(fieldOf(cell)));
-    group.append(el("svg:title", {}, patchName(grid, patch) + ", " + plural(patches.get(patch), "statement") + (data.fields ? "; depends on " + fieldName(cell) : "")));
+    group.append(el("svg:title", {}, patchName(grid, patch) + (patches.get(patch) ? ", " + plural(patches.get(patch), "statement") : "") + (data.fields ? "; depends on " + fieldName(cell) : "")));
     svg.append(group);
   }
   return svg;
