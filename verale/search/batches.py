@@ -23,7 +23,7 @@ from verale.bounds import (
 )
 from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
-from verale.head import Head, as_patches, digest, read_out
+from verale.head import Head, as_patches, digest, read_out, require_head
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
@@ -116,8 +116,8 @@ class Batches:
     """
 
     def __init__(self, head: Head, latents: Any, options: SearchOptions | None = None) -> None:
-        self.head, self.options = head, options or SearchOptions()
-        self.images = as_patches(latents)
+        self.head, self.options = require_head(head), options or SearchOptions()
+        self.images = as_patches(latents, head.depth)
         check_domain(head, self.images)
         require_float64(self.options.device)
         self.options.avoid.check(self.images.shape[1], head.size)

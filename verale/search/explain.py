@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from verale.certificate import Certificate
-from verale.head import Head, as_patches, require_head
+from verale.head import Head
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.batches import Batches
 from verale.search.costs import UNIT_COSTS, Costs
@@ -74,5 +74,5 @@ def explain_batches(
     head: Head, latents: Any, options: SearchOptions | None = None
 ) -> Iterator[list[Certificate | Unexplained]]:
     """The same as `explain`, one batch after the other; arguments are checked before the first."""
-    batches = Batches(head, as_patches(latents, require_head(head).depth), options)
+    batches = Batches(head, latents, options)
     return ([result.explanation for result in part] for start in batches.starts for part in batches.parts(start))
