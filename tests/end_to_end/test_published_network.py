@@ -47,7 +47,7 @@ def test_from_the_file_to_proofs(data):
     done = in_process(
         "head", "import", "standard_model.pth", "--arch", "prototypedl", "-o", "head.safetensors", cwd=data
     )
-    assert done.returncode == 0 and "3 classes, 6 prototypes, domain=0:1" in done.stderr
+    assert done.returncode == 0 and "3 classes, 6 prototypes, level=super, domain=0:1" in done.stderr
     done = capture(data, "--labels", "t10k-labels-idx1-ubyte.gz", "--pictures", "prototypes")
     assert done.returncode == 0, done.stderr
     tensors = load_file(data / "latents.safetensors")
@@ -89,7 +89,7 @@ def test_images_in_folders(data):
     assert done.returncode == 9 and "--labels is for an IDX file" in done.stderr
     Image.new("L", (SIDE, 20)).save(data / "images" / "class0" / "x.png")
     done = capture(data, images="images")
-    assert done.returncode == 9 and "x.png: has (28, 20) pixels, expected (28, 28)" in done.stderr
+    assert done.returncode == 9 and "x.png: has (28, 20) pixels, expected (28, 28), as the first image" in done.stderr
 
 
 def test_files_that_do_not_fit(data):
@@ -102,7 +102,15 @@ def test_files_that_do_not_fit(data):
     assert done.returncode == 9 and "few.idx: holds 2 classes, expected 12" in done.stderr
     write_atomically(data / "small.idx", struct.pack(">HBB3I", 0, 8, 3, 1, 2, 2) + bytes(4))
     done = capture(data, images="small.idx")
-    assert done.returncode == 9 and "small.idx: holds (1, 2, 2) pixels, expected images" in done.stderr
+    assert (
+        done.returncode == 9
+        and "it gives 2 numbers, prototypes have 8 (images of 2 x 2 pixels: small.idx" in done.stderr
+    )
+    write_atomically(data / "none.idx", struct.pack(">HBB3I", 0, 8, 3, 0, SIDE, SIDE))
+    done = capture(data, images="none.idx")
+    assert done.returncode == 9 and "none.idx: holds (0, 28, 28) pixels, expected images" in done.stderr
+    done = capture(data, "--level", "sub", "--pictures", "prototypes")
+    assert done.returncode == 9 and "'prototype.sub_prototypes': is missing" in done.stderr
     torch.save(small().state_dict(), data / "standard_model.pth")
     done = capture(data)
     assert done.returncode == 9 and "standard_model.pth: holds no whole models" in done.stderr

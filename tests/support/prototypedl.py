@@ -19,7 +19,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-__all__ = ["SIDE", "Small", "save_whole", "small"]
+__all__ = ["SIDE", "Hierarchy", "Small", "hierarchy", "save_whole", "small"]
 
 SIDE = 28
 """Images have as many rows and columns."""
@@ -85,7 +85,32 @@ class Small(nn.Module):
         return encoded, self.decoder(encoded), self.prototype(encoded)
 
 
+class TwoLevels(nn.Module):
+    """Squared distances to prototypes of two levels, and a linear layer for each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sup_prototypes = nn.Parameter(torch.rand(_CLASSES, _LATENT))
+        self.sub_prototypes = nn.Parameter(torch.rand(_PROTOTYPES, _LATENT))
+        self.linear1, self.linear2 = nn.Linear(_CLASSES, _CLASSES), nn.Linear(_PROTOTYPES, _CLASSES)
+
+    def forward(self, maps: Tensor) -> tuple[Tensor, Tensor]:
+        flat = maps.flatten(1)[:, None]
+        distances = [(flat - each).square().sum(2) for each in (self.sup_prototypes, self.sub_prototypes)]
+        return self.linear1(distances[0]), self.linear2(distances[1])
+
+
+class Hierarchy(Small):
+    """The hierarchical network: logits of both levels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prototype = TwoLevels()
+
+
 _NAMES = {
+    Hierarchy: ("model", "HierarchyModel"),
+    TwoLevels: ("network.hierarchyPrototype", "HierarchyPrototypeClassifier"),
     Small: ("model", "PrototypeModel"),
     Encoder: ("network.modules", "ConvEncoder"),
     Decoder: ("network.modules", "ConvDecoder"),
@@ -96,9 +121,18 @@ _NAMES = {
 
 def small(seed: int = 0) -> Small:
     """A network with random numbers, large enough that images differ."""
+    return _drawn(Small, seed)
+
+
+def hierarchy(seed: int = 0) -> Small:
+    """The same with two levels of prototypes."""
+    return _drawn(Hierarchy, seed)
+
+
+def _drawn(kind: type[Small], seed: int) -> Small:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = Small()
+        network = kind()
         with torch.no_grad():
             for parameter in network.encoder.parameters():
                 parameter.mul_(6)
@@ -116,7 +150,7 @@ def save_whole(network: nn.Module, path: Path, zipped: bool = False) -> None:
 def _named() -> Iterator[None]:
     """While this lasts, the classes have the published names, and can be found there."""
     before = {kind: (kind.__module__, kind.__qualname__) for kind in _NAMES}
-    lent = {name: types.ModuleType(name) for name in ("model", "network", "network.modules", "network.prototype")}
+    lent = {name: types.ModuleType(name) for name in ("network", *(module for module, _ in _NAMES.values()))}
     with mock.patch.dict(sys.modules, lent):
         try:
             for kind, (module, name) in _NAMES.items():

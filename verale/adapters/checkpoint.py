@@ -15,13 +15,15 @@ from typing import Any
 
 from torch import Tensor
 
-from verale.adapters.modules import SavedModel, is_module, saved_model
+from verale.adapters.modules import SavedModel, is_module, saved_model, unwrapped
 from verale.adapters.pickled import Machine
 from verale.adapters.storages import ExcessError, ForeignError, Storages
 from verale.errors import HeadError, InputError
 from verale.files import read
 
 __all__ = ["load_model", "read_checkpoint"]
+
+_COLLECTIONS = (dict, list, tuple)
 
 _MAGIC, _VERSION = 0x1950A86A20F9469CFC6C, 1001
 """The first two pickles of the older format; the system, the content and the keys of storages follow, then those."""
@@ -52,13 +54,14 @@ def read_checkpoint(path: str | Path) -> Any:
 def load_model(path: str | Path) -> SavedModel:
     """A whole pickled model as data: its tensors, and the classes and attributes of its modules.
 
-    The model may be the file's content, or an entry of the dictionary that is.
+    The model may be the file's content, or an entry of the dictionary, list or tuple that is. Where it lies in the
+    wrapper of several devices (`DataParallel`), it is the model inside.
 
     Raises:
         InputError: as `read_checkpoint`; or the file holds no whole model, or several.
     """
     content, _ = _content(path)
-    entries = list(content.values()) if isinstance(content, dict) else [content]
+    entries = list(_entries(content).values()) if isinstance(content, _COLLECTIONS) else [content]
     models = [entry for entry in entries if is_module(entry)]
     if len(models) != 1:
         raise InputError(
@@ -67,7 +70,7 @@ def load_model(path: str | Path) -> SavedModel:
             " of a state dictionary only the tensors can be read, with verale.adapters.load_state",
         )
     try:
-        return saved_model(models[0])
+        return saved_model(unwrapped(models[0]))
     except HeadError as error:
         raise InputError(path, str(error)) from error
 
@@ -157,16 +160,21 @@ def _without_objects(content: Any) -> Any:
     """
     if is_module(content):
         return saved_model(content).state
-    if not isinstance(content, dict):
+    if not isinstance(content, _COLLECTIONS):
         return None
     plain: dict[Any, Any] = {}
     known: dict[int, Any] = {}  # one value may stand in many places
-    for key, value in content.items():
+    for key, value in _entries(content).items():
         if id(value) not in known:
             known[id(value)] = _plain_entry(value)
         if known[id(value)] is not None:
             plain[key] = known[id(value)]
     return plain if any(isinstance(value, Tensor | dict) for value in plain.values()) else None
+
+
+def _entries(content: Any) -> dict[Any, Any]:
+    """The entries of a collection; those of a list or a tuple by their places."""
+    return content if isinstance(content, dict) else dict(enumerate(content))
 
 
 def _plain_entry(value: Any) -> Any:

@@ -15,9 +15,15 @@ from torch import Tensor
 from verale.adapters.pickled import Record
 from verale.errors import HeadError
 
-__all__ = ["Module", "SavedModel", "is_module", "saved_model"]
+__all__ = ["Module", "SavedModel", "is_module", "saved_model", "unwrapped"]
 
 _PARAMETERS, _BUFFERS, _MODULES = "_parameters", "_buffers", "_modules"
+
+_WRAPPERS = (
+    "torch.nn.parallel.data_parallel.DataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+)
+"""Modules that compute what the one module in them does, on several devices."""
 
 MOST_LEVELS, MOST_CHARACTERS = 64, 1 << 23
 """Modules in each other, and characters of all names: one module may stand in several places, even in itself."""
@@ -54,6 +60,12 @@ def is_module(value: Any) -> bool:
     return isinstance(value, Record) and all(
         isinstance(value.attributes.get(name), dict) for name in (_PARAMETERS, _BUFFERS, _MODULES)
     )
+
+
+def unwrapped(record: Record) -> Record:
+    """The model in the wrapper of several devices; without one, the same record."""
+    inside = record.attributes[_MODULES].get("module") if record.name in _WRAPPERS else None
+    return inside if isinstance(inside, Record) and is_module(inside) else record
 
 
 def saved_model(record: Record) -> SavedModel:

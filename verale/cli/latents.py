@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.cli.shared import one_of
 from verale.errors import HeadError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -31,13 +32,22 @@ _NETWORKS = ("prototypedl",)
     help="A folder of images, or of one subfolder for each class; or an IDX file such as MNIST's, perhaps .gz.",
 )
 @click.option("--labels", metavar="IDX", type=click.Path(), help="The true classes, where the images are an IDX file.")
+@click.option(
+    "--level",
+    default="super",
+    show_default=True,
+    help="Of a hierarchical network, whose prototypes --pictures decodes: super or sub.",
+    **one_of("super", "sub"),
+)
 @click.option("-o", "--output", required=True, metavar="Z", type=click.Path(), help="The latents file to write.")
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Also write each prototype's picture, decoded.")
-def command(model_path: str, arch: str, images: str, labels: str | None, output: str, pictures: str | None) -> None:
+def command(
+    model_path: str, arch: str, images: str, labels: str | None, level: str, output: str, pictures: str | None
+) -> None:
     """Write the latents of images, for `verale explain --head H --latents Z`.
 
     MODEL is a whole model as torch.save(model) writes it. Nothing in it is executed: its encoder and decoder are built
-    anew from its tensors and the attributes of its layers.
+    anew from its tensors and the attributes of its layers. Images have to be of the size that it was trained on.
 
     Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
@@ -45,16 +55,25 @@ def command(model_path: str, arch: str, images: str, labels: str | None, output:
     from verale.adapters.published.prototypedl import Autoencoder
     from verale.files import require_writable
     from verale.head import save_latents
+    from verale.runs.images import image_files
 
-    try:
-        network = Autoencoder(load_model(model_path))
-    except HeadError as error:
-        raise InputError(model_path, str(error)) from error
+    model = load_model(model_path)
     require_writable(output)
     folder = Path(images).is_dir()
     if folder and labels is not None:
         raise UsageError("--labels is for an IDX file; of a folder of images, the subfolders are the classes")
-    batch, classes = _from_folder(Path(images), network.shape) if folder else _from_idx(images, labels, network.shape)
+    pixels = None if folder else _pixels(images)
+    size = _size(image_files(Path(images))[0]) if pixels is None else (pixels.shape[1], pixels.shape[2])
+    try:
+        network = Autoencoder(model, size, level)
+    except HeadError as error:
+        raise InputError(model_path, f"{error} (images of {size[0]} x {size[1]} pixels: {images})") from error
+    if pixels is None:
+        batch, classes = _from_folder(Path(images), network.shape)
+    elif network.shape[0] != 1:
+        raise InputError(images, f"holds images in grey, expected {network.shape[0]} channels: give a folder of images")
+    else:
+        batch, classes = pixels.unsqueeze(1).float() / 255, _classes(labels, len(pixels))
     latents = network.latents(batch)
     save_latents(output, latents, classes)
     print_line(f"{output}: {len(latents)} images, {latents.shape[2]} numbers each", sys.stderr)
@@ -64,17 +83,33 @@ def command(model_path: str, arch: str, images: str, labels: str | None, output:
         print_line(f"{pictures}: pictures of {len(decoded)} prototypes", sys.stderr)
 
 
-def _from_idx(images: str, labels: str | None, shape: tuple[int, int, int]) -> tuple[Tensor, list[int] | None]:
-    """Images (N, 1, H, W) from 0 to 1, and their classes. Raises InputError."""
+def _pixels(images: str) -> Tensor:
+    """The images (N, H, W) of an IDX file, as bytes. Raises InputError."""
     from verale.adapters.idx import read_idx
 
     pixels = read_idx(images, 3)
-    if (1, *pixels.shape[1:]) != shape or not len(pixels):
-        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images of the network's size {shape}")
+    if not pixels.numel():
+        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images")
+    return pixels
+
+
+def _size(file: Path) -> tuple[int, int]:
+    """Height and width of an image. Raises InputError."""
+    from verale.files import read
+    from verale.pictures import opened
+
+    with opened(file, read(file, "an image")) as picture:
+        return int(picture.height), int(picture.width)
+
+
+def _classes(labels: str | None, images: int) -> list[int] | None:
+    """The true classes of an IDX file, one for each image. Raises InputError."""
+    from verale.adapters.idx import read_idx
+
     classes = None if labels is None else read_idx(labels, 1).tolist()
-    if classes is not None and len(classes) != len(pixels):
-        raise InputError(labels, f"holds {len(classes)} classes, expected {len(pixels)}, one for each image")
-    return pixels.unsqueeze(1).float() / 255, classes
+    if classes is not None and len(classes) != images:
+        raise InputError(labels, f"holds {len(classes)} classes, expected {images}, one for each image")
+    return classes
 
 
 def _from_folder(folder: Path, shape: tuple[int, int, int]) -> tuple[Tensor, list[int] | None]:
@@ -90,7 +125,7 @@ def _from_folder(folder: Path, shape: tuple[int, int, int]) -> tuple[Tensor, lis
     for file in files:
         with opened(file, read(file, "an image")) as picture:
             if picture.size != (width, height):
-                raise InputError(file, f"has {picture.size} pixels, expected {(width, height)}, the network's size")
+                raise InputError(file, f"has {picture.size} pixels, expected {(width, height)}, as the first image")
             data = bytearray(picture.convert("L" if channels == 1 else "RGB").tobytes())
         batch.append(torch.frombuffer(data, dtype=torch.uint8).view(height, width, -1).permute(2, 0, 1).float() / 255)
     names = [file.relative_to(folder).as_posix() for file in files]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import datetime
+import logging
 import os
 import pickle
 import pickletools
+import re
 import sys
 import types
 from collections import OrderedDict
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
+import torchvision
 from support.hostile import archive, number, tensor, text
 from torch import nn
 from torch.nn.utils import weight_norm
@@ -102,7 +108,8 @@ def test_a_model_in_a_dictionary(key, zipped, tmp_path):
     path, model = tmp_path / "model.pth", nn.DataParallel(nn.Linear(3, 2))
     arguments = argparse.Namespace(lr=0.1)
     torch.save({"epoch": 3, key: model, "args": arguments}, path, _use_new_zipfile_serialization=zipped)
-    assert set(load_model(path).state) == {"module.weight", "module.bias"}
+    assert set(load_model(path).state) == {"weight", "bias"}
+    assert list(load_model(path).modules) == [""], "the wrapper of several devices computes what the model does"
     assert torch.equal(load_state(path)["weight"], model.module.weight)
     torch.save({"state_dict": model.state_dict(), "args": arguments}, path, _use_new_zipfile_serialization=zipped)
     assert torch.equal(load_state(path)["weight"], model.module.weight)
@@ -113,8 +120,43 @@ def test_a_model_in_a_dictionary(key, zipped, tmp_path):
         load_model(path)
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_model_in_a_list(kind, zipped, tmp_path):
+    path, model = tmp_path / "model.pth", nn.Linear(3, 2)
+    torch.save(kind([3, model, {"lr": 0.1}]), path, _use_new_zipfile_serialization=zipped)
+    assert set(load_model(path).state) == {"weight", "bias"}
+    assert torch.equal(load_state(path)["weight"], model.weight)
+
+
+def test_harmless_attributes_are_recorded(tmp_path):
+    """What people keep in their models: dates, loggers, generators of random numbers, expressions, transforms."""
+    model = nn.Linear(3, 2)
+    model.kept = {
+        "date": datetime.date(2020, 1, 2),
+        "took": datetime.timedelta(3),
+        "at": datetime.time(3),
+        "ratio": Fraction(1, 3),
+        "decimal": Decimal(3),
+        "log": logging.getLogger("a"),
+        "pattern": re.compile("a+"),
+        "bytes": bytearray(b"x"),
+        "state": np.random.RandomState(0),
+        "generator": np.random.default_rng(0),
+        "torch": torch.Generator(),
+        "transform": torchvision.transforms.Resize(28),
+        "array": np.array([nn.Linear(1, 1), None], dtype=object),
+    }
+    torch.save(model, tmp_path / "model.pth")
+    read = load_model(tmp_path / "model.pth")
+    assert torch.equal(read.state["weight"], model.weight)
+    kept = read.modules[""].attributes["kept"]
+    assert set(kept) == set(model.kept) and all(isinstance(each, Record) for each in kept.values())
+    assert kept["date"].name == "datetime.date" and kept["log"].arguments == ("a",)
+
+
 def test_objects_without_tensors_are_refused(tmp_path):
-    for content in (types.SimpleNamespace(a=1), {"args": argparse.Namespace(a=1)}, [nn.Linear(1, 1)]):
+    for content in (types.SimpleNamespace(a=1), {"args": argparse.Namespace(a=1)}, [argparse.Namespace(a=1), 3]):
         torch.save(content, tmp_path / "x.pth")
         with pytest.raises(InputError, match=r"x\.pth: holds (types|argparse|torch)\..* beside tensors"):
             load_state(tmp_path / "x.pth")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from support.prototypedl import SIDE, save_whole, small
+from support.prototypedl import SIDE, hierarchy, save_whole, small
 from torch import nn
 
 from verale.adapters import load_model, load_published
 from verale.adapters.published.prototypedl import Autoencoder
-from verale.errors import HeadError, InputError, LatentsError
+from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.head import evaluate
 
 IMAGES = torch.rand(70, 1, SIDE, SIDE, generator=torch.Generator().manual_seed(0))
@@ -32,6 +32,54 @@ def test_it_computes_what_the_saved_network_computes(zipped, tmp_path):
     evaluation = evaluate(load_published(path, "prototypedl"), latents)
     torch.testing.assert_close(evaluation.logits.float(), logits, rtol=1e-4, atol=1e-4)
     assert evaluation.logits.std(0).min() > 1e-3, "the images differ"
+
+
+@pytest.mark.parametrize(("level", "place"), [("super", 0), ("sub", 1)])
+def test_a_hierarchical_network_has_a_head_for_each_level(level, place, tmp_path):
+    path, model = tmp_path / "model.pth", hierarchy()
+    save_whole(model, path)
+    network = Autoencoder(load_model(path), level=level)
+    logits = model(IMAGES)[2][place]
+    head = load_published(path, "prototypedl", level=level)
+    evaluation = evaluate(head, network.latents(IMAGES))
+    torch.testing.assert_close(evaluation.logits.float(), logits, rtol=1e-4, atol=1e-4)
+    prototypes = (model.prototype.sup_prototypes, model.prototype.sub_prototypes)[place]
+    torch.testing.assert_close(network.pictures(), model.decoder(prototypes.unflatten(1, (2, 2, 2))))
+    assert head.size == len(prototypes)
+
+
+def test_a_level_that_there_is_not(tmp_path):
+    save_whole(small(), tmp_path / "model.pth")
+    with pytest.raises(InputError, match=r"'prototype\.sub_prototypes': is missing"):
+        load_published(tmp_path / "model.pth", "prototypedl", level="sub")
+    with pytest.raises(UsageError, match="option level is 'third', expected super or sub"):
+        load_published(tmp_path / "model.pth", "prototypedl", level="third")
+
+
+def test_in_the_wrapper_of_several_devices(tmp_path):
+    save_whole(nn.DataParallel(small()), tmp_path / "model.pth")
+    torch.testing.assert_close(
+        Autoencoder(load_model(tmp_path / "model.pth")).latents(IMAGES), small().encoder(IMAGES).flatten(1)[:, None]
+    )
+
+
+def test_in_double_precision(tmp_path):
+    model = small().double()
+    save_whole(model, tmp_path / "model.pth")
+    network = Autoencoder(load_model(tmp_path / "model.pth"))
+    encoded, decoded, _ = model(IMAGES.double())
+    torch.testing.assert_close(network.latents(IMAGES), encoded.flatten(1)[:, None])
+    torch.testing.assert_close(network.pictures(network.latents(IMAGES)[:, 0]), decoded)
+
+
+def test_of_another_size(tmp_path):
+    save_whole(small(), tmp_path / "model.pth")
+    images = torch.rand(3, 1, 32, 30, generator=torch.Generator().manual_seed(1))
+    network = Autoencoder(load_model(tmp_path / "model.pth"), (32, 30))
+    torch.testing.assert_close(network.latents(images), small().encoder(images).flatten(1)[:, None])
+    assert network.pictures().shape == (6, 1, 32, 30)
+    with pytest.raises(HeadError, match="it gives 2 numbers, prototypes have 8"):
+        Autoencoder(load_model(tmp_path / "model.pth"), (2, 2))
 
 
 def test_images_that_do_not_fit(tmp_path):

@@ -1,6 +1,8 @@
 """PrototypeDL (OscarcarLi/PrototypeDL, and Sasafrass/PrototypeDL in torch): prototypes of whole images, with a decoder.
 
-Li, Liu, Chen and Rudin, "Deep Learning for Case-Based Reasoning through Prototypes", 2018.
+Li, Liu, Chen and Rudin, "Deep Learning for Case-Based Reasoning through Prototypes", 2018. Sasafrass/PrototypeDL has a
+hierarchical network, too: two sets of prototypes on one encoder, super- and subprototypes, each with its own linear
+layer and so with its own class. A head is one of the two levels.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 
 from verale.adapters.layer import linear
 from verale.adapters.modules import Module, SavedModel
-from verale.adapters.published import SIGMOID
+from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, numbers
 from verale.errors import HeadError, LatentsError, first_line
 from verale.head import Box, Euclidean, Head, Negated
@@ -27,13 +29,21 @@ _BATCH = 32
 """Images that are encoded at once."""
 
 
-def head(state: State, *, domain: Box = SIGMOID) -> Head:
+_LEVELS = {
+    "super": (("prototype.prototypes", "prototype.sup_prototypes"), "prototype.linear1"),
+    "sub": (("prototype.sub_prototypes",), "prototype.linear2"),
+}
+"""For each level of a hierarchical network, the names that its prototypes may have, and its linear layer."""
+
+
+def head(state: State, *, level: str = "super", domain: Box = SIGMOID) -> Head:
     """o = W d + b with d_j = |z - p_j|^2, where z is the whole image: there is one patch, of D numbers.
 
-    The head has a_j = -d_j and the weights -W; both signs are exact.
+    The head has a_j = -d_j and the weights -W; both signs are exact. Without a hierarchy, all is the level `super`.
     """
-    prototypes = numbers(state, "prototype.prototypes", "P D")
-    layer = linear(state, "prototype.linear1", len(prototypes))
+    _, name = choice("level", level, _LEVELS)
+    prototypes = prototypes_of(state, level)
+    layer = linear(state, name, len(prototypes))
     return Head(
         weight=-layer.weight,
         bias=layer.bias,
@@ -44,12 +54,19 @@ def head(state: State, *, domain: Box = SIGMOID) -> Head:
     )
 
 
+def prototypes_of(state: State, level: str = "super") -> Tensor:
+    """The prototypes of a level, (P, D). Raises HeadError, and UsageError for an unknown level."""
+    names, _ = choice("level", level, _LEVELS)
+    return numbers(state, next((name for name in names if name in state), names[0]), "P D")
+
+
 class Autoencoder:
     """The encoder and the decoder of a saved model, rebuilt from the attributes of its convolutions.
 
     Args:
         model: the saved model.
         size: height and width of its images, which the file does not say: by default MNIST's.
+        level: of a hierarchical network, whose prototypes are pictured: `super` or `sub`.
 
     Attributes:
         shape: channels, height and width of its images.
@@ -58,7 +75,7 @@ class Autoencoder:
         HeadError: a module is missing, or is not a convolution or a sigmoid as the published network has them.
     """
 
-    def __init__(self, model: SavedModel, size: tuple[int, int] = (28, 28)) -> None:
+    def __init__(self, model: SavedModel, size: tuple[int, int] = (28, 28), level: str = "super") -> None:
         layers = [name for name in model.modules if name.startswith("encoder.convnet.")]
         kinds = [model.modules[name].kind for name in layers]
         if not 2 <= len(layers) <= 2 * _MOST_LAYERS or kinds != [_CONVOLUTION, _SIGMOID] * (len(layers) // 2):
@@ -70,15 +87,19 @@ class Autoencoder:
         self._encoder = [_convolution(model, name, _CONVOLUTION) for name in layers[::2]]
         numbered = range(1, len(self._encoder) + 1)
         self._decoder = [_convolution(model, f"decoder.de{number}", _TRANSPOSED) for number in numbered]
-        self._prototypes = numbers(model.state, "prototype.prototypes", "P D")
+        self._prototypes = prototypes_of(model.state, level)
         self.shape = (self._encoder[0].in_channels, *size)
-        encoded = [torch.zeros(1, *self.shape)]
+        self._type = self._encoder[0].weight.dtype
+        encoded = [torch.zeros(1, *self.shape, dtype=self._type)]
         try:
             with torch.no_grad():
                 for layer in self._encoder:
                     encoded.append(layer(encoded[-1]))
             self._sizes = [maps.shape[2:] for maps in encoded[-2::-1]]
             self._map = encoded[-1].shape[1:]
+            numbers_each = self._map.numel()
+            if numbers_each != self._prototypes.shape[1]:
+                raise ValueError(f"it gives {numbers_each} numbers, prototypes have {self._prototypes.shape[1]}")
             self.pictures()
         except (RuntimeError, ValueError) as error:
             raise HeadError(
@@ -102,7 +123,7 @@ class Autoencoder:
 
     def pictures(self, latents: Tensor | None = None) -> Tensor:
         """What the decoder makes of latents (N, D), by default of the prototypes: (N, channels, H, W) from 0 to 1."""
-        maps = torch.reshape(self._prototypes if latents is None else latents, (-1, *self._map))
+        maps = torch.reshape(self._prototypes if latents is None else latents, (-1, *self._map)).to(self._type)
         with torch.no_grad():
             for layer, size in zip(self._decoder, self._sizes, strict=True):
                 maps = torch.sigmoid(layer(maps, output_size=size))
@@ -110,9 +131,10 @@ class Autoencoder:
 
     def _encoded(self, images: Tensor) -> Tensor:
         with torch.no_grad():
+            maps = images.to(self._type)
             for layer in self._encoder:
-                images = torch.sigmoid(layer(images))
-        return images
+                maps = torch.sigmoid(layer(maps))
+        return maps
 
 
 def _convolution(model: SavedModel, name: str, kind: str) -> nn.Conv2d | nn.ConvTranspose2d:
@@ -131,6 +153,7 @@ def _convolution(model: SavedModel, name: str, kind: str) -> nn.Conv2d | nn.Conv
     sizes = (weight.shape[0], weight.shape[1]) if kind == _TRANSPOSED else (weight.shape[1], weight.shape[0])
     built = nn.ConvTranspose2d if kind == _TRANSPOSED else nn.Conv2d
     layer = built(*sizes, (weight.shape[2], weight.shape[3]), stride=stride, padding=padding, dilation=dilation)
+    layer.to(weight.dtype)
     layer.load_state_dict({"weight": weight, "bias": numbers(model.state, f"{name}.bias", "C", C=sizes[1])})
     return layer.requires_grad_(False)
 
