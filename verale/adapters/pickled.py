@@ -83,7 +83,6 @@ _RECORDED = {
     "datetime.time",
     "datetime.timedelta",
     "decimal.Decimal",
-    "fractions.Fraction",
     "functools.partial",
     "logging.getLogger",
     "numpy.dtype",

@@ -36,12 +36,14 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
 
 
 def read_state(path: str | Path) -> Mapping[str, Any]:
-    """The content of a checkpoint: tensors, numbers, strings and collections of them.
+    """The content of a checkpoint: tensors, numbers, strings and collections of them; of a list or a tuple, such as a
+    network's state and its optimizer's, a dictionary by places.
 
     Raises:
-        InputError: as `read_checkpoint`, or the file holds no dictionary.
+        InputError: as `read_checkpoint`, or the file holds no collection.
     """
     state = read_checkpoint(path)
+    state = dict(enumerate(state)) if isinstance(state, list | tuple) else state
     if not isinstance(state, Mapping):
         raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
     return state
