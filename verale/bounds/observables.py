@@ -39,8 +39,11 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
     return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches))
 
 
-def check_domain(head: Head, patches: Tensor) -> None:
-    """Raise LatentsError unless latents (N, L, D) fit the head: its depth, its least number of patches, its domain."""
+def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
+    """Raise LatentsError unless latents (N, L, D) fit the head: its depth, its least number of patches, its domain.
+
+    In a message, images are counted from `first`.
+    """
     require_depth(head, patches)
     if patches.shape[-2] < head.pooling.least_patches:
         raise LatentsError(
@@ -55,8 +58,9 @@ def check_domain(head: Head, patches: Tensor) -> None:
         outside |= patches > upper
     if outside.any():
         image, patch, channel = outside.nonzero()[0].tolist()
+        value = patches[image, patch, channel].item()
         raise LatentsError(
-            f"image {image}, patch {patch}, channel {channel} is {patches[image, patch, channel].item()}, outside the "
+            f"image {first + image}, patch {patch}, channel {channel} is {value}, outside the "
             f"head's domain [{lower}, {upper}]: another network's latents?"
         )
     if head.geometry.undefined_at_zero and bool((patches == 0).all(dim=-1).any()):

@@ -5,7 +5,15 @@ from verale.head.arguments import described, latents_tensor, require_labels, ten
 from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head, require_head
-from verale.head.latents import as_patches, digest, digest_of_all, load_labels, load_latents, save_latents
+from verale.head.latents import (
+    as_patches,
+    digest,
+    digest_of_all,
+    load_labels,
+    load_latents,
+    patches_of,
+    save_latents,
+)
 from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.head.readout import Linear, Maximum, Readout, SoftTree
 from verale.head.similarity import *  # noqa: F403, a new similarity is listed in that module alone
@@ -41,6 +49,7 @@ __all__ = [
     "load_latents",
     "merge_slots",
     "observables",
+    "patches_of",
     "read_out",
     "require_head",
     "require_labels",

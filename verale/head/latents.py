@@ -15,7 +15,7 @@ from verale.errors import InputError
 from verale.files import read, write_atomically
 from verale.head.arguments import latents_tensor, require_labels, require_path
 
-__all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "save_latents"]
+__all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "patches_of", "save_latents"]
 
 
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -32,10 +32,16 @@ def as_patches(latents: Any, depth: int | None = None) -> Tensor:
     Raises:
         LatentsError: another shape or dtype, NaN or infinity.
     """
+    return patches_of(latents, depth).to(torch.float64).contiguous()
+
+
+def patches_of(latents: Any, depth: int | None = None) -> Tensor:
+    """Latents as (N, L, D) of the type in which they are stored, which takes no memory where a view can be had.
+
+    Arguments and errors are those of `as_patches`.
+    """
     values = latents_tensor(latents, depth)
-    if values.dim() == 4:
-        values = values.flatten(2).transpose(1, 2)
-    return values.to(torch.float64).contiguous()
+    return values.flatten(2).transpose(1, 2) if values.dim() == 4 else values
 
 
 def digest(patches: Tensor) -> str:

@@ -53,8 +53,8 @@ def capture_images(
             a directory that holds something else; then nothing is written.
     """
     from verale.adapters.cabrnet import load
-    from verale.head import as_patches, digest_of_all, save_latents
     from verale.head import digest as digest_of_one
+    from verale.head import digest_of_all, patches_of, save_latents
 
     network = load(run)
     source, labels = _source(network, images, files)
@@ -67,7 +67,7 @@ def capture_images(
     undecided = [str(file) for file, differs in zip(files, captured.undecided.tolist(), strict=True) if differs]
     if undecided:
         _log.warning("CaBRNet's float32 logits name another class than the head's: %s", ", ".join(undecided))
-    patches = as_patches(captured.latents)
+    patches = patches_of(captured.latents)
     digest = digest_of_all(patches)
     if earlier is not None and earlier.latents_digest != digest:
         raise InputError(
@@ -127,11 +127,11 @@ def earlier_source(directory: Path, source: SourceFile) -> SourceFile | None:
 
 def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
     """The directory's latents, if they and the head are complete and are those that the source describes."""
-    from verale.head import Head, as_patches, digest_of_all, load_latents
+    from verale.head import Head, digest_of_all, load_latents, patches_of
 
     try:
         latents = load_latents(directory / LATENTS)
-        same = source.is_of(Head.load(directory / HEAD).digest, digest_of_all(as_patches(latents)))
+        same = source.is_of(Head.load(directory / HEAD).digest, digest_of_all(patches_of(latents)))
     except VeraleError:
         return None
     return latents if same else None

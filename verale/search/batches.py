@@ -23,7 +23,7 @@ from verale.bounds import (
 )
 from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
-from verale.head import Head, as_patches, digest, read_out, require_head
+from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
@@ -45,6 +45,9 @@ from verale.version import __version__
 __all__ = ["Batches", "ImageResult", "best_paradigm"]
 
 _log = logging.getLogger(__name__)
+
+_CHECKED = 256
+"""So many images are checked at once: in float64 they take more memory than as they are stored."""
 
 _SPATIAL: dict[str, Callable[..., Any]] = {
     paradigm.name: paradigm for paradigm in (Projection, Triangle, Hypersphere, Simplex, Assignment, Joint)
@@ -108,8 +111,10 @@ class Batches:
         options: how to explain.
         paradigm: its name, or `smallest`; the best spatial one if none was chosen.
         paradigms: the names of those that are tried.
-        images: (N, L, D) float64.
+        images: (N, L, D), as they are stored.
         size: images in a batch: as many as the options say, or fewer to stay within memory.
+        are_alone: whether images are searched one by one, so that no result depends on the others of its batch.
+        bytes_at_once: roughly the memory that explaining a batch takes.
 
     Raises:
         LatentsError, UsageError: see `explain`.
@@ -117,8 +122,9 @@ class Batches:
 
     def __init__(self, head: Head, latents: Any, options: SearchOptions | None = None) -> None:
         self.head, self.options = require_head(head), options or SearchOptions()
-        self.images = as_patches(latents, head.depth)
-        check_domain(head, self.images)
+        self.images = patches_of(latents, head.depth)
+        for start in range(0, max(1, len(self.images)), _CHECKED):
+            check_domain(head, self.images[start : start + _CHECKED].to(torch.float64), start)
         require_float64(self.options.device)
         self.options.avoid.check(self.images.shape[1], head.size)
         self.options.costs.check(self.images.shape[1], head.size)
@@ -131,6 +137,8 @@ class Batches:
         one = self._explainer.bytes_per_image(self.images.shape[1])
         _require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
         self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
+        self.are_alone = self._explainer.alone
+        self.bytes_at_once = one * (1 if self.are_alone else self.size)
 
     @property
     def starts(self) -> range:
@@ -144,6 +152,10 @@ class Batches:
     def parts(self, start: int) -> Iterator[list[ImageResult]]:
         """The same, in the parts in which the batch fits into memory."""
         return self._explainer.within_memory(self.images[start : start + self.size])
+
+    def explain_images(self, images: Tensor) -> list[ImageResult]:
+        """The results for a batch of images (N, L, D) that fit the head as these do."""
+        return [result for results in self._explainer.within_memory(images) for result in results]
 
 
 def _require_memory(needed: int, what: str, options: SearchOptions) -> None:
@@ -286,13 +298,10 @@ class _Explainer:
             yield from self.within_memory(half)
 
     def results(self, images: Tensor) -> list[ImageResult]:
-        """One result for each of the images (N, L, D).
-
-        Where they are searched one by one, all is done one by one: then no byte of a result depends on the others.
-        """
-        if len(images) > 1 and self._alone:
+        """One result for each of the images (N, L, D); no byte of it depends on others if they are searched alone."""
+        if len(images) > 1 and self.alone:
             return [result for image in images for result in self.results(image[None])]
-        options = self.options
+        images, options = images.to(torch.float64).contiguous(), self.options
         exact = Problem.of(self.head, images.to(options.device), EXACT, options.avoid, options.costs)
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
@@ -335,7 +344,7 @@ class _Explainer:
         return f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}"
 
     @property
-    def _alone(self) -> bool:
+    def alone(self) -> bool:
         """Whether all searches about patches take one image at a time."""
         spatial = [search for search in self.searches if search.spatial is not None]
         return bool(spatial) and all(search.is_alone(self.head) for search in spatial)

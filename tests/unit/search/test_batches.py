@@ -55,7 +55,7 @@ def test_logits_are_those_at_the_midpoints_of_the_activations(name, tolerance) -
     """And depend neither on the tolerance nor on the rest of the batch."""
     head = varied_head(name)
     batches = Batches(head, small_latents(head, images=3), SearchOptions("top_k", tolerance=tolerance))
-    for image, result in zip(batches.images, batches.explain(0), strict=True):
+    for image, result in zip(batches.images.double(), batches.explain(0), strict=True):
         ranges = observe(head, image)
         activations = pooling_of(head).box(ranges.view(1, *ranges.shape))
         expected = read_out(head, (activations.lower + activations.upper) / 2)[0]
