@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -86,14 +87,14 @@ def sleeping(folder: Path, start: int) -> None:
     """Let a run say that a batch begins, and sleep instead of explaining it."""
     (folder / "sitecustomize.py").write_text(
         "import sys, time\n"
-        "from verale.search.explain import Batches\n"
-        "explain = Batches.explain\n"
-        "def slow(self, start):\n"
-        f"    if start == {start}:\n"
+        "from verale.runs import parallel\n"
+        "explain = parallel.explain_part\n"
+        "def slow(batches, images, first, labels):\n"
+        f"    if first == {start}:\n"
         "        open('begun', 'w').close()\n"
         "        time.sleep(600)\n"
-        "    return explain(self, start)\n"
-        "Batches.explain = slow\n"
+        "    return explain(batches, images, first, labels)\n"
+        "parallel.explain_part = slow\n"
     )
 
 
@@ -110,7 +111,7 @@ def sleeping(folder: Path, start: int) -> None:
 )
 def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:
     sleeping(folder, done)
-    process = started(folder, "explain", *INPUT)
+    process = started(folder, "explain", *INPUT, "--jobs", "1")
     wait_for(folder / "begun", process)
     process.send_signal(number)
     _, err = process.communicate(timeout=600)
@@ -128,6 +129,40 @@ def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) ->
     code, _, err = again(folder, "explain", *INPUT)
     assert code == 0
     assert err.splitlines()[0] == "10 of 10 images are explained in out already: nothing is left to do"
+
+
+def in_folder(folder: Path) -> list[int]:
+    """The processes whose working directory is a folder; those that have just ended count no more."""
+    numbers = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if os.readlink(each / "cwd") == str(folder.resolve()):
+                numbers.append(int(each.name))
+    return numbers
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="processes are not told where they are")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_several_processes_are_interrupted_together(number, folder, given) -> None:
+    sleeping(folder, 5)
+    process = started(folder, "explain", *INPUT, "--jobs", "2")
+    wait_for(folder / "begun", process)
+    assert len(in_folder(folder)) == 2
+    process.send_signal(number)
+    _, err = process.communicate(timeout=600)
+    done = len(read_table(folder / "out" / "explanations.csv", whole=False))
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert err == f"interrupted: {done} of 10 images are explained; the same command continues\n"
+    while in_folder(folder):  # of a process that is killed, the other one is told by the end of what it reads
+        time.sleep(0.02)
+    (folder / "sitecustomize.py").unlink()
+    times = {path: path.stat().st_mtime_ns for path in (folder / "out").glob("*.ale.json")}
+    code, out, err = again(folder, "explain", *INPUT, "--jobs", "2")
+    assert (code, out) == (0, "")
+    assert err.splitlines()[0] == f"{done} of 10 images are explained in out already: {10 - done} are left"
+    assert contents(folder) == contents(given)
+    assert {path: path.stat().st_mtime_ns for path in times} == times
 
 
 def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
@@ -152,7 +187,7 @@ def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
         "    time.sleep(600)\n"
         "verale.runs.device.device_named = slow\n"
     )
-    process = started(folder, "explain", *INPUT)
+    process = started(folder, "explain", *INPUT, "--jobs", "1")
     wait_for(folder / "begun", process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
@@ -205,7 +240,7 @@ def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None
 
 
 def test_v_logs_with_times(folder) -> None:
-    _, out, err = run(folder, "explain", *INPUT, "-v")
+    _, out, err = run(folder, "explain", *INPUT, "--jobs", "1", "-v")
     assert out == ""
     assert re.search(
         r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE

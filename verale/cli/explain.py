@@ -103,7 +103,19 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
     help="cpu, cuda, or auto: cuda where available.",
 )
 @click.option("--batch", default=16, show_default=True, metavar="N", help="Images explained at once.")
-@click.option("--max-memory", default=4.0, show_default=True, metavar="GIB", help="Batches shrink to stay within it.")
+@click.option(
+    "--max-memory",
+    default=4.0,
+    show_default=True,
+    metavar="GIB",
+    help="Of all processes together, beside what each takes to start: batches shrink to stay within it.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of processes; by default one for each core, where the images take seconds. The bytes are the same.",
+)
 @click.option("--overwrite", is_flag=True, help="Start again, and replace the run in OUT, whichever it is.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, as soon as it is explained.")
 @ray_engine.options
@@ -124,6 +136,7 @@ def command(
     device: str,
     batch: int,
     max_memory: float,
+    jobs: int | None,
     overwrite: bool,
     as_json: bool,
     engine: str,
@@ -153,7 +166,7 @@ def command(
         cost_of = Costs.parse(costs)
     except UsageError as error:
         raise click.UsageError(f"--cost: {error}") from error
-    if ray_engine.is_ray(engine, workers, address):
+    if ray_engine.is_ray(engine, workers, address, jobs):
         if as_json:
             raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
         if with_gap:
@@ -180,7 +193,7 @@ def command(
 
         require_bounds(head)
     try:
-        with open_run(directory, head, latents, options, labels, overwrite, files) as opened:
+        with open_run(directory, head, latents, options, labels, overwrite, files, jobs) as opened:
             explained = _explain(directory, opened, as_json)
     except LatentsError as error:
         raise InputError(latents_name, str(error)) from error

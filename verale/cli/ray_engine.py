@@ -51,11 +51,11 @@ def options(command: Any) -> Any:
     return command
 
 
-def is_ray(engine: str, workers: int | None, address: str | None, jobs: int = 1) -> bool:
+def is_ray(engine: str, workers: int | None, address: str | None, jobs: int | None = None) -> bool:
     """Whether the engine is ray. Raises UsageError: an option belongs to the other engine."""
     if engine == "local" and (workers or address):
         raise UsageError("--workers and --address are for --engine ray")
-    if engine == "ray" and jobs > 1:
+    if engine == "ray" and (jobs or 1) > 1:
         raise UsageError("--jobs is for --engine local; use --workers")
     return engine == "ray"
 

@@ -210,7 +210,7 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """Explain images; return their rows, with indices from `start` on. Raises LatentsError, which counts from there."""
     from verale.files import certificate_name
-    from verale.runs.explain import rows_and_certificates
+    from verale.runs.rows import rows_and_certificates
     from verale.search import Batches
 
     rows: list[dict[str, Any]] = []

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from verale.datasets.staging import StagedDataset
 from verale.errors import UsageError, VeraleError, first_line
 from verale.runs.device import DEVICES
+from verale.runs.parallel import cores
 
 __all__ = ["ATTEMPTS", "FinishedPart", "Job", "Range", "Workers", "process_parts", "start_ray"]
 
@@ -114,7 +115,7 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
 def _connect(address: str, workers: int | None) -> None:
     import ray
 
-    here = {"num_cpus": workers or _cores(), "include_dashboard": False}
+    here = {"num_cpus": workers or cores(), "include_dashboard": False}
     # A cluster gets the code too, so that every node runs this verale.
     elsewhere = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
     options: dict[str, Any] = here if address == "local" else elsewhere
@@ -125,11 +126,6 @@ def _connect(address: str, workers: int | None) -> None:
         raise UsageError(
             f"Ray cannot be used at {address!r} ({first}); is `ray start --head` running there?"
         ) from error
-
-
-def _cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

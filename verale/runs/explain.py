@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, LatentsError
-from verale.files import certificate_name
-from verale.paradigms import PARADIGMS
 from verale.runs.folder import RUN_FILE, SOURCE, RunFolder, locked
 from verale.runs.inputs import keep_inputs, require_inputs
+from verale.runs.parallel import explain_in_processes, require_jobs
 from verale.runs.source import SourceFile
 from verale.runs.table import Explained
 from verale.version import __version__
@@ -26,9 +23,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.head import Head
-    from verale.search import Batches, ImageResult, NotKept, SearchOptions
+    from verale.search import Batches, SearchOptions
 
-__all__ = ["FolderRun", "open_run", "rows_and_certificates"]
+__all__ = ["FolderRun", "open_run"]
 
 _log = logging.getLogger(__name__)
 
@@ -44,11 +41,13 @@ def open_run(
     labels: Sequence[int] | None = None,
     overwrite: bool = False,
     files: tuple[str, str] | None = None,
+    jobs: int | None = None,
 ) -> Iterator[FolderRun]:
     """Begin a run in a folder, or resume it.
 
-    The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept,
-    batch by batch, and the bytes of a certificate do not depend on where the run was interrupted.
+    The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept:
+    each image, or each batch where images are not searched alone. The bytes of a certificate do not depend on where the
+    run was interrupted.
 
     The folder also gets the head and the latents, so that it can be audited on its own: see `keep_inputs`.
 
@@ -60,6 +59,8 @@ def open_run(
         labels: N true classes, if they are known.
         overwrite: remove what the folder holds, even if it is of the same run.
         files: the paths from which head and latents were read, where they were.
+        jobs: how many processes explain, this one among them; by default one for each core, where the images take
+            seconds. On another device than the CPU, this process alone. The bytes do not depend on it.
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
@@ -70,6 +71,7 @@ def open_run(
     from verale.search import Batches
 
     batches = Batches(head, latents, options)
+    require_jobs(jobs)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
     run = _description(batches, labels)
@@ -77,18 +79,22 @@ def open_run(
     with locked(directory):
         if not overwrite and not (directory / RUN_FILE).exists():
             require_inputs(directory, run["head"], run["latents"], labels)
-        folder = RunFolder(directory, run, len(batches.images), batches.size, overwrite)
+        folder = RunFolder(directory, run, len(batches.images), 1 if batches.are_alone else batches.size, overwrite)
         keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
-        yield FolderRun(batches, folder, labels)
+        yield FolderRun(batches, folder, labels, jobs)
 
 
 @dataclass(frozen=True, eq=False)
 class FolderRun:
-    """A run in a folder. Iterating over it explains the images that are left; each row comes once it is on disk."""
+    """A run in a folder. Iterating over it explains the images that are left.
+
+    Rows come in the images' order, each once it and those before it are on disk.
+    """
 
     batches: Batches
     folder: RunFolder
     labels: Sequence[int] | None
+    jobs: int | None = None
 
     @property
     def total(self) -> int:
@@ -101,91 +107,16 @@ class FolderRun:
         return [self.folder.rows[index] for index in sorted(self.folder.rows)]
 
     def __iter__(self) -> Iterator[Explained]:
-        left = [start for start in self.batches.starts if start not in self.folder.rows]
+        left = [index for index in range(self.total) if index not in self.folder.rows]
         _log.info("%d of %d images are explained", len(self.folder.rows), self.total)
-        for start in left:
-            clock = perf_counter()
-            results = self.batches.explain(start)
-            seconds = perf_counter() - clock
-            labels = None if self.labels is None else self.labels[start : start + len(results)]
-            rows, certificates = rows_and_certificates(
-                results, start, self.batches.head.size, round(seconds / len(results), 4), labels
-            )
+        done = 0
+        for rows, certificates in explain_in_processes(self.batches, left, self.labels, self.jobs):
             self.folder.add(certificates, rows)
-            _log.info("images %d to %d: %.2f s", start, start + len(results) - 1, seconds)
-            yield from rows
+            _log.info("images %d to %d: %.2f s", rows[0].index, rows[-1].index, sum(row.seconds or 0 for row in rows))
+            while done < len(left) and left[done] in self.folder.rows:
+                done += 1
+                yield self.folder.rows[left[done - 1]]
         self.folder.finish()
-
-
-def rows_and_certificates(
-    results: list[ImageResult],
-    first: int,
-    prototypes: int,
-    seconds: float,
-    labels: Sequence[int | None] | None = None,
-) -> tuple[list[Explained], list[tuple[str, bytes]]]:
-    """The table's rows for a batch, and its certificates (name, bytes).
-
-    Args:
-        results: one for each image of the batch.
-        first: the index of its first image.
-        prototypes: P of the head.
-        seconds: the time spent on one image.
-        labels: the true classes of the batch's images, if they are known.
-    """
-    from verale.certificate import Certificate
-
-    rows, certificates = [], []
-    for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
-        explanation = result.explanation
-        values: dict[str, Any] = {
-            "index": index,
-            "predicted": explanation.predicted,
-            "seconds": seconds,
-            "label": label,
-            "correct": None if label is None else label == explanation.predicted,
-            "others": "; ".join(map(_attempt, result.others)) or None,
-            **_confidence(result.logits, explanation.predicted),
-        }
-        if isinstance(explanation, Certificate):
-            data, name = explanation.to_bytes(), certificate_name(index)
-            certificates.append((name, data))
-            possible = prototypes * (explanation.patches if PARADIGMS[explanation.paradigm].spatial else 1)
-            values |= {
-                "size": explanation.size,
-                "relative_size": round(explanation.size / possible, 6),
-                "margin": float(f"{explanation.margin:.6g}"),
-                "paradigm": explanation.paradigm,
-                "certificate": name,
-                "sha256": hashlib.sha256(data).hexdigest(),
-            }
-        else:
-            values["reason"] = explanation.reason
-        rows.append(Explained(**values))
-    return rows, certificates
-
-
-def _attempt(other: NotKept) -> str:
-    return f"{other.paradigm} {other.reason if other.size is None else other.size}"
-
-
-def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
-    """The predicted class and the next one, by their logits (C,); None where a logit is infinite."""
-    import torch
-
-    second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
-    (score, second_score), (share, second_share) = (
-        values[[predicted, second]].tolist() for values in (logits, torch.softmax(logits, dim=0))
-    )
-    numbers = {
-        "score": score,
-        "probability": share,
-        "second_score": second_score,
-        "second_probability": second_share,
-        "score_difference": score - second_score,
-        "probability_difference": share - second_share,
-    }
-    return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
 
 
 def _require_same_source(path: Path, run: dict[str, Any]) -> None:

@@ -87,6 +87,7 @@ def explain_model(
     calls: int = 1,
     paradigm: str = SMALLEST,
     overwrite: bool = False,
+    jobs: int | None = None,
     **search: Any,
 ) -> ExplainedModel:
     """Explain what a model says about images, and write a complete folder.
@@ -117,6 +118,8 @@ def explain_model(
         calls: how often the model calls the layer; ProtoPFormer calls its add-on 2 times.
         paradigm: as of `verale.explain`; by default the smallest explanation of each image.
         overwrite: start again, and replace what the folder holds.
+        jobs: how many processes explain; by default one for each core, where the images take seconds. The caller needs
+            no main guard.
         search: other fields of `verale.search.SearchOptions`, such as `order`, `tolerance`, `device`, `batch`.
 
     Returns:
@@ -163,7 +166,7 @@ def explain_model(
                 if isinstance(pictures, ImageTensors):
                     pictures.write(directory)
             _write(directory, source.noting(receptive_fields=fields), found, latents, known, comparison, places)
-    with open_run(directory, found, latents, search_options, known, overwrite) as run:
+    with open_run(directory, found, latents, search_options, known, overwrite, jobs=jobs) as run:
         rows = [*run.rows, *run]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
 

@@ -119,13 +119,15 @@ def test_what_was_lost_is_explained_again(damage, tmp_path, whole) -> None:
     assert contents(tmp_path) == whole
 
 
-def test_a_batch_is_explained_again_as_a_whole(tmp_path) -> None:
+@pytest.mark.parametrize(("paradigm", "again"), [("top_k", [2, 3]), ("projection", [3])])
+def test_a_batch_is_explained_again_as_a_whole_unless_images_are_searched_alone(paradigm, again, tmp_path) -> None:
     """Since the bytes of a certificate may depend on the others in its batch."""
-    run(tmp_path)
+    options = SearchOptions(paradigm, batch=2)
+    run(tmp_path, options=options)
     (tmp_path / "000003.ale.json").unlink()
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as opened:
-        assert [one.index for one in opened.rows] == [0, 1, 4]
-        assert [one.index for one in opened] == [2, 3]
+    with open_run(tmp_path, HEAD, LATENTS, options) as opened:
+        assert [one.index for one in opened.rows] == [index for index in range(5) if index not in again]
+        assert [one.index for one in opened] == again
     assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
 
 

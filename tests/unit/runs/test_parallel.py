@@ -1,0 +1,243 @@
+"""Images explained in several processes: the bytes of one, whatever fails or dies, and nothing is left running."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from support.small import small_head, small_latents
+
+import verale
+from verale.errors import UsageError
+from verale.head import save_latents
+from verale.runs import parallel
+from verale.runs.explain import open_run
+from verale.runs.table import read_table
+from verale.search import Batches, SearchOptions
+
+HEAD = small_head("euclidean")
+LATENTS = small_latents(HEAD, images=9)
+LABELS = [0, 1, 2] * 3
+IN_LOCKSTEP = SearchOptions("top_k", batch=2)
+ALONE = SearchOptions("projection", batch=2)
+
+
+def explained(folder: Path, jobs: int | None, options: SearchOptions = ALONE) -> dict[str, object]:
+    """Explain into a folder; return its files, and the table without its times."""
+    with open_run(folder, HEAD, LATENTS, options, LABELS, jobs=jobs) as run:
+        assert [row.index for row in run] == list(range(9))
+    files: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    table = read_table(folder / "explanations.csv")
+    assert [row.index for row in table] == list(range(9))
+    files["explanations.csv"] = [(row.index, row.sha256, row.label, row.score, row.others) for row in table]
+    return files
+
+
+@pytest.fixture
+def started(monkeypatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that are started."""
+    processes: list[subprocess.Popen[bytes]] = []
+    original = subprocess.Popen
+
+    def counted(*arguments, **keywords):
+        processes.append(original(*arguments, **keywords))
+        return processes[-1]
+
+    monkeypatch.setattr(parallel.subprocess, "Popen", counted)
+    return processes
+
+
+@pytest.fixture
+def taken(monkeypatch) -> list[range]:
+    """The parts that other processes take; this one takes a second part only when one of them has taken its first."""
+    parts: list[range] = []
+    taking, original, own = threading.Event(), parallel._popped, []
+
+    def popped(todo):
+        if threading.current_thread() is threading.main_thread():
+            if own:
+                assert taking.wait(300)
+            own.append(1)
+            return original(todo)
+        part = original(todo)
+        if part is not None:
+            parts.append(part)
+            taking.set()
+        return part
+
+    monkeypatch.setattr(parallel, "_popped", popped)
+    return parts
+
+
+@pytest.mark.parametrize("options", [ALONE, IN_LOCKSTEP], ids=["alone", "in lockstep"])
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_bytes_are_those_of_one_process(jobs, options, tmp_path, started, taken) -> None:
+    assert Batches(HEAD, LATENTS, options).are_alone == (options is ALONE)
+    several = explained(tmp_path / "several", jobs, options)
+    assert taken, "otherwise this process has done everything"
+    assert len(started) == jobs - 1 and all(process.returncode is not None for process in started)
+    assert several == explained(tmp_path / "one", 1, options)
+    assert len(started) == jobs - 1
+
+
+DIES = "import os, verale.runs.parallel as p; p.explain_part = lambda *a: os.kill(os.getpid(), 9); "
+FAILS = "import verale.runs.parallel as p; p.explain_part = lambda *a: 1 / 0; "
+NEVER_BEGINS = "raise SystemExit; "
+
+
+@pytest.mark.parametrize("fault", [DIES, FAILS, NEVER_BEGINS], ids=["dies", "fails", "never begins"])
+def test_what_another_process_does_not_do_is_done_here(fault, tmp_path, monkeypatch, taken, caplog) -> None:
+    monkeypatch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", fault + "from verale"))
+    several = explained(tmp_path / "several", 2)
+    assert taken
+    said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    dead = [f"a process died, perhaps because memory ran out; images {taken[0].start} to {taken[0].stop - 1}"]
+    assert [line.split(" are explained")[0] for line in said] == ([] if fault == FAILS else dead)
+    assert several == explained(tmp_path / "one", 1)
+
+
+def test_an_error_is_raised_here_and_ends_all(tmp_path, monkeypatch, started) -> None:
+    def failing(batches, images, first, labels):
+        raise UsageError("memory ran out on a single image")
+
+    monkeypatch.setattr(parallel, "explain_part", failing)
+    with pytest.raises(UsageError, match="memory ran out"):
+        explained(tmp_path, 2)
+    assert len(started) == 1 and started[0].returncode is not None
+
+
+def test_leaving_early_ends_all_and_the_rest_can_be_explained(tmp_path, started) -> None:
+    with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
+        for _ in run:
+            break
+    assert len(started) == 1 and started[0].returncode is not None
+    with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
+        assert [row.index for row in run.rows] == [0]
+        assert [row.index for row in run] == list(range(1, 9))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "several").glob("*.ale.json")} == {
+        name: data for name, data in explained(tmp_path / "one", 1).items() if name.endswith(".ale.json")
+    }
+
+
+def test_what_the_others_log_is_logged_here(tmp_path, taken, caplog) -> None:
+    caplog.set_level(logging.INFO, "verale")
+    explained(tmp_path, 2)
+    lines = [record for record in caplog.records if record.getMessage().startswith("tolerance 0: 1 of 1")]
+    assert len(lines) == 9
+    assert {record.process for record in lines} > {lines[0].process}
+
+
+def test_others_are_started_unasked_only_where_the_images_take_long(tmp_path, monkeypatch, started) -> None:
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "_WORTH_STARTING", float("inf"))
+    explained(tmp_path / "short", None)
+    assert started == []
+    monkeypatch.setattr(parallel, "_WORTH_STARTING", 0.0)
+    explained(tmp_path / "long", None)
+    assert len(started) == 1
+
+
+def test_processes_have_one_thread_each(tmp_path, monkeypatch, taken, caplog) -> None:
+    caplog.set_level(logging.INFO, "verale")
+    told = (
+        "import logging, os, torch, verale.runs.parallel as p; explain = p.explain_part; p.explain_part = lambda *a: "
+    )
+    told += "(logging.getLogger('verale').info('%d %s', torch.get_num_threads(), os.environ['OMP_NUM_THREADS']), "
+    told += "explain(*a))[1]; "
+    monkeypatch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", told + "from verale"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    before, seen, original = torch.get_num_threads(), [], parallel.explain_part
+
+    def counted(*arguments):
+        seen.append(torch.get_num_threads())
+        return original(*arguments)
+
+    monkeypatch.setattr(parallel, "explain_part", counted)
+    torch.set_num_threads(2)
+    try:
+        explained(tmp_path, 2)
+        assert seen and set(seen) == {1}
+        assert torch.get_num_threads() == 2
+        assert "1 1" in caplog.messages and "2 2" not in caplog.messages
+    finally:
+        torch.set_num_threads(before)
+
+
+def batches_of(device: str, most: float, needed: float) -> Batches:
+    return SimpleNamespace(options=SimpleNamespace(device=device, max_memory=most), bytes_at_once=needed)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("device", "most", "needed", "jobs", "expected"),
+    [
+        ("cpu", 100.0, 10.0, 4, 4),
+        ("cpu", 100.0, 40.0, 4, 2),
+        ("cpu", 100.0, 200.0, 4, 1),
+        ("cpu", 100.0, 10.0, None, 3),
+        ("cpu", 20.0, 10.0, None, 2),
+        ("meta", 100.0, 10.0, 4, 1),
+    ],
+)
+def test_the_memory_allowed_is_that_of_all(device, most, needed, jobs, expected, monkeypatch, caplog) -> None:
+    monkeypatch.setattr(parallel, "cores", lambda: 3)
+    assert parallel._processes(batches_of(device, most, needed), jobs) == expected
+    less = device == "cpu" and jobs is not None and expected < jobs
+    assert [record.getMessage() for record in caplog.records] == (
+        [f"{expected} processes explain, not 4: more would exceed the memory allowed (--max-memory)"] if less else []
+    )
+
+
+@pytest.mark.parametrize("left", [list(range(40)), [0, 1, 5, 6, 7, 8, 20], [39], []])
+@pytest.mark.parametrize("size", [1, 2, 16])
+def test_parts_are_all_that_is_left_once(left, size) -> None:
+    parts = list(parallel._parts(left, size))
+    assert [index for part in parts for index in part] == left
+    assert all(0 < len(part) <= size for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("alone", "left", "processes", "expected"),
+    [(True, 1000, 2, 16), (True, 40, 2, 2), (True, 4, 2, 1), (True, 40, 1, 16), (False, 40, 2, 16)],
+)
+def test_parts_are_smaller_where_images_are_searched_alone(alone, left, processes, expected) -> None:
+    batches: Batches = SimpleNamespace(size=16, are_alone=alone)  # type: ignore[assignment]
+    assert parallel._part_size(batches, left, processes) == expected
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_a_number_of_processes_that_is_none(jobs, tmp_path) -> None:
+    with pytest.raises(UsageError, match=f"jobs is {jobs}, expected at least 1"):
+        explained(tmp_path / "out", jobs)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_script_needs_no_main_guard(tmp_path) -> None:
+    HEAD.save(tmp_path / "head")
+    save_latents(tmp_path / "latents", LATENTS)
+    paths = os.pathsep.join([str(Path(verale.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    (tmp_path / "json.py").write_text("raise SystemExit('a file of the user was imported')")
+    (tmp_path / "script.py").write_text(
+        "import sys; sys.path.pop(0)\n"
+        "from pathlib import Path\n"
+        "from verale.head import Head, load_latents\n"
+        "from verale.runs.explain import open_run\n"
+        "from verale.search import SearchOptions\n"
+        "with open_run(Path('out'), Head.load('head'), load_latents('latents'), SearchOptions(), jobs=2) as run:\n"
+        "    print(len(list(run)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "9\n"), done.stderr

@@ -1,0 +1,108 @@
+"""What a run keeps of an image: its row of the table and its certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from verale.files import certificate_name
+from verale.paradigms import PARADIGMS
+from verale.runs.table import Explained
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.search import Batches, ImageResult, NotKept
+
+__all__ = ["explain_part", "rows_and_certificates"]
+
+
+def explain_part(
+    batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None
+) -> tuple[list[Explained], list[tuple[str, bytes]]]:
+    """Explain images (N, L, D) together; return their rows and certificates as `rows_and_certificates` does.
+
+    Args:
+        batches: how to explain.
+        images: the images.
+        first: the index of the first of them.
+        labels: their true classes, if they are known.
+    """
+    clock = perf_counter()
+    results = batches.explain_images(images)
+    seconds = round((perf_counter() - clock) / len(results), 4)
+    return rows_and_certificates(results, first, batches.head.size, seconds, labels)
+
+
+def rows_and_certificates(
+    results: list[ImageResult],
+    first: int,
+    prototypes: int,
+    seconds: float,
+    labels: Sequence[int | None] | None = None,
+) -> tuple[list[Explained], list[tuple[str, bytes]]]:
+    """The table's rows for a batch, and its certificates (name, bytes).
+
+    Args:
+        results: one for each image of the batch.
+        first: the index of its first image.
+        prototypes: P of the head.
+        seconds: the time spent on one image.
+        labels: the true classes of the batch's images, if they are known.
+    """
+    from verale.certificate import Certificate
+
+    rows, certificates = [], []
+    for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
+        explanation = result.explanation
+        values: dict[str, Any] = {
+            "index": index,
+            "predicted": explanation.predicted,
+            "seconds": seconds,
+            "label": label,
+            "correct": None if label is None else label == explanation.predicted,
+            "others": "; ".join(map(_attempt, result.others)) or None,
+            **_confidence(result.logits, explanation.predicted),
+        }
+        if isinstance(explanation, Certificate):
+            data, name = explanation.to_bytes(), certificate_name(index)
+            certificates.append((name, data))
+            possible = prototypes * (explanation.patches if PARADIGMS[explanation.paradigm].spatial else 1)
+            values |= {
+                "size": explanation.size,
+                "relative_size": round(explanation.size / possible, 6),
+                "margin": float(f"{explanation.margin:.6g}"),
+                "paradigm": explanation.paradigm,
+                "certificate": name,
+                "sha256": hashlib.sha256(data).hexdigest(),
+            }
+        else:
+            values["reason"] = explanation.reason
+        rows.append(Explained(**values))
+    return rows, certificates
+
+
+def _attempt(other: NotKept) -> str:
+    return f"{other.paradigm} {other.reason if other.size is None else other.size}"
+
+
+def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
+    """The predicted class and the next one, by their logits (C,); None where a logit is infinite."""
+    import torch
+
+    second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
+    (score, second_score), (share, second_share) = (
+        values[[predicted, second]].tolist() for values in (logits, torch.softmax(logits, dim=0))
+    )
+    numbers = {
+        "score": score,
+        "probability": share,
+        "second_score": second_score,
+        "second_probability": second_share,
+        "score_difference": score - second_score,
+        "probability_difference": share - second_share,
+    }
+    return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
