@@ -13,6 +13,7 @@ from torch.nn.functional import embedding_bag
 from verale.bounds.at_once import INFLATE, SumDuals, directions_of, dual_sums
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
 from verale.bounds.observables import norm, scaled
+from verale.bounds.products import products
 from verale.bounds.rows import put, require_geometry, take
 from verale.head import Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
@@ -154,7 +155,7 @@ class Projection:
             directions = scaled(points)
             points = directions / norm(directions).upper[:, None]
             self._largest = 1.0 + gamma(3 * depth + 40)
-        self._gram = points @ points.T
+        self._gram = products(points, points)
         # Coordinates are off by a few relative roundings (centring, scaling, norm), their products and sums by gamma_D.
         self._depth_operations = 3 * depth + 40
         self._gram_error = INFLATE * (gamma(self._depth_operations) * self._largest + depth * UNDERFLOW)

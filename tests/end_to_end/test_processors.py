@@ -1,0 +1,93 @@
+"""What is stated does not depend on the processor: numpy's and torch's libraries are told to be those of another one.
+
+Margins are left out: they are proved with torch's LAPACK, and the last of their 24 bits may be others elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.compiled import head_named
+from support.small import small_latents
+
+from verale.head import save_latents
+
+HERE = {"OPENBLAS_CORETYPE": "Haswell"}
+ELSEWHERE = {"OPENBLAS_CORETYPE": "Nehalem", "MKL_CBWR": "COMPATIBLE", "ATEN_CPU_CAPABILITY": "avx2"}
+"""What numpy's library, and torch's two, take for the processor."""
+
+HEADS = ("euclidean", "scaled", "euclidean max_minus_mean_distance", "softmax")
+
+EXPLAIN = """
+import hashlib, json, sys
+import numpy, safetensors.torch, torch
+from verale.certificate import Certificate
+from verale.head import Head
+from verale.search.explain import explain
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+def stated(certificate):
+    document = json.loads(certificate.to_bytes())
+    del document["predicate"]["margins"]
+    return digest(json.dumps(document).encode())
+
+torch.set_num_threads(1)
+numbers = numpy.random.default_rng(0).random((2, 200, 200))
+found = {
+    "numpy": digest((numbers[0] @ numbers[1]).tobytes()),
+    "torch": digest((torch.from_numpy(numbers[0]) @ torch.from_numpy(numbers[1])).numpy().tobytes()),
+}
+for folder in sys.argv[1:]:
+    head = Head.from_bytes(open(folder + "/head", "rb").read())
+    results = explain(head, safetensors.torch.load_file(folder + "/latents")["latents"])
+    found[folder] = [stated(each) for each in results if isinstance(each, Certificate)]
+print(json.dumps(found))
+"""
+
+
+def explained(processor: dict[str, str], folders: list[Path]) -> dict[str, object]:
+    """The digests of two matrix products, and of what all certificates state, in a process of its own."""
+    run = subprocess.run(
+        [sys.executable, "-c", EXPLAIN, *map(str, folders)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **processor},
+    )
+    found: dict[str, object] = json.loads(run.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], dict[str, object], list[Path]]:
+    """What was found here and elsewhere, and the folders of the heads."""
+    folders = [tmp_path_factory.mktemp("head") for _ in HEADS]
+    for name, folder in zip(HEADS, folders, strict=True):
+        sizes = {"prototypes": 60, "depth": 64} if name != "softmax" else {"prototypes": 30}
+        head = head_named(name, **sizes)
+        head.save(folder / "head")
+        save_latents(folder / "latents", small_latents(head, images=6, patches=16))
+    return explained(HERE, folders), explained(ELSEWHERE, folders), folders
+
+
+@pytest.mark.parametrize("number", range(len(HEADS)), ids=HEADS)
+def test_the_same_is_stated(both, number: int) -> None:
+    here, elsewhere, folders = both
+    certificates = here[str(folders[number])]
+    assert isinstance(certificates, list) and len(certificates) >= 3
+    assert elsewhere[str(folders[number])] == certificates
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_the_libraries_do_differ(both, library: str) -> None:
+    """On processors of other makers these settings say nothing, and the test above says less."""
+    here, elsewhere, _ = both
+    assert (here[library] != elsewhere[library]) == (platform.machine() in ("x86_64", "AMD64"))

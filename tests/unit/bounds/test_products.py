@@ -1,0 +1,55 @@
+"""Inner products: near the exact ones, and the same whatever the order in which coordinates are added."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from verale.bounds.products import products
+from verale.rounding import gamma
+
+
+def vectors(count: int, depth: int, spread: float, seed: int) -> torch.Tensor:
+    """Rows whose coordinates differ by powers of two, some of them 0."""
+    generator = torch.Generator().manual_seed(seed)
+    normal = torch.randn(count, depth, dtype=torch.float64, generator=generator)
+    powers = (spread * torch.randn(count, depth, generator=generator)).round().double().exp2()
+    return normal * powers * (torch.rand(count, depth, generator=generator) > 0.1)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 64, 200])
+@pytest.mark.parametrize("spread", [0.0, 4.0, 30.0])
+def test_the_error_is_that_of_any_sum(depth, spread):
+    left, right = vectors(5, depth, spread, 0), vectors(7, depth, spread, 1)
+    found = products(left, right)
+    for i, a in enumerate(left.tolist()):
+        for j, b in enumerate(right.tolist()):
+            exact = sum((Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)), Fraction(0))
+            allowed = Fraction(gamma(depth + 1)) * Fraction(float(left[i].norm())) * Fraction(float(right[j].norm()))
+            assert abs(Fraction(found[i, j].item()) - exact) <= allowed
+
+
+@pytest.mark.parametrize("depth", [2, 64, 500])
+def test_the_order_of_coordinates_does_not_matter(depth):
+    left, right = vectors(20, depth, 3.0, 2), vectors(30, depth, 3.0, 3)
+    for seed in range(5):
+        order = torch.randperm(depth, generator=torch.Generator().manual_seed(seed))
+        assert torch.equal(products(left[:, order], right[:, order]), products(left, right))
+    if depth == 500:  # of the library's product it does
+        assert any(
+            not torch.equal(left[:, order] @ right[:, order].T, left @ right.T)
+            for order in (torch.arange(depth).flip(0), torch.randperm(depth))
+        )
+
+
+def test_zeros_the_largest_and_the_smallest_floats():
+    least, greatest = 2.0**-1074, 2.0**500
+    rows = torch.tensor([[0.0, 0.0], [least, 0.0], [greatest, -greatest]], dtype=torch.float64)
+    assert torch.equal(products(rows, rows), rows @ rows.T)
+
+
+def test_more_coordinates_than_the_slices_have_room_for_are_left_to_the_library():
+    rows = vectors(1, 2**16 + 1, 1.0, 4)
+    assert torch.equal(products(rows, rows), rows @ rows.T)

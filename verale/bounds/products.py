@@ -1,0 +1,58 @@
+"""Inner products of vectors, with the same bits on every processor."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = ["products"]
+
+_SIGNIFICAND = 53
+_DEEPEST = 2**16
+_FARTHEST = 1000
+"""Largest exponent. Squares of floats that are this large, or this small, are no floats."""
+
+
+def products(left: Tensor, right: Tensor) -> Tensor:
+    """<a, b> for all rows a of `left` and b of `right`.
+
+    A library's matrix product adds in an order of its own, which differs between processors. Here every row is scaled
+    by a power of two and cut into three slices, numbers of so few bits that sums of their products are exact in any
+    order. The slices' products are then added in the order that stands here.
+
+    Args:
+        left: (N, D) float64.
+        right: (M, D) float64.
+
+    Returns:
+        (N, M). With D > 65536 it is the library's matrix product.
+
+    Soundness: it is off by at most gamma_D |a| |b| and what underflows, as the library's is. Let coordinates be at most
+        1, n = ceil(log2 D), b = floor((53 - n) / 2). Slice k is a multiple of 2^(-k b) and at most 2^(-(k - 1) b), so
+        that products of the slices i and j are multiples of 2^(-(i + j) b), their sums at most 2^(n - (i + j - 2) b):
+        they have at most n + 2 b <= 53 bits, whatever the order. Products that are left out have i + j > 4 or belong to
+        what three slices leave; all together these are at most D 2^(2 - 3 b), which is below gamma_(D + 1) of the two
+        largest coordinates up to D = 2^16. Of the five sums four are of numbers below 2^(2 - b) |a| |b|, and the last
+        one rounds the result once.
+    """
+    depth = left.shape[1]
+    if depth > _DEEPEST:
+        return left @ right.T
+    bits = (_SIGNIFICAND - (depth - 1).bit_length()) // 2
+    unit, (first, second, third) = _sliced(left, bits)
+    other, (one, two, three) = _sliced(right, bits)
+    middle = first @ two.T + second @ one.T
+    small = first @ three.T + third @ one.T + second @ two.T
+    return (first @ one.T + (middle + small)) * (unit * other.T)
+
+
+def _sliced(rows: Tensor, bits: int) -> tuple[Tensor, list[Tensor]]:
+    """Powers of two (N, 1), not below the rows' coordinates, and the slices of the rows divided by them."""
+    exponent = torch.frexp(rows.abs().amax(1, keepdim=True)).exponent
+    unit = exponent.clamp(-_FARTHEST, _FARTHEST).to(rows.dtype).exp2()
+    rest, slices = rows / unit, []
+    for number in (1, 2, 3):
+        grid = 2.0 ** (number * bits)
+        slices.append((rest * grid).round() / grid)
+        rest = rest - slices[-1]
+    return unit, slices
