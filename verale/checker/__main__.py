@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .cost import LIMIT
+from .deployment import FORMULAS, parse_deployment
 from .errors import CheckerError
 from .file_auditor import FileAuditor
 from .kernel import CHOICES
@@ -54,14 +55,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="STEPS",
         help="the most steps of a proof, for each MB of head, certificate and image (default: %(default)s, 10 s)",
     )
+    parser.add_argument("--deployment", choices=FORMULAS, help="prove too that it holds in binary32, by this formula")
+    parser.add_argument("--ulps", metavar="U", help="of its functions (default: log=4,exp=4,sqrt=1)")
     parser.add_argument("--json", action="store_true", help="one JSON object a certificate instead of a line")
     options = parser.parse_args(arguments)
+    try:
+        deployment = parse_deployment(options.deployment, options.ulps)
+    except ValueError as error:
+        parser.error(str(error))
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
     try:
         auditor = FileAuditor(
             *(options.head, options.latents, options.kernel, options.minimality),
             *(options.limit, options.entailment_only),
+            deployment,
         )
     except (CheckerError, OSError) as error:
         print_line(f"error: {error}", sys.stderr)

@@ -1,4 +1,4 @@
-"""The auditor: the nine steps of certificates/v1.md, "Verification", in their order, and "Refutation by a witness"."""
+"""The auditor: the ten steps of certificates/v1.md, "Verification", in their order, and "Refutation by a witness"."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .certificate import Certificate, read_certificate
 from .cost import LIMIT, allowed, cost, require_within
+from .deployment import Deployment
 from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
 from .head import Head
@@ -16,6 +17,7 @@ from .head_file import read_head
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
 from .rules.assignment import Assignment
+from .rules.deployment import deployed_margins, require_deployed
 from .rules.evaluation import Evaluation
 from .rules.instance import require_domain, require_not_refuted, require_true
 from .rules.joint import Joint
@@ -67,7 +69,13 @@ class Auditor:
             self.executable, self._proved = _load_proved(self._head, self._size)
         self._limit = limit
 
-    def check(self, certificate: bytes, minimality: bool = False, entailment_only: bool = False) -> Verdict:
+    def check(
+        self,
+        certificate: bytes,
+        minimality: bool = False,
+        entailment_only: bool = False,
+        deployment: Deployment | None = None,
+    ) -> Verdict:
         """The verdict on a certificate's bytes.
 
         Args:
@@ -75,8 +83,9 @@ class Auditor:
             minimality: whether to prove that claim too, if the certificate makes it.
             entailment_only: whether to accept certificates that claim nothing of an image. Otherwise these have the
                 reason `unclaimed` where they are PROVED: perhaps no latents satisfy their statements.
+            deployment: how the deployed head computes, to prove that it gives the class in binary32 too.
         """
-        verdict = self._judge(certificate, lambda audit: audit.run(minimality), Status.NOT_PROVED)
+        verdict = self._judge(certificate, lambda audit: audit.run(minimality, deployment), Status.NOT_PROVED)
         if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or entailment_only:
             return verdict
         return replace(verdict, reason="unclaimed", message=_UNCLAIMED)
@@ -131,9 +140,10 @@ def check(
     kernel: str = "arb",
     minimality: bool = False,
     entailment_only: bool = False,
+    deployment: Deployment | None = None,
 ) -> Verdict:
     """The verdict on one certificate; see `Auditor`."""
-    return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only)
+    return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only, deployment)
 
 
 class _Audit(Steps):
@@ -148,7 +158,8 @@ class _Audit(Steps):
         self._limit = limit
         self._size = size
 
-    def run(self, minimality: bool) -> None:
+    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
+        self.ask(deployment)
         certificate, head = self._certificate, self._space.head
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
@@ -159,7 +170,7 @@ class _Audit(Steps):
         self._space.work.allow(limit, counted.steps)
         evaluation = None if image is None else self._instance(image)  # 5.
         try:
-            self._entailment(asked)
+            self._entailment(asked, deployment)
         except UnprovedError as error:
             # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
             if evaluation is not None and error.reason == "entailment":
@@ -178,8 +189,8 @@ class _Audit(Steps):
             f" {certificate.predicted}: it is no counterexample, which proves nothing",
         )
 
-    def _entailment(self, minimality: bool) -> None:
-        """Steps 7 and 8."""
+    def _entailment(self, minimality: bool, deployment: Deployment | None) -> None:
+        """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
         rule = self._rule()
         box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment
@@ -196,6 +207,9 @@ class _Audit(Steps):
                 head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
             )
             self.proved.add("minimality")
+        if deployment is not None:  # 9. Deployment
+            require_deployed(deployed_margins(self._space, certificate, box, self.margins, deployment))
+            self.proved.add("deployment")
 
     def _instance(self, image: Exact) -> Evaluation:
         """Step 5. The latents that the certificate names satisfy every statement."""

@@ -45,8 +45,8 @@ class UnprovedError(CheckerError):
     """A claim that the rules do not prove.
 
     Attributes:
-        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `kernels`, `witness` or
-            `uncovered`.
+        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `deployment`, `kernels`,
+            `witness` or `uncovered`.
     """
 
     def __init__(self, reason: str, message: str) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import platform
 import stat
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 from .auditor import Auditor
 from .certificate import LARGEST
 from .cost import LIMIT
+from .deployment import Deployment
 from .errors import ExecutableError, HeadError, KernelError, LatentsError
 from .head_file import LARGEST as LARGEST_HEAD
 from .kernel import CHOICES, KERNELS
@@ -76,6 +77,7 @@ class FileAuditor:
         minimality: bool = False,
         limit: int = LIMIT,
         entailment_only: bool = False,
+        deployment: Deployment | None = None,
     ) -> None:
         head_data = _read(head, LARGEST_HEAD)
         latents_data = None if latents is None else _read(latents)
@@ -87,6 +89,7 @@ class FileAuditor:
             raise LatentsError(f"{latents}: {error}") from None
         executable = {} if self._auditor.executable is None else {"executable": self._auditor.executable.sha256}
         self._asked = minimality, entailment_only
+        self._deployment = deployment
         self.run = {
             "head": _digest(head_data),
             "latents": None if latents_data is None else _digest(latents_data),
@@ -94,6 +97,7 @@ class FileAuditor:
             "minimality": minimality,
             "entailment_only": entailment_only,
             "limit": limit,
+            **({} if deployment is None else {"deployment": asdict(deployment)}),
             "checker": {"version": _version("verale"), "sha256": checker_digest(), **executable},
             "libraries": {
                 "python": platform.python_version(),
@@ -113,7 +117,7 @@ class FileAuditor:
         try:
             data = _read(path, LARGEST) if data is None else data
             digest = _digest(data) if len(data) <= LARGEST else None
-            verdict = self._auditor.check(data, *self._asked).record()
+            verdict = self._auditor.check(data, *self._asked, self._deployment).record()
         except OSError as error:
             return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
         except (ExecutableError, KernelError) as error:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from .certificate import Certificate
+from .deployment import Deployment
 from .dyadic import Exact
 from .errors import UnprovedError
 from .head import Head
@@ -32,19 +33,25 @@ class Steps(ABC):
         self._head = head
         self._latents = latents
         self.proved: set[str] = set()
+        self._asked: tuple[str, ...] = ()
         self.margins: Margins = ()
 
     @abstractmethod
-    def run(self, minimality: bool) -> None:
-        """Steps 3 to 8. Raises FormatError, UnprovedError or RefutedError at the first that fails."""
+    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
+        """Steps 3 to 9. Raises FormatError, UnprovedError or RefutedError at the first that fails."""
+
+    def ask(self, deployment: Deployment | None) -> None:
+        """Remember what is asked for that no certificate claims."""
+        self._asked = () if deployment is None else ("deployment",)
 
     @abstractmethod
     def refute(self, image: Exact) -> None:
         """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
 
     def claims(self) -> dict[str, str]:
-        """What became of each claim; the instance is among them even where it is not claimed."""
-        claimed = self._certificate.claims
+        """What became of each claim; the instance is among them even where it is not claimed, and what a user asked for
+        besides."""
+        claimed = (*self._certificate.claims, *self._asked)
         return {
             claim: "proved" if claim in self.proved else "not checked" if claim in claimed else "not claimed"
             for claim in ("entailment", "instance", *claimed)

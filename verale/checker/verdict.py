@@ -27,8 +27,9 @@ _EXIT_CODES = {
     "limit": 12,
     "unclaimed": 14,
     "uncovered": 15,
+    "deployment": 16,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 11, 14, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0)
 _DIGITS = 4
 
 
@@ -50,7 +51,8 @@ class Verdict:
         status: the answer.
         reason: the step that failed; "" if none did; "unclaimed" if it is PROVED, but claims no instance.
         message: one sentence: what is wrong, what was expected, what to do.
-        claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed".
+        claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed";
+            and "deployment", if it was asked for.
         predicted, paradigm: those of the certificate; None if it could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
@@ -113,8 +115,8 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first of these that occurs: refuted, malformed, unusable, subject,
-    instance, bounds, limit, not covered by the proof, minimality, no counterexample, no instance claimed, proved. Of
-    none it is `unusable`: nothing was proved."""
+    instance, bounds, limit, not covered by the proof, minimality, deployment, no counterexample, no instance claimed,
+    proved. Of none it is `unusable`: nothing was proved."""
     return min(exit_codes, key=_SEVERITY.index, default=EXIT_UNUSABLE)
 
 

@@ -10,7 +10,7 @@ import click
 from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, one_of, verbose
 from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ __all__ = ["command"]
     is_flag=True,
     help="Accept certificates that name no latents, though perhaps no latents satisfy their statements.",
 )
+@click.option(
+    "--deployment",
+    metavar="FORMULA",
+    help="Also prove that float32 gives the class, squared distances by direct, expanded or cdist.",
+    **one_of("direct", "expanded", "cdist"),
+)
+@click.option("--ulps", metavar="U", help="Of the functions of --deployment; by default log=4,exp=4,sqrt=1.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of processes.")
 @click.option(
     "--limit",
@@ -72,6 +79,8 @@ def command(
     kernel: str,
     minimality: bool,
     entailment_only: bool,
+    deployment: str | None,
+    ulps: str | None,
     jobs: int,
     limit: int | None,
     as_json: bool,
@@ -91,14 +100,15 @@ def command(
 
     Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head or other
     latents; 7 a statement is not true of the latents; 8 not minimal; 9 a file that cannot be used; 12 more work than
-    the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the kernel `proved`; 130
-    interrupted; 2 unknown option.
+    the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the kernel `proved`; 16 not
+    proved in float32; 130 interrupted; 2 unknown option.
     """
     from datetime import UTC, datetime
     from itertools import islice
     from pathlib import Path
 
     from verale.checker.cost import LIMIT
+    from verale.checker.deployment import parse_deployment
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.cli.inputs import inputs_finder
     from verale.datasets.certificates import is_dataset, packed_certificates
@@ -107,8 +117,15 @@ def command(
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
 
+    try:
+        deployed = parse_deployment(deployment, ulps)
+    except ValueError as error:
+        raise click.UsageError(f"--deployment: {error}") from error
+
     def options_with(head: str, latents: str | None) -> AuditOptions:
-        return AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only)
+        return AuditOptions(
+            head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only, deployed
+        )
 
     if ray_engine.is_ray(engine, workers, address, jobs):
         if attest is not None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, LatentsError, Verdict
 from verale.checker.certificate import LARGEST
+from verale.checker.deployment import parse_deployment
 from verale.checker.file_auditor import Outcome
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
-from verale.errors import InputError
+from verale.errors import InputError, UsageError
 from verale.runs.arguments import certificate_bytes, head_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
@@ -33,6 +34,8 @@ def audit(
     kernel: str = "arb",
     minimality: bool = False,
     entailment_only: bool = False,
+    deployment: str | None = None,
+    ulps: str | None = None,
 ) -> Verdict:
     """Prove a certificate again, from bytes, in interval arithmetic.
 
@@ -46,6 +49,9 @@ def audit(
         minimality: also prove that no statement can be dropped, if the certificate claims it.
         entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
             statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.
+        deployment: also prove that the head gives the class where it is computed in float32, squared distances by the
+            formula `direct`, `expanded` or `cdist` (certificates/v1.md, "Deployment").
+        ulps: within how many units in the last place its functions are, "log=4,exp=4,sqrt=1" by default.
 
     Returns:
         The verdict: PROVED, NOT_PROVED, REFUTED or MALFORMED, with the reason.
@@ -53,11 +59,15 @@ def audit(
     Raises:
         InputError: a file that cannot be read, or an invalid head or latents file.
         LatentsError: latents, not in a file, whose shape or values do not fit the head.
-        UsageError: something else than a certificate or a head.
+        UsageError: something else than a certificate or a head, or a formula or ulps that are not defined.
 
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
     """
+    try:
+        deployed = parse_deployment(deployment, ulps)
+    except ValueError as error:
+        raise UsageError(f"deployment: {error}") from error
     data = head_bytes(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, head, data)
     try:
@@ -66,7 +76,7 @@ def audit(
         raise InputError(named(head, "head"), str(error)) from error
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
-    return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only)
+    return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only, deployed)
 
 
 def audit_files(

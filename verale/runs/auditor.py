@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.checker.cost import LIMIT
+from verale.checker.deployment import Deployment
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.errors import InputError
 
@@ -41,6 +42,7 @@ class AuditOptions:
     minimality: bool = False
     limit: int = LIMIT
     entailment_only: bool = False
+    deployment: Deployment | None = None
 
 
 def certificate_digest(data: bytes) -> str | None:
@@ -51,7 +53,7 @@ def certificate_digest(data: bytes) -> str | None:
 def auditor_of(options: AuditOptions) -> FileAuditor:
     """The auditor. Raises InputError: a head or latents file that cannot be used."""
     try:
-        return FileAuditor(**asdict(options))
+        return FileAuditor(**vars(options))
     except CheckerError as error:
         raise InputError(*str(error).split(": ", 1)) from error
     except OSError as error:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE
 from verale.checker.kernel import CHOICES, PROVED
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
@@ -25,7 +26,17 @@ _REASONS = {
     "REFUTED": ("refuted",),
     "MALFORMED": ("malformed",),
     UNUSABLE: ("unusable",),
-    "NOT_PROVED": ("subject", "limit", "instance", "entailment", "margin", "kernels", "minimality", "uncovered"),
+    "NOT_PROVED": (
+        "subject",
+        "limit",
+        "instance",
+        "entailment",
+        "margin",
+        "kernels",
+        "minimality",
+        "deployment",
+        "uncovered",
+    ),
 }
 """The reasons that a status can have. NOT_REFUTED is a status of `verale refute` alone."""
 
@@ -33,6 +44,7 @@ _STATES = {
     "entailment": ("proved", "not checked"),
     "instance": ("proved", "not checked", "not claimed"),
     "minimality": ("proved", "not checked"),
+    "deployment": ("proved", "not checked"),
 }
 """What can become of a claim."""
 _DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(E-[0-9]+)?")
@@ -90,11 +102,16 @@ _RUN: dict[str, _Check] = {
     "checker": lambda value: _problem(value, _CHECKER, _EXECUTABLE) is None,
     "libraries": _is_versions,
 }
+_DEPLOYMENT: dict[str, _Check] = {
+    "formula": lambda value: type(value) is str and value in FORMULAS,
+    **dict.fromkeys(("log", "exp", "sqrt"), _is_count),
+}
+_ASKED: dict[str, _Check] = {"deployment": lambda value: _problem(value, _DEPLOYMENT) is None}
 _RECORD: dict[str, _Check] = {
     "_type": lambda value: value == "urn:verale:report:v1",
     "certificate": _is_text,
     "sha256": _or_null(_matches(_DIGEST)),
-    "run": lambda value: _problem(value, _RUN) is None,
+    "run": lambda value: _problem(value, _RUN, _ASKED) is None,
     "seconds": _or_null(_is_seconds),
     "status": lambda value: type(value) is str and value in _REASONS,
     "reason": _is_text,
@@ -205,10 +222,12 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "predicted, paradigm and statements": len(set(subject)) == 1,
         "status and predicted": subject[0] if status == UNUSABLE else status == "MALFORMED" or not subject[0],
         "predicted and claims": not claims if subject[0] else {"entailment", "instance"} <= claims.keys(),
-        "status and claims": ("entailment" in proved) == (status == "PROVED" or reason == "minimality"),
+        "status and claims": ("entailment" in proved) == (status == "PROVED" or reason in ("minimality", "deployment")),
         "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]]),
         "claims and run": ("instance" not in proved or run["latents"] is not None)
-        and ("minimality" not in proved or (status == "PROVED" and run["minimality"])),
+        and ("minimality" not in proved or (run["minimality"] and (status == "PROVED" or reason == "deployment")))
+        and ("deployment" not in proved or status == "PROVED")
+        and ("deployment" in claims) == ("deployment" in run and bool(claims)),
         "claims and status": status != "PROVED" or proved == _asked(claims, run),
         "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
         "status and margins": status != "PROVED" or _are_positive(record),
@@ -226,6 +245,7 @@ def _exit_code(record: Mapping[str, Any]) -> int:
 def _asked(claims: Mapping[str, str], run: Mapping[str, Any]) -> set[str]:
     """The claims of a certificate that an audit with these options checks."""
     asked = {"entailment": True, "instance": run["latents"] is not None, "minimality": run["minimality"]}
+    asked["deployment"] = "deployment" in run
     return {claim for claim, state in claims.items() if asked[claim] and state != "not claimed"}
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..certificate import Certificate
 from ..cost import allowed
+from ..deployment import Deployment
 from ..dyadic import Exact
 from ..errors import RefutedError, UnprovedError
 from ..head import Head
@@ -43,7 +44,8 @@ class ProvedAudit(Steps):
         self._limit = limit
         self._size = size
 
-    def run(self, minimality: bool) -> None:
+    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
+        self.ask(deployment)
         certificate = self._certificate
         image = self._subject()  # 3.
         certificate.check_against(self._head)  # 4. Statements
@@ -51,6 +53,12 @@ class ProvedAudit(Steps):
             raise UnprovedError(
                 "uncovered",
                 "not covered by the proof: minimality; leave --minimality out, or audit it with another kernel, such as"
+                " arb",
+            )
+        if deployment is not None:  # 9.
+            raise UnprovedError(
+                "uncovered",
+                "not covered by the proof: deployment; leave --deployment out, or audit it with another kernel, such as"
                 " arb",
             )
         self._allow(image)

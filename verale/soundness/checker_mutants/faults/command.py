@@ -15,7 +15,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             )
         ),
         ("refuted is less severe than malformed", "(4, 5, EXIT_UNUSABLE,", "(5, 4, EXIT_UNUSABLE,"),
-        ("a file without a verdict is the least severe", "_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 11, 14, 0)", "_SEVERITY = (4, 5, 6, 7, 3, 12, 15, 8, 11, 14, 0, EXIT_UNUSABLE)"),
+        ("a file without a verdict is the least severe", "_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0)", "_SEVERITY = (4, 5, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0, EXIT_UNUSABLE)"),
         ("proved is more severe than unclaimed", "11, 14, 0)", "11, 0, 14)"),
         ("limit is less severe than minimality", "12, 15, 8,", "15, 8, 12,"),
         ("what is not covered is less severe than minimality", "15, 8,", "8, 15,"),
