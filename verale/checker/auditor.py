@@ -208,7 +208,8 @@ class _Audit(Steps):
             )
             self.proved.add("minimality")
         if deployment is not None:  # 9. Deployment
-            require_deployed(deployed_margins(self._space, certificate, box, self.margins, deployment))
+            self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
+            require_deployed(self.deployed)
             self.proved.add("deployment")
 
     def _instance(self, image: Exact) -> Evaluation:
@@ -280,9 +281,9 @@ def _common(verdicts: list[Verdict]) -> Verdict:
     first, second = verdicts
     if (first.status, first.reason) != (second.status, second.reason):
         return _disagreement(first, "; ".join(f"{name}: {_said(v)}" for name, v in zip(KERNELS, verdicts, strict=True)))
-    margins = tuple(
-        None if one is None or other is None else min(one, other)
-        for one, other in zip(first.margins, second.margins, strict=True)
+    margins, deployed = (
+        tuple(None if one is None or other is None else min(one, other) for one, other in zip(*each, strict=True))
+        for each in ((first.margins, second.margins), (first.deployed, second.deployed))
     )
     return Verdict(
         first.status,
@@ -293,6 +294,7 @@ def _common(verdicts: list[Verdict]) -> Verdict:
         first.paradigm,
         first.statements,
         margins,
+        deployed,
     )
 
 

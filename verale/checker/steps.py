@@ -26,6 +26,7 @@ class Steps(ABC):
     Attributes:
         proved: the claims.
         margins: the lower bound for every class, None at the predicted one; empty before they are known.
+        deployed: what is left of them in binary32; empty before it is known.
     """
 
     def __init__(self, certificate: Certificate, head: Head, latents: Latents | None) -> None:
@@ -35,6 +36,7 @@ class Steps(ABC):
         self.proved: set[str] = set()
         self._asked: tuple[str, ...] = ()
         self.margins: Margins = ()
+        self.deployed: Margins = ()
 
     @abstractmethod
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
@@ -69,6 +71,7 @@ class Steps(ABC):
             certificate.paradigm,
             len(certificate.statements),
             self.margins,
+            self.deployed,
         )
 
     def _subject(self) -> Exact | None:

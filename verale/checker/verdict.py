@@ -56,6 +56,8 @@ class Verdict:
         predicted, paradigm: those of the certificate; None if it could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
+        deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
+            not known.
     """
 
     status: Status
@@ -66,6 +68,7 @@ class Verdict:
     paradigm: str | None = None
     statements: int | None = None
     margins: tuple[Fraction | None, ...] = ()
+    deployed: tuple[Fraction | None, ...] = ()
 
     @property
     def exit_code(self) -> int:
