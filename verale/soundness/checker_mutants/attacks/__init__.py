@@ -14,6 +14,7 @@ from verale.soundness.checker_mutants.attacks.arithmetic import matching, number
 from verale.soundness.checker_mutants.attacks.command import commands_differ, records_differ
 from verale.soundness.checker_mutants.attacks.containment import ranges_contain
 from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
+from verale.soundness.checker_mutants.attacks.deployment import deployments_lose_less
 from verale.soundness.checker_mutants.attacks.least import least_sizes
 from verale.soundness.checker_mutants.attacks.limits import work_is_counted
 from verale.soundness.checker_mutants.attacks.lipschitz import activations_bound_others
@@ -50,6 +51,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("poor multipliers", poor_multipliers),
     ("margins", margins),
     ("similarities", similarities),
+    ("deployments", deployments_lose_less),
     ("activations", activations_bound_others),
     ("containment", ranges_contain),
     ("within", ranges_lie_within),

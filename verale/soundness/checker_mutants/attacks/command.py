@@ -30,7 +30,15 @@ __all__ = ["SEVERITY", "commands_differ", "records_differ"]
 
 SEVERITY = (4, 5, 9, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0)
 _CODES = {"": 0, "entailment": 3, "margin": 3, "kernels": 3, "refuted": 4, "malformed": 5, "subject": 6, "instance": 7}
-_CODES |= {"minimality": 8, "unusable": 9, "witness": 11, "limit": 12, "unclaimed": 14, "uncovered": 15, "deployment": 16}
+_CODES |= {
+    "minimality": 8,
+    "unusable": 9,
+    "witness": 11,
+    "limit": 12,
+    "unclaimed": 14,
+    "uncovered": 15,
+    "deployment": 16,
+}
 _KNOWN = {"margin": {"instance"}, "entailment": {"instance"}, "refuted": {"instance"}}
 _KNOWN |= {"minimality": {"instance", "entailment"}}
 """What is proved where a later step fails."""

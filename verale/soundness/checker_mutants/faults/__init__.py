@@ -6,6 +6,7 @@ from verale.soundness.checker_mutants.faults import (
     activations,
     arithmetic,
     command,
+    deployment,
     files,
     least,
     minimality,
@@ -21,7 +22,20 @@ __all__ = ["FAULTS", "SURVIVORS"]
 
 FAULTS = [
     Fault(file, *each)
-    for room in (arithmetic, activations, patches, quadratic, minimality, mixed, least, files, readers, command, proved)
+    for room in (
+        arithmetic,
+        activations,
+        patches,
+        quadratic,
+        minimality,
+        mixed,
+        least,
+        files,
+        readers,
+        command,
+        deployment,
+        proved,
+    )
     for file, faults in room.FAULTS.items()
     for each in faults
 ]
