@@ -31,6 +31,7 @@ from verale.head import Head, Softmax
 from verale.head.latents import as_patches
 from verale.paradigms import paradigms_of
 from verale.runs.deployed import explain_deployed
+from verale.search import SearchOptions
 from verale.search.explain import explain
 
 __all__ = ["main"]
@@ -148,7 +149,7 @@ def _row(row: Row, head: Head, latents: Tensor, logits: Tensor | None, reserve: 
                 row.compared += 1
                 row.broken += not _keeps(logits[image], verdict.predicted, verdict.deployed)
     if reserve:
-        kept = explain_deployed(head, latents, row.paradigm, _used(row))
+        kept = explain_deployed(head, latents, _used(row), SearchOptions(row.paradigm))
         pairs = [
             (a.size, b.size) for a, b in zip(explained, kept, strict=True) if a.size is not None and b.size is not None
         ]

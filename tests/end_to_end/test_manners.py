@@ -89,11 +89,11 @@ def sleeping(folder: Path, start: int) -> None:
         "import sys, time\n"
         "from verale.runs import parallel\n"
         "explain = parallel.explain_part\n"
-        "def slow(batches, images, first, labels):\n"
+        "def slow(batches, images, first, *others):\n"
         f"    if first == {start}:\n"
         "        open('begun', 'w').close()\n"
         "        time.sleep(600)\n"
-        "    return explain(batches, images, first, labels)\n"
+        "    return explain(batches, images, first, *others)\n"
         "parallel.explain_part = slow\n"
     )
 

@@ -254,10 +254,10 @@ def test_an_interrupted_call_continues_and_ends_with_the_same_bytes(tmp_path, mo
     whole = explained(tmp_path / "whole", batch=2, jobs=1)
     explain_part = parallel.explain_part
 
-    def interrupted(batches, images, first, labels):
+    def interrupted(batches, images, first, *others):
         if first == 2:
             raise KeyboardInterrupt
-        return explain_part(batches, images, first, labels)
+        return explain_part(batches, images, first, *others)
 
     monkeypatch.setattr(parallel, "explain_part", interrupted)
     with pytest.raises(KeyboardInterrupt):

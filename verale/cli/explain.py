@@ -92,6 +92,13 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
     metavar="WHAT=X",
     help="State what is cheap: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2 or floor=2 (else 1).",
 )
+@click.option(
+    "--deployment",
+    metavar="FORMULA",
+    help="Keep what holds in float32 too, squared distances by direct, expanded or cdist; state more if it does not.",
+    **one_of("direct", "expanded", "cdist"),
+)
+@click.option("--ulps", metavar="U", help="Of the functions of --deployment; by default log=4,exp=4,sqrt=1.")
 @click.option("--gap", "with_gap", is_flag=True, help="Also prove how small an explanation by activations can be.")
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
@@ -132,6 +139,8 @@ def command(
     inflate: bool,
     avoid: tuple[str, ...],
     costs: tuple[str, ...],
+    deployment: str | None,
+    ulps: str | None,
     with_gap: bool,
     device: str,
     batch: int,
@@ -155,12 +164,14 @@ def command(
     cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.head import Head, load_labels, load_latents
+    from verale.runs.deployed import deployment_of
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
     from verale.runs.folder import LATENTS
     from verale.runs.table import TABLE
     from verale.search import Avoid, Costs, SearchOptions
 
+    deployed = deployment_of(deployment, ulps)
     avoided, memory = Avoid.parse(avoid), max_memory * 2**30
     try:
         cost_of = Costs.parse(costs)
@@ -169,6 +180,8 @@ def command(
     if ray_engine.is_ray(engine, workers, address, jobs):
         if as_json:
             raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
+        if deployed is not None:
+            raise UsageError("--deployment is for --engine local")
         if with_gap:
             raise UsageError("--gap is for --engine local; with ray, export certificates and run verale gap on them")
         options = SearchOptions(
@@ -193,7 +206,7 @@ def command(
 
         require_bounds(head)
     try:
-        with open_run(directory, head, latents, options, labels, overwrite, files, jobs) as opened:
+        with open_run(directory, head, latents, options, labels, overwrite, files, jobs, deployed) as opened:
             explained = _explain(directory, opened, as_json)
     except LatentsError as error:
         raise InputError(latents_name, str(error)) from error

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+
+from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Verdict
@@ -14,37 +17,87 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.head.latents import as_patches
 from verale.runs.arguments import latents_bytes
-from verale.search import Unexplained
-from verale.search.explain import explain
+from verale.search import SearchOptions, Unexplained
+from verale.search.explain import explain_batches
 
-__all__ = ["explain_deployed"]
+__all__ = ["Reserves", "deployment_of", "explain_deployed"]
 
 _TRIALS = 4
 _MORE = Fraction(9, 8)
 """What is lost depends on the statements, so the reserve is greater than what the last ones lost."""
 
 
-def explain_deployed(
-    head: Head,
-    latents: Any,
-    paradigm: str | None = None,
-    deployment: str = "cdist",
-    ulps: str | None = None,
-    **options: Any,
-) -> list[Certificate | Unexplained]:
-    """Explain the prediction for every image, so that `audit` with this deployment proves the certificate.
+class Reserves:
+    """Certificates of one head that hold in float32.
 
-    An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So the image
-    is explained again as if each rival's logit were greater by what is lost: these statements leave as much more. They
-    are not minimal for the head itself, and the certificate does not claim it.
+    Args:
+        head: the head; its readout is linear.
+        deployment: how the deployed head computes.
+        options: how to explain.
+
+    Attributes:
+        deployment: how the deployed head computes.
+
+    Raises:
+        UsageError: another readout.
+    """
+
+    def __init__(self, head: Head, deployment: Deployment, options: SearchOptions) -> None:
+        if not isinstance(head.readout, Linear):
+            raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
+        self._head, self._data = head, head.to_bytes()
+        self.deployment, self._options = deployment, options
+
+    def held(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Certificate | Unexplained]:
+        """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is
+        none. The checker proves each of them."""
+        auditor = Auditor(self._data, latents_bytes(images, self._head, self._data))
+        each = zip(images, explained, strict=True)
+        return [one if isinstance(one, Unexplained) else self._one(auditor, image, one) for image, one in each]
+
+    def _one(self, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
+        kept, reserve = certificate, Fraction(0)
+        options = replace(self._options, paradigm=certificate.paradigm, batch=1)
+        for _ in range(_TRIALS):
+            verdict = auditor.check(kept.to_bytes(), deployment=self.deployment)
+            if verdict.claims.get("deployment") == "proved":
+                return kept
+            if not verdict.deployed:
+                return Unexplained(certificate.predicted, verdict.message)
+            reserve = max(_lost(verdict), reserve) * _MORE
+            behind, taken = _behind(self._head, certificate.predicted, reserve)
+            again = next(explain_batches(behind, image[None], options))[0]
+            if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
+                break
+            margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
+            kept = replace(again, head=certificate.head, minimal=False, margins=margins)
+        why = f"no statements are found that leave a margin of {float(reserve):.3g}, which float32 may lose"
+        return Unexplained(certificate.predicted, why)
+
+
+def deployment_of(formula: str | None, ulps: str | None) -> Deployment | None:
+    """How a deployed head computes, from what a user says; None without a formula. Raises UsageError."""
+    try:
+        return parse_deployment(formula, ulps)
+    except ValueError as error:
+        raise UsageError(f"deployment: {error}") from error
+
+
+def explain_deployed(
+    head: Head, latents: Any, formula: str, options: SearchOptions | None = None, ulps: str | None = None
+) -> list[Certificate | Unexplained]:
+    """Explain the prediction for every image, so that `audit` with this formula proves the certificate.
+
+    An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
+    image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
+    They are not minimal for the head itself, and the certificate does not claim it.
 
     Args:
         head: the head; its readout is linear.
         latents: (N, D, H, W) or (N, L, D).
-        paradigm: as `explain` has it.
-        deployment: how the deployed head computes squared distances, `direct`, `expanded` or `cdist`.
+        formula: how the deployed head computes squared distances, `direct`, `expanded` or `cdist`.
+        options: how to explain.
         ulps: within how many units in the last place its functions are, "log=4,exp=4,sqrt=1" by default.
-        options: further ones of `explain`.
 
     Raises:
         UsageError: a formula or ulps that are not defined, or another readout.
@@ -52,45 +105,12 @@ def explain_deployed(
 
     Soundness: a certificate is returned only where the checker has proved it, in float32 too.
     """
-    try:
-        deployed = parse_deployment(deployment, ulps)
-    except ValueError as error:
-        raise UsageError(f"deployment: {error}") from error
-    assert deployed is not None
-    if not isinstance(head.readout, Linear):
-        raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
-    patches = as_patches(latents, head.depth)
-    data = head.to_bytes()
-    auditor = Auditor(data, latents_bytes(patches, head, data))
-    found = explain(head, patches, paradigm, **options)
-    return [
-        one if isinstance(one, Unexplained) else _held(head, auditor, deployed, patches[n : n + 1], one, options)
-        for n, one in enumerate(found)
-    ]
-
-
-def _held(
-    head: Head, auditor: Auditor, deployment: Deployment, image: Any, certificate: Certificate, options: dict[str, Any]
-) -> Certificate | Unexplained:
-    """The certificate, or one of the same image and paradigm that holds in float32."""
-    kept, reserve = certificate, Fraction(0)
-    for _ in range(_TRIALS):
-        verdict = auditor.check(kept.to_bytes(), deployment=deployment)
-        if verdict.claims.get("deployment") == "proved":
-            return kept
-        if not verdict.deployed:
-            return Unexplained(certificate.predicted, verdict.message)
-        reserve = max(_lost(verdict), reserve) * _MORE
-        behind, taken = _behind(head, certificate.predicted, reserve)
-        again = explain(behind, image, certificate.paradigm, **options)[0]
-        if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
-            break
-        margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
-        kept = replace(again, head=certificate.head, minimal=False, margins=margins)
-    return Unexplained(
-        certificate.predicted,
-        f"no statements are found that leave a margin of {float(reserve):.3g}, which float32 may lose",
-    )
+    deployment, options = deployment_of(formula, ulps), options or SearchOptions()
+    if deployment is None:
+        raise UsageError("deployment: there is no formula")
+    reserves, images = Reserves(head, deployment, options), as_patches(latents, head.depth)
+    explained = [one for batch in explain_batches(head, images, options) for one in batch]
+    return reserves.held(images, explained)
 
 
 def _lost(verdict: Verdict) -> Fraction:

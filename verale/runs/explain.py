@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,9 @@ from verale.version import __version__
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.checker.deployment import Deployment
     from verale.head import Head
+    from verale.runs.deployed import Reserves
     from verale.search import Batches, SearchOptions
 
 __all__ = ["FolderRun", "open_run"]
@@ -42,6 +44,7 @@ def open_run(
     overwrite: bool = False,
     files: tuple[str, str] | None = None,
     jobs: int | None = None,
+    deployment: Deployment | None = None,
 ) -> Iterator[FolderRun]:
     """Begin a run in a folder, or resume it.
 
@@ -61,10 +64,11 @@ def open_run(
         files: the paths from which head and latents were read, where they were.
         jobs: how many processes explain, this one among them; by default one for each core, where the images take
             seconds. On another device than the CPU, this process alone. The bytes do not depend on it.
+        deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
-        UsageError: a paradigm that is not defined for the head.
+        UsageError: a paradigm that is not defined for the head, or a deployment of a readout that is not linear.
         InputError: a folder that cannot be written, or holds another run, another head or other latents.
         In all these cases nothing is written or removed.
     """
@@ -74,14 +78,21 @@ def open_run(
     require_jobs(jobs)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
-    run = _description(batches, labels)
+    reserves = None if deployment is None else _reserves(head, deployment, options)
+    run = _description(batches, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
     _require_same_source(directory / SOURCE, run)
     with locked(directory):
         if not overwrite and not (directory / RUN_FILE).exists():
             require_inputs(directory, run["head"], run["latents"], labels)
         folder = RunFolder(directory, run, len(batches.images), 1 if batches.are_alone else batches.size, overwrite)
         keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
-        yield FolderRun(batches, folder, labels, jobs)
+        yield FolderRun(batches, folder, labels, jobs, reserves)
+
+
+def _reserves(head: Head, deployment: Deployment, options: SearchOptions) -> Reserves:
+    from verale.runs.deployed import Reserves
+
+    return Reserves(head, deployment, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +106,7 @@ class FolderRun:
     folder: RunFolder
     labels: Sequence[int] | None
     jobs: int | None = None
+    reserves: Reserves | None = None
 
     @property
     def total(self) -> int:
@@ -110,7 +122,8 @@ class FolderRun:
         left = [index for index in range(self.total) if index not in self.folder.rows]
         _log.info("%d of %d images are explained", len(self.folder.rows), self.total)
         done = 0
-        for rows, certificates in explain_in_processes(self.batches, left, self.labels, self.jobs):
+        parts = explain_in_processes(self.batches, left, self.labels, self.jobs, self.reserves)
+        for rows, certificates in parts:
             self.folder.add(certificates, rows)
             _log.info("images %d to %d: %.2f s", rows[0].index, rows[-1].index, sum(row.seconds or 0 for row in rows))
             while done < len(left) and left[done] in self.folder.rows:

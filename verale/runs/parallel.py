@@ -29,6 +29,7 @@ from verale.runs.table import Explained
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.deployed import Reserves
     from verale.search import Batches
 
 __all__ = ["cores", "explain_in_processes", "require_jobs", "serve"]
@@ -63,7 +64,11 @@ def require_jobs(jobs: int | None) -> None:
 
 
 def explain_in_processes(
-    batches: Batches, left: Sequence[int], labels: Sequence[int] | None, jobs: int | None
+    batches: Batches,
+    left: Sequence[int],
+    labels: Sequence[int] | None,
+    jobs: int | None,
+    reserves: Reserves | None = None,
 ) -> Iterator[Part]:
     """Explain images, part by part, in the order in which the parts are done.
 
@@ -73,19 +78,21 @@ def explain_in_processes(
         labels: the true classes of all images, if they are known.
         jobs: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
             and this one alone on another device than the CPU. None for one a core, if the images take seconds.
+        reserves: what keeps only certificates that hold in float32 too, if that is wanted.
     """
+    here = _Explainer(batches, reserves)
     most = min(_processes(batches, jobs), len(left) if batches.are_alone else -(-len(left) // batches.size))
     if most <= 1:
         for part in _parts(left, batches.size):
-            yield _explained(batches, part, labels)
+            yield here(part, labels)
         return
     todo: deque[range] = deque()
-    with _one_thread(), _Others(batches, todo, labels) as others:
+    with _one_thread(), _Others(here, todo, labels) as others:
         if jobs is not None:
             others.start(most - 1)
         clock = perf_counter()
         first = next(_parts(left, 1 if jobs is not None and batches.are_alone else batches.size))
-        yield _explained(batches, first, labels)
+        yield here(first, labels)
         left = left[len(first) :]
         if jobs is None and (perf_counter() - clock) / len(first) * len(left) > _WORTH_STARTING:
             others.start(most - 1)
@@ -96,7 +103,7 @@ def explain_in_processes(
             done = others.finished() if todo else others.awaited()
             if done is None:
                 own = _popped(todo)
-                done = others.awaited() if own is None else _explained(batches, own, labels)
+                done = others.awaited() if own is None else here(own, labels)
             yield done
 
 
@@ -138,9 +145,16 @@ def _popped(todo: deque[range]) -> range | None:
         return None
 
 
-def _explained(batches: Batches, part: range, labels: Sequence[int] | None) -> Part:
-    known = None if labels is None else labels[part.start : part.stop]
-    return explain_part(batches, batches.images[part.start : part.stop], part.start, known)
+class _Explainer:
+    """Explains parts of a run's images in this process."""
+
+    def __init__(self, batches: Batches, reserves: Reserves | None) -> None:
+        self.batches, self.reserves = batches, reserves
+
+    def __call__(self, part: range, labels: Sequence[int] | None) -> Part:
+        known = None if labels is None else labels[part.start : part.stop]
+        images = self.batches.images[part.start : part.stop]
+        return explain_part(self.batches, images, part.start, known, self.reserves)
 
 
 @contextmanager
@@ -159,8 +173,8 @@ def _one_thread() -> Iterator[None]:
 class _Others:
     """The other processes: each takes parts from the same queue as this one."""
 
-    def __init__(self, batches: Batches, todo: deque[range], labels: Sequence[int] | None) -> None:
-        self._batches, self._todo, self._labels = batches, todo, labels
+    def __init__(self, here: _Explainer, todo: deque[range], labels: Sequence[int] | None) -> None:
+        self._here, self._todo, self._labels = here, todo, labels
         self._begin, self._stopped = Event(), Event()
         self._finished: SimpleQueue[tuple[range, Part | None]] = SimpleQueue()
         self._processes: list[tuple[subprocess.Popen[bytes], Thread]] = []
@@ -221,15 +235,16 @@ class _Others:
 
     def _known(self, part: range, done: Part | None) -> Part:
         """What is done; what failed there is done here."""
-        return _explained(self._batches, part, self._labels) if done is None else done
+        return self._here(part, self._labels) if done is None else done
 
     def _feed(self, process: subprocess.Popen[bytes]) -> None:
         """Give a process its parts, one after the other, until there are no more or it dies."""
         to, back = process.stdin, process.stdout
         if to is None or back is None:
             return
-        images = self._batches.images
-        setup = self._batches.head, self._batches.options, images[:0], logging.getLogger("verale").getEffectiveLevel()
+        batches, reserves = self._here.batches, self._here.reserves
+        images, level = batches.images, logging.getLogger("verale").getEffectiveLevel()
+        setup = (batches.head, batches.options, images[:0], reserves and reserves.deployment), level
         with suppress(OSError):  # then it is dead, which the first part will tell
             _send(to, setup)
         self._begin.wait()
@@ -270,9 +285,9 @@ def serve() -> None:
     os.dup2(2, 1)  # what libraries print is no answer
     messages: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_receive, args=(messages,), daemon=True).start()
-    head, options, none, level = messages.get()
+    setup, level = messages.get()
     _log_to(answers, level)
-    explain = _explainer(head, options, none)
+    explain = _explainer(*setup)
     while True:
         message = messages.get()
         try:
@@ -291,15 +306,19 @@ def _receive(messages: SimpleQueue[Any]) -> None:
     os._exit(0)
 
 
-def _explainer(head: Any, options: Any, none: Tensor) -> Callable[..., Part]:
+def _explainer(head: Any, options: Any, none: Tensor, deployment: Any) -> Callable[..., Part]:
     """The function that explains a part."""
     import torch
 
     from verale.search import Batches
 
     torch.set_num_threads(1)
-    batches = Batches(head, none, options)
-    return lambda images, first, labels: explain_part(batches, images, first, labels)
+    batches, reserves = Batches(head, none, options), None
+    if deployment is not None:
+        from verale.runs.deployed import Reserves
+
+        reserves = Reserves(head, deployment, options)
+    return lambda images, first, labels: explain_part(batches, images, first, labels, reserves)
 
 
 def _log_to(answers: BinaryIO, level: int) -> None:

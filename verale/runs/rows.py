@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,18 @@ from verale.runs.table import Explained
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.deployed import Reserves
     from verale.search import Batches, ImageResult, NotKept
 
 __all__ = ["explain_part", "rows_and_certificates"]
 
 
 def explain_part(
-    batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None
+    batches: Batches,
+    images: Tensor,
+    first: int,
+    labels: Sequence[int | None] | None,
+    reserves: Reserves | None = None,
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
     """Explain images (N, L, D) together; return their rows and certificates as `rows_and_certificates` does.
 
@@ -30,9 +36,13 @@ def explain_part(
         images: the images.
         first: the index of the first of them.
         labels: their true classes, if they are known.
+        reserves: what keeps only certificates that hold in float32 too, if that is wanted.
     """
     clock = perf_counter()
     results = batches.explain_images(images)
+    if reserves is not None:
+        held = reserves.held(images, [result.explanation for result in results])
+        results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
     seconds = round((perf_counter() - clock) / len(results), 4)
     return rows_and_certificates(results, first, batches.head.size, seconds, labels)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import jsonschema
 import pytest
+from safetensors.torch import save_file
+from support.commands import in_process
 from support.small import small_head, small_latents, varied_head
 
 import verale
@@ -12,7 +17,10 @@ from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Box
 from verale.runs.deployed import explain_deployed
-from verale.search import Unexplained
+from verale.search import SearchOptions, Unexplained
+from verale.soundness.paths import CERTIFICATES
+
+PROJECTION = SearchOptions("projection")
 
 
 @pytest.mark.parametrize("formula", ["direct", "cdist"])
@@ -21,7 +29,7 @@ def test_every_certificate_holds(formula: str) -> None:
     head = replace(head, weight=head.weight * 1e-2, bias=None)
     latents = small_latents(head, images=4)
     plain = verale.explain(head, latents, "projection")
-    held = explain_deployed(head, latents, "projection", formula)
+    held = explain_deployed(head, latents, formula, PROJECTION)
     more = 0
     for one, kept in zip(plain, held, strict=True):
         assert isinstance(one, Certificate) and isinstance(kept, Certificate)
@@ -41,13 +49,13 @@ def test_every_certificate_holds(formula: str) -> None:
 def test_a_class_that_is_hardly_ahead_has_none() -> None:
     head = small_head("euclidean", prototypes=6, depth=8)
     latents = small_latents(head, images=1)
-    found = explain_deployed(replace(head, weight=head.weight * 1e-3 + 1e3, bias=None), latents, "projection")[0]
+    found = explain_deployed(replace(head, weight=head.weight * 1e-3 + 1e3, bias=None), latents, "cdist", PROJECTION)[0]
     assert isinstance(found, Unexplained) and "float32 may lose" in found.reason
 
 
 def test_what_is_not_covered_is_said() -> None:
     head = replace(small_head("euclidean"), domain=Box())
-    found = explain_deployed(head, small_latents(head, images=1), "top_k")[0]
+    found = explain_deployed(head, small_latents(head, images=1), "cdist", SearchOptions("top_k"))[0]
     assert isinstance(found, Unexplained) and "overflow" in found.reason
 
 
@@ -56,6 +64,36 @@ def test_options_are_checked() -> None:
     latents = small_latents(head, images=1)
     for formula, ulps in (("fast", None), ("cdist", "log=0"), ("cdist", "sin=4"), ("cdist", "log=4,log=5")):
         with pytest.raises(UsageError, match="deployment"):
-            explain_deployed(head, latents, "projection", formula, ulps)
+            explain_deployed(head, latents, formula, PROJECTION, ulps)
     with pytest.raises(UsageError, match="readout"):
-        explain_deployed(varied_head("maximum"), latents, "projection")
+        explain_deployed(varied_head("maximum"), latents, "cdist", PROJECTION)
+
+
+def test_a_folder_of_them(tmp_path: Path) -> None:
+    head = small_head("euclidean", prototypes=9, depth=64)
+    head = replace(head, weight=head.weight * 1e-2, bias=None)
+    head.save(tmp_path / "head.safetensors")
+    save_file({"latents": small_latents(head, images=3)}, str(tmp_path / "latents.safetensors"))
+    given = ["--head", str(tmp_path / "head.safetensors"), "--latents", str(tmp_path / "latents.safetensors")]
+    out = str(tmp_path / "out")
+    command = ["explain", *given, "--paradigm", "projection", "--deployment", "cdist", "--ulps", "log=2", "--out", out]
+    assert in_process(*command).returncode == 0
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["deployment"]["log"] == 2
+    asked = ["audit", out, "--deployment", "cdist", "--ulps", "log=2", "--log", str(tmp_path / "log.json")]
+    audited = in_process(*asked)
+    assert audited.returncode == 0 and audited.stdout.count("entailment+instance+deployment proved") == 3
+    schema = json.loads((CERTIFICATES / "audit-log-v1.schema.json").read_text())
+    for line in (tmp_path / "log.json").read_text().splitlines():
+        jsonschema.validate(json.loads(line), schema)
+        assert json.loads(line)["run"]["deployment"] == {"formula": "cdist", "log": 2, "exp": 4, "sqrt": 1}
+    again = in_process(*asked)
+    assert again.returncode == 0 and again.stdout.count("taken from the audit log") == 3
+    assert in_process(*command[:-1], str(tmp_path / "two"), "--jobs", "2").returncode == 0
+    files = sorted(path.name for path in (tmp_path / "out").glob("*.ale.json"))
+    assert len(files) == 3
+    for name in files:
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+    worse = in_process("audit", out, "--deployment", "cdist", "--ulps", "log=1000,exp=1000,sqrt=1000")
+    assert worse.returncode == 16 and "falls short by" in worse.stdout
+    for wrong in (["--deployment", "fast"], ["--ulps", "log=4"], ["--deployment", "direct", "--ulps", "tan=1"]):
+        assert in_process("audit", out, *wrong).returncode == 2

@@ -104,7 +104,7 @@ def test_what_another_process_does_not_do_is_done_here(fault, tmp_path, monkeypa
 
 
 def test_an_error_is_raised_here_and_ends_all(tmp_path, monkeypatch, started) -> None:
-    def failing(batches, images, first, labels):
+    def failing(batches, images, first, *others):
         raise UsageError("memory ran out on a single image")
 
     monkeypatch.setattr(parallel, "explain_part", failing)
