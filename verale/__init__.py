@@ -28,7 +28,7 @@ Heads:
     Head            weight, prototypes, bias and the parts that follow
     geometry        Euclidean, Cosine, InnerProduct, Softmax; Box is the domain of latents
     similarity      LogRatio, Negated, ExpDistance, Exponential, Quadratic, Identity, Rectified, Threshold
-    pooling         MaxPooling, TopMeanPooling, FocalPooling, BankPooling
+    pooling         MaxPooling, TopMeanPooling, FocalPooling, BankPooling, MaskedMaxPooling
     readout         Linear, Maximum, SoftTree
     merge_slots     weights on prototypes from ProtoPool's weights on slots
 
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         InnerProduct,
         Linear,
         LogRatio,
+        MaskedMaxPooling,
         Maximum,
         MaxPooling,
         Negated,
@@ -97,6 +98,7 @@ __all__ = [
     "InnerProduct",
     "Linear",
     "LogRatio",
+    "MaskedMaxPooling",
     "MaxPooling",
     "Maximum",
     "Negated",
@@ -137,6 +139,7 @@ _HOME = {
     "InnerProduct": "verale.head",
     "Linear": "verale.head",
     "LogRatio": "verale.head",
+    "MaskedMaxPooling": "verale.head",
     "MaxPooling": "verale.head",
     "Maximum": "verale.head",
     "Negated": "verale.head",

@@ -27,7 +27,7 @@ def admissible() -> set[str]:
     found = set()
     for geometry, similarities in SIMILARITIES.items():
         for similarity in similarities:
-            for pooling in ("max", "banks", "top_mean"):
+            for pooling in ("max", "masked_max", "banks", "top_mean"):
                 found.add(f"{geometry} {similarity} {pooling} linear")
                 if geometry != "softmax":
                     found.add(f"{geometry} {similarity} {pooling} maximum")

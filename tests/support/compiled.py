@@ -28,6 +28,8 @@ ADMITTED = (
     "inner product quadratic",
     "banks",
     "cosine banks",
+    "masked",
+    "cosine masked",
     "top mean",
     "cosine top mean",
     "quadratic top mean",

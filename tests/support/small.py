@@ -29,7 +29,7 @@ from verale.head import (
     TopMeanPooling,
 )
 from verale.rounding import Enclosure
-from verale.soundness.random_heads import random_tree
+from verale.soundness.random_heads import random_mask, random_tree
 
 GEOMETRIES = ("euclidean", "scaled", "cosine", "softmax")
 FOCAL = (
@@ -75,6 +75,8 @@ VARIED = (
     "threshold",
     "banks",
     "cosine banks",
+    "masked",
+    "cosine masked",
     "top mean",
     "cosine top mean",
     "softmax top mean",
@@ -127,6 +129,10 @@ def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
             return replace(flat, pooling=BankPooling(flat.size // 3))
         case "cosine banks":
             return replace(angular, pooling=BankPooling(flat.size // 2))
+        case "masked":
+            return replace(flat, pooling=random_mask(flat.size, 4, generator))
+        case "cosine masked":
+            return replace(angular, pooling=random_mask(flat.size, 2, generator))
         case "top mean":
             return replace(flat, pooling=TopMeanPooling(3))
         case "cosine top mean":

@@ -49,6 +49,7 @@ from verale.head import (
     InnerProduct,
     Linear,
     LogRatio,
+    MaskedMaxPooling,
     Maximum,
     MaxPooling,
     Negated,
@@ -246,16 +247,15 @@ def _greatest(ranges: Enclosure) -> Enclosure:
     return Enclosure.unchecked(ranges.lower.amax(0, keepdim=True), ranges.upper.amax(0, keepdim=True))
 
 
-def _maximum(pooling: MaxPooling, head: Head, computed: Enclosure) -> Enclosure:
-    return _greatest(_similarities(head, computed))
-
-
-def _banks(pooling: BankPooling, head: Head, computed: Enclosure) -> Enclosure:
-    similar, bank = _similarities(head, computed), pooling.class_token
-    token, image = similar[:1], _greatest(similar[1:])
-    return Enclosure.unchecked(
-        torch.cat([token.lower[:, :bank], image.lower[:, bank:]], dim=1),
-        torch.cat([token.upper[:, :bank], image.upper[:, bank:]], dim=1),
+def _maximum(pooling: MaxPooling | BankPooling | MaskedMaxPooling, head: Head, computed: Enclosure) -> Enclosure:
+    """Over the patches that each prototype looks at."""
+    similar = _similarities(head, computed)
+    patches, prototypes = similar.lower.shape
+    hidden = pooling.hidden(patches, prototypes, similar.lower.device)
+    if hidden is None:
+        return _greatest(similar)
+    return _greatest(
+        Enclosure.unchecked(*(end.masked_fill(hidden, -torch.inf) for end in (similar.lower, similar.upper)))
     )
 
 
@@ -276,7 +276,8 @@ def _focal(pooling: FocalPooling, head: Head, computed: Enclosure) -> Enclosure:
 
 _POOLED: dict[type[Pooling], Callable[[Any, Head, Enclosure], Enclosure]] = {
     MaxPooling: _maximum,
-    BankPooling: _banks,
+    BankPooling: _maximum,
+    MaskedMaxPooling: _maximum,
     TopMeanPooling: _top_mean,
     FocalPooling: _focal,
 }

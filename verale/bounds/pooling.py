@@ -19,7 +19,7 @@ from torch import Tensor
 from verale.bounds.domain import domain_range
 from verale.bounds.means import Focal, TopMean
 from verale.bounds.similarity import oriented, pooled_activation
-from verale.head import BankPooling, FocalPooling, Head, MaxPooling, Pooling, TopMeanPooling
+from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.rounding import Enclosure
 
 __all__ = [
@@ -249,6 +249,7 @@ def _top_mean(head: Head) -> PoolingBounds:
 _POOLINGS: dict[type[Pooling], Callable[[Head], PoolingBounds]] = {
     MaxPooling: Max,
     BankPooling: Max,
+    MaskedMaxPooling: Max,
     TopMeanPooling: _top_mean,
     FocalPooling: Focal,
 }

@@ -14,7 +14,14 @@ from verale.head.latents import (
     patches_of,
     save_latents,
 )
-from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling, TopMeanPooling
+from verale.head.pooling import (
+    BankPooling,
+    FocalPooling,
+    MaskedMaxPooling,
+    MaxPooling,
+    Pooling,
+    TopMeanPooling,
+)
 from verale.head.readout import Linear, Maximum, Readout, SoftTree
 from verale.head.similarity import *  # noqa: F403, a new similarity is listed in that module alone
 from verale.head.slots import merge_slots
@@ -31,6 +38,7 @@ __all__ = [
     "Head",
     "InnerProduct",
     "Linear",
+    "MaskedMaxPooling",
     "MaxPooling",
     "Maximum",
     "Pooling",

@@ -6,10 +6,12 @@ is an integer, and a tuple of ints is a list of integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import Any, Generic, TypeVar, get_type_hints
+
+from torch import Tensor
 
 from verale.errors import HeadError
 
@@ -25,41 +27,52 @@ class Kind(Generic[T]):
     Attributes:
         part: the class.
         implied: fields of the class that the kind itself stands for; the file does not spell them.
+        tensors: fields of the class that are tensors of the file.
     """
 
     part: type[T]
     implied: Mapping[str, Any] = field(default_factory=dict)
+    tensors: tuple[str, ...] = ()
 
 
 def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, Any]:
     """The JSON object of a part."""
-    return {"kind": part.kind, **write_fields(part, kinds[part.kind].implied)}
+    kind = kinds[part.kind]
+    return {"kind": part.kind, **write_fields(part, [*kind.implied, *kind.tensors])}
 
 
-def read_part(name: str, value: Any, kinds: Mapping[str, Kind[T]]) -> T:
+def read_part(
+    name: str, value: Any, kinds: Mapping[str, Kind[T]], tensors: MutableMapping[str, Tensor] | None = None
+) -> T:
     """The part that a JSON object describes.
 
     Args:
         name: the head's field; errors carry it.
         value: the JSON value.
         kinds: the kinds that the field may have.
+        tensors: of the file. Those that belong to the part are taken out.
 
     Raises:
-        HeadError: an unknown kind, a missing or unknown field, or a value of another type.
+        HeadError: a missing tensor, an unknown kind, a missing or unknown field, or a value of another type.
     """
     name_of_kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(name_of_kind, str) or name_of_kind not in kinds:
         raise HeadError(name, f"is {value!r}, expected an object whose kind is one of {', '.join(kinds)}")
     kind = kinds[name_of_kind]
-    expected = {"kind", *_spelled(kind.part, kind.implied)}
+    expected = {"kind", *_spelled(kind.part, [*kind.implied, *kind.tensors])}
     if set(value) != expected:
         raise HeadError(name, f"has fields {sorted(value)}, expected {sorted(expected)}")
-    return read_fields(name, value, kind.part, kind.implied)
+    given: dict[str, Any] = dict(kind.implied)
+    for each in kind.tensors:
+        if not tensors or each not in tensors:
+            raise HeadError(each, f"is missing, expected a tensor for the {name} {name_of_kind}")
+        given[each] = tensors.pop(each)
+    return read_fields(name, value, kind.part, given)
 
 
-def write_fields(part: Any, implied: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def write_fields(part: Any, implied: Collection[str] = ()) -> dict[str, Any]:
     """The fields of a dataclass as JSON, without the implied ones."""
-    return {name: _CODECS[kind][0](getattr(part, name)) for name, kind in _spelled(type(part), implied or {}).items()}
+    return {name: _CODECS[kind][0](getattr(part, name)) for name, kind in _spelled(type(part), implied).items()}
 
 
 def read_fields(name: str, value: Mapping[str, Any], part: type[T], implied: Mapping[str, Any] | None = None) -> T:
@@ -69,7 +82,7 @@ def read_fields(name: str, value: Mapping[str, Any], part: type[T], implied: Map
     return part(**{each: _CODECS[kind][1](f"{name}.{each}", value[each]) for each, kind in spelled}, **implied)
 
 
-def _spelled(part: type, implied: Mapping[str, Any]) -> dict[str, type | UnionType]:
+def _spelled(part: type, implied: Collection[str]) -> dict[str, type | UnionType]:
     """The fields that the file spells, with their types."""
     types = get_type_hints(part)
     return {each.name: types[each.name] for each in fields(part) if each.name not in implied}

@@ -21,7 +21,10 @@ __all__ = ["METADATA_KEY", "TENSORS", "VERSION", "decode", "encode"]
 METADATA_KEY = "verale.head"
 VERSION = 1
 TENSORS = ("weight", "bias", "prototypes", "scale", "peak")
-"""The tensors that a file may hold; the first one is required."""
+"""The tensors of a head that a file may hold; the first one is required."""
+
+_OF_PARTS = ("mask",)
+"""Those that belong to a part of the head."""
 
 _FIELDS = {"version", "geometry", "domain", "similarity", "pooling", "labels"}
 _OPTIONAL = {"readout"}
@@ -55,9 +58,10 @@ def decode(data: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise HeadError(
             METADATA_KEY, "is missing from the file's metadata: this is no head file; write one with Head.save"
         )
-    unknown = sorted(set(tensors) - set(TENSORS))
+    known = {*TENSORS, *_OF_PARTS}
+    unknown = sorted(set(tensors) - known)
     if unknown:
-        raise HeadError(unknown[0], f"is an unknown tensor, expected only {', '.join(sorted(TENSORS))}")
+        raise HeadError(unknown[0], f"is an unknown tensor, expected only {', '.join(sorted(known))}")
     if TENSORS[0] not in tensors:
         raise HeadError(TENSORS[0], "is missing from the file")
     return _fields(metadata[METADATA_KEY]), tensors

@@ -213,13 +213,16 @@ class Head:
         }
         if self.readout != Linear():
             described["readout"] = write_part(self.readout, READOUTS)
-        tensors = {name: getattr(self, name) for name in TENSORS}
+        tensors = {name: getattr(self, name) for name in TENSORS} | self.pooling.tensors
         return encode(described, {name: tensor for name, tensor in tensors.items() if tensor is not None})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Head:
         """Read a head from the bytes of its file. Raises HeadError, which names the field."""
         described, tensors = decode(data)
+        pooling = read_part("pooling", described["pooling"], POOLINGS, tensors)
+        if "mask" in tensors:
+            raise HeadError("mask", f"is given, expected none for {pooling!r}")
         labels = described["labels"]
         if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
             raise HeadError("labels", "is not a list of strings or null")
@@ -227,7 +230,7 @@ class Head:
             geometry=read_part("geometry", described["geometry"], GEOMETRIES),
             similarity=read_part("similarity", described["similarity"], SIMILARITIES),
             domain=Box.from_json(described["domain"]),
-            pooling=read_part("pooling", described["pooling"], POOLINGS),
+            pooling=pooling,
             readout=read_part("readout", described["readout"], READOUTS) if "readout" in described else Linear(),
             labels=None if labels is None else tuple(labels),
             _digest=hashlib.sha256(data).hexdigest(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from verale.head.fields import Kind
 from verale.head.geometry import Geometry
 from verale.head.similarity import Similarity
 
-__all__ = ["POOLINGS", "BankPooling", "FocalPooling", "MaxPooling", "Pooling", "TopMeanPooling"]
+__all__ = ["POOLINGS", "BankPooling", "FocalPooling", "MaskedMaxPooling", "MaxPooling", "Pooling", "TopMeanPooling"]
 
 
 class Pooling(ABC):
@@ -30,8 +30,15 @@ class Pooling(ABC):
     is_difference: ClassVar[bool] = False
     """Whether an activation is a difference of two similarities, and so up to twice as large."""
 
-    least_patches: ClassVar[int] = 1
-    """The least number of patches of an image."""
+    @property
+    def least_patches(self) -> int:
+        """The least number of patches of an image."""
+        return 1
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """What of it head files keep as tensors."""
+        return {}
 
     @property
     @abstractmethod
@@ -76,11 +83,15 @@ class BankPooling(Pooling):
     class_token: int
 
     kind = "banks"
-    least_patches = 2
 
     def __post_init__(self) -> None:
         if self.class_token < 1:
             raise HeadError("pooling.class_token", f"is {self.class_token}, expected at least 1 prototype")
+
+    @property
+    def least_patches(self) -> int:
+        """The class token and one other."""
+        return 2
 
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
         """The class token's similarities, then the greatest of the other patches."""
@@ -99,6 +110,105 @@ class BankPooling(Pooling):
             raise HeadError(
                 "pooling.class_token", f"is {self.class_token}, expected less than the {prototypes} prototypes"
             )
+
+
+MOST_COLUMNS = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedMaxPooling(Pooling):
+    """Activation a_j = max of g_lj over the patches l that prototype j looks at: those with mask[j, min(l, K - 1)] = 1.
+
+    The last column of the mask stands for all further patches, so an image has at least K. Where prototypes are fixed
+    to positions in images of L patches, K = L (`at`). `BankPooling` is a mask of two columns.
+
+    Attributes:
+        mask: (P, K) of 0 and 1, or of False and True; a tensor, an array or lists. Every row has a 1.
+    """
+
+    mask: Tensor
+
+    kind = "masked_max"
+
+    def __post_init__(self) -> None:
+        try:
+            entries = torch.as_tensor(self.mask)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise HeadError("mask", f"is {type(self.mask).__name__}, expected (P, K) of 0 and 1") from error
+        if entries.dim() != 2 or not 1 <= entries.shape[1] <= MOST_COLUMNS:
+            raise HeadError(
+                "mask", f"has shape {tuple(entries.shape)}, expected (P, K) with K from 1 to {MOST_COLUMNS}"
+            )
+        mask = entries.detach().cpu() != 0
+        wrong = ((entries.detach().cpu() != 1) & mask).any(1) | ~mask.any(1)
+        if wrong.any():
+            row = int(wrong.nonzero()[0])
+            raise HeadError("mask", f"row {row} is not of 0 and 1 with a 1, expected which patches it looks at")
+        object.__setattr__(self, "mask", mask)
+
+    @classmethod
+    def at(cls, positions: Iterable[int | Iterable[int]], patches: int) -> MaskedMaxPooling:
+        """The pooling of prototypes that look at these patches, or at this one, of images with so many patches.
+
+        Args:
+            positions: for each prototype a patch, or some.
+            patches: L.
+
+        Raises:
+            HeadError: a patch that is no integer from 0 to L - 1, or occurs twice; a prototype without one.
+        """
+        rows = [[each] if isinstance(each, int) else list(each) for each in positions]
+        if not 1 <= patches <= MOST_COLUMNS:
+            raise HeadError("positions", f"are of {patches} patches, expected 1 to {MOST_COLUMNS}")
+        for j, row in enumerate(rows):
+            wrong = [each for each in row if type(each) is not int or not 0 <= each < patches]
+            if wrong:
+                raise HeadError(
+                    "positions", f"of prototype {j} hold {wrong[0]!r}, expected patches from 0 to {patches - 1}"
+                )
+            if not row or len({*row}) < len(row):
+                raise HeadError("positions", f"of prototype {j} are {row}, expected at least one patch, none twice")
+        mask = torch.zeros(len(rows), patches, dtype=torch.bool)
+        for j, row in enumerate(rows):
+            mask[j, row] = True
+        return cls(mask)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MaskedMaxPooling) and torch.equal(self.mask, other.mask)
+
+    def __hash__(self) -> int:
+        return hash(self.mask.numpy().tobytes())
+
+    def __repr__(self) -> str:
+        rows, columns = self.mask.shape
+        return f"MaskedMaxPooling(mask of {rows} prototypes and {columns} columns)"
+
+    @property
+    def least_patches(self) -> int:
+        """As many as there are columns."""
+        return int(self.mask.shape[1])
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """The mask."""
+        return {"mask": self.mask.to(torch.float32)}
+
+    def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
+        """The greatest of the patches that each prototype looks at."""
+        similar = similarity(observed)
+        return similar.masked_fill(self.hidden(similar.shape[1], similar.shape[2], similar.device), -torch.inf).amax(
+            dim=1
+        )
+
+    def hidden(self, patches: int, prototypes: int, device: torch.device | str) -> Tensor:
+        """The mask's complement, its last column repeated."""
+        columns = torch.arange(patches).clamp(max=self.least_patches - 1)
+        return ~self.mask.T[columns].to(device)
+
+    def check_size(self, prototypes: int) -> None:
+        """A row for each prototype."""
+        if len(self.mask) != prototypes:
+            raise HeadError("mask", f"has {len(self.mask)} rows, expected {prototypes}, one a prototype")
 
 
 @dataclass(frozen=True)
@@ -166,6 +276,7 @@ class FocalPooling(Pooling):
 POOLINGS: dict[str, Kind[Pooling]] = {
     "max": Kind(MaxPooling),
     "banks": Kind(BankPooling),
+    "masked_max": Kind(MaskedMaxPooling, tensors=("mask",)),
     "top_mean": Kind(TopMeanPooling),
     **{kind: Kind(FocalPooling, {"kind": kind}) for kind in (_OF_SIMILARITIES, _OF_DISTANCES)},
 }

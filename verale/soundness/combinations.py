@@ -28,6 +28,7 @@ from verale.head import (
     Identity,
     InnerProduct,
     LogRatio,
+    MaskedMaxPooling,
     Maximum,
     MaxPooling,
     Negated,
@@ -39,7 +40,7 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
-from verale.soundness.random_heads import random_tree, searches
+from verale.soundness.random_heads import random_mask, random_tree, searches
 
 __all__ = ["COMBINATIONS", "CYCLE", "TOLERANCES", "Combination", "Draw", "draw", "searches"]
 
@@ -88,6 +89,7 @@ _SIMILARITIES: tuple[Similarity, ...] = (
 )
 _POOLINGS: tuple[Pooling, ...] = (
     MaxPooling(),
+    MaskedMaxPooling(torch.ones(1, 2)),
     BankPooling(1),
     TopMeanPooling(2),
     FocalPooling(),
@@ -125,7 +127,7 @@ def draw(combination: Combination, number: int, images: int, small: bool = False
     classes, depth = whole(2, 6 if large else 4), whole(1, 12 if large else 7)
     count = classes * whole(1, 4)
     focal = combination.pooling.startswith("max_minus_mean")
-    patches = whole(2 if focal or combination.pooling == "banks" else 1, 9 if large else 5)
+    patches = whole(2 if focal or combination.pooling in ("banks", "masked_max") else 1, 9 if large else 5)
     if small:
         large, classes, depth, patches = False, 2, whole(2, 3), whole(2, 3)
         count = whole(2, 3)
@@ -163,6 +165,8 @@ def _head(
         similarity = Threshold((0.1, 0.3)[whole(2)])
     if isinstance(pooling, BankPooling):
         pooling = BankPooling(1 + whole(count - 1))
+    if isinstance(pooling, MaskedMaxPooling):
+        pooling = random_mask(count, 1 + whole(2), generator)
     if isinstance(pooling, TopMeanPooling):
         pooling = TopMeanPooling(1 + whole(4))
     weight = rand(classes, count) - 0.7
@@ -218,4 +222,7 @@ def _latents(head: Head, images: int, patches: int, size: float, generator: torc
 COMBINATIONS: tuple[Combination, ...] = tuple(_combinations())
 """Every admissible combination of parts."""
 
-_SEEDS = {combination: number for number, combination in enumerate(COMBINATIONS)}
+_SEEDS = {
+    combination: number
+    for number, combination in enumerate(sorted(COMBINATIONS, key=lambda each: each.pooling == "masked_max"))
+}

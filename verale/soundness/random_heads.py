@@ -37,6 +37,7 @@ from verale.head import (
     InnerProduct,
     Linear,
     LogRatio,
+    MaskedMaxPooling,
     Maximum,
     MaxPooling,
     Negated,
@@ -109,7 +110,9 @@ def _varied(head: Head, latents: Tensor, generator: torch.Generator) -> Head:
             head, geometry=geometry, similarity=similarity, peak=peak, scale=scale if takes else None, domain=domain
         )
     pooling = (MaxPooling(), TopMeanPooling(1 + whole(4)), BankPooling(1 + whole(max(1, count - 1))))[whole(3)]
-    if not isinstance(pooling, BankPooling) or (patches > 1 and count > 1):
+    if isinstance(pooling, BankPooling) and whole(2):
+        head = replace(head, pooling=random_mask(count, 1 + whole(patches), generator))
+    elif not isinstance(pooling, BankPooling) or (patches > 1 and count > 1):
         head = replace(head, pooling=pooling)
     readout = whole(3)
     if readout == 1 and not isinstance(head.geometry, Softmax):
@@ -119,6 +122,13 @@ def _varied(head: Head, latents: Tensor, generator: torch.Generator) -> Head:
         tree, leaves = random_tree(count, head.classes, generator)
         return replace(head, weight=leaves, bias=None, readout=tree)
     return head
+
+
+def random_mask(count: int, columns: int, generator: torch.Generator) -> MaskedMaxPooling:
+    """A mask of that many prototypes: each looks at one column at least."""
+    mask = torch.rand(count, columns, generator=generator) < 0.4
+    mask[torch.arange(count), torch.randint(columns, (count,), generator=generator)] = True
+    return MaskedMaxPooling(mask)
 
 
 def random_tree(nodes: int, classes: int, generator: torch.Generator) -> tuple[SoftTree, Tensor]:

@@ -14,7 +14,6 @@ from torch import Tensor
 from verale.bounds import TopK, activation_range, pooling_of
 from verale.bounds.means import Focal, TopMean
 from verale.head import (
-    BankPooling,
     Euclidean,
     FocalPooling,
     Head,
@@ -55,7 +54,7 @@ def critical_points(head: Head, ranges: Enclosure) -> Tensor:
 @pytest.mark.parametrize("patches", [1, 2, 3])
 def test_boxes_hold_every_point_and_their_ends_are_attained(geometry, kind, patches):
     head = head_of(geometry, kind)
-    patches = max(patches, 2) if isinstance(head.pooling, BankPooling) else patches
+    patches = max(patches, head.pooling.least_patches)
     pooling = pooling_of(head)
     generator = torch.Generator().manual_seed(3)
     for seed in range(4):
@@ -166,7 +165,7 @@ def assert_equal(box: Enclosure, expected: Enclosure) -> None:
 @pytest.mark.parametrize(("geometry", "kind"), HEADS)
 def test_the_range_over_the_domain_holds_every_image(geometry, kind):
     head = head_of(geometry, kind)
-    for patches in (2, 9) if isinstance(head.pooling, BankPooling) else (1, 2, 9):
+    for patches in {max(patches, head.pooling.least_patches) for patches in (1, 2, 9)}:
         whole = activation_range(head, patches)
         assert torch.equal(TopK.of(head, patches).range.lower, whole.lower)
         values = evaluate(head, as_patches(small_latents(head, images=200, patches=patches))).activations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+import torch
 
 from verale.errors import HeadError
 from verale.head.fields import Kind, read_part, write_fields, write_part
@@ -74,9 +75,10 @@ def test_another_value_is_refused_with_its_field(field, value):
 def test_every_kind_is_that_of_the_part_it_reads(kinds):
     known = {"epsilon": "0x1.0p-4", "threshold": "0x1.0p-4", "radius": None, "class_token": 1, "k": 1}
     known |= {"absent": [-1], "present": [-2]}
+    mask = torch.tensor([[1.0, 0.0]])
     for name, kind in kinds.items():
-        spelled = [field for field in kind.part.__dataclass_fields__ if field not in kind.implied]
+        spelled = [field for field in kind.part.__dataclass_fields__ if field not in (*kind.implied, *kind.tensors)]
         value = {"kind": name, **{field: known[field] for field in spelled}}
-        part = read_part("part", value, kinds)
+        part = read_part("part", value, kinds, {"mask": mask})
         assert part.kind == name and type(part) is kind.part
-        assert read_part("part", write_part(part, kinds), kinds) == part
+        assert read_part("part", write_part(part, kinds), kinds, {"mask": mask}) == part

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from support.small import small_head, varied_head
 
 from verale.errors import HeadError
-from verale.head import BankPooling, FocalPooling, MaxPooling, Pooling, TopMeanPooling
+from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPooling, Pooling, TopMeanPooling
+from verale.head.file import decode, encode
 from verale.head.pooling import POOLINGS
 
-EVERY = [MaxPooling(), BankPooling(2), TopMeanPooling(1), TopMeanPooling(2), TopMeanPooling(9)]
+MASK = [[1, 0], [0, 1], [1, 1], [0, 1]]
+EVERY = [MaxPooling(), MaskedMaxPooling(torch.tensor(MASK)), BankPooling(2)]
+EVERY += [TopMeanPooling(1), TopMeanPooling(2), TopMeanPooling(9)]
 EVERY += [FocalPooling("max_minus_mean"), FocalPooling("max_minus_mean_distance")]
 
 
@@ -24,6 +28,8 @@ def expected(pooling: Pooling, similar: list[float], mean: float, prototype: int
     match pooling:
         case MaxPooling():
             return max(similar)
+        case MaskedMaxPooling():
+            return max(each for patch, each in enumerate(similar) if MASK[prototype][min(patch, 1)])
         case BankPooling(bank):
             return similar[0] if prototype < bank else max(similar[1:])
         case TopMeanPooling(k):
@@ -51,6 +57,8 @@ def test_activations_are_the_formula(pooling: Pooling, patches: int):
 @pytest.mark.parametrize("pooling", EVERY, ids=str)
 def test_what_needs_all_patches(pooling: Pooling):
     """Elsewhere a worse patch changes nothing; where an activation is the maximum, it is."""
+    if isinstance(pooling, MaskedMaxPooling):
+        pooling = MaskedMaxPooling(pooling.mask[2:3])
     observed = torch.tensor([[[0.5], [0.125], [0.75]]], dtype=torch.float64)
     worse = torch.tensor([[[0.5], [0.125], [0.875]]], dtype=torch.float64)
     before, after = (pooling.pool(values, lambda m: -m) for values in (observed, worse))
@@ -58,6 +66,79 @@ def test_what_needs_all_patches(pooling: Pooling):
     assert pooling.needs_all_patches == changes
     assert not pooling.is_maximum or float(before) == -0.125
     assert not pooling.is_difference or float(before) >= 0
+
+
+def test_a_mask_hides_patches_and_its_last_column_stands_for_all_further_ones():
+    pooling = MaskedMaxPooling(torch.tensor(MASK))
+    assert (~pooling.hidden(3, 4, "cpu")).int().T.tolist() == [[1, 0, 0], [0, 1, 1], [1, 1, 1], [0, 1, 1]]
+    assert pooling == MaskedMaxPooling(torch.tensor(MASK).bool()) == MaskedMaxPooling(np.array(MASK))
+    assert hash(pooling) == hash(MaskedMaxPooling(MASK)) and "4 prototypes and 2 columns" in repr(pooling)
+    assert pooling not in (MaskedMaxPooling([[1, 1]]), MaxPooling())
+
+
+@pytest.mark.parametrize("count", [1, 5, 11])
+def test_two_banks_are_a_mask_of_two_columns(count: int):
+    observed = torch.rand(3, 4, 12, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    banks, mask = BankPooling(count), MaskedMaxPooling([[1, 0]] * count + [[0, 1]] * (12 - count))
+    assert torch.equal(*(pooling.pool(observed, lambda m: -m) for pooling in (banks, mask)))
+    assert torch.equal(*(pooling.hidden(4, 12, "cpu") for pooling in (banks, mask)))
+    assert banks.least_patches == mask.least_patches == 2
+
+
+def test_prototypes_fixed_to_positions():
+    assert MaskedMaxPooling.at([2, [0, 1], 0], 3) == MaskedMaxPooling([[0, 0, 1], [1, 1, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("positions", "patches", "said"),
+    [
+        ([0, 3], 3, "of prototype 1 hold 3, expected patches from 0 to 2"),
+        ([0, [-1]], 3, "hold -1"),
+        ([0, [True]], 3, "hold True"),
+        ([0, ["1"]], 3, "hold '1'"),
+        ([[0], []], 3, "of prototype 1 are .*, expected at least one patch"),
+        ([[1, 1]], 3, "none twice"),
+        ([0], 0, "are of 0 patches, expected 1 to 65536"),
+        ([0], 2**16 + 1, "are of 65537 patches"),
+        ([], 3, "has 0 rows, expected 12"),
+    ],
+)
+def test_other_positions_are_refused(positions, patches: int, said: str):
+    with pytest.raises(HeadError, match=said):
+        replace(small_head("euclidean"), pooling=MaskedMaxPooling.at(positions, patches))
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        ([[1, 0], [0, 0]], "row 1 is not of 0 and 1 with a 1"),
+        ([[1, 0], [0.5, 1]], "row 1 is not of 0 and 1"),
+        ([[float("nan"), 1]], "row 0 is not of 0 and 1"),
+        ([1, 0], "shape"),
+        ([[], []], "shape"),
+        (torch.ones(1, 2**16 + 1), "with K from 1 to 65536"),
+        ([[1], [1, 0]], "is list, expected"),
+        ("mask", "is str, expected"),
+        ([[1, 0]], "has 1 rows, expected 12"),
+    ],
+)
+def test_other_masks_are_refused(mask, said: str):
+    with pytest.raises(HeadError, match=said):
+        replace(small_head("euclidean"), pooling=MaskedMaxPooling(mask))
+
+
+def test_a_mask_is_kept_in_the_head_s_file():
+    head = replace(small_head("euclidean"), pooling=MaskedMaxPooling(MASK * 3))
+    again = Head.from_bytes(head.to_bytes())
+    assert again.pooling == head.pooling and again.to_bytes() == head.to_bytes()
+    described, tensors = decode(head.to_bytes())
+    assert described["pooling"] == {"kind": "masked_max"} and tensors["mask"].dtype == torch.float32
+    without = encode({**described, "pooling": {"kind": "max"}}, tensors)
+    with pytest.raises(HeadError, match="is given, expected none for MaxPooling"):
+        Head.from_bytes(without)
+    del tensors["mask"]
+    with pytest.raises(HeadError, match="is missing, expected a tensor for the pooling masked_max"):
+        Head.from_bytes(encode(described, tensors))
 
 
 def test_banks_do_not_look_at_the_other_s_patches():
