@@ -160,8 +160,10 @@ class Certificate:
                 f"paradigm mixed is not defined for {head.similarity.name} and the pooling {head.pooling},"
                 " expected a monotone similarity and max"
             )
-        if head.pooling == "banks" and self.patches < 2:
-            raise FormatError("patches is 1, expected at least 2 for the pooling banks: patch 0 is the class token")
+        if self.patches < head.columns:
+            raise FormatError(
+                f"patches is {self.patches}, expected at least {head.columns}, as many as the head's mask has columns"
+            )
         if self.predicted >= head.classes:
             raise FormatError(f"predicted is {self.predicted}, expected less than the head's {head.classes} classes")
         if len(self.margins) != head.classes:

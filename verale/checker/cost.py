@@ -61,12 +61,12 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
         return _patch(certificate.paradigm, n, count, head.depth, work)
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
-    parts = len(groups) + 1
-    box = OPERATION * count * (4 + 3 * parts if mean else 4)
+    parts = len(groups) + head.columns
+    box = OPERATION * (count * (4 + 3 * parts if mean else 4) + 2 * sum(map(len, head.mask)) + parts - 1)
     steps = sum(map(patch, groups.values())) + parts * OPERATION * count + box
     steps += _STATEMENT * statements + head.classes * margin_steps(head)
     steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)
-    kept = parts if mean else 1
+    kept = parts if mean else min(parts, head.columns)
     if minimality:
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
         steps += sum(patch(n) + n * patch(n - 1) for n in groups.values())

@@ -27,7 +27,9 @@ class Head:
         depth: D.
         epsilon: of a cosine; otherwise 0.
         radius: of inner products; None without a ball.
-        class_token, k: of the poolings banks and top_mean.
+        k: of the pooling top_mean.
+        mask: of the pooling masked_max, for each prototype the columns that it looks at, rising; otherwise empty.
+        columns: how many there are; the last one stands for all further patches. 1 without a mask.
         absent, present: the children of each node of a soft tree: a later node, or a leaf q as -1 - q.
     """
 
@@ -44,8 +46,9 @@ class Head:
     depth: int
     epsilon: Fraction = Fraction(0)
     radius: Fraction | None = None
-    class_token: int = 0
     k: int = 0
+    mask: tuple[tuple[int, ...], ...] = ()
+    columns: int = 1
     absent: tuple[int, ...] = ()
     present: tuple[int, ...] = ()
 
@@ -67,6 +70,15 @@ class Head:
     def count(self) -> int:
         """P."""
         return len(self.prototypes.rows or self.weight.rows[0])
+
+    def column(self, patch: int) -> int:
+        """The column of the mask that stands for a patch."""
+        return min(patch, self.columns - 1)
+
+    def patches_of(self, prototype: int, patches: int) -> list[int]:
+        """Which of so many patches a prototype of a masked_max head looks at."""
+        seen = self.mask[prototype]
+        return [*seen, *(range(self.columns, patches) if seen[-1] == self.columns - 1 else ())]
 
     def _check_domain(self) -> None:
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
@@ -103,10 +115,6 @@ class Head:
             raise HeadError(f"pooling is {self.pooling}, which is defined for {expected} only")
         if self.pooling.startswith("max_minus") and self.readout != "linear":
             raise HeadError(f"pooling is {self.pooling}, which is defined for linear only, not for {self.readout}")
-        if self.pooling == "banks" and not 1 <= self.class_token < self.count:
-            raise HeadError(
-                f"pooling: class_token is {self.class_token}, expected from 1 to less than the {self.count} prototypes"
-            )
         if self.pooling == "top_mean" and self.k < 1:
             raise HeadError(f"pooling: k is {self.k}, expected at least 1")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from fractions import Fraction
+from itertools import compress
 from typing import Any
 
 from .dyadic import Exact, exact, hex_float
@@ -13,12 +14,12 @@ from .json_reader import brief, fields, index, read_object, text
 from .safetensors_reader import Tensor, read_tensors
 from .similarities import SIMILARITIES, Similarity
 
-__all__ = ["LARGEST", "read_head"]
+__all__ = ["LARGEST", "MOST_COLUMNS", "read_head"]
 
 _METADATA_KEY = "verale.head"
 _DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
 _OWN = tuple(dict.fromkeys(each.tensor for each in SIMILARITIES.values() if each.tensor is not None))
-_TENSORS = ("weight", "bias", "prototypes", *_OWN)
+_TENSORS = ("weight", "bias", "prototypes", "mask", *_OWN)
 _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
     "geometry": dict.fromkeys(GEOMETRIES, ())
     | {"cosine": ("epsilon",), "rooted_cosine": ("epsilon",), "inner_product": ("radius",)},
@@ -28,6 +29,7 @@ _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
         "max_minus_mean": (),
         "max_minus_mean_distance": (),
         "banks": ("class_token",),
+        "masked_max": (),
         "top_mean": ("k",),
     },
     "readout": {"linear": (), "soft_tree": ("absent", "present"), "maximum": ()},
@@ -35,6 +37,8 @@ _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
 """The kinds of each part of a head, and the fields of each kind."""
 LARGEST = 128 * 2**20
 """Bytes."""
+MOST_COLUMNS = 2**16
+"""Of a mask."""
 
 
 def read_head(data: bytes) -> Head:
@@ -71,6 +75,7 @@ def _read(data: bytes) -> Head:
     if count < 1:
         raise FormatError("tensor 'weight' has 1 column, expected at least 2 for a soft tree, one a leaf")
     _check_labels(description["labels"], classes)
+    mask, mask_columns = _mask(tensors, parts, count)
     return Head(
         sha256=hashlib.sha256(data).hexdigest(),
         lower=_end(domain["lower"], "domain.lower"),
@@ -79,6 +84,8 @@ def _read(data: bytes) -> Head:
         bias=_bias(tensors, parts["readout"], classes, count),
         prototypes=_prototypes(tensors, parts["geometry"], count),
         similarity=_similarity(tensors, similarity, parts["geometry"], count),
+        mask=mask,
+        columns=mask_columns,
         depth=count if parts["geometry"] == "softmax" else tensors["prototypes"].shape[1],
         **parts,
     )
@@ -157,6 +164,31 @@ def _similarity(tensors: dict[str, Tensor], part: dict[str, Any], geometry: str,
             raise FormatError(f"tensor {name!r} has shape {list(tensors[name].shape)}, expected [{count}]")
         own = exact(tensors[name].floats(), count)
     return kind(geometry, part, own)
+
+
+def _mask(tensors: dict[str, Tensor], parts: dict[str, Any], count: int) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """For each prototype the columns that it looks at, and how many there are. Two banks are a mask of two columns."""
+    if "mask" in tensors and parts["pooling"] != "masked_max":
+        raise FormatError(f"tensor 'mask' is there, expected none for {parts['pooling']}, but for masked_max only")
+    if parts["pooling"] == "banks":
+        token = parts.pop("class_token")
+        if not 1 <= token < count:
+            raise FormatError(f"pooling: class_token is {token}, expected from 1 to less than the {count} prototypes")
+        parts["pooling"] = "masked_max"
+        return ((0,),) * token + ((1,),) * (count - token), 2
+    if parts["pooling"] != "masked_max":
+        return (), 1
+    rows, columns = _shape(tensors, "mask", 2)
+    if rows != count or not 1 <= columns <= MOST_COLUMNS:
+        raise FormatError(
+            f"tensor 'mask' has shape [{rows}, {columns}], expected [{count}, K] with K from 1 to {MOST_COLUMNS}"
+        )
+    entries, every = tensors["mask"].floats(), tuple(range(columns))
+    mask = tuple(tuple(compress(every, entries[j * columns : (j + 1) * columns])) for j in range(count))
+    for j, seen in enumerate(mask):
+        if not seen or any(entry not in (0, 1) for entry in entries[j * columns : (j + 1) * columns]):
+            raise FormatError(f"tensor 'mask': row {j} is not of 0 and 1 with a 1, expected which patches it looks at")
+    return mask, columns
 
 
 def _shape(tensors: dict[str, Tensor], name: str, dimensions: int) -> tuple[int, ...]:

@@ -776,23 +776,6 @@ let rec nth_error l n =
                | _ :: l0 -> nth_error l0 n0)
     n
 
-(** val last : 'a1 list -> 'a1 -> 'a1 **)
-
-let rec last l d =
-  match l with
-  | [] -> d
-  | a :: l0 -> (match l0 with
-                | [] -> a
-                | _ :: _ -> last l0 d)
-
-(** val removelast : 'a1 list -> 'a1 list **)
-
-let rec removelast = function
-| [] -> []
-| a :: l0 -> (match l0 with
-              | [] -> []
-              | _ :: _ -> a :: (removelast l0))
-
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
 let rec map f = function
@@ -904,7 +887,7 @@ type similarity =
 
 type pooling =
 | MaxPool
-| Banks of int
+| MaskedMax of Big_int_Z.big_int list list
 | TopMean of int
 | MaxMinusMean
 | MaxMinusMeanDistance
@@ -926,6 +909,13 @@ type head = { depth : int; count : int; classes : int;
               bias : Big_int_Z.big_int list; scale_unit : Big_int_Z.big_int;
               scales : Big_int_Z.big_int list; peak_unit : Big_int_Z.big_int;
               peaks : Big_int_Z.big_int list }
+
+(** val looks_at : Big_int_Z.big_int list -> int -> bool **)
+
+let looks_at row0 l =
+  Z.eqb
+    (nth (Nat.min l (sub (length row0) (Stdlib.Int.succ 0))) row0
+      Big_int_Z.zero_big_int) Big_int_Z.unit_big_int
 
 type statement =
 | AboutPatch of int * int * Big_int_Z.big_int option
@@ -1180,6 +1170,17 @@ let log_ends b terms0 ln2 n d =
          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) m))
   then Some (add_ends (scale_ends k ln2) (near_log_ends b terms0 m e))
   else None
+
+(** val kept : Big_int_Z.big_int list -> int -> 'a1 list -> 'a1 list **)
+
+let rec kept row0 n = function
+| [] -> []
+| e :: c' ->
+  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+     (fun _ -> [])
+     (fun k ->
+     if looks_at row0 k then e :: (kept row0 k c') else kept row0 k c')
+     n)
 
 type column = ends list
 
@@ -3675,20 +3676,14 @@ let greatest_similarity h t0 b terms0 ln2 =
 
 (** val pool_column :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool -> own -> column ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list -> own
+    -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let pool_column h t0 b terms0 ln2 =
-  let similar_of = similar_ends h t0 b terms0 ln2 in
-  (fun token o c ->
+let pool_column h t0 b terms0 ln2 row0 o c =
   match h.head_pooling with
   | MaxPool -> greatest_similarity h t0 b terms0 ln2 o c
-  | Banks _ ->
-    if token
-    then (match c with
-          | [] -> None
-          | _ :: _ -> similar_of o (last c anything))
-    else greatest_similarity h t0 b terms0 ln2 o (removelast c)
+  | MaskedMax _ ->
+    greatest_similarity h t0 b terms0 ln2 o (kept row0 (length c) c)
   | TopMean k ->
     (match each_similarity h t0 b terms0 ln2 o c with
      | Some s -> top_mean_ends k s
@@ -3697,32 +3692,31 @@ let pool_column h t0 b terms0 ln2 =
     (match each_similarity h t0 b terms0 ln2 o c with
      | Some s -> max_minus_mean_ends s
      | None -> None)
-  | MaxMinusMeanDistance -> max_minus_mean_distance_ends h t0 b terms0 ln2 o c)
+  | MaxMinusMeanDistance -> max_minus_mean_distance_ends h t0 b terms0 ln2 o c
 
 (** val pool_columns :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> int -> own list -> column list
-    -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
+    own list -> column list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+    list **)
 
-let rec pool_columns h t0 b terms0 ln2 tokens os cs =
+let rec pool_columns h t0 b terms0 ln2 rows0 os cs =
   match os with
   | [] -> []
   | o :: os' ->
     (match cs with
      | [] -> []
      | c :: cs' ->
-       (pool_column h t0 b terms0 ln2 (Nat.ltb 0 tokens) o c) :: (pool_columns
-                                                                   h t0 b
-                                                                   terms0 ln2
-                                                                   (pred
-                                                                    tokens)
-                                                                   os' cs'))
+       (pool_column h t0 b terms0 ln2 (hd [] rows0) o c) :: (pool_columns h
+                                                              t0 b terms0 ln2
+                                                              (tl rows0) os'
+                                                              cs'))
 
-(** val tokens_of : pooling -> int **)
+(** val mask_of : pooling -> Big_int_Z.big_int list list **)
 
-let tokens_of = function
-| Banks first -> first
-| _ -> 0
+let mask_of = function
+| MaskedMax mask0 -> mask0
+| _ -> []
 
 (** val pool_box :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
@@ -3730,7 +3724,7 @@ let tokens_of = function
 
 let pool_box h t0 b terms0 ln2 t1 =
   all_some
-    (pool_columns h t0 b terms0 ln2 (tokens_of h.head_pooling) (owns h)
+    (pool_columns h t0 b terms0 ln2 (mask_of h.head_pooling) (owns h)
       (columns h.count t1))
 
 (** val into_unit :
@@ -4728,15 +4722,15 @@ let entry0 f b e =
     (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) -> exp_table **)
 
-let rec grow w f last0 steps start e =
-  if Nat.ltb last0 start
+let rec grow w f last steps start e =
+  if Nat.ltb last start
   then Entry (start, None)
   else (match steps with
         | [] -> entry0 f start e
         | p0 :: steps' ->
           let (k, p) = p0 in
-          Fork ((add start k), (grow w f last0 steps' start e),
-          (grow w f last0 steps' (add start k) (mul_ends (Z.mul w f) e p))))
+          Fork ((add start k), (grow w f last steps' start e),
+          (grow w f last steps' (add start k) (mul_ends (Z.mul w f) e p))))
 
 (** val doubled :
     Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int ->
@@ -4755,11 +4749,11 @@ let rec doubled w f n k p steps =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int
     -> int -> exp_table **)
 
-let exp_entries w f g last0 terms0 depth0 =
+let exp_entries w f g last terms0 depth0 =
   match exp_ends (Z.mul w f) terms0 (Big_int_Z.minus_big_int
           Big_int_Z.unit_big_int) g with
   | Some p ->
-    grow w f last0 (doubled w f depth0 (Stdlib.Int.succ 0) p []) 0
+    grow w f last (doubled w f depth0 (Stdlib.Int.succ 0) p []) 0
       ((Z.mul w f), (Z.mul w f))
   | None -> Entry (0, None)
 
@@ -4767,10 +4761,10 @@ let exp_entries w f g last0 terms0 depth0 =
     Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
-let low_exp g last0 t0 count0 rest u d =
+let low_exp g last t0 count0 rest u d =
   let n = Z.mul d g in
   let b = Z.div n u in
-  if Z.ltb b (Z.of_nat last0)
+  if Z.ltb b (Z.of_nat last)
   then let r = Z.sub (Z.mul (Z.add b Big_int_Z.unit_big_int) u) n in
        (match look t0 (Z.to_nat (Z.add b Big_int_Z.unit_big_int)) with
         | Some e ->
@@ -4779,7 +4773,7 @@ let low_exp g last0 t0 count0 rest u d =
           then Some (Z.add e (floor_div (Z.mul e (fst f)) (Z.mul u g)))
           else None
         | None -> None)
-  else (match look t0 last0 with
+  else (match look t0 last with
         | Some e ->
           if Z.eqb e Big_int_Z.zero_big_int
           then Some Big_int_Z.zero_big_int
@@ -4791,14 +4785,14 @@ let low_exp g last0 t0 count0 rest u d =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int option **)
 
-let rec low_sum g last0 t0 count0 rest u top0 = function
+let rec low_sum g last t0 count0 rest u top0 = function
 | [] -> Some Big_int_Z.zero_big_int
 | k :: z' ->
   (match if Z.leb k top0
-         then low_exp g last0 t0 count0 rest u (Z.sub top0 k)
+         then low_exp g last t0 count0 rest u (Z.sub top0 k)
          else None with
    | Some v ->
-     (match low_sum g last0 t0 count0 rest u top0 z' with
+     (match low_sum g last t0 count0 rest u top0 z' with
       | Some s -> Some (Z.add v s)
       | None -> None)
    | None -> None)
@@ -4808,8 +4802,8 @@ let rec low_sum g last0 t0 count0 rest u top0 = function
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let sum_ends g last0 t0 count0 rest u top0 z0 =
-  match low_sum g last0 t0 count0 rest u top0 z0 with
+let sum_ends g last t0 count0 rest u top0 z0 =
+  match low_sum g last t0 count0 rest u top0 z0 with
   | Some s ->
     Some (s,
       (Z.add

@@ -183,10 +183,6 @@ val nth : int -> 'a1 list -> 'a1 -> 'a1
 
 val nth_error : 'a1 list -> int -> 'a1 option
 
-val last : 'a1 list -> 'a1 -> 'a1
-
-val removelast : 'a1 list -> 'a1 list
-
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
@@ -233,7 +229,7 @@ type similarity =
 
 type pooling =
 | MaxPool
-| Banks of int
+| MaskedMax of Big_int_Z.big_int list list
 | TopMean of int
 | MaxMinusMean
 | MaxMinusMeanDistance
@@ -255,6 +251,8 @@ type head = { depth : int; count : int; classes : int;
               bias : Big_int_Z.big_int list; scale_unit : Big_int_Z.big_int;
               scales : Big_int_Z.big_int list; peak_unit : Big_int_Z.big_int;
               peaks : Big_int_Z.big_int list }
+
+val looks_at : Big_int_Z.big_int list -> int -> bool
 
 type statement =
 | AboutPatch of int * int * Big_int_Z.big_int option
@@ -348,6 +346,8 @@ val log_ends :
   Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val kept : Big_int_Z.big_int list -> int -> 'a1 list -> 'a1 list
 
 type column = ends list
 
@@ -1103,15 +1103,16 @@ val greatest_similarity :
 
 val pool_column :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool -> own -> column ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list -> own ->
+  column -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val pool_columns :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> int -> own list -> column list
-  -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
+  own list -> column list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+  list
 
-val tokens_of : pooling -> int
+val mask_of : pooling -> Big_int_Z.big_int list list
 
 val pool_box :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->

@@ -289,7 +289,7 @@ let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : 
       let made = Array.make points.count Checker.Unclaimed in
       Array.iteri
         (fun k (want : Wanted.t) ->
-          let part array = Array.sub array want.first (want.last - want.first) in
+          let part array = Array.map (Array.get array) want.patches in
           let here = part patches and claims = { centres = part centres; at; unit; made } in
           let high =
             if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high

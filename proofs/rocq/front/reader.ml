@@ -129,10 +129,10 @@ let similarity input =
   | "rectified" -> Checker.Rectified
   | other -> wrong "a similarity" other
 
-let pooling input =
+let pooling count input =
   match word input with
   | "max" -> Checker.MaxPool
-  | "banks" -> Checker.Banks (natural input)
+  | "masked_max" -> Checker.MaskedMax (list_of [ count ] (any_list integer) input)
   | "top_mean" -> Checker.TopMean (natural input)
   | "max_minus_mean" -> Checker.MaxMinusMean
   | "max_minus_mean_distance" -> Checker.MaxMinusMeanDistance
@@ -156,7 +156,7 @@ let head input =
   let c = natural input in
   let head_geometry = geometry input in
   let head_similarity = similarity input in
-  let head_pooling = pooling input in
+  let head_pooling = pooling p input in
   let head_readout = readout p input in
   let rows = if head_geometry = Checker.Softmax then 0 else p in
   let columns = match head_readout with Checker.SoftTree _ -> p + 1 | _ -> p in

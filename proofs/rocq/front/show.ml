@@ -33,7 +33,7 @@ let similarity : Checker.similarity -> string = function
 
 let pooling : Checker.pooling -> string = function
   | MaxPool -> tagged "max" []
-  | Banks class_token -> tagged "banks" [ natural class_token ]
+  | MaskedMax mask -> tagged "masked_max" [ list (list integer) mask ]
   | TopMean k -> tagged "top_mean" [ natural k ]
   | MaxMinusMean -> tagged "max_minus_mean" []
   | MaxMinusMeanDistance -> tagged "max_minus_mean_distance" []

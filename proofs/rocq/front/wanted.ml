@@ -7,8 +7,8 @@ type want =
   | Everywhere (* at every patch, but none has to be better than the worst of them *)
   | Each (* the best one at each patch *)
 
-(* The wants for one prototype, at the patches from [first] up to but without [last]. *)
-type t = { low : want; high : want; first : int; last : int }
+(* The wants for one prototype, at some patches. *)
+type t = { low : want; high : want; patches : int array }
 
 type direction = Falls | Rises | Neither
 
@@ -53,28 +53,32 @@ let activations (h : Checker.head) predicted count =
       Array.fill upper 0 count true);
   (lower, upper)
 
-let each count patches = Array.make count { low = Each; high = Each; first = 0; last = patches }
+let each count patches = Array.make count { low = Each; high = Each; patches = Array.init patches Fun.id }
 
 (* For each prototype, of a head and a certificate. *)
 let wants (h : Checker.head) predicted count patches =
   let scales = Array.of_list (List.map (fun s -> Z.sign s > 0) h.scales) in
   let direction_of = [| direction h false; direction h true |] in
   let lower, upper = activations h predicted count in
-  let greatest first last j =
-    if not (lower.(j) || upper.(j)) then { low = Nothing; high = Nothing; first; last }
+  let greatest patches j =
+    if not (lower.(j) || upper.(j)) then { low = Nothing; high = Nothing; patches }
     else begin
       let positive = j >= Array.length scales || scales.(j) in
       let best = if upper.(j) then Everywhere else Nothing and sure = if lower.(j) then Somewhere else Nothing in
       match direction_of.(Bool.to_int positive) with
-      | Falls -> { low = best; high = sure; first; last }
-      | Rises -> { low = sure; high = best; first; last }
-      | Neither -> { low = Each; high = Each; first; last }
+      | Falls -> { low = best; high = sure; patches }
+      | Rises -> { low = sure; high = best; patches }
+      | Neither -> { low = Each; high = Each; patches }
     end
   in
   match h.head_pooling with
-  | Checker.MaxPool -> Array.init count (greatest 0 patches)
-  | Banks tokens ->
-      Array.init count (fun j ->
-          if j < tokens then { low = Each; high = Each; first = 0; last = min 1 patches }
-          else greatest (min 1 patches) patches j)
+  | Checker.MaxPool -> Array.init count (greatest (Array.init patches Fun.id))
+  | MaskedMax mask ->
+      let seen row =
+        let row = Array.of_list row in
+        let looks l = Array.length row > 0 && Z.equal row.(min l (Array.length row - 1)) Z.one in
+        Array.of_list (List.filter looks (List.init patches Fun.id))
+      in
+      let rows = Array.of_list mask in
+      Array.init count (fun j -> greatest (if j < Array.length rows then seen rows.(j) else [||]) j)
   | TopMean _ | MaxMinusMean | MaxMinusMeanDistance -> each count patches

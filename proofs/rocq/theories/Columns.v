@@ -41,24 +41,40 @@ Proof.
   intros A V P f c m. induction c as [|e c IH]; cbn [map along]; [tauto|]. rewrite map_length, IH. tauto.
 Qed.
 
-(** Patch 0 has the last entry. *)
-Lemma along_last : forall A (P : A -> R -> Prop) c m d, c <> nil -> along P c m -> P (last c d) (m O).
+Lemma along_ext : forall A (P : A -> R -> Prop) c m m', (forall l, (l < length c)%nat -> m l = m' l) ->
+  along P c m -> along P c m'.
 Proof.
-  intros A P c m d. induction c as [|e c IH]; intros N H; [contradiction|]. destruct H as [He H].
-  destruct c as [|e' c]; [exact He|]. apply IH; [discriminate|exact H].
+  intros A P c m m'. induction c as [|e c IH]; cbn [length along]; intros E H; [exact I|]. destruct H as [He H].
+  split; [rewrite <- E by lia; exact He|]. apply IH; [intros l Hl; apply E; lia|exact H].
 Qed.
 
-Lemma length_removelast : forall A (c : list A), length (removelast c) = pred (length c).
+(** * The entries of the patches that a prototype looks at *)
+
+(** [n] is the number of entries. *)
+Fixpoint kept {A} (row : list Z) (n : nat) (c : list A) : list A :=
+  match c, n with
+  | e :: c', S k => if looks_at row k then e :: kept row k c' else kept row k c'
+  | _, _ => nil
+  end.
+
+Lemma seen_succ : forall row n, seen row (S n) = seen row n ++ (if looks_at row n then [n] else []).
+Proof. intros row n. unfold seen. rewrite seq_S, filter_app. reflexivity. Qed.
+
+Lemma length_kept : forall A row (c : list A), length (kept row (length c) c) = length (seen row (length c)).
 Proof.
-  intros A c. induction c as [|e [|e' c] IH]; [reflexivity|reflexivity|].
-  change (S (length (removelast (e' :: c))) = S (length c)). rewrite IH. reflexivity.
+  intros A row c. induction c as [|e c IH]; [reflexivity|]. cbn [length kept]. rewrite seen_succ, app_length, <- IH.
+  destruct (looks_at row (length c)); cbn [length]; lia.
 Qed.
 
-(** The other entries are about the patches 1, 2, ... *)
-Lemma along_removelast : forall A (P : A -> R -> Prop) c m, along P c m -> along P (removelast c) (fun l => m (S l)).
+Lemma along_kept : forall A (P : A -> R -> Prop) row c m, along P c m ->
+  along P (kept row (length c) c) (fun i => m (nth i (seen row (length c)) O)).
 Proof.
-  intros A P c m. induction c as [|e [|e' c] IH]; intros H; [exact I|exact I|]. destruct H as [He H].
-  split; [|exact (IH H)]. rewrite length_removelast. exact He.
+  intros A P row c m. induction c as [|e c IH]; intros H; [exact I|]. destruct H as [He H]. cbn [length kept].
+  assert (K : along P (kept row (length c) c) (fun i => m (nth i (seen row (S (length c))) O))).
+  { refine (along_ext _ _ _ _ _ _ (IH H)). intros i Hi. rewrite length_kept in Hi.
+    rewrite seen_succ, app_nth1 by exact Hi. reflexivity. }
+  destruct (looks_at row (length c)) eqn:S; [|exact K]. split; [|exact K].
+  rewrite seen_succ, S, app_nth2, length_kept, Nat.sub_diag by (rewrite length_kept; lia). exact He.
 Qed.
 
 (** * Transposing a table *)

@@ -78,20 +78,6 @@ Proof.
     + intros v [<-|[<-|I]]; [specialize (IH2 y (or_introl eq_refl))| |specialize (IH2 v (or_intror I))]; lia.
 Qed.
 
-Lemma rgreatest_ge : forall l x, In x l -> x <= rgreatest l.
-Proof.
-  induction l as [|y [|y' l] IH]; intros x I; [destruct I|destruct I as [->|[]]; cbn; lra|].
-  change (x <= Rmax y (rgreatest (y' :: l))). destruct I as [<-|I]; [apply Rmax_l|].
-  eapply Rle_trans; [apply IH; exact I|apply Rmax_r].
-Qed.
-
-Lemma rgreatest_in : forall l, l <> nil -> In (rgreatest l) l.
-Proof.
-  induction l as [|y [|y' l] IH]; intros N; [contradiction|left; reflexivity|].
-  change (In (Rmax y (rgreatest (y' :: l))) (y :: y' :: l)). unfold Rmax.
-  destruct (Rle_dec _ _); [right; apply IH; discriminate|left; reflexivity].
-Qed.
-
 Lemma members_are : forall c j, In j (members h c) <-> (j < count h)%nat /\ nth j (weights h c) 0%Z = unit_of_weights h.
 Proof.
   intros c j. unfold members. rewrite filter_In, in_seq, Z.eqb_eq. unfold weights, unit_of_weights.

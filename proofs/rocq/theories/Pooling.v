@@ -1,6 +1,6 @@
 (** From a table of observables to a box of activations: the five poolings.
 
-    [max] and [banks] are pooled before the similarity is taken, where it falls or rises; the poolings with a mean take
+    [max] and [masked_max] are pooled before the similarity is taken, where it falls or rises; the poolings with a mean take
     the similarity of every patch, once for ends that occur again and again. *)
 
 From Coq Require Import Reals ZArith List Lia Lra.
@@ -28,29 +28,26 @@ Definition greatest_similarity (o : own) (c : column) : option (Z * Z) :=
       end
   end.
 
-(** The activation of one prototype; [token] says that it is one of those that see the first patch alone. *)
-Definition pool_column (token : bool) (o : own) (c : column) : option (Z * Z) :=
+(** The activation of one prototype; [row] is its row of the mask, if there is one. *)
+Definition pool_column (row : list Z) (o : own) (c : column) : option (Z * Z) :=
   match head_pooling h with
   | MaxPool => greatest_similarity o c
-  | Banks _ =>
-      if token then match c with nil => None | _ => similar_of o (last c anything) end
-      else greatest_similarity o (removelast c)
+  | MaskedMax _ => greatest_similarity o (kept row (length c) c)
   | TopMean k => match each_similarity o c with Some s => top_mean_ends k s | None => None end
   | MaxMinusMean => match each_similarity o c with Some s => max_minus_mean_ends s | None => None end
   | MaxMinusMeanDistance => max_minus_mean_distance_ends h T B terms ln2 o c
   end.
 
-(** [tokens] prototypes, from the first, see the first patch alone. *)
-Fixpoint pool_columns (tokens : nat) (os : list own) (cs : list column) : list (option (Z * Z)) :=
+Fixpoint pool_columns (rows : list (list Z)) (os : list own) (cs : list column) : list (option (Z * Z)) :=
   match os, cs with
-  | o :: os', c :: cs' => pool_column (Nat.ltb 0 tokens) o c :: pool_columns (pred tokens) os' cs'
+  | o :: os', c :: cs' => pool_column (hd nil rows) o c :: pool_columns (tl rows) os' cs'
   | _, _ => nil
   end.
 
-Definition tokens_of (p : pooling) : nat := match p with Banks first => first | _ => O end.
+Definition mask_of (p : pooling) : list (list Z) := match p with MaskedMax mask => mask | _ => nil end.
 
 Definition pool_box (t : table) : option box :=
-  all_some (pool_columns (tokens_of (head_pooling h)) (owns h) (columns (count h) t)).
+  all_some (pool_columns (mask_of (head_pooling h)) (owns h) (columns (count h) t)).
 
 Hypothesis HT : (0 < T)%Z.
 Hypothesis HB : (0 < B)%Z.
@@ -110,17 +107,16 @@ End Column.
 
 Lemma pool_column_ok : forall n z j c x, (0 < n)%nat -> length c = n ->
   along (within T) c (fun l => observable h (z l) j) ->
-  pool_column (Nat.ltb j (tokens_of (head_pooling h))) (own_at h j) c = Some x -> encloses B x (activation h n z j).
+  pool_column (nth j (mask_of (head_pooling h)) nil) (own_at h j) c = Some x -> encloses B x (activation h n z j).
 Proof.
   intros n z j c x Hn <- K H. set (m := fun l => observable h (z l) j) in K.
   assert (C : forall l, sane h (m l)) by (intros l; apply observable_sane).
-  unfold activation. unfold pool_column in H. destruct (head_pooling h) as [|first|k| |].
+  unfold activation. unfold pool_column in H. destruct (head_pooling h) as [|mask|k| |].
   - exact (greatest_similarity_ok j c m C K x H).
-  - cbn [tokens_of] in H. destruct (Nat.ltb j first).
-    + destruct c as [|e c]; [discriminate|]. refine (similar_of_ok j _ (m O) x _ (C O) H).
-      apply (along_last _ (within T) (e :: c)); [discriminate|exact K].
-    + rewrite Nat.sub_1_r, <- length_removelast.
-      exact (greatest_similarity_ok j _ (fun l => m (S l)) (fun l => C (S l)) (along_removelast _ _ c m K) x H).
+  - cbn [mask_of] in H. set (row := nth j mask nil) in *. assert (N : seen row (length c) <> nil).
+    { intros N. assert (L := length_kept _ row c). rewrite N in L. destruct (kept row (length c) c); discriminate. }
+    rewrite (rgreatest_map _ _ N), <- (length_kept _ row c).
+    exact (greatest_similarity_ok j _ _ (fun i => C (nth i _ O)) (along_kept _ _ row c m K) x H).
   - destruct (each_similarity _ c) as [s|] eqn:E; [|discriminate].
     destruct (each_similarity_ok j c m C K s E) as [<- Ks].
     exact (top_mean_ends_ok B k s _ x HB Ks H).
@@ -131,20 +127,20 @@ Proof.
     exact (max_minus_mean_distance_ends_ok h T B terms ln2 _ c m x HT HB Hln2 Hn (fun l _ => C l) K H).
 Qed.
 
-Lemma length_pool_columns : forall tokens os cs, length os = length cs ->
-  length (pool_columns tokens os cs) = length cs.
+Lemma length_pool_columns : forall rows os cs, length os = length cs ->
+  length (pool_columns rows os cs) = length cs.
 Proof.
-  intros tokens os. revert tokens.
-  induction os as [|o os IH]; intros tokens [|c cs] H; try discriminate; [reflexivity|].
+  intros rows os. revert rows.
+  induction os as [|o os IH]; intros rows [|c cs] H; try discriminate; [reflexivity|].
   cbn [pool_columns length]. rewrite IH; [reflexivity|]. injection H as H. exact H.
 Qed.
 
-Lemma nth_pool_columns : forall os cs tokens j o, length os = length cs -> (j < length cs)%nat ->
-  nth j (pool_columns tokens os cs) None = pool_column (Nat.ltb j tokens) (nth j os o) (nth j cs nil).
+Lemma nth_pool_columns : forall os cs rows j o, length os = length cs -> (j < length cs)%nat ->
+  nth j (pool_columns rows os cs) None = pool_column (nth j rows nil) (nth j os o) (nth j cs nil).
 Proof.
-  induction os as [|o' os IH]; intros [|c cs] tokens j o H Hj; cbn [length] in *; try lia.
-  destruct j as [|j]; [reflexivity|]. cbn [pool_columns nth]. rewrite (IH cs (pred tokens) j o) by lia.
-  destruct tokens as [|tokens]; reflexivity.
+  induction os as [|o' os IH]; intros [|c cs] rows j o H Hj; cbn [length] in *; try lia.
+  destruct j as [|j]; [destruct rows; reflexivity|]. cbn [pool_columns nth]. rewrite (IH cs (tl rows) j o) by lia.
+  destruct rows as [|row rows]; [destruct j|]; reflexivity.
 Qed.
 
 Theorem pool_box_ok : forall n t z b, (0 < n)%nat -> table_ok h T n t z -> pool_box t = Some b -> box_ok h B n b z.
@@ -152,9 +148,9 @@ Proof.
   intros n t z b Hn Ht H. destruct (columns_ok_table h T n t z Ht) as [Lc Hc]. apply all_some_spec in H.
   assert (Lo : length (owns h) = length (columns (count h) t)) by (rewrite length_owns, Lc; reflexivity).
   assert (Lb : length b = count h).
-  { rewrite <- Lc, <- (length_pool_columns (tokens_of (head_pooling h)) _ _ Lo), H. symmetry. apply map_length. }
+  { rewrite <- Lc, <- (length_pool_columns (mask_of (head_pooling h)) _ _ Lo), H. symmetry. apply map_length. }
   split; [exact Lb|]. intros j Hj. destruct (Hc j Hj) as [Lj Kj].
-  assert (N := nth_pool_columns _ _ (tokens_of (head_pooling h)) j (own_at h j) Lo ltac:(rewrite Lc; exact Hj)).
+  assert (N := nth_pool_columns _ _ (mask_of (head_pooling h)) j (own_at h j) Lo ltac:(rewrite Lc; exact Hj)).
   rewrite H, nth_owns in N by exact Hj. apply (pool_column_ok n z j _ _ Hn Lj Kj). rewrite <- N.
   rewrite (nth_indep _ None (Some (0, 0)%Z)) by (rewrite map_length, Lb; exact Hj). apply map_nth.
 Qed.

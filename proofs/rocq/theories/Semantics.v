@@ -56,10 +56,11 @@ Inductive similarity :=
   | Quadratic
   | Rectified.
 
-(** "pooling: max; banks {class_token: G}; top_mean {k: K}; max_minus_mean; max_minus_mean_distance" *)
+(** "pooling: max; masked_max; banks {class_token: G}; top_mean {k: K}; max_minus_mean; max_minus_mean_distance". Of
+    masked_max the reader gives the mask, P rows of K numbers, and of banks that with the two columns. *)
 Inductive pooling :=
   | MaxPool
-  | Banks (class_token : nat)
+  | MaskedMax (mask : list (list Z))
   | TopMean (k : nat)
   | MaxMinusMean
   | MaxMinusMeanDistance.
@@ -150,15 +151,19 @@ Definition sim (j : nat) (m : R) : R :=
   | Rectified => Rmax 0 m
   end.
 
-(** "activation a_j. max: max_l g_lj. banks: the g_lj of the first patch for the first G prototypes, the greatest g_lj of
-    the others for the other prototypes. top_mean: the mean of the min(K, L) greatest g_lj. max_minus_mean: max_l g_lj -
+(** "masked_max: the greatest g_lj over the patches l that prototype j looks at, those with mask[j, min(l, K - 1)] = 1:
+    the last column stands for all further patches." The row is that of j. *)
+Definition looks_at (row : list Z) (l : nat) : bool := Z.eqb (nth (Nat.min l (length row - 1)) row 0%Z) 1.
+Definition seen (row : list Z) (n : nat) : list nat := filter (looks_at row) (seq 0 n).
+
+(** "activation a_j. max: max_l g_lj. top_mean: the mean of the min(K, L) greatest g_lj. max_minus_mean: max_l g_lj -
     (sum_l g_lj) / L. max_minus_mean_distance: max_l g_lj minus the similarity of the mean observable." *)
 Definition activation (n : nat) (z : latents) (j : nat) : R :=
   let m l := observable (z l) j in
   let g l := sim j (m l) in
   match head_pooling h with
   | MaxPool => rmax n g
-  | Banks first => if Nat.ltb j first then g O else rmax (n - 1) (fun l => g (S l))
+  | MaskedMax mask => rgreatest (map g (seen (nth j mask nil) n))
   | TopMean k => rtop k n g / INR (Nat.min k n)
   | MaxMinusMean => rmax n g - rsum n g / INR n
   | MaxMinusMeanDistance => rmax n g - sim j (rsum n m / INR n)

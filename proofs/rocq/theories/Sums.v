@@ -231,3 +231,31 @@ Qed.
 
 Lemma zdot_square_nonneg : forall u, (0 <= zdot u u)%Z.
 Proof. induction u; simpl; nia. Qed.
+
+(** * The greatest of a list *)
+
+Lemma rgreatest_ge : forall l x, In x l -> x <= rgreatest l.
+Proof.
+  induction l as [|y [|y' l] IH]; intros x I; [destruct I|destruct I as [->|[]]; cbn; lra|].
+  change (x <= Rmax y (rgreatest (y' :: l))). destruct I as [<-|I]; [apply Rmax_l|].
+  eapply Rle_trans; [apply IH; exact I|apply Rmax_r].
+Qed.
+
+Lemma rgreatest_in : forall l, l <> nil -> In (rgreatest l) l.
+Proof.
+  induction l as [|y [|y' l] IH]; intros N; [contradiction|left; reflexivity|].
+  change (In (Rmax y (rgreatest (y' :: l))) (y :: y' :: l)). unfold Rmax.
+  destruct (Rle_dec _ _); [right; apply IH; discriminate|left; reflexivity].
+Qed.
+
+(** It is the maximum of the numbers at the list's places. *)
+Lemma rgreatest_map : forall (g : nat -> R) s, s <> nil ->
+  rgreatest (map g s) = rmax (length s) (fun i => g (nth i s O)).
+Proof.
+  intros g s N. assert (L : (0 < length s)%nat) by (destruct s; [contradiction|cbn; lia]). apply Rle_antisym.
+  - assert (I : In (rgreatest (map g s)) (map g s)) by (apply rgreatest_in; intros E; apply map_eq_nil in E; auto).
+    apply in_map_iff in I as (x & <- & I). destruct (In_nth s x O I) as (i & Hi & <-).
+    exact (rmax_ge (length s) (fun i => g (nth i s O)) i Hi).
+  - destruct (rmax_attained (length s) (fun i => g (nth i s O)) L) as (i & Hi & ->).
+    apply rgreatest_ge, in_map, nth_In. exact Hi.
+Qed.

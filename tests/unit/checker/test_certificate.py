@@ -328,7 +328,7 @@ UNDEFINED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "banks of one patch": (
         {"pooling": {"kind": "banks", "class_token": 1}},
         {"paradigm": "top_k"},
-        "patches is 1, expected at least 2 for the pooling banks",
+        "patches is 1, expected at least 2, as many as the head's mask has columns",
     ),
 }
 

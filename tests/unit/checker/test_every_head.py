@@ -57,6 +57,7 @@ SIMILARITY_FIELDS = {
 POOLINGS: list[dict[str, Any]] = [
     files.MAX,
     {"kind": "banks", "class_token": 2},
+    {"kind": "masked_max"},
     {"kind": "top_mean", "k": 1},
     {"kind": "top_mean", "k": 3},
     {"kind": "top_mean", "k": 10**17},
@@ -112,7 +113,17 @@ def head_with(
         bias=None if readout == TREE else gauss(1, size)[0],
         scale=[generator.choice((0.1, 1.0, 3.0)) for _ in range(COUNT)] if scaled else None,
         peak=gauss(1, COUNT)[0] if similarity == "quadratic" and generator.random() < 0.7 else None,
+        mask=masked(generator) if pooling["kind"] == "masked_max" else None,
     )
+
+
+def masked(generator: random.Random) -> files.Matrix:
+    """A mask of some columns; each prototype looks at one at least."""
+    columns = generator.randrange(1, PATCHES + 1)
+    rows = [[float(generator.random() < 0.4) for _ in range(columns)] for _ in range(COUNT)]
+    for row in rows:
+        row[generator.randrange(columns)] = 1.0
+    return rows
 
 
 def draw(head: IndependentHead, generator: random.Random) -> files.Matrix:

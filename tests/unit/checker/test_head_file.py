@@ -77,6 +77,7 @@ BALL = {
 }
 EXPONENTIAL = {"similarity": part("exponential")}
 MAXIMUM = {"readout": part("maximum")}
+MASK = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 ONE_EACH = [[1.0, 0.0], [0.0, 1.0]]
 
 
@@ -98,7 +99,12 @@ def test_reads_new_parts() -> None:
     assert (plain.name, plain.values) == ("exp_distance", {"epsilon": 0})
     threshold = read_head(files.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p-3")}))
     assert (threshold.similarity.name, threshold.similarity.values) == ("threshold", {"threshold": Fraction(1, 8)})
-    assert read_head(files.head(WEIGHT, POINTS, pooling=part("banks", class_token=1))).class_token == 1
+    banks = read_head(files.head(WEIGHT, POINTS, pooling=part("banks", class_token=1)))
+    assert (banks.pooling, banks.mask, banks.columns) == ("masked_max", ((0,), (1,)), 2)
+    masked = read_head(file(described(pooling=part("masked_max")), weight=WEIGHT, prototypes=POINTS, mask=MASK))
+    assert (masked.pooling, masked.mask, masked.columns) == ("masked_max", ((0, 2), (1,)), 3)
+    assert [masked.patches_of(j, 5) for j in range(2)] == [[0, 2, 3, 4], [1]]
+    assert list(map(masked.column, (0, 1, 2, 3, 10**17))) == [0, 1, 2, 2, 2]
     assert read_head(files.head(WEIGHT, POINTS, pooling=part("top_mean", k=10**17))).k == 10**17
     assert read_head(files.head(WEIGHT, POINTS, readout=part("linear"))).readout == "linear"
 
@@ -135,6 +141,7 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
     poolings = [
         files.MAX,
         part("banks", class_token=1),
+        part("masked_max"),
         part("top_mean", k=2),
         *map(part, ("max_minus_mean", "max_minus_mean_distance")),
     ]
@@ -149,6 +156,8 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
         for name in ("bias", "scale", "peak"):
             if generator.random() < 0.2:
                 tensors[name] = [0.5, 0.25]
+        if generator.random() < (0.8 if parts[2]["kind"] == "masked_max" else 0.1):
+            tensors["mask"] = generator.choice((MASK, MASK, MASK, [[1.0], [0.0]], [[0.5], [1.0]], [[1.0]]))
         data = file(described(**fields), **tensors)
         try:
             theirs = verale.head.Head.from_bytes(data)
@@ -268,6 +277,43 @@ UNUSABLE = {
     "a class token of all": (
         files.head(WEIGHT, POINTS, pooling=part("banks", class_token=2)),
         "class_token is 2, expected from 1 to less than the 2 prototypes",
+    ),
+    "a mask of another pooling": (files.head(WEIGHT, POINTS, mask=MASK), "'mask' is there, expected none for max, but"),
+    "a mask beside banks": (
+        files.head(WEIGHT, POINTS, mask=MASK, pooling=part("banks", class_token=1)),
+        "'mask' is there, expected none for banks, but for masked_max only",
+    ),
+    "masked_max without a mask": (files.head(WEIGHT, POINTS, pooling=part("masked_max")), "'mask' is missing"),
+    "a mask of fewer prototypes": (
+        files.head(WEIGHT, POINTS, mask=MASK[:1], pooling=part("masked_max")),
+        r"'mask' has shape \[1, 3\], expected \[2, K\] with K from 1 to 65536",
+    ),
+    "a mask of too many columns": (
+        files.head(WEIGHT, POINTS, mask=[[1.0] * (2**16 + 1)] * 2, dtype="F32", pooling=part("masked_max")),
+        r"has shape \[2, 65537\]",
+    ),
+    "a mask without a column": (
+        files.safetensors(
+            {"weight": files.tensor(WEIGHT), "prototypes": files.tensor(POINTS), "mask": ("F64", [2, 0], b"")},
+            described(pooling=part("masked_max")),
+        ),
+        r"'mask' has shape \[2, 0\]",
+    ),
+    "a mask of one dimension": (
+        file(described(pooling=part("masked_max")), weight=WEIGHT, prototypes=POINTS, mask=[1.0, 1.0]),
+        "expected 2 dimensions",
+    ),
+    "a prototype that looks nowhere": (
+        files.head(WEIGHT, POINTS, mask=[[1.0, 0.0], [0.0, 0.0]], pooling=part("masked_max")),
+        "'mask': row 1 is not of 0 and 1 with a 1, expected which patches it looks at",
+    ),
+    "a mask of other numbers": (
+        files.head(WEIGHT, POINTS, mask=[[1.0, 0.5], [0.0, 1.0]], pooling=part("masked_max")),
+        "'mask': row 0 is not of 0 and 1",
+    ),
+    "a tree over masked prototypes": (
+        files.head(LEAVES, POINTS, mask=MASK, pooling=part("masked_max"), **tree([1, -1], [-2, -3])),
+        "expected activations in .*, pooling max",
     ),
     "a class token below 0": (
         files.head(WEIGHT, POINTS, pooling=part("banks", class_token=-1)),

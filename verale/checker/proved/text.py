@@ -15,7 +15,8 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
                 | "inner_product" ("none" | "some" fraction)
     similarity  = "log_ratio" fraction | "exp_distance" fraction | "threshold" fraction
                 | "identity" | "negated" | "exponential" | "quadratic" | "rectified"
-    pooling     = "max" | "banks" natural | "top_mean" natural | "max_minus_mean" | "max_minus_mean_distance"
+    pooling     = "max" | "masked_max" list(count, list(any)) | "top_mean" natural
+                | "max_minus_mean" | "max_minus_mean_distance"
     readout     = "linear" | "soft_tree" list(count) list(count) | "maximum"
     statement   = "patch" natural natural end end | "activation" natural end end | "others" list(any, natural) end end
     end         = "none" | integer                                           the lower one first
@@ -25,8 +26,9 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
     integer     = "0" | "-"? [1-9a-f] [0-9a-f]{0,1023}, in base 16; a unit is positive, a natural is not negative
 
 The numbers after a unit, up to the next one, are multiples of its inverse, and stand there multiplied by it; it is the
-least power of two for which this is so. There are no scales where all are 1, and no peaks where all are 0. The margin
-of the predicted class is 0. Prices are those of the certificate's hints, 0 of a prototype that is not listed.
+least power of two for which this is so. There are no scales where all are 1, and no peaks where all are 0. Two banks
+are a mask of two columns. The margin of the predicted class is 0. Prices are those of the certificate's hints, 0 of a
+prototype that is not listed.
 
 `verale/soundness/independent/text.py` writes the same from the files' bytes, with readers of its own.
 """
@@ -108,8 +110,9 @@ def _similarity(head: Head) -> str:
 
 def _pooling(head: Head) -> str:
     match head.pooling:
-        case "banks":
-            return f"banks {head.class_token:x}"
+        case "masked_max":
+            rows = (_list([int(column in seen) for column in range(head.columns)]) for seen in map(set, head.mask))
+            return " ".join(["masked_max", f"{head.count:x}", *rows])
         case "top_mean":
             return f"top_mean {head.k:x}"
         case _:

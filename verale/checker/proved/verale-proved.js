@@ -4,58 +4,58 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(z){"use strict";var
-ki="%Li",kW=" : flags Open_text and Open_binary are not compatible",k6=1e-13,kN="Invalid_argument",cH=-1.,gd=2147483647,gn=0.001,et='"',kM="@[",cE=0.5,ga=1255,kE=", characters ",k5="Fatal error: exception %s\n",ku=255,gm=1e-11,k4=0x800,bk=0xffff,kt="jsError",bi=0x8000,kL="%ni",kC="none",kD=12520,gi=64.,kB="(Program not linked with -g, cannot print stack backtrace)\n",dx=256,kK="ml_z_overflow",ld=4096,ks="End_of_file",f8=0.1,kV="Unix.Unix_error",k3="a class",f$="Failure",k_="infinity",bD=0xff,f7="mkdir",kr="\n",du=1000,q="",dv=1e-12,kU="Stack_overflow",gl="ENOENT",kA="^",en=": No such file or directory",aM="0",eq=-2.,kT="/static/",k2="([^/]+)",cB=0x3f,kS=-97,kR="Not_found",gk=0xf,kq="List.nth",ep=1e-16,cI=128,f6=1e-08,ko=-48,kp=0xdc00,kJ="Sys_blocked_io",lc="fd ",k1="ENOTEMPTY",kz="Match_failure",S=248,kh=", ",b3="%x",ah="camlinternalFormat.ml",k0="Division_by_zero",lb=">",eu=252,la=1027,kn="Sys_error",bO=".",cA="+",gh="rmdir",gj=1e-14,k9=0xf0,kQ=32752,cD=246,kI="%u",km="EEXIST",es="%d",kl="Printexc.handle_uncaught_exception",ky="%li",kP=1026,cy=1e-280,kZ="buffer.ml",ge=127,cC=1024,k8=-32,kg="Pervasives.do_at_exit",kH="@{",bB=" ",gg="Fatal error: exception ",aX=0x80,a5=1023,gq=-2147483648,gr="e",kf="Undefined_recursive_module",eo=120,kk=103,kG=" : flags Open_rdonly and Open_wronly are not compatible",cG=1e-09,kX=102,kY="head",f_=512,b2="-",dw=1e-06,gc="nan",kj=0x7ff0,er=1e-15,gp=": Not a directory",kx=0xe0,kF=" : file already exists",kw=0xdfff,bC=0xffffff,kO="_",bj="/",gf="compare: functional value",k7="Assert_failure",f9="0x",ke="%i",k$="Out_of_memory",gb="ENOTDIR",kv=1073741823,ak=254,go="index out of bounds",cF=100,cz=250,ev="_bigarr02";function
-xr(c,d){var
+kh="%Li",kV=" : flags Open_text and Open_binary are not compatible",k5=1e-13,kM="Invalid_argument",cG=-1.,gf=2147483647,gp=0.001,et='"',kL="@[",cD=0.5,gc=1255,kD=", characters ",k4="Fatal error: exception %s\n",kt=255,go=1e-11,k3=0x800,bk=0xffff,ks="jsError",bi=0x8000,kK="%ni",kB="none",kC=12520,gk=64.,kA="(Program not linked with -g, cannot print stack backtrace)\n",dy=256,kJ="ml_z_overflow",lc=4096,kr="End_of_file",f_=0.1,kU="Unix.Unix_error",k2="a class",gb="Failure",k9="infinity",bD=0xff,f9="mkdir",kq="\n",dv=1000,q="",dw=1e-12,kT="Stack_overflow",gn="ENOENT",kz="^",en=": No such file or directory",aM="0",eq=-2.,kS="/static/",k1="([^/]+)",cA=0x3f,kR=-97,kQ="Not_found",gm=0xf,kp="List.nth",ep=1e-16,cH=128,f8=1e-08,kn=-48,ko=0xdc00,kI="Sys_blocked_io",lb="fd ",k0="ENOTEMPTY",ky="Match_failure",T=248,kg=", ",b3="%x",ah="camlinternalFormat.ml",kZ="Division_by_zero",la=">",eu=252,k$=1027,km="Sys_error",bN=".",cz="+",gj="rmdir",gl=1e-14,k8=0xf0,kP=32752,cC=246,kH="%u",kl="EEXIST",es="%d",kk="Printexc.handle_uncaught_exception",kx="%li",kO=1026,cx=1e-280,kY="buffer.ml",gg=127,cB=1024,k7=-32,kf="Pervasives.do_at_exit",kG="@{",bB=" ",gi="Fatal error: exception ",aY=0x80,a7=1023,gs=-2147483648,gt="e",ke="Undefined_recursive_module",eo=120,kj=103,kF=" : flags Open_rdonly and Open_wronly are not compatible",cF=1e-09,kW=102,kX="head",ga=512,b2="-",dx=1e-06,ge="nan",ki=0x7ff0,er=1e-15,gr=": Not a directory",kw=0xe0,kE=" : file already exists",kv=0xdfff,bC=0xffffff,kN="_",bj="/",gh="compare: functional value",k6="Assert_failure",f$="0x",kd="%i",k_="Out_of_memory",gd="ENOTDIR",ku=1073741823,ak=254,gq="index out of bounds",cE=100,cy=250,ev="_bigarr02";function
+xs(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-xs(b,d,c,e){for(var
+xt(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-ye(b,a){throw[0,b,a]}function
-cO(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+yf(b,a){throw[0,b,a]}function
+cN(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 eD(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=ld&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=cC,a-=cC)e+=d.apply(null,c.slice(b,b+Math.min(a,cC)));return e}function
-b6(a){if(a.t==2)a.c+=cO(a.l-a.c.length,"\0");else
+d=String.fromCharCode;if(b==0&&a<=lc&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cB,a-=cB)e+=d.apply(null,c.slice(b,b+Math.min(a,cB)));return e}function
+b6(a){if(a.t==2)a.c+=cN(a.l-a.c.length,"\0");else
 a.c=eD(a.c,0,a.c.length);a.t=0}function
-lG(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ge)return false;return true}else
+lF(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>gg)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gM(e){for(var
-j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aX){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aX;d++);if(d-b>f_){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cI){g=h+(f<<6);if(f<kx){a=g-0x3080;if(a<aX)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cI){g=h+(g<<6);if(f<k9){a=g-0xe2080;if(a<k4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cI&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bk)c+=String.fromCharCode(0xd7c0+(a>>10),kp+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cC){c.substr(0,1);j+=c;c=q}}return j+c}function
+gO(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aY){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aY;d++);if(d-b>ga){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cH){g=h+(f<<6);if(f<kw){a=g-0x3080;if(a<aY)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cH){g=h+(g<<6);if(f<k8){a=g-0xe2080;if(a<k3||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cH&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bk)c+=String.fromCharCode(0xd7c0+(a>>10),ko+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cB){c.substr(0,1);j+=c;c=q}}return j+c}function
 bl(c,a,b){this.t=c;this.c=a;this.l=b}bl.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:b6(this);case
-0:if(lG(this.c)){this.t=9;return this.c}this.t=8;case
+0:if(lF(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bl.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gM(a)};bl.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return gO(a)};bl.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bl(this.t,a,this.l)};function
-ln(a){return new
+lm(a){return new
 bl(0,a,a.length)}function
-b(a){return ln(a)}function
-gJ(c,a){ye(c,b(a))}var
-Q=[0];function
-L(a){gJ(Q.Invalid_argument,a)}function
-b4(){L(go)}function
+b(a){return lm(a)}function
+gL(c,a){yf(c,b(a))}var
+R=[0];function
+L(a){gL(R.Invalid_argument,a)}function
+b4(){L(gq)}function
 d(b,a){if(a<0||a>=b.length-1)b4();return b[a+1]}function
 A(b,a,c){if(a<0||a>=b.length-1)b4();b[a+1]=c;return 0}function
-gs(e,f,d){var
+gu(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gv(b){if(z.Uint8Array)var
+gx(b){if(z.Uint8Array)var
 c=new(z.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bQ(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gv(b);var
+bP(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gx(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -63,36 +63,36 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 b5(a){return a}function
-a6(a,b,c,d,e){bQ(b5(a),b,c,d,e);return 0}function
-ll(){L(go)}function
-W(a,c,b){b&=bD;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gv(a)}a.c[c]=b;return 0}function
-cK(b,a,c){if(a>>>0>=b.l)ll();return W(b,a,c)}function
-dy(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+a8(a,b,c,d,e){bP(b5(a),b,c,d,e);return 0}function
+lk(){L(gq)}function
+X(a,c,b){b&=bD;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gx(a)}a.c[c]=b;return 0}function
+cJ(b,a,c){if(a>>>0>=b.l)lk();return X(b,a,c)}function
+dz(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a7(c,a){if(c.fun)return a7(c.fun,a);if(typeof
+a9(c,a){if(c.fun)return a9(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a7(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a9(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a9(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)b4();return a}function
-xz(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aR(a){a.t&6&&b6(a);return a.c}var
-yp=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-lF(a){if(yp)return Math.floor(Math.log2(a));var
+xA(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aS(a){a.t&6&&b6(a);return a.c}var
+yq=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+lE(a){if(yq)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gC(c){var
+gE(c){var
 a=new(z.Float32Array)(1);a[0]=c;var
 b=new(z.Int32Array)(a.buffer);return b[0]|0}var
-lu=Math.pow(2,-24);function
-gI(a){throw a}function
-eA(){gI(Q.Division_by_zero)}function
+lt=Math.pow(2,-24);function
+gK(a){throw a}function
+eA(){gK(R.Division_by_zero)}function
 s(b,c,a){this.lo=b&bC;this.mi=c&bC;this.hi=a&bk}s.prototype.caml_custom="_j";s.prototype.copy=function(){return new
 s(this.lo,this.mi,this.hi)};s.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.neg=function(){var
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 s(b,c,d)};s.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 s(b,c,d)};s.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lu|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lu|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*lt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 s(b,c,d)};s.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};s.prototype.isNeg=function(){return this.hi<<16<0};s.prototype.and=function(a){return new
 s(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};s.prototype.or=function(a){return new
 s(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};s.prototype.xor=function(a){return new
@@ -128,14 +128,14 @@ d=a.hi;if(a.hi&bi)a=a.neg();if(b.hi&bi)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bi)c=c.neg();return c};s.prototype.toInt=function(){return this.lo|this.mi<<24};s.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};s.prototype.toArray=function(){return[this.hi>>8,this.hi&bD,this.mi>>16,this.mi>>8&bD,this.mi&bD,this.lo>>16,this.lo>>8&bD,this.lo&bD]};s.prototype.lo32=function(){return this.lo|(this.mi&bD)<<24};s.prototype.hi32=function(){return this.mi>>>8&bk|this.hi<<16};function
 b8(b,c,a){return new
 s(b,c,a)}function
-ex(a){if(!isFinite(a)){if(isNaN(a))return b8(1,0,kj);return a>0?b8(0,0,kj):b8(0,0,0xfff0)}var
+ex(a){if(!isFinite(a)){if(isNaN(a))return b8(1,0,ki);return a>0?b8(0,0,ki):b8(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bi:a>=0?0:bi;if(f)a=-a;var
-b=lF(a)+a5;if(b<=0){b=0;a/=Math.pow(2,-kP)}else{a/=Math.pow(2,b-la);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=lE(a)+a7;if(b<=0){b=0;a/=Math.pow(2,-kO)}else{a/=Math.pow(2,b-k$);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gk|f|b<<4;return b8(g,e,c)}function
-dC(a){return a.toArray()}function
-lk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==ev)for(var
+g=a|0;c=c&gm|f|b<<4;return b8(g,e,c)}function
+dD(a){return a.toArray()}function
+lj(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==ev)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bk)c.write(16,b.dims[a]);else{c.write(16,bk);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -153,29 +153,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dC(b.get(a));for(var
+e=dD(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dC(ex(b.get(a)));for(var
+e=dD(ex(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gC(b.get(a));c.write(32,e)}break;case
+e=gE(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gC(d[1]));c.write(32,gC(d[2]))}break;case
+d=b.get(a);c.write(32,gE(d[1]));c.write(32,gE(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dC(ex(f[1]));for(var
+f=b.get(a),e=dD(ex(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dC(ex(f[2]));for(var
+e=dD(ex(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-li(a){switch(a){case
+lh(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-xt(c,e){var
+xu(c,e){var
 b=z,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,49 +191,49 @@ b=z,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
 d=new
-a(e*li(c));return d}function
-gD(c){var
+a(e*lh(c));return d}function
+gF(c){var
 a=new(z.Int32Array)(1);a[0]=c;var
 b=new(z.Float32Array)(a.buffer);return b[0]}function
-dB(a){return new
+dC(a){return new
 s(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cM(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gk)==0?b&bi?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gk);if(c>0){a+=16;a*=Math.pow(2,c-la)}else
-a*=Math.pow(2,-kP);if(b&bi)a=-a;return a}function
-gt(b){var
+cL(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gm)==0?b&bi?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gm);if(c>0){a+=16;a*=Math.pow(2,c-k$)}else
+a*=Math.pow(2,-kO);if(b&bi)a=-a;return a}function
+gv(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-xP(b,a){return new
+xQ(b,a){return new
 s(b&bC,b>>>24&bD|(a&bk)<<8,a>>>16&bk)}function
-gE(a){return a.hi32()}function
-gF(a){return a.lo32()}var
-xu=ev;function
-bP(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bP.prototype.caml_custom=xu;bP.prototype.offset=function(b){var
+gG(a){return a.hi32()}function
+gH(a){return a.lo32()}var
+xv=ev;function
+bO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bO.prototype.caml_custom=xv;bO.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
 a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b4();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b4();c=c*this.dims[a]+(b[a]-1)}return c};bP.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b4();c=c*this.dims[a]+(b[a]-1)}return c};bO.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return xP(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xQ(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ak,e,c];default:return this.data[a]}};bP.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gF(b);this.data[a*2+1]=gE(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ak,e,c];default:return this.data[a]}};bO.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gH(b);this.data[a*2+1]=gG(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bP.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bO.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gF(b),e=gE(b);if(c==e)this.data.fill(c);else
+c=gH(b),e=gG(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bP.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bO.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,18 +253,18 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype=new
-bP();cJ.prototype.offset=function(a){if(typeof
+cI(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cI.prototype=new
+bO();cI.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b4();return a};cJ.prototype.get=function(a){return this.data[a]};cJ.prototype.set=function(a,b){this.data[a]=b;return 0};cJ.prototype.fill=function(a){this.data.fill(a);return 0};function
-lg(c,d,a,b){var
-e=li(c);if(gt(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cJ(c,d,a,b);return new
-bP(c,d,a,b)}function
-b7(a){if(!Q.Failure)Q.Failure=[S,b(f$),-3];gJ(Q.Failure,a)}function
-lh(b,v,r){var
+L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b4();return a};cI.prototype.get=function(a){return this.data[a]};cI.prototype.set=function(a,b){this.data[a]=b;return 0};cI.prototype.fill=function(a){this.data.fill(a);return 0};function
+lf(c,d,a,b){var
+e=lh(c);if(gv(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cI(c,d,a,b);return new
+bO(c,d,a,b)}function
+b7(a){if(!R.Failure)R.Failure=[T,b(gb),-3];gL(R.Failure,a)}function
+lg(b,v,r){var
 i=b.read32s();if(i<0||i>16)b7("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&bD,o=p>>8&1,h=[];if(r==ev)for(var
 a=0;a<i;a++){var
@@ -272,7 +272,7 @@ n=b.read16u();if(n==bk){var
 t=b.read32u(),u=b.read32u();if(t!=0)b7("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gt(h),f=xt(j,d),g=lg(j,o,h,f);switch(j){case
+d=gv(h),f=xu(j,d),g=lf(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -293,43 +293,43 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dB(e);g.set(a,q)}break;case
+q=dC(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cM(dB(e));g.set(a,k)}break;case
+k=cL(dC(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gD(b.read32s());g.set(a,k)}break;case
+k=gF(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gD(b.read32s()),l=gD(b.read32s());g.set(a,[ak,m,l])}break;case
+m=gF(b.read32s()),l=gF(b.read32s());g.set(a,[ak,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cM(dB(e));for(var
+m=cL(dC(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cM(dB(e));g.set(a,[ak,m,l])}break}v[0]=(4+i)*4;return lg(j,o,h,f)}function
-lf(a,b,c){return a.compare(b,c)}function
-aT(a,b){return Math.imul(a,b)}function
-at(b,a){a=aT(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aT(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xK(a,b){a=at(a,gF(b));a=at(a,gE(b));return a}function
-gA(a,b){return xK(a,ex(b))}function
-lj(c){var
-b=gt(c.dims),d=0;switch(c.kind){case
+l=cL(dC(e));g.set(a,[ak,m,l])}break}v[0]=(4+i)*4;return lf(j,o,h,f)}function
+le(a,b,c){return a.compare(b,c)}function
+aU(a,b){return Math.imul(a,b)}function
+at(b,a){a=aU(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aU(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+xL(a,b){a=at(a,gH(b));a=at(a,gG(b));return a}function
+gC(a,b){return xL(a,ex(b))}function
+li(c){var
+b=gv(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dx)b=dx;var
+12:if(b>dy)b=dy;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=at(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=at(d,e)}break;case
 4:case
-5:if(b>cI)b=cI;var
+5:if(b>cH)b=cH;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=at(d,e)}if((b&1)!=0)d=at(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=at(d,c.data[a]);break;case
@@ -340,75 +340,75 @@ a=0;a<b;a++)d=at(d,c.data[a]);break;case
 a=0;a<b;a++)d=at(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gA(d,c.data[a]);break;case
+a=0;a<b;a++)d=gC(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gA(d,c.data[a]);break}return d}function
-xN(a,b){b[0]=4;return a.read32s()}function
-x$(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gC(d,c.data[a]);break}return d}function
+xO(a,b){b[0]=4;return a.read32s()}function
+ya(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:b7("input_value: native integer value too large");default:b7("input_value: ill-formed native integer")}}function
-xY(c,d){var
+xZ(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dB(b)}function
-xU(e,d,b){var
-c=dC(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dC(b)}function
+xV(e,d,b){var
+c=dD(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-xO(a,b,c){return a.compare(b)}function
-xR(a){return a.lo32()^a.hi32()}var
-dA={"_j":{deserialize:xY,serialize:xU,fixed_length:8,compare:xO,hash:xR},"_i":{deserialize:xN,fixed_length:4},"_n":{deserialize:x$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lh(a,b,"_bigarray")},serialize:lk,compare:lf,hash:lj},"_bigarr02":{deserialize:function(a,b){return lh(a,b,ev)},serialize:lk,compare:lf,hash:lj}};function
-gu(a){return dA[a.caml_custom]&&dA[a.caml_custom].compare}function
-lo(f,c,d,e){var
-b=gu(c);if(b){var
+xP(a,b,c){return a.compare(b)}function
+xS(a){return a.lo32()^a.hi32()}var
+dB={"_j":{deserialize:xZ,serialize:xV,fixed_length:8,compare:xP,hash:xS},"_i":{deserialize:xO,fixed_length:4},"_n":{deserialize:ya,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lg(a,b,"_bigarray")},serialize:lj,compare:le,hash:li},"_bigarr02":{deserialize:function(a,b){return lg(a,b,ev)},serialize:lj,compare:le,hash:li}};function
+gw(a){return dB[a.caml_custom]&&dB[a.caml_custom].compare}function
+ln(f,c,d,e){var
+b=gw(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dD(a){return a
+dE(a){return a
 instanceof
 bl}function
-ey(a){return dD(a)}function
-lp(a){if(typeof
-a==="number")return du;else
-if(dD(a))return eu;else
+ey(a){return dE(a)}function
+lo(a){if(typeof
+a==="number")return dv;else
+if(dE(a))return eu;else
 if(ey(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ku){var
+Array&&a[0]===a[0]>>>0&&a[0]<=kt){var
 b=a[0]|0;return b==ak?0:b}else
 if(a
 instanceof
-String)return kD;else
+String)return kC;else
 if(typeof
-a=="string")return kD;else
+a=="string")return kC;else
 if(a
 instanceof
-Number)return du;else
-if(a&&a.caml_custom)return ga;else
+Number)return dv;else
+if(a&&a.caml_custom)return gc;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-xZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lm(a,b){a.t&6&&b6(a);b.t&6&&b6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-yJ(a,b){return lm(a,b)}function
-cL(a,b,d){var
+x0(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+ll(a,b){a.t&6&&b6(a);b.t&6&&b6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+yJ(a,b){return ll(a,b)}function
+cK(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lp(a);if(f==cz){a=a[1];continue}var
-g=lp(b);if(g==cz){b=b[1];continue}if(f!==g){if(f==du){if(g==ga)return lo(a,b,-1,d);return-1}if(g==du){if(f==ga)return lo(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:L(gf);break;case
+f=lo(a);if(f==cy){a=a[1];continue}var
+g=lo(b);if(g==cy){b=b[1];continue}if(f!==g){if(f==dv){if(g==gc)return ln(a,b,-1,d);return-1}if(g==dv){if(f==gc)return ln(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:L(gh);break;case
 248:var
-c=xZ(a[2],b[2]);if(c!=0)return c|0;break;case
-249:L(gf);break;case
+c=x0(a[2],b[2]);if(c!=0)return c|0;break;case
+249:L(gh);break;case
 250:L("equal: got Forward_tag, should not happen");break;case
 251:L("equal: abstract value");break;case
 252:if(a!==b){var
-c=lm(a,b);if(c!=0)return c|0}break;case
+c=ll(a,b);if(c!=0)return c|0}break;case
 253:L("equal: got Double_tag, should not happen");break;case
 254:L("equal: got Double_array_tag, should not happen");break;case
 255:L("equal: got Custom_tag, should not happen");break;case
-1247:L(gf);break;case
+1247:L(gh);break;case
 1255:var
-i=gu(a);if(i!=gu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
+i=gw(a);if(i!=gw(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aR(a),b=aR(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aS(a),b=aS(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aC(a,b){return cL(a,b,true)}function
-xA(){return[0]}function
+aC(a,b){return cK(a,b,true)}function
+xB(){return[0]}function
 ad(a){if(a<0)L("Bytes.create");return new
 bl(a?2:9,q,a)}function
-gw(a,b){return+(cL(a,b,false)==0)}function
-xC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gv(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gy(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gH(d){d=aR(d);var
+gy(a,b){return+(cK(a,b,false)==0)}function
+xD(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cN(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gx(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gA(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gJ(d){d=aS(d);var
 e=d.length;if(e>31)L("format_int: format too long");var
-a={justify:cA,signstyle:b2,filler:bB,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cz,signstyle:b2,filler:bB,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=b2;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aM;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gx(a,f){if(a.uppercase)f=f.toUpperCase();var
+gz(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b2))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=q;if(a.justify==cA&&a.filler==bB)for(var
+c=q;if(a.justify==cz&&a.filler==bB)for(var
 d=e;d<a.width;d++)c+=bB;if(a.signedconv)if(a.sign<0)c+=b2;else
-if(a.signstyle!=b2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aM;if(a.alternate&&a.base==16)c+=f9;if(a.justify==cA&&a.filler==aM)for(var
+if(a.signstyle!=b2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aM;if(a.alternate&&a.base==16)c+=f$;if(a.justify==cz&&a.filler==aM)for(var
 d=e;d<a.width;d++)c+=aM;c+=f;if(a.justify==b2)for(var
 d=e;d<a.width;d++)c+=bB;return b(c)}function
-gz(i,c){function
+gB(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cA)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aM);if(b>0)a=a+bO+new
+c=parseInt(a.toString().split(cz)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aM);if(b>0)a=a+bN+new
 Array(b+1).join(aM);return a}else
 return a.toFixed(b)}}var
-a,e=gH(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gc;e.filler=bB}else
+a,e=gJ(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ge;e.filler=bB}else
 if(!isFinite(c)){a="inf";e.filler=bB}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gr)a=a.slice(0,b-1)+aM+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gr),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gr)a=a.slice(0,b-1)+aM+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gt)a=a.slice(0,b-1)+aM+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gt),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gt)a=a.slice(0,b-1)+aM+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)}}break}return gx(e,a)}function
-ew(e,c){if(aR(e)==es)return b(q+c);var
-a=gH(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)}}break}return gz(e,a)}function
+ew(e,c){if(aS(e)==es)return b(q+c);var
+a=gJ(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=bB;var
-f=a.prec-d.length;if(f>0)d=cO(f,aM)+d}return gx(a,d)}var
-yb=0;function
-bR(){return yb++}function
-lr(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=cN(f,aM)+d}return gz(a,d)}var
+yc=0;function
+bQ(){return yc++}function
+lq(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-a5,lF(a)+1);a*=Math.pow(2,-b);while(a<cE){a*=2;b--}while(a>=1){a*=cE;b++}if(c)a=-a;return[0,a,b]}function
-lv(a){return a.toUtf16()}function
-dG(){return false}function
-yq(){function
+b=Math.max(-a7,lE(a)+1);a*=Math.pow(2,-b);while(a<cD){a*=2;b--}while(a>=1){a*=cD;b++}if(c)a=-a;return[0,a,b]}function
+lu(a){return a.toUtf16()}function
+dH(){return false}function
+yr(){function
 a(a){if(a.charAt(0)===bj)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dG()&&z.process&&z.process.platform?z.process.platform==="win32"?b:a:a}var
-gN=yq();function
-lD(a){return a.slice(-1)!==bj?a+bj:a}if(dG()&&z.process&&z.process.cwd)var
-dz=z.process.cwd().replace(/\\/g,bj);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dH()&&z.process&&z.process.platform?z.process.platform==="win32"?b:a:a}var
+gP=yr();function
+lC(a){return a.slice(-1)!==bj?a+bj:a}if(dH()&&z.process&&z.process.cwd)var
+dA=z.process.cwd().replace(/\\/g,bj);else
 var
-dz="/static";dz=lD(dz);function
-x3(a){a=lv(a);if(!gN(a))a=dz+a;var
-e=gN(a),d=e[1].split(bj),b=[];for(var
+dA="/static";dA=lC(dA);function
+x4(a){a=lu(a);if(!gP(a))a=dA+a;var
+e=gP(a),d=e[1].split(bj),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-ym(e){for(var
-f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aX){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aX;d++);if(d-c>f_){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<k4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aX|a&cB)}else
-if(a<0xd800||a>=kw)b+=String.fromCharCode(kx|a>>12,aX|a>>6&cB,aX|a&cB);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kp||h>kw)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(k9|a>>18,aX|a>>12&cB,aX|a>>6&cB,aX|a&cB)}if(b.length>cC){b.substr(0,1);f+=b;b=q}}return f+b}function
-xy(a){var
-b=9;if(!lG(a))b=8,a=ym(a);return new
+yn(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aY){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aY;d++);if(d-c>ga){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<k3){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aY|a&cA)}else
+if(a<0xd800||a>=kv)b+=String.fromCharCode(kw|a>>12,aY|a>>6&cA,aY|a&cA);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<ko||h>kv)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(k8|a>>18,aY|a>>12&cA,aY|a>>6&cA,aY|a&cA)}if(b.length>cB){b.substr(0,1);f+=b;b=q}}return f+b}function
+xz(a){var
+b=9;if(!lF(a))b=8,a=yn(a);return new
 bl(b,a,a.length)}function
-bo(a){return xy(a)}var
-yH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",km,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gl,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gb,k1,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cR(d,f,e,a){var
+bo(a){return xz(a)}var
+yH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kl,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gn,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gd,k0,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cQ(d,f,e,a){var
 b=yH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bo(f||q),bo(e||q)];return c}var
-lz={};function
-b9(a){return lz[a]}function
-cN(b,a){throw[0,b].concat(a)}function
-xx(a){return new
+ly={};function
+b9(a){return ly[a]}function
+cM(b,a){throw[0,b].concat(a)}function
+xy(a){return new
 bl(4,a,a.length)}function
-Y(a){gJ(Q.Sys_error,a)}function
-yc(a){Y(a+en)}function
-xw(b,a){if(a>>>0>=b.l)ll();return dy(b,a)}function
-aS(a){return a.l}function
-xq(){}function
+Y(a){gL(R.Sys_error,a)}function
+yd(a){Y(a+en)}function
+xx(b,a){if(a>>>0>=b.l)lk();return dz(b,a)}function
+aT(a){return a.l}function
+xr(){}function
 al(a){this.data=a}al.prototype=new
-xq();al.prototype.truncate=function(a){var
-b=this.data;this.data=ad(a|0);bQ(b,0,this.data,0,a)};al.prototype.length=function(){return aS(this.data)};al.prototype.write=function(b,d,g,a){var
+xr();al.prototype.truncate=function(a){var
+b=this.data;this.data=ad(a|0);bP(b,0,this.data,0,a)};al.prototype.length=function(){return aT(this.data)};al.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ad(b+a),f=this.data;this.data=e;bQ(f,0,this.data,0,c)}a6(d,g,this.data,b,a);return 0};al.prototype.read=function(c,a,d,b){var
-e=this.length();bQ(this.data,c,a,d,b);return 0};al.prototype.read_one=function(a){return xw(this.data,a)};al.prototype.close=function(){};al.prototype.constructor=al;function
+e=ad(b+a),f=this.data;this.data=e;bP(f,0,this.data,0,c)}a8(d,g,this.data,b,a);return 0};al.prototype.read=function(c,a,d,b){var
+e=this.length();bP(this.data,c,a,d,b);return 0};al.prototype.read_one=function(a){return xx(this.data,a)};al.prototype.close=function(){};al.prototype.constructor=al;function
 ax(b,a){this.content={};this.root=b;this.lookupFun=a}ax.prototype.nm=function(a){return this.root+a};ax.prototype.create_dir_if_needed=function(d){var
 c=d.split(bj),b=q;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bj;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ax.prototype.slash=function(a){return/\/$/.test(a)?a:a+bj};ax.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 al(b5(c[1]))}}};ax.prototype.exists=function(a){if(a==q)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ax.prototype.mkdir=function(c,e,d){var
-b=d&&b9(kV);if(this.exists(c))if(b)cN(b,cR(km,f7,this.nm(c)));else
+b=d&&b9(kU);if(this.exists(c))if(b)cM(b,cQ(kl,f9,this.nm(c)));else
 Y(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cN(b,cR(gl,f7,this.nm(a)));else
-Y(a+en);if(!this.is_dir(a))if(b)cN(b,cR(gb,f7,this.nm(a)));else
-Y(a+gp);this.create_dir_if_needed(this.slash(c))};ax.prototype.rmdir=function(a,f){var
-b=f&&b9(kV),c=a==q?q:this.slash(a),e=new
-RegExp(kA+c+k2);if(!this.exists(a))if(b)cN(b,cR(gl,gh,this.nm(a)));else
-Y(a+en);if(!this.is_dir(a))if(b)cN(b,cR(gb,gh,this.nm(a)));else
-Y(a+gp);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cM(b,cQ(gn,f9,this.nm(a)));else
+Y(a+en);if(!this.is_dir(a))if(b)cM(b,cQ(gd,f9,this.nm(a)));else
+Y(a+gr);this.create_dir_if_needed(this.slash(c))};ax.prototype.rmdir=function(a,f){var
+b=f&&b9(kU),c=a==q?q:this.slash(a),e=new
+RegExp(kz+c+k1);if(!this.exists(a))if(b)cM(b,cQ(gn,gj,this.nm(a)));else
+Y(a+en);if(!this.is_dir(a))if(b)cM(b,cQ(gd,gj,this.nm(a)));else
+Y(a+gr);for(var
 d
 in
-this.content)if(d.match(e))if(b)cN(b,cR(k1,gh,this.nm(a)));else
+this.content)if(d.match(e))if(b)cM(b,cQ(k0,gj,this.nm(a)));else
 Y(this.nm(a)+": Directory not empty");delete
 this.content[c]};ax.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))Y(a+en);if(!this.is_dir(a))Y(a+gp);var
+f=a==q?q:this.slash(a);if(!this.exists(a))Y(a+en);if(!this.is_dir(a))Y(a+gr);var
 g=new
-RegExp(kA+f+k2),d={},c=[];for(var
+RegExp(kz+f+k1),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ax.prototype.is_dir=function(a){if(a==q)return true;var
 b=this.slash(a);return this.content[b]?1:0};ax.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ax.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Y(this.nm(a)+kG);if(b.text&&b.binary)Y(this.nm(a)+kW);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Y(this.nm(a)+" : is a directory");if(b.create&&b.excl)Y(this.nm(a)+kF);var
+this.content[a];return b};ax.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Y(this.nm(a)+kF);if(b.text&&b.binary)Y(this.nm(a)+kV);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Y(this.nm(a)+" : is a directory");if(b.create&&b.excl)Y(this.nm(a)+kE);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 al(ad(0));return this.content[a]}else
-yc(this.nm(a))};ax.prototype.register=function(c,a){var
-b;if(this.content[c])Y(this.nm(c)+kF);if(dD(a))b=new
+yd(this.nm(a))};ax.prototype.register=function(c,a){var
+b;if(this.content[c])Y(this.nm(c)+kE);if(dE(a))b=new
 al(a);if(ey(a))b=new
 al(b5(a));else
 if(a
 instanceof
 Array)b=new
-al(xx(a));else
+al(xy(a));else
 if(typeof
 a==="string")b=new
-al(ln(a));else
+al(lm(a));else
 if(a.toString){var
 d=b5(bo(a.toString()));b=new
 al(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 Y(this.nm(c)+" : registering file with invalid content type")};ax.prototype.constructor=ax;function
-le(){}function
-ls(b){var
-a=gN(b);if(!a)return;return a[0]+bj}var
-eB=ls(dz)||b7("unable to compute caml_root"),cQ=[];if(dG())cQ.push({path:eB,device:new
-le(eB)});else
-cQ.push({path:eB,device:new
-ax(eB)});cQ.push({path:kT,device:new
-ax(kT)});function
+ld(){}function
+lr(b){var
+a=gP(b);if(!a)return;return a[0]+bj}var
+eB=lr(dA)||b7("unable to compute caml_root"),cP=[];if(dH())cP.push({path:eB,device:new
+ld(eB)});else
+cP.push({path:eB,device:new
+ax(eB)});cP.push({path:kS,device:new
+ax(kS)});function
 lM(b){var
-g=x3(b),b=g.join(bj),f=lD(b),c;for(var
-e=0;e<cQ.length;e++){var
-a=cQ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dG()){var
-d=ls(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+g=x4(b),b=g.join(bj),f=lC(b),c;for(var
+e=0;e<cP.length;e++){var
+a=cP[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dH()){var
+d=lr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-le(d)};cQ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Y("no device found for "+f)}function
-xB(c,b){var
+ld(d)};cP.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Y("no device found for "+f)}function
+xC(c,b){var
 a=lM(c);if(!a.device.register)b7("cannot register file");a.device.register(a.rest,b);return 0}function
-lE(c,a){var
-c=b(c),a=b(a);return xB(c,a)}function
-xE(){var
+lD(c,a){var
+c=b(c),a=b(a);return xC(c,a)}function
+xF(){var
 b=z.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lE(b[a].name,b[a].content);z.jsoo_create_file=lE;z.caml_fs_tmp=[];return 0}function
-xF(){return[0]}function
-xG(a,b){return+(cL(a,b,false)>=0)}function
-gB(d,b){var
+a=0;a<b.length;a++)lD(b[a].name,b[a].content);z.jsoo_create_file=lD;z.caml_fs_tmp=[];return 0}function
+xG(){return[0]}function
+xH(a,b){return+(cK(a,b,false)>=0)}function
+gD(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=at(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=at(d,c)}d^=e;return d}function
-xL(a,b){return gB(a,aR(b))}function
-xI(d,b){var
+xM(a,b){return gD(a,aS(b))}function
+xJ(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=at(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=at(d,c)}d^=e;return d}function
-lw(a){switch(a.t&6){default:b6(a);case
+lv(a){switch(a.t&6){default:b6(a);case
 0:return a.c;case
 4:return a.c}}function
-xH(b,c){var
-a=lw(c);return typeof
-a==="string"?gB(b,a):xI(b,a)}function
-xJ(a){a^=a>>>16;a=aT(a,0x85ebca6b|0);a^=a>>>13;a=aT(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-lt(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dx)d=dx;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dA[a.caml_custom]&&dA[a.caml_custom].hash){var
-k=dA[a.caml_custom].hash(a);b=at(b,k);c--}}else
+xI(b,c){var
+a=lv(c);return typeof
+a==="string"?gD(b,a):xJ(b,a)}function
+xK(a){a^=a>>>16;a=aU(a,0x85ebca6b|0);a^=a>>>13;a=aU(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ls(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dy)d=dy;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dB[a.caml_custom]&&dB[a.caml_custom].hash){var
+k=dB[a.caml_custom].hash(a);b=at(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=at(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=at(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dD(a)){b=xH(b,a);c--}else
-if(ey(a)){b=xL(b,a);c--}else
+if(dE(a)){b=xI(b,a);c--}else
+if(ey(a)){b=xM(b,a);c--}else
 if(typeof
-a==="string"){b=gB(b,a);c--}else
+a==="string"){b=gD(b,a);c--}else
 if(a===(a|0)){b=at(b,a+a+1);c--}else
-if(a===+a){b=gA(b,a);c--}}b=xJ(b);return b&0x3FFFFFFF}function
-xM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bo(gc);return bo(a>0?k_:"-infinity")}var
+if(a===+a){b=gC(b,a);c--}}b=xK(b);return b&0x3FFFFFFF}function
+xN(a,c,k){if(!isFinite(a)){if(isNaN(a))return bo(ge);return bo(a>0?k9:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cA,e=q;if(i)e=b2;else
+j=d<0?q:cz,e=q;if(i)e=b2;else
 switch(k){case
-43:e=cA;break;case
+43:e=cz;break;case
 32:e=bB;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bO);if(h<0)b+=bO+cO(c,aM);else{var
-f=h+1+c;if(b.length<f)b+=cO(f-b.length,aM);else
-b=b.substr(0,f)}}return bo(e+f9+b+"p"+j+d.toString(10))}function
-xT(a){return+a.isZero()}function
-xW(a){return new
+h=b.indexOf(bN);if(h<0)b+=bN+cN(c,aM);else{var
+f=h+1+c;if(b.length<f)b+=cN(f-b.length,aM);else
+b=b.substr(0,f)}}return bo(e+f$+b+"p"+j+d.toString(10))}function
+xU(a){return+a.isZero()}function
+xX(a){return new
 s(a&bC,a>>24&bC,a>>31&bk)}function
-xX(a){return a.toInt()}function
-xS(a){return+a.isNeg()}function
-xV(a){return a.neg()}function
-xQ(g,c){var
-a=gH(g);if(a.signedconv&&xS(c)){a.sign=-1;c=xV(c)}var
-b=q,h=xW(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(xX(e.modulus))+b}while(!xT(c));if(a.prec>=0){a.filler=bB;var
-d=a.prec-b.length;if(d>0)b=cO(d,aM)+b}return gx(a,b)}function
-bm(b,a){a|=0;if(a>a5){a-=a5;b*=Math.pow(2,a5);if(a>a5){a-=a5;b*=Math.pow(2,a5)}}if(a<-a5){a+=a5;b*=Math.pow(2,-a5)}b*=Math.pow(2,a);return b}function
-x1(a,b){return+(cL(a,b,false)<=0)}function
-x2(a,b){return+(cL(a,b,false)<0)}function
+xY(a){return a.toInt()}function
+xT(a){return+a.isNeg()}function
+xW(a){return a.neg()}function
+xR(g,c){var
+a=gJ(g);if(a.signedconv&&xT(c)){a.sign=-1;c=xW(c)}var
+b=q,h=xX(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xY(e.modulus))+b}while(!xU(c));if(a.prec>=0){a.filler=bB;var
+d=a.prec-b.length;if(d>0)b=cN(d,aM)+b}return gz(a,b)}function
+bm(b,a){a|=0;if(a>a7){a-=a7;b*=Math.pow(2,a7);if(a>a7){a-=a7;b*=Math.pow(2,a7)}}if(a<-a7){a+=a7;b*=Math.pow(2,-a7)}b*=Math.pow(2,a);return b}function
+x2(a,b){return+(cK(a,b,false)<=0)}function
+x3(a,b){return+(cK(a,b,false)<0)}function
 r(a,d){if(a<0)b4();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-yi(a){return b(eD(a,0,a.length))}var
-x4=function(){function
+yj(a){return b(eD(a,0,a.length))}var
+x5=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,41 +657,41 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aX<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aY<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lw(i);if(typeof
+e=[],h=lv(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yi(k(e,f))}}();function
-x5(c,b,a){return x4(b5(c),b,a)}function
-x6(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yj(k(e,f))}}();function
+x6(c,b,a){return x5(b5(c),b,a)}function
+x7(){return 0}var
 bn=new
 Array();function
 ez(c){var
-a=bn[c];if(!a.opened)Y("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&Q.fds[a.fd]&&Q.fds[a.fd].output){var
-b=Q.fds[a.fd].output;switch(b.length){case
+a=bn[c];if(!a.opened)Y("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&R.fds[a.fd]&&R.fds[a.fd].output){var
+b=R.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
-y(a){return aS(a)}function
-lB(e,f){var
+y(a){return aT(a)}function
+lA(e,f){var
 a=bn[e],d=b(f),c=y(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-yn(a){var
-a=gM(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
-c=b.console;c&&c.error&&c.error(a)}}function
 yo(a){var
-a=gM(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=gO(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+c=b.console;c&&c.error&&c.error(a)}}function
+yp(a){var
+a=gO(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eE(c,e,d,a){if(Q.fds===undefined)Q.fds=new
+eE(c,e,d,a){if(R.fds===undefined)R.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;Q.fds[c]=b;if(!Q.fd_last_idx||c>Q.fd_last_idx)Q.fd_last_idx=c;return c}function
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;R.fds[c]=b;if(!R.fd_last_idx||c>R.fd_last_idx)R.fd_last_idx=c;return c}function
 yK(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
@@ -702,125 +702,125 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Y(aR(c)+kG);if(a.text&&a.binary)Y(aR(c)+kW);var
-d=lM(c),e=d.device.open(d.rest,a),f=Q.fd_last_idx?Q.fd_last_idx:0;return eE(f+1,lB,e,a)}eE(0,lB,new
-al(ad(0)));eE(1,yo,new
-al(ad(0)));eE(2,yn,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Y(aS(c)+kF);if(a.text&&a.binary)Y(aS(c)+kV);var
+d=lM(c),e=d.device.open(d.rest,a),f=R.fd_last_idx?R.fd_last_idx:0;return eE(f+1,lA,e,a)}eE(0,lA,new
+al(ad(0)));eE(1,yp,new
+al(ad(0)));eE(2,yo,new
 al(ad(0)));function
-x7(a){var
-c=Q.fds[a];if(c.flags.wronly)Y(lc+a+" is writeonly");var
-d=null;if(a==0&&dG()){var
+x8(a){var
+c=R.fds[a];if(c.flags.wronly)Y(lb+a+" is writeonly");var
+d=null;if(a==0&&dH()){var
 e=require("fs");d=function(){return bo(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bn[b.fd]=b;return b.fd}function
-lx(c){var
-b=Q.fds[c];if(b.flags.rdonly)Y(lc+c+" is readonly");var
+lw(c){var
+b=R.fds[c];if(b.flags.rdonly)Y(lb+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bn[a.fd]=a;return a.fd}function
-x8(){var
+x9(){var
 b=0;for(var
 a=0;a<bn.length;a++)if(bn[a]&&bn[a].opened&&bn[a].out)b=[0,bn[a].fd,b];return b}function
-cP(a){return a}function
-x9(g,d,h,f){var
+cO(a){return a}function
+x_(g,d,h,f){var
 b=bn[g];if(!b.opened)Y("Cannot output to a closed channel");var
-a;if(h==0&&aS(d)==f)a=d;else{a=ad(f);bQ(d,h,a,0,f)}var
-i=cP(a),c=aR(i),e=c.lastIndexOf(kr);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ez(g);b.buffer+=c.substr(e+1)}return 0}function
-gG(b,a,d,c){return x9(b,b5(a),d,c)}function
-ly(c,a){var
-d=b(String.fromCharCode(a));gG(c,d,0,1);return 0}function
-x_(b,a){if(a==0)eA();return b%a}function
-dE(a,b){return+(cL(a,b,false)!=0)}function
-ya(a,b){a[0]=cz;a[1]=b;return 0}function
+a;if(h==0&&aT(d)==f)a=d;else{a=ad(f);bP(d,h,a,0,f)}var
+i=cO(a),c=aS(i),e=c.lastIndexOf(kq);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ez(g);b.buffer+=c.substr(e+1)}return 0}function
+gI(b,a,d,c){return x_(b,b5(a),d,c)}function
+lx(c,a){var
+d=b(String.fromCharCode(a));gI(c,d,0,1);return 0}function
+x$(b,a){if(a==0)eA();return b%a}function
+dF(a,b){return+(cK(a,b,false)!=0)}function
+yb(a,b){a[0]=cy;a[1]=b;return 0}function
 b_(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dD(a))return eu;else
+if(dE(a))return eu;else
 if(ey(a))return eu;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ku;else
-return du}function
-aY(b,c,a){if(a&&z.toplevelReloc)b=z.toplevelReloc(a);Q[b+1]=c;if(a)Q[a]=c}function
-gK(a,b){lz[aR(a)]=b;return 0}function
+if(a&&a.caml_custom)return kt;else
+return dv}function
+aZ(b,c,a){if(a&&z.toplevelReloc)b=z.toplevelReloc(a);R[b+1]=c;if(a)R[a]=c}function
+gM(a,b){ly[aS(a)]=b;return 0}function
 eC(a){if(a==0)a=1/a;return a<0?1:0}function
-yg(){L(go)}function
-dF(b,a){return dy(b,a)}function
-Z(b,a){if(a>>>0>=y(b))yg();return dF(b,a)}function
-xv(a,b){if(a===b)return 1;a.t&6&&b6(a);b.t&6&&b6(b);return a.c==b.c?1:0}function
-yh(a,b){return xv(a,b)}function
-D(a,b){return 1-yh(a,b)}function
-yj(){return 0x7FFFFFFF/4|0}function
-yd(){gI(Q.Not_found)}function
-lC(c){var
-a=z,b=lv(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bo(a.process.env[b]);if(z.jsoo_static_env&&z.jsoo_static_env[b])return bo(z.jsoo_static_env[b]);yd()}function
-yk(){if(z.crypto)if(typeof
+yh(){L(gq)}function
+dG(b,a){return dz(b,a)}function
+Z(b,a){if(a>>>0>=y(b))yh();return dG(b,a)}function
+xw(a,b){if(a===b)return 1;a.t&6&&b6(a);b.t&6&&b6(b);return a.c==b.c?1:0}function
+yi(a,b){return xw(a,b)}function
+D(a,b){return 1-yi(a,b)}function
+yk(){return 0x7FFFFFFF/4|0}function
+ye(){gK(R.Not_found)}function
+lB(c){var
+a=z,b=lu(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bo(a.process.env[b]);if(z.jsoo_static_env&&z.jsoo_static_env[b])return bo(z.jsoo_static_env[b]);ye()}function
+yl(){if(z.crypto)if(typeof
 z.crypto.getRandomValues==="function"){var
 a=new(z.Uint32Array)(1);z.crypto.getRandomValues(a);return[0,a[0]]}else
 if(z.crypto.randomBytes==="function"){var
 b=z.crypto.randomBytes(4),a=new(z.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gL(a){var
+gN(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ai(b,a){return{joo_tramp:b,joo_args:a}}function
-yl(c,a){if(typeof
+ym(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-lA(a){return a}function
-a8(a){if(a
+lz(a){return a}function
+a_(a){if(a
 instanceof
 Array)return a;if(z.RangeError&&a
 instanceof
-z.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lA(Q.Stack_overflow);if(z.InternalError&&a
+z.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lz(R.Stack_overflow);if(z.InternalError&&a
 instanceof
-z.InternalError&&a.message&&a.message.match(/too much recursion/i))return lA(Q.Stack_overflow);if(a
+z.InternalError&&a.message&&a.message.match(/too much recursion/i))return lz(R.Stack_overflow);if(a
 instanceof
-z.Error&&b9(kt))return[0,b9(kt),a];return[0,Q.Failure,bo(String(a))]}function
+z.Error&&b9(ks))return[0,b9(ks),a];return[0,R.Failure,bo(String(a))]}function
 aE(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lH(b){var
+lG(b){var
 a=BigInt(b);return aE(a<0?-a:a)}function
-lI(a,b){return aE(BigInt(a)+BigInt(b))}function
+lH(a,b){return aE(BigInt(a)+BigInt(b))}function
 eF(a){if(a===0)eA();return BigInt(a)}function
-yr(e,g){var
+ys(e,g){var
 b=BigInt(e),a=eF(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aE(f?c+BigInt(1):c)}function
 aD(a,b){return a<b?-1:a>b?1:0}function
-ys(a,b){return aE(BigInt(a)/eF(b))}function
+yt(a,b){return aE(BigInt(a)/eF(b))}function
 yC(a,b){return aE(BigInt(a)%eF(b))}function
-yt(a,b){return[0,ys(a,b),yC(a,b)]}function
-yu(a,b){return a===b?1:0}function
+yu(a,b){return[0,yt(a,b),yC(a,b)]}function
+lI(a,b){return a===b?1:0}function
 yv(e,f){var
 b=BigInt(e),a=eF(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aE(g?c-BigInt(1):c)}function
 lJ(d,c){var
-a=aR(d);if(a!==es&&a!==b3)L("Z.format: the format must be %d or %x");return b(c.toString(a===b3?16:10))}function
+a=aS(d);if(a!==es&&a!==b3)L("Z.format: the format must be %d or %x");return b(c.toString(a===b3?16:10))}function
 yw(){return 0}function
 yx(a,b){return aE(BigInt(a)*BigInt(b))}function
 yy(b,c){var
-a=b*c;return a<-2147483648||a>gd?1:0}function
+a=b*c;return a<-2147483648||a>gf?1:0}function
 yz(a){return aE(-BigInt(a))}function
-aZ(a){if(a===0)return 0;var
+a0(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
 yA(c,i,b,e){var
-f=aR(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
+f=aS(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:f9+a);return aE(a===g?h:-h)}function
+h=BigInt(d?a:f$+a);return aE(a===g?h:-h)}function
 yB(a){return aE(BigInt(a)-BigInt(1))}function
 lK(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aE(BigInt(b)<<BigInt(a))}function
 yD(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aE(BigInt(b)>>BigInt(a))}function
 ae(a){return a<0?-1:a>0?1:0}function
 yE(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aZ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aE(a)}function
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aE(a)}function
 lL(a,b){return aE(BigInt(a)-BigInt(b))}function
 yF(a){return aE(BigInt(a)+BigInt(1))}function
 yG(a){if(typeof
-a!=="number")gI(b9(kK));return a}function
-yI(a,c){z.verale={greeting:aR(a),ask:function(a){return aR(a7(c,[b(a)]))}};return 0}function
-x0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-xD(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&x0(b[1]))var
+a!=="number")gK(b9(kJ));return a}function
+yI(a,c){z.verale={greeting:aS(a),ask:function(a){return aS(a9(c,[b(a)]))}};return 0}function
+x1(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xE(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&x1(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=kh;var
+d=f;d<e.length;d++){if(d>f)a+=kg;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
@@ -828,45 +828,45 @@ instanceof
 bl)a+=et+c.toString()+et;else
 if(typeof
 c=="string")a+=et+c.toString()+et;else
-a+=kO}a+=")"}else
-if(b[0]==S)a+=b[1];return a}function
-lq(a){if(a
+a+=kN}a+=")"}else
+if(b[0]==T)a+=b[1];return a}function
+lp(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==S)){var
-c=b9(kl);if(c)c(a,false);else{var
-d=xD(a),b=b9(kg);if(b)b(0);z.console.error(gg+d+kr)}}else
+Array&&(a[0]==0||a[0]==T)){var
+c=b9(kk);if(c)c(a,false);else{var
+d=xE(a),b=b9(kf);if(b)b(0);z.console.error(gi+d+kq)}}else
 throw a}function
-yf(){var
-a=z;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lq(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lq(a.error)})}yf();function
-f(a,b){return a.length==1?a(b):a7(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
-bh(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
-f5(a,b,c,d,e){return a.length==4?a(b,c,d,e):a7(a,[b,c,d,e])}function
-f4(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
-kd(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):a7(a,[b,c,d,e,f,g])}function
-xp(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}xE();var
-dH=[S,b(k$),-1],gS=[S,b(kn),-2],gQ=[S,b(f$),-3],gP=[S,b(kN),-4],eK=[S,b(ks),-5],bp=[S,b(kR),-7],gR=[S,b(kz),-8],eJ=[S,b(kU),-9],N=[S,b(k7),-11],gT=[S,b(kf),-12],xo=[4,0,0,0,[12,45,[4,0,0,0,0]]],e4=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kE),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],cl=[0,0,0],jU=[0,0,0],jX=[0,0,0],fV=[0,0,0],j2=[0,0,0],fX=[0,58,62],j3=[0,96,cI];aY(11,gT,kf);aY(10,N,k7);aY(9,[S,b(kJ),-10],kJ);aY(8,eJ,kU);aY(7,gR,kz);aY(6,bp,kR);aY(5,[S,b(k0),-6],k0);aY(4,eK,ks);aY(3,gP,kN);aY(2,gQ,f$);aY(1,gS,kn);aY(0,dH,k$);var
-l1=b("output_substring"),lX=b("%.12g"),lV=b(bO),lS=b("true"),lT=b("false"),lO=b8(0,0,kQ),lP=b8(0,0,65520),lQ=b8(1,0,kQ),l5=b("option is None"),l$=b("\\\\"),ma=b("\\'"),mb=b("\\b"),mc=b("\\t"),md=b("\\n"),me=b("\\r"),mg=b("4.13.1"),ms=b("List.fold_left2"),mn=b("List.init"),ml=b(kq),mi=b("nth"),mj=b(kq),mB=b("String.blit / Bytes.blit_string"),mA=b("Bytes.blit"),mz=b("String.sub / Bytes.sub"),mO=b("String.contains_from / Bytes.contains_from"),mJ=b(q),mF=b("String.concat"),m0=[0,b("array.ml"),322,4],mW=b("Array.map2: arrays must have the same length"),mV=b("Array.fill"),mU=b("Array.sub"),mS=b("Array.init"),mZ=b("Stdlib.Array.Bottom"),m2=b("Stdlib.Queue.Empty"),m8=b("CamlinternalLazy.Undefined"),nf=b("Buffer.add_substring/add_subbytes"),nd=b("Buffer.add: cannot grow buffer"),nc=[0,b(kZ),93,2],nb=[0,b(kZ),94,2],nq=b("%c"),nr=b("%s"),ns=b(ke),nt=b(ky),nu=b(kL),nv=b(ki),nw=b("%f"),nx=b("%B"),ny=b("%{"),nz=b("%}"),nA=b("%("),nB=b("%)"),nC=b("%a"),nD=b("%t"),nE=b("%?"),nF=b("%r"),nG=b("%_r"),nH=[0,b(ah),850,23],nS=[0,b(ah),814,21],nK=[0,b(ah),815,21],nT=[0,b(ah),818,21],nL=[0,b(ah),819,21],nU=[0,b(ah),822,19],nM=[0,b(ah),823,19],nV=[0,b(ah),826,22],nN=[0,b(ah),827,22],nW=[0,b(ah),831,30],nO=[0,b(ah),832,30],nQ=[0,b(ah),836,26],nI=[0,b(ah),837,26],nR=[0,b(ah),846,28],nJ=[0,b(ah),847,28],nP=[0,b(ah),851,23],o_=b(kI),o8=[0,b(ah),1558,4],o9=b("Printf: bad conversion %["),o$=[0,b(ah),1626,39],pa=[0,b(ah),1649,31],pb=[0,b(ah),1650,31],pc=b("Printf: bad conversion %_"),pd=b(kH),pe=b(kM),pf=b(kH),pg=b(kM),o3=b(gc),o1=b("neg_infinity"),o2=b(k_),o0=b(bO),oV=[0,kk],oJ=b("%+nd"),oK=b("% nd"),oM=b("%+ni"),oN=b("% ni"),oO=b("%nx"),oP=b("%#nx"),oQ=b("%nX"),oR=b("%#nX"),oS=b("%no"),oT=b("%#no"),oI=b("%nd"),oL=b(kL),oU=b("%nu"),ov=b("%+ld"),ow=b("% ld"),oy=b("%+li"),oz=b("% li"),oA=b("%lx"),oB=b("%#lx"),oC=b("%lX"),oD=b("%#lX"),oE=b("%lo"),oF=b("%#lo"),ou=b("%ld"),ox=b(ky),oG=b("%lu"),oh=b("%+Ld"),oi=b("% Ld"),ok=b("%+Li"),ol=b("% Li"),om=b("%Lx"),on=b("%#Lx"),oo=b("%LX"),op=b("%#LX"),oq=b("%Lo"),or=b("%#Lo"),og=b("%Ld"),oj=b(ki),os=b("%Lu"),n5=b("%+d"),n6=b("% d"),n8=b("%+i"),n9=b("% i"),n_=b(b3),n$=b("%#x"),oa=b("%X"),ob=b("%#X"),oc=b("%o"),od=b("%#o"),n4=b(es),n7=b(ke),oe=b(kI),ni=b("@]"),nj=b("@}"),nk=b("@?"),nl=b("@\n"),nm=b("@."),nn=b("@@"),no=b("@%"),np=b("@"),nX=b("CamlinternalFormat.Type_mismatch"),pn=b(q),po=[0,[11,b(kh),[2,0,[2,0,0]]],b(", %s%s")],pV=[0,[11,b(gg),[2,0,[12,10,0]]],b(k5)],pW=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],pU=b("Fatal error: out of memory in uncaught exception handler"),pR=[0,[11,b(gg),[2,0,[12,10,0]]],b(k5)],pM=[0,[2,0,[12,10,0]],b("%s\n")],pN=[0,[11,b(kB),0],b(kB)],pD=b("Raised at"),pE=b("Re-raised at"),pF=b("Raised by primitive operation at"),pG=b("Called from"),pH=b(" (inlined)"),pJ=b(q),pI=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kE),xo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pK=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pw=b("Out of memory"),px=b("Stack overflow"),py=b("Pattern matching failed"),pz=b("Assertion failed"),pA=b("Undefined recursive module"),pq=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pr=b(q),ps=b(q),pt=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pm=[0,[4,0,0,0,0],b(es)],pk=[0,[3,0,0],b("%S")],pl=b(kO),pO=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p0=b("x"),p_=b("Hashtbl: unsupported hash table format"),xm=b("OCAMLRUNPARAM"),xk=b("CAMLRUNPARAM"),p5=b(q),qT=[3,0,3],qU=b(bO),qN=b(lb),qO=b("<\/"),qP=b(q),qJ=b(lb),qK=b("<"),qL=b(q),qH=b("\n"),qw=[0,b(q)],qp=b(q),qq=b(q),qr=b(q),qs=b(q),ql=[0,b(q),0,b(q)],qk=b(q),qg=b("Stdlib.Format.String_tag"),q1=b("Z.Overflow"),q2=b(kK),q7=b("int_of_big_int"),rf=[0,0],ry=[0,0],tI=[0,0],ts=[0,0,0],r1=[0,0,0],u$=b("image"),u9=b(k3),u8=b("prices"),u2=b("activation"),u3=b("others"),u4=b("patch"),u6=b("a patch"),u5=b("a statement"),u1=b("a prototype"),uZ=b("certificate"),u0=b(k3),uY=b(kY),uT=b("linear"),uU=b("maximum"),uV=b("soft_tree"),uW=b("a readout"),uM=b("banks"),uN=b("max"),uO=b("max_minus_mean"),uP=b("max_minus_mean_distance"),uQ=b("top_mean"),uR=b("a pooling"),uC=b("exp_distance"),uD=b("exponential"),uE=b("identity"),uF=b("log_ratio"),uG=b("negated"),uH=b("quadratic"),uI=b("rectified"),uJ=b("threshold"),uK=b("a similarity"),uv=b("cosine"),uw=b("euclidean"),ux=b("inner_product"),uy=b("rooted_cosine"),uz=b("softmax"),uA=b("a geometry"),ur=b(kC),us=b("some"),ut=b("none or some"),un=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uo=[0,[4,6,0,0,0],b(b3)],up=b(" or "),uq=b("a list of "),ul=[0,[4,6,0,0,0],b(b3)],um=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],ui=b(b3),uj=b("a natural number"),uk=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],ug=b(b3),uh=b("a positive integer"),uf=b(kC),ud=b(q),ue=b("an integer in base 16"),ub=b("expected the end of the line, found another item"),ua=b("at most 1025 bytes"),t$=b("expected another item, found the end of the line"),t9=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],t7=b("Reader.Wrong"),t8=b("Reader.Too_large"),vc=[0,0],ve=[0,1],vd=[0,2],vZ=[0,1],v0=[0,f6],vX=b("a patch without views"),vV=[0,1],vW=[0,f6],v2=[0,0.03,[0,1.,0]],v7=[0,0],wn=[0,1.],wS=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],wY=[0,0,[0,dx,[0,1152,0]]],w7=b("entails"),w8=b(kY),w9=b("instance"),w_=b("refuted"),xa=b("ready"),w$=b("a question: the head first, and only once"),w2=b("not proved"),w3=b("proved"),w4=b("not covered: "),xf=b("limit: "),xg=b("limit: there is no more memory"),xh=b("limit: a list is too long"),xi=b("the input ends within a line"),xd=b("error: "),xc=b("expected one line, found more"),xj=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
-R(a){if(typeof
+yg(){var
+a=z;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lp(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lp(a.error)})}yg();function
+f(a,b){return a.length==1?a(b):a9(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):a9(a,[b,c])}function
+bA(a,b,c,d){return a.length==3?a(b,c,d):a9(a,[b,c,d])}function
+f7(a,b,c,d,e){return a.length==4?a(b,c,d,e):a9(a,[b,c,d,e])}function
+f6(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a9(a,[b,c,d,e,f])}function
+kc(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):a9(a,[b,c,d,e,f,g])}function
+xq(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a9(a,[b,c,d,e,f,g,h])}xF();var
+dI=[T,b(k_),-1],gU=[T,b(km),-2],gS=[T,b(gb),-3],gR=[T,b(kM),-4],eK=[T,b(kr),-5],bp=[T,b(kQ),-7],gT=[T,b(ky),-8],eJ=[T,b(kT),-9],O=[T,b(k6),-11],gV=[T,b(ke),-12],xp=[4,0,0,0,[12,45,[4,0,0,0,0]]],e3=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kD),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],c$=[0,0,0],jT=[0,0,0],jW=[0,0,0],fX=[0,0,0],j1=[0,0,0],fZ=[0,58,62],j2=[0,96,cH];aZ(11,gV,ke);aZ(10,O,k6);aZ(9,[T,b(kI),-10],kI);aZ(8,eJ,kT);aZ(7,gT,ky);aZ(6,bp,kQ);aZ(5,[T,b(kZ),-6],kZ);aZ(4,eK,kr);aZ(3,gR,kM);aZ(2,gS,gb);aZ(1,gU,km);aZ(0,dI,k_);var
+l1=b("output_substring"),lX=b("%.12g"),lV=b(bN),lS=b("true"),lT=b("false"),lO=b8(0,0,kP),lP=b8(0,0,65520),lQ=b8(1,0,kP),l5=b("option is None"),l$=b("\\\\"),ma=b("\\'"),mb=b("\\b"),mc=b("\\t"),md=b("\\n"),me=b("\\r"),mg=b("4.13.1"),ms=b("List.fold_left2"),mn=b("List.init"),ml=b(kp),mi=b("nth"),mj=b(kp),mB=b("String.blit / Bytes.blit_string"),mA=b("Bytes.blit"),mz=b("String.sub / Bytes.sub"),mO=b("String.contains_from / Bytes.contains_from"),mJ=b(q),mF=b("String.concat"),m0=[0,b("array.ml"),322,4],mW=b("Array.map2: arrays must have the same length"),mV=b("Array.fill"),mU=b("Array.sub"),mS=b("Array.init"),mZ=b("Stdlib.Array.Bottom"),m2=b("Stdlib.Queue.Empty"),m8=b("CamlinternalLazy.Undefined"),nf=b("Buffer.add_substring/add_subbytes"),nd=b("Buffer.add: cannot grow buffer"),nc=[0,b(kY),93,2],nb=[0,b(kY),94,2],nq=b("%c"),nr=b("%s"),ns=b(kd),nt=b(kx),nu=b(kK),nv=b(kh),nw=b("%f"),nx=b("%B"),ny=b("%{"),nz=b("%}"),nA=b("%("),nB=b("%)"),nC=b("%a"),nD=b("%t"),nE=b("%?"),nF=b("%r"),nG=b("%_r"),nH=[0,b(ah),850,23],nS=[0,b(ah),814,21],nK=[0,b(ah),815,21],nT=[0,b(ah),818,21],nL=[0,b(ah),819,21],nU=[0,b(ah),822,19],nM=[0,b(ah),823,19],nV=[0,b(ah),826,22],nN=[0,b(ah),827,22],nW=[0,b(ah),831,30],nO=[0,b(ah),832,30],nQ=[0,b(ah),836,26],nI=[0,b(ah),837,26],nR=[0,b(ah),846,28],nJ=[0,b(ah),847,28],nP=[0,b(ah),851,23],o_=b(kH),o8=[0,b(ah),1558,4],o9=b("Printf: bad conversion %["),o$=[0,b(ah),1626,39],pa=[0,b(ah),1649,31],pb=[0,b(ah),1650,31],pc=b("Printf: bad conversion %_"),pd=b(kG),pe=b(kL),pf=b(kG),pg=b(kL),o3=b(ge),o1=b("neg_infinity"),o2=b(k9),o0=b(bN),oV=[0,kj],oJ=b("%+nd"),oK=b("% nd"),oM=b("%+ni"),oN=b("% ni"),oO=b("%nx"),oP=b("%#nx"),oQ=b("%nX"),oR=b("%#nX"),oS=b("%no"),oT=b("%#no"),oI=b("%nd"),oL=b(kK),oU=b("%nu"),ov=b("%+ld"),ow=b("% ld"),oy=b("%+li"),oz=b("% li"),oA=b("%lx"),oB=b("%#lx"),oC=b("%lX"),oD=b("%#lX"),oE=b("%lo"),oF=b("%#lo"),ou=b("%ld"),ox=b(kx),oG=b("%lu"),oh=b("%+Ld"),oi=b("% Ld"),ok=b("%+Li"),ol=b("% Li"),om=b("%Lx"),on=b("%#Lx"),oo=b("%LX"),op=b("%#LX"),oq=b("%Lo"),or=b("%#Lo"),og=b("%Ld"),oj=b(kh),os=b("%Lu"),n5=b("%+d"),n6=b("% d"),n8=b("%+i"),n9=b("% i"),n_=b(b3),n$=b("%#x"),oa=b("%X"),ob=b("%#X"),oc=b("%o"),od=b("%#o"),n4=b(es),n7=b(kd),oe=b(kH),ni=b("@]"),nj=b("@}"),nk=b("@?"),nl=b("@\n"),nm=b("@."),nn=b("@@"),no=b("@%"),np=b("@"),nX=b("CamlinternalFormat.Type_mismatch"),pn=b(q),po=[0,[11,b(kg),[2,0,[2,0,0]]],b(", %s%s")],pV=[0,[11,b(gi),[2,0,[12,10,0]]],b(k4)],pW=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],pU=b("Fatal error: out of memory in uncaught exception handler"),pR=[0,[11,b(gi),[2,0,[12,10,0]]],b(k4)],pM=[0,[2,0,[12,10,0]],b("%s\n")],pN=[0,[11,b(kA),0],b(kA)],pD=b("Raised at"),pE=b("Re-raised at"),pF=b("Raised by primitive operation at"),pG=b("Called from"),pH=b(" (inlined)"),pJ=b(q),pI=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kD),xp]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pK=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pw=b("Out of memory"),px=b("Stack overflow"),py=b("Pattern matching failed"),pz=b("Assertion failed"),pA=b("Undefined recursive module"),pq=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pr=b(q),ps=b(q),pt=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pm=[0,[4,0,0,0,0],b(es)],pk=[0,[3,0,0],b("%S")],pl=b(kN),pO=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p0=b("x"),p_=b("Hashtbl: unsupported hash table format"),xn=b("OCAMLRUNPARAM"),xl=b("CAMLRUNPARAM"),p5=b(q),qT=[3,0,3],qU=b(bN),qN=b(la),qO=b("<\/"),qP=b(q),qJ=b(la),qK=b("<"),qL=b(q),qH=b("\n"),qw=[0,b(q)],qp=b(q),qq=b(q),qr=b(q),qs=b(q),ql=[0,b(q),0,b(q)],qk=b(q),qg=b("Stdlib.Format.String_tag"),q1=b("Z.Overflow"),q2=b(kJ),q7=b("int_of_big_int"),rg=[0,0],rz=[0,0],tJ=[0,0],tt=[0,0,0],r2=[0,0,0],va=b("image"),u_=b(k2),u9=b("prices"),u3=b("activation"),u4=b("others"),u5=b("patch"),u7=b("a patch"),u6=b("a statement"),u2=b("a prototype"),u0=b("certificate"),u1=b(k2),uZ=b(kX),uU=b("linear"),uV=b("maximum"),uW=b("soft_tree"),uX=b("a readout"),uN=b("masked_max"),uO=b("max"),uP=b("max_minus_mean"),uQ=b("max_minus_mean_distance"),uR=b("top_mean"),uS=b("a pooling"),uD=b("exp_distance"),uE=b("exponential"),uF=b("identity"),uG=b("log_ratio"),uH=b("negated"),uI=b("quadratic"),uJ=b("rectified"),uK=b("threshold"),uL=b("a similarity"),uw=b("cosine"),ux=b("euclidean"),uy=b("inner_product"),uz=b("rooted_cosine"),uA=b("softmax"),uB=b("a geometry"),us=b(kB),ut=b("some"),uu=b("none or some"),uo=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],up=[0,[4,6,0,0,0],b(b3)],uq=b(" or "),ur=b("a list of "),um=[0,[4,6,0,0,0],b(b3)],un=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uj=b(b3),uk=b("a natural number"),ul=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uh=b(b3),ui=b("a positive integer"),ug=b(kB),ue=b(q),uf=b("an integer in base 16"),uc=b("expected the end of the line, found another item"),ub=b("at most 1025 bytes"),ua=b("expected another item, found the end of the line"),t_=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],t8=b("Reader.Wrong"),t9=b("Reader.Too_large"),vd=[0,0],vf=[0,1],ve=[0,2],v0=[0,1],v1=[0,f8],vY=b("a patch without views"),vW=[0,1],vX=[0,f8],v3=[0,0.03,[0,1.,0]],v8=[0,0],wo=[0,1.],wT=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],wZ=[0,0,[0,dy,[0,1152,0]]],w8=b("entails"),w9=b(kX),w_=b("instance"),w$=b("refuted"),xb=b("ready"),xa=b("a question: the head first, and only once"),w3=b("not proved"),w4=b("proved"),w5=b("not covered: "),xg=b("limit: "),xh=b("limit: there is no more memory"),xi=b("limit: a list is too long"),xj=b("the input ends within a line"),xe=b("error: "),xd=b("expected one line, found more"),xk=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
+S(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,R(a[1])];case
-1:return[1,R(a[1])];case
-2:return[2,R(a[1])];case
-3:return[3,R(a[1])];case
-4:return[4,R(a[1])];case
-5:return[5,R(a[1])];case
-6:return[6,R(a[1])];case
-7:return[7,R(a[1])];case
+0:return[0,S(a[1])];case
+1:return[1,S(a[1])];case
+2:return[2,S(a[1])];case
+3:return[3,S(a[1])];case
+4:return[4,S(a[1])];case
+5:return[5,S(a[1])];case
+6:return[6,S(a[1])];case
+7:return[7,S(a[1])];case
 8:var
-c=a[1];return[8,c,R(a[2])];case
+c=a[1];return[8,c,S(a[2])];case
 9:var
-b=a[1];return[9,b,b,R(a[3])];case
-10:return[10,R(a[1])];case
-11:return[11,R(a[1])];case
-12:return[12,R(a[1])];case
-13:return[13,R(a[1])];default:return[14,R(a[1])]}}function
+b=a[1];return[9,b,b,S(a[3])];case
+10:return[10,S(a[1])];case
+11:return[11,S(a[1])];case
+12:return[12,S(a[1])];case
+13:return[13,S(a[1])];default:return[14,S(a[1])]}}function
 au(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -933,15 +933,15 @@ F=a[1];return[23,F,M(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,M(a[3],b)]}}function
 eG(a){return[0,a]}function
 eH(a){return a[1]}function
-gO(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eI(a){throw[0,gQ,a]}function
-af(a){throw[0,gP,a]}function
-b$(b,a){return x1(b,a)?b:a}function
-aF(b,a){return xG(b,a)?b:a}function
-dI(a){return 0<=a?a:-a|0}var
-O=cM(lO),T=cM(lP),a0=cM(lQ),lN=gd;function
+gQ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eI(a){throw[0,gS,a]}function
+af(a){throw[0,gR,a]}function
+cR(b,a){return x2(b,a)?b:a}function
+aF(b,a){return xH(b,a)?b:a}function
+dJ(a){return 0<=a?a:-a|0}var
+P=cL(lO),U=cL(lP),a1=cL(lQ),lN=gf;function
 aN(d,c){var
-a=y(d),e=y(c),b=ad(a+e|0);a6(d,0,b,0,a);a6(c,0,b,a,e);return cP(b)}function
+a=y(d),e=y(c),b=ad(a+e|0);a8(d,0,b,0,a);a8(c,0,b,a,e);return cO(b)}function
 lR(a){return a?lS:lT}function
 lU(a){var
 e=y(a);return function(f){var
@@ -949,25 +949,25 @@ b=f;for(;;){if(e<=b)return aN(a,lV);var
 c=Z(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-lW(a){return lU(gz(lX,a))}function
+lW(a){return lU(gB(lX,a))}function
 cS(a,b){if(a){var
-c=a[1];return[0,c,cS(a[2],b)]}return b}x7(0);var
-lY=lx(1),a9=lx(2);function
+c=a[1];return[0,c,cS(a[2],b)]}return b}x8(0);var
+lY=lw(1),a$=lw(2);function
 lZ(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ez(d)}catch(a){a=a8(a);if(a[1]!==gS)throw a;var
+c=a[2],d=a[1];try{ez(d)}catch(a){a=a_(a);if(a[1]!==gU)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(x8(0))}function
-cT(b,a){return gG(b,a,0,y(a))}function
-l0(d,c,b,a){if(0<=b&&0<=a&&!((y(c)-a|0)<b))return gG(d,c,b,a);return af(l1)}function
-gU(a){cT(a9,a);ly(a9,10);return ez(a9)}var
+a=c;continue}return 0}}return a(x9(0))}function
+cT(b,a){return gI(b,a,0,y(a))}function
+l0(d,c,b,a){if(0<=b&&0<=a&&!((y(c)-a|0)<b))return gI(d,c,b,a);return af(l1)}function
+gW(a){cT(a$,a);lx(a$,10);return ez(a$)}var
 eL=eG(lZ);function
 l2(c){for(;;){var
-d=eG(1),a=eH(eL),b=1-gO(eL,a,function(a,b){return function(d){if(gO(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-eM(a){return f(eH(eL),0)}gK(b(kg),eM);function
-l3(b,a){return ly(b,a)}function
-dJ(a){return ez(a)}function
+d=eG(1),a=eH(eL),b=1-gQ(eL,a,function(a,b){return function(d){if(gQ(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+eM(a){return f(eH(eL),0)}gM(b(kf),eM);function
+l3(b,a){return lx(b,a)}function
+dK(a){return ez(a)}function
 l4(a){return a?a[1]:af(l5)}function
 l6(a){return a?a[1]:0}function
 cU(b,a){return a?[0,f(b,a[1])]:0}function
@@ -975,22 +975,22 @@ l7(b,a){return a?f(b,a[1]):0}function
 l8(a){return a?1:0}function
 l9(a){return a}function
 l_(a){var
-c=0;if(40<=a){if(92===a)return l$;if(!(ge<=a))c=1}else
+c=0;if(40<=a){if(92===a)return l$;if(!(gg<=a))c=1}else
 if(32<=a){if(39<=a)return ma;c=1}else
 if(!(14<=a))switch(a){case
 8:return mb;case
 9:return mc;case
 10:return md;case
 13:return me}if(c){var
-d=ad(1);W(d,0,a);return cP(d)}var
-b=ad(4);W(b,0,92);W(b,1,48+(a/cF|0)|0);W(b,2,48+((a/10|0)%10|0)|0);W(b,3,48+(a%10|0)|0);return cP(b)}function
-mf(a){return 25<a+kS>>>0?a:a+k8|0}var
-eN=yj(0),cV=(4*eN|0)-1|0;function
+d=ad(1);X(d,0,a);return cO(d)}var
+b=ad(4);X(b,0,92);X(b,1,48+(a/cE|0)|0);X(b,2,48+((a/10|0)%10|0)|0);X(b,3,48+(a%10|0)|0);return cO(b)}function
+mf(a){return 25<a+kR>>>0?a:a+k7|0}var
+eN=yk(0),cV=(4*eN|0)-1|0;function
 mh(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a_(a){return mh(0,a)}function
-dK(b,a){return 0<=a?function(d,c){var
+ba(a){return mh(0,a)}function
+dL(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
 a=e,b=b-1|0;continue}return eI(mi)}}(b,a):af(mj)}function
@@ -998,21 +998,21 @@ mk(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
 a=e,b=b-1|0;continue}return 0}}(b,a):af(ml)}function
-ca(d,c){var
+b$(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bq(a){return ca(a,0)}function
+bq(a){return b$(a,0)}function
 mm(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-gV(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,gV(a+1|0,c,b)]}function
-a$(a,b){return 0<=a?50<a?bq(mm(0,0,a,b)):gV(0,a,b):af(mn)}function
+gX(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,gX(a+1|0,c,b)]}function
+a2(a,b){return 0<=a?50<a?bq(mm(0,0,a,b)):gX(0,a,b):af(mn)}function
 _(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,_(b,c)]}return 0}function
-gW(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,gW(c+1|0,b,d)]}return 0}function
-eO(b,a){return gW(0,b,a)}function
+gY(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,gY(c+1|0,b,d)]}return 0}function
+eO(b,a){return gY(0,b,a)}function
 mo(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
@@ -1030,9 +1030,9 @@ b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
 mr(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bh(g,c,b[1],a[1]),b=i,a=h;continue}}else
+h=a[2],i=b[2],c=bA(g,c,b[1],a[1]),b=i,a=h;continue}}else
 if(!a)return c;return af(ms)}}function
-gX(d,c){var
+gZ(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
@@ -1040,7 +1040,7 @@ eP(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-gY(d,c){var
+g0(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aC(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1052,13 +1052,13 @@ mu(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aC(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gZ(b,a){if(a){var
-c=a[2],d=a[1];return 0===aC(d[1],b)?c:[0,d,gZ(b,c)]}return 0}function
-g0(d,c){var
+g1(b,a){if(a){var
+c=a[2],d=a[1];return 0===aC(d[1],b)?c:[0,d,g1(b,c)]}return 0}function
+g2(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-br(e){function
+bb(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
@@ -1068,27 +1068,27 @@ b=0;return function(c){return a(b,c)}}function
 cW(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bq(b)}}(0,0,a)}function
-bS(e){function
+bR(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bq(b)}}var
 b=0;return function(c){return a(b,c)}}function
-g1(b,a){return function(e,d,c){var
+g3(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=ca(f(e,a[1]),b),a=g;continue}return bq(b)}}(b,0,a)}function
-g2(a,b){function
+g=a[2],b=b$(f(e,a[1]),b),a=g;continue}return bq(b)}}(b,0,a)}function
+g4(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return ca(d,b)}return ca(c,b)}}function
+d=k,b=[0,f,b];continue}return b$(d,b)}return b$(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return ca(d,b)}return ca(c,b)}}function
+c=j,b=[0,e,b];continue}return b$(d,b)}return b$(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1105,30 +1105,30 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=a_(b);return 2<=c?g(c,b)[1]:b}function
+c=ba(b);return 2<=c?g(c,b)[1]:b}function
 mv(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dL(d,c){var
+dM(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 mw(b,a){return b<=a?b:a}function
-g3(b,a){return a<=b?b:a}function
-g4(a){return b(q+a)}function
-bT(a,c){var
-b=ad(a);xC(b,0,a,c);return b}function
+g5(b,a){return a<=b?b:a}function
+g6(a){return b(q+a)}function
+bS(a,c){var
+b=ad(a);xD(b,0,a,c);return b}function
 mx(a){var
-b=aS(a),c=ad(b);bQ(a,0,c,0,b);return c}function
-my(c,b,a){if(0<=b&&0<=a&&!((aS(c)-a|0)<b)){var
-d=ad(a);bQ(c,b,d,0,a);return d}return af(mz)}function
-g5(c,b,a){return cP(my(c,b,a))}function
-g6(e,c,d,b,a){if(0<=a&&0<=c&&!((aS(e)-a|0)<c)&&0<=b&&!((aS(d)-a|0)<b))return bQ(e,c,d,b,a);return af(mA)}function
-bs(e,c,d,b,a){if(0<=a&&0<=c&&!((y(e)-a|0)<c)&&0<=b&&!((aS(d)-a|0)<b))return a6(e,c,d,b,a);return af(mB)}function
+b=aT(a),c=ad(b);bP(a,0,c,0,b);return c}function
+my(c,b,a){if(0<=b&&0<=a&&!((aT(c)-a|0)<b)){var
+d=ad(a);bP(c,b,d,0,a);return d}return af(mz)}function
+g7(c,b,a){return cO(my(c,b,a))}function
+g8(e,c,d,b,a){if(0<=a&&0<=c&&!((aT(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return bP(e,c,d,b,a);return af(mA)}function
+br(e,c,d,b,a){if(0<=a&&0<=c&&!((y(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return a8(e,c,d,b,a);return af(mB)}function
 mC(e){var
-a=[0,0],m=aS(e)-1|0,o=0;if(!(m<0)){var
+a=[0,0],m=aT(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dy(e,i),g=0;if(32<=f){var
+f=dz(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1139,36 +1139,36 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aS(e))return mx(e);var
+i=r;continue}break}}if(a[1]===aT(e))return mx(e);var
 b=ad(a[1]);a[1]=0;var
-n=aS(e)-1|0,p=0;if(!(n<0)){var
+n=aT(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dy(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ge<=c)d=1;else
+c=dz(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(gg<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:W(b,a[1],92);a[1]++;W(b,a[1],98);break;case
-9:W(b,a[1],92);a[1]++;W(b,a[1],116);break;case
-10:W(b,a[1],92);a[1]++;W(b,a[1],110);break;case
-13:W(b,a[1],92);a[1]++;W(b,a[1],114);break;default:d=1}switch(d){case
-1:W(b,a[1],92);a[1]++;W(b,a[1],48+(c/cF|0)|0);a[1]++;W(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;W(b,a[1],48+(c%10|0)|0);break;case
-2:W(b,a[1],92);a[1]++;W(b,a[1],c);break;case
-3:W(b,a[1],c);break}a[1]++;var
+8:X(b,a[1],92);a[1]++;X(b,a[1],98);break;case
+9:X(b,a[1],92);a[1]++;X(b,a[1],116);break;case
+10:X(b,a[1],92);a[1]++;X(b,a[1],110);break;case
+13:X(b,a[1],92);a[1]++;X(b,a[1],114);break;default:d=1}switch(d){case
+1:X(b,a[1],92);a[1]++;X(b,a[1],48+(c/cE|0)|0);a[1]++;X(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;X(b,a[1],48+(c%10|0)|0);break;case
+2:X(b,a[1],92);a[1]++;X(b,a[1],c);break;case
+3:X(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-g7(g,b){var
-c=aS(b);if(0===c)return b;var
+g9(g,b){var
+c=aT(b);if(0===c)return b;var
 d=ad(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){W(d,a,f(g,dy(b,a)));var
+a=h;for(;;){X(d,a,f(g,dz(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mD(a){return g7(mf,a)}function
+mD(a){return g9(mf,a)}function
 eQ(a){return b5(a)}function
-aU(a){return cP(a)}function
-g8(b,a){return aU(bT(b,a))}function
+aV(a){return cO(a)}function
+g_(b,a){return aV(bS(b,a))}function
 mE(a,b){return b<=a?a:af(mF)}function
 mG(f,e,d){var
 b=f,a=d;for(;;){if(a){var
@@ -1177,27 +1177,27 @@ g=a[2],b=mE((y(c)+e|0)+b|0,b),a=g;continue}return y(c)+b|0}return b}}function
 mH(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];a6(a,0,b,d,y(a));a6(g,0,b,d+y(a)|0,e);var
-d=(d+y(a)|0)+e|0,c=i;continue}a6(a,0,b,d,y(a));return b}return b}}function
+i=c[2];a8(a,0,b,d,y(a));a8(g,0,b,d+y(a)|0,e);var
+d=(d+y(a)|0)+e|0,c=i;continue}a8(a,0,b,d,y(a));return b}return b}}function
 mI(b,a){if(a){var
-c=y(b);return aU(mH(ad(mG(0,c,a)),0,b,c,a))}return mJ}function
-mK(b,a){return aU(g7(b,eQ(a)))}function
+c=y(b);return aV(mH(ad(mG(0,c,a)),0,b,c,a))}return mJ}function
+mK(b,a){return aV(g9(b,eQ(a)))}function
 mL(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dF(b,a)+k8|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aU(mC(eQ(b)));var
+c=dG(b,a)+k7|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aV(mC(eQ(b)));var
 a=a+1|0;continue}}(a,y(a),0)}function
 mM(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bp;if(dF(e,a)===b)return a;var
+a=c;for(;;){if(d<=a)throw bp;if(dG(e,a)===b)return a;var
 a=a+1|0;continue}}function
 mN(b,a,d){var
 c=y(b);if(0<=a&&!(c<a))try{mM(b,c,a,d);var
-e=1;return e}catch(a){a=a8(a);if(a===bp)return 0;throw a}return af(mO)}function
+e=1;return e}catch(a){a=a_(a);if(a===bp)return 0;throw a}return af(mO)}function
 mP(b,a){return mN(b,0,a)}function
-mQ(a){return aU(mD(eQ(a)))}function
+mQ(a){return aV(mD(eQ(a)))}function
 mR(a){return 1-(typeof
 a==="number"?1:0)}function
-a1(b,c){if(0===b)return[0];if(0<=b){var
+aO(b,c){if(0===b)return[0];if(0<=b){var
 d=r(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
@@ -1207,12 +1207,12 @@ c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bt(a){var
-b=a.length-1;return 0===b?[0]:gs(a,0,b)}function
+bs(a){var
+b=a.length-1;return 0===b?[0]:gu(a,0,b)}function
 eR(b,a){var
-c=b.length-1;return 0===c?bt(a):0===a.length-1?gs(b,0,c):xr(b,a)}function
-eS(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gs(c,b,a);return af(mU)}function
-g9(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xs(c,b,a,d);return af(mV)}function
+c=b.length-1;return 0===c?bs(a):0===a.length-1?gu(b,0,c):xs(b,a)}function
+g$(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gu(c,b,a);return af(mU)}function
+ha(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xt(c,b,a,d);return af(mV)}function
 cX(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
@@ -1224,7 +1224,7 @@ e=r(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-g_(e,d,c){var
+hb(e,d,c){var
 b=d.length-1;if(b!==c.length-1)return af(mW);if(0===b)return[0];var
 f=r(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
@@ -1241,13 +1241,13 @@ e=r(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-ba(c){return function(e,d){var
+bc(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
 mX(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-U(a){if(a){var
+N(a){if(a){var
 b=a[2],d=a[1],c=r(mX(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
@@ -1257,7 +1257,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-g$(c,b){var
+hc(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1265,39 +1265,39 @@ cY(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-eT=[S,mZ,bR(0)];function
-mY(b){if(gw(b,[0]))return[0,[0],[0]];var
+eS=[T,mZ,bQ(0)];function
+mY(b){if(gy(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-ha(e,a){function
+hd(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eT,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eS,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=a8(b);if(b[1]===eT){var
+g=l(f,b,d);return g}catch(b){b=a_(b);if(b[1]===eS){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=a8(a);if(a[1]===eT)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=a_(a);if(a[1]===eS)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,N,m0]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,O,m0]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1311,85 +1311,85 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cb(a){return a!=a?1:0}function
-a2(b,a){if(!(b<a)){var
-c=0;if(eC(a)||!eC(b))c=1;if(c)return cb(b)?b:a}return cb(a)?a:b}function
+ca(a){return a!=a?1:0}function
+a3(b,a){if(!(b<a)){var
+c=0;if(eC(a)||!eC(b))c=1;if(c)return ca(b)?b:a}return ca(a)?a:b}function
 v(b,a){if(!(b<a)){var
-c=0;if(eC(a)||!eC(b))c=1;if(c)return cb(a)?a:b}return cb(b)?b:a}function
+c=0;if(eC(a)||!eC(b))c=1;if(c)return ca(a)?a:b}return ca(b)?b:a}function
 cZ(a){return[0,0,0]}function
 c0(a){a[1]=0;a[2]=0;return 0}function
-cc(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cd(a){var
+cb(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cc(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-ce(b){var
+cd(b){var
 a=b[1];return a?[0,a[1]]:0}function
 m1(b,a){return bE(b,a[1])}var
-m3=[S,m2,bR(0)];function
+m3=[T,m2,bQ(0)];function
 m4(a){return[0,0,0,0]}function
-eU(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-hb(d,a){var
+eT(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+he(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 m5(b){var
 a=b[2];return a?[0,a[1]]:0}function
 m6(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eU(a);return c}throw m3}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eT(a);return c}throw m3}function
 m7(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eU(a);return[0,c]}return 0}var
-m9=[S,m8,bR(0)];function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eT(a);return[0,c]}return 0}var
+m9=[T,m8,bQ(0)];function
 m_(a){throw m9}function
-eV(a){var
+eU(a){var
 c=a[1];a[1]=m_;try{var
-b=f(c,0);ya(a,b);return b}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
-eW(a){var
+b=f(c,0);yb(a,b);return b}catch(b){b=a_(b);a[1]=function(a){throw b};throw b}}function
+eV(a){var
 b=1<=a?a:1,c=cV<b?cV:b,d=ad(c);return[0,d,0,c,d]}function
-eX(a){return g5(a[1],0,a[2])}function
+eW(a){return g7(a[1],0,a[2])}function
 m$(a){return a[2]}function
 na(a){a[2]=0;return 0}function
-eY(a,c){var
+eX(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cV<b[1])if((d+c|0)<=cV)b[1]=cV;else
 eI(nd);var
-e=ad(b[1]);g6(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,nb]}throw[0,N,nc]}}function
-hc(a,c){var
-b=a[2];if(a[3]<=b)eY(a,1);W(a[1],b,c);a[2]=b+1|0;return 0}function
+e=ad(b[1]);g8(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,O,nb]}throw[0,O,nc]}}function
+hf(a,c){var
+b=a[2];if(a[3]<=b)eX(a,1);X(a[1],b,c);a[2]=b+1|0;return 0}function
 ne(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
 h=b<0?1:0,f=h||((y(d)-b|0)<c?1:0);if(f)af(nf);var
-g=a[2]+b|0;if(a[3]<g)eY(a,b);a6(d,c,a[1],a[2],b);a[2]=g;return 0}function
+g=a[2]+b|0;if(a[3]<g)eX(a,b);a8(d,c,a[1],a[2],b);a[2]=g;return 0}function
 c1(a,c){var
-b=y(c),d=a[2]+b|0;if(a[3]<d)eY(a,b);a6(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eZ(a){return 5===a[2]?12:-6}function
-hd(a){return[0,0,ad(a)]}function
-he(a,g){var
-b=aS(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ad(g3(b*2|0,c));g6(a[2],0,e,0,b);a[2]=e;var
+b=y(c),d=a[2]+b|0;if(a[3]<d)eX(a,b);a8(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eY(a){return 5===a[2]?12:-6}function
+hg(a){return[0,0,ad(a)]}function
+hh(a,g){var
+b=aT(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ad(g5(b*2|0,c));g8(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cf(a,b){he(a,1);cK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ce(a,b){hh(a,1);cJ(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 am(a,c){var
-b=y(c);he(a,b);bs(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hf(a){return g5(a[2],0,a[1])}function
+b=y(c);hh(a,b);br(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hi(a){return g7(a[2],0,a[1])}function
 ng(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return kX;case
+0:return kW;case
 1:return 101;case
 2:return 69;case
-3:return kk;case
+3:return kj;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
 nh(a,b){switch(b[1]){case
 0:break;case
-1:cf(a,43);break;default:cf(a,32)}return 8<=b[2]?cf(a,35):0}function
-hg(a){if(typeof
+1:ce(a,43);break;default:ce(a,32)}return 8<=b[2]?ce(a,35):0}function
+hj(a){if(typeof
 a==="number")switch(a){case
 0:return ni;case
 1:return nj;case
@@ -1399,8 +1399,8 @@ a==="number")switch(a){case
 5:return nn;default:return no}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aN(np,g8(1,a[1]))}}function
-e0(b,c){var
+1:return a[1];default:return aN(np,g_(1,a[1]))}}function
+eZ(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -1429,10 +1429,10 @@ a=j;continue;case
 k=a[1];am(b,nx);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];am(b,ny);e0(b,m);am(b,nz);var
+l=a[2],m=a[1];am(b,ny);eZ(b,m);am(b,nz);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];am(b,nA);e0(b,o);am(b,nB);var
+n=a[3],o=a[1];am(b,nA);eZ(b,o);am(b,nB);var
 a=n;continue;case
 10:var
 p=a[1];am(b,nC);var
@@ -1511,7 +1511,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,N,nH]}else
+9:a=6;break;default:throw[0,O,nH]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1617,7 +1617,7 @@ D=b[1],E=ag(B,b[2]);return[8,ag(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,N,nQ];break;case
+14:a=4;break;default:m=1}if(m)throw[0,O,nQ];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1629,23 +1629,23 @@ I=b[3],J=b[2],K=b[1],s=an(ag(aa(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ag(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,N,nR];break;case
+14:a=4;break;default:n=1}if(n)throw[0,O,nR];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ag(M,b[1])];throw[0,N,nS];case
+b!=="number"&&10===b[0])return[10,ag(M,b[1])];throw[0,O,nS];case
 11:var
-o=0,O=c[1];if(typeof
+o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ag(O,b[1])];default:o=1}if(o)throw[0,N,nT];break;case
+11:return[11,ag(N,b[1])];default:o=1}if(o)throw[0,O,nT];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ag(P,b[1])];default:p=1}if(p)throw[0,N,nU];break;case
+12:return[12,ag(P,b[1])];default:p=1}if(p)throw[0,O,nU];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1653,7 +1653,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ag(Q,b[1])];default:q=1}if(q)throw[0,N,nV];break;default:var
+13:return[13,ag(Q,b[1])];default:q=1}if(q)throw[0,O,nV];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1661,25 +1661,25 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ag(R,b[1])];default:r=1}if(r)throw[0,N,nW]}switch(a){case
-0:throw[0,N,nK];case
-1:throw[0,N,nL];case
-2:throw[0,N,nM];case
-3:throw[0,N,nN];case
-4:throw[0,N,nO];case
-5:throw[0,N,nI];case
-6:throw[0,N,nJ];default:throw[0,N,nP]}}var
-aj=[S,nX,bR(0)];function
-dM(b,a){if(typeof
+14:return[14,ag(R,b[1])];default:r=1}if(r)throw[0,O,nW]}switch(a){case
+0:throw[0,O,nK];case
+1:throw[0,O,nL];case
+2:throw[0,O,nM];case
+3:throw[0,O,nN];case
+4:throw[0,O,nO];case
+5:throw[0,O,nI];case
+6:throw[0,O,nJ];default:throw[0,O,nP]}}var
+aj=[T,nX,bQ(0)];function
+dN(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aj}}function
 c2(e,b,d){var
-a=dM(e,d);if(typeof
+a=dN(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aj}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 az(b,c,a){if(typeof
-b==="number")return[0,0,I(c,a)];else
+b==="number")return[0,0,J(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1707,14 +1707,14 @@ a!=="number"&&7===a[0]){var
 n=az(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dE([0,b[1]],[0,o]))throw aj;var
+o=a[1],w=a[2],x=b[2];if(dF([0,b[1]],[0,o]))throw aj;var
 p=az(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,R(e)];if(dE([0,R(B)],C))throw aj;var
-D=[0,R(d)];if(dE([0,R(A)],D))throw aj;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,S(e)];if(dF([0,S(B)],C))throw aj;var
+D=[0,S(d)];if(dF([0,S(A)],D))throw aj;var
 q=an(ag(aa(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=az(R(z),c,y),F=r[2];return[0,[9,e,d,aa(r[1])],F]}break;case
+r=az(S(z),c,y),F=r[2];return[0,[9,e,d,aa(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=az(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1727,90 +1727,90 @@ u=az(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
 v=az(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aj}function
-I(a,b){if(typeof
+J(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=I(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=I(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-Q=a[2],r=dM(a[1],b),c=r[2],S=r[1];if(typeof
+Q=a[2],r=dN(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=I(Q,c[1]);return[0,[2,S,s[1]],s[2]]}throw aj;case
+s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw aj;case
 3:var
-T=a[2],t=dM(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dN(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=I(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aj;case
+u=J(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aj;case
 4:var
 V=a[4],W=a[1],e=c2(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=I(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aj;case
+Y=e[2],v=J(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aj;case
 5:var
 Z=a[4],_=a[1],g=c2(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=I(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw aj;case
+aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw aj;case
 6:var
 ab=a[4],ac=a[1],i=c2(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=I(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw aj;case
+ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw aj;case
 7:var
 af=a[4],ag=a[1],k=c2(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=I(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw aj;case
+ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw aj;case
 8:var
 ak=a[4],al=a[1],m=c2(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=I(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aj;case
+an=m[2],z=J(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aj;case
 9:var
-ao=a[2],A=dM(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dN(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=I(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aj;case
+B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aj;case
 10:var
-C=I(a[1],b);return[0,[10,C[1]],C[2]];case
+C=J(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],D=I(a[2],b);return[0,[11,aq,D[1]],D[2]];case
+aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-ar=a[1],E=I(a[2],b);return[0,[12,ar,E[1]],E[2]];case
+ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dE([0,a[2]],[0,F]))throw aj;var
-G=I(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(dF([0,a[2]],[0,F]))throw aj;var
+G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,R(H)];if(dE([0,R(ax)],az))throw aj;var
-J=I(aw,R(av));return[0,[14,ay,H,J[1]],J[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,S(H)];if(dF([0,S(ax)],az))throw aj;var
+I=J(aw,S(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=I(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=J(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=I(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],M=I(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
 18:return nZ(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-N=I(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
+N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],O=I(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
+aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],P=I(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
+aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
 23:return n0(a[1],a[2],b)}throw aj}function
 nZ(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=I(d[1],b),k=e[1],f=I(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=I(g[1],b),m=h[1],i=I(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
 n0(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return aH(a,c,b);case
 1:return aH(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=I(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aj;default:return aH(a,c,b)}else
+d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aj;default:return aH(a,c,b)}else
 switch(a[0]){case
 0:return aH(a,c,b);case
 1:return aH(a,c,b);case
@@ -1825,39 +1825,39 @@ switch(a[0]){case
 g=a[1],e=az(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return aH(a,c,b);default:return aH(a,c,b)}}function
 aH(d,c,b){var
-a=I(c,b);return[0,[23,d,a[1]],a[2]]}function
+a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
 nY(c,b){var
-a=I(c,b);if(typeof
+a=J(c,b);if(typeof
 a[2]==="number")return a[1];throw aj}function
-n1(b,a){return nY(b,R(aa(a)))}function
+n1(b,a){return nY(b,S(aa(a)))}function
 aI(k,g,a){var
-b=y(a),h=0<=g?k:0,d=dI(g);if(d<=b)return a;var
-l=2===h?48:32,c=bT(d,l);switch(h){case
-0:bs(a,0,c,0,b);break;case
-1:bs(a,0,c,d-b|0,b);break;default:var
+b=y(a),h=0<=g?k:0,d=dJ(g);if(d<=b)return a;var
+l=2===h?48:32,c=bS(d,l);switch(h){case
+0:br(a,0,c,0,b);break;case
+1:br(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==Z(a,0)&&45!==Z(a,0)&&32!==Z(a,0)){e=1;i=1}if(!i){cK(c,0,Z(a,0));bs(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==Z(a,0)&&45!==Z(a,0)&&32!==Z(a,0)){e=1;i=1}if(!i){cJ(c,0,Z(a,0));br(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===Z(a,0)){var
-j=0;if(eo!==Z(a,1)&&88!==Z(a,1)){f=1;j=1}if(!j){cK(c,1,Z(a,1));bs(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bs(a,0,c,d-b|0,b)}}return aU(c)}function
-cg(k,b){var
-c=dI(k),a=y(b),d=Z(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kS>>>0))e=1}else
+j=0;if(eo!==Z(a,1)&&88!==Z(a,1)){f=1;j=1}if(!j){cJ(c,1,Z(a,1));br(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)br(a,0,c,d-b|0,b)}}return aV(c)}function
+cf(k,b){var
+c=dJ(k),a=y(b),d=Z(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kR>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(eo===Z(b,1)||88===Z(b,1))j=1;if(j){var
-h=bT(c+2|0,48);cK(h,1,Z(b,1));bs(b,2,h,(c-a|0)+4|0,a-2|0);return aU(h)}}e=1;f=1;break;case
+h=bS(c+2|0,48);cJ(h,1,Z(b,1));br(b,2,h,(c-a|0)+4|0,a-2|0);return aV(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bT(c+1|0,48);cK(g,0,d);bs(b,1,g,(c-a|0)+2|0,a-1|0);return aU(g)}}if(e&&a<c){var
-i=bT(c,48);bs(b,0,i,c-a|0,a);return aU(i)}return b}function
+g=bS(c+1|0,48);cJ(g,0,d);br(b,1,g,(c-a|0)+2|0,a-1|0);return aV(g)}}if(e&&a<c){var
+i=bS(c,48);br(b,0,i,c-a|0,a);return aV(i)}return b}function
 n2(d){var
-a=mL(d),b=y(a),c=bT(b+2|0,34);a6(a,0,c,1,b);return aU(c)}function
+a=mL(d),b=y(a),c=bS(b+2|0,34);a8(a,0,c,1,b);return aV(c)}function
 n3(a){switch(a){case
 1:return n5;case
 2:return n6;case
@@ -1918,29 +1918,29 @@ oH(a){switch(a){case
 13:return oI;case
 3:case
 14:return oL;default:return oU}}function
-hh(b,c){var
-d=dI(c),e=ng(oV,b),a=hd(16);cf(a,37);nh(a,b);cf(a,46);am(a,g4(d));cf(a,e);return hf(a)}function
-dN(m,a){if(13<=m){var
+hk(b,c){var
+d=dJ(c),e=ng(oV,b),a=hg(16);ce(a,37);nh(a,b);ce(a,46);am(a,g6(d));ce(a,e);return hi(a)}function
+dO(m,a){if(13<=m){var
 g=[0,0],h=y(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dF(a,c)+ko>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dG(a,c)+kn>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ad(y(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=y(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ad(y(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cJ(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=y(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dF(a,b);if(9<f+ko>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dG(a,b);if(9<f+kn>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aU(j)}return a}function
-oW(a,b){return dN(a,ew(n3(a),b))}function
-oX(a,b){return dN(a,ew(ot(a),b))}function
-oY(a,b){return dN(a,ew(oH(a),b))}function
-oZ(a,b){return dN(a,xQ(of(a),b))}function
-bu(b,c,a){function
+b=p;continue}break}}return aV(j)}return a}function
+oW(a,b){return dO(a,ew(n3(a),b))}function
+oX(a,b){return dO(a,ew(ot(a),b))}function
+oY(a,b){return dO(a,ew(oH(a),b))}function
+oZ(a,b){return dO(a,xR(of(a),b))}function
+bt(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return xM(a,c,d)}function
+d=32}return xN(a,c,d)}function
 f(a){var
 e=y(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
@@ -1948,16 +1948,16 @@ c=Z(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aN(a,o0)}function
 e(c){var
-b=xz(a);return 3===b?a<0.?o1:o2:4<=b?o3:c}switch(b[2]){case
-5:return e(f(gz(hh(b,c),a)));case
+b=xA(a);return 3===b?a<0.?o1:o2:4<=b?o3:c}switch(b[2]){case
+5:return e(f(gB(hk(b,c),a)));case
 6:return d(0);case
 7:return mQ(d(0));case
-8:return e(d(0));default:return gz(hh(b,c),a)}}function
+8:return e(d(0));default:return gB(hk(b,c),a)}}function
 o4(d){var
-a=l_(d),b=y(a),c=bT(b+2|0,39);a6(a,0,c,1,b);return aU(c)}function
+a=l_(d),b=y(a),c=bS(b+2|0,39);a8(a,0,c,1,b);return aV(c)}function
 o5(b){var
-a=hd(16);e0(a,b);return hf(a)}function
-dt(d,o,m,l){var
+a=hg(16);eZ(a,b);return hi(a)}function
+du(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
@@ -1966,14 +1966,14 @@ p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
 q=a[1];return function(a){return C(c,[4,b,o4(a)],q)};case
 2:var
-r=a[2],s=a[1];return e1(c,b,r,s,function(a){return a});case
-3:return e1(c,b,a[2],a[1],n2);case
-4:return dO(c,b,a[4],a[2],a[3],oW,a[1]);case
-5:return dO(c,b,a[4],a[2],a[3],oX,a[1]);case
-6:return dO(c,b,a[4],a[2],a[3],oY,a[1]);case
-7:return dO(c,b,a[4],a[2],a[3],oZ,a[1]);case
+r=a[2],s=a[1];return e0(c,b,r,s,function(a){return a});case
+3:return e0(c,b,a[2],a[1],n2);case
+4:return dP(c,b,a[4],a[2],a[3],oW,a[1]);case
+5:return dP(c,b,a[4],a[2],a[3],oX,a[1]);case
+6:return dP(c,b,a[4],a[2],a[3],oY,a[1]);case
+7:return dP(c,b,a[4],a[2],a[3],oZ,a[1]);case
 8:return o6(c,b,a[4],a[2],a[3],a[1]);case
-9:return e1(c,b,a[2],a[1],lR);case
+9:return e0(c,b,a[2],a[1],lR);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1994,7 +1994,7 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,N,o8];case
+19:throw[0,O,o8];case
 20:var
 G=a[3],H=[8,b,o9];return function(a){return C(c,H,G)};case
 21:var
@@ -2002,115 +2002,115 @@ I=a[2];return function(a){return C(c,[4,b,ew(o_,a)],I)};case
 22:var
 J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?kc(d+1|0,c,b,h,g):ai(kc,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?f2(d+1|0,c,b,i,j,k):ai(f2,[0,c,b,i,j,k])}}function
-kc(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?kb(d+1|0,c,b,h,g):ai(kb,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?f4(d+1|0,c,b,i,j,k):ai(f4,[0,c,b,i,j,k])}}function
+kb(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-1:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-2:throw[0,N,o$];default:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a])}else
+0:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+2:throw[0,O,o$];default:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-1:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-2:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-3:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-4:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-5:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-6:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-7:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
-8:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);case
+0:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+2:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+3:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+4:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+5:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+6:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+7:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+8:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?f3(d+1|0,c,b,f,a):ai(f3,[0,c,b,f,a]);case
-10:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a]);default:return d<50?H(d+1|0,c,b,a):ai(H,[0,c,b,a])}}function
-f3(e,d,c,a,b){if(typeof
-a==="number")return e<50?H(e+1|0,d,c,b):ai(H,[0,d,c,b]);else
+f=e[2];return d<50?f5(d+1|0,c,b,f,a):ai(f5,[0,c,b,f,a]);case
+10:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a])}}function
+f5(e,d,c,a,b){if(typeof
+a==="number")return e<50?I(e+1|0,d,c,b):ai(I,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aO(d,c,f,b)};case
+f=a[1];return function(a){return aP(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aO(d,c,g,b)};case
+g=a[1];return function(a){return aP(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aO(d,c,h,b)};case
+h=a[1];return function(a){return aP(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aO(d,c,i,b)};case
+i=a[1];return function(a){return aP(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aO(d,c,j,b)};case
+j=a[1];return function(a){return aP(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aO(d,c,k,b)};case
+k=a[1];return function(a){return aP(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aO(d,c,l,b)};case
+l=a[1];return function(a){return aP(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aO(d,c,m,b)};case
+m=a[1];return function(a){return aP(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aO(d,c,n,b)};case
+n=a[2];return function(a){return aP(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ag(aa(a[1]),p);return function(a){return aO(d,c,au(q,o),b)};case
+o=a[3],p=a[2],q=ag(aa(a[1]),p);return function(a){return aP(d,c,au(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aO(d,c,r,b)};case
+r=a[1];return function(e,a){return aP(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aO(d,c,s,b)};case
+s=a[1];return function(a){return aP(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aO(d,c,t,b)};case
-13:throw[0,N,pa];default:throw[0,N,pb]}}function
-H(d,b,e,a){var
-c=[8,e,pc];return d<50?dt(d+1|0,b,c,a):ai(dt,[0,b,c,a])}function
-f2(h,b,e,a,d,c){if(d){var
+t=a[1];return function(a){return aP(d,c,t,b)};case
+13:throw[0,O,pa];default:throw[0,O,pb]}}function
+I(d,b,e,a){var
+c=[8,e,pc];return d<50?du(d+1|0,b,c,a):ai(du,[0,b,c,a])}function
+f4(h,b,e,a,d,c){if(d){var
 i=d[1];return function(d){return o7(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?dt(h+1|0,b,g,a):ai(dt,[0,b,g,a])}function
-C(a,b,c){return gL(dt(0,a,b,c))}function
-aO(a,b,c,d){return gL(f3(0,a,b,c,d))}function
-o7(a,b,c,d,e){return gL(f2(0,a,b,c,d,e))}function
-e1(e,d,c,a,b){if(typeof
+g=[4,e,c];return h<50?du(h+1|0,b,g,a):ai(du,[0,b,g,a])}function
+C(a,b,c){return gN(du(0,a,b,c))}function
+aP(a,b,c,d){return gN(f5(0,a,b,c,d))}function
+o7(a,b,c,d,e){return gN(f4(0,a,b,c,d,e))}function
+e0(e,d,c,a,b){if(typeof
 a==="number")return function(a){return C(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,g,f(b,a))],c)}}var
 i=a[1];return function(g,a){return C(e,[4,d,aI(i,g,f(b,a))],c)}}}function
-dO(f,e,d,g,c,b,a){if(typeof
+dP(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,cg(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,cg(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,cf(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,cf(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,cg(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aI(i,h,cg(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,cf(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aI(i,h,cf(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,cg(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,cg(m,n(b,a,c)))],d)}}}function
+c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,cf(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,cf(m,n(b,a,c)))],d)}}}function
 o6(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,bu(a,f,b)],c)}:function(b){return C(e,[4,d,bu(a,eZ(a),b)],c)};var
-j=b[1];return function(b){return C(e,[4,d,bu(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return C(e,[4,d,bt(a,f,b)],c)}:function(b){return C(e,[4,d,bt(a,eY(a),b)],c)};var
+j=b[1];return function(b){return C(e,[4,d,bt(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bu(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bu(a,eZ(a),b))],c)};var
-k=b[1];return function(b){return C(e,[4,d,aI(h,g,bu(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bt(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bt(a,eY(a),b))],c)};var
+k=b[1];return function(b){return C(e,[4,d,aI(h,g,bt(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bu(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bu(a,eZ(a),b))],c)};var
-l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bu(a,l,b))],c)}}}function
-bv(b,e){var
+b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bt(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bt(a,eY(a),b))],c)};var
+l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bt(a,l,b))],c)}}}function
+bu(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=hg(a[2]);bv(b,g);return cT(b,h);case
+g=a[1],h=hj(a[2]);bu(b,g);return cT(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bv(b,d);cT(b,pd);var
+i=c[1];bu(b,d);cT(b,pd);var
 a=i;continue}var
-j=c[1];bv(b,d);cT(b,pe);var
+j=c[1];bu(b,d);cT(b,pe);var
 a=j;continue;case
 6:var
-m=a[2];bv(b,a[1]);return f(m,b);case
-7:bv(b,a[1]);return dJ(b);case
+m=a[2];bu(b,a[1]);return f(m,b);case
+7:bu(b,a[1]);return dK(b);case
 8:var
-n=a[2];bv(b,a[1]);return af(n);case
+n=a[2];bu(b,a[1]);return af(n);case
 2:case
 4:var
-k=a[2];bv(b,a[1]);return cT(b,k);default:var
-l=a[2];bv(b,a[1]);return l3(b,l)}}function
+k=a[2];bu(b,a[1]);return cT(b,k);default:var
+l=a[2];bu(b,a[1]);return l3(b,l)}}function
 bF(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=hg(a[2]);bF(b,g);return c1(b,h);case
+g=a[1],h=hj(a[2]);bF(b,g);return c1(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];bF(b,d);c1(b,pf);var
@@ -2126,101 +2126,101 @@ n=a[2];bF(b,a[1]);return af(n);case
 2:case
 4:var
 k=a[2];bF(b,a[1]);return c1(b,k);default:var
-l=a[2];bF(b,a[1]);return hc(b,l)}}function
+l=a[2];bF(b,a[1]);return hf(b,l)}}function
 ph(c,a,b){var
-d=b[1],e=0;return C(function(b){bv(a,b);return f(c,a)},e,d)}function
-e2(b,a){return ph(function(a){return 0},b,a)}function
-e3(a){return e2(a9,a)}function
+d=b[1],e=0;return C(function(b){bu(a,b);return f(c,a)},e,d)}function
+e1(b,a){return ph(function(a){return 0},b,a)}function
+e2(a){return e1(a$,a)}function
 pi(b,a){var
 c=a[1];return C(function(c){var
-a=eW(64);bF(a,c);return f(b,eX(a))},0,c)}function
+a=eV(64);bF(a,c);return f(b,eW(a))},0,c)}function
 ar(a){return pi(function(a){return a},a)}var
 pj=eG(0);function
-e5(c,b){var
+e4(c,b){var
 a=c[1+b];return mR(a)?b_(a)===eu?f(ar(pk),a):b_(a)===253?lW(a):pl:f(ar(pm),a)}function
-hi(b,a){if(b.length-1<=a)return pn;var
-c=hi(b,a+1|0),d=e5(b,a);return n(ar(po),d,c)}function
+hl(b,a){if(b.length-1<=a)return pn;var
+c=hl(b,a+1|0),d=e4(b,a);return n(ar(po),d,c)}function
 pp(a){var
 b=a.length-1;if(2<b>>>0){var
-c=hi(a,2),d=e5(a,1);return n(ar(pq),d,c)}switch(b){case
+c=hl(a,2),d=e4(a,1);return n(ar(pq),d,c)}switch(b){case
 0:return pr;case
 1:return ps;default:var
-e=e5(a,1);return f(ar(pt),e)}}function
+e=e4(a,1);return f(ar(pt),e)}}function
 pu(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
 a=g;continue}return 0}}return a(eH(pj))}function
-pv(a){if(a===dH)return pw;if(a===eJ)return px;if(a[1]===gR){var
-b=a[2],e=b[3],h=b[2],i=b[1];return f4(ar(e4),i,h,e,e+5|0,py)}if(a[1]===N){var
-c=a[2],f=c[3],j=c[2],k=c[1];return f4(ar(e4),k,j,f,f+6|0,pz)}if(a[1]===gT){var
-d=a[2],g=d[3],l=d[2],m=d[1];return f4(ar(e4),m,l,g,g+6|0,pA)}if(0===b_(a)){var
+pv(a){if(a===dI)return pw;if(a===eJ)return px;if(a[1]===gT){var
+b=a[2],e=b[3],h=b[2],i=b[1];return f6(ar(e3),i,h,e,e+5|0,py)}if(a[1]===O){var
+c=a[2],f=c[3],j=c[2],k=c[1];return f6(ar(e3),k,j,f,f+6|0,pz)}if(a[1]===gV){var
+d=a[2],g=d[3],l=d[2],m=d[1];return f6(ar(e3),m,l,g,g+6|0,pA)}if(0===b_(a)){var
 n=a[1][1];return aN(n,pp(a))}return a[1]}function
-dP(a){var
+dQ(a){var
 b=pu(a);return b?b[1]:pv(a)}function
 pB(a){var
-b=[0,xA(a)];return b}function
+b=[0,xB(a)];return b}function
 pC(b,a){function
 c(a){return a?0===b?pD:pE:0===b?pF:pG}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?pH:pJ,i=a[2],j=a[7],k=c(a[1]);return[0,xp(ar(pI),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+d=a[5],e=a[4],g=a[3],h=a[6]?pH:pJ,i=a[2],j=a[7],k=c(a[1]);return[0,xq(ar(pI),k,j,i,h,g,e,d)]}if(a[1])return 0;var
 l=c(0);return[0,f(ar(pK),l)]}function
 pL(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
 h=pC(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(e2(d,pM),j)}var
+j=h[1];f(e1(d,pM),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return e2(d,pN)}function
-e6(b,a){return pL(b,pB(a))}var
+a=k;continue}break}}return 0}return e1(d,pN)}function
+e5(b,a){return pL(b,pB(a))}var
 pP=pO.slice();function
 pQ(e,d){var
-g=dP(e);f(e3(pR),g);e6(a9,d);var
-a=x6(0);if(a<0){var
-b=dI(a);gU(c(pP,b)[1+b])}return dJ(a9)}var
+g=dQ(e);f(e2(pR),g);e5(a$,d);var
+a=x7(0);if(a<0){var
+b=dJ(a);gW(c(pP,b)[1+b])}return dK(a$)}var
 pS=[0];function
-hj(b){var
-a=xF(0);return a}function
+hm(b){var
+a=xG(0);return a}function
 pT(b,a){try{var
-c=a?pS:hj(0);try{eM(0)}catch(a){}try{var
-i=pQ(b,c),d=i}catch(a){a=a8(a);var
-e=hj(0),g=dP(b);f(e3(pV),g);e6(a9,c);var
-h=dP(a);f(e3(pW),h);e6(a9,e);var
-d=dJ(a9)}return d}catch(a){a=a8(a);if(a===dH)return gU(pU);throw a}}gK(b(kl),function(b,a){try{var
+c=a?pS:hm(0);try{eM(0)}catch(a){}try{var
+i=pQ(b,c),d=i}catch(a){a=a_(a);var
+e=hm(0),g=dQ(b);f(e2(pV),g);e5(a$,c);var
+h=dQ(a);f(e2(pW),h);e5(a$,e);var
+d=dK(a$)}return d}catch(a){a=a_(a);if(a===dI)return gW(pU);throw a}}gM(b(kk),function(b,a){try{var
 c=pT(b,a);return c}catch(a){return 0}});function
-pX(a){return x5(a,0,y(a))}function
+pX(a){return x6(a,0,y(a))}function
 pY(a){return[0,r(55,0),0]}function
 pZ(d,g){function
-l(b,a){return pX(aN(b,g4(a)))}function
+l(b,a){return pX(aN(b,g6(a)))}function
 m(a){var
 b=Z(a,3)<<24,c=Z(a,2)<<16,d=Z(a,1)<<8;return((Z(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,p0],j=54+g3(55,i)|0,n=0;if(!(j<0)){var
+f=[0,p0],j=54+g5(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=x_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kv;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=x$(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ku;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
 p1(b){var
 a=pY(0);pZ(a,b);return a}function
-p2(a){return p1(yk(0))}function
+p2(a){return p1(yl(0))}function
 p3(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kv,g=a[2];c(a[1],g)[1+g]=f;return f}function
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ku,g=a[2];c(a[1],g)[1+g]=f;return f}function
 p4(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-xn=lC(xm),hl=xn}catch(a){a=a8(a);if(a!==bp)throw a;try{var
-xl=lC(xk),hk=xl}catch(a){a=a8(a);if(a!==bp)throw a;var
-hk=p5}var
-hl=hk}var
-p6=mP(hl,82),dQ=[cD,function(a){return p2(0)}];function
+xo=lB(xn),ho=xo}catch(a){a=a_(a);if(a!==bp)throw a;try{var
+xm=lB(xl),hn=xm}catch(a){a=a_(a);if(a!==bp)throw a;var
+hn=p5}var
+ho=hn}var
+p6=mP(ho,82),dR=[cC,function(a){return p2(0)}];function
 p7(c,b){var
 a=c;for(;;){if(b<=a)return a;if(eN<(a*2|0))return a;var
 a=a*2|0;continue}}function
-hm(a,e){var
+hp(a,e){var
 f=a?a[1]:p6,b=p7(16,e);if(f)var
-c=b_(dQ),g=cz===c?dQ[1]:cD===c?eV(dQ):dQ,d=p3(g);else
+c=b_(dR),g=cy===c?dR[1]:cC===c?eU(dR):dR,d=p3(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
 p8(n,d,g,h){var
@@ -2242,20 +2242,20 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-hn(g,a){var
+hq(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<eN?1:0;if(d){var
 e=r(c,0),h=1-p4(a);a[2]=e;return p8(f(g,a),h,b,e)}return d}function
-p9(c,b,a){return lt(c,b,0,a)}function
-bU(a,b){return 4<=a.length-1?lt(10,cF,a[3],b)&(a[2].length-1-1|0):af(p_)}function
+p9(c,b,a){return ls(c,b,0,a)}function
+bT(a,b){return 4<=a.length-1?ls(10,cE,a[3],b)&(a[2].length-1-1|0):af(p_)}function
 p$(a,d,f){var
-b=bU(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hn(bU,a):e}function
+b=bT(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hq(bT,a):e}function
 qa(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aC(c,a[1]))return d;var
 a=e;continue}throw bp}}function
 qb(f,a){var
-g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+g=bT(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aC(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aC(a,d[1]))return i;if(e){var
 j=e[2],k=e[3];return 0===aC(a,e[1])?j:qa(a,k)}throw bp}throw bp}throw bp}function
@@ -2264,7 +2264,7 @@ a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aC(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
 qd(f,a){var
-g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+g=bT(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aC(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aC(a,d[1]))return[0,i];if(e){var
 j=e[2],k=e[3];return 0===aC(a,e[1])?[0,j]:qc(a,k)}return 0}return 0}return 0}function
@@ -2273,39 +2273,39 @@ d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aC(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bU(a,b);return d(c(a[2],e)[1+e])}function
+e=bT(a,b);return d(c(a[2],e)[1+e])}function
 qf(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aC(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-ho(a,d,e){var
-b=bU(a,d),f=c(a[2],b)[1+b],g=qf(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hn(bU,a);var
+hr(a,d,e){var
+b=bT(a,d),f=c(a[2],b)[1+b],g=qf(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hq(bT,a);var
 i=h}else
 var
 i=g;return i}function
 bG(a){return a}var
-hp=0,hq=-1;function
-hr(a){return 0<=a?1:0}var
-hs=[S,qg,bR(0)];function
-dR(a,b){a[13]=a[13]+b[3]|0;return hb(b,a[28])}function
-qh(a){a[12]=1;a[13]=1;return eU(a[28])}var
-ht=1000000010;function
-e7(b,a){return bh(b[17],a,0,y(a))}function
-dS(a){return f(a[19],0)}function
+hs=0,ht=-1;function
+hu(a){return 0<=a?1:0}var
+hv=[T,qg,bQ(0)];function
+dS(a,b){a[13]=a[13]+b[3]|0;return he(b,a[28])}function
+qh(a){a[12]=1;a[13]=1;return eT(a[28])}var
+hw=1000000010;function
+e6(b,a){return bA(b[17],a,0,y(a))}function
+dT(a){return f(a[19],0)}function
 qi(b,a){return f(b[20],a)}function
 qj(b,a){return f(b[21],a)}function
-hu(a,c,b){a[9]=a[9]-c|0;e7(a,b);a[11]=0;return 0}function
-dT(c,a){var
-b=D(a,qk);return b?hu(c,y(a),a):b}function
-bV(a,b,c){var
-d=b[3],e=b[2];dT(a,b[1]);dS(a);a[11]=1;a[10]=mw(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qj(a,a[10]);return dT(a,d)}function
-hv(b,a){return bV(b,ql,a)}function
-ch(a,b){var
-c=b[2],d=b[3];dT(a,b[1]);a[9]=a[9]-c|0;qi(a,c);return dT(a,d)}function
+hx(a,c,b){a[9]=a[9]-c|0;e6(a,b);a[11]=0;return 0}function
+dU(c,a){var
+b=D(a,qk);return b?hx(c,y(a),a):b}function
+bU(a,b,c){var
+d=b[3],e=b[2];dU(a,b[1]);dT(a);a[11]=1;a[10]=mw(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qj(a,a[10]);return dU(a,d)}function
+hy(b,a){return bU(b,ql,a)}function
+cg(a,b){var
+c=b[2],d=b[3];dU(a,b[1]);a[9]=a[9]-c|0;qi(a,c);return dU(a,d)}function
 qm(a){var
-b=ce(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hv(a,d):e}return dS(a)}function
+b=cd(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hy(a,d):e}return dT(a)}function
 qn(a){var
 b=m7(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
@@ -2313,28 +2313,28 @@ e=bG(d);a[9]=a[9]+e|0;return 0}return 0}function
 qo(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=ce(a[3]);if(j){var
+j=cd(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return x2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cd(a[2]);return 0;case
-2:cd(a[3]);return 0;case
+c=a[1],d=a[2];return x3(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cc(a[2]);return 0;case
+2:cc(a[3]);return 0;case
 3:var
-m=ce(a[2]);return m?hv(a,m[1][2]):dS(a);case
+m=cd(a[2]);return m?hy(a,m[1][2]):dT(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qn(a):n;default:var
-o=cd(a[5]);return o?e7(a,f(a[25],o[1])):0}else
+o=cc(a[5]);return o?e6(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hu(a,g,b[1]);case
+0:return hx(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],z=c[2],q=ce(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],z=c[2],q=cd(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return ch(a,e);case
-1:return bV(a,c,d);case
-2:return bV(a,c,d);case
-3:return a[9]<(g+y(p)|0)?bV(a,c,d):ch(a,e);case
-4:return a[11]?ch(a,e):a[9]<(g+y(p)|0)?bV(a,c,d):((a[6]-d|0)+z|0)<a[10]?bV(a,c,d):ch(a,e);default:return ch(a,e)}}return 0;case
+0:return cg(a,e);case
+1:return bU(a,c,d);case
+2:return bU(a,c,d);case
+3:return a[9]<(g+y(p)|0)?bU(a,c,d):cg(a,e);case
+4:return a[11]?cg(a,e):a[9]<(g+y(p)|0)?bU(a,c,d):((a[6]-d|0)+z|0)<a[10]?bU(a,c,d):cg(a,e);default:return cg(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=ce(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=cd(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2342,100 +2342,100 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?ch(a,[0,qq,v+B|0,qp]):bV(a,[0,qs,i+A|0,qr],a[6])}return 0;case
+v=i-h|0;return 0<=v?cg(a,[0,qq,v+B|0,qp]):bU(a,[0,qs,i+A|0,qr],a[6])}return 0;case
 3:var
 w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qm(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cc([0,G,F],a[2]);case
-4:return cc(b[1],a[3]);default:var
-x=b[1];e7(a,f(a[24],x));return cc(x,a[5])}}function
-hw(a){for(;;){var
+F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cb([0,G,F],a[2]);case
+4:return cb(b[1],a[3]);default:var
+x=b[1];e6(a,f(a[24],x));return cb(x,a[5])}}function
+hz(a){for(;;){var
 d=m5(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hr(c),e=i||(a[9]<=h?1:0);if(e){m6(a[28]);var
-j=hr(c)?bG(c):ht;qo(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qt(a,b){dR(a,b);return hw(a)}function
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hu(c),e=i||(a[9]<=h?1:0);if(e){m6(a[28]);var
+j=hu(c)?bG(c):hw;qo(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qt(a,b){dS(a,b);return hz(a)}function
 qu(c,a,b){return qt(c,[0,a,[0,b],bG(a)])}function
 qv(b,a){return qu(b,bG(y(a)),a)}function
-e8(a){c0(a);return cc([0,-1,[0,hq,qw,0]],a)}function
-e9(a,c){var
-d=ce(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return e8(a[1]);var
+e7(a){c0(a);return cb([0,-1,[0,ht,qw,0]],a)}function
+e8(a,c){var
+d=cd(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return e7(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bG(a[13]+f|0),cd(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bG(a[13]+f|0),cc(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bG(a[13]+f|0),cd(a[1]),0):c;return j}return 0}return 0}function
-qx(a,c,b){dR(a,b);if(c)e9(a,1);return cc([0,a[13],b],a[1])}function
+j=c?(b[1]=bG(a[13]+f|0),cc(a[1]),0):c;return j}return 0}return 0}function
+qx(a,c,b){dS(a,b);if(c)e8(a,1);return cb([0,a[13],b],a[1])}function
 qy(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qx(a,0,[0,bG(-a[13]|0),[3,d,c],0]);var
 b=a[14]===a[15]?1:0;return b?qv(a,a[16]):b}function
 qz(a){return qy(a,0,3)}function
 qA(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dR(a,[0,hp,1,0]);e9(a,1);e9(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dS(a,[0,hs,1,0]);e8(a,1);e8(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qB(a,e){if(a[23])dR(a,[0,hp,5,0]);var
+qB(a,e){if(a[23])dS(a,[0,hs,5,0]);var
 b=a[22];if(b){var
-c=cd(a[4]);if(c)return f(a[27],c[1]);var
+c=cc(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
 qC(a,b){return qB(a,0)}function
-qD(a){qh(a);e8(a[1]);c0(a[2]);c0(a[3]);c0(a[4]);c0(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qz(a)}function
+qD(a){qh(a);e7(a[1]);c0(a[2]);c0(a[3]);c0(a[4]);c0(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qz(a)}function
 qE(a){var
 b=a[4];return m1(function(b){return qC(a,0)},b)}function
-qF(a,b){qE(a);for(;;){if(1<a[14]){qA(a,0);continue}a[13]=ht;hw(a);if(b)dS(a);return qD(a)}}function
-hx(a,b){qF(a,0);return f(a[18],0)}function
-qG(a,b){return bh(a[17],qH,0,1)}var
-hy=g8(80,32);function
-hz(b,d){var
+qF(a,b){qE(a);for(;;){if(1<a[14]){qA(a,0);continue}a[13]=hw;hz(a);if(b)dT(a);return qD(a)}}function
+hA(a,b){qF(a,0);return f(a[18],0)}function
+qG(a,b){return bA(a[17],qH,0,1)}var
+hB=g_(80,32);function
+hC(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bh(b[17],hy,0,80);var
-a=a-80|0;continue}return bh(b[17],hy,0,a)}return c}}function
-qI(a){return a[1]===hs?aN(qK,aN(a[2],qJ)):qL}function
-qM(a){return a[1]===hs?aN(qO,aN(a[2],qN)):qP}function
+c=0<a?1:0;if(c){if(80<a){bA(b[17],hB,0,80);var
+a=a-80|0;continue}return bA(b[17],hB,0,a)}return c}}function
+qI(a){return a[1]===hv?aN(qK,aN(a[2],qJ)):qL}function
+qM(a){return a[1]===hv?aN(qO,aN(a[2],qN)):qP}function
 qQ(a){return 0}function
 qR(a){return 0}function
 qS(h,g,f,e,d){var
-b=m4(0),c=[0,hq,qT,0];hb(c,b);var
-a=cZ(0);e8(a);cc([0,1,c],a);var
+b=m4(0),c=[0,ht,qT,0];he(c,b);var
+a=cZ(0);e7(a);cb([0,1,c],a);var
 i=cZ(0),j=cZ(0),k=cZ(0);return[0,a,cZ(0),k,j,i,78,10,68,78,0,1,1,1,1,lN,qU,h,g,f,e,d,0,0,qI,qM,qQ,qR,b]}function
-hA(c,b){function
+hD(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=qS(c,b,function(a){return 0},e,d);a[19]=function(b){return qG(a,b)};a[20]=function(b){return hz(a,b)};a[21]=function(b){return hz(a,b)};return a}function
-hB(a){function
-b(b){return dJ(a)}return hA(function(b,c,d){return l0(a,b,c,d)},b)}function
+a=qS(c,b,function(a){return 0},e,d);a[19]=function(b){return qG(a,b)};a[20]=function(b){return hC(a,b)};a[21]=function(b){return hC(a,b)};return a}function
+hE(a){function
+b(b){return dK(a)}return hD(function(b,c,d){return l0(a,b,c,d)},b)}function
 qV(a){function
-b(a){return 0}return hA(function(b,c,d){return ne(a,b,c,d)},b)}var
-qW=f_,qX=function(a){return eW(qW)}(0),qY=hB(lY),qZ=hB(a9);qV(qX);l2(function(a){hx(qY,0);return hx(qZ,0)});function
+b(a){return 0}return hD(function(b,c,d){return ne(a,b,c,d)},b)}var
+qW=ga,qX=function(a){return eV(qW)}(0),qY=hE(lY),qZ=hE(a$);qV(qX);l2(function(a){hA(qY,0);return hA(qZ,0)});function
 q0(b,a){var
-c=b_(a)===S?a:a[1];return gK(b,c)}var
-hC=[S,q1,bR(0)];yw(0);q0(q2,hC);function
+c=b_(a)===T?a:a[1];return gM(b,c)}var
+hF=[T,q1,bQ(0)];yw(0);q0(q2,hF);function
 t(a){if(typeof
-a==="number"&&a!==gq)return-a|0;return yz(a)}function
+a==="number"&&a!==gs)return-a|0;return yz(a)}function
 j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lI(b,a)}return lI(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lH(b,a)}return lH(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
 c=a-b|0;return 0<=((a^b)&(c^a))?c:lL(a,b)}return lL(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!yy(b,a))return aT(b,a);return yx(b,a)}function
+a==="number"&&!yy(b,a))return aU(b,a);return yx(b,a)}function
 E(a){if(typeof
-a==="number"&&a!==gd)return a+1|0;return yF(a)}function
+a==="number"&&a!==gf)return a+1|0;return yF(a)}function
 q3(a){if(typeof
-a==="number"&&a!==gq)return a-1|0;return yB(a)}function
-e_(a){return typeof
-a==="number"?0<=a?a:a!==gq?-a|0:lH(a):lH(a)}function
+a==="number"&&a!==gs)return a-1|0;return yB(a)}function
+e9(a){return typeof
+a==="number"?0<=a?a:a!==gs?-a|0:lG(a):lG(a)}function
 V(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:lK(b,a)}return lK(b,a)}function
-bW(b,a){if(typeof
+bV(b,a){if(typeof
 b==="number"&&0<=a){var
 c=a<32?a:31;return b>>c}return yD(b,a)}function
 c3(a){return typeof
@@ -2446,119 +2446,107 @@ w(b,a){return 0<=aD(b,a)?b:a}function
 q4(b,a){return 0<aD(b,a)?1:0}function
 q5(b,a){return yA(b,a,0,y(a))}function
 c4(e,a){var
-d=yt(e,a),b=d[2],c=d[1];if(0<=ae(b))return[0,c,b];if(0<=ae(a)){var
+d=yu(e,a),b=d[2],c=d[1];if(0<=ae(b))return[0,c,b];if(0<=ae(a)){var
 f=j(b,a);return[0,q3(c),f]}var
 g=l(b,a);return[0,E(c),g]}function
 g(c,b){return a(c,b)}function
 q6(a){return yE(a)}function
 c5(a){return ae(a)}function
-J(b,a){return yu(b,a)}function
+G(b,a){return lI(b,a)}function
 o(b,a){return aD(b,a)<=0?1:0}function
 x(b,a){return aD(b,a)<0?1:0}function
 K(a){return a}function
-e$(a){try{var
-b=c3(a);return b}catch(a){a=a8(a);if(a===hC)return eI(q7);throw a}}function
-dU(a){return a?0:1}function
+e_(a){try{var
+b=c3(a);return b}catch(a){a=a_(a);if(a===hF)return eI(q7);throw a}}function
+dV(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 k(a){return a[2]}function
 F(a){var
 b=a?F(a[2])+1|0:a;return b}function
-bb(a,b){if(a){var
-c=bb(a[2],b);return[0,a[1],c]}return b}function
-hD(a){return aF(0,a-1|0)}function
-dV(b,a){return b+a|0}function
-hE(b,a){return aT(b,a)}function
-hF(b,a){return aF(0,b-a|0)}function
-hG(b,a){function
-c(b){return hG(b,a)+1|0}function
-d(b){return a}return 0===b?d(0):c(b-1|0)}function
+bd(a,b){if(a){var
+c=bd(a[2],b);return[0,a[1],c]}return b}function
+q8(a){return aF(0,a-1|0)}function
+dW(b,a){return b+a|0}function
+hG(b,a){return aU(b,a)}function
+e$(b,a){return aF(0,b-a|0)}function
 hH(b,a){function
-c(b){return hG(a,hH(b,a))}function
+c(b){return hH(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+hI(b,a){function
+c(b){return hH(a,hI(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 fa(b,a){return b<=a?1:0}function
-aA(b,a){return b<a?1:0}function
-hI(b,a){function
+aJ(b,a){return b<a?1:0}function
+fb(b,a){function
 c(b){function
-c(a){return hI(b,a)+1|0}function
+c(a){return fb(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 hJ(b,a){function
-c(a){return hH(b,hJ(b,a))}function
+c(a){return hI(b,hJ(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dW=function
-c(a,b){return c.fun(a,b)};yl(dW,function(b,a){function
+dX=function
+c(a,b){return c.fun(a,b)};ym(dX,function(b,a){function
 f(j){function
 d(a){return E(g(2,h))}function
 f(a){return g(2,E(a))}function
 i(a){return E(g(2,E(a)))}if(o(a,h))return d(0);var
-b=c4(a,K(2)),c=b[1];return J(b[2],e)?f(c):i(c)}function
+b=c4(a,K(2)),c=b[1];return G(b[2],e)?f(c):i(c)}function
 i(b){function
 f(a){return g(2,E(b))}function
 i(a){return E(g(2,j(b,a)))}function
-k(a){return g(2,n(dW,b,a))}if(o(a,h))return f(0);var
-c=c4(a,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)}function
+k(a){return g(2,n(dX,b,a))}if(o(a,h))return f(0);var
+c=c4(a,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)}function
 k(b){function
 f(a){return E(g(2,E(b)))}function
-i(a){return g(2,n(dW,b,a))}function
-j(a){return E(g(2,n(dW,b,a)))}if(o(a,h))return f(0);var
-c=c4(a,K(2)),d=c[1];return J(c[2],e)?i(d):j(d)}if(o(b,h))return f(0);var
-c=c4(b,K(2)),d=c[1];return J(c[2],e)?i(d):k(d)});function
+i(a){return g(2,n(dX,b,a))}function
+j(a){return E(g(2,n(dX,b,a)))}if(o(a,h))return f(0);var
+c=c4(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(o(b,h))return f(0);var
+c=c4(b,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)});function
 c6(a,b,c){function
 i(c){return f(a,b)}function
 j(c){return c6(a,c6(a,b,c),c)}function
 k(c){return f(a,c6(a,c6(a,b,c),c))}if(o(c,h))return i(0);var
-d=c4(c,K(2)),g=d[1];return J(d[2],e)?j(g):k(g)}function
-q8(b){function
+d=c4(c,K(2)),g=d[1];return G(d[2],e)?j(g):k(g)}function
+q9(b){function
 c(c){return a(b,c)}return function(a){return c6(c,h,a)}}function
-bw(c,a){function
+bv(c,a){function
 d(a){return e}function
-g(a){return f(q8(c),a)}function
+g(a){return f(q9(c),a)}function
 i(a){return h}var
 b=c5(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
-bx(a){return 0<=c5(a)?e$(a):0}function
+bw(a){return 0<=c5(a)?e_(a):0}function
 u(b,a){return 0===c5(a)?e:yv(b,a)}function
-bX(a){return 0<c5(a)?K(aZ(a)-1|0):e}function
-by(a){return 0<=c5(a)?q6(a):e}function
-aJ(b,c){var
-a=e$(c);return 0<=a?V(b,a):bW(b,-a|0)}function
-dX(b,c){var
-a=e$(c);return 0<=a?bW(b,a):V(b,-a|0)}function
-dY(b,a){return a?a[1]:b}function
-hK(a){var
+bW(a){return 0<c5(a)?K(a0(a)-1|0):e}function
+bx(a){return 0<=c5(a)?q6(a):e}function
+aK(b,c){var
+a=e_(c);return 0<=a?V(b,a):bV(b,-a|0)}function
+dY(b,c){var
+a=e_(c);return 0<=a?bV(b,a):V(b,-a|0)}function
+c7(b,a){return a?a[1]:b}function
+fc(a){var
 b=a?a[2]:a;return b}function
-X(c,a,b){function
-d(c){return a?X(c,a[2],b):b}function
+W(c,a,b){function
+d(c){return a?W(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
 bH(a,b){function
 c(b){return a?bH(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-q9(d,c){var
-a=d;for(;;){if(a){var
-b=a[2];if(b){var
-a=b;continue}return a[1]}return c}}function
-hL(a){if(a){var
-b=a[2];if(b)var
-e=hL(b),c=[0,a[1],e];else
-var
-c=b;var
-d=c}else
-var
-d=a;return d}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-hM(b,a){if(a){var
-c=hM(b,a[2]);return bb(f(b,a[1]),c)}return a}function
-c7(e,d,c){var
+hK(b,a){if(a){var
+c=hK(b,a[2]);return bd(f(b,a[1]),c)}return a}function
+c8(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-a3(c,b,a){if(a){var
-d=a3(c,b,a[2]);return n(c,a[1],d)}return b}function
-ci(e,d){var
+a4(c,b,a){if(a){var
+d=a4(c,b,a[2]);return n(c,a[1],d)}return b}function
+ch(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2569,9 +2557,9 @@ ao(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cj(b,e){var
+ci(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cj(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,ci(b,c)];var
 a=c;continue}return a}}function
 ap(b,a){if(b)if(a)var
 d=ap(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2579,152 +2567,155 @@ var
 c=a;else
 var
 c=b;return c}function
-c8(b,a){function
+c9(b,a){function
 c(c){if(a)var
-d=c8(c,a[2]),b=[0,a[1],d];else
+d=c9(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c9(b,a){function
-c(b){return a?c9(b,a[2]):a}function
+c_(b,a){function
+c(b){return a?c_(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bY(b,a){function
-c(a){return[0,b,bY(b+1|0,a)]}function
+bX(b,a){function
+c(a){return[0,b,bX(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bz(b,a){function
-c(a){return[0,b,bz(b,a)]}function
+by(b,a){function
+c(a){return[0,b,by(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-P(b,a){return t(u(t(b),a))}function
-a4(d,c,b){var
-e=P(a(d,c),b);return[0,u(a(d,c),b),e]}function
+q_(a,b){return G(W(fb(b,e$(F(a),1)),a,e),h)}function
+Q(b,a){return t(u(t(b),a))}function
+a5(d,c,b){var
+e=Q(a(d,c),b);return[0,u(a(d,c),b),e]}function
 dZ(b,a){var
 c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
-q_(a){var
+q$(a){var
 b=t(i(a));return[0,t(k(a)),b]}function
-hN(b,c){if(o(e,b)){var
+hL(b,c){if(o(e,b)){var
 d=a(b,k(c));return[0,a(b,i(c)),d]}var
 f=a(b,i(c));return[0,a(b,k(c)),f]}function
-ck(d,c,b){var
-e=k(b),f=P(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
-q$(b,c){var
-d=i(c),e=P(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
-hO(d,c,b){var
-e=P(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
+cj(d,c,b){var
+e=k(b),f=Q(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
+ra(b,c){var
+d=i(c),e=Q(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
+hM(d,c,b){var
+e=Q(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
 aq(c,b){if(c){if(b){var
 d=aq(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
 aw(a){if(a){var
 b=aw(a[2]);return j(a[1],b)}return e}function
-ra(b){var
+rb(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(e,a[1][1]);return 0}function
-hP(a){var
+hN(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=ra(a);if(d){var
+d=rb(a);if(d){var
 f=a[16];return ao(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hQ(b,c,e,d){function
+hO(b,c,e,d){function
 f(e){var
-f=ck(b,d,hQ(b,j(c,h),e,d));return dZ(a4(b,h,j(a(g(2,h),c),h)),f)}function
+f=cj(b,d,hO(b,j(c,h),e,d));return dZ(a5(b,h,j(a(g(2,h),c),h)),f)}function
 i(i){var
-d=j(a(g(2,h),c),h),e=a(g(2,g(2,g(2,h))),d),f=P(a(E(g(2,g(2,g(2,h)))),b),e);return[0,u(b,j(a(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-fb(a,f,d,c){var
-b=a4(a,d,c),i=ck(a,b,hQ(a,e,f,ck(a,b,b)));return hN(g(2,h),i)}function
-rb(d,c,b,a){if(o(a,b)){var
-e=j(b,a);return fb(d,c,l(b,a),e)}var
-f=j(a,b);return q_(fb(d,c,l(a,b),f))}function
-fc(b,d){var
-c=a(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),b),e=E(g(2,h));return hO(c,b,fb(c,hE(2,d),h,e))}function
-rc(d,c){var
-k=bX(c),b=l(bX(d),k),f=o(e,b)?d:aJ(d,t(b)),i=o(e,b)?aJ(c,b):c,m=a(E(g(2,g(2,h))),f);if(x(a(E(g(2,E(g(2,h)))),i),m))return j(b,h);var
+d=j(a(g(2,h),c),h),e=a(g(2,g(2,g(2,h))),d),f=Q(a(E(g(2,g(2,g(2,h)))),b),e);return[0,u(b,j(a(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+fd(a,f,d,c){var
+b=a5(a,d,c),i=cj(a,b,hO(a,e,f,cj(a,b,b)));return hL(g(2,h),i)}function
+rc(d,c,b,a){if(o(a,b)){var
+e=j(b,a);return fd(d,c,l(b,a),e)}var
+f=j(a,b);return q$(fd(d,c,l(a,b),f))}function
+fe(b,d){var
+c=a(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),b),e=E(g(2,h));return hM(c,b,fd(c,hG(2,d),h,e))}function
+rd(d,c){var
+k=bW(c),b=l(bW(d),k),f=o(e,b)?d:aK(d,t(b)),i=o(e,b)?aK(c,b):c,m=a(E(g(2,g(2,h))),f);if(x(a(E(g(2,E(g(2,h)))),i),m))return j(b,h);var
 n=a(E(g(2,g(2,h))),i);return x(a(E(g(2,E(g(2,h)))),f),n)?l(b,h):b}function
-rd(r,q,p,d,c){var
-b=rc(d,c),f=o(e,b)?d:aJ(d,t(b)),i=o(e,b)?aJ(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(f,a(g(2,h),i)):k,m=l?o(i,a(g(2,h),f)):l;if(m)var
-s=rb(r,q,f,i),n=[0,dZ(hN(b,p),s)];else
+re(r,q,p,d,c){var
+b=rd(d,c),f=o(e,b)?d:aK(d,t(b)),i=o(e,b)?aK(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(f,a(g(2,h),i)):k,m=l?o(i,a(g(2,h),f)):l;if(m)var
+s=rc(r,q,f,i),n=[0,dZ(hL(b,p),s)];else
 var
 n=m;return n}function
-hR(b,a){if(b)if(a)var
-d=hR(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+ff(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return q_(b,a)?[0,e,ff(b,a,d)]:ff(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+hP(b,a){if(b)if(a)var
+d=hP(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-re(b,a){var
-c=bz(0,b);return c7(function(b,a){return hR(a,b)},a,c)}function
+rf(b,a){var
+c=by(0,b);return c8(function(b,a){return hP(a,b)},a,c)}function
 bI(a){if(a){var
 b=a[1];if(b)var
 c=bI(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return rf}function
-hS(f,a,e){if(a)var
+d=b;return d}return rg}function
+hQ(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 d0(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=hS(a,c,e);if(i){var
+h=b[2],e=b[1],i=hQ(a,c,e);if(i){var
 m=d0(a,d,c,g,h);return[0,i[1],m]}var
-j=hS(a,g,e);if(j){var
+j=hQ(a,g,e);if(j){var
 n=d0(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,d0(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-rg(c,b,a){return d0(c,b,0,0,a)}function
-hT(b,a){return b?a?J(b[1],a[1]):a:a?0:1}function
-rh(b,a){var
-d=i(a),c=hT(i(b),d);if(c){var
-e=k(a);return hT(k(b),e)}return c}function
-aV(c){var
-b=by(c);return J(a(b,b),c)?b:j(b,h)}function
-ri(b,d,c){var
+rh(c,b,a){return d0(c,b,0,0,a)}function
+hR(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
+ri(b,a){var
+d=i(a),c=hR(i(b),d);if(c){var
+e=k(a);return hR(k(b),e)}return c}function
+aW(c){var
+b=bx(c);return G(a(b,b),c)?b:j(b,h)}function
+rj(b,d,c){var
 f=o(e,d),g=f?x(e,c):f;if(g)var
-i=aV(P(a(a(b,b),d),c)),h=[0,[0,by(u(a(a(b,b),d),c)),i]];else
+i=aW(Q(a(a(b,b),d),c)),h=[0,[0,bx(u(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-hU(p,o,n,m){var
+hS(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-k=b[2],h=b[1],l=c[2],g=c[1];if(J(g,e)){var
+k=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
 c=l,b=k;continue}var
 i=x(e,g)?h[3]:h[2];if(i){var
 q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fd(m,l){var
+fg(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-k=b[2],f=c[2],i=c[1];if(J(i,e)){var
+k=b[2],f=c[2],i=c[1];if(G(i,e)){var
 c=f,b=k;continue}var
-n=fd(f,k),o=aq(f,d[2]),p=a(g(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
-rj(i,b,d,c){if(x(e,b)){var
+n=fg(f,k),o=aq(f,d[2]),p=a(g(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
+rk(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
-f=J(b,e),g=f?J(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-rk(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=hU(d,k,a(b,i),m);if(c){var
-e=c[1],n=fd([0,b,d],[0,[0,g,f],j]);return rj(l,e[1],e[2],n)}return c}var
-rl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),rm=bw(g(2,h),rl);function
+f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+rl(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=hS(d,k,a(b,i),m);if(c){var
+e=c[1],n=fg([0,b,d],[0,[0,g,f],j]);return rk(l,e[1],e[2],n)}return c}var
+rm=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),rn=bv(g(2,h),rm);function
 ac(a){return a[8]}function
-d1(b,a){return X(a,b[9],0)}function
-fe(b){var
+d1(b,a){return W(a,b[9],0)}function
+fh(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-ff(f,d,c){var
+fi(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-c_(b){var
+da(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=ac(b);return a(ac(b),d)}}else
 if(2!==c[0]){var
 i=ac(b);return a(t(g(2,h)),i)}var
 e=ac(b),f=a(ac(b),e);return a(t(g(2,h)),f)}function
-hV(b){var
+hT(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-fg(b){var
+fj(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-rn(a){var
+ro(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2732,15 +2723,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aW(b){var
+aX(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return rm;return h}function
-hW(c,b){var
+a!=="number"&&2!==a[0])return rn;return h}function
+hU(c,b){var
 d=aq(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aW(c),f=a(a(aW(c),g),d),i=aV(f),j=by(f);return[0,d,aw(b),j,i]}return[0,d,aw(b),h,h]}function
-hX(a){var
-h=a[9],b=m(function(b){return hW(a,b)},h),f=hV(a);if(f)var
+g=aX(c),f=a(a(aX(c),g),d),i=aW(f),j=bx(f);return[0,d,aw(b),j,i]}return[0,d,aw(b),h,h]}function
+hV(a){var
+h=a[9],b=m(function(b){return hU(a,b)},h),f=hT(a);if(f)var
 i=a[2],c=F(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2749,76 +2740,76 @@ c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
 g=d?ao(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hY(c,b){if(b){var
-d=a(c,hY(c,b[2]));return j(b[1],d)}return e}function
-ro(a){var
-e=aJ(h,l(a,h));function
+hW(c,b){if(b){var
+d=a(c,hW(c,b[2]));return j(b[1],d)}return e}function
+rp(a){var
+e=aK(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dX(g,h),f=dX(c,a),i=b(e,a,f,d);return b(e,a,l(c,aJ(f,a)),i)}function
+a=dY(g,h),f=dY(c,a),i=b(e,a,f,d);return b(e,a,l(c,aK(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hZ(c,b,a){if(b){if(a){var
-d=hZ(c,b[2],a[2]),e=aJ(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aJ(a,c)},a)}function
-h0(b,a){if(a){var
-c=h0(b,a[2]);return hZ(b,a[1],c)}return a}function
-rp(g,f,e){var
+hX(c,b,a){if(b){if(a){var
+d=hX(c,b[2],a[2]),e=aK(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aK(a,c)},a)}function
+hY(b,a){if(a){var
+c=hY(b,a[2]);return hX(b,a[1],c)}return a}function
+rq(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-c$=hJ(2,6),rq=6;function
-h1(b,a){function
+db=hJ(2,6),rr=6;function
+hZ(b,a){function
 c(c){if(a)var
-d=h1(c,c9(c$,a)),b=[0,c8(c$,a),d];else
+d=hZ(c,c_(db,a)),b=[0,c9(db,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rr(a){var
-c=aJ(h,a),d=aJ(h,l(a,h));return function(e,b){var
-f=h1(e,b);return m(function(b){var
-e=h0(a,b);return[0,hY(c,bz(d,F(b))),e]},f)}}function
-rs(b,a){return m(function(b){return rp(e,a,k(b))},b)}function
-h2(e,c,b){if(c)if(b)var
-f=h2(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
+rs(a){var
+c=aK(h,a),d=aK(h,l(a,h));return function(e,b){var
+f=hZ(e,b);return m(function(b){var
+e=hY(a,b);return[0,hW(c,by(d,F(b))),e]},f)}}function
+rt(b,a){return m(function(b){return rq(e,a,k(b))},b)}function
+h0(e,c,b){if(c)if(b)var
+f=h0(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-fh(i,h,c){var
+fk(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(J(g,e)){var
+d=a[2],f=b[2],g=b[1];if(G(g,e)){var
 b=f,a=d;continue}var
-j=fh(f,d,c);return h2(g,a[1],j)}return c}return c}}function
-h3(d,c,b,a){if(b){if(a){var
-f=h3(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return f5(ro(d),rq,c,g,f)}var
+j=fk(f,d,c);return h0(g,a[1],j)}return c}return c}}function
+h1(d,c,b,a){if(b){if(a){var
+f=h1(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return f7(rp(d),rr,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-rt(b,e,d,c){return c8(e,h3(b,a(b,K(c$)),d,c))}function
-ru(b){var
-d=aJ(h,l(b,h));return function(f,e){var
-c=dX(e,a(b,K(f)));return l(l(c,aJ(dX(c,b),b)),d)}}function
-fi(b,a){if(b)if(a)var
-d=fi(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
+ru(b,e,d,c){return c9(e,h1(b,a(b,K(db)),d,c))}function
+rv(b){var
+d=aK(h,l(b,h));return function(f,e){var
+c=dY(e,a(b,K(f)));return l(l(c,aK(dY(c,b),b)),d)}}function
+fl(b,a){if(b)if(a)var
+d=fl(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-fj(d,a,c){var
-f=K(c$),b=bx(u(K(a),f)),g=hF(a,hE(b,c$));return m(function(a){var
-c=X(b,a,e);return n(ru(d),g,c)},c)}function
-h4(a){if(a){var
-b=h4(a[2]);return j(e_(a[1]),b)}return e}var
-h5=g(2,g(2,g(2,E(g(2,h)))));function
-rv(a){return j(bX(a3(function(b,a){return w(b[1],a)},e,a)),h)}function
-da(a){return j(j(rv(a),h5),h)}function
-rw(a,b){var
-c=a[9],d=F(a[9]);return n(rr(da(b)),d,c)}function
-rx(a){var
+fm(d,a,c){var
+f=K(db),b=bw(u(K(a),f)),g=e$(a,hG(b,db));return m(function(a){var
+c=W(b,a,e);return n(rv(d),g,c)},c)}function
+h2(a){if(a){var
+b=h2(a[2]);return j(e9(a[1]),b)}return e}var
+h3=g(2,g(2,g(2,E(g(2,h)))));function
+rw(a){return j(bW(a4(function(b,a){return w(b[1],a)},e,a)),h)}function
+dc(a){return j(j(rw(a),h3),h)}function
+rx(a,b){var
+c=a[9],d=F(a[9]);return n(rs(dc(b)),d,c)}function
+ry(a){var
 b=a[9];return m(function(a){return 0},b)}function
-h6(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=h6(g,e,d+1|0,b[2],a[2]);if(h)var
+h4(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=h4(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?rs(g,b[1]):j;var
+j=f(e,d),i=j?rt(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
@@ -2828,106 +2819,106 @@ d2(c,b){if(b)var
 e=b[1],f=d2(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fk(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fk(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bb(fj(da(g),k,d),j),h]}return d2(c,b)}return d2(c,b)}return d2(c,b)}function
-fl(d,b){if(b){var
-a=X(b[1],d,0);if(a)var
-c=fl(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+fn(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fn(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bd(fm(dc(g),k,d),j),h]}return d2(c,b)}return d2(c,b)}return d2(c,b)}function
+fo(d,b){if(b){var
+a=W(b[1],d,0);if(a)var
+c=fo(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return ry}function
+e=a;return e}return rz}function
 d3(b,a){if(b){var
 c=b[1];return a?[0,w(c,a[1])]:[0,c]}return a}function
-cm(b,a){if(b){var
+ck(b,a){if(b){var
 c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
 d4(b,a){var
-c=k(a),d=cm(k(b),c),e=i(a);return[0,d3(i(b),e),d]}function
-h7(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,h7(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-db(c,b,e,d){var
-f=ab(function(d){return P(a(b,d),c)},d);return[0,ab(function(d){return u(a(b,d),c)},e),f]}function
-h8(e,d,a,c){if(a){var
-b=a[1],f=h8(e,d,a[2],c),g=k(k(b)),h=db(e,d,i(k(b)),g);return h7(i(b),h,f)}return c}function
-h9(c,b){var
-d=u(b,c);if(J(b,a(c,d)))return[0,[0,b,d],h];var
-e=u(c,b);return J(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-h_(f,e,c,b){function
+c=k(a),d=ck(k(b),c),e=i(a);return[0,d3(i(b),e),d]}function
+h5(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,h5(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dd(c,b,e,d){var
+f=ab(function(d){return Q(a(b,d),c)},d);return[0,ab(function(d){return u(a(b,d),c)},e),f]}function
+h6(e,d,a,c){if(a){var
+b=a[1],f=h6(e,d,a[2],c),g=k(k(b)),h=dd(e,d,i(k(b)),g);return h5(i(b),h,f)}return c}function
+h7(c,b){var
+d=u(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
+e=u(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
+h8(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
 g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
-cn(d,c,b){var
-f=aW(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
-fm(c,b,a){return t(cn(c,b,t(a)))}function
-rz(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aW(f)),h)}function
-h$(b,l,d,c){var
-f=ff(b,l,d[1]);if(x(e,c_(b)))var
+cl(d,c,b){var
+f=aX(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
+fp(c,b,a){return t(cl(c,b,t(a)))}function
+rA(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aX(f)),h)}function
+h9(b,l,d,c){var
+f=fi(b,l,d[1]);if(x(e,da(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=ab(function(c){return j(f,cn(b,d,a(t(c_(b)),c)))},h),p=ab(function(c){return j(f,fm(b,d,a(t(c_(b)),c)))},g);return[0,fe(b),p,o]}function
-ia(b,i){var
-d=fg(b);if(d)var
+o=ab(function(c){return j(f,cl(b,d,a(t(da(b)),c)))},h),p=ab(function(c){return j(f,fp(b,d,a(t(da(b)),c)))},g);return[0,fh(b),p,o]}function
+h_(b,i){var
+d=fj(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=ac(b),r=[0,t(a(a(i,a(ac(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 k=d;var
-f=rn(b);if(f)var
+f=ro(b);if(f)var
 l=f[1],m=l[2],n=l[1],s=K(b[1]),u=[0,a(a(a(a(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,j(n,m),v],0];else
 var
-o=f;return bb(o,k)}function
+o=f;return bd(o,k)}function
 d5(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=d5(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-ib(b){var
+h$(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return ac(b);var
 d=ac(b);return a(ac(b),d)}function
-rA(c,h,b,d,g){if(typeof
+rB(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=ac(c),q=a(ac(c),p),r=aV(w(e,P(a(a(a(b,b),q),i),h))),s=d[1];return[0,i,a(a(b,b),s),r]}var
-n=u(cn(c,d,t(a(a(b,ib(c)),i))),h);return[0,i,aV(d[1]),n]}var
+p=ac(c),q=a(ac(c),p),r=aW(w(e,Q(a(a(a(b,b),q),i),h))),s=d[1];return[0,i,a(a(b,b),s),r]}var
+n=u(cl(c,d,t(a(a(b,h$(c)),i))),h);return[0,i,aW(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
-x=ac(c),y=a(ac(c),x),z=by(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=ac(c),y=a(ac(c),x),z=bx(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-v=u(cn(c,d,a(a(b,ib(c)),f)),h);return[1,f,aV(d[1]),v]}}function
-rB(f,b,d,c){var
-g=a(f,d);return aV(w(e,P(l(a(b,c),g),b)))}function
-rC(m,k,c,i,e,b,d){var
+v=u(cl(c,d,a(a(b,h$(c)),f)),h);return[1,f,aW(d[1]),v]}}function
+rC(f,b,d,c){var
+g=a(f,d);return aW(w(e,Q(l(a(b,c),g),b)))}function
+rD(m,k,c,i,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=j(l(e,a(a(g(2,h),k),d)),i),p=j(b,c);return o(a(j(b,c),p),n)}return o(l(a(c,e),d),b)}function
-rD(n,m,c,k,e,b,d){var
+rE(n,m,c,k,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 i=o(c,b);if(i){var
 p=l(b,c),q=a(l(b,c),p);return o(j(l(e,a(a(g(2,h),m),d)),k),q)}return i}return o(j(a(c,e),d),b)}function
-rE(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(rC(g,f,e,d,a[2],a[3],c)){var
-h=k(b),j=i(b);return[0,d3([0,a[1]],j),h]}return b}if(rD(g,f,e,d,a[2],a[3],c)){var
-l=k(b),m=cm([0,a[1]],l);return[0,i(b),m]}return b}}function
-ic(d,c,b,a){if(c){if(b){if(a){var
-e=ic(d,c[2],b[2],a[2]);return[0,bh(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-id(f,e,d,b,a){if(b)if(a)var
-g=id(f,e,d,b[2],a[2]),c=[0,rA(f,e,d,b[1],a[1]),g];else
+rF(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(rD(g,f,e,d,a[2],a[3],c)){var
+h=k(b),j=i(b);return[0,d3([0,a[1]],j),h]}return b}if(rE(g,f,e,d,a[2],a[3],c)){var
+l=k(b),m=ck([0,a[1]],l);return[0,i(b),m]}return b}}function
+ia(d,c,b,a){if(c){if(b){if(a){var
+e=ia(d,c[2],b[2],a[2]);return[0,bA(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+ib(f,e,d,b,a){if(b)if(a)var
+g=ib(f,e,d,b[2],a[2]),c=[0,rB(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-co(b){var
+cm(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return t(h)}function
-ie(b,c){var
-d=c_(b);return a(c,a(co(b),d))}function
+ic(b,c){var
+d=da(b);return a(c,a(cm(b),d))}function
 d6(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,co(b)),f),v=d[1],w=ff(b,h,d[1]),g=rk(h,r,q,fe(b),w,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,rz(b,d,k[1],y)];else
+t=i[2],u=a(a(p,cm(b)),f),v=d[1],w=fi(b,h,d[1]),g=rl(h,r,q,fh(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,rA(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -2936,43 +2927,43 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-rF(l,j,g,e,d,q,p,n,b,o,c){var
+rG(l,j,g,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),s=bb(f(p,o),x),y=k(c),z=n[2],A=cm(ab(t,d6(l,j,g,e,d,t(h),b,s,z)),y),B=i(c);return[0,d3(d6(l,j,g,e,d,h,b,s,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),s=bd(f(p,o),x),y=k(c),z=n[2],A=ck(ab(t,d6(l,j,g,e,d,t(h),b,s,z)),y),B=i(c);return[0,d3(d6(l,j,g,e,d,h,b,s,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bb(f(p,o),D),E=k(c),F=[0,u[1]],G=cm(ab(t,d6(l,j,g,e,d,t(h),b,v,F)),E),H=i(c);return[0,d3(d6(l,j,g,e,d,h,b,v,0),H),G]}return c}function
-fn(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c9(b,o);if(d){var
-e=c9(b,a);if(e){var
-n=dV(p,b),q=fn(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rF(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bb(c8(b,a),r)}return a}return a}return a}function
-rG(a){var
-b=a[4];return hM(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-d7(b,a){return X(a,b,[0,e,e,h,h])}function
-rH(f,d,a,c,b){var
-g=fh(c,b,m(function(a){return e},a)),h=F(f[9]);return rt(da(d),h,a,g)}function
-ig(e,c,b){if(c)if(b)var
-f=ig(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
+C=b[2],D=m(function(b){return a(C,b)},q),v=bd(f(p,o),D),E=k(c),F=[0,u[1]],G=ck(ab(t,d6(l,j,g,e,d,t(h),b,v,F)),E),H=i(c);return[0,d3(d6(l,j,g,e,d,h,b,v,0),H),G]}return c}function
+fq(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=c_(b,o);if(d){var
+e=c_(b,a);if(e){var
+n=dW(p,b),q=fq(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rG(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bd(c9(b,a),r)}return a}return a}return a}function
+rH(a){var
+b=a[4];return hK(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+d7(b,a){return W(a,b,[0,e,e,h,h])}function
+rI(f,d,a,c,b){var
+g=fk(c,b,m(function(a){return e},a)),h=F(f[9]);return ru(dc(d),h,a,g)}function
+id(e,c,b){if(c)if(b)var
+f=id(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-rI(i,f,w,b,v,u,d,t,s,r,q,a,c){var
-j=c8(F(d),a),k=hU(a,s,e,e);if(k){var
-l=k[1];if(J(l[1],b)&&x(e,b)){var
-y=bw(g(2,h),h5);if(o(h4(j),y)){var
-m=aq(c9(F(d),a),q),n=rH(i,f,w,j,t),p=fd(a,r),z=J(m,e)?n:ig(m,f,n),A=rB(b,u,l[2],p);return ic(function(a,c,d){return rE(i,b,A,p,a,c,d)},v,z,c)}}return c}return c}function
-rJ(a,l,j,b,h,u,Q,P,g,O,f){var
-v=l[3],d=d5(O,l[4]),c=m(i,d),w=ao(function(b){return aA(b,a[2])},c);if(w){var
-n=h8(l[3],j,d,g),o=f[1];if(o){var
-R=[0,o[1],o[2]],p=fl(u,c);if(p)var
-x=p[1],y=h9(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=m(function(c){var
-d=X(i(c),g,cl),f=h_(S,A,k(c),d);return h$(a,e,d7(b,i(c)),f)},d),B=ia(a,e),C=bb(T,m(k,B)),q=m(i,B),U=da(b),D=m(function(a){return fi(h,a)},x),E=fk(a,b,c,m(function(a){return d7(b,a)[2]},c),D,q),V=rI(a,b,h,Q,P,e,c,x,C,E,q,R,n),W=0,Y=f[2],Z=function(a){return fj(U,a,D)},F=[0,fn(a,e,ie(a,A),C,E,q,Z,Y,W,b,V)];else
+rJ(i,f,w,b,v,u,d,t,s,r,q,a,c){var
+j=c9(F(d),a),k=hS(a,s,e,e);if(k){var
+l=k[1];if(G(l[1],b)&&x(e,b)){var
+y=bv(g(2,h),h3);if(o(h2(j),y)){var
+m=aq(c_(F(d),a),q),n=rI(i,f,w,j,t),p=fg(a,r),z=G(m,e)?n:id(m,f,n),A=rC(b,u,l[2],p);return ia(function(a,c,d){return rF(i,b,A,p,a,c,d)},v,z,c)}}return c}return c}function
+rK(a,l,j,b,h,u,Q,P,g,O,f){var
+v=l[3],d=d5(O,l[4]),c=m(i,d),w=ao(function(b){return aJ(b,a[2])},c);if(w){var
+n=h6(l[3],j,d,g),o=f[1];if(o){var
+R=[0,o[1],o[2]],p=fo(u,c);if(p)var
+x=p[1],y=h7(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=m(function(c){var
+d=W(i(c),g,c$),f=h8(S,A,k(c),d);return h9(a,e,d7(b,i(c)),f)},d),B=h_(a,e),C=bd(T,m(k,B)),q=m(i,B),U=dc(b),D=m(function(a){return fl(h,a)},x),E=fn(a,b,c,m(function(a){return d7(b,a)[2]},c),D,q),V=rJ(a,b,h,Q,P,e,c,x,C,E,q,R,n),X=0,Y=f[2],Z=function(a){return fm(U,a,D)},F=[0,fq(a,e,ic(a,A),C,E,q,Z,Y,X,b,V)];else
 var
 F=p;return F}var
 r=f[2];if(r){var
-s=fl(u,c);if(s)var
-_=s[1],G=h9(v,j),H=G[1],t=H[1],I=G[2],$=H[2],aa=m(function(c){var
-d=X(i(c),g,cl),e=h_($,I,k(c),d);return h$(a,t,d7(b,i(c)),e)},d),J=ia(a,t),ab=bb(aa,m(k,J)),K=m(i,J),ac=da(b),L=m(function(a){return fi(h,a)},_),ad=fk(a,b,c,m(function(a){return d7(b,a)[2]},c),L,K),ae=0,af=[0,r[1],r[2]],ag=function(a){return fj(ac,a,L)},M=[0,fn(a,t,ie(a,I),ab,ad,K,ag,af,ae,b,n)];else
+s=fo(u,c);if(s)var
+_=s[1],G=h7(v,j),H=G[1],t=H[1],I=G[2],$=H[2],aa=m(function(c){var
+d=W(i(c),g,c$),e=h8($,I,k(c),d);return h9(a,t,d7(b,i(c)),e)},d),J=h_(a,t),ab=bd(aa,m(k,J)),K=m(i,J),ac=dc(b),L=m(function(a){return fl(h,a)},_),ad=fn(a,b,c,m(function(a){return d7(b,a)[2]},c),L,K),ae=0,af=[0,r[1],r[2]],ag=function(a){return fm(ac,a,L)},M=[0,fq(a,t,ic(a,I),ab,ad,K,ag,af,ae,b,n)];else
 var
 M=s;return M}var
 N=[0,n]}else
@@ -2980,200 +2971,200 @@ var
 N=w;return N}function
 d8(c,b,a){if(a){var
 d=a[2],e=a[1],g=function(a){return[0,e,d8(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-ih(d,c,b,a){if(a)var
-e=a[1],h=ih(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ci(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+ie(d,c,b,a){if(a)var
+e=a[1],h=ie(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ch(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-fo=[0,e,0];function
-rK(e,b,a){var
-f=cm([0,e],k(a)),g=cm(k(b),f),c=i(b);if(c)var
+fr=[0,e,0];function
+rL(e,b,a){var
+f=ck([0,e],k(a)),g=ck(k(b),f),c=i(b);if(c)var
 h=c[1],d=w(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-rL(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=db(e,c,a[3],a[4]);return d8(function(a){return rK(c,g,a)},f,b)}return b}return b}function
-ii(d,a,c,b){var
-e=bz(fo,c),f=a[4],g=a[3];return c7(function(a,c){return rL(d,g,b,a,c)},f,e)}function
-ij(b,a){return w(e,l(b,aw(m(i,a))))}function
-ik(b){var
+rM(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dd(e,c,a[3],a[4]);return d8(function(a){return rL(c,g,a)},f,b)}return b}return b}function
+ig(d,a,c,b){var
+e=by(fr,c),f=a[4],g=a[3];return c8(function(a,c){return rM(d,g,b,a,c)},f,e)}function
+ih(b,a){return w(e,l(b,aw(m(i,a))))}function
+ii(b){var
 a=k(b);return a?a[1]:e}function
 d9(a){return k(a)?0:1}function
-rM(a){return F(cj(d9,a))}function
-il(b,a){var
+rN(a){return F(ci(d9,a))}function
+ij(b,a){var
 c=k(a);if(c){var
 d=j(i(a),b);return av(c[1],d)}return j(i(a),b)}function
-rN(g,f,e,d,a){var
+rO(g,f,e,d,a){var
 b=d9(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,ik(a))),c=w(i(a),j);else
+j=l(g,l(e,ii(a))),c=w(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,il(f,a)]]}function
+c=i(a);return[0,[0,c],[0,ij(f,a)]]}function
 d_(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-rO(b,a){var
-c=rM(a),d=aw(m(ik,a)),e=ij(b,a);return m(function(a){return rN(b,e,d,c,a)},a)}function
-rP(c,b){var
+rP(b,a){var
+c=rN(a),d=aw(m(ii,a)),e=ih(b,a);return m(function(a){return rO(b,e,d,c,a)},a)}function
+rQ(c,b){var
 d=c[10],h=d?w(e,l(d[1],b)):e,f=c[11],i=f?w(e,l(b,f[1])):e,g=w(h,i);return a(g,g)}function
-rQ(e,d,b){var
+rR(e,d,b){var
 f=l(d,b),c=w(l(b,e),f);return a(c,c)}function
 d$(b){var
 a=b[10];return a?o(e,a[1]):a}function
-fp(b){var
+fs(b){var
 a=b[11];return a?o(a[1],e):a}function
-rR(b,a){var
+rS(b,a){var
 c=d$(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fp(b);if(g)return x(e,a);var
+g=fs(b);if(g)return x(e,a);var
 f=g}return f}function
-im(c,b){return aw(m(function(b){return rR(c,b)?e:a(b,b)},b))}function
-io(b,a){return d$(b)?a:m(t,a)}function
-ip(a){return a3(w,dY(e,a),a)}function
-rS(a,c){var
-d=d$(a),b=d||fp(a);return b?x(ip(io(a,c)),e):b}function
-rT(e,d,c,b){var
-f=a(e,d),g=k(b),h=P(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
-iq(b,e,d,c){function
-f(a){return dZ([0,b,b],rT(b,e,c,iq(b,j(e,h),a,c)))}function
+ik(c,b){return aw(m(function(b){return rS(c,b)?e:a(b,b)},b))}function
+il(b,a){return d$(b)?a:m(t,a)}function
+im(a){return a4(w,c7(e,a),a)}function
+rT(a,c){var
+d=d$(a),b=d||fs(a);return b?x(im(il(a,c)),e):b}function
+rU(e,d,c,b){var
+f=a(e,d),g=k(b),h=Q(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
+io(b,e,d,c){function
+f(a){return dZ([0,b,b],rU(b,e,c,io(b,j(e,h),a,c)))}function
 i(c){return[0,b,a(g(2,h),b)]}return 0===d?i(0):f(d-1|0)}function
-ir(c,b,a){function
-d(b){return ir(c,b,ck(c,a,a))}function
+ip(c,b,a){function
+d(b){return ip(c,b,cj(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-rU(b,n,d,c,m){var
-p=aJ(m,K(d)),f=a4(b,e_(c),p),q=k(f),i=o(a(g(2,h),q),b);if(i)var
-j=iq(b,h,n,f),r=o(e,c)?j:q$(b,j),l=[0,ir(b,d,r)];else
+rV(b,n,d,c,m){var
+p=aK(m,K(d)),f=a5(b,e9(c),p),q=k(f),i=o(a(g(2,h),q),b);if(i)var
+j=io(b,h,n,f),r=o(e,c)?j:ra(b,j),l=[0,ip(b,d,r)];else
 var
 l=i;return l}function
-rV(o,n,d,c){var
-p=a(g(2,h),c),b=w(e,u(a(E(g(2,h)),d),p)),q=bX(c),f=w(e,j(l(bX(e_(d)),q),h)),i=j(j(bX(o),b),f),r=j(by(i),h),s=by(b),k=av(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),v=bx(j(j(b,m),t)),x=bx(m);return[0,[0,bx(k),x],v]}function
-is(a,h,d,c){var
-e=rV(a,h,d,c),f=e[1],g=aJ(a,K(e[2])),b=rU(g,f[1],f[2],d,c),i=b?[0,hO(g,a,b[1])]:b;return i}var
-rW=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),it=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-dc(g,f,c,b){if(o(b,e))return 0;if(x(a(rW,b),c))return 0;if(x(c,a(t(it),b))){var
-d=is(g,f,t(it),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return is(g,f,c,b)}function
-fq(a,g,f){var
+rW(o,n,d,c){var
+p=a(g(2,h),c),b=w(e,u(a(E(g(2,h)),d),p)),q=bW(c),f=w(e,j(l(bW(e9(d)),q),h)),i=j(j(bW(o),b),f),r=j(bx(i),h),s=bx(b),k=av(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),v=bw(j(j(b,m),t)),x=bw(m);return[0,[0,bw(k),x],v]}function
+iq(a,h,d,c){var
+e=rW(a,h,d,c),f=e[1],g=aK(a,K(e[2])),b=rV(g,f[1],f[2],d,c),i=b?[0,hM(g,a,b[1])]:b;return i}var
+rX=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),ir=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+de(g,f,c,b){if(o(b,e))return 0;if(x(a(rX,b),c))return 0;if(x(c,a(t(ir),b))){var
+d=iq(g,f,t(ir),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iq(g,f,c,b)}function
+ft(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=dc(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-rX(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=j(b,a(e,fq(c,b,d))),g=[0,P(a(b,b),f)],i=a(e,b),k=j(fq(c,b,d),i);return[0,[0,u(a(b,fq(c,b,d)),k)],g]}function
-iu(d,c){var
+h=a[8],d=de(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+rY(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=j(b,a(e,ft(c,b,d))),g=[0,Q(a(b,b),f)],i=a(e,b),k=j(ft(c,b,d),i);return[0,[0,u(a(b,ft(c,b,d)),k)],g]}function
+is(d,c){var
 e=ac(d);return function(b,f){var
-g=a(b[2],e),h=im(d,f),i=a(b[1],b[1]);return P(aV(a(a(a(c,c),i),h)),g)}}function
-iv(d,b,h,f,c){if(J(h[1],e)&&rS(d,c)){var
-g=ip(io(d,c)),i=a(g,g);return t(by(u(a(a(b,b),i),f)))}var
-j=im(d,c);return aV(P(a(a(b,b),j),f))}function
-iw(a){return a?a[1][2]:h}function
-ix(b){var
+g=a(b[2],e),h=ik(d,f),i=a(b[1],b[1]);return Q(aW(a(a(a(c,c),i),h)),g)}}function
+it(d,b,h,f,c){if(G(h[1],e)&&rT(d,c)){var
+g=im(il(d,c)),i=a(g,g);return t(bx(u(a(a(b,b),i),f)))}var
+j=ik(d,c);return aW(Q(a(a(b,b),j),f))}function
+iu(a){return a?a[1][2]:h}function
+iv(b){var
 c=ac(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-rY(b,c){var
-e=iw(c);function
+rZ(b,c){var
+e=iu(c);function
 g(b){return a(e,b)}function
 d(a){return ab(g,a)}var
-h=f(ix(b),c),i=[0,ab(t,f(ix(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
-iy(c,b){var
+h=f(iv(b),c),i=[0,ab(t,f(iv(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
+iw(c,b){var
 d=ac(c);return function(f,e){var
-g=a(a(d,iw(f)),d),h=rY(c,f),i=h[1];if(i){var
+g=a(a(d,iu(f)),d),h=rZ(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,P(a(b,aw(m(function(b){var
+k=j[1],l=i[1],n=[0,Q(a(b,aw(m(function(b){var
 c=a(k,b);return w(a(l,b),c)},e))),g)];return[0,[0,u(a(b,aw(m(function(b){var
-c=a(k,b);return av(a(l,b),c)},e))),g)],n]}return cl}return cl}}function
-rZ(b,f){var
+c=a(k,b);return av(a(l,b),c)},e))),g)],n]}return c$}return c$}}function
+r0(b,f){var
 c=ac(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,P(a(f,aw(m(function(a){return rQ(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,Q(a(f,aw(m(function(a){return rR(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,u(a(f,aw(m(function(a){return rP(b,a)},g))),n)],i]}}function
-iz(b,c,j,a){var
+n=a(c,c);return[0,[0,u(a(f,aw(m(function(a){return rQ(b,a)},g))),n)],i]}}function
+ix(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(rZ(b,c),a):rX(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(r0(b,c),a):rY(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(iy(b,c),[0,e],a),o=[0,n(iu(b,c),e,a)],p=m(t,a);return d4([0,[0,t(n(iu(b,c),e,p))],o],l)}return n(iy(b,c),0,a)}var
-g=d[1],h=aq(a,a),k=[0,iv(b,c,g,h,a)];return[0,[0,t(iv(b,c,g,h,m(t,a)))],k]}}function
-r0(a,c,b){var
+e=i[1],l=n(iw(b,c),[0,e],a),o=[0,n(is(b,c),e,a)],p=m(t,a);return d4([0,[0,t(n(is(b,c),e,p))],o],l)}return n(iw(b,c),0,a)}var
+g=d[1],h=aq(a,a),k=[0,it(b,c,g,h,a)];return[0,[0,t(it(b,c,g,h,m(t,a)))],k]}}function
+r1(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bz(iz(a,c,b,0),i)];else
+i=a[2],f=[0,by(ix(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hX(a);if(g)var
-j=a[9],h=[0,m(function(d){return iz(a,c,b,d)},j)];else
+g=hV(a);if(g)var
+j=a[9],h=[0,m(function(d){return ix(a,c,b,d)},j)];else
 var
 h=g;return h}function
-iA(d,c,b,a){function
+iy(d,c,b,a){function
 e(b){var
-e=iA(d,c+1|0,b,hK(a));return[0,n(d,c,dY(r1,a)),e]}function
+e=iy(d,c+1|0,b,fc(a));return[0,n(d,c,c7(r2,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-r2(e,d,c,b,j,i,h,a,g,f){var
-k=id(e,c,a,b,g),l=d[2],m=0;return bI(iA(function(f,g){return rJ(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-fr(a,b){var
-c=a[4];return ci(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-r3(a,e,d,c){var
-b=ii(a,e,d,c);return[0,ij(a,b),b]}function
-r4(c,b,a){return d9(a)?b:w(b,il(c,a))}function
-iB(c,a,b){if(a){if(b){var
-d=iB(c,a[2],b[2]);return[0,r4(c,a[1],b[1]),d]}return a}return a}function
-r5(f,a,b){var
-c=bY(0,a[2]),g=cj(function(b){return fr(a,b)},c),d=m(function(c){return r3(f,a,b,c)},g),h=bz(e,b),i=c7(function(b,a){return iB(a[1],b,a[2])},d,h);return[0,d,K(F(cj(function(b){return dU(fr(a,b))},c))),i]}function
-iC(b,a){if(b)if(a)var
-d=iC(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
+r3(e,d,c,b,j,i,h,a,g,f){var
+k=ib(e,c,a,b,g),l=d[2],m=0;return bI(iy(function(f,g){return rK(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+fu(a,b){var
+c=a[4];return ch(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+r4(a,e,d,c){var
+b=ig(a,e,d,c);return[0,ih(a,b),b]}function
+r5(c,b,a){return d9(a)?b:w(b,ij(c,a))}function
+iz(c,a,b){if(a){if(b){var
+d=iz(c,a[2],b[2]);return[0,r5(c,a[1],b[1]),d]}return a}return a}function
+r6(f,a,b){var
+c=bX(0,a[2]),g=ci(function(b){return fu(a,b)},c),d=m(function(c){return r4(f,a,b,c)},g),h=by(e,b),i=c8(function(b,a){return iz(a[1],b,a[2])},d,h);return[0,d,K(F(ci(function(b){return dV(fu(a,b))},c))),i]}function
+iA(b,a){if(b)if(a)var
+d=iA(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-r6(c,b,a,g){var
+r7(c,b,a,g){var
 d=d_(b);if(d)var
-e=function(a){return iC(g,rO(c,a))},h=e(bz(fo,b[2])),i=function(d){return fr(a,d)?e(ii(c,a,b[2],d)):h},f=[0,m(i,bY(0,a[2]))];else
+e=function(a){return iA(g,rP(c,a))},h=e(by(fr,b[2])),i=function(d){return fu(a,d)?e(ig(c,a,b[2],d)):h},f=[0,m(i,bX(0,a[2]))];else
 var
 f=d;return f}function
 ea(a){return a[12]}function
-as(b,a){return X(a,b[13],0)}function
-cp(b,a){return X(a,b[14],e)}function
-r7(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
-fs(c,b,a){if(c){if(b){if(a){var
-d=fs(c[2],b[2],a[2]),f=a[1];return j(r7(l(c[1],b[1]),f),d)}return e}return e}return e}function
-bZ(b,a){var
+as(b,a){return W(a,b[13],0)}function
+cn(b,a){return W(a,b[14],e)}function
+r8(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
+fv(c,b,a){if(c){if(b){if(a){var
+d=fv(c[2],b[2],a[2]),f=a[1];return j(r8(l(c[1],b[1]),f),d)}return e}return e}return e}function
+bY(b,a){var
 c=b[2];return F(a)===c?1:0}function
-r8(b,i,h,d,c){var
-e=bZ(b,as(b,d)),f=e?bZ(b,as(b,c)):e;if(f)var
-k=cp(b,c),m=a(i,l(cp(b,d),k)),n=as(b,c),g=[0,j(fs(as(b,d),n,h),m)];else
+r9(b,i,h,d,c){var
+e=bY(b,as(b,d)),f=e?bY(b,as(b,c)):e;if(f)var
+k=cn(b,c),m=a(i,l(cn(b,d),k)),n=as(b,c),g=[0,j(fv(as(b,d),n,h),m)];else
 var
 g=f;return g}function
-iD(f,e,b,d,c){if(b){var
+iB(f,e,b,d,c){if(b){var
 g=a(b[1],c);return o(a(d,a(e,ea(f))),g)}return b}function
-iE(f,d,c){if(d){if(c){var
-b=c[1],g=iE(f,d[2],c[2]);if(x(e,b[1])&&d9(d[1])&&x(b[2],f)){var
+iC(f,d,c){if(d){if(c){var
+b=c[1],g=iC(f,d[2],c[2]);if(x(e,b[1])&&d9(d[1])&&x(b[2],f)){var
 h=b[3],i=l(f,b[2]);return w(g,l(a(b[1],i),h))}return g}return e}return e}function
-r9(a){var
+r_(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-r_(d,c,b,a){var
-e=ap(d[3],c);return m(r9,ap(ap(b,a),e))}function
-r$(a){return x(e,a[1])?a[3]:e}function
-iF(b,a){var
-c=k(a);return iE(i(a),c,b)}function
-sa(e,d,c,b){var
-f=iF(b,[0,e,bz(fo,d[2])]),g=a(c[2],f),h=c[1];return j(aw(m(function(a){return iF(b,a)},h)),g)}function
-sb(b,a){var
+r$(d,c,b,a){var
+e=ap(d[3],c);return m(r_,ap(ap(b,a),e))}function
+sa(a){return x(e,a[1])?a[3]:e}function
+iD(b,a){var
+c=k(a);return iC(i(a),c,b)}function
+sb(e,d,c,b){var
+f=iD(b,[0,e,by(fr,d[2])]),g=a(c[2],f),h=c[1];return j(aw(m(function(a){return iD(b,a)},h)),g)}function
+sc(b,a){var
 c=b[3];return ap(m(i,a),c)}function
-sc(f,b,e,i,h,d,c){var
-k=as(b,c),g=r_(e,h,as(b,d),k),n=sa(f,b,e,g),o=aw(m(r$,g)),p=cp(b,c),q=a(f,l(cp(b,d),p)),r=sb(e,i),s=as(b,c);return l(l(j(fs(as(b,d),s,r),q),o),n)}function
-sd(a){var
+sd(f,b,e,i,h,d,c){var
+k=as(b,c),g=r$(e,h,as(b,d),k),n=sb(f,b,e,g),o=aw(m(sa,g)),p=cn(b,c),q=a(f,l(cn(b,d),p)),r=sc(e,i),s=as(b,c);return l(l(j(fv(as(b,d),s,r),q),o),n)}function
+se(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return d_(a);return 0}return 0}return 0}function
-se(m,a,l,k,b,d,c){var
-f=sd(a),g=f?bZ(a,as(a,d)):f,h=g?bZ(a,as(a,c)):g,i=h?bZ(a,b):h,j=i?ao(function(a){return o(e,a)},b):i,n=j?[0,sc(m,a,l,k,b,d,c)]:j;return n}function
-sf(c,b,a,j,i,h,g,f,e){var
-d=aA(0,b[2]);return d?iD(c,a,se(a,c,j,i,h,b[1],g),f,e):d}function
-iG(b,a){var
+sf(m,a,l,k,b,d,c){var
+f=se(a),g=f?bY(a,as(a,d)):f,h=g?bY(a,as(a,c)):g,i=h?bY(a,b):h,j=i?ao(function(a){return o(e,a)},b):i,n=j?[0,sd(m,a,l,k,b,d,c)]:j;return n}function
+sg(c,b,a,j,i,h,g,f,e){var
+d=aJ(0,b[2]);return d?iB(c,a,sf(a,c,j,i,h,b[1],g),f,e):d}function
+iE(b,a){var
 c=k(b);if(c)var
 g=c[1],d=av(k(a),g);else
 var
@@ -3182,57 +3173,57 @@ e=i(b);if(e)var
 h=e[1],f=w(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-sg(d,c,b,a){switch(a[0]){case
+sh(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=db(c,d,a[2],a[3]);return d8(function(a){return iG(f,a)},e,b);default:var
-h=a[1],g=0,i=db(c,d,a[2],a[3]);return ih(function(a){return iG(i,a)},h,g,b)}}function
-sh(d,c,b,a){return c7(function(a,b){return sg(d,c,a,b)},a,b)}function
-dd(a){return x(e,a[1])}function
-si(a){return x(a[1],a[2])}function
+e=a[1],f=dd(c,d,a[2],a[3]);return d8(function(a){return iE(f,a)},e,b);default:var
+h=a[1],g=0,i=dd(c,d,a[2],a[3]);return ie(function(a){return iE(i,a)},h,g,b)}}function
+si(d,c,b,a){return c8(function(a,b){return sh(d,c,a,b)},a,b)}function
+df(a){return x(e,a[1])}function
+sj(a){return x(a[1],a[2])}function
 eb(c,b,d,a){function
 e(d){if(a){var
 e=eb(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eb(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-de(a){var
+dg(a){var
 b=eb(a[17],[0,e,h],a[2],a[18]);return ap(eb(a[15],[0,h,h],a[2],a[16]),b)}function
-cq(b){var
+co(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-df(b,c){var
+dh(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dd(i(c))?0:2;case
-2:return dd(i(c))?cq(b)?0:1:2;case
+1:return df(i(c))?0:2;case
+2:return df(i(c))?co(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cq(b)&&dd(i(c))&&dd(d)&&si(d))return 0;return 2;case
-1:if(cq(b)&&o(e,a[1][1]))return 0;return 2;default:return dd(a[1])?1:2}}function
-sj(c){var
+d=a[1];if(co(b)&&df(i(c))&&df(d)&&sj(d))return 0;return 2;case
+1:if(co(b)&&o(e,a[1][1]))return 0;return 2;default:return df(a[1])?1:2}}function
+sk(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 ec(c,i,b,h){var
-a=dc(c,i,b,h);if(a)var
+a=de(c,i,b,h);if(a)var
 d=a[1],f=d[2],j=o(b,e)?av(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
 bJ(s,c,b,g,B,r,d){var
 h=i(r)[1],k=i(r)[2],f=s[5];if(typeof
 f==="number")switch(f){case
-0:return[0,a4(b,d,c)];case
+0:return[0,a5(b,d,c)];case
 1:var
-C=a(k,c);return[0,a4(b,t(a(h,d)),C)];case
-2:if(cq(s)){var
+C=a(k,c);return[0,a5(b,t(a(h,d)),C)];case
+2:if(co(s)){var
 D=a(k,c);return ec(b,g,t(a(h,d)),D)}var
 E=a(k,c);return ec(b,g,t(a(h,l(c,d))),E);case
-3:return 0;default:return[0,a4(b,w(e,d),c)]}else
+3:return 0;default:return[0,a5(b,w(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],v=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),v),G),I=a(c,k);return rd(b,g,B,a(j(a(h,d),I),v),H);case
+u=f[1],v=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),v),G),I=a(c,k);return re(b,g,B,a(j(a(h,d),I),v),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=ri(b,j(a(d,m[2]),K),J);if(n){var
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rj(b,j(a(d,m[2]),K),J);if(n){var
 x=n[1],p=ec(b,g,t(x[2]),b);if(p)var
 q=ec(b,g,t(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3240,58 +3231,58 @@ y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a4(b,d,c)]:[0,[0,e,e]]}}function
-ft(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a5(b,d,c)]:[0,[0,e,e]]}}function
+fw(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iH(b,j,h,g,f,d,a){if(a)return ab(i,bJ(b,j,h,g,f,d,a[1]));var
-c=sj(b),k=c?[0,e]:c;return k}function
-iI(g,f,e,d,c,b,a){return a?ab(k,bJ(g,f,e,d,c,b,a[1])):a}function
-sk(f,d,c,b){var
-g=a(b,b),h=w(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=P(t(a(f,i)),j),l=a(d,d);return[0,u(t(a(f,h)),l),k]}function
-sl(b,m,g,f){var
+iF(b,j,h,g,f,d,a){if(a)return ab(i,bJ(b,j,h,g,f,d,a[1]));var
+c=sk(b),k=c?[0,e]:c;return k}function
+iG(g,f,e,d,c,b,a){return a?ab(k,bJ(g,f,e,d,c,b,a[1])):a}function
+sl(f,d,c,b){var
+g=a(b,b),h=w(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=Q(t(a(f,i)),j),l=a(d,d);return[0,u(t(a(f,h)),l),k]}function
+sm(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sk(m,a(b,e),q,o)];else
+h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sl(m,a(b,e),q,o)];else
 var
 i=d;var
 j=i}else
 var
 j=c;return j}function
-sm(a){var
+sn(a){var
 c=k(a),d=ab(function(a){return w(e,a)},c),b=i(a),f=b?w(e,b[1]):e;return[0,[0,f],d]}function
-sn(b,a){return cq(b)?sm(a):a}function
-fu(b,e,d,g,f,a,c){switch(df(b,a)){case
+so(b,a){return co(b)?sn(a):a}function
+fx(b,e,d,g,f,a,c){switch(dh(b,a)){case
 0:var
-j=iI(b,e,d,g,f,a,i(c));return ft(iH(b,e,d,g,f,a,k(c)),j);case
+j=iG(b,e,d,g,f,a,i(c));return fw(iF(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=iI(b,e,d,g,f,a,k(c));return ft(iH(b,e,d,g,f,a,i(c)),l);default:var
+l=iG(b,e,d,g,f,a,k(c));return fw(iF(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return sl(e,d,a,c);return 0}}function
-fv(a,f,e,d,c,b,p){var
-i=sn(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return sm(e,d,a,c);return 0}}function
+iH(a,f,e,d,c,b,p){var
+i=so(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(J(g,k)){var
+k=h[1];if(G(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bJ(a,f,e,d,c,b,g)}return fu(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fu(a,f,e,d,c,b,[0,[0,g],0])}return fu(a,f,e,d,c,b,[0,0,h])}function
-dg(b,a){return c7(w,a,b)}function
-so(a){if(a)var
-b=a[2],c=a[1],e=m(k,b),f=dg(k(c),e),g=m(i,b),d=[0,[0,dg(i(c),g),f]];else
+n=1;if(n)return bJ(a,f,e,d,c,b,g)}return fx(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fx(a,f,e,d,c,b,[0,[0,g],0])}return fx(a,f,e,d,c,b,[0,0,h])}function
+di(b,a){return c8(w,a,b)}function
+sp(a){if(a)var
+b=a[2],c=a[1],e=m(k,b),f=di(k(c),e),g=m(i,b),d=[0,[0,di(i(c),g),f]];else
 var
 d=a;return d}function
-iJ(c,b,a){var
+iI(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-fw(d,b,a){if(b){var
+fy(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-sp(b,a){var
-c=k(a),d=fw(av,k(b),c),e=i(a);return[0,iJ(av,i(b),e),d]}function
 sq(b,a){var
-c=k(a),d=iJ(w,k(b),c),e=i(a);return[0,fw(w,i(b),e),d]}function
-fx(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fx(b,c)):d}return cl}function
-sr(g){function
+c=k(a),d=fy(av,k(b),c),e=i(a);return[0,iI(av,i(b),e),d]}function
+sr(b,a){var
+c=k(a),d=iI(w,k(b),c),e=i(a);return[0,fy(w,i(b),e),d]}function
+fz(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fz(b,c)):d}return c$}function
+ss(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3310,177 +3301,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bb(c[1],f)}var
+f=e(b);return bd(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-ss(b,a){return a3(function(c,a){return j(w(e,l(c,b)),a)},e,a)}function
-dh(a,b,f){if(f){var
+st(b,a){return a4(function(c,a){return j(w(e,l(c,b)),a)},e,a)}function
+dj(a,b,f){if(f){var
 c=f[2],d=f[1];if(x(a,d)){var
-g=dh(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
-i=function(f){if(J(d,a)){var
-e=dh(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dh(a,b,c)},k=function(b){return dh(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
-st=sr([0,function(b,a){return o(a,b)}]);function
-iK(b,a){var
-c=f(st[5],a);return X(hD(b),c,e)}function
-su(b,a){return F(cj(function(a){return x(b,a)},a))}function
-sv(p,c){var
-b=hI(p,F(c)),d=m(i,c),e=m(k,c),f=iK(b,d),g=iK(b,e),h=dh(f,hF(b,su(f,d)),d),l=aA(0,b),n=l?h[2]===b?1:0:l;if(n)var
-q=K(b),r=ss(g,e),s=P(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
+g=dj(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+i=function(f){if(G(d,a)){var
+e=dj(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dj(a,b,c)},k=function(b){return dj(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+su=ss([0,function(b,a){return o(a,b)}]);function
+iJ(b,a){var
+c=f(su[5],a);return W(q8(b),c,e)}function
+sv(b,a){return F(ci(function(a){return x(b,a)},a))}function
+sw(p,c){var
+b=fb(p,F(c)),d=m(i,c),e=m(k,c),f=iJ(b,d),g=iJ(b,e),h=dj(f,e$(b,sv(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=K(b),r=st(g,e),s=Q(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
 var
 o=n;return o}function
-iL(a){return a3(j,e,a)}function
-sw(b,a){return iL(m(function(a){return w(e,l(b,k(a)))},a))}function
-iM(c,b){var
+iK(a){return a4(j,e,a)}function
+sx(b,a){return iK(m(function(a){return w(e,l(b,k(a)))},a))}function
+iL(c,b){var
 d=i(b),e=k(b);return j(a(l(c,h),e),d)}function
-sx(b,a){var
-c=K(F([0,b,a])),d=m(i,a),e=dg(i(b),d),f=m(function(a){return iM(c,a)},a),g=dg(iM(c,b),f),h=P(l(g,iL(m(i,[0,b,a]))),c);return[0,u(sw(e,[0,b,a]),c),h]}function
-sy(a){var
-b=a?[0,sx(a[1],a[2])]:a;return b}function
+sy(b,a){var
+c=K(F([0,b,a])),d=m(i,a),e=di(i(b),d),f=m(function(a){return iL(c,a)},a),g=di(iL(c,b),f),h=Q(l(g,iK(m(i,[0,b,a]))),c);return[0,u(sx(e,[0,b,a]),c),h]}function
 sz(a){var
+b=a?[0,sy(a[1],a[2])]:a;return b}function
+sA(a){var
 c=k(a),d=ab(function(a){return w(e,a)},c),b=i(a),f=b?w(e,b[1]):e;return[0,f,d]}function
-sA(a){return a3(function(c,a){var
+sB(a){return a4(function(c,a){var
 b=k(c);return b?j(b[1],a):a},e,a)}function
-sB(a){var
-b=0;return a3(function(b,a){return k(b)?a:a+1|0},b,a)}function
-sC(b,a,d){var
+sC(a){var
+b=0;return a4(function(b,a){return k(b)?a:a+1|0},b,a)}function
+sD(b,a,d){var
 c=k(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-sD(c,b,a){var
-d=sC(c,b,a),e=i(a),f=ab(function(a){return j(e,a)},d);return[0,i(a),f]}function
-sE(a){var
-b=sB(a),c=sA(a);return m(function(a){return sD(c,b,a)},a)}function
-iN(c,b){var
+sE(c,b,a){var
+d=sD(c,b,a),e=i(a),f=ab(function(a){return j(e,a)},d);return[0,i(a),f]}function
+sF(a){var
+b=sC(a),c=sB(a);return m(function(a){return sE(c,b,a)},a)}function
+iM(c,b){var
 g=i(b),d=o(i(c),g);if(d){var
 e=k(c);if(e){var
 a=k(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-sF(e,d){var
+sG(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=ci(function(b){return function(a){return iN(a,b)}}(c),a)?a:[0,c,cj(function(b){return function(a){return dU(iN(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iO(i,h,g,f,e,d,c,b){return bJ(i,a(h,K(c)),g,f,e,d,b)}function
-sG(h,g,f,e,d,c,o,b){var
+c=b[1],f=b[2],g=ch(function(b){return function(a){return iM(a,b)}}(c),a)?a:[0,c,ci(function(b){return function(a){return dV(iM(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iN(i,h,g,f,e,d,c,b){return bJ(i,a(h,K(c)),g,f,e,d,b)}function
+sH(h,g,f,e,d,c,o,b){var
 a=bJ(h,g,f,e,d,c,i(b));if(a){var
 j=a[1][2],m=k(b);if(m){var
-p=iO(h,g,f,e,d,c,o,m[1]);return ab(function(a){return l(j,i(a))},p)}var
+p=iN(h,g,f,e,d,c,o,m[1]);return ab(function(a){return l(j,i(a))},p)}var
 n=[0,j]}else
 var
 n=a;return n}function
-sH(j,i,h,g,f,e,c){var
-k=sF(0,sE(c)),l=F(c),b=bI(m(function(a){return sG(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dg(a[1],a[2])]:a,d=n;else
+sI(j,i,h,g,f,e,c){var
+k=sG(0,sF(c)),l=F(c),b=bI(m(function(a){return sH(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,di(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-sI(a){var
-b=0;return a3(function(b,a){return fw(av,k(b),a)},b,a)}function
-sJ(b,a){return a3(function(c,a){return j(w(i(c),b),a)},e,a)}function
-sK(j,i,h,g,f,d,a){var
-k=sI(a);if(k){var
+sJ(a){var
+b=0;return a4(function(b,a){return fy(av,k(b),a)},b,a)}function
+sK(b,a){return a4(function(c,a){return j(w(i(c),b),a)},e,a)}function
+sL(j,i,h,g,f,d,a){var
+k=sJ(a);if(k){var
 m=k[1],b=bJ(j,i,h,g,f,d,m);if(b)var
-o=sJ(m,a),c=iO(j,i,h,g,f,d,F(a),o),p=c?[0,w(e,l(b[1][1],c[1][2]))]:c,n=p;else
+o=sK(m,a),c=iN(j,i,h,g,f,d,F(a),o),p=c?[0,w(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-sL(a,f,e,d,c,b,i){var
+sM(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(df(a,b))return 0;var
-h=m(sz,i),j=sH(a,f,e,d,c,b,h);return ft(sK(a,f,e,d,c,b,h),j)}return 0}function
-fy(e,d,c,b,a){function
-f(f,g){return fv(e,d,c,b,a,f,g)}return function(b,a){return bI(rg(rh,function(a){return f(b,a)},a))}}function
-iP(c,h,g,f,e){function
-i(a,b){return fv(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(df(c,b)){case
-0:return i(b,fx(sp,a));case
-1:return i(b,fx(sq,a));default:var
-d=n(fy(c,h,g,f,e),b,a);return d?so(d[1]):d}return a}}function
-sM(b,f,e,d,c){function
-k(a,g){return fv(b,f,e,d,c,a,g)}return function(l,g,a){var
+g!=="number"&&0===g[0]){if(dh(a,b))return 0;var
+h=m(sA,i),j=sI(a,f,e,d,c,b,h);return fw(sL(a,f,e,d,c,b,h),j)}return 0}function
+fA(e,d,c,b,a){function
+f(f,g){return iH(e,d,c,b,a,f,g)}return function(b,a){return bI(rh(ri,function(a){return f(b,a)},a))}}function
+iO(c,h,g,f,e){function
+i(a,b){return iH(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dh(c,b)){case
+0:return i(b,fz(sq,a));case
+1:return i(b,fz(sr,a));default:var
+d=n(fA(c,h,g,f,e),b,a);return d?sp(d[1]):d}return a}}function
+sN(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(iP(b,f,e,d,c),g,a);case
+0:return n(iO(b,g,f,e,d),c,a);case
 1:var
-i=n(fy(b,f,e,d,c),g,a);return i?sy(i[1]):i;default:return sL(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,q9(a,cl)):a;var
-m=hL(a);return n(iP(b,f,e,d,c),g,m)}var
-j=n(fy(b,f,e,d,c),g,a);return j?sv(h[1],j[1]):j}}}function
-iQ(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=iQ(i,h,g,f,e,hD(d),k,j),m=a[1],n=b[1],o=aA(0,d),c=[0,bh(sM(i,h,g,f,e),o,n,m),l];else
+i=n(fA(b,g,f,e,d),c,a);return i?sz(i[1]):i;default:return sM(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=ff(k,F(a),a);return n(iO(b,g,f,e,d),c,l)}var
+j=n(fA(b,g,f,e,d),c,a);return j?sw(h[1],j[1]):j}}function
+iP(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=iP(i,h,g,f,e,fc(d),k,j),m=a[1],n=b[1],c=[0,sN(i,h,g,f,e,c7(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-sN(a){if(typeof
+sO(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-iR(a,f,e,d,c,b){var
-g=re(a[2],b),h=de(a);return bI(iQ(a,f,e,d,c,sN(a[6]),h,g))}function
-sO(b,a){return w(e,av(b,a))}function
-sP(b,e,d,c){var
-g=x(c,d)?k(e):i(e),f=sO(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
-iS(m,k,j,i,g,b,a){if(x(a,e))return[0,f(g,bx(l(t(h),a)))];function
+iQ(a,f,e,d,c,b){var
+g=rf(a[2],b),h=dg(a);return bI(iP(a,f,e,d,c,sO(a[6]),h,g))}function
+sP(b,a){return w(e,av(b,a))}function
+sQ(b,e,d,c){var
+g=x(c,d)?k(e):i(e),f=sP(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
+iR(m,k,j,i,g,b,a){if(x(a,e))return[0,f(g,bw(l(t(h),a)))];function
 c(o){var
-b=bx(a);function
-h(a){return iS(m,k,j,i,g,o,a)}var
+b=bw(a);function
+h(a){return iR(m,k,j,i,g,o,a)}var
 c=bH(k,b);if(c){var
-d=h(X(b,j,e));if(d)var
-f=h(X(b,i,e)),p=f?[0,sP(m,c[1],d[1],f[1])]:f,l=p;else
+d=h(W(b,j,e));if(d)var
+f=h(W(b,i,e)),p=f?[0,sQ(m,c[1],d[1],f[1])]:f,l=p;else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sQ(c,g,f,d,b){var
-h=X(b,as(c,d),e);return a(g,l(X(b,as(c,f),e),h))}function
-sR(a,b,i,h,g,f,d){var
-c=hP(a);if(c){var
-j=a[2];return iS(b,i,h,g,function(c){return sQ(a,b,f,d,c)},j,e)}return c}function
-iT(d,k,i,c,h,b){if(c)if(b){var
-m=b[2],n=hK(h),l=iT(d,k,i,c[2],n,m),o=ea(d);if(J(c[1],o)){var
-p=a(k,dY(e,h)),q=ea(d);return[0,j(a(f(i,b[1]),q),p),l]}var
+sR(c,g,f,d,b){var
+h=W(b,as(c,d),e);return a(g,l(W(b,as(c,f),e),h))}function
+sS(a,b,i,h,g,f,d){var
+c=hN(a);if(c){var
+j=a[2];return iR(b,i,h,g,function(c){return sR(a,b,f,d,c)},j,e)}return c}function
+iS(d,k,i,c,h,b){if(c)if(b){var
+m=b[2],n=fc(h),l=iS(d,k,i,c[2],n,m),o=ea(d);if(G(c[1],o)){var
+p=a(k,c7(e,h)),q=ea(d);return[0,j(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-sS(a){var
-b=a?[0,a3(w,a[1],a[2])]:a;return b}function
-sT(a,j,h,g,f){function
+sT(a){var
+b=a?[0,a4(w,a[1],a[2])]:a;return b}function
+sU(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return sS(iT(a,j,c,as(a,b),d,h))}var
+d=a[14];return sT(iS(a,j,c,as(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-sU(a,f,e,d,c){var
+sV(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?sT(a,f,e,d,c):r8(a,f,e,d,c):sR(a,f,e,b[1],b[2],d,c)}function
-iU(b,a,g,f,e,d,c){return iD(b,a,sU(b,a,g,f,e),d,c)}function
-cr(d,c,b){return a(b,l(a(d,b),c))}function
-sV(c,f,d,b){if(x(e,c)){if(f)var
+b==="number"?b?sU(a,f,e,d,c):r9(a,f,e,d,c):sS(a,f,e,b[1],b[2],d,c)}function
+iT(b,a,g,f,e,d,c){return iB(b,a,sV(b,a,g,f,e),d,c)}function
+cp(d,c,b){return a(b,l(a(d,b),c))}function
+sW(c,f,d,b){if(x(e,c)){if(f)var
 s=f[1],i=o(b,a(a(g(2,h),c),s));else
 var
 i=f;if(d)var
 v=d[1],j=o(a(a(g(2,h),c),v),b);else
 var
-j=d;if(i)return ab(function(a){return cr(c,b,a)},f);if(j)return ab(function(a){return cr(c,b,a)},d);var
+j=d;if(i)return ab(function(a){return cp(c,b,a)},f);if(j)return ab(function(a){return cp(c,b,a)},d);var
 w=a(g(2,g(2,h)),c);return[0,u(t(a(b,b)),w)]}if(f){var
 k=f[1];if(d){var
-y=cr(c,b,d[1]);return[0,av(cr(c,b,k),y)]}var
-l=J(c,e),m=l?o(b,e):l,z=m?[0,cr(c,b,k)]:m;return z}if(d){var
-n=J(c,e),p=n?o(e,b):n,A=p?[0,cr(c,b,d[1])]:p;return A}var
-q=J(c,e),r=q?J(b,e):q,B=r?[0,e]:r;return B}function
-iV(g,f,d,a){if(a){var
-b=sV(g,f,d,a[1]);if(b)var
-c=iV(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+y=cp(c,b,d[1]);return[0,av(cp(c,b,k),y)]}var
+l=G(c,e),m=l?o(b,e):l,z=m?[0,cp(c,b,k)]:m;return z}if(d){var
+n=G(c,e),p=n?o(e,b):n,A=p?[0,cp(c,b,d[1])]:p;return A}var
+q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
+iU(g,f,d,a){if(a){var
+b=sW(g,f,d,a[1]);if(b)var
+c=iU(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-sW(a,d){var
+sX(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bH(a[16],d),e=c?c[1]:a[15];return t(e)}return a[15]}function
-sX(a,n){var
-g=n[2]===1?1:0,h=g?hV(a):g;if(h){var
+sY(a,n){var
+g=n[2]===1?1:0,h=g?hT(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3493,7 +3483,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=aA(0,b[1]);else
+d=aJ(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3504,13 +3494,13 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-sY(d,b){var
+sZ(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-sZ(a,d,c,b){var
-e=bY(0,a[2]),f=m(function(b){return sW(a,b)},e),g=as(a,b),h=ap(ap(as(a,c),g),f);return m(function(a){return sY(d,a)},h)}function
-iW(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],k=i[2],g=iW(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(J(b,e))return[0,[0,o,n]];var
+s0(a,d,c,b){var
+e=bX(0,a[2]),f=m(function(b){return sX(a,b)},e),g=as(a,b),h=ap(ap(as(a,c),g),f);return m(function(a){return sZ(d,a)},h)}function
+iV(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],k=i[2],g=iV(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
 h=x(e,b)?k[1]:k[2];if(h)var
 r=j(n,a(b,h[1])),s=i[1],p=[0,[0,d8(function(a){return l(a,b)},s,o),r]];else
 var
@@ -3518,88 +3508,88 @@ p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-s0(b,c,d){var
+s1(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aW(b)),k=c[3],g=u(a(f,aW(b)),k),m=l(fm(b,c,g),f);return[0,g,w(l(f,cn(b,c,g)),m)];case
+f=a(d,aX(b)),k=c[3],g=u(a(f,aX(b)),k),m=l(fp(b,c,g),f);return[0,g,w(l(f,cl(b,c,g)),m)];case
 1:var
-h=a(d,aW(b)),n=c[3],i=u(a(h,aW(b)),n),o=l(fm(b,c,i),h);return[0,i,w(l(h,cn(b,c,i)),o)]}return[0,d,e]}function
-iX(a){var
+h=a(d,aX(b)),n=c[3],i=u(a(h,aX(b)),n),o=l(fp(b,c,i),h);return[0,i,w(l(h,cl(b,c,i)),o)]}return[0,d,e]}function
+iW(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fp(a),f=c?[0,e]:c,d=d$(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-s1(b,d,c){var
-e=aw(d),f=fe(b);return j(a(a(co(b),f),e),c)}function
-s2(b,c){var
-d=bz(e,b[1]),f=fh(c,b[9],d),i=co(b),j=a(g(2,h),i);return m(function(b){return a(j,b)},f)}function
-s3(b,d,c){var
-e=aq(c,m(function(a){return ff(b,h,a[1])},d));return a(co(b),e)}function
-s4(c){var
-a=fg(c);if(a){var
+c=fs(a),f=c?[0,e]:c,d=d$(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+s2(b,d,c){var
+e=aw(d),f=fh(b);return j(a(a(cm(b),f),e),c)}function
+s3(b,c){var
+d=by(e,b[1]),f=fk(c,b[9],d),i=cm(b),j=a(g(2,h),i);return m(function(b){return a(j,b)},f)}function
+s4(b,d,c){var
+e=aq(c,m(function(a){return fi(b,h,a[1])},d));return a(cm(b),e)}function
+s5(c){var
+a=fj(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-s5(b,n,t,h,g,f,K,J){var
-d=n[3],p=f[1],u=d5(0,n[4]),v=fg(b)?w(e,f[3]):e,x=sX(b,n),y=x?bZ(b,as(b,h)):x,z=y?bZ(b,as(b,g)):y,A=z?ao(function(a){var
-c=b[2];return aA(i(a),c)},u):z;if(A){var
-L=sZ(b,p,h,g),q=iW(u,f[2],L);if(q){var
-B=q[1],M=ap(t,B[1]),C=m(function(a){return s0(b,a[1],a[2])},M),r=m(i,C),N=s2(b,r),O=k(iX(b)),P=i(iX(b)),s=iV(s1(b,r,v),P,O,N);if(s){var
-D=s4(b),c=D[2],E=D[1],F=ac(b),Q=c_(b),G=a(co(b),Q),R=a(E,E),S=a(a(v,a(F,F)),R),T=a(c,c),U=s3(b,t,r),V=l(a(j(s[1],U),T),S),W=a(aw(m(k,C)),d),X=cp(b,g),Y=l(cp(b,h),X),Z=a(a(a(p,b[15]),Y),d),_=j(B[2],Z),$=l(a(aW(b),_),W),aa=a($,a(G,a(c,c))),ab=a(j(a(V,d),aa),J),ad=ea(b),ae=b[15],af=aW(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ab)}var
+s6(b,n,t,h,g,f,K,J){var
+d=n[3],p=f[1],u=d5(0,n[4]),v=fj(b)?w(e,f[3]):e,x=sY(b,n),y=x?bY(b,as(b,h)):x,z=y?bY(b,as(b,g)):y,A=z?ao(function(a){var
+c=b[2];return aJ(i(a),c)},u):z;if(A){var
+L=s0(b,p,h,g),q=iV(u,f[2],L);if(q){var
+B=q[1],M=ap(t,B[1]),C=m(function(a){return s1(b,a[1],a[2])},M),r=m(i,C),N=s3(b,r),O=k(iW(b)),P=i(iW(b)),s=iU(s2(b,r,v),P,O,N);if(s){var
+D=s5(b),c=D[2],E=D[1],F=ac(b),Q=da(b),G=a(cm(b),Q),R=a(E,E),S=a(a(v,a(F,F)),R),T=a(c,c),U=s4(b,t,r),V=l(a(j(s[1],U),T),S),W=a(aw(m(k,C)),d),X=cn(b,g),Y=l(cn(b,h),X),Z=a(a(a(p,b[15]),Y),d),_=j(B[2],Z),$=l(a(aX(b),_),W),aa=a($,a(G,a(c,c))),ab=a(j(a(V,d),aa),J),ad=ea(b),ae=b[15],af=aX(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ab)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-iY(a){var
+iX(a){var
 f=a[9],b=ao(function(b){var
-c=a[1];return fa(F(b),c)},f),c=b?cq(a):b;if(c){var
+c=a[1];return fa(F(b),c)},f),c=b?co(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-di(c,i,h,g,f,b,a){if(df(c,b))return 0;var
+dk(c,i,h,g,f,b,a){if(dh(c,b))return 0;var
 d=o(e,a);return d?bJ(c,i,h,g,f,b,a):d}function
-s6(o,n,m,l,j,c){var
+s7(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=di(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
 p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-s7(o,n,m,l,j,c){var
+s8(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=di(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
 p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fz(c,b){var
+fB(c,b){var
 d=aq(b,b),e=aq(c,b),f=a(g(2,h),e);return j(l(aq(c,c),f),d)}function
-iZ(c,b,d){var
+iY(c,b,d){var
 e=o(j(c,b),d);if(e){var
 f=l(l(d,c),b),i=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,h)),c),b),i)}return e}function
-cs(b,c){var
+cq(b,c){var
 d=ac(b);return a(c,a(ac(b),d))}function
-s8(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=X(h,o,0);if(j){var
-s=cs(c,j[1]),t=a(e,fz(n,d1(c,h)));if(iZ(cs(c,g),t,s)){var
-l=di(c,e,r,q,p,m,g);if(l){var
-u=k(l[1]),v=av(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
 s9(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=X(h,o,0);if(j){var
-s=cs(c,g),t=a(e,fz(n,d1(c,h)));if(iZ(cs(c,j[1]),t,s)){var
-l=di(c,e,r,q,p,m,g);if(l){var
+f=d[1],g=f[2],h=f[1],j=W(h,o,0);if(j){var
+s=cq(c,j[1]),t=a(e,fB(n,d1(c,h)));if(iY(cq(c,g),t,s)){var
+l=dk(c,e,r,q,p,m,g);if(l){var
+u=k(l[1]),v=av(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+s_(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=W(h,o,0);if(j){var
+s=cq(c,g),t=a(e,fB(n,d1(c,h)));if(iY(cq(c,j[1]),t,s)){var
+l=dk(c,e,r,q,p,m,g);if(l){var
 u=k(b),v=i(l[1]);return[0,w(i(b),v),u]}return b}return b}return b}return b}function
-dj(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dj(e,d[2],c[2],b[2],a[2]);return[0,f5(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-s_(a,f,e,d,c,i,h,b){if(iY(a)){var
-g=de(a),j=i[1],k=ap(ap(g,b),j),l=m(function(b){return s6(a,f,e,d,c,b)},k),n=h[1],o=ap(ap(g,b),n),p=m(function(b){return s7(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dj(function(b,g,h,i){return s8(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dj(function(b,g,h,i){return s9(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-i0(b){var
+dl(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dl(e,d[2],c[2],b[2],a[2]);return[0,f7(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+s$(a,f,e,d,c,i,h,b){if(iX(a)){var
+g=dg(a),j=i[1],k=ap(ap(g,b),j),l=m(function(b){return s7(a,f,e,d,c,b)},k),n=h[1],o=ap(ap(g,b),n),p=m(function(b){return s8(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dl(function(b,g,h,i){return s9(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dl(function(b,g,h,i){return s_(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+iZ(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3609,236 +3599,236 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dk(b,g,f,e,d,a,c){return 1===df(b,a)?bJ(b,g,f,e,d,a,c):0}function
-s$(o,n,m,l,j,c){var
+dm(b,g,f,e,d,a,c){return 1===dh(b,a)?bJ(b,g,f,e,d,a,c):0}function
+ta(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=dm(o,n,m,l,j,e[1],d);if(b)var
 p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-ta(o,n,m,l,j,c){var
+tb(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=dm(o,n,m,l,j,e[1],d);if(b)var
 p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fA(g,f,d,c,b){var
-i=aW(g),h=a(aW(g),i);if(o(e,b)){var
+fC(g,f,d,c,b){var
+i=aX(g),h=a(aX(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return u(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return u(a(a(f,b),h),k)}function
-i1(c,d,b,k){var
+i0(c,d,b,k){var
 f=o(e,b),i=f?o(e,d):f;if(i){var
 m=a(d,d),n=a(b,b),p=a(a(g(2,h),b),k),q=j(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return i}function
-i2(b,a){return X(a,b,[0,e,e,h,h])}function
-tb(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=X(e,r,0);if(o){if(aA(e,d[2])){var
-w=aq(q,d1(d,e)),x=i2(s,e),y=fA(d,c,k(g),x,w),z=a(m,o[1]);if(i1(c,l(a(n,c),z),m,y)){var
-p=dk(d,c,v,u,t,i(g),n);if(p){var
-A=k(p[1]),B=av(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+i1(b,a){return W(a,b,[0,e,e,h,h])}function
 tc(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=X(e,r,0);if(o){if(aA(e,d[2])){var
-x=aq(q,d1(d,e)),y=i2(s,e),z=fA(d,c,k(g),y,x),A=a(n,c);if(i1(c,l(a(m,o[1]),A),m,z)){var
-p=dk(d,c,v,u,t,i(g),n);if(p){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=W(e,r,0);if(o){if(aJ(e,d[2])){var
+w=aq(q,d1(d,e)),x=i1(s,e),y=fC(d,c,k(g),x,w),z=a(m,o[1]);if(i0(c,l(a(n,c),z),m,y)){var
+p=dm(d,c,v,u,t,i(g),n);if(p){var
+A=k(p[1]),B=av(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+td(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=W(e,r,0);if(o){if(aJ(e,d[2])){var
+x=aq(q,d1(d,e)),y=i1(s,e),z=fC(d,c,k(g),y,x),A=a(n,c);if(i0(c,l(a(m,o[1]),A),m,z)){var
+p=dm(d,c,v,u,t,i(g),n);if(p){var
 B=k(b),C=i(p[1]);return[0,w(i(b),C),B]}return b}}return b}return b}return b}function
-td(a,f,e,d,c,g,j,i,b){if(i0(a)){var
-h=de(a),k=ap(h,g),l=j[1],n=ap(ap(h,b),l),o=m(function(b){return s$(a,f,e,d,c,b)},n),p=i[1],q=ap(ap(h,b),p),r=m(function(b){return ta(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dj(function(b,h,i,j){return tb(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dj(function(b,h,i,j){return tc(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-te(b,a){var
-c=hX(b),d=rx(b),e=r0(b,a[1],a[3]),f=c?rw(b,c[1]):c;return[0,b,a,fc(a[2],a[3]),c,f,e,d]}function
-tf(a){var
-b=rG(a);return function(a){function
-c(b,a){return b===a?1:0}return ci(function(b){return c(a,b)},b)}}function
-tg(a,b){var
-c=a[7],d=a[1][9],e=tf(b),f=h6(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-i3(d,c){var
+te(a,f,e,d,c,g,j,i,b){if(iZ(a)){var
+h=dg(a),k=ap(h,g),l=j[1],n=ap(ap(h,b),l),o=m(function(b){return ta(a,f,e,d,c,b)},n),p=i[1],q=ap(ap(h,b),p),r=m(function(b){return tb(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dl(function(b,h,i,j){return tc(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dl(function(b,h,i,j){return td(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+tf(b,a){var
+c=hV(b),d=ry(b),e=r1(b,a[1],a[3]),f=c?rx(b,c[1]):c;return[0,b,a,fe(a[2],a[3]),c,f,e,d]}function
+tg(a){var
+b=rH(a);return function(a){function
+c(b,a){return b===a?1:0}return ch(function(b){return c(a,b)},b)}}function
+th(a,b){var
+c=a[7],d=a[1][9],e=tg(b),f=h4(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+i2(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(gw(b[1],d))return[0,b[2]];var
+b=a[1];if(gy(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-th(a,g,b){var
+ti(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?r6(h,c,g,d[1]):d}var
+d=a[6];return d?r7(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return r2(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return r3(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-ti(a,b){var
+tj(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=s_(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?td(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-tj(a,b,d){var
-e=a[2][2],g=a[1],h=a[2][1],c=th(a,b,d);if(c){var
-i=iR(g,h,e,a[2][3],a[3],c[1]);return ab(function(c){var
-g=sh(e,b[3],c,b[4]);return f(ti(a,d),g)},i)}return c}function
-tk(b,a,h){var
+f=a[2][3],g=s$(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?te(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+tk(a,b,d){var
+e=a[2][2],g=a[1],h=a[2][1],c=ti(a,b,d);if(c){var
+i=iQ(g,h,e,a[2][3],a[3],c[1]);return ab(function(c){var
+g=si(e,b[3],c,b[4]);return f(tj(a,d),g)},i)}return c}function
+tl(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=i3(e,h[4]);if(b){var
-f=J(i,c);if(f){var
-l=a[5],m=b[1];return sf(d,a,c,r5(c,a,d[2]),k,m,e,j,l)}var
+b=i2(e,h[4]);if(b){var
+f=G(i,c);if(f){var
+l=a[5],m=b[1];return sg(d,a,c,r6(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-tl(d,a,g){var
+tm(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=i3(e,g[5]);if(c)return s5(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=i2(e,g[5]);if(c)return s6(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-tm(c,a,g){var
+tn(c,a,g){var
 l=c[1],m=c[2][2];return function(h,b){var
-d=X(b,a[6],e),i=b===a[1]?1:0;if(i)var
+d=W(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=x(e,d);if(j){var
-o=iU(l,m,h,a[1],b,d,a[5]),k=o||bh(tk(c,a,g),h,b,d);if(!k)return n(tl(c,a,g),b,d);var
+o=iT(l,m,h,a[1],b,d,a[5]),k=o||bA(tl(c,a,g),h,b,d);if(!k)return n(tm(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-tn(b,a,d){var
-h=b[1],e=aA(0,a[2]);if(e){var
-c=tj(b,a,d);if(c){var
-i=bY(0,h[3]),j=c[1];return ao(f(tm(b,a,d),j),i)}var
+to(b,a,d){var
+h=b[1],e=aJ(0,a[2]);if(e){var
+c=tk(b,a,d);if(c){var
+i=bX(0,h[3]),j=c[1];return ao(f(tn(b,a,d),j),i)}var
 g=c}else
 var
 g=e;return g}function
-i4(b,c){var
-d=aV(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
-i5(h,g,a){var
+i3(b,c){var
+d=aW(a(a(b,b),c));return[0,bx(a(a(b,b),c)),d]}function
+i4(h,g,a){var
 b=aq(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=i4(h,b);f=1}if(!f)var
+d=i3(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-to(a,b,c){if(J(a,e))return[0,[0,e,e]];var
+tp(a,b,c){if(G(a,e))return[0,[0,e,e]];var
 d=x(e,b);if(d){if(x(e,a))var
-h=P(a,b),f=[0,u(a,c),h];else
+h=Q(a,b),f=[0,u(a,c),h];else
 var
-i=P(a,c),f=[0,u(a,b),i];var
+i=Q(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-i6(b,r,f,h){var
+i5(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=a4(b,a(f,g[1]),s),m=[0,dZ(i4(b,h),t)];else
+s=g[2],t=a5(b,a(f,g[1]),s),m=[0,dZ(i3(b,h),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=a4(a(b,b),x,u),y=aV(k(p)),q=[0,[0,by(i(p)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=a5(a(b,b),x,u),y=aW(k(p)),q=[0,[0,bx(i(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-tp(b,h,e,d){var
-j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=to(a(a(a(b,b),b),h),n,l);if(c)var
+tq(b,h,e,d){var
+j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=tp(a(a(a(b,b),b),h),n,l);if(c)var
 f=c[1],o=av(b,k(f)),p=i(f),g=[0,[0,w(t(b),p),o]];else
 var
 g=c;return g}function
-i7(e,k,o,b,n,m,d){var
+i6(e,k,o,b,n,m,d){var
 c=k[8],f=aq(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,h),t),f);return[0,a4(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,a4(e,f,a(b,c))]:tp(e,f,d[3],m)}function
-i8(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,h),t),f);return[0,a5(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,a5(e,f,a(b,c))]:tq(e,f,d[3],m)}function
+i7(f,e,d,c,b){function
 g(g){var
-h=a(K(d+1|0),f),c=i8(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
+h=a(K(d+1|0),f),c=i7(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
 h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-i9(d,b){var
+i8(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aA(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aJ(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-tq(c,f,b){var
+tr(c,f,b){var
 d=u(i(b),c),l=a(j(d,g(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,f,m]}function
-fB(g,c,f,e,b,d){if(aA(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=ck(a(g,c),d,k),m=fB(g,c,f,j,dV(b,i),l),n=fB(g,c,f,j,b,d);return[1,dV(b,i),n,m]}return tq(c,b,d)}function
-i_(g,f,e,c,b,d){function
+fD(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=cj(a(g,c),d,k),m=fD(g,c,f,j,dW(b,i),l),n=fD(g,c,f,j,b,d);return[1,dW(b,i),n,m]}return tr(c,b,d)}function
+i9(g,f,e,c,b,d){function
 h(e){var
-h=ck(a(g,f),b,b);return i_(g,f,e,dV(c,c),h,[0,[0,c,b],d])}function
+h=cj(a(g,f),b,b);return i9(g,f,e,dW(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-tr(c,b,i,g,f,e){var
-j=t(h),d=dc(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fB(c,b,g,i_(c,b,e,1,d[1],0),0,l)}return ts}function
-tt(c,n,m,C,B,b,A){var
+ts(c,b,i,g,f,e){var
+j=t(h),d=de(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fD(c,b,g,i9(c,b,e,1,d[1],0),0,l)}return tt}function
+tu(c,n,m,C,B,b,A){var
 p=a(A,c),d=u(p,b);if(x(d,K(n))){var
-q=l(a(j(d,h),b),p),f=i9(m,bx(j(d,h)));if(f){var
-r=f[1],s=i8(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
+q=l(a(j(d,h),b),p),f=i8(m,bw(j(d,h)));if(f){var
+r=f[1],s=i7(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
 D=a(b,c),v=[0,j(r,u(a(r,i(s)),D))];else
 var
 v=t;var
 w=v}else
 var
 w=f;return w}var
-g=i9(m,n);if(g)var
-y=J(g[1],e),z=y?[0,e]:y;else
+g=i8(m,n);if(g)var
+y=G(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-i$(m,k,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?tt(m,k,i,h,g,f,l(b,n)):p;if(c)var
-d=i$(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+i_(m,k,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?tu(m,k,i,h,g,f,l(b,n)):p;if(c)var
+d=i_(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-tu(k,o,n,i,f,e,m,d){var
-b=i$(k,o,n,i,f,e,m,d);if(b)var
-c=b[1],p=a(e,k),q=K(i),r=a(g(2,h),q),s=P(a(j(j(f,g(2,g(2,h))),r),c),p),t=K(F(d)),l=[0,[0,c,j(j(c,a(E(g(2,g(2,h))),t)),s)]];else
+tv(k,o,n,i,f,e,m,d){var
+b=i_(k,o,n,i,f,e,m,d);if(b)var
+c=b[1],p=a(e,k),q=K(i),r=a(g(2,h),q),s=Q(a(j(j(f,g(2,g(2,h))),r),c),p),t=K(F(d)),l=[0,[0,c,j(j(c,a(E(g(2,g(2,h))),t)),s)]];else
 var
 l=b;return l}function
-ja(a){return a3(w,dY(e,a),a)}function
-tv(e,d,c,b,a){return bI(m(function(a){return dc(e,d,l(a,b),c)},a))}function
-tw(b,d,c){var
-e=i(d),f=av(b,P(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
-jb(d,l,j,c){var
-a=tv(d,l,j,ja(c),c);if(a)var
-b=a[1],n=aw(m(k,b)),f=[0,aw(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tw(d,f,a)},b)]:g,h=o;else
+i$(a){return a4(w,c7(e,a),a)}function
+tw(e,d,c,b,a){return bI(m(function(a){return de(e,d,l(a,b),c)},a))}function
+tx(b,d,c){var
+e=i(d),f=av(b,Q(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
+ja(d,l,j,c){var
+a=tw(d,l,j,i$(c),c);if(a)var
+b=a[1],n=aw(m(k,b)),f=[0,aw(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tx(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-tx=g(2,g(2,E(g(2,E(g(2,E(g(2,h)))))))),fC=bw(g(2,h),tx),ty=g(2,g(2,g(2,E(g(2,h))))),tz=bw(g(2,h),ty),tA=g(2,E(g(2,g(2,h)))),jc=bw(g(2,h),tA),tB=g(2,E(g(2,g(2,h)))),tC=bw(g(2,h),tB),jd=bx(a(g(2,E(g(2,g(2,E(g(2,g(2,h))))))),tC)),je=g(2,g(2,g(2,E(g(2,g(2,h))))));function
-tD(b,a){return tr(fC,tz,jc,jd,b,a)}function
-tE(a){var
-b=w(e,l(je,bX(a)));return bw(g(2,h),b)}function
-tF(i,c,f,e){var
-b=tE(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(f,b);return tu(jc,jd,i,4,u(d,bw(g(2,h),je)),d,k,j)}function
-tG(d,p,b,o,n,m){var
-c=dc(d,p,l(m,n),o);if(c){var
+ty=g(2,g(2,E(g(2,E(g(2,E(g(2,h)))))))),fE=bv(g(2,h),ty),tz=g(2,g(2,g(2,E(g(2,h))))),tA=bv(g(2,h),tz),tB=g(2,E(g(2,g(2,h)))),jb=bv(g(2,h),tB),tC=g(2,E(g(2,g(2,h)))),tD=bv(g(2,h),tC),jc=bw(a(g(2,E(g(2,g(2,E(g(2,g(2,h))))))),tD)),jd=g(2,g(2,g(2,E(g(2,g(2,h))))));function
+tE(b,a){return ts(fE,tA,jb,jc,b,a)}function
+tF(a){var
+b=w(e,l(jd,bW(a)));return bv(g(2,h),b)}function
+tG(i,c,f,e){var
+b=tF(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(f,b);return tv(jb,jc,i,4,u(d,bv(g(2,h),jd)),d,k,j)}function
+tH(d,p,b,o,n,m){var
+c=de(d,p,l(m,n),o);if(c){var
 f=c[1],g=x(e,i(b));if(g)var
-q=i(b),r=av(d,P(a(fC,k(f)),q)),s=k(b),h=[0,[0,u(a(fC,i(f)),s),r]];else
+q=i(b),r=av(d,Q(a(fE,k(f)),q)),s=k(b),h=[0,[0,u(a(fE,i(f)),s),r]];else
 var
 h=g;var
 j=h}else
 var
 j=c;return j}function
-fD(a){var
+fF(a){var
 b=[0,k(a)];return[0,[0,i(a)],b]}function
-tH(a,g){var
+tI(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=d_(a),h=d?tI:d;return h}var
+d=d_(a),h=d?tJ:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
 j=a[9],b=ao(function(b){var
 c=a[1];return fa(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return i5(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return i4(g,a,b)},k)];else
 var
 f=b;return f}function
-tJ(e,d,a,c,g){var
-f=aq(a,a),b=i6(d,e,c,f);if(b){var
-h=b[1];return bI(m(function(b){return i7(d,e,a,c,f,h,b)},g))}return b}function
-tK(b,d,i,h,a,g){var
-c=X(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+tK(e,d,a,c,g){var
+f=aq(a,a),b=i5(d,e,c,f);if(b){var
+h=b[1];return bI(m(function(b){return i6(d,e,a,c,f,h,b)},g))}return b}function
+tL(b,d,i,h,a,g){var
+c=W(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=jb(d,i,a[1],c);return ab(function(a){return m(fD,a)},k)}var
-l=tJ(b,d,c,a[1],h);return ab(function(a){return m(fD,a)},l)}return e}function
-tL(d,c,e,b){var
-a=tH(d,c);if(a){var
-f=bY(0,F(b[2])),g=a[1];return bI(m(function(a){return tK(d,c,e,g,b,a)},f))}return a}function
-tM(b,d){var
+k=ja(d,i,a[1],c);return ab(function(a){return m(fF,a)},k)}var
+l=tK(b,d,c,a[1],h);return ab(function(a){return m(fF,a)},l)}return e}function
+tM(d,c,e,b){var
+a=tI(d,c);if(a){var
+f=bX(0,F(b[2])),g=a[1];return bI(m(function(a){return tL(d,c,e,g,b,a)},f))}return a}function
+tN(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -3849,138 +3839,138 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-tN(j,f,c){var
+tO(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=o(e,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(aq(c,c),m),l)}return i}return 1}var
-g=dU(J(d[1][1],e));return g?g:x(e,aq(c,c))}}function
-jf(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?ao(tM(b,c),a):d;return e?tN(b,c,a):e}function
-tO(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
+g=dV(G(d[1][1],e));return g?g:x(e,aq(c,c))}}function
+je(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?ao(tN(b,c),a):d;return e?tO(b,c,a):e}function
 tP(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
+tQ(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-fE(c,b,a,f,e){var
-d=tO(c,b,i(a),f);return d?tP(c,b,k(a),e):d}function
-jg(e,d,a,c,b){var
-f=[0,k(a)];return fE(d,e,[0,[0,i(a)],f],c,b)}function
-tQ(j,i,h,g,f,e,d){var
+fG(c,b,a,f,e){var
+d=tP(c,b,i(a),f);return d?tQ(c,b,k(a),e):d}function
+jf(e,d,a,c,b){var
+f=[0,k(a)];return fG(d,e,[0,[0,i(a)],f],c,b)}function
+tR(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=ci(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jg(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=ch(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jf(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-tR(j,i,g,f,b,a){switch(a[0]){case
+tS(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bH(i,a[1]);if(c){var
-d=bH(c[1],a[2]);if(d)return fE(b,j,d[1],a[3],a[4]);var
+d=bH(c[1],a[2]);if(d)return fG(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bH(f,a[1]);return e?jg(g,b,e[1],a[2],a[3]):e;default:return tQ(g,b,a[1],a[2],a[3],0,f)}}function
-tS(a){return 0===a[0]?1:0}function
-jh(i,b,h,g,f,e,a){var
+e=bH(f,a[1]);return e?jf(g,b,e[1],a[2],a[3]):e;default:return tR(g,b,a[1],a[2],a[3],0,f)}}function
+tT(a){return 0===a[0]?1:0}function
+jg(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=ao(function(a){return jf(i,l,a)},k);else
+k=a[2],l=a[1],c=ao(function(a){return je(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return ao(function(a){return tR(h,g,f,e,n,a)},m)}return c}var
-tT=E(g(2,g(2,E(g(2,h))))),tU=bw(g(2,h),tT),tV=bx(g(2,g(2,g(2,g(2,h)))));function
-fF(d,c,a,b){if(a){var
-e=k(b),f=i(b),g=fD(a[1]);return fE(d[3],c,g,f,e)}return a}function
-tW(a,f,b,c){var
+m=b[4],n=b[3];return ao(function(a){return tS(h,g,f,e,n,a)},m)}return c}var
+tU=E(g(2,g(2,E(g(2,h))))),tV=bv(g(2,h),tU),tW=bw(g(2,g(2,g(2,g(2,h)))));function
+fH(d,c,a,b){if(a){var
+e=k(b),f=i(b),g=fF(a[1]);return fG(d[3],c,g,f,e)}return a}function
+tX(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=X(i(c),m,0),n=a[1],e=fa(F(d),n);if(e){var
-o=k(c);return fF(f,b,i7(b,a,l,g,j,h,i5(b,a,d)),o)}return e}}function
-tX(d,c,b,a){var
-e=k(a);return fF(d,c,bH(b,i(a)),e)}function
-tY(j,d,h,b,a){var
+m=a[9],d=W(i(c),m,0),n=a[1],e=fa(F(d),n);if(e){var
+o=k(c);return fH(f,b,i6(b,a,l,g,j,h,i4(b,a,d)),o)}return e}}function
+tY(d,c,b,a){var
+e=k(a);return fH(d,c,bH(b,i(a)),e)}function
+tZ(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=ja(b),c=tF(a[1],e,f,b);if(c){var
+f=i$(b),c=tG(a[1],e,f,b);if(c){var
 m=c[1];return ao(function(c){var
 a=bH(b,i(c));if(a){var
-g=k(c);return fF(j,d,tG(d,h,m,e,f,a[1]),g)}return a},l)}var
+g=k(c);return fH(j,d,tH(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-tZ(d,c,a,k,e,r){var
+t0(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=d5(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=d_(d);if(o){var
-p=n(tY(c,a,k,e,r),b,g);if(p)var
+p=n(tZ(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=jb(a,k,l,b);if(i){var
-t=i[1];return ao(function(b){return tX(c,a,t,b)},g)}var
+i=ja(a,k,l,b);if(i){var
+t=i[1];return ao(function(b){return tY(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=aq(b,b),j=i6(a,d,l,q);if(j){var
-u=j[1];return ao(bh(tW(d,c,a,e),b,q,u),g)}return j}return 1}}function
-t0(k,j,i,h,g,f,e,d){var
+q=aq(b,b),j=i5(a,d,l,q);if(j){var
+u=j[1];return ao(bA(tX(d,c,a,e),b,q,u),g)}return j}return 1}}function
+t1(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(tZ(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(t0(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-t1(b,a){return 0===a[0]?aA(a[1],b):0}function
-t2(b,f,e){var
+t2(b,a){return 0===a[0]?aJ(a[1],b):0}function
+t3(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=K(F(e[2])),d=o(tU,a(K(b[1]),g)),h=d?[0,tD(f,tV)]:d;return h}return 0}function
-t3(c,b,h,f,a){var
+g=K(F(e[2])),d=o(tV,a(K(b[1]),g)),h=d?[0,tE(f,tW)]:d;return h}return 0}function
+t4(c,b,h,f,a){var
 i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
-k=a[2],d=ao(function(a){return jf(c,i,a)},k);else
+k=a[2],d=ao(function(a){return je(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=F(a[2]),e=ao(function(a){return t1(m,a)},l);else
+l=b[4],m=F(a[2]),e=ao(function(a){return t2(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return t0(c,b,h,f,a,t2(c,f,a),0,n)}return e}function
-t4(c,b,m,l,f,d,k,a){var
-g=jh(c,b,m,l,f,d,k),i=g?aA(a,c[3]):g,j=i?dU(a===b[1]?1:0):i;return j?iU(c,f,d,a,b[1],e,h):j}function
-ji(c,a,b){return tL(c,a[1],a[3],b)}function
-jj(c,a){var
+n=a[2];return t1(c,b,h,f,a,t3(c,f,a),0,n)}return e}function
+t5(c,b,m,l,f,d,k,a){var
+g=jg(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?dV(a===b[1]?1:0):i;return j?iT(c,f,d,a,b[1],e,h):j}function
+jh(c,a,b){return tM(c,a[1],a[3],b)}function
+ji(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fc(b,a[3]);return iR(c,d,b,a[3],f,e)}}function
-t5(c,a,d,b){var
-h=a[1],m=a[2],i=aA(0,F(b[2]));if(i){if(ao(tS,d[4]))return t3(c,d,h,a[3],b);var
-e=ji(c,a,b);if(e){var
-j=e[1],g=f(jj(c,a),j);if(g)return jh(c,d,h,j,m,g[1],b);var
+f=fe(b,a[3]);return iQ(c,d,b,a[3],f,e)}}function
+t6(c,a,d,b){var
+h=a[1],m=a[2],i=aJ(0,F(b[2]));if(i){if(ao(tT,d[4]))return t4(c,d,h,a[3],b);var
+e=jh(c,a,b);if(e){var
+j=e[1],g=f(ji(c,a),j);if(g)return jg(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-t6(b,a,k,c){var
-l=a[1],m=a[2],g=aA(0,F(c[2]));if(g){var
-d=ji(b,a,c);if(d){var
-h=d[1],e=f(jj(b,a),h);if(e){var
-n=bY(0,b[3]),o=e[1];return ci(function(a){return t4(b,k,l,h,m,o,c,a)},n)}var
+t7(b,a,k,c){var
+l=a[1],m=a[2],g=aJ(0,F(c[2]));if(g){var
+d=jh(b,a,c);if(d){var
+h=d[1],e=f(ji(b,a),h);if(e){var
+n=bX(0,b[3]),o=e[1];return ch(function(a){return t5(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}var
-dl=[S,t7,bR(0)],jk=[S,t8,bR(0)];function
-aK(b,a){throw[0,dl,n(ar(t9),b,a)]}function
-t_(a){return[0,a,eW(64),0]}function
-bc(a){if(a[3])throw[0,dl,t$];na(a[2]);(function(d){for(;;){var
+dn=[T,t8,bQ(0)],jj=[T,t9,bQ(0)];function
+aL(b,a){throw[0,dn,n(ar(t_),b,a)]}function
+t$(a){return[0,a,eV(64),0]}function
+be(a){if(a[3])throw[0,dn,ua];na(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(m$(a[2])===1025)return aK(ua,eX(a[2]));hc(a[2],b);continue}return c}}(0));return eX(a[2])}function
+c=32!==b?1:0;if(c){if(m$(a[2])===1025)return aL(ub,eW(a[2]));hf(a[2],b);continue}return c}}(0));return eW(a[2])}function
 ed(a,d){var
-b=bc(d),c=D(b,a);return c?aK(a,b):c}function
-fG(b){var
-a=1-b[3];if(a)throw[0,dl,ub];return a}function
-uc(a){var
+b=be(d),c=D(b,a);return c?aL(a,b):c}function
+fI(b){var
+a=1-b[3];if(a)throw[0,dn,uc];return a}function
+ud(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=kX?1:0:e;return d}function
-jl(a){var
-e=D(a,ud),f=e?45===Z(a,0)?1:0:e,b=f?1:f,c=y(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=kW?1:0:e;return d}function
+jk(a){var
+e=D(a,ue),f=e?45===Z(a,0)?1:0:e,b=f?1:f,c=y(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==Z(a,b)?1:0:k;function
@@ -3988,192 +3978,192 @@ l(f){var
 b=f;for(;;){var
 c=b===y(a)?1:0;if(c)var
 d=c;else{var
-e=uc(Z(a,b));if(e){var
+e=ud(Z(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cC?1:0,j=i?l(b):i;else
+i=c<=cB?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aK(ue,a);return q5(16,a)}function
-aL(a){return jl(bc(a))}function
-ct(c){var
-a=bc(c),b=D(a,uf);return b?[0,jl(a)]:b}function
-bA(b){var
-a=aL(b);if(ae(a)<=0)aK(uh,lJ(ug,a));return a}var
-jm=1048576;function
-bK(b){var
-a=aL(b);if(ae(a)<0)aK(uj,lJ(ui,a));if(q4(a,jm))throw[0,jk,f(ar(uk),jm)];return c3(a)}function
+j=d;if(1-j)aL(uf,a);return q5(16,a)}function
+aA(a){return jk(be(a))}function
+cr(c){var
+a=be(c),b=D(a,ug);return b?[0,jk(a)]:b}function
+bz(b){var
+a=aA(b);if(ae(a)<=0)aL(ui,lJ(uh,a));return a}var
+jl=1048576;function
+bZ(b){var
+a=aA(b);if(ae(a)<0)aL(uk,lJ(uj,a));if(q4(a,jl))throw[0,jj,f(ar(ul),jl)];return c3(a)}function
 ee(d,b,c){var
-a=bK(c);if(b<=a){var
-e=f(ar(ul),a);aK(n(ar(um),d,b),e)}return a}function
-dm(d,c){function
+a=bZ(c);if(b<=a){var
+e=f(ar(um),a);aL(n(ar(un),d,b),e)}return a}function
+cs(d,c){function
 a(g,e){var
 b=g,a=e;for(;;){if(0===b)return bq(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}return a(bK(c),0)}function
-bd(b,d,c){var
-a=dm(d,c);if(1-gY(a_(a),b)){var
-e=a_(a),g=f(ar(un),e);aK(aN(uq,mI(up,_(ar(uo),b))),g)}return a}function
-jn(c,b,a){var
-d=[0,b,0];return bd(c,function(a){return bd(d,aL,a)},a)}function
-fH(e,b){var
-a=bc(b),c=D(a,ur);if(c){if(D(a,us))return aK(ut,a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}return a(bZ(c),0)}function
+a6(b,d,c){var
+a=cs(d,c);if(1-g0(ba(a),b)){var
+e=ba(a),g=f(ar(uo),e);aL(aN(ur,mI(uq,_(ar(up),b))),g)}return a}function
+jm(c,b,a){var
+d=[0,b,0];return a6(c,function(a){return a6(d,aA,a)},a)}function
+fJ(e,b){var
+a=be(b),c=D(a,us);if(c){if(D(a,ut))return aL(uu,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cu(a){var
-b=aL(a);return[0,b,bA(a)]}function
-uu(b){var
-a=bc(b);if(D(a,uv)){var
-c=D(a,uw);if(c){if(D(a,ux))return D(a,uy)?D(a,uz)?aK(uA,a):1:[1,cu(b)];var
-d=[2,fH(cu,b)]}else
+ct(a){var
+b=aA(a);return[0,b,bz(a)]}function
+uv(b){var
+a=be(b);if(D(a,uw)){var
+c=D(a,ux);if(c){if(D(a,uy))return D(a,uz)?D(a,uA)?aL(uB,a):1:[1,ct(b)];var
+d=[2,fJ(ct,b)]}else
 var
-d=c;return d}return[0,cu(b)]}function
-uB(b){var
-a=bc(b);if(D(a,uC)){if(D(a,uD)){var
-c=D(a,uE);if(c){if(D(a,uF))return D(a,uG)?D(a,uH)?D(a,uI)?D(a,uJ)?aK(uK,a):[2,cu(b)]:4:3:1;var
-d=[0,cu(b)]}else
+d=c;return d}return[0,ct(b)]}function
+uC(b){var
+a=be(b);if(D(a,uD)){if(D(a,uE)){var
+c=D(a,uF);if(c){if(D(a,uG))return D(a,uH)?D(a,uI)?D(a,uJ)?D(a,uK)?aL(uL,a):[2,ct(b)]:4:3:1;var
+d=[0,ct(b)]}else
 var
-d=c;return d}return 2}return[1,cu(b)]}function
-uL(b){var
-a=bc(b);if(D(a,uM)){var
-c=D(a,uN);if(c){if(D(a,uO))return D(a,uP)?D(a,uQ)?aK(uR,a):[1,bK(b)]:2;var
+d=c;return d}return 2}return[1,ct(b)]}function
+uM(e,b){var
+a=be(b);if(D(a,uN)){var
+c=D(a,uO);if(c){if(D(a,uP))return D(a,uQ)?D(a,uR)?aL(uS,a):[1,bZ(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bK(b)]}function
-uS(c,b){var
-a=bc(b),d=D(a,uT);if(d){if(D(a,uU)){if(D(a,uV))return aK(uW,a);var
-f=bd([0,c,0],aL,b);return[0,f,bd([0,c,0],aL,b)]}var
+d=c;return d}return[0,a6([0,e,0],function(a){return cs(aA,a)},b)]}function
+uT(c,b){var
+a=be(b),d=D(a,uU);if(d){if(D(a,uV)){if(D(a,uW))return aL(uX,a);var
+f=a6([0,c,0],aA,b);return[0,f,a6([0,c,0],aA,b)]}var
 e=1}else
 var
 e=d;return e}function
-uX(a){ed(uY,a);var
-e=bK(a),b=bK(a),c=bK(a),f=uu(a),g=uB(a),h=uL(a),d=uS(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bA(a),m=jn([0,i,0],e,a),n=fH(aL,a),o=fH(aL,a),p=bA(a),q=jn([0,c,0],j,a),r=bd([0,k,0],aL,a),s=bA(a),t=bd([0,0,[0,b,0]],aL,a),u=bA(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bd([0,0,[0,b,0]],aL,a)]}function
-jo(b,a){ed(uZ,a);var
-e=ee(u0,b[3],a),d=bK(a);function
-c(a){return ee(u1,b[2],a)}function
+uY(a){ed(uZ,a);var
+e=bZ(a),b=bZ(a),c=bZ(a),f=uv(a),g=uC(a),h=uM(b,a),d=uT(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bz(a),m=jm([0,i,0],e,a),n=fJ(aA,a),o=fJ(aA,a),p=bz(a),q=jm([0,c,0],j,a),r=a6([0,k,0],aA,a),s=bz(a),t=a6([0,0,[0,b,0]],aA,a),u=bz(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a6([0,0,[0,b,0]],aA,a)]}function
+jn(b,a){ed(u0,a);var
+e=ee(u1,b[3],a),d=bZ(a);function
+c(a){return ee(u2,b[2],a)}function
 f(a){var
-b=bc(a);if(D(b,u2)){if(D(b,u3)){if(D(b,u4))return aK(u5,b);var
-e=ee(u6,d,a),f=c(a),g=ct(a);return[0,e,f,g,ct(a)]}var
-h=dm(c,a),i=ct(a);return[2,h,i,ct(a)]}var
-j=c(a),k=ct(a);return[1,j,k,ct(a)]}var
-g=bA(a),h=dm(f,a),i=bA(a);return[0,e,d,g,h,i,bd([0,b[3],0],aL,a)]}function
-u7(b,a){ed(u8,a);return dm(function(a){var
-c=ee(u9,b[3],a),d=bA(a);return[0,c,d,bd([0,b[2],0],aL,a)]},a)}function
-u_(b,a){ed(u$,a);var
-c=bA(a),d=[0,b[1],0];return[0,c,dm(function(a){return bd(d,aL,a)},a)]}var
-jp=30;function
-fI(a){var
-c=aZ(a);if(c<=30)return[0,c3(a),0];var
-d=0<=ae(a)?a:t(a),b=aF(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,jp),i=c3(l(e,V(f,jp))),g=bm(c3(f),30)+i,h=0<=ae(a)?g:-g;return[0,h,b]}function
-aP(c,b){var
-a=fI(b);return bm(a[1],a[2]-c|0)}function
-aQ(e,d,c){var
-a=fI(d),b=fI(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-be(c,b){var
-d=bm(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cE)|0;var
-e=lr(b),f=bm(e[1],27),g=Math.floor(f),h=j(V(g|0,26),bm(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?V(h,a):bW(h,-a|0)}function
-aB(a){return Math.abs(a)<O?1:0}function
-G(b,h){var
+b=be(a);if(D(b,u3)){if(D(b,u4)){if(D(b,u5))return aL(u6,b);var
+e=ee(u7,d,a),f=c(a),g=cr(a);return[0,e,f,g,cr(a)]}var
+h=cs(c,a),i=cr(a);return[2,h,i,cr(a)]}var
+j=c(a),k=cr(a);return[1,j,k,cr(a)]}var
+g=bz(a),h=cs(f,a),i=bz(a);return[0,e,d,g,h,i,a6([0,b[3],0],aA,a)]}function
+u8(b,a){ed(u9,a);return cs(function(a){var
+c=ee(u_,b[3],a),d=bz(a);return[0,c,d,a6([0,b[2],0],aA,a)]},a)}function
+u$(b,a){ed(va,a);var
+c=bz(a),d=[0,b[1],0];return[0,c,cs(function(a){return a6(d,aA,a)},a)]}var
+jo=30;function
+fK(a){var
+c=a0(a);if(c<=30)return[0,c3(a),0];var
+d=0<=ae(a)?a:t(a),b=aF(0,c-60|0),e=0===b?d:bV(d,b),f=bV(e,jo),i=c3(l(e,V(f,jo))),g=bm(c3(f),30)+i,h=0<=ae(a)?g:-g;return[0,h,b]}function
+aQ(c,b){var
+a=fK(b);return bm(a[1],a[2]-c|0)}function
+aR(e,d,c){var
+a=fK(d),b=fK(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+bf(c,b){var
+d=bm(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cD)|0;var
+e=lq(b),f=bm(e[1],27),g=Math.floor(f),h=j(V(g|0,26),bm(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?V(h,a):bV(h,-a|0)}function
+aB(a){return Math.abs(a)<P?1:0}function
+H(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-bf(b,e,d){var
+bg(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cv(c,b){var
+cu(c,b){var
 a=[0,0.];cX(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cw(a){return a*a}function
-bL(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-va(a){var
-b=hm(0,a.length-1);return $(function(e,d){var
-f=p9(cF,cF,d),h=qe(b,f),g=g0(function(b){return gw(c(a,b)[1+b],d)},h);return g?g[1]:(p$(b,f,e),e)},a)}function
-vb(a){return typeof
-a==="number"?0===a?vc:0:2===a[0]?ve:vd}function
-vf(c,a){var
+cv(a){return a*a}function
+bK(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+vb(a){var
+b=hp(0,a.length-1);return $(function(e,d){var
+f=p9(cE,cE,d),h=qe(b,f),g=g2(function(b){return gy(c(a,b)[1+b],d)},h);return g?g[1]:(p$(b,f,e),e)},a)}function
+vc(a){return typeof
+a==="number"?0===a?vd:0:2===a[0]?vf:ve}function
+vg(c,a){var
 b=r(c,0.),e=1./aF(1,a.length-1);function
 f(a,c){return A(b,a,d(b,a)+c*e)}cX(function(a){return B(f,a)},a);function
 g(c,a){return a-d(b,c)}return p(function(a){return $(g,a)},a)}function
-vg(c,b,a){var
-d=cv(a,function(a){return cw(v(a-c,b-a))});return[0,cv(a,function(a){return cw(v(0.,v(c-a,a-b)))}),d]}function
-jq(b,a,c){if(b!=T&&a!=O){var
-d=cv(c,function(c){return v(b*c,a*c)});return[0,cv(c,function(c){return a2(b*c,a*c)}),d]}return[0,T,O]}function
-fJ(e,d,b){function
-a(c){return e*Math.sqrt(cv(b,function(a){switch(d){case
+vh(c,b,a){var
+d=cu(a,function(a){return cv(v(a-c,b-a))});return[0,cu(a,function(a){return cv(v(0.,v(c-a,a-b)))}),d]}function
+jp(b,a,c){if(b!=U&&a!=P){var
+d=cu(c,function(c){return v(b*c,a*c)});return[0,cu(c,function(c){return a3(b*c,a*c)}),d]}return[0,U,P]}function
+fL(e,d,b){function
+a(c){return e*Math.sqrt(cu(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cH),c]}function
-vh(a,g,d){var
-b=ay(a2,O,d),c=ay(v,T,d),h=fJ(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cG),c]}function
+vi(a,g,d){var
+b=ay(a3,P,d),c=ay(v,U,d),h=fL(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-vi(e,b,w,n){var
+vj(e,b,w,n){var
 V=b[9],W=0;function
-X(b,a){return aF(b,aZ(a))}var
-f=aG(function(a,b){return aG(X,a,b)},W,V),k=b[8],x=1,Y=b[9],g=U(_(function(a){return U(_(function(a){return aP(f,a)},a))},Y)),y=b[10],h=y?aP(f,y[1]):T,z=b[11],i=z?aP(f,z[1]):O,A=b[10],B=b[11],N=0;if(A&&0<=ae(A[1]))var
+X(b,a){return aF(b,a0(a))}var
+f=aG(function(a,b){return aG(X,a,b)},W,V),k=b[8],x=1,Y=b[9],g=N(_(function(a){return N(_(function(a){return aQ(f,a)},a))},Y)),y=b[10],h=y?aQ(f,y[1]):U,z=b[11],i=z?aQ(f,z[1]):P,A=b[10],B=b[11],O=0;if(A&&0<=ae(A[1]))var
 l=0;else
-N=1;if(N){var
-P=0;if(B&&!(0<ae(B[1])))var
+O=1;if(O){var
+Q=0;if(B&&!(0<ae(B[1])))var
 l=1;else
-P=1;if(P)var
+Q=1;if(Q)var
 l=2}var
-C=p(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
+C=p(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
 0:var
-j=vf(n,g);break;case
+j=vg(n,g);break;case
 1:var
 j=g;break;default:var
 j=$(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-Q=0;if(2!==e&&h!=T&&i!=O){var
-D=[0,[ak,(h+i)/2.,n*cw((i-h)/2.),cE],0];Q=1}if(!Q)var
+R=0;if(2!==e&&h!=U&&i!=P){var
+D=[0,[ak,(h+i)/2.,n*cv((i-h)/2.),cD],0];R=1}if(!R)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 M=o[1];if(M)var
-t=M[1],ap=t[2],aq=aQ(f,a(k,t[1]),ap),ar=1./cw(aP(0,t[2])),as=[0,[ak,0.,cw(aq),ar],0],m=as;else
+t=M[1],ap=t[2],aq=aR(f,a(k,t[1]),ap),ar=1./cv(aQ(0,t[2])),as=[0,[ak,0.,cv(aq),ar],0],m=as;else
 u=1}else
 var
-m=[0,[ak,0.,1.,aQ(-f|0,x,k)],0];if(u)var
+m=[0,[ak,0.,1.,aR(-f|0,x,k)],0];if(u)var
 m=0;var
-q=b[4],R=0;if(typeof
+q=b[4],S=0;if(typeof
 q!=="number"&&2!==q[0]){var
-E=0===ae(q[1][1])?1:0;R=1}if(!R)var
+E=0===ae(q[1][1])?1:0;S=1}if(!S)var
 E=0;function
 Z(a){switch(e){case
-0:return vg(h,i,a);case
+0:return vh(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a2(i,b),c=jq(v(h,-b),f,a),d=fJ(b,l,a),g=a2(c[2],d[2]);return[0,v(c[1],d[1]),g]}return jq(h,i,a);default:return E?vh(1.,l,a):fJ(1.,l,a)}}var
-aa=2===e?j:g,F=p(Z,aa),H=a(k,k),ab=U(b[9]);function
-ac(a){return 2===e?aP(0,a):aQ(-2*f|0,a,H)}if(2===e)var
-ad=0,I=function(a,b){return aQ(ad,a,b)};else
+b=Math.sqrt(m[1][2]),f=a3(i,b),c=jp(v(h,-b),f,a),d=fL(b,l,a),g=a3(c[2],d[2]);return[0,v(c[1],d[1]),g]}return jp(h,i,a);default:return E?vi(1.,l,a):fL(1.,l,a)}}var
+aa=2===e?j:g,F=p(Z,aa),G=a(k,k),ab=N(b[9]);function
+ac(a){return 2===e?aQ(0,a):aR(-2*f|0,a,G)}if(2===e)var
+ad=0,I=function(a,b){return aR(ad,a,b)};else
 var
-I=function(c,b){return aQ(2*f|0,a(c,H),b)};var
-af=2===e?0:2*(aZ(k)-f|0)|0,s=b[4],S=0;if(typeof
+I=function(c,b){return aR(2*f|0,a(c,G),b)};var
+af=2===e?0:2*(a0(k)-f|0)|0,s=b[4],T=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
-L=K[1],ao=a(L[2],L[2]),J=ao;S=1}}if(!S)var
+L=K[1],ao=a(L[2],L[2]),J=ao;T=1}}if(!T)var
 J=x;var
-ag=0===e?0:cS(D,m),ah=va(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),al=r(w,[0]),am=p(function(a){return cv(a,function(a){return a})},j),an=p(function(a){return G(a,a)},j);return[0,e,w,n,f,function(a){return U(c(ab,a)[1+a])},j,C,an,am,al,aj,ai,ah,ag,J,af,I,ac]}function
-vj(a){var
-b=a[2],c=a[1],d=0===dL(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gX(function(a){return 0===dL(a,c)?1:0},g),e=vb(a[4]);if(e&&f&&h)return[0,vi(e[1],a,b,c)];return 0}function
-vk(a,d){function
+ag=0===e?0:cS(D,m),ah=vb(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),al=r(w,[0]),am=p(function(a){return cu(a,function(a){return a})},j),an=p(function(a){return H(a,a)},j);return[0,e,w,n,f,function(a){return N(c(ab,a)[1+a])},j,C,an,am,al,aj,ai,ah,ag,J,af,I,ac]}function
+vk(a){var
+b=a[2],c=a[1],d=0===dM(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gZ(function(a){return 0===dM(a,c)?1:0},g),e=vc(a[4]);if(e&&f&&h)return[0,vj(e[1],a,b,c)];return 0}function
+vl(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-jr(a){return 0<ae(a[1])?1:0}function
-js(e,b){var
+jq(a){return 0<ae(a[1])?1:0}function
+jr(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4181,9 +4171,9 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&jr(d)&&f)return 0;return 2;case
-1:if(c&&0<=ae(a[1][1]))return 0;return 2;default:return jr(a[1])?1:2}}function
-vl(a,i,b){var
+d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&jq(d)&&f)return 0;return 2;case
+1:if(c&&0<=ae(a[1][1]))return 0;return 2;default:return jq(a[1])?1:2}}function
+vm(a,i,b){var
 f=r(b,0),g=r(b,0),d=a[7],e=mk(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
@@ -4191,30 +4181,37 @@ a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bE(k,a[13]);h=1}if(!h){g9(f,0,b,1);g9(g,0,b,1)}return[0,f,g]}function
-vm(b,a){return r(b,[0,3,3,0,a])}function
-vn(b,k,d,a){var
-l=b[16],f=U(_(function(a){return 0<ae(a)?1:0},l)),m=js(b,1),n=[0,js(b,0),m],g=vl(b,k,d),h=g[2],i=g[1];function
-j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=l9(o);switch(c(n,l)[1+l]){case
-0:return[0,g,k,d,b];case
-1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
-e=b[6];if(typeof
-e==="number"){if(0===e){var
-o=0;return a1(d,function(b){return j(o,a,b)})}}else
-if(0===e[0]){var
-p=e[1];return a1(d,function(b){return b<p?[0,3,3,0,b$(1,a)]:j(b$(1,a),a,b)})}return vm(d,a)}function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bE(k,a[13]);h=1}if(!h){ha(f,0,b,1);ha(g,0,b,1)}return[0,f,g]}function
+vn(b,a){return r(b,[0,3,3,aO(a,function(a){return a})])}function
+vo(a,m,b,e){var
+n=a[16],g=N(_(function(a){return 0<ae(a)?1:0},n)),o=jr(a,1),p=[0,jr(a,0),o],h=vm(a,m,b),i=h[2],j=h[1];function
+k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=l9(m);switch(c(p,k)[1+k]){case
+0:return[0,e,h,b];case
+1:return[0,h,e,b];default:return[0,3,3,b]}}var
+d=a[6];if(typeof
+d==="number"){if(0===d){var
+q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
+if(0===d[0]){var
+l=N(d[1]);return aO(b,function(a){if(a<l.length-1)var
+b=N(c(l,a)[1+a]),g=function(f){var
+a=0<b.length-1?1:0;if(a)var
+d=cR(f,b.length-1-1|0),e=lI(c(b,d)[1+d],1);else
+var
+e=a;return e},h=a2(e,function(a){return a}),d=N(f(bb(g),h));else
+var
+d=[0];return k(d,a)})}return vn(b,e)}function
 ef(a,g,b){var
-h=a[1],e=bL(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bL(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bM(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fK(a,b){var
-c=cG*a[17];return c<bM(a,b)?1:0}function
-vo(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-vp(a,b){var
-c=vo(a,b);return(a[3]*a[15]-c)/2.}function
+h=a[1],e=bK(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bK(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bL(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fM(a,b){var
+c=cF*a[17];return c<bL(a,b)?1:0}function
+vp(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
 vq(a,b){var
-c=a[3]==0.?0.:bM(a,a[4]);return(bM(a,b)+c)/2.}function
+c=vp(a,b);return(a[3]*a[15]-c)/2.}function
+vr(a,b){var
+c=a[3]==0.?0.:bL(a,a[4]);return(bL(a,b)+c)/2.}function
 eg(q,p,g,o){var
 e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
@@ -4226,11 +4223,11 @@ b=v,m=n;continue}var
 l=n;break}}A(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-dn(b,f){var
+dp(b,f){var
 h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
 m=c(b[9],a)[1+a],n=ef(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
@@ -4240,104 +4237,104 @@ p=s;break}}var
 l=p/d(b[11],a)}A(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fL(c,b,a){var
-e=G(a,a);return v(0.,d(c[8],b)-e)}function
-bN(a,b){var
-d=bt(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];bf(d,1.,c(a[1][6],f)[1+f])}return d}function
-fM(c,a){var
-b=1;for(;;){bE(function(b){return bf(a,G(b,a),b)},c);var
+fN(c,b,a){var
+e=H(a,a);return v(0.,d(c[8],b)-e)}function
+bM(a,b){var
+d=bs(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bg(d,1.,c(a[1][6],f)[1+f])}return d}function
+fO(c,a){var
+b=1;for(;;){bE(function(b){return bg(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-jt(a){var
-b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
-vr(a){var
+js(a){var
+b=Math.sqrt(H(a,a));return p(function(a){return a/b},a)}function
+vs(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
 x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=a_(i[1]),c=a_(g[1])-b|0,d=g[1],f=bq(cW(function(a,b){return a<c?1:0},d));bE(function(b){var
-c=i[1],d=bN(a,e(b));i[1]=[0,jt(fM(i[1],d)),c];return 0},f);return i[1]}function
+b=ba(i[1]),c=ba(g[1])-b|0,d=g[1],f=bq(cW(function(a,b){return a<c?1:0},d));bE(function(b){var
+c=i[1],d=bM(a,e(b));i[1]=[0,js(fO(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dw*t(b)<g)var
+g=d(q,b);if(dx*t(b)<g)var
 c=g;else
 var
-n=bN(a,e(b)),l=fM(y(0),n),c=G(l,l);var
-h=vq(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cy<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bM(a,e(b)),l=fO(y(0),n),c=H(l,l);var
+h=vr(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cx<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=cG*a[17],k=[0,[0,bM(a,b)<=m?1:0,c,b]];else
+m=cF*a[17],k=[0,[0,bL(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bS(E),F);if(i){var
-v=aG(aF,i[1],i[2]),b=v[3],w=v[2];n[1]=f(bS(function(c){return function(b){var
+F=n[1],i=f(bR(E),F);if(i){var
+v=aG(aF,i[1],i[2]),b=v[3],w=v[2];n[1]=f(bR(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-H=e(b),j=Math.sqrt(w),I=dw*t(b)<w?1:0,J=o[1],K=h[1],L=vp(a,b),M=mr(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-z=a1(x,function(c){return function(b){return ef(a,c,e(b))}}(b)),N=h[1];bE(function(b,c){return function(a){return bf(c,d(a,b),a)}}(b,z),N);var
+G=e(b),j=Math.sqrt(w),I=dx*t(b)<w?1:0,J=o[1],K=h[1],L=vq(a,b),M=mr(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+z=aO(x,function(c){return function(b){return ef(a,c,e(b))}}(b)),N=h[1];bE(function(b,c){return function(a){return bg(c,d(a,b),a)}}(b,z),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),z),C=O,k=P}else{var
-Q=bN(a,H),m=jt(fM(y(0),Q));if(0.<a[3])var
-D=e(a[4]),u=G(m,c(l[6],D)[1+D]);else
+Q=bM(a,G),m=js(fO(y(0),Q));if(0.<a[3])var
+D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=a1(x,function(d,f){return function(b){var
-a=e(b);return G(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}A(k,b,j);B(function(b,a){return A(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return U(bq(a))}var
+R=[0,[0,m,u]],S=aO(x,function(d,f){return function(b){var
+a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}A(k,b,j);B(function(b,a){return A(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return N(bq(a))}var
 u=j(g[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=eg(u,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*bM(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=bM(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-H=k[1],I=G(b,b),J=a[15]-I+H,K=G(b,b),L=v(J,er*(a[15]+K)+cy),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,P,b,D,O,L,N,M]}function
-ju(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cy,h=ay(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return vr([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gm*h<b[1]?1:0])}function
-vs(a,b){var
+e=Math.abs(b)*bL(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bL(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=v(J,er*(a[15]+K)+cx),M=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,Q,b,D,P,L,O,M]}function
+jt(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cx,h=ay(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return vs([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,go*h<b[1]?1:0])}function
+vt(a,b){var
 e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=bL(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=bK(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dw*f<h)return h;var
-e=bt(c(a[6],b)[1+b]);bf(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
-h=a1(a[2],n);A(h,g,0.);function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dx*f<h)return h;var
+e=bs(c(a[6],b)[1+b]);bg(e,1.,c(a[6],g)[1+g]);return H(e,e)}var
+h=aO(a[2],n);A(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return ju(a,b,1.,e[1],-1,r,q,h,o)}function
-vt(c,b,g,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jt(a,b,1.,e[1],-1,r,q,h,o)}function
+vu(c,b,g,a){function
 e(g,e){var
 h=[ak,e];return eR(p(function(b){var
 e=a[1]*d(c[9],b[1]);return eq*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return ju(c,b,0.,b.length-1,g,e(function(a){return a[3]},T),k,i,h)}function
-jv(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vs(a,b),0];var
-c=a[14];return eO(function(c,d){return vt(a,b,c,d)},c)}function
-fN(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dK(a[1][14],a[5]);return b/eq+e[1]*d(a[1][9],c)}function
-vu(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dK(a[1][14],a[5]);return eq*(b-e[1]*d(a[1][9],c))}function
-vv(a,d,b){var
-c=dn(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fL(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jt(c,b,0.,b.length-1,g,e(function(a){return a[3]},U),k,i,h)}function
+ju(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vt(a,b),0];var
+c=a[14];return eO(function(c,d){return vu(a,b,c,d)},c)}function
+fP(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dL(a[1][14],a[5]);return b/eq+e[1]*d(a[1][9],c)}function
+vv(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dL(a[1][14],a[5]);return eq*(b-e[1]*d(a[1][9],c))}function
+vw(a,d,b){var
+c=dp(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(fN(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 b0(a){return a[6].length-1}function
-vw(a,k,b,j){var
-f=dn(a,b),l=f.length-1;function
+vx(a,k,b,j){var
+f=dp(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-vx(a,d){if(d===a[9].length-1)return a;function
-b(a){return eS(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eg(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jw(a,e,d){var
-b=bN(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return bf(b,f,bN(a,c(a[2],e)[1+e][1]))},d);return b}function
-vy(a,i,f){var
-j=f.length-1,g=r(j,0.),k=j-1|0,t=jw(a,i,f),u=0;if(!(k<0)){var
+e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+vy(a,d){if(d===a[9].length-1)return a;function
+b(a){return g$(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eg(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jv(a,e,d){var
+b=bM(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return bg(b,f,bM(a,c(a[2],e)[1+e][1]))},d);return b}function
+vz(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=jv(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=G(t,bN(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=H(t,bM(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 y=d(c(a[10],e)[1+e],h),s=q-d(g,e)*y,z=e+1|0;if(o!==e){var
@@ -4345,36 +4342,36 @@ e=z,q=s;continue}var
 p=s;break}}A(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=eg(a[9],a[10],a[11],g),l=$(function(b,a){return a+d(v,b)},f),m=jw(a,i,l);return[0,l,G(m,m)]}function
+v=eg(a[9],a[10],a[11],g),l=$(function(b,a){return a+d(v,b)},f),m=jv(a,i,l);return[0,l,H(m,m)]}function
 eh(k,g,a,j,b){var
-t=k?k[1]:ep,u=g?g[1]:g,l=dn(a,b),m=eg(a[9],a[10],a[11],l),n=fL(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=vy(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
+t=k?k[1]:ep,u=g?g[1]:g,l=dp(a,b),m=eg(a[9],a[10],a[11],l),n=fN(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=vz(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-w=v(a[15],gn*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+cy),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
+w=v(a[15],gp*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+cx),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
 g=e*d(a[14],b)-j*h;A(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);A(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],y=p(a[4]),z=ay(function(b,a){return b+p(a)},y,x);return[0,f,e,-z-h/e-e*G(a[13],a[13])]}var
-vz=48,vA=16,vB=400000000;function
-vC(a){function
+x=a[9],y=p(a[4]),z=ay(function(b,a){return b+p(a)},y,x);return[0,f,e,-z-h/e-e*H(a[13],a[13])]}var
+vA=48,vB=16,vC=400000000;function
+vD(a){function
 d(a){return a}var
-b=a1(b0(a),d);if(b.length-1<=48)return b;var
+b=aO(b0(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!g$(function(a){return a===b?1:0},e)){var
-c=bM(a,b);d=1}}if(!d)var
-c=cH;return[0,c,b]},b);ha(function(b,a){return aC(b,a)},c);var
-e=eS(c,0,aF(vz,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-vD(a){var
-b=vC(a),e=a[2].length-1;function
+e=a[9];if(!hc(function(a){return a===b?1:0},e)){var
+c=bL(a,b);d=1}}if(!d)var
+c=cG;return[0,c,b]},b);hd(function(b,a){return aC(b,a)},c);var
+e=g$(c,0,aF(vA,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+vE(a){var
+b=vD(a),e=a[2].length-1;function
 f(d,b){if(!(e<=d)&&!(e<=b))return ef(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jx(b,a){var
-d=c(b[2],a)[1+a];return fK(b[1],d)}function
-vE(a,c){var
+jw(b,a){var
+d=c(b[2],a)[1+a];return fM(b[1],d)}function
+vF(a,c){var
 d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:ef(a[1],b,c)},b)}function
-jy(g,o,D,n,f,j){var
+jx(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -4395,11 +4392,11 @@ b=F,z=r;for(;;){var
 B=z+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=v(0.,w),y=0.<j?-t-x/j:T,G=cb(y)?T:y;return[0,f,j,h,x,G]}function
-vF(j,i){var
+x=v(0.,w),y=0.<j?-t-x/j:U,G=ca(y)?U:y;return[0,f,j,h,x,G]}function
+vG(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];A(E,g,d(E,g)*1.00000000001+cy);var
+E=c(j,g)[1+g];A(E,g,d(E,g)*1.00000000001+cx);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4425,44 +4422,44 @@ k=J,w=x;continue}var
 v=x;break}}A(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jz(b,a){var
+jy(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=gj*b[1][17],g=$(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a$(l.length-1,function(a){return a}),h=U(f(br(function(b){var
+m=a[4]/(a[2]*a[2]),n=gl*b[1][17],g=$(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a2(l.length-1,function(a){return a}),h=N(f(bb(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=vF(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=ba(b),e=cW(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dL(e,b.length-1))return[0,b,g,c];var
-b=U(e);continue}}var
-u=q(h),v=[0,h,g,g_(function(a,b){return b/(o(a,a)+cy)},h,u)];return[0,t(h),v]}function
-vG(g,b,a,j){var
-k=a[3],l=a[2],c=bt(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jx(g,a)&&h*n<0.){var
+h=q(b),c=vG(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bc(b),e=cW(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dM(e,b.length-1))return[0,b,g,c];var
+b=N(e);continue}}var
+u=q(h),v=[0,h,g,hb(function(a,b){return b/(o(a,a)+cx)},h,u)];return[0,t(h),v]}function
+vH(g,b,a,j){var
+k=a[3],l=a[2],c=bs(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jw(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;A(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-vH(j,i,b){var
+vI(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
-f=d(i[1],b),g=jx(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a2(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-vI(a){var
+f=d(i[1],b),g=jw(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a3(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+vJ(a){var
 b=0.;return ay(function(b,a){return b+Math.abs(a)},b,a)}function
-vJ(a,c,h,g,f){var
-i=vE(a,g),e=a[2].length-1;c[1]=c[1]-aT(aT(e,e),10+(e/3|0)|0)|0;var
-u=gj*a[1][17];function
+vK(a,c,h,g,f){var
+i=vF(a,g),e=a[2].length-1;c[1]=c[1]-aU(aU(e,e),10+(e/3|0)|0)|0;var
+u=gl*a[1][17];function
 k(b,j,f){var
-c=vG(a,b,j,f),d=c[2],e=c[1],k=k6*vI(e);return v(0.02*b[2],k)<d?jy(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],T]}function
+c=vH(a,b,j,f),d=c[2],e=c[1],k=k5*vJ(e);return v(0.02*b[2],k)<d?jx(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],U]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jz(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aT(aT(h,h),h+3|0)/3|0)|0)-aT(4*e|0,e)|0;var
-o=vH(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jy(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aU(aU(h,h),h+3|0)/3|0)|0)-aU(4*e|0,e)|0;var
+o=vI(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4472,87 +4469,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(jy(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vA),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return A(j,a,d(b[1],c))},s);var
-m=jz(a,b)[1],t=m[2],w=m[1],x=cY(function(b){return Math.abs(d(t,b))<=f6*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-vK=60;function
-vL(a,j,b,c){var
-e=dn(a,b),f=dn(a,c),g=G(a[13],f),h=fL(a,b,e);if(cG*d(a[8],b)<h)var
-k=bN(a,c),l=G(bN(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(jx(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vB),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return A(j,a,d(b[1],c))},s);var
+m=jy(a,b)[1],t=m[2],w=m[1],x=cY(function(b){return Math.abs(d(t,b))<=f8*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+vL=60;function
+vM(a,j,b,c){var
+e=dp(a,b),f=dp(a,c),g=H(a[13],f),h=fN(a,b,e);if(cF*d(a[8],b)<h)var
+k=bM(a,c),l=H(bM(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fN(a,c,a[3]*a[15]-2.*i)}function
-jA(a,t,h,s,b){var
-e=a_(b);function
+i=g;return fP(a,c,a[3]*a[15]-2.*i)}function
+jz(a,t,h,s,b){var
+e=ba(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fK(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fM(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a$(a[2].length-1,v),o=f(br(function(a){return 1-mu(a,b)}),w),x=[0,s,_(n,o)],y=U(cS(_(function(a){return n(a[1])},b),x)),z=vk(a[1],y),B=jv(z,U(eO(u,b))),i=g0(function(b){return b[5]===a[5]?1:0},B);if(i){var
+w=a2(a[2].length-1,v),o=f(bb(function(a){return 1-mu(a,b)}),w),x=[0,s,_(n,o)],y=N(cS(_(function(a){return n(a[1])},b),x)),z=vl(a[1],y),B=ju(z,N(eO(u,b))),i=g2(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],g=eh(0,0,j,h,e),k=r(b0(a),0.),l=[0,0.],m=[0,0];mq(function(n,f){var
 b=f[1],c=d(g[1],n);A(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fK(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fM(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bM(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bL(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
 C=d(g[1],e);A(k,b0(a)-1|0,C)}var
-p=t*fN(j,e,h*(g[3]-l[1])),D=eO(function(i,b){var
-d=c(a[2],b)[1+b],f=vL(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bS(function(a){return a}),D),F=g2(function(b,a){return gy(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cW(function(a,b){return a<2?1:0},G);if(cb(p))return 0;var
+p=t*fP(j,e,h*(g[3]-l[1])),D=eO(function(i,b){var
+d=c(a[2],b)[1+b],f=vM(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bR(function(a){return a}),D),F=g4(function(b,a){return gA(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cW(function(a,b){return a<2?1:0},G);if(ca(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-vM(a){function
+vN(a){function
 b(b){var
-c=a[1];return f(br(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a_(a[1])?1:0,d=c?_(b,a[5]):c;function
+c=a[1];return f(bb(function(a){return a[1]!==b?1:0}),c)}var
+c=1<ba(a[1])?1:0,d=c?_(b,a[5]):c;function
 e(c){var
-d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cS(d,g1(e,a[6]))}function
-jB(b,a){function
+d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cS(d,g3(e,a[6]))}function
+jA(b,a){function
 c(a){return a}var
-e=a$(b[2].length-1,c),g=f(br(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-vN(a,e){function
+e=a2(b[2].length-1,c),g=f(bb(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+vO(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jB(a,e),b=g2(function(b,a){var
-c=f(b);return gy(f(a),c)},g);function
+g=jA(a,e),b=g4(function(b,a){var
+c=f(b);return gA(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cW(function(a,b){return a<c?1:0},b)}return[0,b,a$(b$(8,a_(b)),h)]}function
-vO(a,k,j,e,i,d){var
+c=a+1|0;return cW(function(a,b){return a<c?1:0},b)}return[0,b,a2(cR(8,ba(b)),h)]}function
+vP(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return aG(function(b,f){var
-i=g+a[1][3]|0,l=aT(50*(1+a_(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jA(a,k,j,e,f);if(b&&c){var
+i=g+a[1][3]|0,l=aU(50*(1+ba(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jz(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(vM(a),[0,a]);if(c){var
+c=h(vN(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a$(g,function(a){return a}),n=f(br(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g1(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cS(_(function(b){return vN(a,b)},i),q),s=0;return aG(function(a,d){var
-e=h(d,0),b=cU(function(a){return l(a,vK)},e);if(a){if(b){var
+b=a[1],m=a2(g,function(a){return a}),n=f(bb(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g3(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cS(_(function(b){return vO(a,b)},i),q),s=0;return aG(function(a,d){var
+e=h(d,0),b=cU(function(a){return l(a,vL)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dp=eo;function
-vP(a){var
+dq=eo;function
+vQ(a){var
 b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);B(function(b,h){var
-f=bt(h),j=1;for(;;){var
+f=bs(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;A(e[1+b],a,s);bf(f,n,g[1+a])}var
+n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;A(e[1+b],a,s);bg(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(G(f,f)),k=gm*Math.sqrt(G(h,h))<i?1:0;if(k){A(c(e,b)[1+b],b,i);var
+i=Math.sqrt(H(f,f)),k=go*Math.sqrt(H(h,h))<i?1:0;if(k){A(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-vQ(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=a1(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+vR(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);A(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -4562,138 +4559,138 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-vR(b,h,g,n){function
+vS(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?g_(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return V(a,dp)},o),k=p(i,g),r=b[4];function
-s(a){return aP(r,a)}var
-t=vP(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=bt(q);B(function(f){return function(b,d){var
+a=f(b[5],c);return h?hb(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return V(a,dq)},o),k=p(i,g),r=b[4];function
+s(a){return aQ(r,a)}var
+t=vQ(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},g),e=1;for(;;){var
+m=bs(q);B(function(f){return function(b,d){var
 e=0!==ae(d)?1:0;if(e){var
 g=c(k,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+eo|0,v=vQ(t,p(function(b){return function(a){return aP(b,a)}}(u),m));B(function(a,b){var
+u=b[4]+eo|0,v=vR(t,p(function(b){return function(a){return aQ(b,a)}}(u),m));B(function(a,b){var
 e=aB(b);if(e){var
-g=be(dp,b);d[1+a]=j(c(d,a)[1+a],g);var
+g=bf(dq,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cx(a){return a?cH:1.}function
-bg(b,a){return 0.<b[3]?cx(a):-cx(a)}function
+cw(a){return a?cG:1.}function
+bh(b,a){return 0.<b[3]?cw(a):-cw(a)}function
 ei(b,a,d,c){var
-e=fN(b,d,bg(b,a)*c);return cx(a)*e}function
-vS(b,a,d,c){var
-e=vu(b,d,cx(a)*c);return bg(b,a)*e}function
+e=fP(b,d,bh(b,a)*c);return cw(a)*e}function
+vT(b,a,d,c){var
+e=vv(b,d,cw(a)*c);return bh(b,a)*e}function
 ej(b,a){return b[4]<a[4]?a:b}function
-fO(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fP(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fQ(f,e,a,d,c){var
-g=bg(a[1],d),b=eh(f,e,a[1],g,c),h=ei(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-vT(c,b,a){return 0<a[2].length-1?a:fQ(0,0,a[1],c,b)}function
-vU(d,c,b){var
-a=d[1];return a[18]?fQ(vW,vV,d,c,b):[0,d,[0],0.,ei(a,c,b,vv(a,bg(a,c),b))]}function
-jC(j,f,e,a){var
+fQ(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fR(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fS(f,e,a,d,c){var
+g=bh(a[1],d),b=eh(f,e,a[1],g,c),h=ei(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+vU(c,b,a){return 0<a[2].length-1?a:fS(0,0,a[1],c,b)}function
+vV(d,c,b){var
+a=d[1];return a[18]?fS(vX,vW,d,c,b):[0,d,[0],0.,ei(a,c,b,vw(a,bh(a,c),b))]}function
+jB(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dv*d[17])return a;var
-i=r(b0(d),0.);A(i,b,-bg(d,f));return[0,a[1],i,0.,h]}return a}function
-jD(c,b){var
-a=_(b,c[4]);return a?aG(ej,a[1],a[2]):af(vX)}function
-ek(c,b,a){return jD(c,function(d){return jC(c,b,a,vU(d,b,a))})}function
-vY(k,c,b,f,e){var
-g=e[1],a=g[1],h=bg(a,c),d=eh(v0,vZ,vx(a,vw(a,h,b,vS(a,c,b,f))),h,b),j=ei(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-v1(d,g,a){var
-b=a[1][1],h=jB(b,a[2]),i=bg(b,d),e=jA(b,cx(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dw*d[17])return a;var
+i=r(b0(d),0.);A(i,b,-bh(d,f));return[0,a[1],i,0.,h]}return a}function
+jC(c,b){var
+a=_(b,c[4]);return a?aG(ej,a[1],a[2]):af(vY)}function
+ek(c,b,a){return jC(c,function(d){return jB(c,b,a,vV(d,b,a))})}function
+vZ(k,c,b,f,e){var
+g=e[1],a=g[1],h=bh(a,c),d=eh(v1,v0,vy(a,vx(a,h,b,vT(a,c,b,f))),h,b),j=ei(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+v2(d,g,a){var
+b=a[1][1],h=jA(b,a[2]),i=bh(b,d),e=jz(b,cw(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dv*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-v3(k,c,a,b){var
-e=b[1],h=bg(e,c),l=fQ(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dw*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+v4(k,c,a,b){var
+e=b[1],h=bh(e,c),l=fS(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eh([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b_(g),u=cz===m?g[1]:cD===m?eV(g):g,n=vJ(u,t,h,a,s),i=n[1],v=ei(e,c,a,i[3]),o=ej(d,[0,b,i[1],i[2],v]);if(n[2])return v1(c,a,o);var
+s=eh([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b_(g),u=cy===m?g[1]:cC===m?eU(g):g,n=vK(u,t,h,a,s),i=n[1],v=ei(e,c,a,i[3]),o=ej(d,[0,b,i[1],i[2],v]);if(n[2])return v2(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=vO(e,cx(c),h,a,x,w);if(p){var
-j=p[1];return ej(d,[0,b,j[2],j[3],j[4]])}return d}}(l,v2)}function
-jE(a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=vP(e,cw(c),h,a,x,w);if(p){var
+j=p[1];return ej(d,[0,b,j[2],j[3],j[4]])}return d}}(l,v3)}function
+jD(a){var
 b=a[4];return eP(function(a){return a[1][18]},b)}function
-dq(a){var
+dr(a){var
 b=a[4],c=0.;return aG(function(b,a){return v(b,a[1][17])},c,b)}function
-fR(a,d,c,b){if(0<a[7][1]&&jE(a))return ej(b,jD(a,function(b){return jC(a,d,c,v3(a,d,c,b))}));return b}function
-dr(a){return dK(a[1][14],a[5])}function
-jF(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eR(e,[ak,c*dr(a)[3]]):e}function
-fS(e,d,h,a){var
+fT(a,d,c,b){if(0<a[7][1]&&jD(a))return ej(b,jC(a,function(b){return jB(a,d,c,v4(a,d,c,b))}));return b}function
+ds(a){return dL(a[1][14],a[5])}function
+jE(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eR(e,[ak,c*ds(a)[3]]):e}function
+fU(e,d,h,a){var
 b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<ae(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=ba(b);return[0,[0,V(1,h),k]]}function
-jG(i,h,a,g,f,b){var
+k=bc(b);return[0,[0,V(1,h),k]]}function
+jF(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 k=0.<h?1:-1,m=l(f,ay(j,V(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-v4(b,d,a){if(0<=b[5]){var
+v5(b,d,a){if(0<=b[5]){var
 h=V(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=ay(j,0,a),k=l(V(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
 el(a){return Math.log(a)/0.693147180559945286}function
-v5(b,a,g,d){var
-c=a[2].length-1+1|0,h=el(c*b[17]/(a[3]*d))/2.,i=b[18]?el(c*b[17]/d):0.,j=el(gi*c/a[3]),k=el(ay(a2,O,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aF(1,1+(e|0)|0)]:f;return l}function
-v6(l,k,j,i,a){var
-b=a[1][1],e=jF(b,j);function
+v6(b,a,g,d){var
+c=a[2].length-1+1|0,h=el(c*b[17]/(a[3]*d))/2.,i=b[18]?el(c*b[17]/d):0.,j=el(gk*c/a[3]),k=el(ay(a3,P,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aF(1,1+(e|0)|0)]:f;return l}function
+v7(l,k,j,i,a){var
+b=a[1][1],e=jE(b,j);function
 g(a){return cY(aB,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?v5(b,a,e,i):v7;if(f){var
-c=f[1],m=a[2],h=$(function(b,a){return be(c,a*d(e,b))},m),n=be(c,a[3]),o=b[4];jG(b,bg(b,k),o,c,n,h);return fS(l,b,c,h)}return f}return 0}function
-jH(a,b){var
-c=v(a[15],gn*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-v8(i,y,h,n){var
+f=0.<a[3]?v6(b,a,e,i):v8;if(f){var
+c=f[1],m=a[2],h=$(function(b,a){return bf(c,a*d(e,b))},m),n=bf(c,a[3]),o=b[4];jF(b,bh(b,k),o,c,n,h);return fU(l,b,c,h)}return f}return 0}function
+jG(a,b){var
+c=v(a[15],gp*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+v9(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a$(b,function(a){return a}),j=f(br(function(a){return d(n[2],a)!=0.?1:0}),z),e=gY(a[4],j)?a[4]:aG(b$,b,j),k=U(f(br(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aT(200*(k.length-1)|0,a[1][3])|0;var
-q=jH(a,h)*bm(1.,-84);if(0<=a[5])var
-A=dr(a)[3],l=q*d(a[1][7],h)*A;else
+z=a2(b,function(a){return a}),j=f(bb(function(a){return d(n[2],a)!=0.?1:0}),z),e=g0(a[4],j)?a[4]:aG(cR,b,j),k=N(f(bb(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aU(200*(k.length-1)|0,a[1][3])|0;var
+q=jG(a,h)*bm(1.,-84);if(0<=a[5])var
+A=ds(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-s=aB(l),m=s?be(dp,l):s;if(0<ae(m)){var
+s=aB(l),m=s?bf(dq,l):s;if(0<ae(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=vR(a[1],C,D,h),w=bg(a,y),g=r(b0(a),0);B(function(a,b){var
-d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jG(a,w,e,dp,m,g);return fS(i,a,dp,g)}}return 0}function
-fT(b,e,a,h,o){var
-d=vT(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dv*jH(i,a),k=d[3]<p?1:0,g=k?h<er*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=vS(a[1],C,D,h),w=bh(a,y),g=r(b0(a),0);B(function(a,b){var
+d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jF(a,w,e,dq,m,g);return fU(i,a,dq,g)}}return 0}function
+fV(b,e,a,h,o){var
+d=vU(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dw*jG(i,a),k=d[3]<p?1:0,g=k?h<er*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?v8(b,e,a,d):l,f=q||v6(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?v9(b,e,a,d):l,f=q||v7(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-ds(b,a){return dK(b[4],a)}function
-jI(b){var
-a=jF(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-jJ(a){var
+dt(b,a){return dL(b[4],a)}function
+jH(b){var
+a=jE(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+jI(a){var
 b=r(b0(a),0.),d=a[14];B(function(d,e){return A(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=ay(function(b,a){return b+a},f,e);A(b,a[4],1.-a[3]*g);return b}function
-jK(a){var
-b=[0,0.],f=jI(a),c=jJ(a);B(function(c,g){var
+jJ(a){var
+b=[0,0.],f=jH(a),c=jI(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-v9(h,e){var
-f=p(jK,e);ha(function(b,a){return gy(b,a)},f);var
-b=23-lr(v(d(f,((f.length-1)*9|0)/10|0),gn))[2]|0;if(10<=b&&!(60<b)){var
+v_(h,e){var
+f=p(jJ,e);hd(function(b,a){return gA(b,a)},f);var
+b=23-lq(v(d(f,((f.length-1)*9|0)/10|0),gp))[2]|0;if(10<=b&&!(60<b)){var
 g=V(1,b);if(0<=c(e,0)[1][5]){var
-l=dr(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cE){var
+l=ds(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cD){var
 i=V(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-v_(h,s,M,L){var
-g=L[1],a=ds(s,M)[1];if(bm(1.,24-g|0)<=jK(a))return 0;var
-N=a[2].length-1,t=jI(a),O=jJ(a),i=$(function(b,a){return be(g,a*d(t,b))},O);v4(a,g,i);var
+v$(h,s,M,L){var
+g=L[1],a=dt(s,M)[1];if(bm(1.,24-g|0)<=jJ(a))return 0;var
+N=a[2].length-1,t=jH(a),O=jI(a),i=$(function(b,a){return bf(g,a*d(t,b))},O);v5(a,g,i);var
 j=$(function(b,a){var
-c=d(t,b);return aP(g,a)/c},i),e=r(h[2],0.),y=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(y<0)var
+c=d(t,b);return aQ(g,a)/c},i),e=r(h[2],0.),y=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(y<0)var
 D=x,C=w,z=u;else{var
 b=P,n=x,m=w,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
@@ -4703,35 +4700,35 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){bf(e,-f,bL(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){bg(e,-f,bK(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(y!==b){var
 b=V,n=q,m=o,l=p;continue}var
 D=q,C=o,z=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];bf(e,z,bL(h,F));var
+E=a[4],F=c(a[2],E)[1+E][1];bg(e,z,bK(h,F));var
 Q=d(e,F);B(function(b,a){return A(e,b,a-Q)},e)}var
 R=0.,G=aG(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=fS(s,a,g,i);if(k)var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=fU(s,a,g,i);if(k)var
 S=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-v$(c,a,h,b){var
+wa(c,a,h,b){var
 e=bm(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=dr(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-wa(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=ds(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+wb(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=dr(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-jL(c,b,a){var
+h=ds(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+jK(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-jM(f,w,e,l,v){function
+jL(f,w,e,l,v){function
 m(a){var
-b=jL(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cF,a=0.25,y=cE,x=0.;for(;;){if(0<n){var
+b=jK(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cE,a=0.25,y=cD,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4739,47 +4736,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/gi:(g+j)/2.;var
+k=g==0.?a/gk:(g+j)/2.;var
 G=Math.abs(k-a)<=er*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ak,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-jN(f,h,a,e){if(h==T){var
+jM(f,h,a,e){if(h==U){var
 c=e/(2.*a);return[ak,-(e*c)/2.,c*c,-c,eq*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ak,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cH/i]}function
-jO(a){return[ak,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-wb(e,f,c,b){var
-a=f[2],d=f[1];if(T<d&&a<O){var
-g=a-d;return c*(d+a)-b<0.?jO(jM(e,-a,g,c,-b)):jM(e,d,g,c,b)}return a<O?jO(jN(e,-a,c,-b)):jN(e,d,c,b)}function
-wc(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==O)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==T)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=jL(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cH/(b*(1./(e*e)+1./(f*f)))]}function
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ak,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cG/i]}function
+jN(a){return[ak,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+wc(e,f,c,b){var
+a=f[2],d=f[1];if(U<d&&a<P){var
+g=a-d;return c*(d+a)-b<0.?jN(jL(e,-a,g,c,-b)):jL(e,d,g,c,b)}return a<P?jN(jM(e,-a,c,-b)):jM(e,d,c,b)}function
+wd(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==P)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==U)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=jK(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cG/(b*(1./(e*e)+1./(f*f)))]}function
 em(c,e,b){var
 a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-jP(b,a){var
-c=bt(b[2][2]),e=b[1];B(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?bf(c,d(a,b),f[2]):e},e);return c}function
-jQ(a){var
-b=a[3][1]==T?1:0,c=b||(a[3][2]==O?1:0);return c}function
-wd(a,c){var
-e=em(a,c,function(a){return a[1]}),j=jP(a,c),g=a[3],h=g[2],i=g[1];function
+jO(b,a){var
+c=bs(b[2][2]),e=b[1];B(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?bg(c,d(a,b),f[2]):e},e);return c}function
+jP(a){var
+b=a[3][1]==U?1:0,c=b||(a[3][2]==P?1:0);return c}function
+we(a,c){var
+e=em(a,c,function(a){return a[1]}),j=jO(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
 b=[0,em(a,c,function(a){return a[3]})];cX(function(c){if(0.<e)var
-d=f(c,v(i,a2(h,c/(2.*e))));else
-if(jQ(a))var
-d=T;else
+d=f(c,v(i,a3(h,c/(2.*e))));else
+if(jP(a))var
+d=U;else
 var
-g=f(c,h),d=a2(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+g=f(c,h),d=a3(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-jR(b,m,e){var
-j=e.length-1,n=em(b,e,function(a){return a[1]}),f=jP(b,e);if(jQ(b)&&n<=0.)return 0;var
+jQ(b,m,e){var
+j=e.length-1,n=em(b,e,function(a){return a[1]}),f=jO(b,e);if(jP(b)&&n<=0.)return 0;var
 g=[0,em(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=mT(j,j,0.);B(function(o,s){var
-e=wb(m,b[3],n,s);g[1]=g[1]+e[1];var
+e=wc(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);A(h,a,d(h,a)-e[2]*k-e[3]*l);var
@@ -4791,11 +4788,11 @@ f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=wc(m,f[4],d(e,a));g[1]=g[1]+b[1];A(h,a,d(h,a)+b[2]);var
+b=wd(m,f[4],d(e,a));g[1]=g[1]+b[1];A(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return A(i[1+a],a,k)},l);var
 a=aB(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-we(o,n){var
-l=n.length-1,h=p(bt,o),q=l-1|0,C=0;if(!(q<0)){var
+wf(o,n){var
+l=n.length-1,h=p(bs,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -4805,12 +4802,12 @@ k=R,z=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=z-d(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(v(m,k6*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);A(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(v(m,k5*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);A(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bt(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bs(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
@@ -4830,35 +4827,35 @@ i=I;continue}break}}var
 E=d(c(h,e)[1+e],e);A(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-wf=12;function
-wg(e,b,n,m){var
+wg=12;function
+wh(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:jR(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=we(g[3],i),k=G(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<cG)return 0;var
+h=0===f?0:jQ(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=wf(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<cF)return 0;var
 f=$(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=$(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<O?1:0,f=h||(0.<a?1:0);if(f)var
-i=T<d[1]?1:0,g=i||(a<0.?1:0);else
+d=c(e[1],b)[1+b][4],h=d[2]<P?1:0,f=h||(0.<a?1:0);if(f)var
+i=U<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cY(function(a){return a},k),l=i+0.0001*a*o-er*Math.abs(i),h=g?jR(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f8*b<k){var
+g=f;return g},f),g=cY(function(a){return a},k),l=i+0.0001*a*o-er*Math.abs(i),h=g?jQ(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f_*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-wh(a,c){function
+wi(a,c){function
 d(a){return aB(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,T],i=ay(g,v(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,U],i=ay(g,v(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=wd(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=we(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=wg(a,b*i,c,wf);f(d);var
-e=gj<b?1:0;if(e){b/=10.;var
+d=wh(a,b*i,c,wg);f(d);var
+e=gl<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dw?1:0;if(a){var
+a=Math.abs(c)<dx?1:0;if(a){var
 e=b[1];return f($(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-wi=64;function
-wj(a,j){var
+wj=64;function
+wk(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -4872,59 +4869,59 @@ var
 d=b}else
 var
 d=f;return d}function
-wk(a){var
-d=U(a[16]);return function(b){if(1===a[5]){var
+wl(a){var
+d=N(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return t(e)}return a[15]}}function
-jS(a,b){var
+jR(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aP(h,a)},g),i=[ak,0.,O],j=G(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[ak,0.,O],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-wl(b,a){function
-c(c,a){return a?aP(b[4],a[1]):c}var
-d=c(T,a[10]),e=c(O,a[11]);if(2===b[1]){var
-f=e<=0.?0.:O,g=0.<=d?0.:T;return[ak,g,f]}return[ak,d,e]}function
-wm(f,c){var
+g=f(a[5],b),h=a[4],d=p(function(a){return aQ(h,a)},g),i=[ak,0.,P],j=H(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+k=[ak,0.,P],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
+wm(b,a){function
+c(c,a){return a?aQ(b[4],a[1]):c}var
+d=c(U,a[10]),e=c(P,a[11]);if(2===b[1]){var
+f=e<=0.?0.:P,g=0.<=d?0.:U;return[ak,g,f]}return[ak,d,e]}function
+wn(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return wn;var
+b!=="number"){if(2!==b[0])return wo;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cw(aQ(f[4],h,g))]}}return 0}var
-jT=64;function
-wo(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cv(aR(f[4],h,g))]}}return 0}var
+jS=64;function
+wp(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(aZ(a[8])-1|0)|0;return 1}function
-wp(b,e,g){var
+b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
+wq(b,e,g){var
 s=g[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],s):c},c=jS(b,d),f=e(O,a[4]),g=[ak,e(T,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?n(b[17],a[1],s):c},c=jR(b,d),f=e(P,a[4]),g=[ak,e(U,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(br(v),w),k=f(bS(u),o);if(wj(e,g)&&0===mv(k,o)&&!(0<dL(k,wi))){var
-y=wk(e),m=U(_(U,e[13])),p=g[1],z=c(m,p)[1+p],q=wl(b,e),h=wm(b,e),x=function(a){return jS(b,a)},A=a1(b[2],x),i=h?[0,[0,cH,r(b[3],0.),h[1],[ak,0.,O]]]:[0],j=eR(U(k),i),B=a$(m.length-1,function(a){return a});return f(bS(function(k){if(k===g[1])return 0;var
+w=g[4],o=f(bb(v),w),k=f(bR(u),o);if(wk(e,g)&&0===mv(k,o)&&!(0<dM(k,wj))){var
+y=wl(e),m=N(_(N,e[13])),p=g[1],z=c(m,p)[1+p],q=wm(b,e),h=wn(b,e),x=function(a){return jR(b,a)},A=aO(b[2],x),i=h?[0,[0,cG,r(b[3],0.),h[1],[ak,0.,P]]]:[0],j=eR(N(k),i),B=a2(m.length-1,function(a){return a});return f(bR(function(k){if(k===g[1])return 0;var
 o=$(function(b,d){var
 e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
 p(a){return 0<=ae(a)?a:t(a)}var
 s=ay(function(b,a){return 0<aD(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ay(function(f,g){var
-a=f[2],d=f[1],b=aQ(0,g,s),e=c(A,d)[1+d];if(b!=0.)bf(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wh(C,$(function(c,b){var
+a=f[2],d=f[1],b=aR(0,g,s),e=c(A,d)[1+d];if(b!=0.)bg(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wi(C,$(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(G(n[2],n[2])/d)+dw}return 0.}return a[2]==O?f8:a[1]==T?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(H(n[2],n[2])/d)+dx}return 0.}return a[2]==P?f_:a[1]==U?-0.1:0.},j));function
 v(d,b){var
-c=aB(b);return c?a(be(d,b),s):c}var
+c=aB(b);return c?a(bf(d,b),s):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+wo(e)|0,E);var
-D=a$(w,function(a){return v(jT,d(u,a))});return[0,[0,k,[0,V(1,jT),D,x]]]}),B)}return 0}function
-wq(h,c,a){var
+E=d(u,w),x=v(64+wp(e)|0,E);var
+D=a2(w,function(a){return v(jS,d(u,a))});return[0,[0,k,[0,V(1,jS),D,x]]]}),B)}return 0}function
+wr(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:O}else
+2:return 0.<a?-Math.log(a)/c:P}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aQ(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):O;case
+d=b[1],e=Math.exp(a),i=aR(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):P;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aQ(0,f[1],f[2]);return a0}return a0}function
-jV(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aR(0,f[1],f[2]);return a1}return a1}function
+jU(j,a,b,f){var
 d=r(b,0),e=r(b,0),g=r(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -4935,17 +4932,17 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=db(a[3],j[2],d,c);return f?b[1]:b[2]}var
+b=dd(a[3],j[2],d,c);return f?b[1]:b[2]}var
 k=a[4];bE(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=r(b,0),l=a[1];bE(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-fU=14;function
-jW(c,e,a){function
+fW=14;function
+jV(c,e,a){function
 g(b,a){return 0<e?j(b,a):l(b,a)}var
-h=50,i=0<=ae(a)?a:t(a),b=bW(i,h),d=0<ae(b)?b:1;function
+h=50,i=0<=ae(a)?a:t(a),b=bV(i,h),d=0<ae(b)?b:1;function
 k(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,t(b));if(f(c,e))return[0,[0,e,d]];var
@@ -4956,16 +4953,16 @@ e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=V(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=bW(j(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(f(c,b)){var
+b=bV(j(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,fU)]:k(a,d,fU);return cU(function(a){return n(a[1],a[2],fU)},o)}function
-wr(h,g,i,J,I,e){var
-k=h[2],p=jV(i,J,k,e),s=p[3],t=p[2],w=p[1],x=U(de(g)),q=i[1],K=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,fW)]:k(a,d,fW);return cU(function(a){return n(a[1],a[2],fW)},o)}function
+ws(h,g,i,J,I,e){var
+k=h[2],p=jU(i,J,k,e),s=p[3],t=p[2],w=p[1],x=N(dg(g)),q=i[1],K=n(h[17],1,1);function
 y(a){var
 b=c(w,a)[1+a];if(b){var
-e=aQ(0,b[1],i[2]),d=c(x,a)[1+a][1];return wq(g,aQ(0,d[1],d[2]),e)}return a0}var
-m=a1(k,function(a){return Math.sqrt(y(a)*K)}),o=$(function(b,a){var
+e=aR(0,b[1],i[2]),d=c(x,a)[1+a][1];return wr(g,aR(0,d[1],d[2]),e)}return a1}var
+m=aO(k,function(a){return Math.sqrt(y(a)*K)}),o=$(function(b,a){var
 c=aB(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 z(b,a,g){var
 h=b!==a?1:0,i=h?aB(d(m,a)):h;if(i)var
@@ -4974,102 +4971,102 @@ var
 l=i;return l}var
 A=k-1|0,L=0;if(!(A<0)){var
 b=L;for(;;){var
-N=c(t,b)[1+b],O=N||c(s,b)[1+b];if(O){var
-G=k-1|0,Q=bL(h,b),R=0;if(!(G<0)){var
-f=R;for(;;){var
-H=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(Q,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
-T=f+1|0;if(G!==f){var
-f=T;continue}break}}}var
-S=b+1|0;if(A!==b){var
-b=S;continue}break}}var
+O=c(t,b)[1+b],P=O||c(s,b)[1+b];if(P){var
+G=k-1|0,R=bK(h,b),S=0;if(!(G<0)){var
+f=S;for(;;){var
+H=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(R,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+U=f+1|0;if(G!==f){var
+f=U;continue}break}}}var
+T=b+1|0;if(A!==b){var
+b=T;continue}break}}var
 C=r(k,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=$(function(a,k){var
 b=c(w,a)[1+a];if(b){var
 f=b[1];if(k&&aB(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=di(g,q,i[2],i[3],I,k,j);if(b){var
+k=c(x,a)[1+a],b=dk(g,q,i[2],i[3],I,k,j);if(b){var
 d=b[1];if(e)return aD(d[2],f)<0?1:0;var
 h=0<aD(d[1],f)?1:0}else
 var
-h=b;return h},n=aP(0,q),h=y(a)*n,j=aB(h);if(j){var
-o=be(0,h),p=e?-1:1;return jW(l,p,o)}return j}}return 0},C),E=U(g[9]),F=cs(g,1),M=ba($(function(d,o){var
+h=b;return h},n=aQ(0,q),h=y(a)*n,j=aB(h);if(j){var
+o=bf(0,h),p=e?-1:1;return jV(l,p,o)}return j}}return 0},C),E=N(g[9]),F=cq(g,1),M=bc($(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cs(g,f[1]),p=c(E,b)[1+b],i=a(q,fz(c(E,d)[1+d],p)),k=j(h,i),m=aV(V(a(h,i),2)),r=e?P(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
+h=cq(g,f[1]),p=c(E,b)[1+b],i=a(q,fB(c(E,d)[1+d],p)),k=j(h,i),m=aW(V(a(h,i),2)),r=e?Q(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
 var
-n=f;return n},o));return[0,ba(D),M]}function
-ws(d,c,a){var
+n=f;return n},o));return[0,bc(D),M]}function
+wt(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:a0;case
-4:return 0.<a?a:a0}return a0}function
-jY(e,b,a){var
-c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a0,a0]:a<b?[0,a2(1.,b*a+c*d),b-a*c/d]:[0,a0,a0]}function
-wt(m,h,k,I,H,e){var
-i=m[2],q=jV(k,I,i,e),t=q[3],v=q[2],w=q[1],x=U(de(h)),f=k[1],n=a1(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:a1;case
+4:return 0.<a?a:a1}return a1}function
+jX(e,b,a){var
+c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a1,a1]:a<b?[0,a3(1.,b*a+c*d),b-a*c/d]:[0,a1,a1]}function
+wu(m,h,k,I,H,e){var
+i=m[2],q=jU(k,I,i,e),t=q[3],v=q[2],w=q[1],x=N(dg(h)),f=k[1],n=aO(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aQ(0,b[1],k[2]),d=c(x,a)[1+a][1];return ws(h,aQ(0,d[1],d[2]),e)}return a0});function
+e=aR(0,b[1],k[2]),d=c(x,a)[1+a][1];return wt(h,aR(0,d[1],d[2]),e)}return a1});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=a1(i,function(a){var
+o=aO(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=jY(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dv<f?1:0:f<i-dv?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=jX(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dw<f?1:0:f<i-dw?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,J=0;if(!(A<0)){var
 b=J;for(;;){var
-M=c(v,b)[1+b],N=M||c(t,b)[1+b];if(N){var
-F=bL(m,b),G=i-1|0,O=0;if(!(G<0)){var
-g=O;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(t,b)[1+b])z(b,g,d(F,g));var
-R=g+1|0;if(G!==g){var
-g=R;continue}break}}}var
-Q=b+1|0;if(A!==b){var
-b=Q;continue}break}}var
+M=c(v,b)[1+b],O=M||c(t,b)[1+b];if(O){var
+F=bK(m,b),G=i-1|0,P=0;if(!(G<0)){var
+g=P;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(t,b)[1+b])z(b,g,d(F,g));var
+S=g+1|0;if(G!==g){var
+g=S;continue}break}}}var
+R=b+1|0;if(A!==b){var
+b=R;continue}break}}var
 C=r(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=$(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(j){var
-l=c(x,a)[1+a],b=dk(h,f,k[2],k[3],H,l,j);if(b){var
+l=c(x,a)[1+a],b=dm(h,f,k[2],k[3],H,l,j);if(b){var
 d=b[1];if(e)return aD(d[2],g)<0?1:0;var
 i=0<aD(d[1],g)?1:0}else
 var
-i=b;return i},o=aP(0,f),i=d(n,a)*o,j=aB(i);if(j){var
-p=be(0,i),q=e?1:-1;return jW(m,q,p)}return j}return 0},C),s=U(h[9]),K=p(function(a){return[cD,function(b){return hW(h,a)}]},s);function
+i=b;return i},o=aQ(0,f),i=d(n,a)*o,j=aB(i);if(j){var
+p=bf(0,i),q=e?1:-1;return jV(m,q,p)}return j}return 0},C),s=N(h[9]),K=p(function(a){return[cC,function(b){return hU(h,a)}]},s);function
 E(b){var
-a=c(K,b)[1+b],d=b_(a);return cz===d?a[1]:cD===d?eV(a):a}var
-L=ba($(function(g,w){var
+a=c(K,b)[1+b],d=b_(a);return cy===d?a[1]:cC===d?eU(a):a}var
+L=bc($(function(g,w){var
 b=w[2],k=b===g?0:c(D,b)[1+b];if(k){var
-x=d(n,b),y=jY(e,d(bL(m,b),g),x),z=aP(0,f),o=y[2]*z,v=0;if(aB(o)&&0.<=o){var
-i=be(0,o),A=c(s,b)[1+b],B=aq(c(s,g)[1+g],A),C=E(b),F=fA(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aV(a(p,j(l(p,V(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):P(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=jX(e,d(bK(m,b),g),x),z=aQ(0,f),o=y[2]*z,v=0;if(aB(o)&&0.<=o){var
+i=bf(0,o),A=c(s,b)[1+b],B=aq(c(s,g)[1+g],A),C=E(b),F=fC(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aW(a(p,j(l(p,V(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):Q(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-t=k;return t},o));return[0,ba(D),L]}function
-wu(a){var
+t=k;return t},o));return[0,bc(D),L]}function
+wv(a){var
 b=a[4];return eP(function(a){return 0===a[0]?0:1},b)}function
-jZ(d,a,c){var
-b=wu(c);if(b)switch(d[1]){case
-0:return iY(a);case
-1:return 0;default:return i0(a)}return b}var
-b1=[0,jU,jU,jX,jX];function
-wv(b,d,a,c){if(jZ(b,d,c)){var
-e=fc(a[2],a[3]),f=function(f){var
-g=kd(f,b,d,a,c,e,1);return[0,kd(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(wt);return[0,b1[1],b1[2],g[1],g[2]]}var
-h=f(wr);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
-fW=bm(1.,-72);function
-ww(a){return[0,a,vj(a)]}function
-wx(g,c,b,a){function
+jY(d,a,c){var
+b=wv(c);if(b)switch(d[1]){case
+0:return iX(a);case
+1:return 0;default:return iZ(a)}return b}var
+b1=[0,jT,jT,jW,jW];function
+ww(b,d,a,c){if(jY(b,d,c)){var
+e=fe(a[2],a[3]),f=function(f){var
+g=kc(f,b,d,a,c,e,1);return[0,kc(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(wu);return[0,b1[1],b1[2],g[1],g[2]]}var
+h=f(ws);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
+fY=bm(1.,-72);function
+wx(a){return[0,a,vk(a)]}function
+wy(g,c,b,a){function
 d(c){var
-h=ek(c,b,a),i=fP(c,b,a),j=v(fO(g,b,a),i),d=dq(c),e=fR(c,b,a,h),f=j+ep*d<e[4]?1:0;return f?fT(c,b,a,fW*d,e):f}return cX(function(a){return l7(d,a)},c)}function
-wy(d,f,b,a){function
-e(a){return be(0,a*d[3])}var
+h=ek(c,b,a),i=fR(c,b,a),j=v(fQ(g,b,a),i),d=dr(c),e=fT(c,b,a,h),f=j+ep*d<e[4]?1:0;return f?fV(c,b,a,fY*d,e):f}return cX(function(a){return l7(d,a)},c)}function
+wz(d,f,b,a){function
+e(a){return bf(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-wz(z,i,h,e,b){var
-l=fO(z,e,b),m=0<i.length-1?1:0,n=m?cY(l8,i):m;if(n){var
-f=p(l4,i),j=f.length-1,o=p(function(a){return v(l,fP(a,e,b))},f),A=h[1],q=$(function(d,a){if(a){var
-g=h[2],i=ds(c(f,d)[1+d],g)[1];return v$(a[1],i,e,b)}return T},A),g=r(j,0),k=function(a){var
+wA(z,i,h,e,b){var
+l=fQ(z,e,b),m=0<i.length-1?1:0,n=m?cY(l8,i):m;if(n){var
+f=p(l4,i),j=f.length-1,o=p(function(a){return v(l,fR(a,e,b))},f),A=h[1],q=$(function(d,a){if(a){var
+g=h[2],i=dt(c(f,d)[1+d],g)[1];return wa(a[1],i,e,b)}return U},A),g=r(j,0),k=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return v(d(o,a),e)},s=r(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
@@ -5081,161 +5078,163 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jE(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fR(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,ek(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ep*dq(c(f,0)[1])<a?1:0;if(t){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jD(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fT(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
+w=[0,ek(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ep*dr(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];B(function(h,f){var
 k=d(o,h)<a?1:0;if(k){var
-i=dq(f);if(a+cG*i<=d(q,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:ek(f,e,b),m=a+2e-09*i<j[4]?vY(f,e,b,a+f8*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fW*i;return fT(f,e,b,p,m)}return k},f);var
-w=u[1];if(w)return wy(h,e,b,a+gm*dq(c(f,0)[1]));var
+i=dr(f);if(a+cF*i<=d(q,h)){u[1]=1;return 0}var
+l=c(g,h)[1+h],j=l?l[1]:ek(f,e,b),m=a+2e-09*i<j[4]?vZ(f,e,b,a+f_*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fY*i;return fV(f,e,b,p,m)}return k},f);var
+w=u[1];if(w)return wz(h,e,b,a+go*dr(c(f,0)[1]));var
 x=w}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-wA=3;function
-wB(w,u,j,e,b){var
-x=ba($(function(a,b){return cU(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=U(f(bS(function(a){return a}),x)),h=p(function(a){return a[1]},g),y=fO(w,e,b),k=ay(function(c,a){return v(c,fP(a,e,b))},y,h),i=p(function(a){return 0},g),l=p(function(a){var
+wB=3;function
+wC(w,u,j,e,b){var
+x=bc($(function(a,b){return cU(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=N(f(bR(function(a){return a}),x)),h=p(function(a){return a[1]},g),y=fQ(w,e,b),k=ay(function(c,a){return v(c,fR(a,e,b))},y,h),i=p(function(a){return 0},g),l=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=ds(f,j[2])[1],h=cG*g[17];return wa(d[1],g,e,b)+h}return O},g),m=p(function(a){return 0},g),a=function(p){var
+g=dt(f,j[2])[1],h=cF*g[17];return wb(d[1],g,e,b)+h}return P},g),m=p(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
-j=[0,-1],q=[0,T];B(function(g,h){return function(a,m){var
+j=[0,-1],q=[0,U];B(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
 o=n[1];if(0<f&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fR(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
+r=[0,fT(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
 f=f-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,ek(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(wA);if(a){var
-n=a[1],o=n[2],q=n[1],r=dq(q),s=k+ep*r<o[4]?1:0;if(s)return fT(q,e,b,fW*r,o);var
+s=[0,ek(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(wB);if(a){var
+n=a[1],o=n[2],q=n[1],r=dr(q),s=k+ep*r<o[4]?1:0;if(s)return fV(q,e,b,fY*r,o);var
 t=s}else
 var
 t=a;return t}function
-j0(d,c,e,b,a,f){switch(f){case
+jZ(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return wB(d,c,e,b,a);case
-2:return wz(d,c,e,b,a);default:return wx(d,c,b,a)}}function
-j1(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-wC(b,a){function
+1:return wC(d,c,e,b,a);case
+2:return wA(d,c,e,b,a);default:return wy(d,c,b,a)}}function
+j0(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+wD(b,a){function
 c(a){return aB(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return v(b,v(c(a[2]),d))}var
-e=ay(d,ay(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==O)return[0,a[1],a[2],gi*e];return a},a)}function
-wD(a,b){var
+e=ay(d,ay(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==P)return[0,a[1],a[2],gk*e];return a},a)}function
+wE(a,b){var
 g=b[3],d=r(b[2],0),e=b[4];bE(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=j1(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,j1(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=j0(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,j0(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return wC(a,U(bq(b)))},d)}function
-wE(l,a){var
-d=hm(0,16),g=[0,0];B(function(e,a){var
+j=i;return j}return 0},e);return p(function(b){return wD(a,N(bq(b)))},d)}function
+wF(l,a){var
+d=hp(0,16),g=[0,0];B(function(e,a){var
 h=a[1],f=c(l[13],h)[1+h],i=qd(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=v(a[2],b[2]);return ho(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return ho(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return mY(U(mo(function(a){return qb(d,a)},b)))}function
-wF(a,l,b){if(cY(function(a){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a3(a[3],b[3]),p=v(a[2],b[2]);return hr(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hr(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return mY(N(mo(function(a){return qb(d,a)},b)))}function
+wG(a,l,b){if(cY(function(a){var
 b=aB(a[2]);return b?aB(a[3]):b},b)){var
-h=wE(a,b),i=h[1],e=r(a[2],T),f=r(a[2],O);cX(function(a){var
+h=wF(a,b),i=h[1],e=r(a[2],U),f=r(a[2],P);cX(function(a){var
 b=v(d(e,a[1]),a[2]);A(e,a[1],b);var
-c=a2(d(f,a[1]),a[3]);return A(f,a[1],c)},b);var
+c=a3(d(f,a[1]),a[3]);return A(f,a[1],c)},b);var
 j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cD,function(b){return vD(a)}]]},g=jv(a,i);if(g)var
-q=r(a[2],fV),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cC,function(b){return vE(a)}]]},g=ju(a,i);if(g)var
+q=r(a[2],fX),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-wG(d,c){var
-g=ba(c),a=f(bS(function(a){return a}),g);if(a){var
+wH(d,c){var
+g=bc(c),a=f(bR(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return aG(function(c,a){return c+ds(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a$(a_(a[1][4]),i)),j=v9(d,U(_(function(a){return ds(a,b)[1]},a)));return cU(function(a){function
-e(c){return v_(d,c,b,a)}function
+c=0.;return aG(function(c,a){return c+dt(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a2(ba(a[1][4]),i)),j=v_(d,N(_(function(a){return dt(a,b)[1]},a)));return cU(function(a){function
+e(c){return v$(d,c,b,a)}function
 f(a){return cU(e,a)}var
 g=p(function(a){return l6(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-wH(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fV){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fV){var
+wI(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fX){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fX){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-wI(v,u,i,t,h){var
+wJ(v,u,i,t,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,vB],x=wD(a,h),e=p(function(b){return wF(a,w,b)},x),k=n(v,a[2],e.length-1),y=g$(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,m=l?wG(a,e):l;if(m)var
-b=m[1],z=b[3],A=b[2],C=b[1],g=z,q=A,o=C;else
+a=j[1],w=[0,vC],x=wE(a,h),b=p(function(b){return wG(a,w,b)},x),k=n(v,a[2],b.length-1),y=hc(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,m=l?wH(a,b):l;if(m)var
+e=m[1],z=e[3],A=e[2],C=e[1],g=z,q=A,o=C;else
 var
-F=p(function(a){return 0},e),G=0,H=1,g=F,q=G,o=H;var
-D=f(a[18],t[1]),s=r(a[2],0);B(function(c,b){function
-f(a){return eS(a,b[3],b[4]-b[3]|0)}var
-h=f(e),i=[0,f(g),q,D,s],k=0;if(0===b[2]&&d(a[12],c)==O){var
-j=1;k=1}if(!k)var
-j=b[2];j0(a,h,i,0,c,b[1]);return j0(a,h,i,1,c,j)},k);var
-E=ba($(function(d,b){if(b){var
-e=wH(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return j2},e));return[0,o,ba(s),E]}function
-I(a){return j2}return[0,1,0,a$(h[2],I)]}function
-wJ(b,d,c,a){var
-e=a[1],f=b[1];return wI(function(a,b){return vn(f,e,a,b)},b,d,c,a)}function
-wK(b,c){var
-a=b[2];return a?wp(a[1],b[1],c):a}function
-wL(a,d,c){var
-b=a[2];return b?wv(b[1],a[1],d,c):b1}function
-wM(b,c){var
-a=b[2];return a?jZ(a[1],b[1],c):a}function
-wN(g,b,f){var
-c=f[3],a=g[2],d=a?aF(0,b$(a[1][16],ld)):a,e=b[2]+d|0,h=V(1,e),i=aZ(c);return[0,V(c,aF(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-wO(a){return[0,a,ww(a),0]}function
-j4(a){return V(h,(((aF(0,aZ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fY(c,b,a){return[0,c,b,aF(0,a)]}function
-j5(b,e,d){var
-a=wN(b[2],e,d),c=j4(a[2]),f=1===b[1][4]?c:j4(a[1]);return fY(f,c,a[3])}function
-wP(a){function
-b(b,a){return(b+32|0)+(aZ(a)/8|0)|0}var
+F=p(function(a){return 0},b),G=0,H=1,g=F,q=G,o=H;var
+D=f(a[18],t[1]),s=r(a[2],0);B(function(f,e){function
+h(a){var
+b=e[3];function
+d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
+i=h(b),j=[0,h(g),q,D,s],l=0;if(0===e[2]&&d(a[12],f)==P){var
+k=1;l=1}if(!l)var
+k=e[2];jZ(a,i,j,0,f,e[1]);return jZ(a,i,j,1,f,k)},k);var
+E=bc($(function(d,b){if(b){var
+e=wI(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return j1},b));return[0,o,bc(s),E]}function
+I(a){return j1}return[0,1,0,a2(h[2],I)]}function
+wK(b,d,c,a){var
+e=a[1],f=b[1];return wJ(function(a,b){return vo(f,e,a,b)},b,d,c,a)}function
+wL(b,c){var
+a=b[2];return a?wq(a[1],b[1],c):a}function
+wM(a,d,c){var
+b=a[2];return b?ww(b[1],a[1],d,c):b1}function
+wN(b,c){var
+a=b[2];return a?jY(a[1],b[1],c):a}function
+wO(g,b,f){var
+c=f[3],a=g[2],d=a?aF(0,cR(a[1][16],lc)):a,e=b[2]+d|0,h=V(1,e),i=a0(c);return[0,V(c,aF(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+wP(a){return[0,a,wx(a),0]}function
+j3(a){return V(h,(((aF(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+f0(c,b,a){return[0,c,b,aF(0,a)]}function
+j4(b,e,d){var
+a=wO(b[2],e,d),c=j3(a[2]),f=1===b[1][4]?c:j3(a[1]);return f0(f,c,a[3])}function
+wQ(a){function
+b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
 c=0;return aG(function(a,c){return aG(b,a,c)},c,a)}function
-wQ(b,a,h){var
+wR(b,a,h){var
 c=mt(a,b[3]),g=0;if(c){var
-d=c[1];if(wP(d[7])<=134217728){var
+d=c[1];if(wQ(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=te(b[1],a);var
-f=tg(e,h),i=gZ(a,b[3]);b[3]=[0,[0,a,f],cW(function(a,b){return a<1?1:0},i)];return f}function
-wR(a){if(typeof
-a[7]!=="number"&&!hP(a))return wS;return 0}function
-fZ(c,b){var
-a=wR(c);return a?[0,a[1]]:f(b,0)?0:1}function
-wT(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return yr(a(b,f),e)},g);return[0,b[1],h]}function
-wU(a){var
-b=a[2];return gX(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
-wV=br(function(a){return 0<ae(a[2][1])?1:0});function
-j6(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+e=tf(b[1],a);var
+f=th(e,h),i=g1(a,b[3]);b[3]=[0,[0,a,f],cW(function(a,b){return a<1?1:0},i)];return f}function
+wS(a){if(typeof
+a[7]!=="number"&&!hN(a))return wT;return 0}function
+f1(c,b){var
+a=wS(c);return a?[0,a[1]]:f(b,0)?0:1}function
+wU(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return ys(a(b,f),e)},g);return[0,b[1],h]}function
+wV(a){var
+b=a[2];return gZ(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
+wW=bb(function(a){return 0<ae(a[2][1])?1:0});function
+j5(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+j6(a){var
+b=j5(a[2]);return[0,a[1],b]}function
 j7(a){var
-b=j6(a[2]);return[0,a[1],b]}function
-j8(a){var
-b=j6(a[2]);return[0,a[1],b]}function
-wW(a,b,k){var
-g=f(wV,wK(a[2],b));function
+b=j5(a[2]);return[0,a[1],b]}function
+wX(a,b,k){var
+g=f(wW,wL(a[2],b));function
 c(j,i,h){var
-c=j5(a,j,b),e=f(i,c),d=f(h,c),l=j8(d[4]),m=j8(d[3]),n=j7(d[2]),o=j7(d[1]),p=a[1],q=_(function(a){return wT(c,p,a)},k),r=_(wU,e[3]),s=[0,e[1],e[2],r,q,g,o,n,m,l];return tn(wQ(a,c,b),b,s)}function
+c=j4(a,j,b),e=f(i,c),d=f(h,c),l=j7(d[4]),m=j7(d[3]),n=j6(d[2]),o=j6(d[1]),p=a[1],q=_(function(a){return wU(c,p,a)},k),r=_(wV,e[3]),s=[0,e[1],e[2],r,q,g,o,n,m,l];return to(wR(a,c,b),b,s)}function
 n(a){return[0,h,0,0]}function
-d(d,c){return wJ(a[2],d,c,b)}function
+d(d,c){return wK(a[2],d,c,b)}function
 i(a){return b1}function
-j(c){return wL(a[2],c,b)}function
+j(c){return wM(a[2],c,b)}function
 e(r){var
-h=0!==g?1:0,k=h?c(fX,n,i):h;if(k)var
+h=0!==g?1:0,k=h?c(fZ,n,i):h;if(k)var
 e=k;else{var
-o=1,l=c(fX,function(a){return d(o,a)},i);if(l)var
+o=1,l=c(fZ,function(a){return d(o,a)},i);if(l)var
 e=l;else{var
-m=wM(a[2],b);if(m)var
-p=1,f=c(fX,function(a){return d(p,a)},j);else
+m=wN(a[2],b);if(m)var
+p=1,f=c(fZ,function(a){return d(p,a)},j);else
 var
 f=m;if(!f){var
-q=0;return c(j3,function(a){return d(q,a)},j)}var
-e=f}}return e}return fZ(a[1],e)}function
-wX(a){var
-k=aZ(a[3]);function
+q=0;return c(j2,function(a){return d(q,a)},j)}var
+e=f}}return e}return f1(a[1],e)}function
+wY(a){var
+k=a0(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -5246,35 +5245,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ae(h)?aF(b,k-aZ(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
-j9(c,j,a,i){var
-b=j5(c,j3,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ae(h)?aF(b,k-a0(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
+j8(c,j,a,i){var
+b=j4(c,j2,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=wX(a);return V(h,aF(0,b$(aZ(b)-1|0,c)))}var
-k=g(e),l=fY(g(f),k,d),m=[0,l,_(function(a){var
-b=V(e,a);return fY(V(f,a),b,d+(a/3|0)|0)},wY)];return eP(function(b){return f5(j,c[1],b,a,i)},m)}function
-wZ(a,c,b){function
-d(d){return j9(a,t5,c,b)}return fZ(a[1],d)}function
+c=wY(a);return V(h,aF(0,cR(a0(b)-1|0,c)))}var
+k=g(e),l=f0(g(f),k,d),m=[0,l,_(function(a){var
+b=V(e,a);return f0(V(f,a),b,d+(a/3|0)|0)},wZ)];return eP(function(b){return f7(j,c[1],b,a,i)},m)}function
 w0(a,c,b){function
-d(d){return j9(a,t6,c,b)}return fZ(a[1],d)}function
-w1(a){var
-b=uX(a);fG(a);return[0,b,wO(b)]}function
-j_(a){return typeof
-a==="number"?a?w2:w3:aN(w4,a[1])}function
-w5(b,a){var
-c=jo(b[1],a),d=u7(b[1],a);fG(a);return j_(wW(b[2],c,d))}function
-j$(b,c,a){var
-d=jo(b[1],a),e=u_(b[1],a);fG(a);return j_(bh(c,b[2],d,e))}function
-w6(a,b,c){if(D(b,w7)){if(D(b,w8)){if(D(b,w9)){if(!D(b,w_)&&a)return[0,a,j$(a[1],w0,c)]}else
-if(a)return[0,a,j$(a[1],wZ,c)]}else
-if(!a)return[0,[0,w1(c)],xa]}else
-if(a)return[0,a,w5(a[1],c)];return aK(w$,b)}function
-f0(a){return mK(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-ka=[0,0],kb=[0,0];function
-xb(b){var
-a=[0,0],c=t_(function(c){if(a[1]===y(b))throw eK;a[1]++;return Z(b,a[1]-1|0)}),e=bc(c),d=w6(ka[1],e,c);if(a[1]<y(b))throw[0,dl,xc];ka[1]=d[1];return f0(d[2])}function
-f1(b){var
-a=aN(xd,f0(b));kb[1]=[0,a];return a}function
-xe(b){var
-a=kb[1];if(a)return a[1];try{var
-c=xb(b);return c}catch(a){a=a8(a);return a[1]===jk?aN(xf,f0(a[2])):a===dH?xg:a===eJ?xh:a[1]===dl?f1(a[2]):a===eK?f1(xi):f1(dP(a))}}yI(f(ar(xj),mg),xe);eM(0);return}(globalThis));
+d(d){return j8(a,t6,c,b)}return f1(a[1],d)}function
+w1(a,c,b){function
+d(d){return j8(a,t7,c,b)}return f1(a[1],d)}function
+w2(a){var
+b=uY(a);fI(a);return[0,b,wP(b)]}function
+j9(a){return typeof
+a==="number"?a?w3:w4:aN(w5,a[1])}function
+w6(b,a){var
+c=jn(b[1],a),d=u8(b[1],a);fI(a);return j9(wX(b[2],c,d))}function
+j_(b,c,a){var
+d=jn(b[1],a),e=u$(b[1],a);fI(a);return j9(bA(c,b[2],d,e))}function
+w7(a,b,c){if(D(b,w8)){if(D(b,w9)){if(D(b,w_)){if(!D(b,w$)&&a)return[0,a,j_(a[1],w1,c)]}else
+if(a)return[0,a,j_(a[1],w0,c)]}else
+if(!a)return[0,[0,w2(c)],xb]}else
+if(a)return[0,a,w6(a[1],c)];return aL(xa,b)}function
+f2(a){return mK(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+j$=[0,0],ka=[0,0];function
+xc(b){var
+a=[0,0],c=t$(function(c){if(a[1]===y(b))throw eK;a[1]++;return Z(b,a[1]-1|0)}),e=be(c),d=w7(j$[1],e,c);if(a[1]<y(b))throw[0,dn,xd];j$[1]=d[1];return f2(d[2])}function
+f3(b){var
+a=aN(xe,f2(b));ka[1]=[0,a];return a}function
+xf(b){var
+a=ka[1];if(a)return a[1];try{var
+c=xc(b);return c}catch(a){a=a_(a);return a[1]===jj?aN(xg,f2(a[2])):a===dI?xh:a===eJ?xi:a[1]===dn?f3(a[2]):a===eK?f3(xj):f3(dQ(a))}}yI(f(ar(xk),mg),xf);eM(0);return}(globalThis));

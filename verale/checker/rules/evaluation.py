@@ -100,11 +100,11 @@ class Evaluation:
     def _activation(self, lows: Sequence[int], highs: Sequence[int], prototype: int, bits: int) -> _Ends:
         """Pooled over the patches, given the ends of one prototype's working observables."""
         head = self._space.head
-        if head.pooling == "banks":
-            own = slice(1) if prototype < head.class_token else slice(1, None)
-            lows, highs = lows[own], highs[own]
+        if head.pooling == "masked_max":
+            seen = head.patches_of(prototype, len(lows))
+            lows, highs = [lows[patch] for patch in seen], [highs[patch] for patch in seen]
         if not head.similarity.unimodal:  # monotone: only the greatest observables matter
-            if head.pooling in ("max", "banks"):
+            if head.pooling in ("max", "masked_max"):
                 pick = min if head.geometry == "euclidean" else max
                 return self._similar(pick(lows), pick(highs), prototype, bits)
             if head.pooling == "top_mean":
@@ -135,7 +135,7 @@ class Evaluation:
     def _steps(self) -> int:
         """Of all activations, but for masses, which are counted one by one."""
         head, patches = self._space.head, len(self._latents.rows)
-        similar = patches if head.pooling not in ("max", "banks") or head.similarity.unimodal else 1
+        similar = patches if head.pooling not in ("max", "masked_max") or head.similarity.unimodal else 1
         each = 4 * OPERATION + (self.work.series if head.similarity.series else 0)
         return self.count * (patches * (self.work.products(head.depth) + 4 * OPERATION) + 2 * similar * each)
 

@@ -4,8 +4,9 @@
 activation is that of the smallest x; if S rises, that of the largest. The two ends are pooled separately: min_l x_l
 lies in [min lower, min upper], max_l x_l in [max lower, max upper].
 
-**banks**: a_j = S(m_0j) of patch 0, the class token, for the first prototypes, max over the patches 1, 2, ... for the
-rest of the prototypes.
+**masked_max**: the same over the patches that prototype j looks at. What a column of the mask stands for is one patch,
+or all further ones. So the patches of each column are pooled as above, and then for every prototype the columns that it
+looks at. *Proof.* The maximum over a union is that of the maxima, and so are its ends.
 
 The poolings with a mean are in `means`; they need the similarity of every patch.
 """
@@ -13,7 +14,7 @@ The poolings with a mean are in `means`; they need the similarity of every patch
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Protocol
 
@@ -27,12 +28,12 @@ __all__ = ["Part", "Pooling", "pool", "pooling_of", "unstated"]
 
 @dataclass(frozen=True)
 class Part:
-    """The ranges of `count` patches that are alike, in the form that the pooling needs; `count` may be 10^18. `first`
-    says that it is patch 0, if the pooling treats that differently."""
+    """The ranges of `count` patches that are alike, in the form that the pooling needs; `count` may be 10^18. `column`
+    is the one of the head's mask that stands for them."""
 
     ranges: Ranges
     count: int
-    first: bool = False
+    column: int = 0
 
 
 class Pooling(Protocol):
@@ -41,8 +42,8 @@ class Pooling(Protocol):
     direct: bool
     """Whether a merged part holds pooled observables: the smallest distances, or the greatest of any other."""
 
-    def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
-        """Patches with these ranges of the working observables; `first` if it is patch 0 alone."""
+    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
+        """Patches with these ranges of the working observables, for which this column of the mask stands."""
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         """Fewer parts, if possible, with the same `box`."""
@@ -56,8 +57,8 @@ def pooling_of(space: Space, inward: bool = False) -> Pooling:
     match space.head.pooling:
         case "max":
             return _Max(space, inward)
-        case "banks":
-            return _Banks(space, inward)
+        case "masked_max":
+            return _MaskedMax(space, inward)
         case "top_mean":
             return _TopMean(space, inward)
         case "max_minus_mean":
@@ -67,16 +68,14 @@ def pooling_of(space: Space, inward: bool = False) -> Pooling:
 
 
 def unstated(head: Head, pooling: Pooling, domain: Ranges, stated: Collection[int], patches: int) -> list[Part]:
-    """The patches without a statement, which have the ranges of the domain: one part for all of them, and one for the
-    class token if it is treated apart."""
-    parts = []
-    left = patches - len(stated)
-    if head.pooling == "banks" and 0 not in stated:
-        parts.append(pooling.part(domain, first=True))
-        left -= 1
-    if left:
-        parts.append(pooling.part(domain, left))
-    return parts
+    """The patches without a statement, which have the ranges of the domain: one part for each column of the mask."""
+    last = head.columns - 1
+    left = patches - last - sum(patch >= last for patch in stated)
+    counts = [int(column not in stated) for column in range(last)] + [left]
+    if not any(counts):
+        return []
+    part = pooling.part(domain)
+    return [replace(part, count=count, column=column) for column, count in enumerate(counts) if count]
 
 
 class _Max:
@@ -85,7 +84,7 @@ class _Max:
         self.direct = not space.head.similarity.unimodal
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
+    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
         return Part(self._similarity.comparable(ranges), count)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
@@ -98,34 +97,43 @@ class _Max:
         return pool((part.ranges for part in parts), self._smallest)
 
 
-class _Banks:
+class _MaskedMax:
     direct = False
 
     def __init__(self, space: Space, inward: bool) -> None:
-        self._class_token = space.head.class_token
-        self._max = _Max(space, inward)
+        self._mask = space.head.mask
+        self._smallest = space.head.similarity.falls
+        self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
-        return Part(self._max.part(ranges).ranges, count, first)
+    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
+        return Part(self._similarity.comparable(ranges), count, column)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
-        token, rest = self._banks(parts)
-        return token + self._max.merged(rest)
+        """One part for each column."""
+        columns: dict[int, list[Part]] = {}
+        for part in parts:
+            columns.setdefault(part.column, []).append(part)
+        return [
+            Part(pool((part.ranges for part in own), self._smallest), sum(part.count for part in own), column)
+            for column, own in columns.items()
+        ]
 
     def box(self, parts: Iterable[Part]) -> Box:
-        token, rest = map(self._max.box, self._banks(parts))
-        return Box(
-            token.lower[: self._class_token] + rest.lower[self._class_token :],
-            token.upper[: self._class_token] + rest.upper[self._class_token :],
-            token.bits,
-            token.inward,
-        )
-
-    def _banks(self, parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-        banks: tuple[list[Part], list[Part]] = [], []
-        for part in parts:
-            banks[not part.first].append(part)
-        return banks
+        pooled = {part.column: part.ranges for part in self.merged(list(parts))}
+        uppers = {column: ranges.upper for column, ranges in pooled.items() if ranges.upper is not None}
+        pick = min if self._smallest else max
+        lower = [pick(pooled[column].lower[j] for column in seen) for j, seen in enumerate(self._mask)]
+        upper = [
+            # Infinite ones are never the smallest. Where there is no other, the lower end stands in for now.
+            pick((uppers[column][j] for column in seen if column in uppers), default=lower[j])
+            for j, seen in enumerate(self._mask)
+        ]
+        box = self._similarity.activations(Ranges(lower, upper))
+        if len(uppers) == len(pooled):
+            return box
+        far = self._similarity.activations(Ranges(lower, None))
+        each = zip(self._mask, box.lower, far.lower, strict=True)
+        return replace(box, lower=[a if any(column in uppers for column in seen) else b for seen, a, b in each])
 
 
 class _MaxMinusMean:
@@ -135,7 +143,7 @@ class _MaxMinusMean:
         self._bits, self._inward = space.bits, inward
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
+    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
         return _similar(self._similarity, ranges, count)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
@@ -152,7 +160,7 @@ class _TopMean:
         self._bits, self._inward, self._k = space.bits, inward, space.head.k
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
+    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
         return _similar(self._similarity, ranges, count)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
@@ -182,7 +190,7 @@ class _MaxMinusMeanDistance:
         self._own = space.head.similarity.own.rows[0]
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
+    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
         upper = None if ranges.upper is None else list(map(int, ranges.upper))
         return Part(Ranges(list(map(int, ranges.lower)), upper), count)
 

@@ -49,7 +49,7 @@ class SpatialRule:
             ranges = self._pooled.pooled([group for _, group in stated], known)
             return self._pooling.box([self._pooling.part(ranges, len(stated)), *parts])
         for patch, group in stated:
-            parts.append(self._pooling.part(self._rule.ranges(group), first=patch == 0))
+            parts.append(self._pooling.part(self._rule.ranges(group), column=self._space.head.column(patch)))
             if self._pooling.direct:
                 parts = self._pooling.merged(parts)
         return self._pooling.box(parts)
@@ -62,7 +62,7 @@ class SpatialRule:
 
         def part(patch: int, group: Sequence[PatchStatement]) -> list[Part]:
             ranges = self._rule.within(group) if group else domain
-            return [] if ranges is None else [pooling.part(ranges, first=patch == 0)]
+            return [] if ranges is None else [pooling.part(ranges, column=self._space.head.column(patch))]
 
         parts = [part(patch, [statement for _, statement in group]) for patch, group in groups.items()]
         empty = {number for number, own in enumerate(parts) if not own}

@@ -69,7 +69,9 @@ def exactly(value: Any) -> Any:
 def part(shown: list[Any]) -> tuple[Any, ...]:
     """A part of a head: pairs of integers in it are fractions."""
     kind, *fields = shown
-    fractions = kind not in ("banks", "top_mean", "soft_tree")
+    if kind == "masked_max":
+        return (kind,)
+    fractions = kind not in ("top_mean", "soft_tree")
     return kind, *(Fraction(*each) if fractions and each is not None else each for each in fields)
 
 
@@ -88,7 +90,13 @@ def _compare_heads(shown: dict[str, Any], head: Head) -> None:
     points = head.prototypes or []
     assert (shown["depth"], shown["count"], shown["classes"]) == (len(points[0]) if points else count, count, classes)
     for name in ("geometry", "similarity", "pooling", "readout"):
-        assert part(shown[name]) == tuple(exactly(value) for value in head.part(name).values())
+        if head.kind(name) != "banks":
+            assert part(shown[name]) == tuple(exactly(value) for value in head.part(name).values())
+    mask, banks = head.mask, head.part("pooling").get("class_token")
+    if banks is not None:
+        mask = [[1.0, 0.0]] * banks + [[0.0, 1.0]] * (count - banks)
+    if mask is not None:
+        assert shown["pooling"] == ["masked_max", mask]
     domain = head.part("domain")
     assert over(shown["coord_unit"], [shown["prototypes"], shown["lower"], shown["upper"]]) == exactly(
         [points, domain["lower"], domain["upper"]]

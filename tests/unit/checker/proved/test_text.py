@@ -48,7 +48,7 @@ def test_a_head_as_it_is_written() -> None:
             "inner_product none identity max linear",
         ),
         ({"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}}, "euclidean exp_distance 0 1 max linear"),
-        ({"pooling": {"kind": "banks", "class_token": 1}}, "400 banks 1 linear"),
+        ({"pooling": {"kind": "banks", "class_token": 1}}, "400 masked_max 2 2 1 0 2 0 1 linear"),
         ({"pooling": {"kind": "top_mean", "k": 26}}, "400 top_mean 1a linear"),
         ({"pooling": {"kind": "max_minus_mean_distance"}}, "400 max_minus_mean_distance linear"),
     ],

@@ -204,7 +204,7 @@ def test_a_certificate_is_proved_by_what_one_activation_says_of_others() -> None
     ("parts", "options", "said"),
     [
         (DISTANCES | {"similarity": {"kind": "quadratic"}}, {}, "mixed is not defined for quadratic"),
-        (DISTANCES | {"pooling": {"kind": "banks", "class_token": 1}}, {}, "mixed is not defined for .* banks"),
+        (DISTANCES | {"pooling": {"kind": "banks", "class_token": 1}}, {}, "mixed is not defined for .* masked_max"),
         (DISTANCES | {"pooling": {"kind": "top_mean", "k": 1}}, {}, "mixed is not defined for .* top_mean"),
         (COSINES | {"geometry": {"kind": "inner_product", "radius": "0x1p+0"}}, {}, "mixed is not defined for a"),
         (DISTANCES, {"minimality": True}, "minimality under mixed"),

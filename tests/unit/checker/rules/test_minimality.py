@@ -86,6 +86,7 @@ def test_top_k() -> None:
         for kind in ("max", "max_minus_mean")
     ]
     + [(geometry, {"kind": "banks", "class_token": 2}) for geometry in ("euclidean", "cosine", "softmax")]
+    + [(geometry, {"kind": "masked_max"}) for geometry in ("euclidean", "cosine", "softmax")]
     + [("euclidean", {"kind": "top_mean", "k": k}) for k in (1, 3, 9)]
     + [("euclidean", {"kind": "max_minus_mean_distance"})],
 )
@@ -96,12 +97,14 @@ def test_ranges_without_a_statement_lie_within_the_enclosures(
     generator = random.Random(stated_patches)
     weight = [[1.0] * 6, [0.0] * 6]
     rows = [[generator.random() for _ in range(4)] for _ in range(6)]
+    mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]] * 3 if pooling["kind"] == "masked_max" else None
+    parts: dict[str, Any] = {"pooling": pooling, "mask": mask}
     if geometry == "softmax":
-        data = files.head(weight, geometry=files.SOFTMAX, similarity=files.IDENTITY, pooling=pooling)
+        data = files.head(weight, geometry=files.SOFTMAX, similarity=files.IDENTITY, **parts)
     elif geometry == "cosine":
-        data = files.head(weight, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, pooling=pooling)
+        data = files.head(weight, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, **parts)
     else:
-        data = files.head(weight, rows, pooling=pooling)
+        data = files.head(weight, rows, **parts)
     statements = [
         files.patch_statement(patch, j, low, low + 0.1)
         for patch in range(stated_patches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from time import process_time
 from typing import Any
 
@@ -17,7 +17,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.means import max_minus_mean, max_minus_mean_distance, top_mean
-from verale.checker.rules.pooling import pooling_of
+from verale.checker.rules.pooling import pooling_of, unstated
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.top_k import TopK
 from verale.soundness.independent import arithmetic, files
@@ -358,10 +358,10 @@ def test_banks_keep_the_class_token_apart() -> None:
     """The first prototypes see patch 0 alone, the others all but patch 0, in whatever order the parts come."""
     space = Space(read_head(banks()), load_kernel("arb"))
     pooling, unit = pooling_of(space), 1 << space.bits
-    first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), first=True)
+    first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), column=0)
     others = [
-        pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit])),
-        pooling.part(Ranges([0] * 3, None), 7),
+        pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit]), column=1),
+        pooling.part(Ranges([0] * 3, None), 7, column=1),
     ]
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]])), load_kernel("arb"))
 
@@ -376,7 +376,51 @@ def test_banks_keep_the_class_token_apart() -> None:
         assert list(zip(box.lower, box.upper, strict=True)) == expected
     assert pooling.merged([first]) == [first]
     (merged,) = pooling.merged(others)
-    assert (merged.count, merged.first) == (8, False)
+    assert (merged.count, merged.column) == (8, 1)
+
+
+def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
+    """Pooled over columns in any order, of any number of patches; infinite ends are never the smallest."""
+    mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+    data = files.head(
+        [[1.0] * 4] * 2, [[0.0]] * 4, mask=mask, pooling={"kind": "masked_max"}, domain=files.domain(None, None)
+    )
+    space = Space(read_head(data), load_kernel("arb"))
+    pooling, unit = pooling_of(space), 1 << space.bits
+    parts = [
+        pooling.part(Ranges([unit] * 4, [3 * unit] * 4), column=0),
+        pooling.part(Ranges([0] * 4, None), column=1),
+        pooling.part(Ranges([2 * unit] * 4, None), 10**17, column=2),
+        pooling.part(Ranges([4 * unit] * 4, [5 * unit] * 4), column=2),
+    ]
+    plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]], domain=files.domain(None, None))), load_kernel("arb"))
+
+    def alone(low: int, high: int | None) -> tuple[int, int]:
+        one = pooling_of(plain)
+        box = one.box([one.part(Ranges([low * unit], None if high is None else [high * unit]))])
+        return box.lower[0], box.upper[0]
+
+    expected = [alone(1, 3), alone(0, None), alone(0, 5), alone(2, 5)]
+    for order in permutations(parts):
+        for given in (order, pooling.merged(order)):
+            box = pooling.box(given)
+            assert list(zip(box.lower, box.upper, strict=True)) == expected
+    assert sorted((part.column, part.count) for part in pooling.merged(parts)) == [(0, 1), (1, 1), (2, 10**17 + 1)]
+
+
+@pytest.mark.parametrize("patches", [3, 4, 10**17])
+def test_patches_without_statements_have_the_columns_of_a_mask(patches: int) -> None:
+    mask = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    data = files.head([[1.0] * 2] * 2, [[0.0]] * 2, mask=mask, pooling={"kind": "masked_max"})
+    space = Space(read_head(data), load_kernel("arb"))
+    for stated, counts in (
+        ((), {0: 1, 1: 1, 2: patches - 2}),
+        ((0, 2), {1: 1, 2: patches - 3}),
+        ((1,), {0: 1, 2: patches - 2}),
+        ((0, 1, patches - 1), {2: patches - 3}),
+    ):
+        parts = unstated(space.head, pooling_of(space), space.domain, stated, patches)
+        assert {part.column: part.count for part in parts} == {c: count for c, count in counts.items() if count}
 
 
 @pytest.mark.parametrize("patch", [0, 1])
