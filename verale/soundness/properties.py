@@ -286,7 +286,7 @@ def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
     readout = head.part("readout")
     if readout["kind"] == "soft_tree":  # its root is prototype 0
         return "tree"
-    vectors: dict[str, Any] = {name: getattr(head, name) for name in ("prototypes", "scale", "peak")}
+    vectors: dict[str, Any] = {name: getattr(head, name) for name in ("prototypes", "scale", "peak", "mask")}
     if readout["kind"] == "maximum":
         vectors["bias"] = head.bias
     changed = {name: None if values is None else moved(values) for name, values in vectors.items()}

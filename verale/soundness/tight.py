@@ -57,6 +57,7 @@ _GEOMETRIES: dict[str, dict[str, str]] = {
     "inner_product": {"radius": (2.0).hex()},
 }
 _POOLINGS: dict[str, dict[str, int]] = {"banks": {"class_token": 2}, "top_mean": {"k": 2}}
+_MASK = [[1.0, 0.0, 1.0]] * 2 + [[0.0, 1.0, 0.0]] * 2
 _TREE: dict[str, list[int]] = {"absent": [1, 2, -3], "present": [-1, -2, -4]}
 _BOUNDED = ("negated", "quadratic")
 """Similarities of a distance that need a bounded domain."""
@@ -129,6 +130,7 @@ def _head(combination: Combination, prototypes: Matrix | None, upper: bool, gene
     parts["domain"] = files.domain(-16.0, 16.0) if bounded else files.domain(None, None)
     count = len(prototypes or range(4))
     peak = [generator.uniform(0.2, 0.8) for _ in range(count)] if combination.similarity == "quadratic" else None
+    mask = _MASK[:count] if combination.pooling == "masked_max" else None
     first, second = [0.0] * count, [0.0] * count
     if combination.readout == "soft_tree":
         # At the node of the free prototype the present child has leaf 1 and the absent one the leaves 2 and 3.
@@ -137,9 +139,9 @@ def _head(combination: Combination, prototypes: Matrix | None, upper: bool, gene
     first[_ANCHOR if upper else _FREE] = 1.0
     second[_FREE if upper else _ANCHOR] = 1.0
     if combination.readout == "linear":
-        return Head([first, second], prototypes, parts, [0.0, 0.0], None, peak)
+        return Head([first, second], prototypes, parts, [0.0, 0.0], None, peak, mask)
     (first if upper else second)[_OTHER] = 1.0
-    return Head([first, second], prototypes, parts, [0.0, 0.0, -_FAR * 16], None, peak)
+    return Head([first, second], prototypes, parts, [0.0, 0.0, -_FAR * 16], None, peak, mask)
 
 
 def _raised(head: Head, by: float) -> Head:

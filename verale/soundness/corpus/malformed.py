@@ -232,6 +232,13 @@ FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
         f"{P}/claims",
         ["entailment", "instance", "minimality"],
     ),
+    (
+        "projection-euclidean-masked_max",
+        "mask-of-more-patches",
+        "A patch fewer than the mask has columns.",
+        f"{P}/patches",
+        2,
+    ),
     ("projection-euclidean-banks", "banks-of-one-patch", "One patch where two banks look.", f"{P}/patches", 1),
     ("assignment-prices", "prices-fewer", "Fewer prices than prototypes.", f"{PRICES}/0/prices", ["0x1p-3"]),
     ("assignment-prices", "prices-unsorted", "Prototypes that do not increase.", f"{PRICES}/0/prototypes", [2, 1]),
@@ -286,6 +293,11 @@ def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
     document = json.loads(original.certificate)
     document["predicate"] |= {"patches": 1, "statements": []}
     yield _case(original, "banks-of-one-patch-alone", "One patch and no statement.", json.dumps(document).encode())
+    for base, paradigm in (("projection-euclidean-masked_max", "mixed"), ("simplex-softmax-masked_max", "assignment")):
+        document = json.loads(cases[base].certificate)
+        document["predicate"] |= {"paradigm": paradigm, "claims": ["entailment", "instance"]}
+        comment = f"{paradigm} where prototypes look at some patches."
+        yield _case(cases[base], f"{paradigm}-masked_max", comment, json.dumps(document).encode())
     original = cases["projection-euclidean"]
     document = json.loads(original.certificate)
     document["predicate"] |= {"predicted": 3, "margins": ["0x1p-9"] * 3}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from verale.soundness.corpus.accept.recipes import SOFT_TREE
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, entries, joined, split
 from verale.soundness.independent import files
@@ -19,6 +20,7 @@ _TREE, _MAXIMUM = "projection-euclidean-exp_distance-soft_tree", "projection-euc
 _PRODUCT, _BALL = "projection-inner_product", "projection-inner_product-ball"
 _SCALED, _THRESHOLD = "projection-euclidean-exponential-scaled", "simplex-softmax-threshold"
 _FOCAL, _BANKS = "projection-euclidean-max_minus_mean", "projection-euclidean-banks"
+_MASKED = "projection-euclidean-masked_max"
 
 DESCRIPTIONS: list[tuple[str, str, str, str, Any]] = [
     *((_EUCLIDEAN, f"lacks-{name}", f"Without {name}.", name, ABSENT) for name in ("version", "geometry", "domain")),
@@ -46,6 +48,8 @@ DESCRIPTIONS: list[tuple[str, str, str, str, Any]] = [
     (_EUCLIDEAN, "k-true", "A truth value for k.", "pooling", {"kind": "top_mean", "k": True}),
     (_EUCLIDEAN, "k-negative", "A negative k.", "pooling", {"kind": "top_mean", "k": -1}),
     (_BANKS, "class-token-zero", "No prototype of the class token.", "pooling/class_token", 0),
+    (_MASKED, "mask-of-max", "A mask under max.", "pooling/kind", "max"),
+    (_MASKED, "mask-of-banks", "A mask beside banks.", "pooling", {"kind": "banks", "class_token": 2}),
     (_COSINE, "mean-distance-of-cosines", "A mean of distances.", "pooling/kind", "max_minus_mean_distance"),
     (_SCALED, "focal-exponential", "A mean of exponentials is taken off.", "pooling/kind", "max_minus_mean"),
     (_TREE, "tree-of-a-mean", "A tree over means.", "pooling", {"kind": "top_mean", "k": 2}),
@@ -113,6 +117,7 @@ def _of_tensors(by_name: dict[str, Case]) -> Iterator[tuple[str, str, str, bytes
         return files.safetensors(tensors, split(by_name[base].head)[0]["__metadata__"])
 
     three, four = [1.0] * 3, [1.0] * 4
+    masked = [[1.0, 0.0]] * 4
     rows = [[1.0, 0.5, 0.25]] * 4
     for base, name, comment, tensor, values, sizes in (
         (_EUCLIDEAN, "weight-missing", "No weights.", "weight", None, None),
@@ -134,6 +139,15 @@ def _of_tensors(by_name: dict[str, Case]) -> Iterator[tuple[str, str, str, bytes
         (_SCALED, "scale-negative", "A negative scale.", "scale", [1.0, -1.0, 1.0, 1.0], None),
         (_COSINE, "scale-of-identity", "Scales of a cosine.", "scale", four, None),
         (_SCALED, "peak-of-exponential", "Peaks under exponential.", "peak", four, None),
+        (_MASKED, "mask-missing", "masked_max without its mask.", "mask", None, None),
+        (_MASKED, "mask-short", "Fewer rows than prototypes.", "mask", masked[:3], None),
+        (_MASKED, "mask-long", "More rows than prototypes.", "mask", [*masked, masked[0]], None),
+        (_MASKED, "mask-one-dimension", "A mask of one dimension.", "mask", four, [4]),
+        (_MASKED, "mask-no-column", "A mask without a column.", "mask", [], [4, 0]),
+        (_MASKED, "mask-nowhere", "A prototype that looks at no patch.", "mask", [*masked[:3], [0.0, 0.0]], None),
+        (_MASKED, "mask-half", "An entry of 1/2.", "mask", [*masked[:3], [1.0, 0.5]], None),
+        (_MASKED, "mask-minus-one", "An entry of -1.", "mask", [*masked[:3], [1.0, -1.0]], None),
+        (_MASKED, "mask-two", "An entry of 2 alone in its row.", "mask", [*masked[:3], [2.0, 0.0]], None),
         (_MAXIMUM, "class-without-prototypes", "A class of no prototype.", "weight", [[0.0] * 4, four, four], None),
         (_TREE, "tree-of-one-leaf", "One leaf.", "weight", [[1.0]] * 3, None),
     ):
@@ -141,13 +155,27 @@ def _of_tensors(by_name: dict[str, Case]) -> Iterator[tuple[str, str, str, bytes
     softmax = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
     masses = files.head([[1.0, 0.0], [0.0, 1.0]], **softmax, readout={"kind": "maximum"})
     yield _SOFTMAX, "softmax-maximum", "maximum for masses, with weights of 0 and 1.", masses
+    tree = files.head(
+        [[1.0] * 5, [0.0] * 5],
+        rows,
+        mask=masked,
+        pooling={"kind": "masked_max"},
+        similarity={"kind": "exponential"},
+        readout=SOFT_TREE,
+    )
+    yield _TREE, "masked-tree", "A tree over prototypes that look at some patches.", tree
     one = files.head([[1.0] * 4], rows)
     yield _EUCLIDEAN, "weight-one-class", "One class.", one
-    tree = files.description(
+    empty_tree = files.description(
         similarity={"kind": "exponential"}, readout={"kind": "soft_tree", "absent": [], "present": []}
     )
     leaf = {"weight": files.tensor([[1.0], [0.0]]), "prototypes": ("F64", [0, 3], b"")}
-    yield _TREE, "tree-of-no-node", "A tree without nodes.", files.safetensors(leaf, {"verale.head": json.dumps(tree)})
+    yield (
+        _TREE,
+        "tree-of-no-node",
+        "A tree without nodes.",
+        files.safetensors(leaf, {"verale.head": json.dumps(empty_tree)}),
+    )
     values, rebuilt = entries(by_name[_MAXIMUM].head, "weight")
     yield _MAXIMUM, "weights-minus-one", "Weights of -1.", rebuilt([-value for value in values])
     values[values.index(0.0)] = 0.5

@@ -87,6 +87,11 @@ def _poolings() -> Iterator[Case]:
     head = files.head(_TWO, [[0.0], [2.0]], pooling=banks, **NEGATED, **BOX)
     comment = "Prototype 0 looks at patch 0 alone, of which nothing is stated."
     yield _case("banks", comment, head, [files.patch_statement(1, 0, 0.0, 0.0)], [[3.0], [0.0]])
+    mask = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    head = files.head(_TWO, [[0.0], [2.0]], pooling={"kind": "masked_max"}, mask=mask, **NEGATED, **BOX)
+    comment = "Prototype 1 looks at the patches 1 and 2, of which only one is stated."
+    stated = [files.patch_statement(0, 0, 0.0, 1.0), files.patch_statement(1, 1, 4.0, 4.0)]
+    yield _case("masked_max", comment, head, stated, [[1.0], [0.0], [2.0]])
     head = files.head(
         [[1.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [0.0, 0.5], pooling={"kind": "max_minus_mean"}, **COSINE
     )

@@ -102,6 +102,7 @@ def head(
     prototypes: Matrix | None = None,
     bias: list[float] | None = None,
     dtype: str = "F64",
+    mask: Matrix | None = None,
     **changes: Any,
 ) -> bytes:
     """A head file; `changes` go to its description."""
@@ -110,6 +111,8 @@ def head(
         tensors["bias"] = tensor(bias, dtype)
     if prototypes is not None:
         tensors["prototypes"] = tensor(prototypes, dtype)
+    if mask is not None:
+        tensors["mask"] = tensor(mask, dtype)
     return safetensors(tensors, {"verale.head": json.dumps(description(**changes))})
 
 

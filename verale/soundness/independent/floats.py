@@ -38,6 +38,7 @@ class FloatHead:
         self.bias = None if head.bias is None else _tensor(head.bias)
         self._scale = 1.0 if head.scale is None else _tensor(head.scale)
         self._peak = 0.0 if head.peak is None else _tensor(head.peak)
+        self._mask = None if head.mask is None else _tensor(head.mask)
         self._geometry, self._similarity, self._pooling, self._readout = (
             _fields(head.part(name)) for name in ("geometry", "similarity", "pooling", "readout")
         )
@@ -76,6 +77,11 @@ class FloatHead:
         match f["kind"]:
             case "max":
                 return g.amax(-2)
+            case "masked_max":
+                if self._mask is None:
+                    raise ValueError("the head has no mask")
+                columns = torch.arange(g.shape[-2]).clamp(max=self._mask.shape[1] - 1)
+                return torch.where(self._mask.T[columns] > 0, g, -torch.inf).amax(-2)
             case "banks":
                 bank = f["class_token"]
                 return torch.cat([g[..., 0, :bank], g[..., 1:, bank:].amax(-2)], -1)

@@ -47,6 +47,7 @@ class Head:
         bias: (C); of the readout `maximum` (P); or None.
         scale: (P), or None.
         peak: (P), or None.
+        mask: (P, K), of the pooling masked_max; or None.
     """
 
     weight: Matrix
@@ -55,6 +56,7 @@ class Head:
     bias: list[float] | None = None
     scale: list[float] | None = None
     peak: list[float] | None = None
+    mask: Matrix | None = None
 
     @classmethod
     def read(cls, data: bytes) -> Head:
@@ -70,7 +72,7 @@ class Head:
 
         parts = {name: description[name] for name in description if name not in ("version", "labels")}
         vectors = {name: tensors[name][1] for name in ("bias", "scale", "peak") if name in tensors}
-        head = cls(files.given(rows("weight")), rows("prototypes"), parts, **vectors)
+        head = cls(files.given(rows("weight")), rows("prototypes"), parts, **vectors, mask=rows("mask"))
         if head.part("readout")["kind"] == "soft_tree" and head.prototypes is None:
             raise WrongError("a soft tree without prototypes")
         return head
@@ -83,7 +85,7 @@ class Head:
     @property
     def data(self) -> bytes:
         """The head's file."""
-        tensors = {name: getattr(self, name) for name in ("weight", "prototypes", "bias", "scale", "peak")}
+        tensors = {name: getattr(self, name) for name in ("weight", "prototypes", "bias", "scale", "peak", "mask")}
         return files.safetensors(
             {name: files.tensor(values) for name, values in tensors.items() if values is not None},
             {"verale.head": json.dumps(files.description(**self.parts))},
@@ -131,7 +133,10 @@ class Head:
         """The activation of a prototype, from its observables at all patches, and their similarities if known."""
         if similarities is None:
             similarities = [self.similarity(m, j) for m in observables]
-        values = PatchValues(j, observables, similarities, lambda m: self.similarity(m, j), self._fields["pooling"])
+        looks = [] if self.mask is None else self.mask[j]
+        values = PatchValues(
+            j, observables, similarities, lambda m: self.similarity(m, j), self._fields["pooling"], looks
+        )
         return POOLINGS[self.kind("pooling")](values)
 
     def activation(self, image: list[Vector], j: int) -> Ball:

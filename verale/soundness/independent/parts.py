@@ -6,8 +6,9 @@ floats as balls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any, TypeAlias
 
 from verale.soundness.independent.arithmetic import (
@@ -117,6 +118,7 @@ class PatchValues:
         similarities: S(m), one a patch.
         similarity: S of this prototype.
         fields: of the pooling's part.
+        looks: the prototype's row of the mask; empty without one.
     """
 
     prototype: int
@@ -124,11 +126,18 @@ class PatchValues:
     similarities: list[Ball]
     similarity: Callable[[Number], Ball]
     fields: Fields
+    looks: list[float] = field(default_factory=list)
+
+
+def _repeated(row: list[float]) -> Iterator[float]:
+    """The entries of a mask's row, the last one again and again."""
+    return chain(row, repeat(row[-1]))
 
 
 POOLINGS: dict[str, Callable[[PatchValues], Ball]] = {
     "max": lambda v: greatest(v.similarities),
     "banks": lambda v: v.similarities[0] if v.prototype < v.fields["class_token"] else greatest(v.similarities[1:]),
+    "masked_max": lambda v: greatest([g for g, at in zip(v.similarities, _repeated(v.looks), strict=False) if at]),
     "top_mean": lambda v: mean(largest(v.similarities, v.fields["k"])),
     "max_minus_mean": lambda v: greatest(v.similarities) - mean(v.similarities),
     "max_minus_mean_distance": lambda v: greatest(v.similarities) - v.similarity(mean(v.observables)),

@@ -23,7 +23,6 @@ _IN_ORDER = {
     "log_ratio": ("epsilon",),
     "exp_distance": ("epsilon",),
     "threshold": ("threshold",),
-    "banks": ("class_token",),
     "top_mean": ("k",),
     "soft_tree": ("absent", "present"),
 }
@@ -40,7 +39,8 @@ def text_of_head(data: bytes) -> bytes:
     ends = [None if end is None else float.fromhex(end) for end in map(head.part("domain").get, ("lower", "upper"))]
     bias = head.bias or [0.0] * (count if maximum else classes)
     items = ["head", _hex(len(points[0]) if points else count), _hex(count), _hex(classes)]
-    items += [item for name in ("geometry", "similarity", "pooling", "readout") for item in _part(head.part(name))]
+    items += [item for name in ("geometry", "similarity") for item in _part(head.part(name))]
+    items += [*_pooling(head, count), *_part(head.part("readout"))]
     unit = _unit([*flat(points), *(end for end in ends if end is not None)])
     items += [_hex(unit), *_rows(points, unit)]
     for end in ends:
@@ -91,6 +91,15 @@ def text_of_image(image: Matrix) -> bytes:
     """The text of latents (L, D)."""
     unit = _unit(flat(image))
     return _joined(["image", _hex(unit), *_rows(image, unit)])
+
+
+def _pooling(head: Head, count: int) -> list[str]:
+    """The pooling; two banks are a mask of two columns."""
+    part, mask = head.part("pooling"), head.mask
+    if part["kind"] == "banks":
+        token = part["class_token"]
+        part, mask = {"kind": "masked_max"}, [[1.0, 0.0]] * token + [[0.0, 1.0]] * (count - token)
+    return _part(part) if mask is None else [*_part(part), *_rows(mask, 1)]
 
 
 def _part(part: dict[str, Any]) -> list[str]:

@@ -155,7 +155,7 @@ function fitToHead(certificate, head) {
   }
   if (paradigm === "mixed")
     refuseUnless(head.similarity.kind !== "quadratic" && head.pooling.kind === "max", "no mixed for this head");
-  refuseUnless(head.pooling.kind !== "banks" || patches > 1n, "one patch for two banks");
+  refuseUnless(patches >= BigInt(columnsOf(head.pooling)), "fewer patches than the mask has columns");
   refuseUnless(predicted < classes, "a class that the head does not have");
   certificate.predicted = Number(predicted);
   const seen = new Set();

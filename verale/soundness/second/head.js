@@ -32,6 +32,7 @@ const PARTS = {
   pooling: {
     max: {},
     banks: {class_token: (x) => integerFrom(x, 1n)},
+    masked_max: {},
     top_mean: {k: (x) => integerFrom(x, 1n)},
     max_minus_mean: {},
     max_minus_mean_distance: {},
@@ -95,6 +96,7 @@ function readTensors(head, tensors) {
   if (geometry.kind !== "softmax") allowed.push("prototypes");
   if (["log_ratio", "negated", "exponential"].includes(similarity.kind)) allowed.push("scale");
   if (similarity.kind === "quadratic") allowed.push("peak");
+  if (head.pooling.kind === "masked_max") allowed.push("mask");
   for (const name of tensors.keys()) refuseUnless(allowed.includes(name), `an unknown tensor ${name}`);
 
   function shapeOf(name, dimensions) {
@@ -131,6 +133,32 @@ function readTensors(head, tensors) {
     head.scale.every((x) => sign(x) > 0),
     "a scale that is not positive",
   );
+  if (head.pooling.kind === "banks") head.pooling = {kind: "masked_max", mask: banksOf(head.pooling.class_token, size)};
+  else if (head.pooling.kind === "masked_max") {
+    const [rows, K] = shapeOf("mask", 2);
+    refuseUnless(rows === size && K >= 1 && K <= 65536, "a mask of another shape");
+    head.pooling.mask = matrix("mask").map((row) => row.map(isOne));
+    refuseUnless(
+      head.pooling.mask.every((row) => row.includes(true)),
+      "a prototype that looks nowhere",
+    );
+  }
+}
+
+// Two banks as a mask: the prototypes of the class token look at patch 0 alone, the others at all others.
+function banksOf(token, size) {
+  refuseUnless(token < BigInt(size), "no prototype left for the patches");
+  return Array.from({length: size}, (_, j) => (BigInt(j) < token ? [true, false] : [false, true]));
+}
+
+function isOne(x) {
+  refuseUnless(x.n === 0n || compare(x, ONE) === 0, "an entry that is neither 0 nor 1");
+  return x.n !== 0n;
+}
+
+// How many columns a mask has; the last one stands for all further patches.
+function columnsOf(pooling) {
+  return pooling.kind === "masked_max" ? pooling.mask[0].length : 1;
 }
 
 // What a part needs of the others.
@@ -159,8 +187,6 @@ function checkParts(head) {
       sign(similarity.threshold) > 0 && compare(similarity.threshold, ONE) < 0,
       "a threshold outside (0, 1)",
     );
-  if (pooling.kind === "banks")
-    refuseUnless(pooling.class_token < BigInt(head.size), "no prototype left for the patches");
   if (pooling.kind === "max_minus_mean")
     refuseUnless(linear && ["log_ratio", "identity"].includes(similarity.kind), "no means of these");
   if (pooling.kind === "max_minus_mean_distance")

@@ -78,7 +78,7 @@ class EnclosedImage {
     if (!this.ends.has(key)) {
       const members = this.latents.map((_, l) => ({
         count: 1n,
-        first: l === 0,
+        patch: BigInt(l),
         lo: () => this.observable(l, j),
         hi: () => this.observable(l, j),
       }));

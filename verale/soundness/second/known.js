@@ -224,7 +224,7 @@ class Known {
         patch,
         old && old.range.statements.length === list.length
           ? old
-          : memberOf(1n, patch === 0n, new StatedPatch(facts, list)),
+          : memberOf(1n, patch, new StatedPatch(facts, list)),
       );
     }
   }
@@ -243,12 +243,14 @@ class Known {
     const members = [...this.byPatch.values()].map((m) => m.forPrototype(j));
     let rest = this.patches - BigInt(this.byPatch.size);
     const {lo, hi} = this.facts.domain(j);
-    const unstated = (count, first) => members.push({count, first, lo: () => lo, hi: () => hi});
-    if (!this.byPatch.has(0n)) {
-      unstated(1n, true);
+    const unstated = (count, patch) => members.push({count, patch, lo: () => lo, hi: () => hi});
+    const last = BigInt(columnsOf(this.head.pooling) - 1);
+    for (let patch = 0n; patch < last; patch++) {
+      if (this.byPatch.has(patch)) continue;
+      unstated(1n, patch);
       rest -= 1n;
     }
-    if (rest > 0n) unstated(rest, false);
+    if (rest > 0n) unstated(rest, last);
     return members;
   }
 
@@ -330,7 +332,7 @@ class Known {
 }
 
 // A stated patch as a member of the poolings, for each prototype. Ends are computed once.
-function memberOf(count, first, range) {
+function memberOf(count, patch, range) {
   const known = new Map();
   const forPrototype = (j) => {
     if (!known.has(j)) {
@@ -338,7 +340,7 @@ function memberOf(count, first, range) {
         high = null;
       known.set(j, {
         count,
-        first,
+        patch,
         lo: () => (low = low || range.end(j, 1)),
         hi: () => (high = high || range.end(j, -1)),
       });

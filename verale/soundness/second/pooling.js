@@ -1,11 +1,13 @@
 // Stage 2: the ends of an activation from the ranges of its observables over the patches.
 //
-// members are {count, first, lo(), hi()}: that many patches, each with a range of the observable; first marks patch 0.
+// members are {count, patch, lo(), hi()}: that many patches, each with a range of the observable; patch is the first of
+// them.
 // Ends are computed when asked for.
 
 function takenBy(pooling, j, members) {
-  if (pooling.kind !== "banks") return members;
-  return members.filter((m) => (m.first === true) === BigInt(j) < pooling.class_token);
+  if (pooling.kind !== "masked_max") return members;
+  const row = pooling.mask[j];
+  return members.filter((m) => row[m.patch < row.length ? Number(m.patch) : row.length - 1]);
 }
 
 // The greatest (side 1) or the least (side -1) of intervals.

@@ -25,7 +25,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("margins may be fewer", "if len(self.margins) != head.classes:", "if len(self.margins) > head.classes:"),
         ("an instance needs no latents", 'if ("instance" in self.claims) != (self.latents is not None):', "if False:"),
         ("a list may repeat", "any(first >= second for first, second in zip(statement.exempt", "any(first > second for first, second in zip(statement.exempt"),
-        ("banks may have one patch", "self.patches < 2", "self.patches < 1"),
+        ("patches may be fewer than columns", "if self.patches < head.columns:", "if self.patches < 1:"),
+        ("there may not be one patch a column", "if self.patches < head.columns:", "if self.patches <= head.columns - (head.columns == 1):"),
         ("a digest may have anything after it", "_DIGEST.fullmatch(digest)", "_DIGEST.match(digest)"),
     ],
     "head.py": [

@@ -21,6 +21,9 @@ SOFT_TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -4], "present": [2, 3, -
 MAXIMUM = {"kind": "maximum"}
 MEAN, MEAN_DISTANCE = {"kind": "max_minus_mean"}, {"kind": "max_minus_mean_distance"}
 BANKS = {"kind": "banks", "class_token": 2}
+MASKED = {"kind": "masked_max"}
+MASK = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+"""Of heads with this pooling."""
 UNBOUNDED, BOX, POSITIVE = files.domain(None, None), files.domain(-1.0, 1.0), files.domain(0.0, None)
 
 
@@ -125,10 +128,10 @@ def all_recipes() -> Iterator[Recipe]:
     yield Recipe("simplex", "softmax", "threshold")
     yield Recipe("top_k", "rooted_cosine", "exponential")
     yield Recipe("top_k", "euclidean", "negated")
-    for pooling in (BANKS, top_mean(2), top_mean(5), MEAN, MEAN_DISTANCE):
+    for pooling in (BANKS, MASKED, top_mean(2), top_mean(5), MEAN, MEAN_DISTANCE):
         yield Recipe("projection", "euclidean", pooling=pooling)
         yield Recipe("top_k", "euclidean", pooling=pooling)
-    for pooling in (BANKS, top_mean(2), MEAN):
+    for pooling in (BANKS, MASKED, top_mean(2), MEAN):
         yield Recipe("projection", "cosine", pooling=pooling)
         yield Recipe("simplex", "softmax", pooling=pooling)
     yield Recipe("projection", "inner_product", "quadratic", pooling=top_mean(2))
@@ -193,7 +196,10 @@ def _open() -> Iterator[Recipe]:
         yield Recipe("top_k", geometry, width=2.0**-6, options=is_open)
     for geometry in ("euclidean", "euclidean-unbounded", "cosine", "rooted_cosine", "inner_product-ball"):
         yield Recipe("projection", geometry, width=2.0**-6, options=is_open)
-    for pooling in (BANKS, top_mean(2), MEAN_DISTANCE):
+    yield Recipe("triangle", "inner_product", pooling=MASKED, minimality=False)
+    yield Recipe("hypersphere", "euclidean", "quadratic", pooling=MASKED, minimality=False)
+    yield Recipe("projection", "rooted_cosine", "rectified", pooling=MASKED, readout=MAXIMUM, minimality=False)
+    for pooling in (BANKS, MASKED, top_mean(2), MEAN_DISTANCE):
         yield Recipe("projection", "euclidean-unbounded", pooling=pooling, options=is_open)
     yield Recipe("triangle", "inner_product", width=2.0**-6, options=is_open)
     yield Recipe("hypersphere", "euclidean-unbounded", options=is_open)
@@ -252,6 +258,7 @@ def draw_head(recipe: Recipe, generator: random.Random) -> Head:
         bias=None if recipe.readout == SOFT_TREE else bias,
         scale=[generator.choice((0.5, 1.0, 3.0)) for _ in range(COUNT)] if scaled else None,
         peak=[sixteenths(0, 24) for _ in range(COUNT)] if kind == "quadratic" else None,
+        mask=MASK if recipe.pooling == MASKED else None,
     )
 
 

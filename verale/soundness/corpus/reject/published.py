@@ -199,15 +199,35 @@ def _focal() -> Iterator[Case]:
         pooling={"kind": "banks", "class_token": 1},
         domain=files.domain(-2.0, 2.0),
     )
-    comment = "A statement about an image patch used for a prototype that looks at the class token alone."
+    exchanged = "A statement about an image patch used for a prototype that looks at the class token alone."
     yield from twice(
         "banks-exchanged",
-        comment,
+        exchanged,
         head,
         [files.patch_statement(1, 0, 0.0, 0.0)],
         [[0.0], [0.0]],
         [[2.0], [0.0]],
     )
+    yield from _masks()
+
+
+def _masks() -> Iterator[Case]:
+    """Prototypes that look at some patches only."""
+    masked, box = {"kind": "masked_max"}, files.domain(-2.0, 2.0)
+    weight, points = [[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]]
+    own = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    head = files.head(weight, points, [-4.0, 0.0], pooling=masked, mask=own, domain=box)
+    comment = "A statement about a patch that no prototype looks at."
+    near, far = [[0.0], [0.0], [0.0]], [[2.0], [0.0], [2.0]]
+    yield from twice("mask-left-out", comment, head, [files.patch_statement(1, 0, 0.0, 0.0)], near, far)
+    head = files.head(weight, points, [-1.0, 0.0], pooling=masked, mask=[[1.0, 0.0], [0.0, 1.0]], domain=box)
+    comment = "The last column of a mask taken for one patch: it stands for all further ones."
+    stated = [files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(1, 1, 4.0, 4.0)]
+    yield from twice("mask-last-column-alone", comment, head, stated, near, [[0.0], [0.0], [2.0]])
+    some = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    head = files.head(weight, points, [-1.0, 0.0], pooling=masked, mask=some, domain=box)
+    comment = "Of the patches that a prototype looks at only the first one is bounded."
+    yield from twice("mask-first-patch-alone", comment, head, stated, near, [[0.0], [0.0], [2.0]])
 
 
 def _cached() -> Iterator[Case]:
