@@ -62,7 +62,7 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + head.columns
-    box = OPERATION * (count * (4 + 3 * parts if mean else 4) + 2 * sum(map(len, head.mask)) + parts - 1)
+    box = OPERATION * (count * (4 + 3 * parts if mean else 4) + 2 * sum(map(len, head.mask)) + head.columns - 1)
     steps = sum(map(patch, groups.values())) + parts * OPERATION * count + box
     steps += _STATEMENT * statements + head.classes * margin_steps(head)
     steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)

@@ -13,6 +13,7 @@ __all__ = ["work_is_counted"]
 
 _COUNT, _DEPTH = 30, 8
 _MEAN = {"pooling": {"kind": "top_mean", "k": 3}}
+_MASKED = {"pooling": {"kind": "masked_max"}, "mask": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] * (_COUNT // 3)}
 _SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
 _COUNTED: dict[tuple[str, int, int, float, str, bool], tuple[int, int]] = {
     ("projection", 1, 0, 0.0, "", False): (3086, 150),
@@ -39,6 +40,10 @@ _COUNTED: dict[tuple[str, int, int, float, str, bool], tuple[int, int]] = {
     ("assignment", 2, 6, 0.5, "softmax", True): (39248, 315),
     ("top_k", 1, 6, 0.0, "", False): (5641, 157),
     ("top_k", 1, 6, 0.0, "", True): (17712, 157),
+    ("projection", 1, 0, 0.0, "mask", False): (4268, 225),
+    ("projection", 5, 3, 0.0, "mask", False): (168233, 1561),
+    ("projection", 5, 3, 0.0, "mask", True): (774070, 1937),
+    ("top_k", 1, 6, 0.0, "mask", True): (25025, 233),
 }
 """Paradigm, patches, statements about each, width, head, minimality: steps and numbers by kernel arb, as calibrated by
 `benchmarks` when the limit was set. Another count has to be calibrated again."""
@@ -75,7 +80,7 @@ def count(
     module: Import, paradigm: str, patches: int, each: int, width: float, of: str, minimality: bool
 ) -> tuple[int, int]:
     """The steps and the numbers of such a certificate."""
-    parts: dict[str, Any] = {"": {}, "mean": _MEAN, "softmax": _SOFTMAX}[of]
+    parts: dict[str, Any] = {"": {}, "mask": _MASKED, "mean": _MEAN, "softmax": _SOFTMAX}[of]
     prototypes = None if of == "softmax" else [[0.5] * _DEPTH] * _COUNT
     head = module("head_file").read_head(files.head([[1.0] * _COUNT] * 2, prototypes, **parts))
     space = module("rules.space").Space(head, module("kernel").load_kernel("arb"))

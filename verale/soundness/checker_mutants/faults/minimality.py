@@ -35,7 +35,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("inward, a mean is rounded outward", "(-(-least // count), most // count) if inward else", "(least // count, -(-most // count)) if inward else"),
     ],
     "rules/pooling.py": [
-        ("the poolings of patches are rounded outward", "self._max = _Max(space, inward)", "self._max = _Max(space, False)"),
+        ("the poolings of patches are rounded outward", "similarity.falls\n        self._similarity = SimilarityRule(space, inward)", "similarity.falls\n        self._similarity = SimilarityRule(space, False)"),
         ("inward, max - mean is rounded outward", "max_minus_mean(column, self._inward)", "max_minus_mean(column, False)"),
         ("inward, the mean of k is rounded outward", "top_mean(column, self._k, self._inward)", "top_mean(column, self._k, False)"),
     ],
@@ -59,7 +59,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     "rules/spatial.py": [
         ("other patches may be empty", "shown = domain is not None and left and empty <= {number}", "shown = domain is not None and left"),
         ("inward is outward", "pooling = pooling_of(self._space, True)", "pooling = pooling_of(self._space, False)"),
-        ("inward, no patch is the class token", "[pooling.part(ranges, first=patch == 0)]", "[pooling.part(ranges)]"),
+        ("inward, all patches have the first column", "[pooling.part(ranges, column=self._space.head.column(patch))]", "[pooling.part(ranges)]"),
         ("inward, patches without statements are forgotten", "[] if domain is None else unstated(self._space.head, pooling, domain, groups, patches)", "[]"),
     ],
     "rules/joint.py": [

@@ -106,7 +106,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("without a statement is with it alone", "if statement is not dropped]", "if statement is dropped]"),
         ("the other patches are those of another place", "after[len(groups) - 1 - number]", "after[len(groups) - number]"),
         ("the patches before are forgotten", "before = pooling.merged([*before, *parts[number]])", "before = []"),
-        ("no patch is the class token", "parts.append(self._pooling.part(self._rule.ranges(group), first=patch == 0))", "parts.append(self._pooling.part(self._rule.ranges(group)))"),
+        ("all patches have the first column", "parts.append(self._pooling.part(self._rule.ranges(group), column=self._space.head.column(patch)))", "parts.append(self._pooling.part(self._rule.ranges(group)))"),
         ("patches without statements are forgotten", "        parts = unstated(self._space.head, self._pooling, self._space.domain, groups, patches)\n", "        parts = []\n"),
         ("a patch has the statements of another", "groups.setdefault(statement.patch, [])", "groups.setdefault(statement.patch and 1, [])"),
     ],

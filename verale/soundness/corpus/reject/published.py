@@ -224,6 +224,10 @@ def _masks() -> Iterator[Case]:
     comment = "The last column of a mask taken for one patch: it stands for all further ones."
     stated = [files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(1, 1, 4.0, 4.0)]
     yield from twice("mask-last-column-alone", comment, head, stated, near, [[0.0], [0.0], [2.0]])
+    one, three = {"kind": "banks", "class_token": 1}, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    head = files.head(three, [[0.0], [2.0], [2.0]], [-1.0, 0.0], pooling=one, domain=box)
+    comment = "As many prototypes taken for the class token's as look at the other patches."
+    yield from twice("banks-as-many", comment, head, [files.patch_statement(0, 0, 0.0, 0.0)], near[:2], [[0.0], [2.0]])
     some = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
     head = files.head(weight, points, [-1.0, 0.0], pooling=masked, mask=some, domain=box)
     comment = "Of the patches that a prototype looks at only the first one is bounded."
