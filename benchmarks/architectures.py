@@ -197,6 +197,9 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
     yield "gaussian-log_distance", Case("gaussian", state, near(points))
     yield "gaussian-log_density", Case("gaussian", state, near(points), {"density": "log_density"})
 
+    state = {"prototype_vectors": kernels(prototypes(wide=True)), "last_layer.weight": favouring()}
+    yield "genetic", Case("genetic", state, normal(IMAGES, PATCHES, DEPTH), {"patches": PATCHES})
+
 
 def main() -> int:
     """Print the table."""

@@ -22,6 +22,7 @@ __all__ = ["ARCHITECTURES", "SavedModel", "capture", "head_of", "load_model", "l
 ARCHITECTURES = (
     "deformable",
     "gaussian",
+    "genetic",
     "gmm",
     "hyperpg",
     "mgproto",

@@ -67,7 +67,14 @@ def show(head_path: str) -> None:
     help="What the tensors do not say, such as domain=0:1 (lower:upper, either may be left out); repeatable."
     " docs/architectures.md lists each network's options and their defaults; so does the error for an unknown one.",
 )
-def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]) -> None:
+@click.option(
+    "--positions",
+    metavar="FILE",
+    type=click.Path(),
+    help='Where prototypes look at some patches only: JSON, {"patches": 40, "positions": [0, [1, 2], ...]}, for each'
+    " prototype a patch or a list of patches, which count from 0.",
+)
+def import_(source: str, output: str, arch: str | None, options: tuple[str, ...], positions: str | None) -> None:
     """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth).
 
     Without --arch, a state dictionary is only looked at: the error says to which networks its tensors belong.
@@ -88,6 +95,10 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         keywords = _keywords(arch, options)
         head = load_published(source, arch, **keywords)
         chosen = "".join(f", {key}={_text(value)}" for key, value in keywords.items())
+    if positions is not None:
+        from verale.adapters.positions import with_positions
+
+        head = with_positions(head, positions)
     head.save(output)
     print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
 

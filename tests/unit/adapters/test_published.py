@@ -91,6 +91,16 @@ def tesnet(state, x):
     return functional.linear(functional.conv2d(x, basis).amax((2, 3)), state["last_layer.weight"].double())
 
 
+def genetic(state, x, patches):
+    """Each prototype as a kernel over the whole sequence, zero but at its position."""
+    points, weight = state["prototype_vectors"].double(), state["last_layer.weight"].double()
+    each = len(points) // len(weight)
+    whole = torch.zeros(len(points), points.shape[1], patches, 1, dtype=torch.float64)
+    for j, point in enumerate(functional.normalize(points, dim=1)):
+        whole[j, :, j % each] = point[..., 0]
+    return functional.linear(functional.conv2d(functional.normalize(x, dim=1), whole).flatten(1), weight)
+
+
 def hyperpg(checkpoint, x, pm_name):
     state = {key.removeprefix("model."): value.double() for key, value in checkpoint["state_dict"].items()}
     kernels = state["prototype_module.prototypes"].flatten(0, 1)
@@ -178,6 +188,7 @@ def gaussian(state, x, density="log_distance"):
 REFERENCES = {
     "deformable": deformable,
     "gaussian": gaussian,
+    "genetic": genetic,
     "gmm": gmm,
     "hyperpg": hyperpg,
     "mgproto": mgproto,
@@ -471,6 +482,25 @@ def test_biases_are_kept_where_a_network_has_them():
     assert noisy.bias is not None and noisy.bias.dtype == torch.float64
 
 
+@pytest.mark.parametrize(
+    ("options", "kept", "said"),
+    [
+        ({}, 12, "option patches is missing, expected the positions"),
+        ({"patches": 3}, 12, "option patches is 3, expected at least 4"),
+        ({"patches": 5}, 11, "has 11 prototypes of 3 classes, expected as many of each"),
+        ({"patches": 2**16 + 1}, 12, "are of 65537 patches"),
+    ],
+)
+def test_positions_that_a_genetic_network_does_not_have(options, kept, said):
+    state = cases()["genetic"].state
+    state = {
+        "prototype_vectors": state["prototype_vectors"][:kept],
+        "last_layer.weight": state["last_layer.weight"][:, :kept],
+    }
+    with pytest.raises(VeraleError, match=said):
+        head_of("genetic", state, **options)
+
+
 def test_an_unknown_architecture():
     with pytest.raises(UsageError, match=r"'protonet' is unknown, expected one of deformable, .*tesnet"):
         head_of("protonet", {})
@@ -497,7 +527,7 @@ def test_the_tensors_of_a_network_fit_it(name):
         assert found == [], "its sigmas are 0, which other modules do not allow"
     else:
         assert found == (
-            ["protopnet", "tesnet"] if case.architecture in ("protopnet", "tesnet") else [case.architecture]
+            ["protopnet", "tesnet"] if case.architecture in ("protopnet", "tesnet", "genetic") else [case.architecture]
         )
 
 

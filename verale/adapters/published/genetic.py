@@ -1,0 +1,41 @@
+"""ProtoPNet for DNA, each prototype fixed to one position (PPNet with `genetics_mode` and `fix_prototypes`)."""
+
+from __future__ import annotations
+
+from verale.adapters.layer import linear
+from verale.adapters.published import ANYWHERE
+from verale.adapters.state import State, kernels
+from verale.errors import HeadError, UsageError
+from verale.head import Box, Cosine, Head, Identity, MaskedMaxPooling
+
+__all__ = ["head"]
+
+
+def head(state: State, *, patches: int | None = None, domain: Box = ANYWHERE) -> Head:
+    """a_j = cos(z_l, p_j) at the one patch l = j mod K: prototype k of the K of a class is compared at position k.
+
+    Args:
+        patches: L, the positions of the latent sequence; at least K.
+    """
+    if patches is None:
+        raise UsageError("option patches is missing, expected the positions of the latent sequence, such as patches=40")
+    prototypes = kernels(state, "prototype_vectors")
+    layer = linear(state, "last_layer", len(prototypes))
+    each, rest = divmod(len(prototypes), len(layer.weight))
+    if rest:
+        raise HeadError(
+            "prototype_vectors",
+            f"has {len(prototypes)} prototypes of {len(layer.weight)} classes, expected as many of each: a pruned"
+            " network does not say which positions are left",
+        )
+    if patches < each:
+        raise UsageError(f"option patches is {patches}, expected at least {each}, as many as prototypes of a class")
+    return Head(
+        weight=layer.weight,
+        bias=layer.bias,
+        geometry=Cosine(),
+        similarity=Identity(),
+        prototypes=prototypes,
+        domain=domain,
+        pooling=MaskedMaxPooling.at([j % each for j in range(len(prototypes))], patches),
+    )
