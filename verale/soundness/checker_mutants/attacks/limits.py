@@ -13,7 +13,10 @@ __all__ = ["work_is_counted"]
 
 _COUNT, _DEPTH = 30, 8
 _MEAN = {"pooling": {"kind": "top_mean", "k": 3}}
-_MASKED = {"pooling": {"kind": "masked_max"}, "mask": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] * (_COUNT // 3)}
+_MASKED: dict[str, Any] = {
+    "pooling": {"kind": "masked_max"},
+    "mask": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] * (_COUNT // 3),
+}
 _SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
 _COUNTED: dict[tuple[str, int, int, float, str, bool], tuple[int, int]] = {
     ("projection", 1, 0, 0.0, "", False): (3086, 150),
