@@ -48,7 +48,7 @@ def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
     if patches.shape[-2] < head.pooling.least_patches:
         raise LatentsError(
             f"latents have {patches.shape[-2]} patch(es), expected at least {head.pooling.least_patches} for"
-            f" {head.pooling!r}: the class token and one token of the image"
+            f" {head.pooling!r}, whose prototypes look at different patches"
         )
     lower, upper = head.domain.lower, head.domain.upper
     outside = torch.zeros_like(patches, dtype=torch.bool)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from verale.checker.verdict import printable
-from verale.head import Cosine, Euclidean, Softmax
+from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
 from verale.head.evaluation import similarity
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def of_activations(head: Head | None) -> str:
         return "How active a prototype is follows from its similarities to all patches of the image."
     copy = _copy(head)
     end = "" if copy is None else f": {copy:.4g} for an exact copy"
-    return f"A prototype is the more active, the more similar some patch of the image is to it{end}."
+    where = "some patch that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else "some patch of the image"
+    return f"A prototype is the more active, the more similar {where} is to it{end}."
 
 
 def of_observables(head: Head | None) -> str:

@@ -95,7 +95,7 @@ def genetic(state, x, patches):
     """Each prototype as a kernel over the whole sequence, zero but at its position."""
     points, weight = state["prototype_vectors"].double(), state["last_layer.weight"].double()
     each = len(points) // len(weight)
-    whole = torch.zeros(len(points), points.shape[1], patches, 1, dtype=torch.float64)
+    whole = points.new_zeros(len(points), points.shape[1], patches, 1)
     for j, point in enumerate(functional.normalize(points, dim=1)):
         whole[j, :, j % each] = point[..., 0]
     return functional.linear(functional.conv2d(functional.normalize(x, dim=1), whole).flatten(1), weight)

@@ -10,7 +10,9 @@ from support.problems import small_problem, tied_problem
 from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import pooling_of
-from verale.head import BankPooling, as_patches, evaluate
+from verale.certificate import Certificate
+from verale.head import BankPooling, MaskedMaxPooling, as_patches, evaluate
+from verale.search.explain import explain
 from verale.search.problem import Problem
 from verale.search.tolerance import Tolerance
 
@@ -64,6 +66,16 @@ def test_some_of_the_images_keep_all_that_is_known_of_them():
 @pytest.mark.parametrize("softmax", [False, True])
 def test_a_tie_is_never_settled(softmax):
     assert (tied_problem(softmax).settled <= 0).all()
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "triangle", "hypersphere"])
+def test_nothing_is_stated_where_no_prototype_looks(paradigm):
+    """At patch 2; at all others some do."""
+    head = replace(small_head("euclidean"), pooling=MaskedMaxPooling.at([[0], [1, 3], [0, 3]] * 4, 4))
+    latents = small_latents(head, images=6, patches=4)
+    explained = [each for each in explain(head, latents, paradigm=paradigm) if isinstance(each, Certificate)]
+    stated = {statement.patch for each in explained for statement in each.statements}
+    assert len(explained) == 6 and stated and 2 not in stated
 
 
 def test_patches_that_pooling_ignores_are_infinitely_dissimilar():
