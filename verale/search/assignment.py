@@ -16,23 +16,14 @@ from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.rounding import UNIT, Enclosure
 from verale.search.compiled import is_available
-from verale.search.grow import Growth, given_up, grow
+from verale.search.grow import given_up
 from verale.search.matching import Floats, Indices, Matching
 from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins
-from verale.search.spatial import UNSETTLED, SpatialExplanation
-from verale.search.sweep import sweep
+from verale.search.spatial import GROWTHS, HOPELESS, UNSETTLED, SpatialExplanation
 
 __all__ = ["explain_assignment", "is_assigned_alone"]
-
-_GROWTH: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
-    zip(ORDERS, (grow, sweep), strict=True)
-)
-"""The ways to choose the next statement, by name."""
-
-_HOPELESS = 3
-"""Of the statements that are chosen, more than one in so many stays."""
 
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
@@ -51,7 +42,7 @@ def explain_assignment(
 
     Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
-    limits = [math.inf] * len(problem) if most is None else [_HOPELESS * limit for limit in most]
+    limits = [math.inf] * len(problem) if most is None else [HOPELESS * limit for limit in most]
     explanations: dict[int, SpatialExplanation | str] = {}
     if not (problem.tolerance or problem.costs) and is_assigned_alone(problem.head, paradigm):
         for image, limit in enumerate(limits):
@@ -60,7 +51,7 @@ def explain_assignment(
                 explanations[image] = explanation
     rest = [image for image in range(len(problem)) if image not in explanations]
     if rest:
-        growths, _ = _GROWTH[order](problem.take(rest), paradigm, [limits[image] for image in rest])
+        growths, _ = GROWTHS[order](problem.take(rest), paradigm, [limits[image] for image in rest])
         for image, growth in zip(rest, growths, strict=True):
             explanations[image] = growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
     return [explanations[image] for image in range(len(problem))]
@@ -85,7 +76,7 @@ def _explain_compiled(
     if order == ORDERS[0] and not problem.avoid:
         grown = choose_masses(image.mass, image.weights, image.bias, limit)
     else:
-        (growth,), _ = _GROWTH[order](problem, paradigm, [limit])
+        (growth,), _ = GROWTHS[order](problem, paradigm, [limit])
         grown = None if growth.failure else growth.pairs
     if isinstance(grown, int):
         return given_up(grown)

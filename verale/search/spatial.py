@@ -20,14 +20,14 @@ from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
 
-__all__ = ["UNSETTLED", "SpatialExplanation", "explain_spatial", "is_searched_alone"]
+__all__ = ["GROWTHS", "HOPELESS", "UNSETTLED", "SpatialExplanation", "explain_spatial", "is_searched_alone"]
 
-_GROWTH: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
+GROWTHS: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
     zip(ORDERS, (grow, sweep), strict=True)
 )
 """The ways to choose the next statement, by name."""
 
-_HOPELESS = 3
+HOPELESS = 3
 """Of the statements that are chosen, shrinking leaves more than one in so many."""
 
 UNSETTLED = "the margin left is too small for float64 to prove"
@@ -85,7 +85,7 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
     from verale.search.compiled.statements import GUARDS, choose_statements
 
     for guard in GUARDS:
-        chosen = choose_statements(problem, paradigm, guard, _HOPELESS * most)
+        chosen = choose_statements(problem, paradigm, guard, HOPELESS * most)
         if chosen is None:
             return None
         if chosen.failure:
@@ -127,14 +127,14 @@ def _explain_on_tensors(
 ) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none; all images in lockstep.
 
-    First statements are added until the class follows (`_GROWTH`), then those that are not needed are dropped. Under an
+    First statements are added until the class follows (`GROWTHS`), then those that are not needed are dropped. Under an
     ordered paradigm bounds are not monotone in E, so dropping is repeated until nothing can be dropped. The class is
     then proved again from rows that know the remaining statements alone, in their order.
     """
     if not len(problem):
         return []
-    stop = None if most is None else [_HOPELESS * limit for limit in most]
-    growths, rows = _GROWTH[order](problem, paradigm, stop)
+    stop = None if most is None else [HOPELESS * limit for limit in most]
+    growths, rows = GROWTHS[order](problem, paradigm, stop)
     explanations = shrink(problem, paradigm, [[] if g.failure else g.pairs for g in growths], rows)
     while paradigm.ordered:
         before = explanations
