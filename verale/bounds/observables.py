@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,17 +13,30 @@ from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.head.evaluation import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["check_domain", "norm", "observe", "scaled"]
+__all__ = ["TENSOR_SUMS", "CoordinateSums", "check_domain", "norm", "observe", "scaled"]
 
 _CHUNK_BYTES = 64 * 2**20
 
 
-def observe(head: Head, patches: Tensor) -> Enclosure:
+class CoordinateSums(NamedTuple):
+    """How sums over the coordinates of patches (L, D) and prototypes (P, D) are computed, in whatever order.
+
+    Attributes:
+        squares: gives (L, P) |z - p|^2, from the differences.
+        products: gives (L, P) <z, p> and sum |z_i p_i|.
+    """
+
+    squares: Callable[[Tensor, Tensor], Tensor]
+    products: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+def observe(head: Head, patches: Tensor, sums: CoordinateSums | None = None) -> Enclosure:
     """Enclose m(z_l, p_j) for all patches and prototypes.
 
     Args:
         head: the head.
         patches: (L, D) float64, exact.
+        sums: `TENSOR_SUMS`, should there be nothing faster.
 
     Returns:
         (L, P) enclosure.
@@ -36,7 +49,7 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
     the terms' sizes (cosine, inner product); softmax is composed of enclosures.
     """
     check_domain(head, patches[None])
-    return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches))
+    return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches), sums or TENSOR_SUMS)
 
 
 def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
@@ -72,11 +85,23 @@ def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
             raise LatentsError(f"a patch has length {longest:.9g}, expected at most the radius {radius} of the domain")
 
 
-def _squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor) -> Enclosure:
+def _squares(patches: Tensor, prototypes: Tensor) -> Tensor:
+    step = max(1, _CHUNK_BYTES // (8 * prototypes.numel()))
+    return torch.cat([(chunk[:, None, :] - prototypes).square_().sum(-1) for chunk in torch.split(patches, step)])
+
+
+def _products(patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
+    return patches @ prototypes.T, patches.abs() @ prototypes.abs().T
+
+
+TENSOR_SUMS = CoordinateSums(_squares, _products)
+"""On any device."""
+
+
+def _squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
     """|z_l - p_j|^2 from the differences: no cancellation."""
     depth = patches.shape[1]
-    step = max(1, _CHUNK_BYTES // (8 * prototypes.numel()))
-    centre = torch.cat([(chunk[:, None, :] - prototypes).square_().sum(-1) for chunk in torch.split(patches, step)])
+    centre = sums.squares(patches, prototypes)
     relative = gamma(depth + 4)
     lost = depth * UNDERFLOW
     return Enclosure(
@@ -84,14 +109,15 @@ def _squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor)
     )
 
 
-def _inner_products(geometry: InnerProduct, patches: Tensor, prototypes: Tensor) -> Enclosure:
+def _inner_products(geometry: InnerProduct, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
     """<z, p>: an error of gamma_D of sum |z_i p_i|."""
     depth = patches.shape[1]
-    sizes = up(patches.abs() @ prototypes.abs().T * (1 + gamma(depth + 4)))
-    return Enclosure.around(patches @ prototypes.T, up(sizes * gamma(depth + 4) + depth * UNDERFLOW))
+    products, sizes = sums.products(patches, prototypes)
+    sizes = up(sizes * (1 + gamma(depth + 4)))
+    return Enclosure.around(products, up(sizes * gamma(depth + 4) + depth * UNDERFLOW))
 
 
-def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor) -> Enclosure:
+def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
     """<z, p> / (|p| N(z)) with N(z) = |z| + epsilon or sqrt(|z|^2 + epsilon); the numerator is off by gamma_D |z| |p|.
 
     Both vectors are scaled to largest coordinate 1 first, so that no square overflows or underflows; the
@@ -100,7 +126,8 @@ def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor) -> Enclosure
     relative = gamma(patches.shape[1] + 8)
     z_scale = patches.abs().amax(1, keepdim=True).clamp(min=UNDERFLOW)
     p, z = scaled(prototypes), patches / z_scale
-    numerator = Enclosure.around(z @ p.T, up(up(z.abs() @ p.abs().T) * relative + patches.shape[1] * UNDERFLOW))
+    products, sizes = sums.products(z, p)
+    numerator = Enclosure.around(products, up(up(sizes) * relative + patches.shape[1] * UNDERFLOW))
     epsilon, scale = Enclosure.exact(z.new_tensor(geometry.epsilon)), Enclosure.exact(z_scale[:, 0])
     length = (_squared_norm(z) + epsilon / scale / scale).sqrt() if geometry.rooted else norm(z) + epsilon / scale
     denominator = Enclosure(length.lower[:, None], length.upper[:, None]) * norm(p)
@@ -123,7 +150,7 @@ def _squared_norm(vectors: Tensor) -> Enclosure:
     return Enclosure(down(squared - slack).clamp(min=0), up(squared + slack))
 
 
-def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor) -> Enclosure:
+def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
     """exp(z_j - max z) / sum_i exp(z_i - max z)."""
     largest = Enclosure.exact(patches.amax(1, keepdim=True))
     mass = (Enclosure.exact(patches) - largest).exp()
@@ -133,7 +160,7 @@ def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor) -> Enclosur
     return (mass / total).clamp(0.0, 1.0)
 
 
-_OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor], Enclosure]] = {
+_OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor, CoordinateSums], Enclosure]] = {
     Euclidean: _squared_distances,
     InnerProduct: _inner_products,
     Cosine: _cosines,
