@@ -18,7 +18,7 @@ from verale.bounds.rows import put, require_geometry, take
 from verale.head import Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
-__all__ = ["Hulls", "Projection", "ProjectionNumbers"]
+__all__ = ["Hulls", "Projection", "ProjectionNumbers", "ProjectionPrecision"]
 
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
@@ -101,6 +101,25 @@ class ProjectionNumbers(NamedTuple):
     least_residual: float
 
 
+class ProjectionPrecision(NamedTuple):
+    """What a proof needs beside those numbers.
+
+    Attributes:
+        largest: the greatest |x_k|^2 of the vectors that `gram` is of, rounded up.
+        operations: the rounded operations of an entry of `gram`.
+        reach_error: the error of |x_k - x_j|^2 from `gram`, or of |x_k|^2.
+        shift_error: the error of `shift`, and of 8 operations with it.
+        outer, inner: (P,) the domain's ranges, from without and from within.
+    """
+
+    largest: float
+    operations: int
+    reach_error: float
+    shift_error: float
+    outer: Enclosure
+    inner: Enclosure
+
+
 class Projection:
     r"""Squared distances or cosines of a patch from some of them: the ball lemma with one multiplier vector a target.
 
@@ -135,6 +154,7 @@ class Projection:
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         require_geometry("projection", head, "a metric head; for softmax use 'simplex'")
         self._head, self._inside = head, False
+        self._precision: ProjectionPrecision | None = None
         self._domain = domain_range(head, device)
         self._euclidean = head.geometry.is_distance
         points = head.points.to(device, torch.float64)
@@ -178,6 +198,23 @@ class Projection:
             shift = (self._shift.lower + self._shift.upper) / 2
         whole = 0.0 if self._euclidean else self._whole
         return ProjectionNumbers(self._gram, whole, shift, self._domain, 16 * self._reach_error)
+
+    def precision(self) -> ProjectionPrecision:
+        """What a proof from these numbers needs."""
+        if self._precision is None:
+            error = 0.0
+            if self._shift is not None:
+                size = torch.maximum(self._shift.lower.abs(), self._shift.upper.abs())
+                error = float(up((self._shift.upper - self._shift.lower) + 16 * UNIT * size).amax())
+            self._precision = ProjectionPrecision(
+                largest=self._largest,
+                operations=self._depth_operations,
+                reach_error=self._reach_error,
+                shift_error=error,
+                outer=self._domain,
+                inner=inner_domain_range(self._head, self._gram.device),
+            )
+        return self._precision
 
     def start(self, rows: int) -> Hulls:
         """Patches without statements: the domain's range; on the sphere the origin is their base."""

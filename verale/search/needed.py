@@ -13,7 +13,7 @@ from verale.search.at_once import PatchRanges, range_without, ranges_from_scratc
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import chunks, proved_margins
 
-__all__ = ["inner_margins", "not_surely_needed", "surely_needed", "without_doubtful"]
+__all__ = ["inner_margins", "noise_of", "not_surely_needed", "surely_needed", "without_doubtful"]
 
 _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
@@ -40,7 +40,7 @@ def not_surely_needed(
     """For each image, the statements that are not surely needed; see `surely_needed`."""
     inner = paradigm.inner()
     ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
-    noise = _noise(problem).tolist()
+    noise = noise_of(problem).tolist()
     return [
         _not_needed(
             problem.take([image]), inner, pairs, ranges[image * problem.patches : (image + 1) * problem.patches], least
@@ -53,7 +53,7 @@ def inner_margins(problem: Problem, inner: ExactParadigm[Any], explanations: lis
     """(N, C) margins from ranges from within, and (N,) how much less than 0 one has to be: then the real margin is
     negative."""
     ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
-    return proved_margins(problem, PatchRanges(ranges)), _noise(problem)
+    return proved_margins(problem, PatchRanges(ranges)), noise_of(problem)
 
 
 def without_doubtful(
@@ -98,7 +98,7 @@ def _with_actual(ranges: Enclosure, observed: Enclosure) -> Enclosure:
     return Enclosure.unchecked(torch.minimum(ranges.lower, observed.upper), torch.maximum(ranges.upper, observed.lower))
 
 
-def _noise(problem: Problem) -> Tensor:
+def noise_of(problem: Problem) -> Tensor:
     """(N,) more than rounding lowers a margin from given ranges of observables.
 
     A similarity is rounded a few times, relative to the greatest one, which `error` counts for every prototype. Of a

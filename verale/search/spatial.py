@@ -13,9 +13,9 @@ from verale.bounds import ExactParadigm, SpatialParadigm
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.search import compiled
-from verale.search.at_once import ranges_from_scratch
+from verale.search.at_once import PatchRanges, ranges_from_scratch
 from verale.search.grow import Growth, grow
-from verale.search.needed import not_surely_needed, surely_needed, without_doubtful
+from verale.search.needed import noise_of, not_surely_needed, surely_needed, without_doubtful
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
@@ -82,44 +82,60 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
     The guard grows until the statements are proved. Those that are not surely needed are dropped where rounded bounds
     prove that they can be; if that leaves any, the search tries once to do without them.
     """
+    from verale.search.compiled.image import image_arrays
     from verale.search.compiled.statements import GUARDS, choose_statements
 
+    image = image_arrays(problem, paradigm)
     for guard in GUARDS:
-        chosen = choose_statements(problem, paradigm, guard, HOPELESS * most)
+        chosen = choose_statements(problem, image, guard, HOPELESS * most)
         if chosen is None:
             return None
         if chosen.failure:
             return chosen.failure
-        proved = _prove(problem, paradigm, chosen.pairs)
+        proved = _prove(problem, paradigm, image, chosen.pairs)
         if proved is None:
             continue
         explanation, doubtful = proved
         if doubtful:
-            again = _prove(problem, paradigm, without_doubtful(problem, paradigm, explanation.pairs, doubtful))
+            again = _prove(problem, paradigm, image, without_doubtful(problem, paradigm, explanation.pairs, doubtful))
             if again is None or again[1]:
-                others = choose_statements(problem, paradigm, guard, math.inf, doubtful)
-                again = _prove(problem, paradigm, others.pairs) if others else None
+                others = choose_statements(problem, image, guard, math.inf, doubtful)
+                again = _prove(problem, paradigm, image, others.pairs) if others else None
             if again is not None and not again[1]:
                 return again[0]
         return explanation
     return None
 
 
-def _prove(problem: Problem, paradigm: Any, pairs: list[Pair]) -> tuple[SpatialExplanation, list[Pair]] | None:
+def _prove(
+    problem: Problem, paradigm: Any, image: Any, pairs: list[Pair]
+) -> tuple[SpatialExplanation, list[Pair]] | None:
     """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
     surely needed (none where that is not asked); None if a margin is not positive.
 
-    One statement after the other may prove what all at once just fail to.
+    Exact statements are proved in machine code. Where that does not prove the margins, tensors may, which bound errors
+    one by one: first all statements at once, then one after the other. So they may prove that all are needed.
     """
+    from verale.search.compiled.proof import prove
+
+    quick = None if problem.tolerance else prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
+    margins = None if quick is None else _positive_margins(problem, PatchRanges(quick[0]))
     for from_scratch in (ranges_from_scratch, rows_from_scratch):
-        (margins,) = proved_margins(problem, from_scratch(problem, paradigm, [pairs]))
-        if bool((margins > 0).all()):
-            doubtful: list[Pair] = []
-            if not problem.tolerance:
-                (doubtful,) = not_surely_needed(problem, paradigm, [pairs])
-            minimal = not problem.tolerance and not doubtful
-            return SpatialExplanation(_by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
-    return None
+        if margins is None:
+            margins = _positive_margins(problem, from_scratch(problem, paradigm, [pairs]))
+    if margins is None:
+        return None
+    doubtful: list[Pair] = []
+    if not problem.tolerance and (quick is None or quick[1]):
+        (doubtful,) = not_surely_needed(problem, paradigm, [pairs])
+    minimal = not problem.tolerance and not doubtful
+    return SpatialExplanation(_by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
+
+
+def _positive_margins(problem: Problem, rows: Any) -> Tensor | None:
+    """(C,) margins of the only image, unless one is not positive."""
+    (margins,) = proved_margins(problem, rows)
+    return margins if bool((margins > 0).all()) else None
 
 
 def _explain_on_tensors(

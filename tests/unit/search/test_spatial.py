@@ -14,6 +14,7 @@ from verale.bounds import ExactParadigm, Projection
 from verale.paradigms import ORDERS
 from verale.search import compiled
 from verale.search import spatial as searching
+from verale.search.compiled import proof as proving
 from verale.search.compiled import statements as choosing
 from verale.search.compiled.statements import ChosenStatements
 from verale.search.problem import Problem
@@ -119,7 +120,7 @@ def test_what_the_rounded_proof_refuses_is_searched_with_a_larger_guard_and_then
     """The choice is a lie: nothing is stated. No certificate may come of it."""
     guards = []
 
-    def nothing(problem, paradigm, guard, most, first=()):
+    def nothing(problem, image, guard, most, first=()):
         guards.append(guard)
         return ChosenStatements([])
 
@@ -159,11 +160,12 @@ def test_where_a_claim_fails_the_search_tries_to_do_without_what_is_doubtful(mon
     asked, doubts = [], iter([right.pairs[:1], right.pairs[:1]])
     choose, decide = choosing.choose_statements, searching.not_surely_needed
 
-    def choose_and_note(problem, paradigm, guard, most, first=()):
+    def choose_and_note(problem, image, guard, most, first=()):
         asked.append(list(first))
-        return choose(problem, paradigm, guard, most, first)
+        return choose(problem, image, guard, most, first)
 
     monkeypatch.setattr(choosing, "choose_statements", choose_and_note)
+    monkeypatch.setattr(proving, "prove", lambda *given: None)
     monkeypatch.setattr(searching, "not_surely_needed", lambda *given: [next(doubts, decide(*given)[0])])
     (explanation,) = explain_spatial(problem, paradigm, "rival")
     assert asked == [[], right.pairs[:1]]

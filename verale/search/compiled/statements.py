@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verale.bounds import Projection
 from verale.search.compiled.grow import GIVEN_UP, GROWN, grow_statements
-from verale.search.compiled.image import image_arrays
+from verale.search.compiled.image import ImageArrays
 from verale.search.compiled.shrink import shrink_statements
 from verale.search.grow import given_up
 from verale.search.problem import Pair, Problem
@@ -34,13 +33,13 @@ class ChosenStatements:
 
 
 def choose_statements(
-    problem: Problem, paradigm: Projection, guard: float, most: float, first: Sequence[Pair] = ()
+    problem: Problem, image: ImageArrays, guard: float, most: float, first: Sequence[Pair] = ()
 ) -> ChosenStatements | None:
     """Statements that entail the class of the only image and none of which can be left out, as far as float64 tells.
 
     Args:
         problem: the image.
-        paradigm: how statements bound observables.
+        image: the same as arrays.
         guard: margins up to this count as not positive.
         most: a search with more statements than this is given up.
         first: statements to leave out before others, where they can be.
@@ -48,7 +47,6 @@ def choose_statements(
     Returns:
         None if the class stays open though every statement that could help is made.
     """
-    image = image_arrays(problem, paradigm)
     room = min(problem.head.size, problem.head.depth) + 1
     end, statements = grow_statements(image, room, guard, float(most))
     if end == GIVEN_UP:

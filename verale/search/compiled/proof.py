@@ -1,0 +1,191 @@
+"""What exact statements prove of one image in one pass, and which are needed; the numbers are those of `span`.
+
+Unlike the rest of this package, this enters proofs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from verale.bounds import Projection
+from verale.rounding import Enclosure
+from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
+from verale.search.compiled.jit import entry, part
+from verale.search.compiled.pool import all_margins, pool, try_pooled
+from verale.search.compiled.shrink import StatedPairs, by_patch
+from verale.search.compiled.span import Enclosed, Span, enclosed, errors_of, find_span, normal, span_of
+from verale.search.problem import Pair, Problem
+
+__all__ = ["prove", "prove_statements", "range_of", "range_without"]
+
+
+def prove(
+    problem: Problem, paradigm: Projection, image: ImageArrays, pairs: list[Pair], noise: float
+) -> tuple[Enclosure, list[Pair]] | None:
+    """What exact statements say of the only image's observables (L, P), and those that are not surely needed.
+
+    Args:
+        noise: by how much a margin without a statement has to miss 0.
+
+    Returns:
+        None if some patch has a statement that adds next to nothing to the others.
+    """
+    statements = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    whole, ranges, needed = prove_statements(image, enclosed(problem, paradigm), statements, noise)
+    if not whole:
+        return None
+    lower, upper = map(torch.from_numpy, ranges)
+    doubtful = [pair for pair, sure in zip(pairs, needed.tolist(), strict=True) if not sure]
+    return Enclosure(lower, upper), doubtful
+
+
+@entry
+def prove_statements(
+    image: ImageArrays, known: Enclosed, statements: Integers, noise: float
+) -> tuple[bool, Floats, Booleans]:
+    """Whether all patches can be treated here, what the statements prove of all observables (2, L, P), and which of
+    them (S,) are surely needed: see `verale.search.needed`.
+
+    Args:
+        image: the image; what it says of the head's readout, similarity and pooling is used.
+        known: what is proved of its numbers.
+        statements: (S, 2) patches and prototypes.
+        noise: by how much a margin without a statement has to miss 0.
+    """
+    patches, size = known.low.shape
+    stated = by_patch(image, statements)
+    room = stated.prototype.shape[1]
+    spans = Span(
+        np.empty((patches, size)),
+        np.empty((patches, size)),
+        np.empty((len(statements), size)),
+        np.zeros((patches, room, room)),
+        np.zeros((patches, room)),
+        np.zeros((patches, room)),
+        np.zeros((patches, 9)),
+    )
+    first = np.zeros(patches + 1, np.int64)
+    outer, inner = np.empty((2, patches, size)), np.empty((2, patches, size))
+    needed = np.zeros(len(statements), np.bool_)
+    for patch in range(patches):
+        count = stated.length[patch]
+        first[patch + 1] = first[patch] + max(count - (1 if image.distance else 0), 0)
+        span = span_of(spans, first, patch)
+        if count > 0 and not find_span(image, known, patch, stated.prototype[patch, :count], span):
+            return False, outer, needed
+        range_of(image, known, stated, span, patch, False, outer[0, patch], outer[1, patch])
+        range_of(image, known, stated, span, patch, True, inner[0, patch], inner[1, patch])
+        _with_actual(known, patch, inner[0, patch], inner[1, patch])
+    pooled = pool(image, inner[0], inner[1])
+    margins = all_margins(image, pooled)
+    tried, lower, upper = np.empty(len(margins)), np.empty(size), np.empty(size)
+    unit, middle, across = np.empty(room), np.empty(size), np.empty(size)
+    for patch in range(patches):
+        span = span_of(spans, first, patch)
+        for place in range(stated.length[patch]):
+            if range_without(image, known, stated, span, patch, place, unit, middle, across, lower, upper):
+                _with_actual(known, patch, lower, upper)
+                try_pooled(image, image.weights, pooled, patch, lower, upper, margins, tried)
+                for margin in tried:
+                    if margin < -noise:
+                        needed[stated.statement[patch, place]] = True
+    return True, outer, needed
+
+
+@part
+def range_of(
+    image: ImageArrays, known: Enclosed, stated: StatedPairs, span: Span, patch: int, within: bool, lower: Floats,
+    upper: Floats,
+) -> None:  # fmt: skip
+    """The ranges (P,) of a patch's observables, from without or from within."""
+    domain = known.inner if within else known.outer
+    lower[:], upper[:] = domain
+    if stated.length[patch] > 0:
+        errors = errors_of(image, known, span, 0.0, 0.0, 0.0, False)
+        _ends(image, domain, span.middle, span.across, span.numbers[5], errors, within, lower, upper)
+        _cut(known, stated, patch, -1, lower, upper)
+
+
+@part
+def range_without(
+    image: ImageArrays, known: Enclosed, stated: StatedPairs, span: Span, patch: int, place: int, unit: Floats,
+    middle: Floats, across: Floats, lower: Floats, upper: Floats,
+) -> bool:  # fmt: skip
+    """Write the ranges (P,) from within without one of the statements; false where rounding hides them."""
+    lower[:], upper[:] = known.inner
+    if stated.length[patch] == 1:
+        return True
+    clear, constant, zeta, unit_error = normal(image, span, place, unit)
+    if not clear:
+        return False
+    across[:] = constant
+    _add_rows(span.duals, unit, across)
+    share = 2 * zeta if image.distance else -zeta
+    for k in range(len(across)):
+        tau = across[k]
+        middle[k] = span.middle[k] + share * tau
+        across[k] = span.across[k] + tau * tau
+    errors = errors_of(image, known, span, unit_error, constant, zeta, True)
+    _ends(image, known.inner, middle, across, span.numbers[5] + zeta * zeta, errors, True, lower, upper)
+    _cut(known, stated, patch, place, lower, upper)
+    return True
+
+
+@part
+def _add_rows(rows: Floats, weights: Floats, total: Floats) -> None:
+    """Add rows (M, P) times weights."""
+    count = len(rows)
+    for begin in range(0, count, 4):
+        first, second, third, fourth = (
+            begin,
+            min(begin + 1, count - 1),
+            min(begin + 2, count - 1),
+            min(begin + 3, count - 1),
+        )
+        a, b = weights[first], weights[second] if begin + 1 < count else 0.0
+        c, d = weights[third] if begin + 2 < count else 0.0, weights[fourth] if begin + 3 < count else 0.0
+        one, two, three, four = rows[first], rows[second], rows[third], rows[fourth]
+        for k in range(len(total)):
+            total[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
+
+
+@part
+def _ends(
+    image: ImageArrays, domain: Floats, middle: Floats, across: Floats, ball: float,
+    errors: tuple[float, float, float, float], within: bool, lower: Floats, upper: Floats,
+) -> None:  # fmt: skip
+    """The ends of all observables, within those of the domain."""
+    across_error, ball_error, middle_error, share = errors
+    sign = -1.0 if within else 1.0
+    factor = (2.0 if image.distance else 1.0) * (1 + sign * share)
+    radius = factor * math.sqrt(max(ball + sign * ball_error, 0.0))
+    across_error, middle_error = sign * across_error, sign * middle_error
+    first, last = domain
+    for k in range(len(lower)):
+        rest = across[k] + across_error
+        swing = radius * math.sqrt(rest if rest > 0.0 else 0.0) + middle_error
+        low, high = middle[k] - swing, middle[k] + swing
+        lower[k] = low if low > first[k] else first[k]
+        upper[k] = high if high < last[k] else last[k]
+
+
+@part
+def _cut(known: Enclosed, stated: StatedPairs, patch: int, without: int, lower: Floats, upper: Floats) -> None:
+    """Cut the ranges by the statements themselves, all but one."""
+    for place in range(stated.length[patch]):
+        if place != without:
+            k = stated.prototype[patch, place]
+            lower[k] = max(lower[k], known.low[patch, k])
+            upper[k] = min(upper[k], known.high[patch, k])
+
+
+@part
+def _with_actual(known: Enclosed, patch: int, lower: Floats, upper: Floats) -> None:
+    """Ranges from within, and the image's own observables."""
+    low, high = known.low[patch], known.high[patch]
+    for k in range(len(lower)):
+        lower[k] = high[k] if high[k] < lower[k] else lower[k]
+        upper[k] = low[k] if low[k] > upper[k] else upper[k]
