@@ -47,7 +47,7 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
         if count > most:
             return GIVEN_UP, statements[:count].copy()
         still = _still_open(margins, guard)
-        if 2 * len(still) <= len(margins):
+        if 4 * len(still) <= 3 * len(margins):
             weights, margins = weights[:, still].copy(), margins[still].copy()
             tried = np.empty((2, len(still)))
             rival = _worst(margins)

@@ -15,7 +15,18 @@ import numpy as np
 from verale.search.compiled.image import Floats, ImageArrays, Integers
 from verale.search.compiled.jit import part
 
-__all__ = ["DEPENDENT", "Candidate", "PatchHulls", "bound", "candidate", "commit", "hulls_of", "reset", "try_statement"]
+__all__ = [
+    "DEPENDENT",
+    "Candidate",
+    "PatchHulls",
+    "add_rows",
+    "bound",
+    "candidate",
+    "commit",
+    "hulls_of",
+    "reset",
+    "try_statement",
+]
 
 DEPENDENT = 1e-9
 """See `verale.bounds.projection`."""
@@ -156,17 +167,27 @@ def bound(
 ) -> None:
     """The ranges of all observables of a patch, within those before."""
     first, last = before
+    factor = 2.0 if image.distance else 1.0
+    # Short loops with few arrays each: the compiler makes vectors of them.
     for k in range(len(lower)):
         rest = across[k] * ball
-        swing = math.sqrt(rest if rest > 0.0 else 0.0)
-        if tilt > 0.0:
-            swing += math.sqrt(max(reach[k] - across[k], 0.0)) * tilt
-        if image.distance:
-            middle = reach[k] - 2 * along[k]
-            low, high = middle + least - 2 * swing, middle + whole + 2 * swing
-        else:
-            middle = along[k] + image.shift[k]
-            low, high = middle - swing, middle + swing
+        lower[k] = factor * math.sqrt(rest if rest > 0.0 else 0.0)
+    if tilt > 0.0:
+        for k in range(len(lower)):
+            lower[k] += factor * tilt * math.sqrt(max(reach[k] - across[k], 0.0))
+    if image.distance:
+        for k in range(len(lower)):
+            upper[k] = reach[k] - 2 * along[k]
+        for k in range(len(lower)):
+            swing, middle = lower[k], upper[k]
+            lower[k], upper[k] = middle + least - swing, middle + whole + swing
+    else:
+        shift = image.shift
+        for k in range(len(lower)):
+            swing, middle = lower[k], along[k] + shift[k]
+            lower[k], upper[k] = middle - swing, middle + swing
+    for k in range(len(lower)):
+        low, high = lower[k], upper[k]
         lower[k] = low if low > first[k] else first[k]
         upper[k] = high if high < last[k] else last[k]
 
@@ -253,8 +274,7 @@ def _add_direction(
         total += weight
         if image.distance:
             corner += weight * (gram[anchor, base] - gram[base, base])
-        for k in range(size):
-            trial.direction[k] += weight * gram[anchor, k]
+    add_rows(gram, anchors[:count], trial.row, trial.direction)
     if image.distance:
         for k in range(size):
             trial.direction[k] -= total * gram[base, k] + corner
@@ -270,6 +290,19 @@ def _add_direction(
         spoiled,
         _AS_DIRECTION,
     )
+
+
+@part
+def add_rows(rows: Floats, chosen: Integers, weights: Floats, total: Floats) -> None:
+    """Add some rows times their weights to a total (P,), four at a time."""
+    count = len(chosen)
+    for begin in range(0, count, 4):
+        second, third, fourth = min(begin + 1, count - 1), min(begin + 2, count - 1), min(begin + 3, count - 1)
+        a, b = weights[begin], weights[second] if begin + 1 < count else 0.0
+        c, d = weights[third] if begin + 2 < count else 0.0, weights[fourth] if begin + 3 < count else 0.0
+        one, two, three, four = rows[chosen[begin]], rows[chosen[second]], rows[chosen[third]], rows[chosen[fourth]]
+        for k in range(len(total)):
+            total[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
 
 
 @part

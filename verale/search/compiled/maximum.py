@@ -9,6 +9,7 @@ import numpy as np
 
 from verale.search.compiled.image import Floats, ImageArrays, Integers
 from verale.search.compiled.jit import part
+from verale.search.compiled.margins import Changes, add_changes, no_changes
 from verale.search.compiled.similarity import orient, similarity
 
 __all__ = ["Nearest", "nearest_of", "replace_patch", "try_patch"]
@@ -22,6 +23,7 @@ class Nearest(NamedTuple):
         nearest, second: (2, P) the least and the second least of both over the patches.
         patch: (2, P) which patch the least is of.
         ends: (2, P) room.
+        changes: room.
     """
 
     near: Floats
@@ -30,6 +32,7 @@ class Nearest(NamedTuple):
     second: Floats
     patch: Integers
     ends: Floats
+    changes: Changes
 
 
 @part
@@ -43,14 +46,24 @@ def nearest_of(image: ImageArrays, lower: Floats, upper: Floats, high: Floats, l
         np.empty((2, size)),
         np.zeros((2, size), np.int64),
         np.empty((2, size)),
+        no_changes(size),
     )
     near, far = pooled.ends
     for patch in range(patches):
         orient(image, patch, lower[patch], upper[patch], near, far)
         pooled.near[:, patch], pooled.far[:, patch] = near, far
-    for k in range(size):
-        _find(pooled.near[k], pooled, 0, k)
-        _find(pooled.far[k], pooled, 1, k)
+    pooled.nearest[:], pooled.second[:] = math.inf, math.inf
+    for end in range(2):
+        values, nearest, second, where = pooled.near, pooled.nearest[end], pooled.second[end], pooled.patch[end]
+        if end == 1:
+            values = pooled.far
+        for k in range(size):
+            for patch in range(patches):
+                value = values[k, patch]
+                if value < nearest[k]:
+                    nearest[k], second[k], where[k] = value, nearest[k], patch
+                elif value < second[k]:
+                    second[k] = value
     _activations(image, pooled, high, low)
     return pooled
 
@@ -62,19 +75,6 @@ def _activations(image: ImageArrays, pooled: Nearest, high: Floats, low: Floats)
     for k in range(pooled.nearest.shape[1]):
         high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
         low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])
-
-
-@part
-def _find(values: Floats, pooled: Nearest, end: int, prototype: int) -> None:
-    """Find the two least of a prototype's values (L,)."""
-    least, second, where = math.inf, math.inf, 0
-    for patch in range(len(values)):
-        value = values[patch]
-        if value < least:
-            least, second, where = value, least, patch
-        elif value < second:
-            second = value
-    pooled.nearest[end, prototype], pooled.second[end, prototype], pooled.patch[end, prototype] = least, second, where
 
 
 @part
@@ -98,6 +98,7 @@ def try_patch(
     _moved(pooled, 0, patch)
     _moved(pooled, 1, patch)
     tried[:] = margins
+    changes, count = pooled.changes, 0
     for k in range(len(near)):
         if near[k] == pooled.nearest[0, k] and far[k] == pooled.nearest[1, k]:
             continue
@@ -106,9 +107,9 @@ def try_patch(
             above = similarity(number, distance, epsilon, scale[k], near[k]) - high[k]
         if far[k] != pooled.nearest[1, k]:
             below = similarity(number, distance, epsilon, scale[k], far[k]) - low[k]
-        for c in range(len(tried)):
-            weight = weights[k, c]
-            tried[c] += weight * (below if weight > 0.0 else above)
+        changes.prototype[count], changes.above[count], changes.below[count] = k, above, below
+        count += 1
+    add_changes(weights, changes, count, tried)
 
 
 @part
@@ -119,12 +120,46 @@ def replace_patch(
     number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
     near, far = pooled.ends
     orient(image, patch, lower, upper, near, far)
-    for k in range(len(near)):
-        before, pooled.near[k, patch] = pooled.near[k, patch], near[k]
-        if before != near[k] and min(before, near[k]) <= pooled.second[0, k]:
-            _find(pooled.near[k], pooled, 0, k)
-            high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
-        before, pooled.far[k, patch] = pooled.far[k, patch], far[k]
-        if before != far[k] and min(before, far[k]) <= pooled.second[1, k]:
-            _find(pooled.far[k], pooled, 1, k)
-            low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])
+    changes = pooled.changes
+    for end in range(2):
+        values, new = (pooled.near, near) if end == 0 else (pooled.far, far)
+        count = _follow(
+            values, new, pooled.nearest[end], pooled.second[end], pooled.patch[end], patch, changes.prototype
+        )
+        ends = high if end == 0 else low
+        for at in range(count):
+            k = changes.prototype[at]
+            ends[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[end, k])
+
+
+@part
+def _follow(
+    values: Floats, new: Floats, nearest: Floats, second: Floats, where: Integers, patch: int, changed: Integers
+) -> int:
+    """A patch gets these values (P,); counts the prototypes whose least value has changed, and lists them."""
+    count = 0
+    for k in range(len(new)):
+        value, before, least = new[k], values[k, patch], nearest[k]
+        if value == before:
+            continue
+        values[k, patch] = value
+        own = where[k] == patch
+        if own and value <= second[k]:
+            nearest[k] = value
+        elif own or (value > before and before <= second[k]):
+            first, runner, at = math.inf, math.inf, 0
+            for other in range(values.shape[1]):
+                each = values[k, other]
+                if each < first:
+                    first, runner, at = each, first, other
+                elif each < runner:
+                    runner = each
+            nearest[k], second[k], where[k] = first, runner, at
+        elif value < least:
+            nearest[k], second[k], where[k] = value, least, patch
+        elif value < second[k]:
+            second[k] = value
+        if nearest[k] != least:
+            changed[count] = k
+            count += 1
+    return count

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verale.search.compiled.image import MEAN_DISTANCE, MEAN_SIMILARITY, Floats, ImageArrays
+from verale.search.compiled.image import MEAN_DISTANCE, MEAN_SIMILARITY, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import part
+from verale.search.compiled.margins import Changes, add_changes, no_changes
 from verale.search.compiled.similarity import orient, similarity
 
 __all__ = ["AllPatches", "all_patches_of", "replace_in_all", "try_in_all"]
@@ -25,7 +26,11 @@ class AllPatches(NamedTuple):
         similar: (2, L, P) their similarities: the greatest and the least.
         before: (4, P) what was known of a patch that is tried.
         high, low: (P,) the ends of the activations with what is tried.
-        sums: (6, P) room.
+        sums: (6, P) of mean distances: the sum of the far ends, the least two of them, and with what is tried the least
+            far end, the sum of the near ends or of this where it is more, and the sum of the far ends; otherwise room.
+        farthest: (P,) the patch of the least far end.
+        nearest: (3, P) the patches with the least near ends, -1 where there are fewer.
+        changes: room.
     """
 
     ends: Floats
@@ -34,6 +39,9 @@ class AllPatches(NamedTuple):
     high: Floats
     low: Floats
     sums: Floats
+    farthest: Integers
+    nearest: Integers
+    changes: Changes
 
 
 @part
@@ -47,6 +55,9 @@ def all_patches_of(image: ImageArrays, lower: Floats, upper: Floats, high: Float
         np.empty(size),
         np.empty(size),
         np.empty((6, size)),
+        np.zeros(size, np.int64),
+        np.full((3, size), -1),
+        no_changes(size),
     )
     for patch in range(patches):
         _put(image, known, patch, lower[patch], upper[patch])
@@ -74,19 +85,25 @@ def try_in_all(
     lower: Floats, upper: Floats, margins: Floats, tried: Floats,
 ) -> None:  # fmt: skip
     """The margins if a patch had these ranges (P,) of observables."""
-    for end in range(2):
-        known.before[end], known.before[2 + end] = known.ends[end, patch], known.similar[end, patch]
-    _put(image, known, patch, lower, upper)
-    _pool(image, known)
-    for end in range(2):
-        known.ends[end, patch], known.similar[end, patch] = known.before[end], known.before[2 + end]
+    if image.pooling == MEAN_DISTANCE:
+        near, far = known.before[0], known.before[1]
+        orient(image, patch, lower, upper, near, far)
+        _mean_distances(image, known, patch, near, far)
+    else:
+        for end in range(2):
+            known.before[end], known.before[2 + end] = known.ends[end, patch], known.similar[end, patch]
+        _put(image, known, patch, lower, upper)
+        _pool(image, known)
+        for end in range(2):
+            known.ends[end, patch], known.similar[end, patch] = known.before[end], known.before[2 + end]
     tried[:] = margins
+    changes, count = known.changes, 0
     for k in range(len(high)):
         above, below = known.high[k] - high[k], known.low[k] - low[k]
         if above != 0.0 or below != 0.0:
-            for c in range(len(tried)):
-                weight = weights[k, c]
-                tried[c] += weight * (below if weight > 0.0 else above)
+            changes.prototype[count], changes.above[count], changes.below[count] = k, above, below
+            count += 1
+    add_changes(weights, changes, count, tried)
 
 
 @part
@@ -136,41 +153,90 @@ def _minus_mean(known: AllPatches) -> None:
 
 @part
 def _minus_mean_distance(image: ImageArrays, known: AllPatches) -> None:
-    """Of the largest similarity minus the similarity at the mean distance.
-
-    The greatest is that of one patch, with all others as far as they can be. A patch cannot give more than its
-    similarity minus that at the mean of all far ends, so the rest is tried only where that is more than the most
-    similar patch gives.
-    """
-    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    """Of the largest similarity minus the similarity at the mean distance, and what is needed to replace a patch."""
     patches, size = known.ends.shape[1:]
-    total, farthest, mean = known.sums[0], known.sums[1], known.sums[2]
-    top, slack, second = known.sums[3], known.sums[4], known.sums[5]
-    total[:], farthest[:], mean[:], top[:], second[:] = 0.0, math.inf, 0.0, -math.inf, -math.inf
+    total, least, second = known.sums[0], known.sums[1], known.sums[2]
+    total[:], least[:], second[:] = 0.0, math.inf, math.inf
     for patch in range(patches):
-        near, far, most = known.ends[0, patch], known.ends[1, patch], known.similar[0, patch]
+        far = known.ends[1, patch]
         for k in range(size):
             total[k] += far[k]
-            farthest[k] = far[k] if far[k] < farthest[k] else farthest[k]
-            better = most[k] > top[k]
-            runner = top[k] if better else most[k]
-            second[k] = runner if runner > second[k] else second[k]
-            slack[k] = near[k] - far[k] if better else slack[k]
-            top[k] = most[k] if better else top[k]
-    for patch in range(patches):
-        near = known.ends[0, patch]
-        for k in range(size):
-            mean[k] += near[k] if near[k] > farthest[k] else farthest[k]
+            better = far[k] < least[k]
+            runner = least[k] if better else far[k]
+            second[k] = runner if runner < second[k] else second[k]
+            known.farthest[k] = patch if better else known.farthest[k]
+            least[k] = far[k] if better else least[k]
+    _three_nearest(known.ends[0], known.nearest)
+    _mean_distances(image, known, 0, known.ends[0, 0], known.ends[1, 0])
+
+
+@part
+def _three_nearest(ends: Floats, nearest: Integers) -> None:
+    """The patches with the three least of ends (L, P)."""
+    for k in range(ends.shape[1]):
+        first, second, third = -1, -1, -1
+        for patch in range(len(ends)):
+            near = ends[patch, k]
+            if first < 0 or near < ends[first, k]:
+                first, second, third = patch, first, second
+            elif second < 0 or near < ends[second, k]:
+                second, third = patch, second
+            elif third < 0 or near < ends[third, k]:
+                third = patch
+        nearest[0, k], nearest[1, k], nearest[2, k] = first, second, third
+
+
+@part
+def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Floats, far: Floats) -> None:
+    """The ends of all activations if a patch had these distances (P,).
+
+    The greatest is that of one patch, with all others as far as they can be. A patch cannot give more than its
+    similarity minus that at the mean of all far ends, so another one is tried only where that is more than the most
+    similar patch gives.
+    """
+    patches, size = known.ends.shape[1:]
+    farthest, mean, total = known.sums[3], known.sums[4], known.sums[5]
+    before = known.ends[1, patch]
     for k in range(size):
-        highest = top[k] - similarity(number, distance, epsilon, scale[k], (total[k] + slack[k]) / patches)
-        if second[k] - similarity(number, distance, epsilon, scale[k], total[k] / patches) > highest:
-            for patch in range(patches):
-                others = (total[k] + known.ends[0, patch, k] - known.ends[1, patch, k]) / patches
-                own = known.similar[0, patch, k] - similarity(number, distance, epsilon, scale[k], others)
-                highest = max(highest, own)
-        lowest = similarity(number, distance, epsilon, scale[k], farthest[k])
-        lowest -= similarity(number, distance, epsilon, scale[k], mean[k] / patches)
-        known.high[k], known.low[k] = max(highest, 0.0), max(lowest, 0.0)
+        others = known.sums[2, k] if known.farthest[k] == patch else known.sums[1, k]
+        farthest[k] = far[k] if far[k] < others else others
+        mean[k] = near[k] if near[k] > farthest[k] else farthest[k]
+    for k in range(size):
+        total[k] = known.sums[0, k] + (far[k] - before[k])
+    for other in range(patches):
+        if other != patch:
+            ends = known.ends[0, other]
+            for k in range(size):
+                mean[k] += ends[k] if ends[k] > farthest[k] else farthest[k]
+    number, distance, epsilon, scales = image.similarity, image.distance, image.epsilon, image.scale
+    nearest, similar, ends, highs, lows = known.nearest, known.similar[0], known.ends, known.high, known.low
+    for k in range(size):
+        scale, all_far = scales[k], total[k]
+        first, second, own = nearest[0, k], nearest[1, k], -math.inf
+        if first == patch:
+            first, second = second, nearest[2, k]
+        elif second == patch:
+            second = nearest[2, k]
+        if second < 0 or near[k] < ends[0, second, k]:
+            own = similarity(number, distance, epsilon, scale, near[k])
+        if first < 0 or near[k] < ends[0, first, k]:
+            top, slack = own, near[k] - far[k]
+            runner = similar[first, k] if first >= 0 else -math.inf
+        else:
+            top, slack = similar[first, k], ends[0, first, k] - ends[1, first, k]
+            runner = max(similar[second, k] if second >= 0 else -math.inf, own)
+        highest = top - similarity(number, distance, epsilon, scale, (all_far + slack) / patches)
+        least = similarity(number, distance, epsilon, scale, all_far / patches)
+        if runner - least > highest:
+            for other in range(patches):
+                most = own if other == patch else similar[other, k]
+                if most - least > highest:
+                    width = near[k] - far[k] if other == patch else ends[0, other, k] - ends[1, other, k]
+                    alone = most - similarity(number, distance, epsilon, scale, (all_far + width) / patches)
+                    highest = max(highest, alone)
+        lowest = similarity(number, distance, epsilon, scale, farthest[k])
+        lowest -= similarity(number, distance, epsilon, scale, mean[k] / patches)
+        highs[k], lows[k] = max(highest, 0.0), max(lowest, 0.0)
 
 
 @part

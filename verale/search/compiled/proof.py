@@ -12,6 +12,7 @@ import torch
 
 from verale.bounds import Projection
 from verale.rounding import Enclosure
+from verale.search.compiled.hull import add_rows
 from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import entry, part
 from verale.search.compiled.pool import all_margins, pool, try_pooled
@@ -122,7 +123,7 @@ def range_without(
     if not clear:
         return False
     across[:] = constant
-    _add_rows(span.duals, unit, across)
+    add_rows(span.duals, np.arange(len(span.duals)), unit, across)
     share = 2 * zeta if image.distance else -zeta
     for k in range(len(across)):
         tau = across[k]
@@ -132,24 +133,6 @@ def range_without(
     _ends(image, known.inner, middle, across, span.numbers[5] + zeta * zeta, errors, True, lower, upper)
     _cut(known, stated, patch, place, lower, upper)
     return True
-
-
-@part
-def _add_rows(rows: Floats, weights: Floats, total: Floats) -> None:
-    """Add rows (M, P) times weights."""
-    count = len(rows)
-    for begin in range(0, count, 4):
-        first, second, third, fourth = (
-            begin,
-            min(begin + 1, count - 1),
-            min(begin + 2, count - 1),
-            min(begin + 3, count - 1),
-        )
-        a, b = weights[first], weights[second] if begin + 1 < count else 0.0
-        c, d = weights[third] if begin + 2 < count else 0.0, weights[fourth] if begin + 3 < count else 0.0
-        one, two, three, four = rows[first], rows[second], rows[third], rows[fourth]
-        for k in range(len(total)):
-            total[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
 
 
 @part
@@ -166,8 +149,12 @@ def _ends(
     first, last = domain
     for k in range(len(lower)):
         rest = across[k] + across_error
-        swing = radius * math.sqrt(rest if rest > 0.0 else 0.0) + middle_error
-        low, high = middle[k] - swing, middle[k] + swing
+        lower[k] = radius * math.sqrt(rest if rest > 0.0 else 0.0) + middle_error
+    for k in range(len(lower)):
+        swing = lower[k]
+        lower[k], upper[k] = middle[k] - swing, middle[k] + swing
+    for k in range(len(lower)):
+        low, high = lower[k], upper[k]
         lower[k] = low if low > first[k] else first[k]
         upper[k] = high if high < last[k] else last[k]
 

@@ -6,7 +6,8 @@ Of exact statements about a patch, let K be the Gram matrix of the anchors b_j u
     along_k  loses  c_q / (K^-1)_qq <s_q, b_k>,   across_k gains <s_q, b_k>^2 / (K^-1)_qq,
     |foot|^2 loses  c_q^2 / (K^-1)_qq,            s_r      loses (K^-1)_rq / (K^-1)_qq s_q,
 
-so that a deletion costs O(P). The base, intervals and dependent anchors are deleted by building the patch again.
+so that a deletion costs O(P). Without the base, s_q is s_0 = - sum_q s_q, and c_q and <s_q, b_k> gain 1, as they are
+barycentric coordinates (`span`). Intervals and dependent anchors are deleted by building the patch again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from verale.search.compiled.hull import (
     Candidate,
     PatchHulls,
+    add_rows,
     bound,
     candidate,
     commit,
@@ -220,8 +222,7 @@ def find_dual(image: ImageArrays, hulls: PatchHulls, stated: StatedPairs, duals:
             total += weight
             if image.distance:
                 corner += weight * (gram[anchor, base] - gram[base, base])
-            for k in range(len(products)):
-                products[k] += weight * gram[anchor, k]
+        add_rows(gram, anchors[:count], inverse[q], products)
         if image.distance:
             for k in range(len(products)):
                 products[k] -= total * gram[base, k] + corner
@@ -233,13 +234,26 @@ def without_statement(
     trial: Candidate,
 ) -> None:  # fmt: skip
     """What a patch is without one of its statements: its ranges, and what they are made of."""
-    q = stated.direction[patch, place]
-    if not exact or q < 0 or not duals.usable[patch]:
+    q, count = stated.direction[patch, place], hulls.directions[patch]
+    is_base = image.distance and q < 0 and stated.prototype[patch, place] == hulls.base[patch]
+    if not exact or (q < 0 and (not is_base or count == 0)) or not duals.usable[patch]:
         scratch = len(hulls.directions) - 1
         _build(image, hulls, stated, scratch, patch, place, trial)
         trial.lower[:], trial.upper[:] = hulls.lower[scratch], hulls.upper[scratch]
         return
-    own, foot, products = duals.inverse[patch, q, q], duals.foot[patch, q], duals.products[patch, q]
+    products = trial.direction
+    if is_base:
+        own, foot = 0.0, 1.0
+        for r in range(count):
+            foot -= duals.foot[patch, r]
+            for c in range(count):
+                own += duals.inverse[patch, r, c]
+        trial.row[:count] = -1.0
+        products[:] = 1.0
+        add_rows(duals.products[patch], np.arange(count), trial.row, products)
+    else:
+        own, foot = duals.inverse[patch, q, q], duals.foot[patch, q]
+        products[:] = duals.products[patch, q]
     share = foot / own
     for k in range(len(products)):
         product = products[k]

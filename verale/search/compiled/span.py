@@ -48,7 +48,7 @@ import numpy as np
 from verale.bounds import Projection
 from verale.bounds.at_once import INFLATE
 from verale.rounding import UNIT
-from verale.search.compiled.hull import DEPENDENT
+from verale.search.compiled.hull import DEPENDENT, add_rows
 from verale.search.compiled.image import Floats, ImageArrays, Integers
 from verale.search.compiled.jit import part
 from verale.search.problem import Problem
@@ -257,13 +257,7 @@ def _dual(image: ImageArrays, base: int, anchors: Integers, weights: Floats, las
         shared = gram[base]
         for k in range(len(dual)):
             dual[k] -= total * shared[k] + corner
-    for begin in range(0, last + 1, 4):
-        first, second, third, fourth = begin, min(begin + 1, last), min(begin + 2, last), min(begin + 3, last)
-        a, b = weights[first], weights[second] if begin + 1 <= last else 0.0
-        c, d = weights[third] if begin + 2 <= last else 0.0, weights[fourth] if begin + 3 <= last else 0.0
-        one, two, three, four = gram[anchors[first]], gram[anchors[second]], gram[anchors[third]], gram[anchors[fourth]]
-        for k in range(len(dual)):
-            dual[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
+    add_rows(gram, anchors[: last + 1], weights, dual)
 
 
 @part
