@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -43,6 +44,19 @@ def test_what_is_compiled_is_announced_once_and_kept(tmp_path):
     (line,) = announcements(tmp_path, cache)
     assert str(cache) in line
     assert announcements(tmp_path, cache) == []
+
+
+def test_what_was_long_not_used_is_removed_when_something_new_is_kept(tmp_path):
+    kept = tmp_path / "cache" / "verale"
+    names = {"old": "compiled-0123456789abcdef", "used": "compiled-fedcba9876543210", "not ours": "compiled-code"}
+    for name in names.values():
+        (kept / name).mkdir(parents=True)
+        (kept / name / "code").touch()
+    for path in (path for name in ("old", "not ours") for path in (kept / names[name] / "code", kept / names[name])):
+        os.utime(path, (0, 0))
+    announcements(tmp_path, tmp_path / "cache")
+    assert {names["used"], names["not ours"]} < {path.name for path in kept.iterdir()}
+    assert not (kept / names["old"]).exists()
 
 
 def test_without_a_place_to_write_it_is_compiled_each_time(tmp_path):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -17,6 +21,9 @@ from numba.core import event
 __all__ = ["entry", "part"]
 
 _log = logging.getLogger(__name__)
+
+_OURS = re.compile(r"compiled-[0-9a-f]{16}")
+_KEPT_SECONDS = 30 * 24 * 3600
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,11 +73,26 @@ def _folder() -> Path | None:
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = Path(caches) / "verale" / f"compiled-{sources.hexdigest()[:16]}"
     try:
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return folder
+            pass
+        if is_new:
+            _remove_older(folder)
+        return folder
     except OSError:
         return None
+
+
+def _remove_older(folder: Path) -> None:
+    """Remove the machine code of earlier sources beside a new folder, unless it was used within a month: another
+    environment may have another version of verale."""
+    with suppress(OSError):  # another process may do the same
+        for other in folder.parent.iterdir():
+            if _OURS.fullmatch(other.name) and other != folder and not other.is_symlink():
+                used = max(path.stat().st_atime for path in (other, *other.rglob("*")))
+                if used < time.time() - _KEPT_SECONDS:
+                    shutil.rmtree(other, ignore_errors=True)
 
 
 class _Announcement(event.Listener):
