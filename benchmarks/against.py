@@ -14,7 +14,6 @@ import argparse
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -55,12 +54,12 @@ class Tree:
     """
 
     def __init__(self, package: Path, files: Path, options: dict[str, Any]) -> None:
-        shutil.copy(source_tree.__file__, package.parent)
-        # The script's own folder comes first in its path, so that no other verale is found.
-        command = [sys.executable, str(package.parent / "source_tree.py"), str(files), json.dumps(options)]
+        # With -P the package's folder comes first in the path. What is compiled there is found again by that path.
+        command = [sys.executable, "-P", source_tree.__file__, str(files), json.dumps(options)]
         self._package = package
+        environment = {**os.environ, **_THREADS, "PYTHONPATH": str(package.parent)}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **_THREADS}
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
         self.cold_seconds = 0.0
 
@@ -144,9 +143,7 @@ def compare(name: str, head: Head, latents: Any, before: Path, options: dict[str
         files = Path(folder).resolve()
         head.save(files / "head.safetensors")
         save_latents(files / "latents.safetensors", latents)
-        (here := files / "here").mkdir()
-        (here / "verale").symlink_to(ROOT / "verale", target_is_directory=True)
-        with Tree(before / "verale", files, options) as first, Tree(here / "verale", files, options) as second:
+        with Tree(before / "verale", files, options) as first, Tree(ROOT / "verale", files, options) as second:
             trees = first, second
             compared.cold = first.cold_seconds, second.cold_seconds
             for _ in range(repeat):

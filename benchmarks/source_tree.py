@@ -1,4 +1,4 @@
-"""Explain and audit with the verale that lies beside this file; `benchmarks.against` puts a copy into each tree.
+"""Explain and audit with the verale that PYTHONPATH names; `benchmarks.against` runs it once for each tree.
 
     python source_tree.py FOLDER OPTIONS
 
@@ -6,7 +6,7 @@ FOLDER holds `head.safetensors` and `latents.safetensors`, OPTIONS is a JSON obj
 of the search, `batch`, `kernel`. The first image is explained once before anything counts. After that each line of the
 standard input asks for the next batch; after the last one the first comes again. Each answer is a line of JSON.
 
-It imports nothing but verale and torch, because the verale beside it may be of another commit.
+It imports nothing but verale and torch, because that verale may be of another commit.
 """
 
 from __future__ import annotations
