@@ -228,6 +228,7 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
         highest = top - similarity(number, distance, epsilon, scale, (all_far + slack) / patches)
         least = similarity(number, distance, epsilon, scale, all_far / patches)
         if runner - least > highest:
+            own = similarity(number, distance, epsilon, scale, near[k])
             for other in range(patches):
                 most = own if other == patch else similar[other, k]
                 if most - least > highest:
