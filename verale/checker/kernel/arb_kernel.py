@@ -1,9 +1,9 @@
 """The fast kernel: python-flint's exact integers (fmpz) and ball arithmetic (arb).
 
 It relies on the following: fmpz and fmpz_mat are exact. An arb is a ball that contains the true value after every
-operation, at any precision; an arb built from an fmpz is exact; `lower()` and `upper()` are exact floating-point
-numbers rounded outward from the ball, and `man_exp()` gives such a number as mantissa 2^exponent. `float(arb)` rounds
-to nearest and is never used.
+operation, at any precision; an arb built from an fmpz is exact, as is an integer that is multiplied by one; `lower()`
+and `upper()` are exact floating-point numbers rounded outward from the ball, and `man_exp()` gives such a number as
+mantissa 2^exponent. `float(arb)` rounds to nearest and is never used.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ArbKernel:
                 if mantissa < least:
                     tiny += 1
                 else:
-                    total += (arb(fmpz(mantissa)) * unit).exp()
+                    total += (unit * mantissa).exp()
             low, high = _ends(total, bits)
         return low, high + tiny
 

@@ -3,9 +3,10 @@
 Let low_i <= m_i <= high_i be stated for i in J, where a missing end is 0 or 1, and R = 1 - sum_J low_i, the mass that
 the lows leave:
 - an unstated mass lies in [0, R]; if it is the only unstated one, it is at least 1 - sum_J high_i;
-- a stated mass lies in [low_i, min(high_i, low_i + R)]; if all are stated, it is at least 1 - sum of the other
+- a stated mass lies in [low_i, min(1, high_i, low_i + R)]; if all are stated, it is at least 1 - sum of the other
   highs.
-Every mass also lies in its range over the domain.
+Every mass also lies in its range over the domain. Where that is [0, 1] for all of them, no end changes: the lower ones
+are not below 0, R is not above 1, and the upper end of a stated mass is cut at 1.
 *Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
 and any value is sound; it is 0 then.
 
@@ -33,11 +34,14 @@ class Simplex:
 
     def __init__(self, space: Space) -> None:
         self._space = space
+        count, one = space.head.count, 1 << space.bits
+        self._whole = space.domain == Ranges([0] * count, [one] * count)
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every mass of a patch, given its statements."""
         lower, upper, _ = self._ends(statements, floor_at, ceil_at)
-        return Ranges(lower, upper).met(self._space.domain)
+        ranges = Ranges(lower, upper)
+        return ranges if self._whole else ranges.met(self._space.domain)
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The same, rounded inward; None if one may be empty."""
@@ -66,5 +70,5 @@ class Simplex:
         for prototype, (low, high) in stated.items():
             others = one - (highs - high) if len(stated) == count else 0
             lower[prototype] = max(low, others)
-            upper[prototype] = min(high, low + rest)
+            upper[prototype] = min(one, high, low + rest)
         return lower, upper, lows <= one
