@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +32,9 @@ Range = tuple[int, int]
 
 _PACKAGE = Path(__file__).parents[1]
 """The directory of this verale."""
+
+_PATIENCE = 5
+"""The seconds in which a cluster has to answer."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,13 +97,15 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
         raise UsageError(f"device {device!r}: the workers of a cluster take {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a dead worker, which Ray replaces, is no error here
+    place = address or os.environ.get("RAY_ADDRESS") or "local"
+    _require_answer(place)
     with _importable():
         import ray
         import ray.data
 
         own = not ray.is_initialized()
         if own:
-            _connect(address or os.environ.get("RAY_ADDRESS") or "local", workers)
+            _connect(place, workers)
         with _quiet():
             try:
                 resources: dict[str, float] = ray.cluster_resources()
@@ -112,9 +119,42 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
                     ray.shutdown()
 
 
+def _require_answer(address: str) -> None:
+    """Raise UsageError within seconds if nobody answers at HOST:PORT or ray://HOST:PORT; Ray itself tries for a minute.
+
+    What is no such address, Ray refuses itself.
+    """
+    place = address.removeprefix("ray://")
+    host, _, port = place.rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise _unusable(address, f"nobody answers: {error}") from error
+
+
+def _require_ray(address: str) -> None:
+    """The same where somebody answers that is not Ray. Of ray://HOST:PORT, Ray itself says so in half a minute."""
+    from ray import _raylet
+
+    check = getattr(_raylet, "check_health", None)
+    if check is None or "://" in address or not address.rpartition(":")[2].isdigit():
+        return
+    with redirect_stderr(StringIO()):  # it prints the traceback of what it catches
+        answers = check(address, timeout=_PATIENCE)
+    if not answers:
+        raise _unusable(address, "who answers is not Ray, or another version of it")
+
+
+def _unusable(address: str, why: str) -> UsageError:
+    return UsageError(f"Ray cannot be used at {address!r} ({why}); is `ray start --head` running there?")
+
+
 def _connect(address: str, workers: int | None) -> None:
     import ray
 
+    _require_ray(address)
     here = {"num_cpus": workers or cores(), "include_dashboard": False}
     # A cluster gets the code too, so that every node runs this verale.
     elsewhere = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
@@ -122,10 +162,7 @@ def _connect(address: str, workers: int | None) -> None:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        first = first_line(error)
-        raise UsageError(
-            f"Ray cannot be used at {address!r} ({first}); is `ray start --head` running there?"
-        ) from error
+        raise _unusable(address, first_line(error)) from error
 
 
 @contextmanager
@@ -177,7 +214,9 @@ def _quiet() -> Iterator[None]:
 class _Worker:
     """The actor. It creates its job with the first part, so that dying there counts as an attempt at that part."""
 
-    def __init__(self, create_job: Callable[[], Job], staged: StagedDataset) -> None:
+    def __init__(self, create_job: Callable[[], Job], staged: StagedDataset, folder: str | None = None) -> None:
+        if folder is not None and os.path.isdir(folder):  # a path that is given may be relative to it
+            os.chdir(folder)
         self._create_job, self._staged = create_job, staged
         self._job: Job | None = None
 
@@ -256,13 +295,17 @@ def _through_ray(
         [{"start": start, "stop": stop} for start, stop in parts], override_num_blocks=len(parts)
     ).map_batches(
         _Worker,
-        fn_constructor_kwargs={"create_job": create_job, "staged": staged},
+        fn_constructor_kwargs={"create_job": create_job, "staged": staged, "folder": os.getcwd()},
         batch_size=1,
         compute=ray.data.ActorPoolStrategy(size=min(workers.size, len(parts)), max_tasks_in_flight_per_actor=2),
         num_cpus=1,
         num_gpus=workers.gpus or None,
     )
-    yield from map(_finished, pipeline.iter_rows())
+    try:
+        yield from map(_finished, pipeline.iter_rows())
+    finally:
+        # A thread that goes on after Ray is shut down would end this process, before it has said why it ends.
+        pipeline._synchronize_progress_bar()
 
 
 def _finished(row: Mapping[str, Any]) -> FinishedPart:
