@@ -1,0 +1,58 @@
+"""What a run holds does not grow with its images, but for their latents, once, and a row for each."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+from support.small import small_head, small_latents
+
+from verale.runs import rows
+from verale.runs.explain import open_run
+from verale.search import Batches, SearchOptions, batches
+
+HEAD = small_head("euclidean")
+
+
+@pytest.mark.parametrize("form", ["patches", "grid"])
+def test_latents_are_held_as_they_are_given(form) -> None:
+    latents = small_latents(HEAD, images=6).float()
+    if form == "grid":
+        latents = latents.swapaxes(1, 2).unflatten(2, (1, -1)).contiguous()
+    held = Batches(HEAD, latents, SearchOptions(batch=2)).images
+    assert held.dtype == latents.dtype and held.data_ptr() == latents.data_ptr()
+
+
+@pytest.mark.parametrize("images", [3, 12])
+def test_latents_are_checked_some_at_a_time(images, monkeypatch) -> None:
+    checked, original = [], batches.check_domain
+
+    def counted(head, patches, first):
+        checked.append(len(patches))
+        original(head, patches, first)
+
+    monkeypatch.setattr(batches, "_CHECKED", 5)
+    monkeypatch.setattr(batches, "check_domain", counted)
+    Batches(HEAD, small_latents(HEAD, images=images))
+    assert sum(checked) == images and max(checked) <= 5
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
+@pytest.mark.parametrize("images", [4, 12])
+def test_of_results_only_those_of_a_batch_are_held(images, paradigm, tmp_path: Path, monkeypatch) -> None:
+    results: list[weakref.ref[object]] = []
+    held, original = [], rows.rows_and_certificates
+
+    def counted(found, *arguments):
+        results.extend(map(weakref.ref, found))
+        gc.collect()
+        held.append(sum(each() is not None for each in results))
+        return original(found, *arguments)
+
+    monkeypatch.setattr(rows, "rows_and_certificates", counted)
+    options = SearchOptions(paradigm, batch=2)
+    with open_run(tmp_path, HEAD, small_latents(HEAD, images=images), options, jobs=1) as run:
+        assert len(list(run)) == images
+    assert len(results) == images and held == [2] * (images // 2)
