@@ -90,6 +90,7 @@ def measured(name: str, command: Sequence[str], out: Path) -> Stage:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     stage.wall, stage.code = time.perf_counter() - clock, process.returncode
     stage.processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(stage, file=sys.stderr, flush=True)
     return stage
 
 
