@@ -135,6 +135,7 @@ def test_what_is_not_known_is_not_drawn(fields, tabs, tmp_path):
     assert "this page does not know on how much (its receptive field)" in said
     assert tab.locator(".dashes").count() == 0
     tab.click("text=Back to the list")
+    tab.wait_for_selector("#overview")
     left_out = "Receptive fields are left out: those that source.json notes are of another latent grid."
     assert (left_out in tab.inner_text("main")) == (fields is not None)
 
