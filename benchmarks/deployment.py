@@ -6,7 +6,8 @@ RUNS holds the models that `benchmarks.cifar10 train` wrote, CIFAR10 its images,
 with their latents, of which a fourth as many images are taken. Every certificate is audited with `--deployment` under
 each formula; what falls short under the one that the network uses is explained again with a reserve
 (`verale.runs.deployed`), under the first paradigm of each head. Then the logits that the network gave in float32 are
-compared with what is proved of them: their differences are at least the margins that are left. The exit code is 1 if one is not, or if a certificate is not proved in real arithmetic.
+compared with what is proved of them: their differences are at least the margins that are left. The exit code is 1 if
+one is not, or if a certificate is not proved in real arithmetic.
 """
 
 from __future__ import annotations
@@ -193,10 +194,10 @@ def _report(rows: list[Row], images: int, command: str) -> str:
         "",
         "For each certificate the checker bounds what float32 may lose, in any order of sums, for all latents that",
         "satisfy the statements (`verale audit --deployment`). **held**: it still proves the class. **lost**: the",
-        "median of what the least margin loses. **short**: the most by which one falls short under the formula that the",
-        "network uses: `cdist` for protopnet and protopool (CaBRNet's layer), `direct` for gaussian; cosines and masses",
-        "have one formula. **with a reserve**: how many hold under it if explained again by `verale.runs.deployed`, and",
-        "how many statements these have for each one of before.",
+        "median of what the least margin loses. **short**: the most by which one falls short under the formula that",
+        "the network uses: `cdist` for protopnet and protopool (CaBRNet's layer), `direct` for gaussian; cosines and",
+        "masses have one formula. **with a reserve**: how many hold under it if explained again by",
+        "`verale.runs.deployed`, and how many statements these have for each one of before.",
         "",
         "| data | model | paradigm | certificates | median margin | direct held | expanded held | cdist held |"
         " direct lost | expanded lost | cdist lost | short | with a reserve |",

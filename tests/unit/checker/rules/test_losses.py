@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy
 import pytest
@@ -21,13 +22,10 @@ from verale.soundness.independent import files
 BOX = {"lower": "0x0p+0", "upper": "0x1p+0"}
 
 
-def space_of(points: files.Matrix, geometry: dict[str, object] = files.EUCLIDEAN, **parts: object) -> Space:
+def space_of(points: files.Matrix, geometry: dict[str, Any] = files.EUCLIDEAN, **changes: Any) -> Space:
     similarity = {"kind": "log_ratio", "epsilon": "0x1p-13"} if geometry == files.EUCLIDEAN else files.IDENTITY
-    data = files.head(
-        [[1.0] * len(points), [0.0] * len(points)],
-        points,
-        **({"geometry": geometry, "similarity": similarity, "domain": BOX} | parts),
-    )
+    parts: dict[str, Any] = {"geometry": geometry, "similarity": similarity, "domain": BOX} | changes
+    data = files.head([[1.0] * len(points), [0.0] * len(points)], points, **parts)
     return Space(read_head(data), load_kernel("mpmath"))
 
 
