@@ -42,7 +42,7 @@ __all__ = ["Computed"]
 _Ends: TypeAlias = tuple[int, int]
 _LEAST_EPSILON = Fraction(1, 2**64)
 _GREATEST_EXPONENT = 64
-_MAXIMA = ("max", "banks")
+_MAXIMA = ("max", "masked_max")
 
 
 class Computed:
