@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from support.proved import build
@@ -33,3 +37,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def proved_checker(built: Path) -> str:
     """The executable of the kernel `proved`, built from the extracted OCaml; where it cannot be, tests are skipped."""
     return str(build(built))
+
+
+@pytest.fixture(scope="session")
+def interpreter() -> Iterator[ProcessPoolExecutor]:
+    """A process in which kernels for GPUs are interpreted; it has the stand-in device too."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        with patch.dict(os.environ, TRITON_INTERPRET="1"):
+            process.submit(os.getpid).result()  # starts it
+        yield process

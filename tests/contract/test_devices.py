@@ -63,6 +63,37 @@ def test_the_stand_in_is_as_strict_as_a_device_and_as_inexact(there: ProcessPool
     assert "expected all tensors on one device" in mixed and "copy it to the host first" in read
 
 
+@pytest.mark.parametrize("name", ["euclidean", "cosine"])
+def test_what_the_kernel_chooses_is_proved_and_minimal(name: str, interpreter: ProcessPoolExecutor) -> None:
+    _, said, found, blocks = interpreter.submit(on_a_device.explained_in_blocks, name, images=2, seed=1).result()
+    assert said == _PROVED
+    assert len(found) == 2 and all(minimal for _, minimal in found)
+    assert blocks >= 2
+
+
+def test_certificates_of_the_kernel_are_the_same_whatever_the_batch(interpreter: ProcessPoolExecutor) -> None:
+    together, one_by_one = (
+        interpreter.submit(on_a_device.explained_in_blocks, "cosine", batch).result()[0] for batch in (3, 1)
+    )
+    assert len(together) == 3 and together == one_by_one
+
+
+@pytest.mark.parametrize("guards", [(-1e3, 1e-6), (-1e3,), (0.05,)], ids=["next guard", "on tensors", "too many"])
+def test_a_choice_that_is_not_proved_or_not_minimal_is_made_again(
+    guards: tuple[float, ...], interpreter: ProcessPoolExecutor
+) -> None:
+    """Under the guard -1000 nothing is stated, and under a large one too much."""
+    _, said, found, _ = interpreter.submit(on_a_device.explained_in_blocks, "cosine", 3, guards).result()
+    assert said == _PROVED
+    assert len(found) == 3 and all(minimal for _, minimal in found)
+
+
+def test_a_kernel_has_no_tolerance_and_no_means(interpreter: ProcessPoolExecutor) -> None:
+    _, said, found, blocks = interpreter.submit(on_a_device.explained_in_blocks, "top mean", images=1).result()
+    assert said == _PROVED and len(found) == 1
+    assert blocks == 0
+
+
 def test_a_device_without_numbers_is_refused_before_the_search() -> None:
     head = small_head("cosine", 4)
     with pytest.raises(UsageError, match="device 'meta' cannot be used here"):

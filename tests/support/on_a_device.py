@@ -5,6 +5,8 @@ The device's name stays in torch for good, so the stand-in is imported where it 
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import safetensors.torch
 import torch
 from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
@@ -16,7 +18,7 @@ from verale.head import Head
 from verale.paradigms import paradigms_of
 from verale.search.explain import explain
 
-__all__ = ["HEADS", "compared", "refusals", "verdicts", "without_memory"]
+__all__ = ["HEADS", "compared", "explained_in_blocks", "refusals", "verdicts", "without_memory"]
 
 HEADS = (*GEOMETRIES, *(" ".join(each) for each in FOCAL), *VARIED)
 PATCHES = 5
@@ -89,3 +91,30 @@ def _head(name: str) -> Head:
     if name in GEOMETRIES:
         return small_head(name, 4)
     return varied_head(name, 4) if name in VARIED else focal_head(*name.split(" "), 4)
+
+
+def explained_in_blocks(
+    name: str, batch: int = 3, guards: tuple[float, ...] | None = None, images: int = 3, seed: int | None = None
+) -> tuple[list[bytes], set[str], list[tuple[int, bool]], int]:
+    """Projection's certificates where the kernel is interpreted (the fixture `interpreter`), what the checker says of
+    them, sizes and minimal claims, and how many blocks ran."""
+    from support.blocks import interpreted
+    from support.stand_in import DEVICE, StandIn
+
+    from verale.search.compiled import statements
+
+    head = _head(name)
+    latents = small_latents(head, images=images, patches=PATCHES, seed=4)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
+    with (
+        interpreted() as watch,
+        StandIn(ulps=8, seed=seed) as device,
+        patch.object(statements, "GUARDS", guards or statements.GUARDS),
+    ):
+        explained = explain(head, latents, "projection", device=DEVICE, batch=batch)
+    assert device.launched > 100
+    found = [each for each in explained if isinstance(each, Certificate)]
+    written = [each.to_bytes() for each in found]
+    checked = [auditor.check(each, minimality=True) for each in written]
+    said = {f"{verdict.status.value} {verdict.message}".strip() for verdict in checked}
+    return written, said, [(each.size, each.minimal) for each in found], watch.blocks

@@ -30,7 +30,10 @@ _TOO_WIDE = 1 - 1e-6
 single statement about a patch is used for its own observable only."""
 
 _ENTRIES_AT_ONCE = 2**21
-"""Of the products of directions and prototypes, so many are computed at once."""
+"""Of the products of directions and prototypes, so many are computed at once: 16 MiB, which a cache may hold."""
+
+_ENTRIES_ON_A_DEVICE = 2**25
+"""The same on another device than the CPU, where each operation has to be launched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,10 +299,11 @@ class Projection:
         """
         lower, upper = (end.expand(len(prototypes), -1).clone() for end in (self._domain.lower, self._domain.upper))
         rows = sorted((row for row, stated in enumerate(prototypes) if stated), key=lambda row: len(prototypes[row]))
+        most = _ENTRIES_AT_ONCE if self.device.type == "cpu" else _ENTRIES_ON_A_DEVICE
         begin = 0
         while begin < len(rows):
             end = begin + 1
-            while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= _ENTRIES_AT_ONCE:
+            while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= most:
                 end += 1
             index = torch.tensor(rows[begin:end], device=self.device)
             known = self._hulls_at_once([prototypes[row] for row in rows[begin:end]], observed[index], sum_duals)

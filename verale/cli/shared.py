@@ -45,6 +45,7 @@ EXTRA_OF = {
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),
     "py_mini_racer": "proved",
+    "triton": "gpu",
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
 """For each module, the extra that brings it."""

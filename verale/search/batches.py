@@ -28,7 +28,9 @@ from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment, is_assigned_alone
+from verale.search.blocks import explain_in_blocks
 from verale.search.costs import UNIT_COSTS
+from verale.search.devices import kernel_bytes
 from verale.search.inflate import inflate
 from verale.search.joint import explain_joint, require_one_patch
 from verale.search.mixed import explain_mixed, require_mixed
@@ -37,7 +39,7 @@ from verale.search.priced import has_prices, priced_margins
 from verale.search.problem import Problem, UnexplainedError, shortened
 from verale.search.smallest import Kept, NotKept, Solution, cheaper, keep_smallest, worth_trying
 from verale.search.sparse import explain_sparse
-from verale.search.spatial import SpatialExplanation, explain_spatial, is_searched_alone
+from verale.search.spatial import SpatialExplanation, is_searched_alone
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.search.top_k import explain_top_k
 from verale.version import __version__
@@ -252,7 +254,7 @@ class _Search:
 
     def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
         solutions: list[Solution] = []
-        search: Callable[..., list[SpatialExplanation | str]] = _SEARCHES.get(self.name, explain_spatial)
+        search: Callable[..., list[SpatialExplanation | str]] = _SEARCHES.get(self.name, explain_in_blocks)
         for image, solution in enumerate(search(problem, self.spatial, order, most)):
             if isinstance(solution, str):
                 solutions.append(solution)
@@ -281,7 +283,8 @@ class _Explainer:
         rows = [search.spatial.start(1) for search in self.searches if hasattr(search.spatial, "start")]
         sizes = (sum(getattr(row, f.name).nbytes for f in fields(row)) for row in rows)
         per_pair += 3 * max(sizes, default=0) // self.head.size
-        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
+        in_blocks = kernel_bytes(self.head, patches) if torch.device(self.options.device).type != "cpu" else 0
+        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes + in_blocks
 
     def within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
         """The results for images (N, L, D); where memory runs out, for one half after the other."""

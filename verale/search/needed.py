@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
 from verale.search.at_once import PatchRanges, range_without, ranges_from_scratch, ranges_without_each
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import chunks, proved_margins
+from verale.search.shrink import ROWS_ON_A_DEVICE, chunks, proved_margins
 
 __all__ = ["inner_margins", "noise_of", "not_surely_needed", "surely_needed", "without_doubtful"]
 
@@ -41,12 +42,26 @@ def not_surely_needed(
     inner = paradigm.inner()
     ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
     noise = noise_of(problem).tolist()
-    return [
-        _not_needed(
-            problem.take([image]), inner, pairs, ranges[image * problem.patches : (image + 1) * problem.patches], least
-        )
-        for image, (pairs, least) in enumerate(zip(explanations, noise, strict=True))
-    ]
+    stated, patches = problem.by_patch(explanations), problem.patches
+    most = {} if problem.settled.device.type == "cpu" else {"most": ROWS_ON_A_DEVICE}
+    alone: dict[int, tuple[Problem, Any]] = {}
+    found: list[list[Pair]] = [[] for _ in explanations]
+    for chunk in chunks(list(stated), lambda row: len(stated[row]), **most):
+        left_out, rows = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
+        within = _with_actual(rows.range, problem.observed[problem.index([row for row, _ in left_out])])
+        begin = 0
+        for image, of_image in groupby(left_out, lambda pair: pair[0] // patches):
+            pairs = [(row % patches, prototype) for row, prototype in of_image]
+            if image not in alone:
+                known = ranges[image * patches : (image + 1) * patches]
+                alone[image] = problem.take([image]), pooling_of(problem.head).dropping(known)
+            one, pooled = alone[image]
+            end = begin + len(pairs)
+            boxes = pooled.alone(problem.index([patch for patch, _ in pairs]), within[begin:end])
+            surely = (one.margins.lower(boxes[None])[0].amin(1) < -noise[image]).tolist()
+            found[image] += [pair for pair, needed in zip(pairs, surely, strict=True) if not needed]
+            begin = end
+    return found
 
 
 def inner_margins(problem: Problem, inner: ExactParadigm[Any], explanations: list[list[Pair]]) -> tuple[Tensor, Tensor]:
@@ -75,22 +90,6 @@ def without_doubtful(
             pooled.replace(patch, ranges)
             left.remove(pair)
     return left
-
-
-def _not_needed(
-    problem: Problem, inner: ExactParadigm[Any], pairs: list[Pair], ranges: Enclosure, noise: float
-) -> list[Pair]:
-    """The statements of one image that are not surely needed, given (L, P) ranges from within."""
-    stated = problem.by_patch([pairs])
-    pooled = pooling_of(problem.head).dropping(ranges)
-    found: list[Pair] = []
-    for chunk in chunks(list(stated), lambda patch: len(stated[patch])):
-        left_out, rows = ranges_without_each(problem, inner, {patch: stated[patch] for patch in chunk})
-        patches = problem.index([patch for patch, _ in left_out])
-        boxes = pooled.alone(patches, _with_actual(rows.range, problem.observed[patches]))
-        surely = (problem.margins.lower(boxes[None])[0].amin(1) < -noise).tolist()
-        found += [pair for pair, needed in zip(left_out, surely, strict=True) if not needed]
-    return found
 
 
 def _with_actual(ranges: Enclosure, observed: Enclosure) -> Enclosure:

@@ -1,0 +1,101 @@
+"""What goes to the kernel, and what goes on as before; tests/contract/test_devices.py has whole explanations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from support.compiled import head_named, problem_named
+from support.small import small_head
+from triton.runtime.errors import OutOfResources
+
+from verale.bounds import Projection, Triangle
+from verale.search import devices
+from verale.search.blocks import explain_in_blocks, is_searched_in_blocks
+from verale.search.costs import Costs
+from verale.search.devices import launch
+from verale.search.problem import Problem
+from verale.search.spatial import explain_spatial
+
+
+@pytest.fixture
+def everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels run on the CPU too; or so it is said."""
+    monkeypatch.setattr(devices, "is_available", lambda device: True)
+
+
+def test_equations_of_equal_cost_go_to_the_kernel(everywhere: None) -> None:
+    problem = problem_named("euclidean")
+    assert is_searched_in_blocks(problem, Projection(problem.head), "rival")
+    assert not is_searched_in_blocks(problem, Projection(problem.head), "sweep")
+    assert not is_searched_in_blocks(problem, Triangle(problem.head), "rival")
+    within = problem_named("euclidean", tolerance=0.01)
+    assert not is_searched_in_blocks(within, Projection(within.head), "rival")
+    costly = replace(problem, costs=Costs(prototypes=((0, 2.0),)))
+    assert not is_searched_in_blocks(costly, Projection(costly.head), "rival")
+
+
+def test_on_the_cpu_nothing_changes() -> None:
+    problem = problem_named("cosine")
+    assert not is_searched_in_blocks(problem, Projection(problem.head), "rival")
+    here = explain_in_blocks(problem, Projection(problem.head), "rival")
+    before = explain_spatial(problem, Projection(problem.head), "rival")
+    assert [each.pairs for each in here] == [each.pairs for each in before]
+
+
+def test_what_the_kernel_gives_up_is_said_and_what_it_cannot_do_is_done_elsewhere(
+    everywhere: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = problem_named("euclidean").take([0, 1, 2])
+    paradigm = Projection(problem.head)
+    before = explain_spatial(problem, paradigm, "rival")
+    answers = {0: "given up", 1: None, 2: before[2].pairs}
+
+    def choose(asked: Problem, *_: object) -> list[object]:
+        return list(answers.values())[: len(asked)]
+
+    monkeypatch.setattr(launch, "choose_statements", choose)
+    given_up, elsewhere, proved = explain_in_blocks(problem, paradigm, "rival")
+    assert given_up == "given up"
+    assert elsewhere.pairs == before[1].pairs
+    assert proved.pairs == before[2].pairs and proved.minimal
+    assert torch.allclose(proved.margins, before[2].margins, atol=1e-9)
+
+
+def test_statements_that_prove_too_little_are_not_taken(everywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_named("euclidean").take([0])
+    paradigm = Projection(problem.head)
+    asked = []
+
+    def choose(some: Problem, _: object, guard: float, *rest: object) -> list[object]:
+        asked.append(guard)
+        return [[(0, 0)] for _ in range(len(some))]
+
+    monkeypatch.setattr(launch, "choose_statements", choose)
+    (explanation,) = explain_in_blocks(problem, paradigm, "rival")
+    assert asked == sorted(asked) and len(asked) == 3
+    assert explanation.pairs == explain_spatial(problem, paradigm, "rival")[0].pairs
+
+
+def test_a_kernel_that_is_not_compiled_is_told_once_and_done_without(
+    everywhere: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Refused:
+        def __getitem__(self, grid: object) -> object:
+            raise OutOfResources(300_000, 232_448, "shared memory")
+
+    problem = problem_named("cosine").take([0])
+    paradigm = Projection(problem.head)
+    monkeypatch.setattr(launch, "choose_in_blocks", Refused())
+    monkeypatch.setattr(devices, "_without", set())
+    for _ in range(2):
+        (explanation,) = explain_in_blocks(problem, paradigm, "rival")
+        assert explanation.pairs == explain_spatial(problem, paradigm, "rival")[0].pairs
+    (line,) = caplog.messages
+    assert "the search on cpu does without Triton" in line and "shared memory" in line
+
+
+def test_heads_without_the_kernel_need_no_memory_for_it() -> None:
+    assert devices.kernel_bytes(head_named("euclidean"), 5) > 0
+    assert devices.kernel_bytes(small_head("softmax"), 5) == 0

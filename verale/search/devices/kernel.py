@@ -1,0 +1,117 @@
+"""The kernel: one launch for a batch, one block an image, growth and shrinking inside it."""
+
+from __future__ import annotations
+
+import triton.language as tl
+
+from verale.search.devices.grow import GROWN, grow_statements
+from verale.search.devices.jit import part
+from verale.search.devices.nearest import all_margins, orient, pool
+from verale.search.devices.patch import reset_row
+from verale.search.devices.shrink import shrink_statements
+from verale.search.devices.tables import ImageTable, WorkTable
+
+__all__ = ["choose_in_blocks"]
+
+
+@part
+def choose_in_blocks(head: tl.tuple, images: tl.tuple, works: tl.tuple, sizes: tl.constexpr) -> None:
+    """Choose statements for the image of this block."""
+    number = tl.program_id(0).to(tl.int64)
+    image = _image_of(head, images, number)
+    work = _work_of(head, works, number, sizes)
+    k = tl.arange(0, sizes.prototypes)
+    inside = k < head.size
+    _begin(head, image, work, k, inside, sizes)
+    outcome, count, grown = grow_statements(head, image, work, k, inside, sizes)
+    shrunk = tl.full((), 0, tl.int32)
+    if outcome == GROWN:
+        shrunk = shrink_statements(head, image, work, count, k, inside, sizes)
+    tl.store(work.outcome, outcome)
+    tl.store(work.outcome + 1, count)
+    tl.store(work.outcome + 2, grown)
+    tl.store(work.outcome + 3, shrunk)
+
+
+@part
+def _begin(
+    head: tl.tuple, image: tl.tuple, work: tl.tuple, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
+) -> None:
+    """No statements."""
+    for row in range(head.patches + 1):
+        reset_row(head, work, row, k, inside, sizes)
+    lower = tl.load(head.lower + k, mask=inside, other=0.0)
+    upper = tl.load(head.upper + k, mask=inside, other=0.0)
+    for patch in range(head.patches):
+        near, far = orient(head, patch, lower, upper, k, inside, sizes)
+        allowed = tl.load(head.allowed + patch * head.size + k, mask=inside, other=0).to(tl.int32)
+        tl.store(work.near + patch * head.size + k, near, mask=inside)
+        tl.store(work.far + patch * head.size + k, far, mask=inside)
+        tl.store(work.stated + patch * head.size + k, tl.zeros((sizes.prototypes,), tl.int8), mask=inside)
+        tl.store(work.left + patch, tl.sum(allowed, 0))
+        tl.store(work.row_of + patch, patch)
+        tl.store(work.used + patch, 0)
+    tl.debug_barrier()
+    pool(head, work, inside, k, inside, sizes)
+    all_margins(head, image, work, k, inside, sizes)
+
+
+@part
+def _image_of(head: tl.tuple, images: tl.tuple, number: tl.tensor) -> tl.tensor:
+    """The tables from where an image begins."""
+    pairs = number * head.patches * head.size
+    return ImageTable(
+        images.observed + pairs,
+        images.actual + number * head.size,
+        images.attained + number * head.size,
+        images.early + pairs,
+        images.predicted + number,
+        images.most + number,
+    )
+
+
+@part
+def _work_of(head: tl.tuple, works: tl.tuple, number: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
+    """The tables from where an image begins."""
+    size, patches, classes, room = head.size, head.patches, head.classes, sizes.room
+    rows = number * (patches + 1)
+    return WorkTable(
+        works.row_of + number * patches,
+        works.count + rows,
+        works.base + rows,
+        works.unused + rows,
+        works.whole + rows,
+        works.square + rows,
+        works.anchors + rows * room,
+        works.offset + rows * room,
+        works.inverse + rows * room * room,
+        works.along + rows * size,
+        works.across + rows * size,
+        works.near + number * patches * size,
+        works.far + number * patches * size,
+        works.stated + number * patches * size,
+        works.left + number * patches,
+        works.used + number * patches,
+        works.least + number * 2 * size,
+        works.second + number * 2 * size,
+        works.patch + number * 2 * size,
+        works.high + number * size,
+        works.low + number * size,
+        works.margins + number * classes,
+        works.combination + number * 2 * room,
+        works.step + number * 16,
+        works.step_base + number * 2,
+        works.step_along + number * 2 * size,
+        works.step_across + number * 2 * size,
+        works.step_near + number * 2 * size,
+        works.step_far + number * 2 * size,
+        works.step_margins + number * 2 * classes,
+        works.changed + number * size,
+        works.above + number * size,
+        works.below + number * size,
+        works.statements + number * sizes.statements,
+        works.without + number * sizes.statements,
+        works.undecided + number * sizes.statements,
+        works.kept + number * sizes.statements,
+        works.outcome + number * 4,
+    )

@@ -1,0 +1,188 @@
+"""A launch: the images of a problem as tables on their device, and what the kernel chose for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from triton.errors import TritonError
+
+from verale.bounds import Projection
+from verale.search.devices import NotCompiledError
+from verale.search.devices.grow import GIVEN_UP, GROWN
+from verale.search.devices.jit import interprets
+from verale.search.devices.kernel import choose_in_blocks
+from verale.search.devices.tables import HeadTable, ImageTable, KernelSizes, WorkTable, kernel_sizes, warps
+from verale.search.grow import given_up
+from verale.search.problem import Pair, Problem
+
+__all__ = ["choose_statements", "chosen", "head_table", "image_table", "launched", "work_table"]
+
+
+def choose_statements(
+    problem: Problem,
+    paradigm: Projection,
+    guard: float,
+    most: Sequence[float],
+    early: Sequence[Sequence[Pair]] | None = None,
+) -> list[list[Pair] | str | None]:
+    """For each image statements that entail its class and none of which can be left out, as far as float64 tells.
+
+    Args:
+        problem: the images; one block searches each.
+        paradigm: how statements bound observables.
+        guard: margins up to this count as not positive.
+        most: a search with more statements than this is given up.
+        early: for each image, statements to leave out before others, where they can be.
+
+    Returns:
+        For each image the statements; why the search was given up; or None if the class stays open though every
+        statement that could help is made, or if the kernel has no room for so many.
+    """
+    return chosen(problem, launched(problem, paradigm, guard, most, early))
+
+
+def chosen(problem: Problem, work: WorkTable) -> list[list[Pair] | str | None]:
+    """See `choose_statements`."""
+    outcomes, statements, kept = work.outcome.tolist(), work.statements.tolist(), work.kept.tolist()
+    choices: list[list[Pair] | str | None] = []
+    for (outcome, count, *_), own, keep in zip(outcomes, statements, kept, strict=True):
+        if outcome == GROWN.value:
+            pairs = [divmod(pair, problem.head.size) for pair, stays in zip(own[:count], keep, strict=False) if stays]
+            choices.append(pairs)
+        else:
+            choices.append(given_up(count) if outcome == GIVEN_UP.value else None)
+    return choices
+
+
+def launched(
+    problem: Problem,
+    paradigm: Projection,
+    guard: float,
+    most: Sequence[float],
+    early: Sequence[Sequence[Pair]] | None = None,
+) -> WorkTable:
+    """What the kernel leaves behind; see `choose_statements`."""
+    sizes = kernel_sizes(problem.head, problem.patches)
+    head = head_table(problem, paradigm, guard)
+    images = image_table(problem, most, early)
+    work = work_table(problem, sizes)
+    launch: Any = choose_in_blocks
+    try:
+        launch[(len(problem),)](head, images, work, sizes=sizes, num_warps=warps(sizes), enable_fp_fusion=True)
+    except TritonError as error:
+        if interprets():
+            raise
+        raise NotCompiledError(str(error)) from error
+    return work
+
+
+def head_table(problem: Problem, paradigm: Projection, guard: float) -> HeadTable:
+    """The head's numbers, on the problem's device."""
+    head, device = problem.head, problem.settled.device
+    numbers = paradigm.numbers()
+    left = problem.patches_left[:, None] & problem.prototypes_left
+    hidden = head.pooling.hidden(problem.patches, head.size, device)
+    weight = _wide(head.weight, device)
+    one, zero = torch.ones(head.size), torch.zeros(head.size)
+    scalars = [numbers.whole, numbers.least_residual, float(getattr(head.similarity, "epsilon", 0.0)), guard]
+    return HeadTable(
+        gram=numbers.gram.contiguous(),
+        lower=_wide(numbers.domain.lower, device),
+        upper=_wide(numbers.domain.upper, device),
+        shift=_wide(numbers.shift, device),
+        scale=_wide(one if head.scale is None else head.scale, device),
+        peak=_wide(zero if head.peak is None else head.peak, device),
+        weight=weight,
+        columns=weight.T.contiguous(),
+        bias=_wide(torch.zeros(head.classes) if head.bias is None else head.bias, device),
+        hidden=(torch.zeros_like(left) if hidden is None else hidden).to(torch.int8).contiguous(),
+        allowed=left.to(torch.int8).contiguous(),
+        numbers=torch.tensor(scalars, dtype=torch.float64, device=device),
+        size=head.size,
+        classes=head.classes,
+        patches=problem.patches,
+    )
+
+
+def image_table(problem: Problem, most: Sequence[float], early: Sequence[Sequence[Pair]] | None = None) -> ImageTable:
+    """The images' numbers, on the problem's device."""
+    count, patches, size = len(problem), problem.patches, problem.head.size
+    device = problem.settled.device
+    observed = (problem.observed.lower + problem.observed.upper) / 2
+    dissimilar = problem.dissimilarities().masked_fill(~problem.patches_left[:, None], torch.inf)
+    first = torch.zeros((count, patches, size), dtype=torch.int8)
+    for image, pairs in enumerate(early or ()):
+        for patch, prototype in pairs:
+            first[image, patch, prototype] = 1
+    return ImageTable(
+        observed=observed.contiguous(),
+        actual=((problem.activations.lower + problem.activations.upper) / 2).contiguous(),
+        attained=dissimilar.argmin(1).to(torch.int32),
+        early=first.to(device),
+        predicted=problem.margins.predicted.to(torch.int32),
+        most=torch.tensor(list(most), dtype=torch.float64, device=device),
+    )
+
+
+def work_table(problem: Problem, sizes: KernelSizes) -> WorkTable:
+    """Room for what is known of the images."""
+    count, patches, size, classes = len(problem), problem.patches, problem.head.size, problem.head.classes
+    rows, room = patches + 1, sizes.room
+    device = problem.settled.device
+
+    def floats(*shape: int) -> Tensor:
+        return torch.empty((count, *shape), dtype=torch.float64, device=device)
+
+    def integers(*shape: int) -> Tensor:
+        return torch.empty((count, *shape), dtype=torch.int32, device=device)
+
+    def flags(*shape: int) -> Tensor:
+        return torch.zeros((count, *shape), dtype=torch.int8, device=device)
+
+    return WorkTable(
+        row_of=integers(patches),
+        count=integers(rows),
+        base=integers(rows),
+        unused=integers(rows),
+        whole=floats(rows),
+        square=floats(rows),
+        anchors=integers(rows, room),
+        offset=floats(rows, room),
+        inverse=floats(rows, room, room),
+        along=floats(rows, size),
+        across=floats(rows, size),
+        near=floats(patches, size),
+        far=floats(patches, size),
+        stated=flags(patches, size),
+        left=integers(patches),
+        used=integers(patches),
+        least=floats(2, size),
+        second=floats(2, size),
+        patch=integers(2, size),
+        high=floats(size),
+        low=floats(size),
+        margins=floats(classes),
+        combination=floats(2, room),
+        step=floats(2, 8),
+        step_base=integers(2),
+        step_along=floats(2, size),
+        step_across=floats(2, size),
+        step_near=floats(2, size),
+        step_far=floats(2, size),
+        step_margins=floats(2, classes),
+        changed=integers(size),
+        above=floats(size),
+        below=floats(size),
+        statements=integers(sizes.statements),
+        without=floats(sizes.statements),
+        undecided=flags(sizes.statements),
+        kept=flags(sizes.statements),
+        outcome=integers(4),
+    )
+
+
+def _wide(tensor: Tensor, device: torch.device) -> Tensor:
+    return tensor.to(device, torch.float64).contiguous()
