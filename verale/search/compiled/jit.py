@@ -90,7 +90,8 @@ def _remove_older(folder: Path) -> None:
     with suppress(OSError):  # another process may do the same
         for other in folder.parent.iterdir():
             if _OURS.fullmatch(other.name) and other != folder and not other.is_symlink():
-                used = max(path.stat().st_atime for path in (other, *other.rglob("*")))
+                files = [path for path in other.rglob("*") if path.is_file()]  # looking into a folder uses it
+                used = max((path.stat().st_atime for path in files), default=other.stat().st_mtime)
                 if used < time.time() - _KEPT_SECONDS:
                     shutil.rmtree(other, ignore_errors=True)
 
