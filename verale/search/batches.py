@@ -29,6 +29,7 @@ from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment, is_assigned_alone
 from verale.search.blocks import explain_in_blocks
+from verale.search.compiled import fastest_sums
 from verale.search.costs import UNIT_COSTS
 from verale.search.devices import kernel_bytes
 from verale.search.inflate import inflate
@@ -305,7 +306,9 @@ class _Explainer:
         if len(images) > 1 and self.alone:
             return [result for image in images for result in self.results(image[None])]
         images, options = images.to(torch.float64).contiguous(), self.options
-        exact = Problem.of(self.head, images.to(options.device), EXACT, options.avoid, options.costs)
+        images_there = images.to(options.device)
+        sums = fastest_sums(images_there.device)
+        exact = Problem.of(self.head, images_there, EXACT, options.avoid, options.costs, sums)
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
         for tolerance in tolerances(options.tolerance):

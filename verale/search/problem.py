@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
-from verale.bounds.observables import TENSOR_SUMS, CoordinateSums
+from verale.bounds.observables import CoordinateSums
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
@@ -65,11 +65,11 @@ class Problem:
         tolerance: Tolerance = EXACT,
         avoid: Avoid = NOTHING,
         costs: Costs = UNIT_COSTS,
+        sums: CoordinateSums | None = None,
     ) -> Problem:
-        """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
+        """Observe images (N, L, D) float64; `sums` as of `observe`. Raises LatentsError for latents that do not fit."""
         count = len(images)
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
-        sums = _fastest_sums(images.device)
         observed = Enclosure.cat([observe(head, image, sums) for image in images])
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
         logits = read_out(head, (activations.lower + activations.upper) / 2)
@@ -148,17 +148,6 @@ class Problem:
         middle = middle.view(len(self), self.patches, self.head.size)
         hidden = self.head.pooling.hidden(self.patches, self.head.size, middle.device)
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
-
-
-def _fastest_sums(device: torch.device) -> CoordinateSums:
-    """On the CPU in machine code: then no bit of a statement depends on a library of matrix products."""
-    from verale.search.compiled import is_available
-
-    if device.type != "cpu" or not is_available():
-        return TENSOR_SUMS
-    from verale.search.compiled.observed import compiled_products, compiled_squares
-
-    return CoordinateSums(compiled_squares, compiled_products)
 
 
 def shortened(margins: Tensor) -> list[float]:

@@ -10,9 +10,12 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+import torch
+
+from verale.bounds.observables import TENSOR_SUMS, CoordinateSums
 from verale.search.compiled.image import admits
 
-__all__ = ["admits", "is_available"]
+__all__ = ["admits", "fastest_sums", "is_available"]
 
 
 @cache
@@ -23,3 +26,12 @@ def is_available() -> bool:
     except ImportError:
         return False
     return True
+
+
+def fastest_sums(device: torch.device) -> CoordinateSums:
+    """On the CPU in machine code: then no bit of a statement depends on a library of matrix products."""
+    if device.type != "cpu" or not is_available():
+        return TENSOR_SUMS
+    from verale.search.compiled.observed import compiled_products, compiled_squares
+
+    return CoordinateSums(compiled_squares, compiled_products)
