@@ -180,7 +180,8 @@ def rows(given: argparse.Namespace, folder: Path) -> Iterator[str]:
             found = timed(files, instance, kernels, given.repeat)
             took = found.milliseconds
             ratio = sum(took["proved"]) / sum(took["arb"]) if took["proved"] and took["arb"] else float("nan")
-            fastest, aim = min(sum(each) / len(each) for each in took.values() if each), AIMS.get(name)
+            proving = [each for kernel, each in took.items() if each and not found.open[kernel]]
+            fastest, aim = min((sum(each) / len(each) for each in proving), default=float("nan")), AIMS.get(name)
             missed = ", ".join(f"{kernel} {count}" for kernel, count in found.open.items() if count) or "-"
             yield (
                 f"| {name}: {files.about} | {files.statements:.0f} | {'with' if instance else 'without'} | "
