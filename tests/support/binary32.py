@@ -22,6 +22,7 @@ from verale.head import (
     Identity,
     InnerProduct,
     LogRatio,
+    MaskedMaxPooling,
     Maximum,
     Negated,
     Rectified,
@@ -141,6 +142,9 @@ class Machine:
         match head.pooling:
             case BankPooling(bank):
                 column = column[:1] if j < bank else column[1:]
+            case MaskedMaxPooling(mask):
+                row = mask[j].tolist()
+                column = [x for n, x in enumerate(column) if row[min(n, len(row) - 1)]]
             case TopMeanPooling(k):
                 values = sorted((self._similarity(head, j, x) for x in column), reverse=True)[:k]
                 return self._round(self.sum(values) / len(values))
