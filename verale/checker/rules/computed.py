@@ -135,7 +135,8 @@ class Computed:
             if head.pooling == "max_minus_mean_distance":
                 loss = self._losses.loss(j, far)
                 loss += _up(share, far + loss)
-                total = each + self._everywhere(j, loss, self._losses.share + 2 * share) + _up(3 * UNIT, size)
+                both = self._losses.share + 2 * share if self._losses.share else Fraction(0)
+                total = each + self._everywhere(j, loss, both) + _up(3 * UNIT, size)
             else:
                 of_mean = each + _up(share, size) + 1
                 total = of_mean if head.pooling == "top_mean" else each + of_mean + _up(3 * UNIT, size)

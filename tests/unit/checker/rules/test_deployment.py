@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from support.binary32 import Machine
@@ -30,6 +32,8 @@ from verale.checker.rules.space import Space
 from verale.head import Box, Head
 from verale.paradigms import paradigms_of
 from verale.search.explain import explain
+from verale.soundness.independent import files
+from verale.soundness.independent.head import Head as IndependentHead
 
 COVERED = {
     **{name: small_head(name, prototypes=5, depth=3) for name in GEOMETRIES},
@@ -190,3 +194,53 @@ def test_gamma_is_refused_where_it_says_nothing() -> None:
     assert gamma(1) == Fraction(1, 2**24 - 1)
     with pytest.raises(UnprovedError, match="too long"):
         gamma(2**22)
+
+
+def test_a_mean_of_expanded_distances_loses_what_each_of_them_does() -> None:
+    """One patch whose distance is computed as 0, and many whose distances are computed far too great, since each
+    coordinate is rounded away, or up, where sums begin with the greatest term."""
+    depth, patches, epsilon = 1000, 64, 2.0**-40
+    short = numpy.float32
+    small, great = short(2**-12 * (1 - 2**-12)), short(2**-12 * (1 + 2**-13))
+    point = numpy.array([1 + 2**-10, *[small] * depth, 0], short)
+    near = numpy.array([1 + 2**-10, *[-small] * depth, 0], short)
+    far = numpy.array([1 + 2**-10, *[great] * depth, math.sqrt(4.3 * depth * 2**-24)], short)
+
+    def along(a: Any, b: Any) -> Any:
+        total = short(0)
+        for x, y in zip(a, b, strict=True):
+            total = short(total + short(x * y))
+        return total
+
+    def real(z: Any) -> float:
+        return float(sum((Fraction(float(x)) - Fraction(float(y))) ** 2 for x, y in zip(z, point, strict=True)))
+
+    def similarity(distance: Any) -> Any:
+        return numpy.log(short(short(distance + short(1)) / short(distance + short(epsilon))))
+
+    apart = [max(short(0), short(along(z, z) - 2 * along(z, point)) + along(point, point)) for z in (near, far)]
+    total = short(0)
+    for distance in [apart[0]] + [apart[1]] * (patches - 1):
+        total = short(total + distance)
+    computed = short(similarity(apart[0]) - similarity(short(total / short(patches))))
+
+    bias = 20.0
+    head = IndependentHead(
+        [[-1.0], [0.0]],
+        [point.tolist()],
+        {
+            "domain": files.domain(None, None),
+            "similarity": files.log_ratio(epsilon),
+            "pooling": {"kind": "max_minus_mean_distance"},
+        },
+        bias=[bias, 0.0],
+    ).data
+    image = [near.tolist()] + [far.tolist()] * (patches - 1)
+    sizes = [real(near)] + [real(far)] * (patches - 1)
+    statements = [files.patch_statement(n, 0, d * (1 - 2**-40), d * (1 + 2**-40)) for n, d in enumerate(sizes)]
+    found = Auditor(head, files.latents([image])).check(
+        files.certificate(head, statements, patches=patches, image=image), deployment=Deployment("expanded")
+    )
+    assert found.claims["instance"] == "proved" and found.claims["entailment"] == "proved"
+    assert found.deployed[1] is not None
+    assert found.deployed[1] <= Fraction(float(short(short(bias) - computed)))
