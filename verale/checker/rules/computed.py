@@ -78,6 +78,8 @@ class Computed:
         epsilon = head.similarity.values.get("epsilon")
         if epsilon is not None and epsilon < _LEAST_EPSILON:
             raise unproved(f"the similarity's epsilon is less than 2^-64, and {name} is not covered there")
+        if epsilon is not None and epsilon * 16 > LARGEST:
+            raise unproved("the similarity's epsilon may overflow in binary32")
         if name == "threshold" and not is_binary32(head.similarity.values["threshold"]):
             raise unproved("the similarity's threshold is no binary32 number")
         roundings = 1 if are_binary32(own) else 2 * deployment.exp + 3
@@ -126,12 +128,12 @@ class Computed:
         head = self._space.head
         mean = min(head.k, patches) if head.pooling == "top_mean" else patches
         share = gamma(mean + 1)
-        if any(Fraction(far * patches, self._one) * 16 > LARGEST for far in self._losses.farthest):
-            raise unproved("sums of distances may overflow in binary32")
         found = []
         for j, far in enumerate(self._losses.farthest):
             each = self._everywhere(j, self._losses.loss(j, far), self._losses.share)
             size = self._size(j) + each
+            if Fraction(max(far, size) * mean, self._one) * 16 > LARGEST:
+                raise unproved("sums of distances or similarities may overflow in binary32")
             if head.pooling == "max_minus_mean_distance":
                 loss = self._losses.loss(j, far)
                 loss += _up(share, far + loss)

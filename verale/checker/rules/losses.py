@@ -37,9 +37,10 @@ at most |z| + E, or (|z|^2 + E)^(1/2), and t^(1/2) <= e / 8; 1 + x and 1 - x are
 likewise, twice. Perhaps 1 - c is computed, and 1 less that: 5 u more, for numbers up to 2.
 
 **Masses.** m = e^X / T, X = z_j - max z <= 0, T = sum e^X >= 1. The computed X is X<1>, which changes e^X by at most
-0.37 u (1 + u |X|) where |X| <= 128, since |X| e^X <= 1 / e; elsewhere e^X < 2^-184. Of the rest, the exponentials have
-<2 k + 1>, their sum <P> more, the quotient <1>. As m |X| <= m ln(1 / m) <= 0.37 too, and sum m |X| <= ln P, a mass is
-off by at most gamma_n m + u / 2 + (k + 2)(P + 2) 2^-126 with n = P + 4 k + 8 + b, P < 2^b.
+0.37 u (1 + u |X|) where |X| <= 128, since |X| e^X <= 1 / e; elsewhere e^X < 2^-184, and 0 is computed where X
+overflows. Of the rest, the exponentials have <2 k + 1>, their sum <P> more, the quotient <1>. As m |X| <= m ln(1 / m)
+<= 0.37 too, and sum m |X| <= ln P, a mass is off by at most gamma_n m + u / 2 + (k + 2)(P + 2) 2^-126 with
+n = P + 4 k + 8 + b, P < 2^b.
 """
 
 from __future__ import annotations
@@ -188,6 +189,8 @@ def _cosines(
     head, one = space.head, 1 << space.bits
     if head.epsilon and head.epsilon < _LEAST_EPSILON:
         raise unproved("the cosine's epsilon is less than 2^-64, expected 0 or more than that")
+    if head.epsilon * 16 > LARGEST:
+        raise unproved("the cosine's epsilon may overflow in binary32")
     nearest: Fraction = max(head.lower or Fraction(0), -(head.upper or Fraction(0)), Fraction(0))
     least = nearest + (head.epsilon if head.geometry == "cosine" else 0)
     if head.geometry == "rooted_cosine":

@@ -244,3 +244,31 @@ def test_a_mean_of_expanded_distances_loses_what_each_of_them_does() -> None:
     assert found.claims["instance"] == "proved" and found.claims["entailment"] == "proved"
     assert found.deployed[1] is not None
     assert found.deployed[1] <= Fraction(float(short(short(bias) - computed)))
+
+
+NEGATED = {"domain": files.domain(1, 2), "similarity": {"kind": "negated"}, "pooling": {"kind": "top_mean", "k": 1024}}
+HUGE = (2.0**127).hex()
+
+
+@pytest.mark.parametrize(
+    ("parts", "numbers", "why"),
+    [
+        (NEGATED, {"scale": [2.0**119]}, "sums of distances or similarities may overflow"),
+        ({"similarity": {"kind": "exp_distance", "epsilon": HUGE}}, {}, "similarity's epsilon may overflow"),
+        (
+            {"geometry": {"kind": "cosine", "epsilon": HUGE}, "similarity": files.IDENTITY},
+            {},
+            "cosine's epsilon may overflow",
+        ),
+        (
+            {"geometry": {"kind": "rooted_cosine", "epsilon": HUGE}, "similarity": files.IDENTITY},
+            {},
+            "cosine's epsilon may overflow",
+        ),
+    ],
+)
+def test_what_may_overflow_is_refused(parts: dict[str, Any], numbers: dict[str, Any], why: str) -> None:
+    head = IndependentHead([[0.25], [0.5]], [[0.5]], parts, bias=[4.0, 0.0], **numbers).data
+    certificate = files.certificate(head, [], paradigm="top_k", patches=1024)
+    found = Auditor(head).check(certificate, entailment_only=True, deployment=Deployment("direct"))
+    assert (found.reason, found.claims["entailment"]) == ("deployment", "proved") and why in found.message
