@@ -24,7 +24,7 @@ from fractions import Fraction
 from operator import sub
 
 from ..certificate import Certificate
-from ..deployment import LARGEST, TINY, Deployment, are_binary32, gamma, unproved
+from ..deployment import LARGEST, TINY, Deployment, gamma, unproved
 from ..dyadic import about
 from ..head import Head
 from ..work import OPERATION
@@ -54,14 +54,14 @@ def deployed_margins(
     head = space.head
     if head.readout == "soft_tree":
         raise unproved("the readout soft_tree is not covered")
-    if not are_binary32(head.prototypes):
+    if not space.known_prototypes:
         raise unproved("prototypes of the head are no binary32 numbers, so they are not those that are deployed")
     losses = losses_of(space, deployment, certificate.statements, certificate.patches)
     computed = Computed(space, deployment, losses)
     ranges = computed.box(box, certificate.patches)
     sizes = [max(abs(low), abs(high)) for low, high in zip(ranges.lower, ranges.upper, strict=True)]
     space.work.take(head.classes * (2 * margin_steps(head) + 4 * OPERATION * head.count))
-    roundings = [_read_out(head, sizes, ranges.bits, c) for c in range(head.classes)]
+    roundings = [_read_out(space, sizes, ranges.bits, c) for c in range(head.classes)]
     winner, apart = certificate.predicted, None
     if certificate.paradigm in _TOGETHER:
         apart = [computed.difference(j, ends) for j, ends in enumerate(zip(box.lower, box.upper, strict=True))]
@@ -87,10 +87,10 @@ def require_deployed(margins: Sequence[Fraction | None]) -> None:
         )
 
 
-def _read_out(head: Head, sizes: Sequence[int], bits: int, c: int) -> Fraction:
+def _read_out(space: Space, sizes: Sequence[int], bits: int, c: int) -> Fraction:
     """r_c."""
+    head = space.head
     one, weights, bias = 1 << bits + head.weight.bits, head.weight.rows[c], head.bias.rows[0]
-    known = are_binary32(head.bias) and are_binary32(head.weight)
     if head.readout == "maximum":
         terms = [
             Fraction(size, 1 << bits) + Fraction(abs(own), 1 << head.bias.bits)
@@ -101,7 +101,7 @@ def _read_out(head: Head, sizes: Sequence[int], bits: int, c: int) -> Fraction:
     else:
         products = [abs(weight) * size for weight, size in zip(weights, sizes, strict=True) if weight]
         total = Fraction(sum(products), one) + Fraction(abs(bias[c]), 1 << head.bias.bits)
-        count = len(products) + 3 + (not known)
+        count = len(products) + 3 + (not space.known_readout)
         most = Fraction(max(map(abs, weights)), 1 << head.weight.bits) + Fraction(max(sizes), 1 << bits) + total
     if most * 16 > LARGEST:
         raise unproved("logits may overflow in binary32")

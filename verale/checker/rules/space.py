@@ -15,6 +15,7 @@ from functools import cached_property
 from math import isqrt
 from typing import Any
 
+from ..deployment import are_binary32
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES, Head
 from ..kernel import Kernel
@@ -108,6 +109,16 @@ class Space:
     def within(self) -> Ranges | None:
         """The range of every observable (not working) over the domain, rounded inward; None if one may be empty."""
         return self._over_domain(True).filled()
+
+    @cached_property
+    def known_prototypes(self) -> bool:
+        """Whether the prototypes are binary32 numbers."""
+        return are_binary32(self.head.prototypes)
+
+    @cached_property
+    def known_readout(self) -> bool:
+        """Whether the weights and biases are binary32 numbers."""
+        return are_binary32(self.head.bias) and are_binary32(self.head.weight)
 
     @cached_property
     def chunks(self) -> list[Chunk]:
