@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict
 from multiprocessing import get_context
 from typing import Any
 
@@ -35,7 +34,7 @@ def _begin(options: AuditOptions) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the process without a message
     _let_interrupts(through=True)
     try:
-        _auditor = FileAuditor(**asdict(options))
+        _auditor = FileAuditor(**vars(options))
     except (CheckerError, OSError):
         _auditor = None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.small import small_head, small_latents
 
+from verale.checker.deployment import Deployment
 from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs import processes
@@ -111,6 +112,13 @@ def test_processes_have_the_options_that_are_given(files) -> None:
     options = AuditOptions(files.head_path, files.latents_path, "mpmath", minimality=True, limit=2**40)
     (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
     assert (outcome.exit_code, outcome.record["run"]) == (0, auditor_of(options).run)
+
+
+def test_processes_are_told_how_a_head_is_deployed(files) -> None:
+    options = AuditOptions(files.head_path, files.latents_path, deployment=Deployment("direct", log=7))
+    (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
+    assert outcome.record["run"] == auditor_of(options).run
+    assert "deployment" in outcome.record["claims"]
 
 
 def test_nothing_to_audit(files) -> None:
