@@ -7,14 +7,16 @@ import logging
 import os
 import socket
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from verale.datasets.staging import StagedDataset
 from verale.errors import UsageError, VeraleError, first_line
@@ -35,6 +37,9 @@ _PACKAGE = Path(__file__).parents[1]
 
 _PATIENCE = 5
 """The seconds in which a cluster has to answer."""
+
+_LONGEST_END = 60
+"""The seconds that threads of Ray Data get to end in; all of them are told to."""
 
 _log = logging.getLogger(__name__)
 
@@ -96,6 +101,7 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
     if device not in DEVICES:
         raise UsageError(f"device {device!r}: the workers of a cluster take {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")  # a thread that is left would start Ray again
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a dead worker, which Ray replaces, is no error here
     place = address or os.environ.get("RAY_ADDRESS") or "local"
     _require_answer(place)
@@ -116,7 +122,21 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
                 yield Workers(workers or max(1, gpus if each else int(resources.get("CPU", 1))), each)
             finally:
                 if own:
+                    _end_threads()
                     ray.shutdown()
+
+
+def _end_threads() -> None:
+    """End the threads of Ray Data. One that goes on after Ray is shut down would end this process with exit code 1.
+
+    Ray Data itself waits two seconds for them, which are too few on a busy machine.
+    """
+    for parts in list(_running):
+        parts.close()
+    last = time.monotonic() + _LONGEST_END
+    for thread in threading.enumerate():
+        if thread.name.startswith(("StreamingExecutor-", "Prefetcher")) or "(execute_computation)" in thread.name:
+            thread.join(max(0.0, last - time.monotonic()))
 
 
 def _require_answer(address: str) -> None:
@@ -286,9 +306,21 @@ def process_parts(
         todo, alone = [half for whole in sorted(dead) for half in smaller(whole)], True
 
 
+_running: WeakSet[Generator[FinishedPart, None, None]] = WeakSet()
+"""What runs through Ray; where who iterates is interrupted, it is not closed."""
+
+
 def _through_ray(
     create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
 ) -> Iterator[FinishedPart]:
+    parts_done = _processed_by_ray(create_job, staged, parts, workers)
+    _running.add(parts_done)
+    return parts_done
+
+
+def _processed_by_ray(
+    create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
+) -> Generator[FinishedPart, None, None]:
     import ray.data
 
     pipeline = ray.data.from_items(
@@ -304,7 +336,7 @@ def _through_ray(
     try:
         yield from map(_finished, pipeline.iter_rows())
     finally:
-        # A thread that goes on after Ray is shut down would end this process, before it has said why it ends.
+        # Its threads are told to end.
         pipeline._synchronize_progress_bar()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from verale.certificate import Certificate
@@ -42,10 +45,37 @@ def cluster(monkeypatch) -> Iterator[Any]:
             cluster.shutdown()
 
 
-def started(folder: Path, address: str) -> subprocess.Popen[str]:
-    arguments = ["--engine", "ray", "--address", address, "--head", "head", "--latents", "latents", "--out", "out"]
+LATE = """
+import time
+from pathlib import Path
+import ray
+from ray.data._internal.execution.streaming_executor import StreamingExecutor
+from verale.cli import main
+
+step = StreamingExecutor._scheduling_loop_step
+
+def late_step(executor, topology):
+    goes_on = step(executor, topology)
+    if len(list(Path("out/certificates.parquet.partial").glob("part-*"))) >= 3:
+        while not executor._shutdown:
+            time.sleep(0.05)
+        for _ in range(60):
+            time.sleep(0.1)
+            ray.get(ray.put(0))
+    return goes_on
+
+StreamingExecutor._scheduling_loop_step = late_step
+main()
+"""
+"""The command, where the thread of Ray Data goes on with Ray for six seconds; Ray Data waits two for it."""
+
+
+def started(folder: Path, address: str | None, late: bool = False) -> subprocess.Popen[str]:
+    where = ["--workers", "2"] if address is None else ["--address", address]
+    arguments = ["--engine", "ray", *where, "--head", "head", "--latents", "latents", "--out", "out"]
+    program = ["-c", LATE] if late else ["-m", "verale"]
     return subprocess.Popen(
-        [sys.executable, "-m", "verale", "explain", *arguments, "--paradigm", "projection", "--batch", "4"],
+        [sys.executable, *program, "explain", *arguments, "--paradigm", "projection", "--batch", "4"],
         cwd=folder,
         text=True,
         stdout=subprocess.PIPE,
@@ -92,6 +122,47 @@ def test_a_node_that_dies_loses_nothing(cluster, folder) -> None:
     assert (process.returncode, out) == (0, ""), err
     assert f"{40 * TIMES} of {40 * TIMES} images have a certificate" in err
     require_whole(folder)
+
+
+def interrupt(folder: Path, address: str | None, late: bool) -> None:
+    """Interrupt a run in the middle, and require that it says so, and that another call completes it."""
+    process = started(folder, address, late)
+    wait_for_parts(folder, process, 3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=600)
+    assert (process.returncode, out) == (130, ""), err
+    said = re.search(
+        rf"interrupted: (\d+) of {40 * TIMES} images are done and kept in out/certificates.parquet.partial;"
+        r" the same command continues\n$",
+        err,
+    )
+    assert said and "WARNING" not in err, err
+    kept = {path.name: path.read_bytes() for path in parts(folder)}
+    images = sum(pq.read_metadata(path).num_rows for path in parts(folder))
+    assert int(said[1]) <= images and int(said[1]) < 40 * TIMES
+    again = started(folder, address)
+    _, err = again.communicate(timeout=600)
+    assert again.returncode == 0, err
+    assert f"{images} of {40 * TIMES} images were done before, by an interrupted run" in err
+    whole = folder / "out" / "certificates.parquet"
+    assert kept and all((whole / name).read_bytes() == data for name, data in kept.items())
+    require_whole(folder)
+
+
+@pytest.mark.long  # Ray starts three nodes
+@pytest.mark.parametrize("late", [False, True])
+def test_an_interrupted_run_on_a_cluster_continues(late, cluster, folder) -> None:
+    for _ in range(2):
+        cluster.add_node(**SMALL)
+    interrupt(folder, cluster.address, late)
+
+
+@pytest.mark.long  # Ray starts twice
+@pytest.mark.parametrize("late", [False, True])
+def test_an_interrupted_run_on_this_machine_continues(late, folder, monkeypatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    interrupt(folder, None, late)
 
 
 def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:
