@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from verale.checker.kernel import KERNELS
-from verale.soundness.corpus.cases import MANIFEST, Case, files_of, stored
+from verale.soundness.corpus.cases import MANIFEST, Case, deployed, files_of, stored
 from verale.soundness.corpus.make import FOLDERS, every_case
 from verale.soundness.paths import CERTIFICATES
 
@@ -20,7 +20,7 @@ LINEAR = {"kind": "linear"}
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_case_gets_its_verdict(kernel: str) -> None:
-    verdicts = [(case, case.verdict(kernel)) for case in CASES]
+    verdicts = [(case, case.verdict(kernel)) for case in [*CASES, *deployed()]]
     wrong = [(case.name, verdict) for case, verdict in verdicts if not case.allows(verdict)]
     assert wrong == []
 
@@ -154,7 +154,7 @@ def test_accepted_and_rejected_certificates_keep_the_schema_and_have_a_comment()
     """Except those that are malformed."""
     schema = json.loads((CERTIFICATES / "v1.schema.json").read_bytes())
     validator = jsonschema.Draft202012Validator(schema)
-    for case in CASES:
+    for case in [*CASES, *deployed()]:
         if case.name.startswith("malformed"):
             continue
         document = json.loads(case.certificate)

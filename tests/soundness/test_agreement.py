@@ -15,7 +15,7 @@ from verale.soundness.agreement import judging, sets
 from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.agreement.table import table
-from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.cases import Case, deployed, stored
 from verale.soundness.suite import SECTIONS
 
 SLIGHT = 2.0**-40
@@ -47,6 +47,12 @@ def test_they_agree_on_the_corpora(executable) -> None:
     assert tally.judged >= tally.kinds["more"] > 0
     assert all(each.name.startswith("reject/") for each in tally.worst_first("more"))
     assert all(tally.seconds[kernel] > 0 for kernel in ("arb", "mpmath", "proved"))
+
+
+def test_the_proved_checker_refuses_what_is_asked_of_deployed_heads(executable) -> None:
+    """So the comparison leaves these cases out."""
+    asked = deployed()
+    assert len(asked) > 10 and {case.verdict("proved") for case in asked} == {("NOT_PROVED", "uncovered")}
 
 
 def test_they_agree_on_mutants(executable) -> None:

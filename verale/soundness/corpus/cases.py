@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError
+from verale.checker.deployment import Deployment
 from verale.soundness.corpus.truth import BEYOND, Truth
 from verale.soundness.paths import CERTIFICATES
 
@@ -30,6 +31,7 @@ class Case:
         comment: what the case shows.
         truth: of a rejected case, whether what it claims is true; None of others.
         witness: the witness's file, where the verdict is one on it (v1.md, "Refutation by a witness"); else None.
+        deployment: how the head is computed, where the auditor asks for that too (v1.md, "Deployment"); else None.
     """
 
     name: str
@@ -41,12 +43,13 @@ class Case:
     comment: str
     truth: Truth | None = None
     witness: bytes | None = None
+    deployment: Deployment | None = None
 
     def verdict(self, kernel: str) -> tuple[str, str]:
         """Status and reason that the checker gives."""
         if self.witness is not None:
             return _refuted(self.certificate, self.head, self.witness, kernel)
-        return judged(Auditor, self.certificate, self.head, self.latents, kernel)
+        return judged(Auditor, self.certificate, self.head, self.latents, kernel, self.deployment)
 
     def allows(self, verdict: tuple[str, str]) -> bool:
         """Whether a sound checker may give this verdict: a stronger one may prove what is marked beyond."""
@@ -55,11 +58,17 @@ class Case:
 
 
 def judged(
-    auditor: Any, certificate: bytes, head: bytes, latents: bytes | None, kernel: str = "arb"
+    auditor: Any,
+    certificate: bytes,
+    head: bytes,
+    latents: bytes | None,
+    kernel: str = "arb",
+    deployment: Deployment | None = None,
 ) -> tuple[str, str]:
     """Status and reason of a verdict or an input error. Any other exception passes through."""
+    asked: dict[str, Any] = {} if deployment is None else {"deployment": deployment}
     try:
-        verdict = auditor(head, latents, kernel).check(certificate, minimality=True)
+        verdict = auditor(head, latents, kernel).check(certificate, minimality=True, **asked)
     except HeadError:
         return "INPUT_ERROR", "head"
     except LatentsError:
@@ -100,13 +109,24 @@ def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
         if case.witness is not None:
             files[case.name + WITNESS] = case.witness
             entry["witness"] = case.name + WITNESS
+        if case.deployment is not None:
+            entry["deployment"] = asdict(case.deployment)
         manifest[case.name] = entry
     files[MANIFEST] = (json.dumps(manifest, indent=1) + "\n").encode()
     return files
 
 
 def stored() -> list[Case]:
-    """The corpora as committed."""
+    """The corpora as committed, but for the cases of `deployed`."""
+    return [case for case in _indexed() if case.deployment is None]
+
+
+def deployed() -> list[Case]:
+    """Those of the corpora as committed that ask for a deployed head: a checker may leave them out."""
+    return [case for case in _indexed() if case.deployment is not None]
+
+
+def _indexed() -> list[Case]:
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
 
     def read(path: str | None) -> bytes | None:
@@ -123,6 +143,7 @@ def stored() -> list[Case]:
             entry["comment"],
             Truth.of(entry, read(entry.get("breaks"))),
             read(entry.get("witness")),
+            Deployment(**entry["deployment"]) if "deployment" in entry else None,
         )
         for name, entry in manifest.items()
     ]

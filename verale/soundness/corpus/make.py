@@ -10,18 +10,19 @@ import shutil
 
 from verale.soundness.corpus.accept import accepted
 from verale.soundness.corpus.cases import Case, files_of
+from verale.soundness.corpus.deployments import deployment_cases
 from verale.soundness.corpus.malformed import malformed
 from verale.soundness.corpus.reject import rejected
 from verale.soundness.corpus.witnesses import witness_cases
 from verale.soundness.paths import CERTIFICATES
 
-FOLDERS = ("accept", "reject", "malformed", "witness")
+FOLDERS = ("accept", "reject", "malformed", "witness", "deployment")
 
 
 def every_case() -> list[Case]:
     """All cases, in the order of the manifest."""
     cases = accepted()
-    return [*cases, *rejected(cases), *malformed(cases), *witness_cases()]
+    return [*cases, *rejected(cases), *malformed(cases), *witness_cases(), *deployment_cases()]
 
 
 def main() -> None:

@@ -58,8 +58,8 @@ class _Filed:
 
 @cache
 def _filed() -> list[_Filed]:
-    """The cases of audits whose verdict every checker gives: neither witnesses nor what is beyond the reference
-    argument."""
+    """The cases of audits whose verdict every checker gives: no witnesses, no deployed heads, nothing beyond the
+    reference argument."""
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
     return [
         _Filed(
@@ -70,7 +70,7 @@ def _filed() -> list[_Filed]:
             entry["reason"],
         )
         for name, entry in manifest.items()
-        if "witness" not in entry and entry.get("truth") != BEYOND
+        if not entry.keys() & {"witness", "deployment"} and entry.get("truth") != BEYOND
     ]
 
 

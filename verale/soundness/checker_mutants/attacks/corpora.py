@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
 
-from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.cases import Case, deployed, stored
 from verale.soundness.corpus.truth import BEYOND
 from verale.soundness.extremes import Import
 
@@ -18,7 +19,10 @@ def verdicts_differ(module: Import, kernel: str) -> str:
         # The copy has errors of its own, which `judged` does not know.
         try:
             auditor = checker.Auditor(case.head, case.latents, kernel)
-            if case.witness is None:
+            if case.deployment is not None:
+                asked = module("deployment").Deployment(**asdict(case.deployment))
+                verdict = auditor.check(case.certificate, minimality=True, deployment=asked)
+            elif case.witness is None:
                 verdict = auditor.check(case.certificate, minimality=True)
             else:
                 verdict = auditor.refute(case.certificate, case.witness)
@@ -38,7 +42,8 @@ def _cases() -> list[Case]:
 
     What is beyond the reference argument tells nothing where the checker, without a fault, proves more.
     """
-    cases = [case for case in stored() if case.truth is None or case.truth.mark != BEYOND or _is_exact(case)]
+    every = [*stored(), *deployed()]
+    cases = [case for case in every if case.truth is None or case.truth.mark != BEYOND or _is_exact(case)]
     return sorted(cases, key=lambda case: (case.name.startswith("malformed"), "margin-raised" in case.name))
 
 

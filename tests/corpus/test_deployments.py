@@ -1,0 +1,106 @@
+"""The cases about deployed heads: what they cover, and whether their marks hold, judged without the checker."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from verale.checker import Auditor, Status
+from verale.checker.deployment import FORMULAS, Deployment
+from verale.checker.kernel import KERNELS
+from verale.soundness.corpus import computed
+from verale.soundness.corpus.cases import MANIFEST, deployed, stored
+from verale.soundness.corpus.computed import is_lost, rounded
+from verale.soundness.corpus.deployments import PROTOTYPES, deployment_cases, holds_of_deployed
+from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
+from verale.soundness.independent import files
+from verale.soundness.independent.head import Head
+from verale.soundness.paths import CERTIFICATES
+
+CASES = {case.name.removeprefix("deployment/"): case for case in deployed()}
+ACCEPTED = {name: case for name, case in CASES.items() if case.truth is None}
+REJECTED = {name: case for name, case in CASES.items() if case.truth is not None}
+
+
+def test_the_field_of_the_index_and_the_folder_go_together() -> None:
+    manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
+    named = {name for name, entry in manifest.items() if "deployment" in entry}
+    assert named == {name for name in manifest if name.startswith("deployment/")} == {c.name for c in deployed()}
+    assert {case.name for case in stored()} == set(manifest) - named
+    assert all(set(manifest[name]["deployment"]) == {"formula", "log", "exp", "sqrt"} for name in named)
+
+
+def test_they_have_every_formula_and_what_it_is_asked_of() -> None:
+    for cases, status in ((ACCEPTED, ("PROVED", "")), (REJECTED, ("NOT_PROVED", "deployment"))):
+        assert {(case.status, case.reason) for case in cases.values()} == {status}
+        assert {files.given(case.deployment).formula for case in cases.values()} == set(FORMULAS)
+    kinds = {Head.read(case.head).kind("geometry") for case in ACCEPTED.values()}
+    assert kinds == {"euclidean", "cosine", "inner_product", "softmax"}
+    for twins in (("far-direct", "far-expanded"), ("far-direct", "far-cdist"), ("log-within-4", "log-within-1024")):
+        one, other = (CASES[name] for name in twins)
+        assert (one.head, one.latents) == (other.head, other.latents) and one.deployment != other.deployment
+        assert twins[0] in ACCEPTED and twins[1] in REJECTED
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rejected_ones_are_proved_where_nothing_is_asked_of_a_deployed_head(kernel: str) -> None:
+    for name, case in REJECTED.items():
+        verdict = Auditor(case.head, case.latents, kernel).check(case.certificate, minimality=True)
+        assert verdict.status is Status.PROVED, name
+
+
+def test_every_mark_holds() -> None:
+    assert [name for name, case in REJECTED.items() if not holds_of_deployed(case)] == []
+    marks = [files.given(case.truth) for case in REJECTED.values()]
+    assert sum(truth.breaks is not None for truth in marks) == 4
+    assert [truth.claim for truth in marks if truth.claim is not None] == [PROTOTYPES]
+    assert {truth.mark for truth in marks} == {FALSE, BEYOND}
+
+
+def test_marks_that_do_not_hold_are_no_marks() -> None:
+    for name, case in ACCEPTED.items():
+        truths = [Truth(BEYOND), Truth(FALSE, claim="subject")]
+        if Head.read(case.head).kind("geometry") != "softmax":
+            truths.append(Truth(FALSE, claim=PROTOTYPES))
+        assert not any(holds_of_deployed(replace(case, truth=truth)) for truth in truths), name
+    far = CASES["far-expanded"]
+    asked, breaks = asdict(files.given(far.deployment)), files.given(files.given(far.truth).breaks)
+    assert is_lost(far.certificate, far.head, breaks, asked)
+    assert not is_lost(far.certificate, far.head, breaks, asked | {"formula": "direct"})
+    assert not is_lost(far.certificate, far.head, files.given(far.latents), asked)
+    outside = files.latents([[[4096.5, 4097.5]]])
+    assert not is_lost(far.certificate, far.head, outside, asked)
+    between = files.latents([[[4096.5, 4096.5 + 2.0**-30]]])
+    assert not is_lost(far.certificate, far.head, between, asked)  # no binary32 number
+
+
+def test_the_ulps_of_the_logarithm_decide() -> None:
+    case = CASES["log-within-1024"]
+    latents = files.given(files.given(case.truth).breaks)
+    lost = [is_lost(case.certificate, case.head, latents, {"formula": "direct", "log": n}) for n in (1, 4, 1024)]
+    assert lost == [False, False, True]
+
+
+def test_other_heads_are_not_evaluated() -> None:
+    case = ACCEPTED["cosine"]
+    with pytest.raises(ValueError, match="maxima of squared distances"):
+        is_lost(case.certificate, case.head, files.given(case.latents), asdict(Deployment("direct")))
+
+
+def test_numbers_are_rounded_to_binary32() -> None:
+    assert rounded(1 + 2.0**-24) == 1 and rounded(1 + 3 * 2.0**-24) == 1 + 2.0**-22
+    with pytest.raises(OverflowError):
+        rounded(2.0**128)
+
+
+def test_the_judge_does_not_read_the_checker() -> None:
+    tree = ast.walk(ast.parse(Path(files.given(computed.__file__)).read_text()))
+    assert not any("checker" in (node.module or "") for node in tree if isinstance(node, ast.ImportFrom))
+
+
+def test_the_recipes_are_the_files() -> None:
+    assert list(deployment_cases()) == deployed()
