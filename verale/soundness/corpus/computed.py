@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import flint
@@ -27,11 +27,12 @@ from verale.soundness.independent.readers import read_latents
 __all__ = ["is_lost", "rounded", "rounds_prototypes"]
 
 _ULP = 2.0**-23
+_COVERED = (("euclidean", "negated"), ("euclidean", "log_ratio"), ("cosine", "identity"))
 
 
 def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Mapping[str, Any]) -> bool:
     """Whether the one image of a latents file is of binary32 numbers, certainly satisfies every statement, and a rival
-    is computed to have at least the logit of the predicted class, or a number overflows.
+    is computed to have at least the logit of the predicted class, or a number overflows or is divided by 0.
 
     Args:
         asked: the field `deployment` of the case.
@@ -46,7 +47,7 @@ def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Mapping[str,
     rivals = [c for c, margin in enumerate(claim.margins) if margin is not None]
     try:
         return any(_Evaluation(claim.head, asked, claim.predicted, c).loses(image) for c in rivals)
-    except OverflowError:
+    except (OverflowError, ZeroDivisionError):
         return True
 
 
@@ -64,7 +65,7 @@ def rounded(value: float) -> float:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """Of a head with squared distances, their logarithms or negatives, maxima and a linear readout."""
+    """Of a head with cosines, or with logarithms or negatives of squared distances, maxima and a linear readout."""
 
     head: Head
     asked: Mapping[str, Any]
@@ -74,12 +75,10 @@ class _Evaluation:
     def loses(self, image: Matrix) -> bool:
         """Whether the predicted class has no greater logit."""
         head = self.head
-        if head.scale is not None or (head.kind("geometry"), head.kind("pooling"), head.kind("readout")) != (
-            "euclidean",
-            "max",
-            "linear",
-        ):
-            raise ValueError("only maxima of squared distances without scales, read out linearly, are covered")
+        parts = (head.kind("geometry"), head.kind("similarity"))
+        others = (head.scale, head.kind("pooling"), head.kind("readout"))
+        if parts not in _COVERED or others != (None, "max", "linear"):
+            raise ValueError("only maxima of cosines or of squared distances, read out linearly, are covered")
         activations = [max(self._similarity(z, j) for z in image) for j in range(head.count)]
         return self._logit(self.predicted, activations) <= self._logit(self.rival, activations)
 
@@ -88,7 +87,12 @@ class _Evaluation:
         return _sum([*terms, *([] if self.head.bias is None else [rounded(self.head.bias[c])])])
 
     def _similarity(self, z: Vector, j: int) -> float:
-        distance = self._distance(z, given(self.head.prototypes)[j])
+        p = given(self.head.prototypes)[j]
+        if self.head.kind("geometry") == "cosine":
+            epsilon = rounded(float.fromhex(self.head.part("geometry")["epsilon"]))
+            along = rounded(_dot(z, p) / rounded(_length(z) + epsilon))
+            return rounded(along / _length(p))
+        distance = self._distance(z, p)
         if self.head.kind("similarity") == "negated":
             return -distance
         epsilon = rounded(float.fromhex(self.head.part("similarity")["epsilon"]))
@@ -107,6 +111,10 @@ class _Evaluation:
 
 def _dot(one: Vector, other: Vector) -> float:
     return _sum(rounded(x * y) for x, y in zip(one, other, strict=True))
+
+
+def _length(z: Vector) -> float:
+    return rounded(sqrt(_dot(z, z)))
 
 
 def _sum(terms: Iterable[float]) -> float:

@@ -160,6 +160,25 @@ def _unbounded() -> Iterator[Case]:
     comment = "The domain is open, and a distance without an upper end leaves latents whose squares overflow."
     stated = [files.patch_statement(0, 0, 0.5, None)]
     yield _case("overflow", comment, head, stated, image, _DIRECT, _broken([[2.0**100, 0.0]]), margins=margins)
+    comment = "The same, with a box, whose corner has a square that overflows."
+    boxed = files.head(_ONE, [[0.0, 0.0]], [1.0, 0.0], domain=files.domain(0.0, 2.0**70))
+    lost = _broken([[2.0**70, 0.0]])
+    yield _case("overflow-in-a-box", comment, boxed, stated, image, _DIRECT, lost, margins=margins)
+    comment = "The same, with an upper end for one patch of two."
+    stated, two = [files.patch_statement(0, 0, 0.5, 4.0)], [[1.0, 0.0], [1.0, 1.0]]
+    lost = _broken([[1.0, 0.0], [2.0**100, 0.0]])
+    yield _case("overflow-of-a-patch", comment, head, stated, two, _DIRECT, lost, margins=margins)
+    comment = "A weight of 2^126, whose product with an activation of 4 or more overflows."
+    heavy, stated = files.head([[2.0**126], [0.0]], [[0.25, 0.25]]), [files.patch_statement(0, 0, 0.0, 2.0**-6)]
+    near = [[0.25, 0.25]]
+    yield _case("overflow-of-a-logit", comment, heavy, stated, near, _DIRECT, _broken(near), margins=margins)
+
+    parts = GEOMETRIES["cosine"] | {"geometry": files.cosine(0.0), "similarity": files.IDENTITY}
+    head = files.head(_ONE, [[1.0, 0.0]], [0.0, 0.0], **(parts | {"domain": files.domain(0.0, 1.0)}))
+    stated = [files.patch_statement(0, 0, 0.75, None)]
+    comment = "A cosine with E = 0 of latents so short that their squares underflow, and that is divided by 0."
+    lost = _broken([[2.0**-80, 0.0]])
+    yield _case("divided-by-0", comment, head, stated, [[1.0, 0.125]], _DIRECT, lost, margins=margins)
 
 
 def _refused() -> Iterator[Case]:
@@ -181,3 +200,8 @@ def _refused() -> Iterator[Case]:
     comment = "Exponentials under a mean, of which nothing is proved in binary32."
     why = Truth(BEYOND, why="The margin is 1 and more, and an exponential has no sign that a loss could turn.")
     yield _case("exponential-under-a-mean", comment, head, near, image, _DIRECT, why, margins=[None, 0.5])
+
+    head = files.head(_ONE, [[0.25, 0.25]], [1.0, 0.0], similarity={"kind": "quadratic"})
+    comment = "The similarity quadratic, of which nothing is proved in binary32."
+    why = Truth(BEYOND, why="The margin is 1 - 2^-12, and a square of a small number loses little.")
+    yield _case("quadratic", comment, head, near, image, _DIRECT, why, margins=[None, 0.5])
