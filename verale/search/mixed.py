@@ -18,6 +18,7 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
+from verale.search.additions import Additions
 from verale.search.avoid import NONE_FOUND
 from verale.search.costs import Costs
 from verale.search.covering import Covering
@@ -39,6 +40,11 @@ _CLASSES = 2**11
 """Linear programmes with more rivals take a second and more each."""
 _STEP = 4
 """Of ceilings and floors one in so many is tried with a covering, the others when statements are exchanged."""
+_PAIRS, _FEWEST_PAIRS = 2**16, 16
+"""Of their pairs so many are tried, divided by the products of prototypes and classes, but some at least. Where there
+are more, a wider step is taken first, and then halved about the best pair."""
+_EXCHANGES = 32
+"""The most exchanges that follow each other."""
 _TRIED = 4
 """The most pairs of ceiling and floor whose coverings are solved in integers."""
 _SMALL = 4
@@ -212,7 +218,8 @@ class _Image:
 
     def _begin_with_few(self, base: _Patches) -> None:
         """Of few prototypes: at most two statements about activations, then coverings for several pairs of clauses."""
-        for kept in (self._none, *self._single()):
+        promising = self._additions.promising(base.box).cpu() & self._left
+        for kept in (self._none, *self._single()[promising]):
             most = self._cost - self._costs.step - self._of_pairs(base.pairs) - self._of(kept)
             if most > self._costs.step and (added := self._added(base.box, kept, most)) is not None:
                 self._keep(self._dropped(base.copy(), *added))
@@ -239,9 +246,8 @@ class _Image:
         return math.fsum(map(self._costs.of_pair, pairs))
 
     def _single(self) -> Tensor:
-        """(K, P) bool, the sets of one activation that may be stated."""
-        one_each = torch.eye(len(self._none), dtype=torch.bool, device=self._none.device)
-        return one_each[self._problem.prototypes_left]
+        """(P, P) bool, the sets of one activation."""
+        return torch.eye(len(self._none), dtype=torch.bool, device=self._none.device)
 
     def _allowed(self, table: Enclosure) -> Enclosure:
         """(P, P) the table, where what must not be stated tells nothing."""
@@ -263,7 +269,19 @@ class _Image:
     def _pair_values(self, base: Enclosure) -> dict[tuple[Level, Level], float]:
         """About what the statements cost that some pairs of ceiling and floor need."""
         ceilings, floors = self._levels()
-        return {levels: self._relaxed(base, levels) for levels in product(ceilings[::_STEP], floors[::_STEP])}
+        most = max(_FEWEST_PAIRS, _PAIRS // (len(self._none) * self._problem.head.classes))
+        step = _STEP
+        while len(ceilings[::step]) * len(floors[::step]) > most:
+            step *= 2
+        tried = product(range(0, len(ceilings), step), range(0, len(floors), step))
+        values = {pair: self._relaxed(base, (ceilings[pair[0]], floors[pair[1]])) for pair in tried}
+        while step > _STEP:
+            step //= 2
+            one, other = min(values, key=values.__getitem__)
+            for pair in product((one - step, one, one + step), (other - step, other, other + step)):
+                if pair not in values and 0 <= pair[0] < len(ceilings) and 0 <= pair[1] < len(floors):
+                    values[pair] = self._relaxed(base, (ceilings[pair[0]], floors[pair[1]]))
+        return {(ceilings[one], floors[other]): value for (one, other), value in values.items()}
 
     def _levels(self) -> tuple[list[Level], list[Level]]:
         """The ceilings and floors to try: none first, then the others, those that exempt few or many of them first."""
@@ -373,7 +391,9 @@ class _Image:
             ranges, box = patches.without(pair)
             if self._proved(box, stated, clauses):
                 patches.drop(pair, ranges, box)
-        while self._few and (exchanged := self._exchanged(patches.box, stated, clauses)) is not None:
+        for _ in range(_EXCHANGES if self._few else 0):
+            if (exchanged := self._exchanged(patches.box, stated, clauses)) is None:
+                break
             (stated, clauses), order = exchanged, ()
         each: list[float] = self._each.tolist()
         for k in sorted(order or stated.nonzero()[:, 0].tolist(), key=each.__getitem__)[::-1]:
@@ -392,13 +412,21 @@ class _Image:
 
         None if that fails.
         """
-        members = stated.nonzero()[:, 0].tolist()
+        members, costs = stated.nonzero()[:, 0].tolist(), self._additions.costs.flatten()
+        # Whatever does not do after one removal does not do after more.
+        places: dict[tuple[int, ...], Tensor | None] = {}
         for count in range(_REMOVED + 1):
             for removed in islice(combinations(members, count), _SWAPS):
                 most = clauses.cost(self._costs) + float(self._each[list(removed)].sum()) - self._costs.step
                 kept = stated.clone()
                 kept[list(removed)] = False
-                if most >= 0 and (added := self._added(base, kept, most)) is not None:
+                own = self._box(base, kept, _Clauses())
+                places[removed] = found = self._additions.places(own, places.get(removed[:-1]))
+                if (
+                    most >= 0
+                    and (found is None or bool((costs[found] <= most).any()))
+                    and (added := self._added(base, kept, most)) is not None
+                ):
                     return added
         return None
 
@@ -409,8 +437,8 @@ class _Image:
         The cheapest are chosen, and of these what leaves the greatest least margin.
         """
         ceilings, floors = self._levels()
-        least = self._least(base, kept)
-        costs = self._added_costs.masked_fill(least <= 0, math.inf)
+        least = self._additions.least(self._box(base, kept, _Clauses()))
+        costs = self._additions.costs.masked_fill(least <= 0, math.inf)
         cheapest = float(costs.amin())
         if cheapest > most or math.isinf(cheapest):
             return None
@@ -421,39 +449,21 @@ class _Image:
             stated[added] = True
         return (stated, clauses) if self._proved(base, stated, clauses) else None
 
-    def _least(self, base: Enclosure, kept: Tensor) -> Tensor:
-        """(P + 1, G, F) the least margin with one of P statements added or none, each ceiling and floor; estimates.
-
-        Args:
-            base: what the statements about patches give.
-            kept: (P,) bool, the statements about activations that stay.
-        """
-        own, table = self._box(base, kept, _Clauses()), self._table
-        high = torch.minimum(torch.cat([table.upper, own.upper[None]]), own.upper)
-        low = torch.maximum(torch.cat([table.lower, own.lower[None]]), own.lower)
-        against = torch.minimum(high[:, None], self._uppers) @ self._linear.negative[0]
-        favour = torch.maximum(low[:, None], self._lowers) @ self._linear.positive[0]
-        fixed = (self._linear.bias - 2 * self._linear.error)[0]
-        return ((against + fixed)[:, :, None] + favour[:, None]).amin(-1)
-
     @cached_property
-    def _uppers(self) -> Tensor:
-        """(G, P) upper ends with each ceiling."""
-        return torch.stack([self._clauses((level, None)).cut(self._range).upper for level in self._levels()[0]])
-
-    @cached_property
-    def _lowers(self) -> Tensor:
-        """(F, P) lower ends with each floor."""
-        return torch.stack([self._clauses((None, level)).cut(self._range).lower for level in self._levels()[1]])
-
-    @cached_property
-    def _added_costs(self) -> Tensor:
-        """(P + 1, G, F) what the statements cost that `_least` adds, clauses counted."""
-        ceilings, floors = (
-            cost * self._each.new_tensor([level is not None for level in levels])
-            for levels, cost in zip(self._levels(), (self._costs.ceiling, self._costs.floor), strict=True)
+    def _additions(self) -> Additions:
+        """Of an activation, a ceiling and a floor."""
+        ceilings, floors = self._levels()
+        cost_of = self._each.new_tensor
+        costs_of_clauses = self._costs.ceiling * cost_of([level is not None for level in ceilings])[
+            :, None
+        ] + self._costs.floor * cost_of([level is not None for level in floors])
+        return Additions(
+            self._linear,
+            self._table,
+            torch.stack([self._clauses((level, None)).cut(self._range).upper for level in ceilings]),
+            torch.stack([self._clauses((None, level)).cut(self._range).lower for level in floors]),
+            torch.cat([self._each, self._each.new_zeros(1)])[:, None, None] + costs_of_clauses,
         )
-        return torch.cat([self._each, self._each.new_zeros(1)])[:, None, None] + ceilings[:, None] + floors
 
     def _statements(self, stated: Tensor, clauses: _Clauses) -> list[Statement]:
         """The statements about activations, and the clauses."""

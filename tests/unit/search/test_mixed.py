@@ -96,3 +96,23 @@ def test_memory_for_all_pairs_of_prototypes(monkeypatch):
 def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="though every activation is stated"):
         explain_mixed(tied_problem().take([0]))
+
+
+def test_the_work_is_bounded_by_counts(monkeypatch):
+    """Fewer pairs and exchanges give explanations too, and linear programmes are no more than is said."""
+    solved = []
+    relaxed = mixed.Covering.relaxed
+    monkeypatch.setattr(mixed.Covering, "relaxed", lambda covering: solved.append(1) or relaxed(covering))
+    monkeypatch.setattr(mixed, "_SMALL", 0)
+    head = load_head(RUN)
+    (latents,) = (load_network().latents(load_images().images[21:22]),)
+    (every,) = explain(head, latents, "mixed")
+    many = len(solved)
+    solved.clear()
+    monkeypatch.setattr(mixed, "_PAIRS", 1)
+    monkeypatch.setattr(mixed, "_EXCHANGES", 0)
+    (few,) = explain(head, latents, "mixed")
+    assert every.size <= few.size
+    assert len(solved) < many
+    # At most three starts: pairs on the grid, nine about the best of them twice, and four coverings.
+    assert len(solved) <= 3 * (mixed._FEWEST_PAIRS + 3 * 8 + mixed._TRIED * mixed._ROUNDS)
