@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .certificate import Certificate, read_certificate
 from .cost import LIMIT, allowed, cost, require_within
-from .deployment import Deployment
+from .deployment import Deployment, are_binary32, unproved
 from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
 from .head import Head
@@ -170,7 +170,7 @@ class _Audit(Steps):
         self._space.work.allow(limit, counted.steps)
         evaluation = None if image is None else self._instance(image)  # 5.
         try:
-            self._entailment(asked, deployment)
+            self._entailment(asked, deployment, image)
         except UnprovedError as error:
             # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
             if evaluation is not None and error.reason == "entailment":
@@ -189,7 +189,7 @@ class _Audit(Steps):
             f" {certificate.predicted}: it is no counterexample, which proves nothing",
         )
 
-    def _entailment(self, minimality: bool, deployment: Deployment | None) -> None:
+    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Exact | None) -> None:
         """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
         rule = self._rule()
@@ -210,6 +210,8 @@ class _Audit(Steps):
         if deployment is not None:  # 9. Deployment
             self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
             require_deployed(self.deployed)
+            if image is not None and not are_binary32(image):
+                raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
             self.proved.add("deployment")
 
     def _instance(self, image: Exact) -> Evaluation:

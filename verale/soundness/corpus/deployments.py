@@ -11,7 +11,6 @@ from dataclasses import asdict
 from typing import Any
 
 from verale.checker.deployment import Deployment
-from verale.soundness.corpus.accept.chosen import with_masses
 from verale.soundness.corpus.accept.recipes import GEOMETRIES, MAXIMUM, UNBOUNDED, top_mean
 from verale.soundness.corpus.cases import Case, encoded
 from verale.soundness.corpus.computed import is_lost, rounds_prototypes
@@ -99,7 +98,7 @@ def _other_geometries() -> Iterator[Case]:
     yield _case("inner-product", comment, head, stated, [[0.875, 0.125]], _DIRECT, margins=[None, 0.25])
 
     parts = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": UNBOUNDED}
-    head, image = files.head(_EACH, **parts), [with_masses(0.8, 0.2)]
+    head, image = files.head(_EACH, **parts), [[1.5, 0.0]]
     stated = [files.patch_statement(0, 0, 0.75, 0.875)]
     comment = "Masses of a softmax, which lose as little of latents without a bound."
     yield _case("softmax", comment, head, stated, image, _DIRECT, paradigm="simplex", margins=[None, 0.25])
@@ -188,6 +187,11 @@ def _refused() -> Iterator[Case]:
     yield _case(
         "rounded-prototype", comment, head, near, image, _DIRECT, Truth(FALSE, claim=PROTOTYPES), margins=[None, 0.5]
     )
+
+    comment = "A coordinate of the latents, 0.3, is no binary32 number, so perhaps none that are satisfy the statements."
+    why = Truth(BEYOND, why="Nothing is proved of the deployed head where no binary32 latents are shown to exist.")
+    head = files.head(_ONE, [[0.25, 0.25]], [1.0, 0.0])
+    yield _case("rounded-latents", comment, head, near, [[0.25, 0.3]], _DIRECT, why, margins=[None, 0.5])
 
     tree = {"kind": "soft_tree", "absent": [-1], "present": [-2]}
     similarity = {"kind": "exp_distance", "epsilon": (2.0**-20).hex()}
