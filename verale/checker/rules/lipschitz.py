@@ -170,6 +170,7 @@ def _last(good: int, bad: int, excess: Callable[[int], int], goal: int) -> int:
     ahead, behind, side = excess(good) - goal, goal - excess(bad), 0
     for step in range(_STEPS if min(ahead, behind) > 0 else 0):
         middle = good + bad >> 1 if step % 4 == 3 else good + (bad - good) * ahead // (ahead + behind)
+        middle += (middle == bad) * (1 if bad < good else -1)
         over = excess(middle)
         if over <= 0:
             bad, behind, ahead, side = middle, goal - over, ahead // 2 + 1 if side < 0 else ahead, -1
