@@ -169,7 +169,8 @@ def _without_objects(content: Any) -> Any:
             known[id(value)] = _plain_entry(value)
         if known[id(value)] is not None:
             plain[key] = known[id(value)]
-    return plain if any(isinstance(value, Tensor | dict) for value in plain.values()) else None
+    named = Tensor | dict if isinstance(content, dict) else dict
+    return plain if any(isinstance(value, named) for value in plain.values()) else None
 
 
 def _entries(content: Any) -> dict[Any, Any]:

@@ -43,7 +43,8 @@ def read_state(path: str | Path) -> Mapping[str, Any]:
         InputError: as `read_checkpoint`, or the file holds no collection.
     """
     state = read_checkpoint(path)
-    state = dict(enumerate(state)) if isinstance(state, list | tuple) else state
+    if isinstance(state, list | tuple) and any(isinstance(entry, Mapping) for entry in state):
+        state = dict(enumerate(state))
     if not isinstance(state, Mapping):
         raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
     return state
