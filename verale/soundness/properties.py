@@ -93,7 +93,12 @@ def try_property(one: Property, examples: int, start: int = 0) -> Tried:
             outcomes.update((one.check(**drawn),))
 
     profile = settings(
-        max_examples=examples, database=None, deadline=None, print_blob=False, suppress_health_check=list(HealthCheck)
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
     )
     try:
         seed(start)(profile(given(**one.strategies)(attempt)))()
