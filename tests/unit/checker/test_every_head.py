@@ -224,4 +224,4 @@ def test_certificates_of_every_claim(case: tuple[Any, ...]) -> None:
 def test_the_cases_name_every_part() -> None:
     assert {case[0].split()[0] for case in cases()} == {"euclidean", *COSINES, "inner_product", "softmax"}
     assert {case[1] for case in cases()} == set(SIMILARITIES)
-    assert len({case[2]["kind"] for case in cases()}) == 5
+    assert len({case[2]["kind"] for case in cases()}) == 6

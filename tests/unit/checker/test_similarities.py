@@ -14,12 +14,13 @@ CHECKER = Path(similarities.__file__).parent
 
 
 def test_no_other_file_names_a_similarity() -> None:
-    """But for those that the paradigms `assignment` and `joint` are about."""
+    """But for those that the paradigms `assignment` and `joint` are about, and how each is computed in binary32."""
     naming = {}
     for file in CHECKER.rglob("*.py"):
         constants = [node.value for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
         naming[file.relative_to(CHECKER).as_posix()] = {text for text in constants if text in SIMILARITIES}
     assert naming.pop("similarities.py") == set(SIMILARITIES)
+    assert naming.pop("rules/computed.py") == set(SIMILARITIES) - {"quadratic"}
     assert {file: names for file, names in naming.items() if names} == {"certificate.py": {"identity", "negated"}}
 
 
