@@ -188,7 +188,7 @@ def _refused() -> Iterator[Case]:
         "rounded-prototype", comment, head, near, image, _DIRECT, Truth(FALSE, claim=PROTOTYPES), margins=[None, 0.5]
     )
 
-    comment = "A coordinate of the latents, 0.3, is no binary32 number, so perhaps none that are satisfy the statements."
+    comment = "A coordinate of the latents, 0.3, is no binary32 number, so perhaps none satisfy the statements."
     why = Truth(BEYOND, why="Nothing is proved of the deployed head where no binary32 latents are shown to exist.")
     head = files.head(_ONE, [[0.25, 0.25]], [1.0, 0.0])
     yield _case("rounded-latents", comment, head, near, [[0.25, 0.3]], _DIRECT, why, margins=[None, 0.5])
