@@ -49,6 +49,7 @@ SURVIVORS = {
     "head_file.py: a tree may have one leaf": (
         "a head without prototypes counts the columns of its weights, one, for which the tree has no node"
     ),
+    "certificate.py: there may be no patch": "a head has a column or more, and an image no fewer patches",
     "file_auditor.py: too little memory ends all": "the handler of all other errors takes it; only the words differ",
     # Any weights are sound.
     "rules/quadratic/dual.py: weights go past 0": "it costs bounds, of which `tests/unit/checker/rules/test_dual.py` tells",
