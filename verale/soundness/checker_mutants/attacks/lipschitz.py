@@ -30,6 +30,7 @@ def activations_bound_others(module: Import, kernel: str) -> str:
                 rule = module("rules.lipschitz").Lipschitz(space)
                 for wrong in (
                     _links(rule, space, truth),
+                    _farthest(rule, space),
                     _steps(rule, space, generator),
                     _inverses(rule, space, truth, generator),
                     _ends(module, rule, space, truth, generator),
@@ -39,6 +40,14 @@ def activations_bound_others(module: Import, kernel: str) -> str:
     finally:
         set_grid(module, 128, 64, 128)
     return ""
+
+
+def _farthest(rule: Any, space: Any) -> str:
+    """No dissimilarity is taken to end before the domain does."""
+    upper = space.domain.upper
+    if space.head.geometry != "euclidean" or upper is None:
+        return ""
+    return "domain" if any(rule._most(k) < end for k, end in enumerate(upper)) else ""
 
 
 def _links(rule: Any, space: Any, truth: Head) -> str:
