@@ -151,8 +151,8 @@ class Claim:
             raise WrongError("a statement is about a patch that does not exist")
         return cls(parsed, predicate["predicted"], predicate["patches"], predicate["statements"], margins, image)
 
-    def require_instance(self) -> None:
-        """Raises WrongError unless the statements are certainly true of the image."""
+    def require_instance(self, certainly: bool = True) -> None:
+        """Raises WrongError unless the statements are certainly true of the image; or may be, where that is enough."""
         if self.image is None:
             return
         if not all(map(self.head.admits, self.image)):
@@ -160,7 +160,7 @@ class Claim:
         evaluations = Evaluations(self.head)
         activations = evaluations.activations(given(self.image))
         for statement in self.statements:
-            if not evaluations.holds(statement, self.image, activations, certainly=True):
+            if not evaluations.holds(statement, self.image, activations, certainly=certainly):
                 raise WrongError("a statement is not true of the image")
 
     def counterexample(self, evaluations: Evaluations, witnesses: list[list[Vector]]) -> list[Vector] | None:

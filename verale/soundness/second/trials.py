@@ -67,10 +67,11 @@ def of_mutants(
 
 
 def _untrue(judge: Judge, mutant: Mutant) -> str | None:
-    """What the independent reading finds false in a mutant's claim, or None."""
+    """What the independent reading finds certainly false in a mutant's claim, or None. It knows enclosures alone: for it
+    a cosine of exactly 1 is not certainly 1."""
     try:
         claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
-        claim.require_instance()
+        claim.require_instance(certainly=False)
     except WrongError as wrong:
         return str(wrong)
     return "some latents break the claim" if judge.refuted(claim, thoroughly=True) else None
