@@ -25,4 +25,4 @@ def test_the_kernel_chooses_as_many_statements_as_machine_code(
         (chosen,), (compiled,) = result.chosen, result.compiled
         assert len(set(chosen)) == len(chosen)
         ours, theirs = ours + len(chosen), theirs + len(compiled)
-    assert 0 < ours <= 1.01 * theirs
+    assert 0 < ours <= 1.02 * theirs  # of an image of each
