@@ -67,7 +67,7 @@ def of_mutants(
 
 
 def _untrue(judge: Judge, mutant: Mutant) -> str | None:
-    """What the independent reading finds certainly false in a mutant's claim, or None. It knows enclosures alone: for it
+    """What the independent reading finds certainly false in a claim, or None. It knows enclosures alone: for it
     a cosine of exactly 1 is not certainly 1."""
     try:
         claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
