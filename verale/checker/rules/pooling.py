@@ -32,7 +32,7 @@ class Part:
     is the one of the head's mask that stands for them."""
 
     ranges: Ranges
-    count: int
+    count: int = 1
     column: int = 0
 
 
@@ -42,8 +42,8 @@ class Pooling(Protocol):
     direct: bool
     """Whether a merged part holds pooled observables: the smallest distances, or the greatest of any other."""
 
-    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
-        """Patches with these ranges of the working observables, for which this column of the mask stands."""
+    def part(self, ranges: Ranges, column: int = 0) -> Part:
+        """A patch with these ranges of the working observables, for which this column of the mask stands."""
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         """Fewer parts, if possible, with the same `box`."""
@@ -84,8 +84,8 @@ class _Max:
         self.direct = not space.head.similarity.unimodal
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
-        return Part(self._similarity.comparable(ranges), count)
+    def part(self, ranges: Ranges, column: int = 0) -> Part:
+        return Part(self._similarity.comparable(ranges))
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return [Part(self._pooled(parts), sum(part.count for part in parts))] if parts else []
@@ -105,8 +105,8 @@ class _MaskedMax:
         self._smallest = space.head.similarity.falls
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
-        return Part(self._similarity.comparable(ranges), count, column)
+    def part(self, ranges: Ranges, column: int = 0) -> Part:
+        return Part(self._similarity.comparable(ranges), column=column)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         """One part for each column."""
@@ -143,8 +143,8 @@ class _MaxMinusMean:
         self._bits, self._inward = space.bits, inward
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
-        return _similar(self._similarity, ranges, count)
+    def part(self, ranges: Ranges, column: int = 0) -> Part:
+        return _similar(self._similarity, ranges)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)
@@ -160,8 +160,8 @@ class _TopMean:
         self._bits, self._inward, self._k = space.bits, inward, space.head.k
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
-        return _similar(self._similarity, ranges, count)
+    def part(self, ranges: Ranges, column: int = 0) -> Part:
+        return _similar(self._similarity, ranges)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         """At most k parts: for a prototype only the k greatest lower and the k greatest upper ends count; it does not
@@ -171,7 +171,7 @@ class _TopMean:
         counts = [min(part.count, self._k) for part in parts]
         lower = self._greatest((part.ranges.lower for part in parts), counts)
         upper = self._greatest((part.ranges.upper or [] for part in parts), counts)
-        return [Part(Ranges(*ends), 1) for ends in zip(lower, upper, strict=True)]
+        return [Part(Ranges(*ends)) for ends in zip(lower, upper, strict=True)]
 
     def _greatest(self, rows: Iterable[list[int]], counts: Sequence[int]) -> list[list[int]]:
         """k rows: for each prototype the k greatest numbers of its column, each repeated as often as its count."""
@@ -190,9 +190,9 @@ class _MaxMinusMeanDistance:
         self._own = space.head.similarity.own.rows[0]
         self._similarity = SimilarityRule(space, inward)
 
-    def part(self, ranges: Ranges, count: int = 1, column: int = 0) -> Part:
+    def part(self, ranges: Ranges, column: int = 0) -> Part:
         upper = None if ranges.upper is None else list(map(int, ranges.upper))
-        return Part(Ranges(list(map(int, ranges.lower)), upper), count)
+        return Part(Ranges(list(map(int, ranges.lower)), upper))
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)
@@ -227,10 +227,10 @@ def _pick(left: list[int], right: list[int], smallest: bool) -> list[int]:
     return [a if a > b else b for a, b in zip(left, right, strict=True)]
 
 
-def _similar(similarity: SimilarityRule, ranges: Ranges, count: int) -> Part:
-    """The ranges of the similarities of patches."""
+def _similar(similarity: SimilarityRule, ranges: Ranges) -> Part:
+    """The ranges of the similarities of a patch."""
     box = similarity.activations(similarity.comparable(ranges))
-    return Part(Ranges(box.lower, box.upper), count)
+    return Part(Ranges(box.lower, box.upper))
 
 
 def _columns(parts: Iterable[Part]) -> Iterable[tuple[tuple[int, int | None, int], ...]]:

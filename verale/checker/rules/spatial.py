@@ -47,7 +47,7 @@ class SpatialRule:
         if self._pooled is not None:
             known = parts[0].ranges if parts else None
             ranges = self._pooled.pooled([group for _, group in stated], known)
-            return self._pooling.box([self._pooling.part(ranges, len(stated)), *parts])
+            return self._pooling.box([self._pooling.part(ranges), *parts])
         for patch, group in stated:
             parts.append(self._pooling.part(self._rule.ranges(group), column=self._space.head.column(patch)))
             if self._pooling.direct:

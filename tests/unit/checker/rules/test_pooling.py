@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 from time import process_time
@@ -341,7 +342,10 @@ def test_a_scale_is_taken_before_the_similarity() -> None:
             space = Space(one, load_kernel("arb"))
             pooling = pooling_of(space)
             unit = factor << space.bits
-            parts = [pooling.part(Ranges([0], [unit // 8])), pooling.part(Ranges([unit // 4], [unit]), 3)]
+            parts = [
+                pooling.part(Ranges([0], [unit // 8])),
+                replace(pooling.part(Ranges([unit // 4], [unit])), count=3),
+            ]
             boxes.append(pooling.box(parts))
         assert boxes[0] == boxes[1]
 
@@ -361,7 +365,7 @@ def test_banks_keep_the_class_token_apart() -> None:
     first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), column=0)
     others = [
         pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit]), column=1),
-        pooling.part(Ranges([0] * 3, None), 7, column=1),
+        replace(pooling.part(Ranges([0] * 3, None), column=1), count=7),
     ]
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]])), load_kernel("arb"))
 
@@ -390,7 +394,7 @@ def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
     parts = [
         pooling.part(Ranges([unit] * 4, [3 * unit] * 4), column=0),
         pooling.part(Ranges([0] * 4, None), column=1),
-        pooling.part(Ranges([2 * unit] * 4, None), 10**17, column=2),
+        replace(pooling.part(Ranges([2 * unit] * 4, None), column=2), count=10**17),
         pooling.part(Ranges([4 * unit] * 4, [5 * unit] * 4), column=2),
     ]
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]], domain=files.domain(None, None))), load_kernel("arb"))
