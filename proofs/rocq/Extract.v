@@ -7,7 +7,7 @@
     2^20 or more, so that no sum or product of a few overflows. Besides, for speed: *)
 
 From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt.
-From Verale Require Import Semantics UnitInterval Check CheckImage.
+From Verale Require Import Semantics Packing UnitInterval Check CheckImage.
 
 (** Comparisons, which Coq has by way of [compare]. *)
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
@@ -28,6 +28,10 @@ Extract Constant Z.sqrt =>
 (** The bits of a number less one, a guess that is checked; Coq counts them one by one. *)
 Extract Constant Z.log2 =>
   "(fun x -> if Big_int_Z.sign_big_int x <= 0 then Big_int_Z.zero_big_int else Big_int_Z.big_int_of_int (Z.numbits x - 1))".
+
+(** Binary digits of a number from a place on, which Coq has by way of a shift and of a mask. *)
+Extract Constant slice =>
+  "(fun x from size -> Big_int_Z.extract_big_int x (Big_int_Z.int_of_big_int from) (Big_int_Z.int_of_big_int size))".
 
 (** Conversions, which Coq makes by counting. *)
 Extract Constant Z.of_nat => "Big_int_Z.big_int_of_int".

@@ -155,6 +155,14 @@ def test_shifts(tab):
         compare(tab, name, "in", {(1, -1): f"raises invalid: Z.{name}: count argument must be positive"})
 
 
+def test_digits(tab):
+    places = [(start, size) for start in (0, 1, 31, 32, 64, 1000) for size in (1, 30, 31, 32, 33, 64, 500)]
+    expected = {(a, *at): (a >> at[0]) & ((1 << at[1]) - 1) for a in integers() for at in places}
+    compare(tab, "extract", "inn", expected)
+    for at in ((-1, 1), (0, 0), (0, -1)):
+        compare(tab, "extract", "inn", {(5, *at): "raises invalid: Z.extract: invalid bit range"})
+
+
 def test_ints(tab):
     expected = {(a,): a if -(2**31) <= a < 2**31 else "raises ml_z_overflow" for a in integers()}
     compare(tab, "to_int", "i", expected)
@@ -188,7 +196,7 @@ def test_parts_of_texts_and_bases(tab):
 def test_every_primitive_is_tested():
     """Those of zarith.js, by the tests above."""
     tested = {*UNARY, *BINARY, *DIVISIONS}
-    tested |= {"mul_overflows", "sqrt", "shift_left", "shift_right", "to_int", "format", "of_substring_base"}
+    tested |= {"mul_overflows", "sqrt", "shift_left", "shift_right", "extract", "to_int", "format", "of_substring_base"}
     provided = set(re.findall(r"^//Provides: ml_z_(\w+)$", ZARITH.read_text(), re.MULTILINE))
     assert provided == tested | {"init"}, "init does nothing"
 

@@ -33,6 +33,7 @@ __all__ = ["Claims", "at_its_end", "drawn", "faulty", "main"]
 
 _HANDED_OUT = """
 
+let turned = function [] -> [] | first :: others -> others @ [ first ]
 let faulty_weights change hint =
   let changed = Option.map (fun (unit, weights) -> change unit weights) in
   {{ Checker.for_low = changed hint.Checker.for_low; for_high = changed hint.Checker.for_high }}
@@ -42,9 +43,14 @@ let of_targets change =
 let of_hints change = of_targets (List.map (fun (gap, hint) -> (gap, change hint)))
 let of_centres change =
   of_patches (List.map (fun patch -> {{ patch with Checker.centre = change patch.Checker.centre }}))
+let of_directions change =
+  of_patches (List.map (fun patch -> {{ patch with Checker.directions = change patch.Checker.directions }}))
+let of_lengths change =
+  of_patches (List.map (fun patch -> {{ patch with Checker.square_length = change patch.Checker.square_length }}))
+let of_sharpened change =
+  of_patches (List.map (fun patch -> {{ patch with Checker.sharpened = change patch.Checker.sharpened }}))
 let of_claims change found = {{ found with claims = List.map change found.claims }}
 let all change = of_hints (faulty_weights change)
-let turned = function [] -> [] | first :: others -> others @ [ first ]
 let moved by = function
   | Checker.AtLeast e -> Checker.AtLeast (Z.add e by)
   | AtMost e -> AtMost (Z.sub e by)
@@ -106,6 +112,23 @@ _ROWS = {
     "balls of another statement": "of_centres turned found",
     "balls with a weight too few": "of_centres (function [] -> [] | _ :: w -> w) found",
     "balls moved by one": "of_centres (List.map Z.succ) found",
+    "no directions": "of_directions (fun _ -> []) found",
+    "directions of 0": "of_directions (List.map (List.map (fun _ -> Z.zero))) found",
+    "directions of another statement": "of_directions (List.map turned) found",
+    "directions moved by one": "of_directions (List.map (List.map Z.succ)) found",
+    "directions twice as long": "of_directions (List.map (List.map (fun x -> Z.shift_left x 1))) found",
+    "huge directions": "of_directions (List.map (List.map (fun x -> Z.shift_left x 100))) found",
+    "the same direction again": "of_directions (function [] -> [] | first :: others -> first :: first :: others) found",
+    "directions in reverse": "of_directions List.rev found",
+    "directions with a weight too many": "of_directions (List.map (fun w -> w @ [ Z.one; Z.one ])) found",
+    "directions of no length": "of_lengths (fun _ -> Z.zero) found",
+    "directions of a negative length": "of_lengths Z.neg found",
+    "directions said to be shorter": "of_lengths (fun x -> Z.shift_right x 1) found",
+    "directions said to be longer": "of_lengths (fun x -> Z.shift_left x 1) found",
+    "all directions for each": "of_sharpened (List.map (fun _ -> 1000)) found",
+    "one direction for each": "of_sharpened (List.map (fun _ -> 1)) found",
+    "a negative number of directions": "of_sharpened (List.map Int.neg) found",
+    "directions for other prototypes": "of_sharpened (fun l -> turned l) found",
     "a curve of 0": "{ found with curve = Z.zero }",
     "a curve of -1": "{ found with curve = Z.minus_one }",
     "a curve twice as large": "{ found with curve = Z.shift_left found.curve 1 }",

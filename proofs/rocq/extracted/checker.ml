@@ -67,19 +67,19 @@ module Nat =
  struct
   (** val add : int -> int -> int **)
 
-  let rec add n m =
+  let rec add n0 m =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> m)
       (fun p -> Stdlib.Int.succ (add p m))
-      n
+      n0
 
   (** val mul : int -> int -> int **)
 
-  let rec mul n m =
+  let rec mul n0 m =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> 0)
       (fun p -> add m (mul p m))
-      n
+      n0
 
   (** val leb : int -> int -> bool **)
 
@@ -91,7 +91,7 @@ module Nat =
 
   (** val min : int -> int -> int **)
 
-  let rec min n m =
+  let rec min n0 m =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> 0)
       (fun n' ->
@@ -99,14 +99,14 @@ module Nat =
         (fun _ -> 0)
         (fun m' -> Stdlib.Int.succ (min n' m'))
         m)
-      n
+      n0
 
   (** val pow : int -> int -> int **)
 
-  let rec pow n m =
+  let rec pow n0 m =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> Stdlib.Int.succ 0)
-      (fun m0 -> mul n (pow n m0))
+      (fun m0 -> mul n0 (pow n0 m0))
       m
  end
 
@@ -190,6 +190,18 @@ module Coq_Pos =
       (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (pred_double p))
       (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  (** val pred_N : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pred_N x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p -> (Big_int_Z.mult_int_big_int 2 p))
+      (fun p -> (pred_double p))
+      (fun _ -> Big_int_Z.zero_big_int)
       x
 
   type mask = Pos.mask =
@@ -297,7 +309,7 @@ module Coq_Pos =
 
   (** val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1 **)
 
-  let rec iter f x n =
+  let rec iter f x n0 =
     (fun f2p1 f2p f1 p ->
   if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
   let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
@@ -305,7 +317,7 @@ module Coq_Pos =
       (fun n' -> f (iter f (iter f x n') n'))
       (fun n' -> iter f (iter f x n') n')
       (fun _ -> f x)
-      n
+      n0
 
   (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -468,6 +480,144 @@ module Coq_Pos =
   let sqrt p =
     fst (sqrtrem p)
 
+  (** val coq_Nsucc_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_Nsucc_double x =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p ->
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x)) p))
+      x
+
+  (** val coq_Ndouble : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_Ndouble n0 =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p -> (Big_int_Z.mult_int_big_int 2 p))
+      n0
+
+  (** val coq_lor :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec coq_lor p q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (coq_lor p0 q0))
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (coq_lor p0 q0))
+        (fun _ -> p)
+        q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (coq_lor p0 q0))
+        (fun q0 -> Big_int_Z.mult_int_big_int 2 (coq_lor p0 q0))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        p0)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> q)
+        (fun q0 ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        q0)
+        (fun _ -> q)
+        q)
+      p
+
+  (** val coq_land :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec coq_land p q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Nsucc_double (coq_land p0 q0))
+        (fun q0 -> coq_Ndouble (coq_land p0 q0))
+        (fun _ -> Big_int_Z.unit_big_int)
+        q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Ndouble (coq_land p0 q0))
+        (fun q0 -> coq_Ndouble (coq_land p0 q0))
+        (fun _ -> Big_int_Z.zero_big_int)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> Big_int_Z.unit_big_int)
+        (fun _ -> Big_int_Z.zero_big_int)
+        (fun _ -> Big_int_Z.unit_big_int)
+        q)
+      p
+
+  (** val ldiff :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec ldiff p q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Ndouble (ldiff p0 q0))
+        (fun q0 -> coq_Nsucc_double (ldiff p0 q0))
+        (fun _ -> (Big_int_Z.mult_int_big_int 2 p0))
+        q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> coq_Ndouble (ldiff p0 q0))
+        (fun q0 -> coq_Ndouble (ldiff p0 q0))
+        (fun _ -> p)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> Big_int_Z.zero_big_int)
+        (fun _ -> Big_int_Z.unit_big_int)
+        (fun _ -> Big_int_Z.zero_big_int)
+        q)
+      p
+
   (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1 **)
 
   let rec iter_op op p a =
@@ -487,11 +637,48 @@ module Coq_Pos =
 
   (** val of_succ_nat : int -> Big_int_Z.big_int **)
 
-  let rec of_succ_nat n =
+  let rec of_succ_nat n0 =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> Big_int_Z.unit_big_int)
       (fun x -> succ (of_succ_nat x))
-      n
+      n0
+ end
+
+module N =
+ struct
+  (** val succ_pos : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let succ_pos n0 =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p -> Coq_Pos.succ p)
+      n0
+
+  (** val coq_lor :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_lor n0 m =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> m)
+      (fun p ->
+      (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+        (fun _ -> n0)
+        (fun q -> (Coq_Pos.coq_lor p q))
+        m)
+      n0
+
+  (** val ldiff :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let ldiff n0 m =
+    (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p ->
+      (fun fO fp n -> if Big_int_Z.sign_big_int n <= 0 then fO () else fp n)
+        (fun _ -> n0)
+        (fun q -> Coq_Pos.ldiff p q)
+        m)
+      n0
  end
 
 module Z =
@@ -579,6 +766,10 @@ module Z =
 
   let opp = Big_int_Z.minus_big_int
 
+  (** val pred : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pred = Big_int_Z.pred_big_int
+
   (** val sub :
       Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -645,6 +836,10 @@ module Z =
   (** val of_nat : int -> Big_int_Z.big_int **)
 
   let of_nat = Big_int_Z.big_int_of_int
+
+  (** val of_N : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let of_N = (fun p -> p)
 
   (** val pos_div_eucl :
       Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -738,6 +933,38 @@ module Z =
   let y = int_of_big_int y in
   if y < 0 then shift_left_big_int x (-y)
   else shift_right_big_int x y)
+
+  (** val coq_land :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let coq_land a b =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun a0 ->
+      (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+        (fun _ -> Big_int_Z.zero_big_int)
+        (fun b0 -> of_N (Coq_Pos.coq_land a0 b0))
+        (fun b0 -> of_N (N.ldiff a0 (Coq_Pos.pred_N b0)))
+        b)
+      (fun a0 ->
+      (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+        (fun _ -> Big_int_Z.zero_big_int)
+        (fun b0 -> of_N (N.ldiff b0 (Coq_Pos.pred_N a0)))
+        (fun b0 -> Big_int_Z.minus_big_int
+        (N.succ_pos (N.coq_lor (Coq_Pos.pred_N a0) (Coq_Pos.pred_N b0))))
+        b)
+      a
+
+  (** val ones : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let ones n0 =
+    pred (shiftl Big_int_Z.unit_big_int n0)
  end
 
 (** val hd : 'a1 -> 'a1 list -> 'a1 **)
@@ -754,7 +981,7 @@ let tl = function
 
 (** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
 
-let rec nth n l default =
+let rec nth n0 l default =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> match l with
               | [] -> default
@@ -762,19 +989,19 @@ let rec nth n l default =
     (fun m -> match l with
               | [] -> default
               | _ :: t0 -> nth m t0 default)
-    n
+    n0
 
 (** val nth_error : 'a1 list -> int -> 'a1 option **)
 
-let rec nth_error l n =
+let rec nth_error l n0 =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> match l with
               | [] -> None
               | x :: _ -> Some x)
-    (fun n0 -> match l with
+    (fun n1 -> match l with
                | [] -> None
-               | _ :: l0 -> nth_error l0 n0)
-    n
+               | _ :: l0 -> nth_error l0 n1)
+    n0
 
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
@@ -831,23 +1058,23 @@ let rec combine l l' =
 
 (** val firstn : int -> 'a1 list -> 'a1 list **)
 
-let rec firstn n l =
+let rec firstn n0 l =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> [])
-    (fun n0 -> match l with
+    (fun n1 -> match l with
                | [] -> []
-               | a :: l0 -> a :: (firstn n0 l0))
-    n
+               | a :: l0 -> a :: (firstn n1 l0))
+    n0
 
 (** val skipn : int -> 'a1 list -> 'a1 list **)
 
-let rec skipn n l =
+let rec skipn n0 l =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> l)
-    (fun n0 -> match l with
+    (fun n1 -> match l with
                | [] -> []
-               | _ :: l0 -> skipn n0 l0)
-    n
+               | _ :: l0 -> skipn n1 l0)
+    n0
 
 (** val seq : int -> int -> int list **)
 
@@ -859,11 +1086,11 @@ let rec seq start len =
 
 (** val repeat : 'a1 -> int -> 'a1 list **)
 
-let rec repeat x n =
+let rec repeat x n0 =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> [])
     (fun k -> x :: (repeat x k))
-    n
+    n0
 
 type fraction = { numerator : Big_int_Z.big_int;
                   denominator : Big_int_Z.big_int }
@@ -933,6 +1160,214 @@ type certificate = { predicted : int; patches : int;
 type image = { image_unit : Big_int_Z.big_int;
                rows : Big_int_Z.big_int list list }
 
+(** val zdot :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zdot u v =
+  match u with
+  | [] -> Big_int_Z.zero_big_int
+  | a :: u' ->
+    (match v with
+     | [] -> Big_int_Z.zero_big_int
+     | b :: v' -> Z.add (Z.mul a b) (zdot u' v'))
+
+(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zsum = function
+| [] -> Big_int_Z.zero_big_int
+| a :: u' -> Z.add a (zsum u')
+
+(** val number :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec number b = function
+| [] -> Big_int_Z.zero_big_int
+| x :: digits' -> Z.add x (Z.mul b (number b digits'))
+
+(** val slice :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let slice = (fun x from size -> Big_int_Z.extract_big_int x (Big_int_Z.int_of_big_int from) (Big_int_Z.int_of_big_int size))
+
+(** val digits_onto :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let digits_onto bits =
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  let rec digits_onto0 levels0 width x rest =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> (Z.sub x half) :: rest)
+      (fun levels' ->
+      let width0 = Z.shiftr width Big_int_Z.unit_big_int in
+      let high0 = Z.shiftr x width0 in
+      digits_onto0 levels' width0 (Z.sub x (Z.shiftl high0 width0))
+        (digits_onto0 levels' width0 high0 rest))
+      levels0
+  in digits_onto0
+
+(** val plus_times :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec plus_times bits p a =
+  match p with
+  | [] -> map (fun y -> Z.shiftl y bits) a
+  | x :: p' ->
+    (match a with
+     | [] -> p
+     | y :: a' -> (Z.add x (Z.shiftl y bits)) :: (plus_times bits p' a'))
+
+(** val pack :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
+
+let rec pack bits = function
+| [] -> []
+| p :: ps' -> plus_times bits p (pack bits ps')
+
+(** val zdot_onto :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let rec zdot_onto sum u v =
+  match u with
+  | [] -> sum
+  | x :: u' ->
+    (match v with
+     | [] -> sum
+     | y :: v' -> zdot_onto (Z.add sum (Z.mul x y)) u' v')
+
+(** val levels : int **)
+
+let levels =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ 0)))))
+
+(** val piece : int **)
+
+let piece =
+  Nat.pow (Stdlib.Int.succ (Stdlib.Int.succ 0)) levels
+
+(** val pieces :
+    int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list list **)
+
+let rec pieces fuel ps =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun fuel' ->
+    match ps with
+    | [] -> []
+    | _ :: _ -> (firstn piece ps) :: (pieces fuel' (skipn piece ps)))
+    fuel
+
+(** val packs :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
+
+let packs bits =
+  let b = Z.shiftl Big_int_Z.unit_big_int bits in
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  (fun fuel ps ->
+  map (fun these -> ((number b (repeat half (length these))),
+    (pack bits these))) (pieces fuel ps))
+
+(** val row_of :
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list **)
+
+let row_of packed u =
+  map (fun a -> zdot_onto Big_int_Z.zero_big_int u (snd a)) packed
+
+(** val add_row :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec add_row w row0 sum =
+  match row0 with
+  | [] -> []
+  | x :: row' ->
+    (match sum with
+     | [] -> []
+     | y :: sum' -> (Z.add (Z.mul w x) y) :: (add_row w row' sum'))
+
+(** val mixed :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec mixed ws rows0 zero =
+  match ws with
+  | [] -> zero
+  | w :: ws' ->
+    (match rows0 with
+     | [] -> zero
+     | row0 :: rows' ->
+       if Z.eqb w Big_int_Z.zero_big_int
+       then mixed ws' rows' zero
+       else add_row w row0 (mixed ws' rows' zero))
+
+(** val unpacked :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list **)
+
+let rec unpacked bits width packed row0 =
+  match packed with
+  | [] -> []
+  | p :: packed' ->
+    let (start, _) = p in
+    (match row0 with
+     | [] -> []
+     | x :: row' ->
+       digits_onto bits levels width (Z.add start x)
+         (unpacked bits width packed' row'))
+
+(** val digits_of :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let digits_of bits n0 packed row0 =
+  firstn n0 (unpacked bits (Z.mul bits (Z.of_nat piece)) packed row0)
+
+(** val started :
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list **)
+
+let rec started packed row0 =
+  match packed with
+  | [] -> []
+  | p :: packed' ->
+    let (start, _) = p in
+    (match row0 with
+     | [] -> []
+     | x :: row' -> (Z.add start x) :: (started packed' row'))
+
+(** val entries :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list **)
+
+let entries bits =
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  (fun k rows0 ->
+  let place = Z.to_nat (Z.div (Z.of_nat k) (Z.of_nat piece)) in
+  let r = sub k (mul place piece) in
+  let from = Z.mul bits (Z.of_nat r) in
+  map (fun row0 ->
+    Z.sub (slice (nth place row0 Big_int_Z.zero_big_int) from bits) half)
+    rows0)
+
+(** val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec sizes = function
+| [] -> Big_int_Z.zero_big_int
+| w :: ws' -> Z.add (Z.abs w) (sizes ws')
+
 (** val floor_div :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -949,8 +1384,8 @@ let ceil_div a b =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let quotient_ends b n d =
-  ((floor_div (Z.mul b n) d), (ceil_div (Z.mul b n) d))
+let quotient_ends b n0 d =
+  ((floor_div (Z.mul b n0) d), (ceil_div (Z.mul b n0) d))
 
 (** val add_ends :
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -1013,23 +1448,6 @@ type table = row list
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
 
-(** val zdot :
-    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let rec zdot u v =
-  match u with
-  | [] -> Big_int_Z.zero_big_int
-  | a :: u' ->
-    (match v with
-     | [] -> Big_int_Z.zero_big_int
-     | b :: v' -> Z.add (Z.mul a b) (zdot u' v'))
-
-(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let rec zsum = function
-| [] -> Big_int_Z.zero_big_int
-| a :: u' -> Z.add a (zsum u')
-
 (** val observables_in_natural_range : head -> bool **)
 
 let observables_in_natural_range h =
@@ -1057,7 +1475,7 @@ let activations_in_unit h =
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let rec horner_ends b i n e =
+let rec horner_ends b i n0 e =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ ->
     ((floor_div b
@@ -1080,7 +1498,7 @@ let rec horner_ends b i n e =
           (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
           Big_int_Z.unit_big_int))
       (mul_ends b e (horner_ends b (Z.add i Big_int_Z.unit_big_int) k e)))
-    n
+    n0
 
 (** val atanh_ends :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1125,9 +1543,9 @@ let ln2_ends b terms0 =
 (** val log_exponent :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let log_exponent n d =
-  let k = Z.sub (Z.log2 n) (Z.log2 d) in
-  let m = if Z.leb Big_int_Z.zero_big_int k then n else Z.shiftl n (Z.opp k)
+let log_exponent n0 d =
+  let k = Z.sub (Z.log2 n0) (Z.log2 d) in
+  let m = if Z.leb Big_int_Z.zero_big_int k then n0 else Z.shiftl n0 (Z.opp k)
   in
   let e = if Z.leb Big_int_Z.zero_big_int k then Z.shiftl d k else d in
   if Z.ltb
@@ -1155,14 +1573,14 @@ let log_exponent n d =
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let log_ends b terms0 ln2 n d =
-  let k = log_exponent n d in
-  let m = if Z.leb Big_int_Z.zero_big_int k then n else Z.shiftl n (Z.opp k)
+let log_ends b terms0 ln2 n0 d =
+  let k = log_exponent n0 d in
+  let m = if Z.leb Big_int_Z.zero_big_int k then n0 else Z.shiftl n0 (Z.opp k)
   in
   let e = if Z.leb Big_int_Z.zero_big_int k then Z.shiftl d k else d in
   if (&&)
        ((&&)
-         ((&&) (Z.ltb Big_int_Z.zero_big_int n)
+         ((&&) (Z.ltb Big_int_Z.zero_big_int n0)
            (Z.ltb Big_int_Z.zero_big_int d))
          (Z.leb m
            (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) e)))
@@ -1173,14 +1591,14 @@ let log_ends b terms0 ln2 n d =
 
 (** val kept : Big_int_Z.big_int list -> int -> 'a1 list -> 'a1 list **)
 
-let rec kept row0 n = function
+let rec kept row0 n0 = function
 | [] -> []
 | e :: c' ->
   ((fun fO fS n -> if n=0 then fO () else fS (n-1))
      (fun _ -> [])
      (fun k ->
      if looks_at row0 k then e :: (kept row0 k c') else kept row0 k c')
-     n)
+     n0)
 
 type column = ends list
 
@@ -1263,18 +1681,27 @@ let root_floor =
 
 (** val root_ceil : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let root_ceil n =
-  let r = Z.sqrt n in
-  if Z.eqb (Z.mul r r) n then r else Z.add r Big_int_Z.unit_big_int
+let root_ceil n0 =
+  let r = Z.sqrt n0 in
+  if Z.eqb (Z.mul r r) n0 then r else Z.add r Big_int_Z.unit_big_int
+
+(** val coarse_root : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let coarse_root n0 =
+  if Z.leb n0 Big_int_Z.zero_big_int
+  then Big_int_Z.zero_big_int
+  else Z.shiftl Big_int_Z.unit_big_int
+         (Z.add (Z.shiftr (Z.log2 n0) Big_int_Z.unit_big_int)
+           Big_int_Z.unit_big_int)
 
 (** val root_ends :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let root_ends b n d =
-  if (&&) (Z.leb Big_int_Z.zero_big_int n) (Z.ltb Big_int_Z.zero_big_int d)
-  then Some ((root_floor (floor_div (Z.mul (Z.mul b b) n) d)),
-         (root_ceil (ceil_div (Z.mul (Z.mul b b) n) d)))
+let root_ends b n0 d =
+  if (&&) (Z.leb Big_int_Z.zero_big_int n0) (Z.ltb Big_int_Z.zero_big_int d)
+  then Some ((root_floor (floor_div (Z.mul (Z.mul b b) n0) d)),
+         (root_ceil (ceil_div (Z.mul (Z.mul b b) n0) d)))
   else None
 
 type fact = { curve : Big_int_Z.big_int; low : Big_int_Z.big_int option;
@@ -1472,202 +1899,13 @@ let measures h =
   then Some ms
   else None
 
-(** val number :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let rec number b = function
-| [] -> Big_int_Z.zero_big_int
-| x :: digits' -> Z.add x (Z.mul b (number b digits'))
-
-(** val digits_onto :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
-
-let digits_onto bits =
-  let half =
-    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
-  in
-  let rec digits_onto0 levels0 width x rest =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> (Z.sub x half) :: rest)
-      (fun levels' ->
-      let width0 = Z.shiftr width Big_int_Z.unit_big_int in
-      let high0 = Z.shiftr x width0 in
-      digits_onto0 levels' width0 (Z.sub x (Z.shiftl high0 width0))
-        (digits_onto0 levels' width0 high0 rest))
-      levels0
-  in digits_onto0
-
-(** val plus_times :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int list **)
-
-let rec plus_times bits p a =
-  match p with
-  | [] -> map (fun y -> Z.shiftl y bits) a
-  | x :: p' ->
-    (match a with
-     | [] -> p
-     | y :: a' -> (Z.add x (Z.shiftl y bits)) :: (plus_times bits p' a'))
-
-(** val pack :
-    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
-
-let rec pack bits = function
-| [] -> []
-| p :: ps' -> plus_times bits p (pack bits ps')
-
-(** val zdot_onto :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int **)
-
-let rec zdot_onto sum u v =
-  match u with
-  | [] -> sum
-  | x :: u' ->
-    (match v with
-     | [] -> sum
-     | y :: v' -> zdot_onto (Z.add sum (Z.mul x y)) u' v')
-
-(** val levels : int **)
-
-let levels =
-  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ 0)))))
-
-(** val piece : int **)
-
-let piece =
-  Nat.pow (Stdlib.Int.succ (Stdlib.Int.succ 0)) levels
-
-(** val pieces :
-    int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list list **)
-
-let rec pieces fuel ps =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun fuel' ->
-    match ps with
-    | [] -> []
-    | _ :: _ -> (firstn piece ps) :: (pieces fuel' (skipn piece ps)))
-    fuel
-
-(** val packs :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
-
-let packs bits =
-  let b = Z.shiftl Big_int_Z.unit_big_int bits in
-  let half =
-    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
-  in
-  (fun fuel ps ->
-  map (fun these -> ((number b (repeat half (length these))),
-    (pack bits these))) (pieces fuel ps))
-
-(** val row_of :
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list -> Big_int_Z.big_int list **)
-
-let row_of packed u =
-  map (fun a -> zdot_onto Big_int_Z.zero_big_int u (snd a)) packed
-
-(** val add_row :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int list **)
-
-let rec add_row w row0 sum =
-  match row0 with
-  | [] -> []
-  | x :: row' ->
-    (match sum with
-     | [] -> []
-     | y :: sum' -> (Z.add (Z.mul w x) y) :: (add_row w row' sum'))
-
-(** val mixed :
-    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
-    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
-
-let rec mixed ws rows0 zero =
-  match ws with
-  | [] -> zero
-  | w :: ws' ->
-    (match rows0 with
-     | [] -> zero
-     | row0 :: rows' ->
-       if Z.eqb w Big_int_Z.zero_big_int
-       then mixed ws' rows' zero
-       else add_row w row0 (mixed ws' rows' zero))
-
-(** val unpacked :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list -> Big_int_Z.big_int list **)
-
-let rec unpacked bits width packed row0 =
-  match packed with
-  | [] -> []
-  | p :: packed' ->
-    let (start, _) = p in
-    (match row0 with
-     | [] -> []
-     | x :: row' ->
-       digits_onto bits levels width (Z.add start x)
-         (unpacked bits width packed' row'))
-
-(** val digits_of :
-    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
-    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
-
-let digits_of bits n packed row0 =
-  firstn n (unpacked bits (Z.mul bits (Z.of_nat piece)) packed row0)
-
-(** val digit :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let digit bits =
-  let half =
-    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
-  in
-  (fun r x ->
-  let y = Z.shiftr x (Z.mul bits (Z.of_nat r)) in
-  Z.sub (Z.sub y (Z.shiftl (Z.shiftr y bits) bits)) half)
-
-(** val started :
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list -> Big_int_Z.big_int list **)
-
-let rec started packed row0 =
-  match packed with
-  | [] -> []
-  | p :: packed' ->
-    let (start, _) = p in
-    (match row0 with
-     | [] -> []
-     | x :: row' -> (Z.add start x) :: (started packed' row'))
-
-(** val entries :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
-    Big_int_Z.big_int list **)
-
-let entries bits k rows0 =
-  let place = Z.to_nat (Z.div (Z.of_nat k) (Z.of_nat piece)) in
-  let r = sub k (mul place piece) in
-  map (fun row0 -> digit bits r (nth place row0 Big_int_Z.zero_big_int)) rows0
-
-(** val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let rec sizes = function
-| [] -> Big_int_Z.zero_big_int
-| w :: ws' -> Z.add (Z.abs w) (sizes ws')
-
 (** val room : Big_int_Z.big_int **)
 
 let room =
   (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    Big_int_Z.unit_big_int))))
+    Big_int_Z.unit_big_int)))))
 
 (** val square_bits : measure list -> Big_int_Z.big_int **)
 
@@ -1719,11 +1957,11 @@ let rec corner h ks = match ks with
   (map (fun k' -> Z.mul (Z.mul (Z.of_nat h.depth) k) k') ks) :: (corner h ks')
 
 (** val triangle :
-    head -> measure list -> int list -> Big_int_Z.big_int list ->
+    head -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list list **)
 
-let rec triangle h ms js totals rows0 ks =
+let rec triangle h bits js totals rows0 ks =
   match js with
   | [] -> corner h ks
   | j :: js' ->
@@ -1733,8 +1971,10 @@ let rec triangle h ms js totals rows0 ks =
        (match rows0 with
         | [] -> corner h ks
         | _ :: rows' ->
-          (app (entries (digit_bits ms) j rows0) (map (Z.mul t0) ks)) :: 
-            (triangle h ms js' totals' rows' ks)))
+          (app (entries bits j rows0) (map (Z.mul t0) ks)) :: (triangle h
+                                                                bits js'
+                                                                totals' rows'
+                                                                ks)))
 
 (** val rows_at :
     Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
@@ -2035,12 +2275,183 @@ let rec claimed h t0 a ms cs =
      | [] -> []
      | c :: cs' -> (goal_of h t0 a m c) :: (claimed h t0 a ms' cs'))
 
+(** val plus_sizes :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec plus_sizes xs ts =
+  match xs with
+  | [] -> ts
+  | x :: xs' ->
+    (match ts with
+     | [] -> ts
+     | t0 :: ts' -> (Z.add (Z.abs x) t0) :: (plus_sizes xs' ts'))
+
+(** val row_sizes : Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
+
+let rec row_sizes = function
+| [] -> []
+| l :: rows' ->
+  (match l with
+   | [] -> []
+   | own0 :: others0 ->
+     (Z.add own0 (sizes others0)) :: (plus_sizes others0 (row_sizes rows')))
+
+(** val greatest_size : Big_int_Z.big_int list list -> Big_int_Z.big_int **)
+
+let greatest_size rows0 =
+  fold_right Z.max Big_int_Z.zero_big_int (row_sizes rows0)
+
+(** val left_over :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let left_over mu top0 =
+  let whole = Z.mul mu mu in
+  let kept0 =
+    Z.sub (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) mu)
+      top0
+  in
+  (fun square0 squares -> Z.sub (Z.mul whole square0) (Z.mul kept0 squares))
+
+(** val leeway :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let leeway mu most left alpha many squares =
+  ceil_div
+    (Z.add (root_ceil (Z.mul most left))
+      (Z.mul alpha (coarse_root (Z.mul (Z.of_nat many) squares)))) mu
+
+(** val twice_below :
+    fact list -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let twice_below facts s =
+  match weigh s facts Big_int_Z.zero_big_int Big_int_Z.zero_big_int with
+  | Some p ->
+    let (a, c) = p in if Z.eqb a Big_int_Z.zero_big_int then Some c else None
+  | None -> None
+
+(** val off_centre :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> fact list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
+
+let off_centre f a facts s c =
+  match twice_below facts s with
+  | Some a0 ->
+    (match twice_below facts (map Z.opp s) with
+     | Some b ->
+       Some
+         (ceil_div
+           (Z.max
+             (Z.sub
+               (Z.mul
+                 (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                   f) c) (Z.mul a a0))
+             (Z.sub (Z.opp (Z.mul a b))
+               (Z.mul
+                 (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                   f) c)))
+           (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) f))
+     | None -> None)
+  | None -> None
+
+(** val farthest :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> fact list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let rec farthest f a facts ss cs =
+  match ss with
+  | [] -> Some Big_int_Z.zero_big_int
+  | s :: ss' ->
+    (match cs with
+     | [] -> None
+     | c :: cs' ->
+       (match off_centre f a facts s c with
+        | Some a0 ->
+          (match farthest f a facts ss' cs' with
+           | Some b -> Some (Z.max a0 b)
+           | None -> None)
+        | None -> None))
+
+(** val crossed :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list **)
+
+let rec crossed ss ts =
+  match ss with
+  | [] -> []
+  | _ :: ss' ->
+    (match ts with
+     | [] -> []
+     | t0 :: ts' -> (map (fun s' -> zdot s' t0) ss) :: (crossed ss' ts'))
+
+(** val target_square :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let target_square h a qQ =
+  match h.head_geometry with
+  | Euclidean ->
+    let whole = Z.mul a a in
+    let twice = Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) a
+    in
+    (fun m x -> Z.add (Z.sub (Z.mul whole m.square) (Z.mul twice x)) qQ)
+  | _ -> (fun m _ -> m.square)
+
+(** val less_centre :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec less_centre a ts cs =
+  match ts with
+  | [] -> []
+  | t0 :: ts' ->
+    (match cs with
+     | [] -> []
+     | c :: cs' -> (Z.sub (Z.mul a t0) c) :: (less_centre a ts' cs'))
+
+(** val target_products :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list **)
+
+let target_products h a ts cs =
+  match h.head_geometry with
+  | Euclidean -> less_centre a ts cs
+  | _ -> ts
+
+(** val ends_from :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> ends **)
+
+let ends_from h t0 a least most =
+  match h.head_geometry with
+  | Euclidean ->
+    let unit0 = Z.mul (Z.mul a a) (Z.mul (unit_of h) (unit_of h)) in
+    (fun _ _ square0 w -> ((Some
+    (floor_div
+      (Z.mul t0
+        (Z.sub (Z.add least square0)
+          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)))
+      unit0)), (Some
+    (ceil_div
+      (Z.mul t0
+        (Z.add (Z.add most square0)
+          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)))
+      unit0))))
+  | _ ->
+    let d = Z.mul a (product_slope h) in
+    (fun m x _ w -> ((Some (over_down h m (Z.mul t0 (Z.sub x w)) d)), (Some
+    (Z.opp (over_down h m (Z.mul t0 (Z.sub (Z.opp x) w)) d)))))
+
 type weights = Big_int_Z.big_int * Big_int_Z.big_int list
 
 type hint = { for_low : weights option; for_high : weights option }
 
 type patch_hints = { centre : Big_int_Z.big_int list;
-                     targets : (int * hint) list }
+                     square_length : Big_int_Z.big_int;
+                     directions : Big_int_Z.big_int list list;
+                     sharpened : int list; targets : (int * hint) list }
 
 (** val turn : head -> Big_int_Z.big_int **)
 
@@ -2145,12 +2556,12 @@ let measure_at ms j =
     near = Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
 
 (** val sums_of :
-    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-    -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
     Big_int_Z.big_int list **)
 
-let sums_of h ms packed shares rows0 =
-  digits_of (digit_bits ms) (length h.prototypes) packed
+let sums_of h bits packed shares rows0 =
+  digits_of bits (length h.prototypes) packed
     (mixed shares rows0 (map (fun _ -> Big_int_Z.zero_big_int) packed))
 
 (** val plus_totals :
@@ -2165,13 +2576,17 @@ let rec plus_totals t0 ms xs =
      | [] -> []
      | x :: xs' -> (Z.add x (Z.mul t0 m.total)) :: (plus_totals t0 ms' xs'))
 
-(** val by_centre :
-    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-    -> Big_int_Z.big_int -> goal list -> Big_int_Z.big_int -> int list ->
-    Big_int_Z.big_int list list -> fact list -> Big_int_Z.big_int list list
-    -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row **)
+type foot = { middles : Big_int_Z.big_int list;
+              foot_square : Big_int_Z.big_int; constant_of : Big_int_Z.big_int }
 
-let by_centre h ms packed a goals f js rows' facts rows0 ks ws r =
+(** val ball_of :
+    head -> measure list -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int ->
+    int list -> Big_int_Z.big_int list list -> fact list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> foot
+    option **)
+
+let ball_of h ms bits packed a js rows' facts rows0 ks ws =
   let shares = firstn (length js) ws in
   (match weigh ws facts Big_int_Z.zero_big_int Big_int_Z.zero_big_int with
    | Some p ->
@@ -2180,22 +2595,139 @@ let by_centre h ms packed a goals f js rows' facts rows0 ks ws r =
           (Z.leb (sizes shares)
             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) room))
      then let t0 = zdot (skipn (length js) ws) ks in
-          let xs = sums_of h ms packed shares rows' in
-          let qQ = square_of ws rows0 in
-          settle (settled h a (radius a f c qQ) qQ) goals
-            (if Z.eqb t0 Big_int_Z.zero_big_int
-             then xs
-             else plus_totals t0 ms xs) r
-     else r
-   | None -> r)
+          let xs = sums_of h bits packed shares rows' in
+          Some { middles =
+          (if Z.eqb t0 Big_int_Z.zero_big_int
+           then xs
+           else plus_totals t0 ms xs); foot_square = (square_of ws rows0);
+          constant_of = c }
+     else None
+   | None -> None)
+
+(** val by_ball :
+    head -> Big_int_Z.big_int -> goal list -> Big_int_Z.big_int -> foot ->
+    row -> row **)
+
+let by_ball h a goals f b r =
+  settle (settled h a (radius a f b.constant_of b.foot_square) b.foot_square)
+    goals b.middles r
+
+(** val greatest_off :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> foot -> Big_int_Z.big_int **)
+
+let greatest_off a f b =
+  Z.max Big_int_Z.zero_big_int
+    (ceil_div (Z.sub (Z.mul f b.foot_square) (Z.mul a b.constant_of)) f)
+
+(** val least_off :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> foot -> fact list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let least_off a f b facts ws =
+  match weigh (map Z.opp ws) facts Big_int_Z.zero_big_int
+          Big_int_Z.zero_big_int with
+  | Some p ->
+    let (a', c) = p in
+    if Z.eqb a' (Z.opp a)
+    then floor_div (Z.add (Z.mul a c) (Z.mul f b.foot_square)) f
+    else Big_int_Z.zero_big_int
+  | None -> Big_int_Z.zero_big_int
+
+(** val sharpen :
+    (int -> int -> measure -> Big_int_Z.big_int -> ends -> ends) -> int list
+    -> int -> measure list -> Big_int_Z.big_int list -> row -> row **)
+
+let rec sharpen step wanted k ms xs r =
+  match wanted with
+  | [] -> r
+  | w :: wanted' ->
+    (match ms with
+     | [] -> r
+     | m :: ms' ->
+       (match xs with
+        | [] -> r
+        | x :: xs' ->
+          (match r with
+           | [] -> r
+           | e :: r' ->
+             ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+                (fun _ -> e)
+                (fun _ -> step w k m x e)
+                w) :: (sharpen step wanted' (Stdlib.Int.succ k) ms' xs' r'))))
+
+(** val by_directions :
+    head -> Big_int_Z.big_int -> measure list -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> int list -> Big_int_Z.big_int list list -> fact list
+    -> fact list -> Big_int_Z.big_int list -> foot -> patch_hints -> row ->
+    row **)
+
+let by_directions h t0 ms bits packed a f js rows' stated facts ws b hints0 r =
+  let ss = hints0.directions in
+  let mu = hints0.square_length in
+  if (&&) (Z.ltb Big_int_Z.zero_big_int mu)
+       (forallb (fun s ->
+         Z.leb (sizes s)
+           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) room))
+         ss)
+  then let zero = map (fun _ -> Big_int_Z.zero_big_int) packed in
+       let sums = map (fun s -> started packed (mixed s rows' zero)) ss in
+       let ts =
+         map (fun sum ->
+           map (fun j ->
+             hd Big_int_Z.zero_big_int (entries bits j (sum :: []))) js) sums
+       in
+       let here = map (fun j -> nth j b.middles Big_int_Z.zero_big_int) js in
+       let cs = map (fun s -> zdot s here) ss in
+       (match farthest f a stated ss cs with
+        | Some alpha ->
+          let top0 = greatest_size (crossed ss ts) in
+          let most = greatest_off a f b in
+          let least = least_off a f b facts ws in
+          let qQ = b.foot_square in
+          let square_of_target = target_square h a qQ in
+          let left_of0 = left_over mu top0 in
+          let ends_of = ends_from h t0 a least most in
+          let step = fun many k m x e ->
+            let bs =
+              target_products h a (entries bits k (firstn many sums)) cs
+            in
+            let squares = zdot bs bs in
+            let square0 = square_of_target m x in
+            meet
+              (ends_of m x square0
+                (leeway mu most (left_of0 square0 squares) alpha (length bs)
+                  squares)) e
+          in
+          sharpen step hints0.sharpened 0 ms b.middles r
+        | None -> r)
+  else r
+
+(** val by_centre :
+    head -> Big_int_Z.big_int -> measure list -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int ->
+    goal list -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int list list
+    -> fact list -> fact list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> patch_hints -> row -> row **)
+
+let by_centre h t0 ms bits packed a goals f js rows' stated facts rows0 ks hints0 r =
+  match ball_of h ms bits packed a js rows' facts rows0 ks hints0.centre with
+  | Some b ->
+    let r0 = by_ball h a goals f b r in
+    (match hints0.sharpened with
+     | [] -> r0
+     | _ :: _ ->
+       by_directions h t0 ms bits packed a f js rows' stated facts
+         hints0.centre b hints0 r0)
+  | None -> r
 
 (** val metric_row :
     head -> certificate -> Big_int_Z.big_int -> measure list ->
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list list -> Big_int_Z.big_int -> goal list -> row -> int -> patch_hints
-    -> row option **)
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list -> row ->
+    int -> patch_hints -> row option **)
 
-let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
+let metric_row h c t0 ms bits packed rows_packed a goals own0 l hints0 =
   let u = c.statement_unit in
   let here = stated_at l c.statements in
   let js = map fst here in
@@ -2203,7 +2735,6 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
   then let base = meet_statements c.statement_unit t0 here own0 in
        (match hints0.centre with
         | [] ->
-          let ws = [] in
           (match hints0.targets with
            | [] -> Some base
            | p :: l0 ->
@@ -2219,25 +2750,16 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
                 let known = domain_facts h f in
                 let facts = app stated (map snd known) in
                 let ks = map fst known in
-                let bits = digit_bits ms in
                 let rows'' = map (started packed) rows' in
                 let rows0 =
-                  triangle h ms js
+                  triangle h bits js
                     (map (fun j -> (measure_at ms j).total) js) rows'' ks
-                in
-                let base0 =
-                  match ws with
-                  | [] -> base
-                  | _ :: _ ->
-                    by_centre h ms packed a goals f js rows' facts rows0 ks
-                      ws base
                 in
                 Some
                 (refine h f (step_of h ft) facts rows0 ks (fun k ->
-                  entries bits k rows'') (p :: l0) 0 ms base0)
+                  entries bits k rows'') (p :: l0) 0 ms base)
               | None -> None))
-        | z0 :: l0 ->
-          let ws = z0 :: l0 in
+        | _ :: _ ->
           (match rows_at rows_packed js with
            | Some rows' ->
              let (p, ft) = common u t0 in
@@ -2250,18 +2772,14 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
              let known = domain_facts h f in
              let facts = app stated (map snd known) in
              let ks = map fst known in
-             let bits = digit_bits ms in
              let rows'' = map (started packed) rows' in
              let rows0 =
-               triangle h ms js (map (fun j -> (measure_at ms j).total) js)
+               triangle h bits js (map (fun j -> (measure_at ms j).total) js)
                  rows'' ks
              in
              let base0 =
-               match ws with
-               | [] -> base
-               | _ :: _ ->
-                 by_centre h ms packed a goals f js rows' facts rows0 ks ws
-                   base
+               by_centre h t0 ms bits packed a goals f js rows' stated facts
+                 rows0 ks hints0 base
              in
              Some
              (refine h f (step_of h ft) facts rows0 ks (fun k ->
@@ -2318,9 +2836,9 @@ let entries_with t0 u l es = function
 (** val entries0 :
     Big_int_Z.big_int -> certificate -> int -> int -> entry list **)
 
-let entries0 t0 c n l =
+let entries0 t0 c n0 l =
   fold_left (entries_with t0 c.statement_unit l) c.statements
-    (repeat unstated n)
+    (repeat unstated n0)
 
 (** val remainder : Big_int_Z.big_int -> entry list -> Big_int_Z.big_int **)
 
@@ -2463,7 +2981,7 @@ let mul_div_ends w i e f =
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let rec nested_ends w i n e =
+let rec nested_ends w i n0 e =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> (w,
     (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)))
@@ -2471,7 +2989,7 @@ let rec nested_ends w i n e =
     add_ends (w, w)
       (mul_div_ends w i e
         (nested_ends w (Z.add i Big_int_Z.unit_big_int) k e)))
-    n
+    n0
 
 (** val square_times :
     Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -2487,33 +3005,33 @@ let rec square_times w m e =
     Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
     -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let halved_exp_ends w terms0 halvings n d =
-  let t0 = quotient_ends w (Z.abs n) (Z.shiftl d (Z.of_nat halvings)) in
+let halved_exp_ends w terms0 halvings n0 d =
+  let t0 = quotient_ends w (Z.abs n0) (Z.shiftl d (Z.of_nat halvings)) in
   if Z.leb
        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) (snd t0))
        w
   then let e = nested_ends w Big_int_Z.unit_big_int terms0 t0 in
        Some
        (square_times w halvings
-         (if Z.leb Big_int_Z.zero_big_int n then e else inverse_ends w e))
+         (if Z.leb Big_int_Z.zero_big_int n0 then e else inverse_ends w e))
   else None
 
 (** val exp_plan :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (int * int) * int **)
 
-let exp_plan b terms0 n d =
+let exp_plan b terms0 n0 d =
   let growth =
     Z.max Big_int_Z.zero_big_int
       (Z.div
         (Z.mul
           ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          Big_int_Z.unit_big_int) n)
+          Big_int_Z.unit_big_int) n0)
         (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) d))
   in
   let size0 =
     Z.max Big_int_Z.zero_big_int
-      (Z.add (Z.sub (Z.log2 (Z.abs n)) (Z.log2 d)) Big_int_Z.unit_big_int)
+      (Z.add (Z.sub (Z.log2 (Z.abs n0)) (Z.log2 d)) Big_int_Z.unit_big_int)
   in
   let bits = Z.add (Z.add (Z.log2 b) growth) size0 in
   let count0 =
@@ -2532,11 +3050,11 @@ let exp_plan b terms0 n d =
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let planned_exp_ends b terms0 n d =
-  let (p, finer) = exp_plan b terms0 n d in
+let planned_exp_ends b terms0 n0 d =
+  let (p, finer) = exp_plan b terms0 n0 d in
   let (count0, halvings) = p in
   let w = Z.shiftl b (Z.of_nat finer) in
-  (match halved_exp_ends w count0 halvings n d with
+  (match halved_exp_ends w count0 halvings n0 d with
    | Some e -> Some (rescale_ends w b e)
    | None -> None)
 
@@ -2570,17 +3088,17 @@ let exp_least =
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let exp_ends b terms0 n d =
+let exp_ends b terms0 n0 d =
   if Z.leb d Big_int_Z.zero_big_int
   then None
-  else if Z.ltb (Z.mul exp_most d) n
+  else if Z.ltb (Z.mul exp_most d) n0
        then None
-       else if Z.ltb n (Z.mul (Z.opp exp_least) d)
+       else if Z.ltb n0 (Z.mul (Z.opp exp_least) d)
             then (match planned_exp_ends b terms0 (Z.opp exp_least)
                           Big_int_Z.unit_big_int with
                   | Some e -> Some (Big_int_Z.zero_big_int, (snd e))
                   | None -> None)
-            else planned_exp_ends b terms0 n d
+            else planned_exp_ends b terms0 n0 d
 
 (** val least_ratio :
     head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int **)
@@ -2726,19 +3244,20 @@ let domain_row h t0 terms0 =
 (** val no_hints : patch_hints **)
 
 let no_hints =
-  { centre = []; targets = [] }
+  { centre = []; square_length = Big_int_Z.unit_big_int; directions = [];
+    sharpened = []; targets = [] }
 
 (** val metric_rows :
     (int -> patch_hints -> row option) -> int -> int -> patch_hints list ->
     row option list **)
 
-let rec metric_rows row_of0 l n hints0 =
+let rec metric_rows row_of0 l n0 hints0 =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> [])
     (fun n' ->
     (row_of0 l (hd no_hints hints0)) :: (metric_rows row_of0 (Stdlib.Int.succ
                                           l) n' (tl hints0)))
-    n
+    n0
 
 (** val metric_table :
     head -> certificate -> Big_int_Z.big_int -> measure list ->
@@ -2748,9 +3267,10 @@ let rec metric_rows row_of0 l n hints0 =
 
 let metric_table h c t0 ms packed known own0 a claims hints0 =
   let goals = claimed h t0 a ms claims in
+  let bits = digit_bits ms in
   all_some
-    (metric_rows (metric_row h c t0 ms packed known a goals own0) 0 c.patches
-      hints0)
+    (metric_rows (metric_row h c t0 ms bits packed known a goals own0) 0
+      c.patches hints0)
 
 type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
                   free_patches : Big_int_Z.big_int;
@@ -2768,8 +3288,8 @@ let has_statement c l =
     Big_int_Z.big_int -> certificate -> int -> int ->
     Big_int_Z.big_int * entry list **)
 
-let left_at t0 c n l =
-  let es = entries0 t0 c n l in ((remainder t0 es), es)
+let left_at t0 c n0 l =
+  let es = entries0 t0 c n0 l in ((remainder t0 es), es)
 
 (** val top_with :
     Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> Big_int_Z.big_int **)
@@ -2791,14 +3311,14 @@ let rec tops_with rest ts es =
 
 (** val left_of : Big_int_Z.big_int -> certificate -> int -> leftover **)
 
-let left_of t0 c n =
+let left_of t0 c n0 =
   let indices = seq 0 c.patches in
-  let stated = map (left_at t0 c n) (filter (has_statement c) indices) in
+  let stated = map (left_at t0 c n0) (filter (has_statement c) indices) in
   { stated_patches = stated; free_patches =
   (Z.of_nat (length (filter (fun l -> negb (has_statement c l)) indices)));
   tops =
   (fold_left (fun ts pat -> let (rest, es) = pat in tops_with rest ts es)
-    stated (repeat Big_int_Z.zero_big_int n)) }
+    stated (repeat Big_int_Z.zero_big_int n0)) }
 
 (** val meet_rows : row -> row -> row **)
 
@@ -2917,8 +3437,8 @@ let gain_of = function
     leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list -> gain list **)
 
-let gains left_over prices ps rs =
-  map gain_of (combine (combine ps rs) (combine left_over.tops prices))
+let gains left_over0 prices ps rs =
+  map gain_of (combine (combine ps rs) (combine left_over0.tops prices))
 
 (** val price_paid : gain -> Big_int_Z.big_int **)
 
@@ -2936,29 +3456,29 @@ let excess_at gs patch =
 (** val all_excess :
     Big_int_Z.big_int -> head -> leftover -> gain list -> Big_int_Z.big_int **)
 
-let all_excess t0 h left_over gs =
-  Z.add (zsum (map (excess_at gs) left_over.stated_patches))
-    (Z.mul left_over.free_patches
+let all_excess t0 h left_over0 gs =
+  Z.add (zsum (map (excess_at gs) left_over0.stated_patches))
+    (Z.mul left_over0.free_patches
       (excess_at gs (t0, (repeat unstated h.count))))
 
 (** val ends_of_tops : leftover -> box -> box **)
 
-let ends_of_tops left_over b =
-  combine (map fst b) left_over.tops
+let ends_of_tops left_over0 b =
+  combine (map fst b) left_over0.tops
 
 (** val priced_least :
     Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
     int -> int -> Big_int_Z.big_int **)
 
-let priced_least t0 h left_over b prices winner loser =
-  let gs = gains left_over prices (weights0 h winner) (weights0 h loser) in
+let priced_least t0 h left_over0 b prices winner loser =
+  let gs = gains left_over0 prices (weights0 h winner) (weights0 h loser) in
   Z.sub
     (Z.sub
       (Z.add
         (least_sum (weights0 h winner) (weights0 h loser)
-          (ends_of_tops left_over b))
+          (ends_of_tops left_over0 b))
         (Z.mul t0 (Z.sub (bias_number h winner) (bias_number h loser))))
-      (zsum (map price_paid gs))) (all_excess t0 h left_over gs)
+      (zsum (map price_paid gs))) (all_excess t0 h left_over0 gs)
 
 (** val pools_masses : head -> bool **)
 
@@ -2977,13 +3497,13 @@ let pools_masses h =
     Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
     int -> int -> Big_int_Z.big_int option **)
 
-let assignment_least t0 h left_over b prices winner loser =
+let assignment_least t0 h left_over0 b prices winner loser =
   if (&&)
        ((&&)
          ((&&) ((&&) (pools_masses h) (has_width h (weights0 h winner)))
            (has_width h (weights0 h loser))) (has_width h prices))
        (forallb (Z.leb Big_int_Z.zero_big_int) prices)
-  then Some (priced_least t0 h left_over b prices winner loser)
+  then Some (priced_least t0 h left_over0 b prices winner loser)
   else None
 
 (** val assignment_at_least :
@@ -2991,10 +3511,10 @@ let assignment_least t0 h left_over b prices winner loser =
     Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
     -> bool **)
 
-let assignment_at_least h c t0 left_over b prices rival num den =
+let assignment_at_least h c t0 left_over0 b prices rival num den =
   (&&) (Nat.ltb 0 c.patches)
     (bound_at_least h t0
-      (assignment_least t0 h left_over b prices c.predicted rival) num den)
+      (assignment_least t0 h left_over0 b prices c.predicted rival) num den)
 
 (** val cut_by :
     ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -3046,8 +3566,8 @@ let rec numbers unit0 default p l =
     (fun p' ->
     match l with
     | [] -> default :: (numbers unit0 default p' [])
-    | n :: l' ->
-      { numerator = n; denominator = unit0 } :: (numbers unit0 default p' l'))
+    | n0 :: l' ->
+      { numerator = n0; denominator = unit0 } :: (numbers unit0 default p' l'))
     p
 
 (** val owns : head -> own list **)
@@ -3107,11 +3627,11 @@ let never_negative h =
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let exp_at b terms0 n d =
-  match exp_ends b terms0 n d with
+let exp_at b terms0 n0 d =
+  match exp_ends b terms0 n0 d with
   | Some p ->
     let (a, b0) = p in
-    Some (a, (if Z.leb n Big_int_Z.zero_big_int then Z.min b0 b else b0))
+    Some (a, (if Z.leb n0 Big_int_Z.zero_big_int then Z.min b0 b else b0))
   | None -> None
 
 (** val value_at :
@@ -3398,13 +3918,13 @@ let rec picked t0 spare = function
 | [] -> (Big_int_Z.zero_big_int, 0)
 | x :: l' ->
   if Z.ltb t0 x
-  then let (s, n) = picked t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n))
+  then let (s, n0) = picked t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n0))
   else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
           (fun _ -> picked t0 0 l')
           (fun rest ->
           if Z.eqb x t0
-          then let (s, n) = picked t0 rest l' in
-               ((Z.add x s), (Stdlib.Int.succ n))
+          then let (s, n0) = picked t0 rest l' in
+               ((Z.add x s), (Stdlib.Int.succ n0))
           else picked t0 spare l')
           spare)
 
@@ -3422,8 +3942,8 @@ module DescendingSort = Sort(Descending)
 
 (** val nth_greatest : int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
-let nth_greatest n l =
-  nth (pred n) (DescendingSort.sort l) Big_int_Z.zero_big_int
+let nth_greatest n0 l =
+  nth (pred n0) (DescendingSort.sort l) Big_int_Z.zero_big_int
 
 (** val number_above : Big_int_Z.big_int -> Big_int_Z.big_int list -> int **)
 
@@ -3434,16 +3954,16 @@ let number_above t0 l =
     int -> box -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let top_mean_ends k s =
-  let n = Nat.min k (length s) in
+  let n0 = Nat.min k (length s) in
   let lows = map fst s in
   let highs = map snd s in
-  let t0 = nth_greatest n lows in
-  let u = nth_greatest n highs in
-  let (least, taken0) = picked t0 (sub n (number_above t0 lows)) lows in
-  if (&&) (Nat.ltb 0 n) ((=) taken0 n)
-  then Some ((floor_div least (Z.of_nat n)),
-         (ceil_div (Z.add (Z.mul (Z.of_nat n) u) (excess0 u highs))
-           (Z.of_nat n)))
+  let t0 = nth_greatest n0 lows in
+  let u = nth_greatest n0 highs in
+  let (least, taken0) = picked t0 (sub n0 (number_above t0 lows)) lows in
+  if (&&) (Nat.ltb 0 n0) ((=) taken0 n0)
+  then Some ((floor_div least (Z.of_nat n0)),
+         (ceil_div (Z.add (Z.mul (Z.of_nat n0) u) (excess0 u highs))
+           (Z.of_nat n0)))
   else None
 
 (** val total0 : Big_int_Z.big_int list -> Big_int_Z.big_int **)
@@ -3501,10 +4021,10 @@ let bounded_sum c =
 (** val unbounded : distance list -> int **)
 
 let unbounded c =
-  fold_right (fun p n ->
+  fold_right (fun p n0 ->
     match snd p with
-    | Some _ -> n
-    | None -> Stdlib.Int.succ n) 0 c
+    | Some _ -> n0
+    | None -> Stdlib.Int.succ n0) 0 c
 
 (** val others :
     Big_int_Z.big_int -> int -> distance -> Big_int_Z.big_int option **)
@@ -3519,11 +4039,11 @@ let others sum infinite p =
   | None ->
     ((fun fO fS n -> if n=0 then fO () else fS (n-1))
        (fun _ -> None)
-       (fun n ->
+       (fun n0 ->
        (fun fO fS n -> if n=0 then fO () else fS (n-1))
          (fun _ -> Some sum)
          (fun _ -> None)
-         n)
+         n0)
        infinite)
 
 type candidate = Big_int_Z.big_int * Big_int_Z.big_int option
@@ -4510,11 +5030,11 @@ let cut_by_others p x =
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
   (fun b0 ->
-  let n = p.settings_of.terms in
-  let b1 = cut_by_links h t0 b n p.ln2_of x.links_above x.links_below b0 in
+  let n0 = p.settings_of.terms in
+  let b1 = cut_by_links h t0 b n0 p.ln2_of x.links_above x.links_below b0 in
   (match p.measures_of with
    | Some ms ->
-     cut_by_turns h t0 b n p.ln2_of ms x.turns_above x.turns_below b1
+     cut_by_turns h t0 b n0 p.ln2_of ms x.turns_above x.turns_below b1
    | None -> b1))
 
 (** val given_box : prepared -> certificate -> hints -> box option **)
@@ -4591,8 +5111,9 @@ type measured = { integers : Big_int_Z.big_int list;
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let root_over t0 n =
-  ((root_floor (Z.mul (Z.mul t0 t0) n)), (root_ceil (Z.mul (Z.mul t0 t0) n)))
+let root_over t0 n0 =
+  ((root_floor (Z.mul (Z.mul t0 t0) n0)),
+    (root_ceil (Z.mul (Z.mul t0 t0) n0)))
 
 (** val measured_of :
     Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> measured **)
@@ -4680,7 +5201,7 @@ let observed_ends t0 h z0 u square0 stretch m =
     Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
     -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let rec terms_from k r i n t0 =
+let rec terms_from k r i n0 t0 =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> (t0, t0))
     (fun k0 ->
@@ -4689,7 +5210,7 @@ let rec terms_from k r i n t0 =
         (floor_div (Z.mul t0 r) (Z.mul (Z.of_nat (Stdlib.Int.succ i)) k))
     in
     ((Z.add t0 (fst f)), (snd f)))
-    n
+    n0
 
 type exp_table =
 | Entry of int * Big_int_Z.big_int option
@@ -4738,12 +5259,12 @@ let rec grow w f last steps start e =
     (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
     (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list **)
 
-let rec doubled w f n k p steps =
+let rec doubled w f n0 k p steps =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> steps)
     (fun n' ->
     doubled w f n' (add k k) (mul_ends (Z.mul w f) p p) ((k, p) :: steps))
-    n
+    n0
 
 (** val exp_entries :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int
@@ -4762,10 +5283,10 @@ let exp_entries w f g last terms0 depth0 =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
 let low_exp g last t0 count0 rest u d =
-  let n = Z.mul d g in
-  let b = Z.div n u in
+  let n0 = Z.mul d g in
+  let b = Z.div n0 u in
   if Z.ltb b (Z.of_nat last)
-  then let r = Z.sub (Z.mul (Z.add b Big_int_Z.unit_big_int) u) n in
+  then let r = Z.sub (Z.mul (Z.add b Big_int_Z.unit_big_int) u) n0 in
        (match look t0 (Z.to_nat (Z.add b Big_int_Z.unit_big_int)) with
         | Some e ->
           let f = terms_from u (floor_div r g) (Stdlib.Int.succ 0) count0 r in
@@ -5221,8 +5742,8 @@ let rec patches_true h c t0 terms0 i t1 l = function
 
 (** val about_one_of : int -> statement -> bool **)
 
-let about_one_of n = function
-| AboutPatch (l, _, _, _) -> Nat.ltb l n
+let about_one_of n0 = function
+| AboutPatch (l, _, _, _) -> Nat.ltb l n0
 | _ -> false
 
 (** val table_for : head -> int -> image -> exp_table option **)

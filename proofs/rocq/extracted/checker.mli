@@ -64,6 +64,8 @@ module Coq_Pos :
 
   val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val pred_N : Big_int_Z.big_int -> Big_int_Z.big_int
+
   type mask = Pos.mask =
   | IsNul
   | IsPos of Big_int_Z.big_int
@@ -107,11 +109,30 @@ module Coq_Pos :
 
   val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val coq_Nsucc_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_Ndouble : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_lor : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_land : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val ldiff : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
   val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1
 
   val to_nat : Big_int_Z.big_int -> int
 
   val of_succ_nat : int -> Big_int_Z.big_int
+ end
+
+module N :
+ sig
+  val succ_pos : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_lor : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val ldiff : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
  end
 
 module Z :
@@ -127,6 +148,8 @@ module Z :
   val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val opp : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -154,6 +177,8 @@ module Z :
 
   val of_nat : int -> Big_int_Z.big_int
 
+  val of_N : Big_int_Z.big_int -> Big_int_Z.big_int
+
   val pos_div_eucl :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int
@@ -173,6 +198,10 @@ module Z :
   val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
   val shiftr : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val coq_land : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val ones : Big_int_Z.big_int -> Big_int_Z.big_int
  end
 
 val hd : 'a1 -> 'a1 list -> 'a1
@@ -270,6 +299,74 @@ type certificate = { predicted : int; patches : int;
 type image = { image_unit : Big_int_Z.big_int;
                rows : Big_int_Z.big_int list list }
 
+val zdot :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val number : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val slice :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val digits_onto :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val plus_times :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val pack :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
+
+val zdot_onto :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val levels : int
+
+val piece : int
+
+val pieces :
+  int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list list
+
+val packs :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list
+
+val row_of :
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list
+
+val add_row :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val mixed :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list
+
+val unpacked :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list
+
+val digits_of :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val started :
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list
+
+val entries :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list
+
+val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int
+
 val floor_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val ceil_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -314,11 +411,6 @@ type row = ends list
 type table = row list
 
 type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
-
-val zdot :
-  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
-
-val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val observables_in_natural_range : head -> bool
 
@@ -374,6 +466,8 @@ val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int
 
 val root_ceil : Big_int_Z.big_int -> Big_int_Z.big_int
 
+val coarse_root : Big_int_Z.big_int -> Big_int_Z.big_int
+
 val root_ends :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
@@ -426,67 +520,6 @@ val measure_of : head -> Big_int_Z.big_int list -> measure
 
 val measures : head -> measure list option
 
-val number : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
-
-val digits_onto :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int list -> Big_int_Z.big_int list
-
-val plus_times :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int list
-
-val pack :
-  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
-
-val zdot_onto :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int
-
-val levels : int
-
-val piece : int
-
-val pieces :
-  int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list list
-
-val packs :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list
-
-val row_of :
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  -> Big_int_Z.big_int list
-
-val add_row :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int list
-
-val mixed :
-  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
-  list -> Big_int_Z.big_int list
-
-val unpacked :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  -> Big_int_Z.big_int list
-
-val digits_of :
-  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
-  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
-
-val digit : Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-val started :
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  -> Big_int_Z.big_int list
-
-val entries :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
-  Big_int_Z.big_int list
-
-val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int
-
 val room : Big_int_Z.big_int
 
 val square_bits : measure list -> Big_int_Z.big_int
@@ -506,7 +539,7 @@ val more_rows :
 val corner : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
 
 val triangle :
-  head -> measure list -> int list -> Big_int_Z.big_int list ->
+  head -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
   list list
 
@@ -598,12 +631,61 @@ val claimed :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure list -> claim
   list -> goal list
 
+val plus_sizes :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val row_sizes : Big_int_Z.big_int list list -> Big_int_Z.big_int list
+
+val greatest_size : Big_int_Z.big_int list list -> Big_int_Z.big_int
+
+val left_over :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val leeway :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val twice_below :
+  fact list -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val off_centre :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> fact list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int -> Big_int_Z.big_int option
+
+val farthest :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> fact list -> Big_int_Z.big_int
+  list list -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val crossed :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list
+
+val target_square :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val less_centre :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val target_products :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list
+
+val ends_from :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> ends
+
 type weights = Big_int_Z.big_int * Big_int_Z.big_int list
 
 type hint = { for_low : weights option; for_high : weights option }
 
 type patch_hints = { centre : Big_int_Z.big_int list;
-                     targets : (int * hint) list }
+                     square_length : Big_int_Z.big_int;
+                     directions : Big_int_Z.big_int list list;
+                     sharpened : int list; targets : (int * hint) list }
 
 val turn : head -> Big_int_Z.big_int
 
@@ -630,25 +712,56 @@ val stated_prototypes : certificate -> int list
 val measure_at : measure list -> int -> measure
 
 val sums_of :
-  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-  -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+  head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
   Big_int_Z.big_int list
 
 val plus_totals :
   Big_int_Z.big_int -> measure list -> Big_int_Z.big_int list ->
   Big_int_Z.big_int list
 
+type foot = { middles : Big_int_Z.big_int list;
+              foot_square : Big_int_Z.big_int; constant_of : Big_int_Z.big_int }
+
+val ball_of :
+  head -> measure list -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int ->
+  int list -> Big_int_Z.big_int list list -> fact list -> Big_int_Z.big_int
+  list list -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> foot option
+
+val by_ball :
+  head -> Big_int_Z.big_int -> goal list -> Big_int_Z.big_int -> foot -> row
+  -> row
+
+val greatest_off :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> foot -> Big_int_Z.big_int
+
+val least_off :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> foot -> fact list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val sharpen :
+  (int -> int -> measure -> Big_int_Z.big_int -> ends -> ends) -> int list ->
+  int -> measure list -> Big_int_Z.big_int list -> row -> row
+
+val by_directions :
+  head -> Big_int_Z.big_int -> measure list -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> int list -> Big_int_Z.big_int list list -> fact list
+  -> fact list -> Big_int_Z.big_int list -> foot -> patch_hints -> row -> row
+
 val by_centre :
-  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-  -> Big_int_Z.big_int -> goal list -> Big_int_Z.big_int -> int list ->
-  Big_int_Z.big_int list list -> fact list -> Big_int_Z.big_int list list ->
-  Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row
+  head -> Big_int_Z.big_int -> measure list -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int ->
+  goal list -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int list list
+  -> fact list -> fact list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list -> patch_hints -> row -> row
 
 val metric_row :
   head -> certificate -> Big_int_Z.big_int -> measure list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  list -> Big_int_Z.big_int -> goal list -> row -> int -> patch_hints -> row
-  option
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list) list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list -> row -> int
+  -> patch_hints -> row option
 
 val change_at : ('a1 -> 'a1) -> int -> 'a1 list -> 'a1 list
 

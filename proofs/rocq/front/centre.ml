@@ -7,7 +7,7 @@
 open Ends
 
 (* The bits that weights have together, which the checker's digits have room for (Products.v). *)
-let room = 24
+let room = 48
 
 type t = {
   weights : Z.t list; (* of the checker's facts *)

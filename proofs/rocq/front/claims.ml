@@ -64,9 +64,10 @@ let prices_over (settings : Checker.settings) (head : Checker.head) (rival, unit
   let scale = Z.mul settings.box_unit head.weight_unit in
   (rival, List.map (fun price -> Z.cdiv (Z.mul price scale) unit) prices)
 
-(* Without the targets where a gap is negative. *)
+(* Without the targets where a gap is negative, and the sharpened where a number of directions is. *)
 let natural (patch : Checker.patch_hints) =
-  if List.for_all (fun (gap, _) -> gap >= 0) patch.targets then patch else { patch with targets = [] }
+  let patch = if List.for_all (fun (gap, _) -> gap >= 0) patch.targets then patch else { patch with targets = [] } in
+  if List.for_all (fun count -> count >= 0) patch.sharpened then patch else { patch with sharpened = [] }
 
 (* Without the hints whose unit is not positive. *)
 let positive = List.filter (fun (_, hint) -> Z.sign hint.Checker.share_unit > 0)

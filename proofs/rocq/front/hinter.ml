@@ -18,20 +18,28 @@ let finest = ldexp 1. (-72)
 let noise = 1e-10
 let barely = 1e-16
 
+(* What is claimed of each prototype at all patches, the balls of the patches that prove claims, and the directions that
+   give the ends of single prototypes. *)
+type claims = {
+  centres : Centre.t option array;
+  directions : Directions.t option array;
+  at : int;
+  unit : float;
+  made : Checker.claim array;
+}
+
 (* Which ends. *)
 
-let each points patches side k =
-  Array.iter
-    (Option.iter (fun patch ->
-         let found = estimate patch side k in
-         let free = Float.max (of_domain points side k) (of_statements patch side k) in
-         let scale = scale_of patch in
-         let found = improved patch side k found in
-         if found.value > free +. (barely *. scale) then Whole.hint patch side k (finest *. scale) found))
-    patches
-
-(* What is claimed of each prototype at all patches, and the balls of the patches that prove claims. *)
-type claims = { centres : Centre.t option array; at : int; unit : float; made : Checker.claim array }
+let each points patches claims side k =
+  let one l patch =
+    let found = estimate patch side k in
+    let free = Float.max (of_domain points side k) (of_statements patch side k) in
+    let scale = scale_of patch in
+    Directions.want patch claims.directions.(l) side k found infinity (fun () ->
+        let found = improved patch side k found in
+        if found.value > free +. (barely *. scale) then Whole.hint patch side k (finest *. scale) found)
+  in
+  Array.iteri (fun l -> Option.iter (one l)) patches
 
 (* The share of the largest distance that a claim lies above what is needed, so that it is not what decides, and that
    which its proof has to spare, for what floats get wrong. *)
@@ -89,13 +97,14 @@ let everywhere points patches claims side k =
             if balls.(l) >= needed +. (spare *. scale) then claimed := true
             else begin
               let f = match found.(l) with Some f -> f | None -> estimate patch side k in
-              let f =
-                if f.value > needed +. (2. *. spare *. scale) then
-                  with_few patch side k (needed +. (0.1 *. (f.value -. needed))) f
-                else f
-              in
-              let spare = f.value -. needed in
-              Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) f
+              Directions.want patch claims.directions.(l) side k f (needed +. (spare *. scale)) (fun () ->
+                  let f =
+                    if f.value > needed +. (2. *. spare *. scale) then
+                      with_few patch side k (needed +. (0.1 *. (f.value -. needed))) f
+                    else f
+                  in
+                  let spare = f.value -. needed in
+                  Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) f)
             end
           end)
         patches;
@@ -107,9 +116,13 @@ let everywhere points patches claims side k =
 let tries = 3
 
 let somewhere points patches claims side k =
-  let with_centres = Array.mapi (fun l patch -> Option.map (fun patch -> (patch, claims.centres.(l))) patch) patches in
+  let with_centres =
+    Array.mapi
+      (fun l patch -> Option.map (fun patch -> (patch, claims.centres.(l), claims.directions.(l))) patch)
+      patches
+  in
   let here = Array.of_list (List.filter_map Fun.id (Array.to_list with_centres)) in
-  let patches = Array.map fst here in
+  let patches = Array.map (fun (patch, _, _) -> patch) here in
   let free =
     Array.fold_left
       (fun best patch -> Float.max best (of_statements patch side k))
@@ -118,7 +131,7 @@ let somewhere points patches claims side k =
   let found = Array.map (fun _ -> None) here in
   let most =
     Array.map
-      (fun (patch, centre) ->
+      (fun (patch, centre, _) ->
         match centre with
         | Some centre when patch.twins.(k) < 0 ->
             let span = (Centre.view_of patch claims.at).span in
@@ -147,19 +160,21 @@ let somewhere points patches claims side k =
             found.(l) <- Some (improved patches.(l) side k f);
             settle (left - 1)
           end
-          else Some (patches.(l), f)
+          else Some (here.(l), f)
   in
   match settle tries with
-  | Some (patch, f) ->
+  | Some ((patch, _, directions), f) ->
       let scale = scale_of patch in
-      if f.value > free +. (barely *. scale) then Whole.hint patch side k (finest *. scale) f
+      if f.value > free +. (barely *. scale) then
+        Directions.want patch directions side k f infinity (fun () ->
+            Whole.hint patch side k (finest *. scale) f)
   | None -> ()
 
 let follow points patches claims side k = function
   | Wanted.Nothing -> ()
   | Somewhere -> somewhere points patches claims side k
   | Everywhere -> everywhere points patches claims side k
-  | Each -> each points patches side k
+  | Each -> each points patches claims side k
 
 (* Certificates. *)
 
@@ -266,7 +281,7 @@ let listed hints =
   done;
   !made
 
-let nothing = { Checker.centre = []; targets = [] }
+let nothing = { Checker.centre = []; square_length = Z.of_int 1; directions = []; sharpened = []; targets = [] }
 
 type rows = { curve : Z.t; claims : Checker.claim list; patches : Checker.patch_hints list }
 
@@ -279,29 +294,46 @@ let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : 
       let budget = ref Ascent.allowed in
       let patches = Array.map (patch_of points budget) (statements_of points certificate) in
       let wants : Wanted.t array = wants points.count (Array.length patches) in
-      let everywhere = Array.exists (fun (want : Wanted.t) -> want.low = Everywhere || want.high = Everywhere) wants in
       let curve, at, centres =
-        match if balls && everywhere then centres_of points patches else None with
+        match if balls then centres_of points patches else None with
         | Some found -> found
         | None -> (Z.of_int 1, 0, Array.map (fun _ -> None) patches)
+      in
+      let directions =
+        Array.mapi
+          (fun l patch ->
+            match patch, centres.(l) with
+            | Some patch, Some centre -> Directions.make points patch centre at
+            | _ -> None)
+          patches
       in
       let unit = points.unit_of_ends settings.range_unit in
       let made = Array.make points.count Checker.Unclaimed in
       Array.iteri
         (fun k (want : Wanted.t) ->
           let part array = Array.map (Array.get array) want.patches in
-          let here = part patches and claims = { centres = part centres; at; unit; made } in
+          let here = part patches in
+          let claims = { centres = part centres; directions = part directions; at; unit; made } in
           let high =
             if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high
           in
           follow points here claims Low k want.low;
           follow points here claims High k high)
         wants;
+      Array.iter (Option.iter Directions.settle) directions;
       let hints l = function
         | None -> nothing
         | Some patch ->
-            { Checker.centre = (match centres.(l) with Some centre -> centre.Centre.weights | None -> []);
-              targets = listed patch.hints }
+            let centre = match centres.(l) with Some centre -> centre.Centre.weights | None -> [] in
+            let told = { nothing with Checker.centre; targets = listed patch.hints } in
+            (match directions.(l) with
+             | Some d when Array.exists (fun count -> count > 0) d.wanted ->
+                 let most = Array.fold_left max 0 d.wanted in
+                 { told with
+                   square_length = d.scale;
+                   directions = List.filteri (fun c _ -> c < most) d.weights;
+                   sharpened = Array.to_list d.wanted }
+             | _ -> told)
       in
       { curve; claims = Array.to_list made; patches = Array.to_list (Array.mapi hints patches) }
 

@@ -29,6 +29,7 @@ let apply name arguments =
   | "Z.sqrt", [ a ] -> [ Checker.Z.sqrt a ]
   | "Z.log2", [ a ] -> [ Checker.Z.log2 a ]
   | "Z.shiftl", [ a; b ] -> [ Checker.Z.shiftl a b ]
+  | "slice", [ a; from; size ] -> [ Checker.slice a from size ]
   | "Z.of_nat", [ a ] -> [ Checker.Z.of_nat (nat a) ]
   | "Z.to_nat", [ a ] -> [ Z.of_int (Checker.Z.to_nat a) ]
   | "Nat.pred", [ a ] -> [ Z.of_int (Checker.pred (nat a)) ]

@@ -152,6 +152,14 @@ function ml_z_shift_right(a, places) {
   return verale_integer(BigInt(a) >> BigInt(places));
 }
 
+//Provides: ml_z_extract
+//Requires: verale_integer, caml_invalid_argument
+// [size] binary digits from [from] on; of a negative number as many of those that it has before all its ones.
+function ml_z_extract(a, from, size) {
+  if (from < 0 || size < 1) caml_invalid_argument("Z.extract: invalid bit range");
+  return verale_integer(BigInt.asUintN(size, BigInt(a) >> BigInt(from)));
+}
+
 //Provides: ml_z_sqrt
 //Requires: verale_integer, ml_z_numbits, caml_invalid_argument
 // Rounded down. Newton's steps from above fall to it, and do not fall below.

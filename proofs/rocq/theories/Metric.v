@@ -4,7 +4,8 @@
     anyway; one that proves nothing changes nothing. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Packing Products Hypersphere.
+From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Packing Products Hypersphere
+  Span.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -13,7 +14,9 @@ Open Scope R_scope.
     Weights are one of the target, which is positive, and one of each fact of the patch, in the order of [Facts.v]: the
     patch's statements in the certificate's order, the box, the ball, as far as there are any. Weights that are missing
     are 0. The hints of a patch are for some prototypes, each with the number of prototypes that are left out before it.
-    The weights of the patch's ball (Hypersphere.v) are for the facts in the same order.
+    The weights of the patch's ball (Hypersphere.v) are for the facts in the same order. Those of its directions
+    (Span.v) are for the statements only, and [square_length] is mu. How many of them, the first ones, give the ends of
+    each prototype says [sharpened]; with 0 these are left as they are.
 
     With x = y / S, that is z or u, and p = P / S, the target of the observable m, and the facts, are
 
@@ -29,7 +32,13 @@ Open Scope R_scope.
     rises, a low end by - w t + sum_i w_i f_i and a high one by w t + sum_i w_i f_i. *)
 Definition weights : Type := Z * list Z.
 Record hint := Hint { for_low : option weights; for_high : option weights }.
-Record patch_hints := PatchHints { centre : list Z; targets : list (nat * hint) }.
+Record patch_hints := PatchHints {
+  centre : list Z;
+  square_length : Z;
+  directions : list (list Z);
+  sharpened : list nat;
+  targets : list (nat * hint)
+}.
 
 (** * Ends by weights *)
 
@@ -188,30 +197,95 @@ Definition stated_prototypes : list nat :=
 
 Definition measure_at (ms : list measure) (j : nat) : measure := nth j ms (Measure 0 0 1 1).
 
-(** What is computed of the head and of the certificate before the patches are: the measures, the packed prototypes and
-    their rows; A and the goals of the prototypes. *)
-Variables (ms : list measure) (packed : list (Z * list Z)) (rows_packed : list (list Z)).
+(** What is computed of the head and of the certificate before the patches are: the measures, the digits' bits, the
+    packed prototypes and their rows; A and the goals of the prototypes. *)
+Variables (ms : list measure) (bits : Z) (packed : list (Z * list Z)) (rows_packed : list (list Z)).
 Variables (A : Z) (goals : list goal).
 
 (** Products with the vector Q of the ball, but for what constant vectors add to it, and with that. *)
 Definition sums_of (shares : list Z) (rows : list (list Z)) : list Z :=
-  digits_of (digit_bits ms) (length (prototypes h)) packed (mixed shares rows (map (fun _ => 0%Z) packed)).
+  digits_of bits (length (prototypes h)) packed (mixed shares rows (map (fun _ => 0%Z) packed)).
 
 Fixpoint plus_totals (t : Z) (ms : list measure) (xs : list Z) : list Z :=
   match ms, xs with m :: ms', x :: xs' => (x + t * total m)%Z :: plus_totals t ms' xs' | _, _ => nil end.
 
-(** The row met with the claims that the patch's ball proves. *)
-Definition by_centre (F : Z) (js : list nat) (rows' : list (list Z)) (facts : list fact) (rows : list (list Z))
-  (ks ws : list Z) (r : row) : row :=
+(** The ball: what its centre gives with all prototypes, |Q|^2 and C. *)
+Record foot := Foot { middles : list Z; foot_square : Z; constant_of : Z }.
+
+Definition ball_of (js : list nat) (rows' : list (list Z)) (facts : list fact) (rows : list (list Z)) (ks ws : list Z) :
+  option foot :=
   let shares := firstn (length js) ws in
   match weigh ws facts 0 0 with
   | Some (A', C) =>
       if ((A' =? A) && (0 <? A) && (sizes shares <=? 2 ^ room))%Z then
         let t := zdot (skipn (length js) ws) ks in
         let xs := sums_of shares rows' in
-        let QQ := square_of ws rows in
-        settle (settled h A (radius A F C QQ) QQ) goals (if (t =? 0)%Z then xs else plus_totals t ms xs) r
-      else r
+        Some (Foot (if (t =? 0)%Z then xs else plus_totals t ms xs) (square_of ws rows) C)
+      else None
+  | None => None
+  end.
+
+(** The row met with the claims that the ball proves. *)
+Definition by_ball (F : Z) (b : foot) (r : row) : row :=
+  settle (settled h A (radius A F (constant_of b) (foot_square b)) (foot_square b)) goals (middles b) r.
+
+(** |x|^2 is at most the first number, and at least the second one; [ws] are the weights of the ball. *)
+Definition greatest_off (F : Z) (b : foot) : Z := Z.max 0 (ceil_div (F * foot_square b - A * constant_of b) F).
+Definition least_off (F : Z) (b : foot) (facts : list fact) (ws : list Z) : Z :=
+  match weigh (map Z.opp ws) facts 0 0 with
+  | Some (A', C) => if (A' =? - A)%Z then floor_div (A * C + F * foot_square b) F else 0
+  | None => 0
+  end.
+
+(** One of the ends for each of the prototypes that are wanted; [k] is the number of the first. *)
+Fixpoint sharpen (step : nat -> nat -> measure -> Z -> ends -> ends) (wanted : list nat) (k : nat) (ms : list measure)
+  (xs : list Z) (r : row) : row :=
+  match wanted, ms, xs, r with
+  | w :: wanted', m :: ms', x :: xs', e :: r' =>
+      (match w with O => e | _ => step w k m x e end) :: sharpen step wanted' (S k) ms' xs' r'
+  | _, _, _, _ => r
+  end.
+
+(** The row met with what follows from the directions. *)
+Definition by_directions (F : Z) (js : list nat) (rows' : list (list Z)) (stated facts : list fact) (ws : list Z)
+  (b : foot) (hints : patch_hints) (r : row) : row :=
+  let ss := directions hints in
+  let mu := square_length hints in
+  if (0 <? mu)%Z && forallb (fun s => sizes s <=? 2 ^ room)%Z ss then
+    let zero := map (fun _ => 0%Z) packed in
+    let sums := map (fun s => started packed (mixed s rows' zero)) ss in
+    let ts := map (fun sum => map (fun j => hd 0%Z (entries bits j [sum])) js) sums in
+    let here := map (fun j => nth j (middles b) 0%Z) js in
+    let cs := map (fun s => zdot s here) ss in
+    match farthest F A stated ss cs with
+    | Some alpha =>
+        let top := greatest_size (crossed ss ts) in
+        let most := greatest_off F b in
+        let least := least_off F b facts ws in
+        let QQ := foot_square b in
+        let square_of_target := target_square h A QQ in
+        let left_of := left_over mu top in
+        let ends_of := ends_from h T A least most in
+        let step many k m x e :=
+          let bs := target_products h A (entries bits k (firstn many sums)) cs in
+          let squares := zdot bs bs in
+          let square := square_of_target m x in
+          meet (ends_of m x square (leeway mu most (left_of square squares) alpha (length bs) squares)) e in
+        sharpen step (sharpened hints) 0 ms (middles b) r
+    | None => r
+    end
+  else r.
+
+(** The row met with all that the ball gives. *)
+Definition by_centre (F : Z) (js : list nat) (rows' : list (list Z)) (stated facts : list fact) (rows : list (list Z))
+  (ks : list Z) (hints : patch_hints) (r : row) : row :=
+  match ball_of js rows' facts rows ks (centre hints) with
+  | Some b =>
+      let r := by_ball F b r in
+      match sharpened hints with
+      | nil => r
+      | _ => by_directions F js rows' stated facts (centre hints) b hints r
+      end
   | None => r
   end.
 
@@ -234,10 +308,9 @@ Definition metric_row (own : row) (l : nat) (hints : patch_hints) : option row :
             let known := domain_facts h F in
             let facts := stated ++ map snd known in
             let ks := map fst known in
-            let bits := digit_bits ms in
             let rows'' := map (started packed) rows' in
-            let rows := triangle h ms js (map (fun j => total (measure_at ms j)) js) rows'' ks in
-            let base := match ws with nil => base | _ => by_centre F js rows' facts rows ks ws base end in
+            let rows := triangle h bits js (map (fun j => total (measure_at ms j)) js) rows'' ks in
+            let base := match ws with nil => base | _ => by_centre F js rows' stated facts rows ks hints base end in
             Some (refine h F (step_of h ft) facts rows ks (fun k => entries bits k rows'') xs 0 ms base)
         | None, _ => None
         end
@@ -248,6 +321,7 @@ Variable z : latents.
 Variables (own : row) (l : nat).
 Hypothesis T_positive : (0 < T)%Z.
 Hypothesis measured : measures h = Some ms.
+Hypothesis bits_right : bits = digit_bits ms.
 Hypothesis packed_right : packed = packed_prototypes h ms.
 Hypothesis rows_right : rows_known h packed rows_packed.
 Hypothesis goals_right : exists cs, goals = claimed h T A ms cs.
@@ -324,42 +398,180 @@ Proof.
   unfold value. lra.
 Qed.
 
-Lemma by_centre_ok : forall F js rows' facts rows ks ws r, (0 < F)%Z -> rows_at rows_packed js = Some rows' ->
+(** What a ball is. *)
+Definition ball_right (F : Z) (facts : list fact) (vs : list (nat -> R)) (ws : list Z) (b : foot) : Prop :=
+  let Q := mix ws vs in
+  (0 < A)%Z /\ value (depth h) F (embedded h (z l)) A Q (constant_of b) <= 0 /\
+  IZR (foot_square b) = inner (depth h) Q Q /\
+  (forall i, (i < count h)%nat -> IZR (nth i (middles b) 0%Z) = inner (depth h) Q (point h i)).
+
+Lemma short : forall j, (length (points h j) <= depth h)%nat.
+Proof. intros j. apply (measures_short h ms). exact measured. Qed.
+
+Lemma ball_of_right : forall F js rows' facts rows ks ws b, rows_at rows_packed js = Some rows' ->
   Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks) ->
   gram_ok (depth h) (vectors h js ks) rows ->
-  (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
-  length (by_centre F js rows' facts rows ks ws r) = length r /\
-  forall j, (j < count h)%nat ->
-  within T (nth j (by_centre F js rows' facts rows ks ws r) anything) (observable h (z l) j).
+  ball_of js rows' facts rows ks ws = Some b -> ball_right F facts (vectors h js ks) ws b.
 Proof.
-  intros F js rows' facts rows ks ws r HF ER Hf Hg Hr. unfold by_centre. cbv zeta.
-  destruct (weigh ws facts 0 0) as [[A' C]|] eqn:E; [|split; [reflexivity|exact Hr]].
-  destruct (_ && _) eqn:B; [|split; [reflexivity|exact Hr]].
+  intros F js rows' facts rows ks ws b ER Hf Hg H. unfold ball_of in H. cbv zeta in H.
+  destruct (weigh ws facts 0 0) as [[A' C]|] eqn:E; [|discriminate]. destruct (_ && _) eqn:B; [|discriminate].
+  match type of H with Some ?y = _ => assert (Eb : b = y) by congruence end. clear H. subst b.
   apply andb_prop in B as [B S]. apply andb_prop in B as [B1 B2]. apply Z.eqb_eq in B1. apply Z.ltb_lt in B2.
-  apply Z.leb_le in S. subst A'. split; [apply settle_length|].
+  apply Z.leb_le in S. subst A'. unfold ball_right. cbn [middles foot_square constant_of].
   destruct (measures_ok h ms measured) as (HS & HC & HL & HM). destruct (measured_head h ms measured) as [E1 E2].
-  assert (short : forall j, (length (points h j) <= depth h)%nat)
-    by (intros j; apply (measures_short h ms); exact measured).
-  assert (K := combined_fact F ws facts _ A C Hf E). assert (Q := square_of_mix (depth h) _ rows ws Hg).
+  split; [exact B2|]. split; [exact (combined_fact F ws facts _ A C Hf E)|].
+  split; [exact (square_of_mix (depth h) _ rows ws Hg)|].
   destruct (rows_at_known js rows' ER) as [R I].
   assert (X : sums_of (firstn (length js) ws) rows' =
     map (mix_of (firstn (length js) ws) (map (points h) js)) (prototypes h)).
-  { unfold sums_of. rewrite packed_right in R |- *.
+  { unfold sums_of. rewrite bits_right, packed_right in *.
     apply (digits_of_sum h ms E1 E2); [reflexivity|exact I|exact R|exact S]. }
-  intros j Hj.
-  apply (settle_ok h T A (z l) (mix ws (vectors h js ks)) F C (square_of ws rows)) with (k := 0%nat);
-    [|intros i Hi|exact Hr|exact Hj].
-  - destruct goals_right as [cs ->]. intros i Hi. cbn [plus] in *.
-    destruct (claimed_nth h T A ms cs i (Measure 0 0 1 1)) as [[x ->]| ->];
-      [apply (goal_of_right h T A (z l) _ F C _ HS T_positive B2 HF in_domain_here K Q)|intros y e _ W; exact W].
-    apply HM. exact Hi.
-  - cbn [plus] in Hi |- *. assert (N := nth_mapped h E2
-      (mix_of (firstn (length js) ws) (map (points h) js)) i Hi). rewrite <- X in N.
-    assert (T1 : IZR (total (nth i ms (Measure 0 0 1 1))) = rsum (depth h) (point h i)) by (apply HM; exact Hi).
-    assert (M := mix_product ks i _ T1 short js ws). rewrite <- N in M.
-    destruct (zdot (skipn (length js) ws) ks =? 0)%Z eqn:T0.
-    + apply Z.eqb_eq in T0. rewrite T0 in M. rewrite Z.mul_0_l, Z.add_0_r in M. exact M.
-    + rewrite (plus_totals_nth _ _ _ _ (Measure 0 0 1 1)); [exact M|lia|]. rewrite X, map_length. lia.
+  intros i Hi. assert (N := nth_mapped h E2 (mix_of (firstn (length js) ws) (map (points h) js)) i Hi).
+  rewrite <- X in N.
+  assert (T1 : IZR (total (nth i ms (Measure 0 0 1 1))) = rsum (depth h) (point h i)) by (apply HM; exact Hi).
+  assert (M := mix_product ks i _ T1 short js ws). rewrite <- N in M.
+  destruct (zdot (skipn (length js) ws) ks =? 0)%Z eqn:T0.
+  - apply Z.eqb_eq in T0. rewrite T0 in M. rewrite Z.mul_0_l, Z.add_0_r in M. exact M.
+  - rewrite (plus_totals_nth _ _ _ _ (Measure 0 0 1 1)); [exact M|lia|]. rewrite X, map_length. lia.
+Qed.
+
+(** A row that is right, and as long as another. *)
+Definition still_right (r r' : row) : Prop :=
+  length r' = length r /\ forall j, (j < count h)%nat -> within T (nth j r' anything) (observable h (z l) j).
+
+Lemma by_ball_ok : forall F facts vs ws b r, (0 < F)%Z -> ball_right F facts vs ws b ->
+  (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
+  still_right r (by_ball F b r).
+Proof.
+  intros F facts vs ws b r HF (HA & K & Q & X) Hr. split; [apply settle_length|]. intros j Hj. unfold by_ball.
+  destruct (measures_ok h ms measured) as (HS & HC & HL & HM).
+  apply (settle_ok h T A (z l) (mix ws vs) F (constant_of b) (foot_square b)) with (k := 0%nat);
+    [|intros i Hi; apply X; exact Hi|exact Hr|exact Hj].
+  destruct goals_right as [cs ->]. intros i Hi. cbn [plus] in *.
+  destruct (claimed_nth h T A ms cs i (Measure 0 0 1 1)) as [[x ->]| ->];
+    [apply (goal_of_right h T A (z l) _ F _ _ HS T_positive HA HF in_domain_here K Q)|intros y e _ W; exact W].
+  apply HM. exact Hi.
+Qed.
+
+Lemma sharpen_length : forall step wanted k ms' xs r, length (sharpen step wanted k ms' xs r) = length r.
+Proof. induction wanted as [|w wanted IH]; intros k [|m ms'] [|x xs] [|e r]; cbn [sharpen length]; auto. Qed.
+
+Lemma sharpen_ok : forall step d, (forall w k m x e, (k < count h)%nat -> measure_ok h k m ->
+    IZR x = d k -> within T e (observable h (z l) k) -> within T (step w k m x e) (observable h (z l) k)) ->
+  forall wanted k ms' xs r, (forall i, (k + i < count h)%nat -> measure_ok h (k + i) (nth i ms' (Measure 0 0 1 1))) ->
+  (forall i, (k + i < count h)%nat -> IZR (nth i xs 0%Z) = d (k + i)%nat) ->
+  (forall i, (k + i < count h)%nat -> within T (nth i r anything) (observable h (z l) (k + i))) ->
+  forall i, (k + i < count h)%nat ->
+  within T (nth i (sharpen step wanted k ms' xs r) anything) (observable h (z l) (k + i)).
+Proof.
+  intros step d HS. induction wanted as [|w wanted IH]; intros k ms' xs r HM HX HR i Hi; [exact (HR i Hi)|].
+  destruct ms' as [|m ms']; [exact (HR i Hi)|]. destruct xs as [|x xs]; [exact (HR i Hi)|].
+  destruct r as [|e r]; [exact (HR i Hi)|]. destruct i as [|i]; cbn [sharpen nth].
+  - assert (W := HR 0%nat Hi). cbn [nth] in W. destruct w; [exact W|]. rewrite Nat.add_0_r in *.
+    assert (M := HM 0%nat). assert (X := HX 0%nat). rewrite Nat.add_0_r in M, X.
+    apply HS; [exact Hi|exact (M Hi)|exact (X Hi)|exact W].
+  - replace (k + S i)%nat with (S k + i)%nat in * by lia. apply IH; try exact Hi; intros i' Hi';
+      replace (S k + i')%nat with (k + S i')%nat in * by lia;
+      [exact (HM (S i') Hi')|exact (HX (S i') Hi')|exact (HR (S i') Hi')].
+Qed.
+
+Lemma mix_of_real : forall k js s,
+  IZR (mix_of s (map (points h) js) (points h k)) = inner (depth h) (mix s (map (point h) js)) (point h k).
+Proof.
+  intros k. induction js as [|j js IH]; intros [|w s]; cbn [map]; try (cbn; rewrite inner_zero_l; reflexivity).
+  cbn [mix_of]. rewrite (inner_comm _ (mix _ _)), inner_mix_cons, (inner_comm _ _ (mix s _)), <- IH.
+  rewrite (inner_comm _ (point h k)).
+  unfold point at 1 2. rewrite <- (zdot_real (depth h)) by apply short. rewrite plus_IZR, mult_IZR. reflexivity.
+Qed.
+
+(** |A y - Q|^2 *)
+Lemma off_within : forall F facts vs ws b, (0 < F)%Z -> ball_right F facts vs ws b ->
+  Forall2 (fact_ok (depth h) F (embedded h (z l))) facts vs ->
+  let off := fun d => IZR A * embedded h (z l) d + (-1) * mix ws vs d in
+  IZR (least_off F b facts ws) <= inner (depth h) off off <= IZR (greatest_off F b).
+Proof.
+  intros F facts vs ws b HF (HA & K & Q & X) Hf. cbv zeta. apply IZR_pos in HF as PF. apply IZR_pos in HA as PA.
+  assert (E := inner_square_of_sum (depth h) (IZR A) (-1) (embedded h (z l)) (mix ws vs)). cbv beta in E. rewrite E.
+  rewrite <- Q. unfold value in K. set (y := embedded h (z l)) in *. set (o := _ + _ + _).
+  assert (N : 0 <= o) by (unfold o; rewrite Q, <- E; apply inner_square_nonneg). split.
+  - unfold least_off. destruct (weigh (map Z.opp ws) facts 0 0) as [[A' C]|] eqn:W; [|exact N].
+    destruct (A' =? - A)%Z eqn:EA; [|exact N]. apply Z.eqb_eq in EA. subst A'.
+    assert (V := combined_fact F (map Z.opp ws) facts vs (- A) C Hf W). unfold value in V. fold y in V.
+    rewrite mix_opposite, opp_IZR in V. apply floor_div_below; [exact HF|].
+    rewrite plus_IZR, !mult_IZR. apply (Rmult_le_compat_l (IZR A)) in V; [|lra]. unfold o. lra.
+  - unfold greatest_off. eapply Rle_trans; [|apply IZR_le, Z.le_max_r]. apply ceil_div_above; [exact HF|].
+    rewrite minus_IZR, !mult_IZR. apply (Rmult_le_compat_l (IZR A)) in K; [|lra]. unfold o. lra.
+Qed.
+
+Lemma by_directions_ok : forall F js rows' stated facts vs ws b hints r, (0 < F)%Z ->
+  rows_at rows_packed js = Some rows' -> ball_right F facts vs ws b -> Forall (fun j => (j < count h)%nat) js ->
+  Forall2 (fact_ok (depth h) F (embedded h (z l))) facts vs ->
+  Forall2 (fact_ok (depth h) F (embedded h (z l))) stated (map (point h) js) ->
+  (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
+  still_right r (by_directions F js rows' stated facts ws b hints r).
+Proof.
+  intros F js rows' stated facts vs ws b hints r HF ER HB HJ Hf Hs Hr. unfold by_directions. cbv zeta.
+  set (ss := directions hints). set (zero := map _ packed). set (sums := map (fun s => started packed _) ss).
+  set (ts := map (fun sum => map _ js) sums). set (here := map _ js). set (cs := map (fun s => zdot s here) ss).
+  destruct (_ && _) eqn:G; [|split; [reflexivity|exact Hr]]. apply andb_prop in G as [G1 G2]. apply Z.ltb_lt in G1.
+  destruct (farthest F A stated ss cs) as [alpha|] eqn:Ea; [|split; [reflexivity|exact Hr]].
+  split; [apply sharpen_length|]. assert (W := off_within F facts vs ws b HF HB Hf). cbv zeta in W.
+  destruct HB as (HA & K & Q & X). set (D := depth h) in *. set (y := embedded h (z l)) in *.
+  set (qs := map (fun s => mix s (map (point h) js)) ss).
+  destruct (measures_ok h ms measured) as (HS & HC & HL & HM). destruct (measured_head h ms measured) as [E1 E2].
+  destruct (rows_at_known js rows' ER) as [R I].
+  assert (S : forall s, In s ss -> (sizes s <= 2 ^ room)%Z).
+  { intros s Hs'. rewrite forallb_forall in G2. apply Z.leb_le. exact (G2 s Hs'). }
+  assert (N : forall s k, In s ss -> (k < count h)%nat ->
+    IZR (digit bits (Nat.modulo k piece)
+      (nth (Nat.div k piece) (started packed (mixed s rows' zero)) 0%Z)) =
+    inner D (mix s (map (point h) js)) (point h k)).
+  { intros s k Hs' Hk. unfold zero. rewrite bits_right, packed_right in *.
+    rewrite (entry_of_sum h ms E1 E2 _ s (map (points h) js) rows' k eq_refl I R (S s Hs') Hk). apply mix_of_real. }
+  assert (Hts : Forall2 (fun s t => products_ok D (mix s (map (point h) js)) (map (point h) js) t) ss ts).
+  { unfold ts, sums. clear - N HJ. induction ss as [|s ss IH]; constructor.
+    - unfold products_ok. assert (N' := fun k => N s k (or_introl eq_refl)). clear - N' HJ.
+      set (f := mix s (map (point h) js)) in *. clearbody f. induction HJ as [|j js Hj HJ IH]; constructor; [|exact IH].
+      rewrite entries_is. cbn [map hd]. apply N'. exact Hj.
+    - apply IH. intros s' k Hs'. apply N. right. exact Hs'. }
+  assert (Hhere : products_ok D (mix ws vs) (map (point h) js) here).
+  { unfold here, products_ok. clear - HJ X.
+    induction HJ as [|j js Hj HJ IH]; constructor; [apply X; exact Hj|exact IH]. }
+  assert (Hcs : Forall2 (fun s c => IZR c = inner D (mix ws vs) (mix s (map (point h) js))) ss cs).
+  { unfold cs. clear - Hhere. induction ss as [|s ss IH]; constructor; [|exact IH]. apply products_mix. exact Hhere. }
+  assert (Halpha := farthest_ok D F A y stated (map (point h) js) Hs (mix ws vs) HF ltac:(lia) ss cs alpha Hcs Ea).
+  assert (Hgram := crossed_right D (map (point h) js) ss ts Hts).
+  assert (Hcq : Forall2 (fun q c => IZR c = inner D (mix ws vs) q) qs cs).
+  { unfold qs. clear - Hcs. induction Hcs as [|s c ss cs E H IH]; constructor; assumption. }
+  intros j Hj. apply (sharpen_ok _ (fun k => inner D (mix ws vs) (point h k))) with (k := 0%nat) (i := j);
+    [|intros i Hi; apply HM; exact Hi|intros i Hi; apply X; exact Hi|exact Hr|exact Hj].
+  intros w k m x e Hk M Ex We. cbv zeta. apply meet_ok; [|exact We].
+  assert (Ht : Forall2 (fun q t => IZR t = inner D (point h k) q) (firstn w qs)
+    (entries bits k (firstn w sums))).
+  { rewrite entries_is. unfold qs, sums. clear - N Hk. revert w.
+    induction ss as [|s ss IH]; intros [|w]; cbn [map firstn]; constructor.
+    - rewrite inner_comm. apply N; [left; reflexivity|exact Hk].
+    - apply IH. intros s' k' Hs'. apply N. right. exact Hs'. }
+  assert (Hb := target_products_ok h A (mix ws vs) qs w _ cs (point h k) Ht Hcq).
+  assert (Hq := target_square_ok h A (mix ws vs) (foot_square b) Q k m x M Ex).
+  apply (ends_from_ok h T A (z l) (mix ws vs) (foot_square b) HS T_positive HA in_domain_here Q k m x); auto.
+  apply (leeway_ok D _ _ qs _ _ Hgram Hb _ (greatest_off F b) _ alpha G1 (proj1 Halpha) (proj2 W) Hq (proj2 Halpha)).
+Qed.
+
+Lemma by_centre_ok : forall F js rows' stated facts rows ks hints r, (0 < F)%Z ->
+  rows_at rows_packed js = Some rows' -> Forall (fun j => (j < count h)%nat) js ->
+  Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks) ->
+  Forall2 (fact_ok (depth h) F (embedded h (z l))) stated (map (point h) js) ->
+  gram_ok (depth h) (vectors h js ks) rows ->
+  (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
+  still_right r (by_centre F js rows' stated facts rows ks hints r).
+Proof.
+  intros F js rows' stated facts rows ks hints r HF ER HJ Hf Hs Hg Hr. unfold by_centre.
+  destruct (ball_of _ _ _ _ _ _) as [b|] eqn:E; [|split; [reflexivity|exact Hr]].
+  assert (B := ball_of_right F js rows' facts rows ks _ b ER Hf Hg E).
+  assert (K := by_ball_ok F facts _ _ b r HF B Hr). cbv zeta. destruct (sharpened hints); [exact K|].
+  destruct K as [L K]. assert (Y := by_directions_ok F js rows' stated facts _ _ b hints _ HF ER B HJ Hf Hs K).
+  split; [rewrite <- L; apply Y|apply Y].
 Qed.
 
 Theorem metric_row_ok : forall hints r, metric_row own l hints = Some r -> row_ok h T r (z l).
@@ -378,10 +590,10 @@ Proof.
           stated_fact h F (measure_at ms (fst s)) (with_domain fu ft (snd s) (nth (fst s) own anything)) in
         let facts := map fact_of here ++ map snd (domain_facts h F) in
         let ks := map fst (domain_facts h F) in
-        let bits := digit_bits ms in
         let rows'' := map (started packed) rows' in
-        let rows := triangle h ms js (map (fun j => total (measure_at ms j)) js) rows'' ks in
-        let base := match ws with nil => base | _ => by_centre F js rows' facts rows ks ws base end in
+        let rows := triangle h bits js (map (fun j => total (measure_at ms j)) js) rows'' ks in
+        let base :=
+          match ws with nil => base | _ => by_centre F js rows' (map fact_of here) facts rows ks hints base end in
         Some (refine h F (step_of h ft) facts rows ks (fun k => entries bits k rows'') xs 0 ms base)
     | None, _ => None end = Some r -> row_ok h T r (z l)).
   2: { destruct ws, xs; try (apply main; exact H). injection H as <-. exact B. }
@@ -404,32 +616,35 @@ Proof.
   set (fact_of := fun s : nat * (option Z * option Z) => _) in *.
   set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *.
   set (rows := triangle _ _ _ _ _ _) in *.
+  assert (Hs : Forall2 (fact_ok (depth h) F (embedded h (z l))) (map fact_of here) (map (point h) js)).
+  { assert (A' := statement_true). fold here in A'. assert (HV := in_domain_here).
+    assert (O := proj2 own_right).
+    clear - HM HS Hfu Hft F1 F2 J A' HV O. unfold js in *. induction here as [|s ss IH]; [constructor|].
+    apply Forall_cons_iff in J as [J1 J2]. constructor.
+    - apply stated_fact_ok; try assumption; [apply HM; assumption|].
+      apply (with_domain_ok (statement_unit c) T); try assumption; [|apply O; assumption].
+      apply A'. left. reflexivity.
+    - apply IH; [assumption|]. intros s' Hs'. apply A'. right. exact Hs'. }
   assert (Hf : Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks)).
-  { apply Forall2_app.
-    - assert (A' := statement_true). fold here in A'. assert (HV := in_domain_here).
-      assert (O := proj2 own_right).
-      clear - HM HS Hfu Hft F1 F2 J A' HV O. unfold js in *. induction here as [|s ss IH]; [constructor|].
-      apply Forall_cons_iff in J as [J1 J2]. constructor.
-      + apply stated_fact_ok; try assumption; [apply HM; assumption|].
-        apply (with_domain_ok (statement_unit c) T); try assumption; [|apply O; assumption].
-        apply A'. left. reflexivity.
-      + apply IH; [assumption|]. intros s' Hs'. apply A'. right. exact Hs'.
-    - assert (K := domain_facts_ok h F (z l) HS HF' in_domain_here). unfold ks. clear - K.
-      induction K as [|e es E K IH]; constructor; assumption. }
+  { apply Forall2_app; [exact Hs|].
+    assert (K := domain_facts_ok h F (z l) HS HF' in_domain_here). unfold ks. clear - K.
+    induction K as [|e es E K IH]; constructor; assumption. }
   assert (Hg : gram_ok (depth h) (vectors h js ks) rows).
-  { apply triangle_right; [exact J| |exact R]. clear - J HM. induction J as [|i is Hi J IH]; constructor; [|exact IH].
+  { unfold rows. rewrite bits_right. apply triangle_right; [exact J| |exact R]. clear - J HM.
+    induction J as [|i is Hi J IH]; constructor; [|exact IH].
     apply (HM i _ Hi). }
   set (base' := match ws with nil => base | _ => _ end).
   assert (B' : length base' = count h /\
     forall j, (j < count h)%nat -> within T (nth j base' anything) (observable h (z l) j)).
-  { unfold base'. destruct ws as [|w ws']; [exact B|]. destruct B as [LB HB]. rewrite <- LB.
-    assert (Y := by_centre_ok F js rows' facts rows ks (w :: ws') base HF' HR Hf Hg HB). rewrite LB in *. exact Y. }
+  { unfold base'. destruct ws as [|w ws']; [exact B|]. destruct B as [LB HB].
+    destruct (by_centre_ok F js rows' (map fact_of here) facts rows ks hints base HF' HR J Hf Hs Hg HB) as [L K].
+    split; [rewrite L; exact LB|exact K]. }
   split; [rewrite refine_length; apply B'|]. intros j Hj.
   apply (refine_ok h F (step_of h ft) _ _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
     with (k := 0%nat) (d := Measure 0 0 1 1).
   - exact Hf.
   - exact Hg.
-  - intros k Hk. apply entries_right; [exact Hk|exact R].
+  - intros k Hk. rewrite bits_right. apply entries_right; [exact Hk|exact R].
   - intros i Hi. apply HM. exact Hi.
   - apply B'.
   - exact Hj.

@@ -36,6 +36,9 @@ Proof.
   cbn [number length]. rewrite Nat2Z.inj_succ, Z.pow_succ_r by lia. nia.
 Qed.
 
+(** [size] binary digits of a number, those from [from] on. *)
+Definition slice (x from size : Z) : Z := Z.land (Z.shiftr x from) (Z.ones size).
+
 Section Base.
 Variable bits : Z.
 Let B : Z := Z.shiftl 1 bits.
@@ -268,8 +271,7 @@ Qed.
 (** ** One of the numbers *)
 
 (** The digit [r] of a number, less half. *)
-Definition digit (r : nat) (x : Z) : Z :=
-  let y := Z.shiftr x (bits * Z.of_nat r) in y - Z.shiftl (Z.shiftr y bits) bits - half.
+Definition digit (r : nat) (x : Z) : Z := slice x (bits * Z.of_nat r) bits - half.
 
 Lemma digit_number : forall digits r, Forall (fun x => 0 <= x < B) digits -> (r < length digits)%nat ->
   digit r (number B digits) = nth r digits 0 - half.
@@ -277,7 +279,7 @@ Proof.
   intros digits r H L. destruct (nth_split digits 0 L) as (low & high & E & Ll). set (x := nth r digits 0) in *.
   rewrite E in H |- *. apply Forall_app in H as [Hl Hh]. assert (Hx := Forall_inv Hh).
   assert (S := number_small B low base_positive Hl). rewrite Ll in S.
-  unfold digit. rewrite number_app, Ll. cbn [number]. set (N := number B high).
+  unfold digit, slice. rewrite number_app, Ll. cbn [number]. set (N := number B high).
   assert (Q : 2 ^ (bits * Z.of_nat r) = B ^ Z.of_nat r) by (rewrite base_is, <- Z.pow_mul_r by lia; reflexivity).
   assert (Pr : 0 <= bits * Z.of_nat r) by lia.
   assert (BP := base_positive). assert (PP : 0 < B ^ Z.of_nat r) by (apply Z.pow_pos_nonneg; lia).
@@ -285,9 +287,7 @@ Proof.
   { rewrite Z.shiftr_div_pow2, Q by exact Pr.
     rewrite (Z.mul_comm (B ^ _)), Z.div_add by (apply Z.neq_sym, Z.lt_neq, PP).
     rewrite Z.div_small by exact S. apply Z.add_0_l. }
-  assert (W : Z.shiftr (x + B * N) bits = N).
-  { rewrite Z.shiftr_div_pow2, <- base_is, (Z.mul_comm B N), Z.div_add by lia. rewrite Z.div_small by exact Hx. lia. }
-  rewrite Y, W, shiftl_is. ring.
+  rewrite Y, Z.land_ones, <- base_is, (Z.mul_comm B N), Z.mod_add by lia. rewrite Z.mod_small by exact Hx. reflexivity.
 Qed.
 
 (** With what is added to the digits of each piece. *)
@@ -298,7 +298,9 @@ Fixpoint started (packed : list (Z * list Z)) (row : list Z) : list Z :=
 Definition entries (k : nat) (rows : list (list Z)) : list Z :=
   let place := Z.to_nat (Z.of_nat k / Z.of_nat piece) in
   let r := (k - place * piece)%nat in
-  map (fun row => digit r (nth place row 0)) rows.
+  let from := bits * Z.of_nat r in
+  let half := half in
+  map (fun row => slice (nth place row 0) from bits - half) rows.
 
 Lemma entries_is : forall k rows,
   entries k rows = map (fun row => digit (Nat.modulo k piece) (nth (Nat.div k piece) row 0)) rows.
@@ -366,4 +368,18 @@ Proof.
   - specialize (IH ws). assert (Z := zdot_small most u p Hu Hp).
     assert (Z.abs (w * zdot u p) <= Z.abs w * (most - 1)) by (rewrite Z.abs_mul; apply Z.mul_le_mono_nonneg_l; lia).
     lia.
+Qed.
+
+(** The square of such a sum is at most as many times the sum of squares as there are. *)
+Lemma square_of_sizes : forall ws, sizes ws * sizes ws <= Z.of_nat (length ws) * zdot ws ws.
+Proof.
+  induction ws as [|w ws IH]; [cbn; lia|]. cbn [sizes zdot length]. rewrite Nat2Z.inj_succ.
+  assert (S := sizes_nonneg ws). assert (Q := zdot_square_nonneg ws). set (m := Z.of_nat (length ws)) in *.
+  assert (M : 0 <= m) by (unfold m; lia). set (s := sizes ws) in *. set (q := zdot ws ws) in *.
+  assert (A := Z.abs_nonneg w).
+  assert (W : w * w = Z.abs w * Z.abs w) by (destruct (Z.abs_spec w) as [[_ ->]|[_ ->]]; ring).
+  set (a := Z.abs w) in *. rewrite W. destruct (Z.eq_dec m 0) as [Z0|N].
+  - rewrite Z0 in *. assert (s = 0) by nia. subst s. nia.
+  - assert (P : 2 * (a * s) <= m * (a * a) + q); [|lia].
+    apply (Z.mul_le_mono_pos_l _ _ m); [lia|]. assert (X := Z.square_nonneg (m * a - s)). nia.
 Qed.

@@ -20,7 +20,7 @@ Definition everywhere (k : Z) : nat -> R := fun _ => IZR k.
 (** * The table *)
 
 (** Weighted sums of rows have room for weights of so many bits, all together. *)
-Definition room : Z := 24.
+Definition room : Z := 48.
 
 (** With so many bits, half of the digits are above all squares, and so above all products, with that room. [ms] are the
     measures of the head. *)
@@ -116,13 +116,14 @@ Let packed := packed_prototypes ms.
 Lemma prototypes_small : forall p, In p (prototypes h) -> (zdot p p < most ms)%Z.
 Proof. intros p Hp. rewrite <- square_of_measure. apply below_most. rewrite measured. apply in_map. exact Hp. Qed.
 
-(** The digits of the sum of some rows, which are those of the prototypes [us]. *)
-Lemma digits_of_sum : forall zero ws us rows, zero = map (fun _ => 0%Z) packed -> incl us (prototypes h) ->
+(** The sum of some rows, which are those of the prototypes [us]. *)
+Lemma sum_right : forall zero ws us rows, zero = map (fun _ => 0%Z) packed -> incl us (prototypes h) ->
   Forall2 (fun u row => row = row_of packed u) us rows -> (sizes ws <= 2 ^ room)%Z ->
-  digits_of (digit_bits ms) (length (prototypes h)) packed (mixed ws rows zero) = map (mix_of ws us) (prototypes h).
+  Packing.row_right (digit_bits ms) (pieces (length (prototypes h)) (prototypes h)) (mix_of ws us)
+    (mixed ws rows zero) /\
+  Forall (fun p => (Z.abs (mix_of ws us p) < Z.shiftl 1 (digit_bits ms - 1))%Z) (prototypes h).
 Proof.
-  intros zero ws us rows E I H S. assert (P := digit_bits_positive ms).
-  apply (digits_of_right (digit_bits ms) P (mix_of ws us)).
+  intros zero ws us rows E I H S. assert (P := digit_bits_positive ms). split.
   - apply mixed_right; [rewrite E; apply no_row_right|].
     clear - P H. induction H as [|u row us rows R H IH]; constructor; [|exact IH].
     rewrite R. apply row_of_right; exact P.
@@ -130,7 +131,23 @@ Proof.
     assert (M := mix_of_small (most ms) p ws us (most_positive ms)
       ltac:(apply Forall_forall; intros u Hu; apply prototypes_small, I, Hu) (prototypes_small p Hp)).
     assert (Q := most_positive ms). assert (0 < 2 ^ room)%Z by reflexivity. assert (N := sizes_nonneg ws). nia.
-  - apply Nat.le_refl.
+Qed.
+
+Lemma digits_of_sum : forall zero ws us rows, zero = map (fun _ => 0%Z) packed -> incl us (prototypes h) ->
+  Forall2 (fun u row => row = row_of packed u) us rows -> (sizes ws <= 2 ^ room)%Z ->
+  digits_of (digit_bits ms) (length (prototypes h)) packed (mixed ws rows zero) = map (mix_of ws us) (prototypes h).
+Proof.
+  intros zero ws us rows E I H S. destruct (sum_right zero ws us rows E I H S) as [R B].
+  apply (digits_of_right (digit_bits ms) (digit_bits_positive ms) (mix_of ws us)); [exact R|exact B|apply Nat.le_refl].
+Qed.
+
+Lemma entry_of_sum : forall zero ws us rows k, zero = map (fun _ => 0%Z) packed -> incl us (prototypes h) ->
+  Forall2 (fun u row => row = row_of packed u) us rows -> (sizes ws <= 2 ^ room)%Z -> (k < count h)%nat ->
+  digit (digit_bits ms) (Nat.modulo k piece) (nth (Nat.div k piece) (started packed (mixed ws rows zero)) 0%Z) =
+  mix_of ws us (points h k).
+Proof.
+  intros zero ws us rows k E I H S K. destruct (sum_right zero ws us rows E I H S) as [R B].
+  apply (entry_right (digit_bits ms) (digit_bits_positive ms) (mix_of ws us) _ _ _ k nil R B); [apply Nat.le_refl|lia].
 Qed.
 
 Lemma nth_mapped : forall (f : list Z -> Z) k, (k < count h)%nat ->
@@ -168,11 +185,11 @@ Fixpoint corner (ks : list Z) : list (list Z) :=
   end.
 
 (** The upper half of the matrix of products; [rows] are those of [js], [totals] the sums of their coordinates. *)
-Fixpoint triangle (ms : list measure) (js : list nat) (totals : list Z) (rows : list (list Z)) (ks : list Z) :
+Fixpoint triangle (bits : Z) (js : list nat) (totals : list Z) (rows : list (list Z)) (ks : list Z) :
   list (list Z) :=
   match js, totals, rows with
   | j :: js', t :: totals', _ :: rows' =>
-      (entries (digit_bits ms) j rows ++ map (Z.mul t) ks) :: triangle ms js' totals' rows' ks
+      (entries bits j rows ++ map (Z.mul t) ks) :: triangle bits js' totals' rows' ks
   | _, _, _ => corner ks
   end.
 
@@ -213,7 +230,7 @@ Qed.
 
 Lemma triangle_right : forall ms js totals rows ks, Forall (fun j => (j < count h)%nat) js ->
   Forall2 (fun j t => IZR t = rsum D (point j)) js totals -> Forall2 (row_right ms) js rows ->
-  gram_ok D (vectors js ks) (triangle ms js totals rows ks).
+  gram_ok D (vectors js ks) (triangle (digit_bits ms) js totals rows ks).
 Proof.
   intros ms js totals rows ks HJ HT H. revert totals HT. induction H as [|j row js rows R H IH]; intros totals HT.
   { inversion HT; subst. apply corner_right. }

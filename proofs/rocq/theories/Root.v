@@ -44,6 +44,24 @@ Qed.
 Theorem root_ok : forall n, (0 <= n)%Z -> IZR (root_floor n) <= sqrt (IZR n) <= IZR (root_ceil n).
 Proof. intros n Hn. split; [apply root_floor_below|apply root_ceil_above]; try exact Hn; apply Rle_refl. Qed.
 
+(* Above the root, and by less than twice, without computing it; 0 of 0 *)
+Definition coarse_root (n : Z) : Z := if (n <=? 0)%Z then 0%Z else Z.shiftl 1 (Z.shiftr (Z.log2 n) 1 + 1).
+
+Lemma coarse_root_nonneg : forall n, (0 <= coarse_root n)%Z.
+Proof.
+  intros n. unfold coarse_root. destruct (n <=? 0)%Z; [lia|]. apply Z.shiftl_nonneg. lia.
+Qed.
+
+Lemma coarse_root_square : forall n, (n <= coarse_root n * coarse_root n)%Z.
+Proof.
+  intros n. unfold coarse_root. destruct (n <=? 0)%Z eqn:E; [apply Z.leb_le in E; lia|]. apply Z.leb_gt in E.
+  assert (L := Z.log2_nonneg n). destruct (Z.log2_spec n E) as [_ H]. set (l := Z.log2 n) in *.
+  rewrite Z.shiftr_div_pow2 by lia. change (2 ^ 1)%Z with 2%Z. assert (D := Z.div_mod l 2 ltac:(lia)).
+  assert (M := Z.mod_pos_bound l 2 ltac:(lia)). assert (Q : (0 <= l / 2)%Z) by (apply Z.div_pos; lia).
+  rewrite Z.shiftl_mul_pow2, Z.mul_1_l, <- Z.pow_add_r by lia.
+  assert (P : (2 ^ Z.succ l <= 2 ^ (l / 2 + 1 + (l / 2 + 1)))%Z) by (apply Z.pow_le_mono_r; lia). lia.
+Qed.
+
 (* B sqrt x = sqrt (B^2 x) *)
 Lemma sqrt_scaled : forall B x, 0 <= B -> 0 <= x -> B * sqrt x = sqrt (B * B * x).
 Proof. intros B x HB Hx. rewrite sqrt_mult_alt by nra. rewrite sqrt_square by exact HB. reflexivity. Qed.

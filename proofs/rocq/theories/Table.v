@@ -5,7 +5,7 @@ From Verale Require Import Semantics Boxes Columns Embedding Products Hyperspher
 Import ListNotations.
 Open Scope R_scope.
 
-Definition no_hints : patch_hints := PatchHints nil nil.
+Definition no_hints : patch_hints := PatchHints nil 1 nil nil nil.
 
 (** The rows of the patches [l], [l + 1], ..., [l + n - 1], with the hints of each; missing ones are no hints. *)
 Fixpoint metric_rows (row_of : nat -> patch_hints -> option row) (l n : nat) (hints : list patch_hints) :
@@ -20,7 +20,8 @@ Fixpoint metric_rows (row_of : nat -> patch_hints -> option row) (l n : nat) (hi
 Definition metric_table (h : head) (c : certificate) (T : Z) (ms : list measure) (packed : list (Z * list Z))
   (known : list (list Z)) (own : row) (A : Z) (claims : list claim) (hints : list patch_hints) : option table :=
   let goals := claimed h T A ms claims in
-  all_some (metric_rows (metric_row h c T ms packed known A goals own) 0 (patches c) hints).
+  let bits := digit_bits ms in
+  all_some (metric_rows (metric_row h c T ms bits packed known A goals own) 0 (patches c) hints).
 
 Lemma metric_rows_nth : forall row_of n l hints i, (i < n)%nat ->
   exists x, nth i (metric_rows row_of l n hints) None = row_of (l + i)%nat x.
@@ -39,14 +40,14 @@ Theorem metric_table_ok : forall h c T ms known own A claims hints t z, (0 < T)%
   complies h c z -> table_ok h T (patches c) t z.
 Proof.
   intros h c T ms known own A claims hints t z HT HM HK HO H HC. unfold metric_table in H. cbv zeta in H.
-  set (row_of := metric_row _ _ _ _ _ _ _ _ _) in H.
+  set (row_of := metric_row _ _ _ _ _ _ _ _ _ _) in H.
   apply all_some_spec in H.
   assert (L : length t = patches c) by (rewrite <- (map_length Some t), <- H; apply metric_rows_length).
   split; [exact L|]. intros l Hl. destruct (metric_rows_nth row_of (patches c) 0 hints l Hl) as [x E]. rewrite H in E.
   assert (N : nth l (map Some t) None = Some (nth l t nil)).
   { rewrite (nth_indep (map Some t) None (Some nil)) by (rewrite map_length; lia). apply map_nth. }
   rewrite N in E. symmetry in E. unfold row_of in E.
-  eapply (metric_row_ok h c T ms _ known A _ z own l HT HM eq_refl HK); try exact E.
+  eapply (metric_row_ok h c T ms _ _ known A _ z own l HT HM eq_refl eq_refl HK); try exact E.
   - exists claims. reflexivity.
   - apply HO, HC, Hl.
   - exact Hl.

@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(z){"use strict";var
-kh="%Li",kV=" : flags Open_text and Open_binary are not compatible",k5=1e-13,kM="Invalid_argument",cG=-1.,gf=2147483647,gp=0.001,et='"',kL="@[",cD=0.5,gc=1255,kD=", characters ",k4="Fatal error: exception %s\n",kt=255,go=1e-11,k3=0x800,bk=0xffff,ks="jsError",bi=0x8000,kK="%ni",kB="none",kC=12520,gk=64.,kA="(Program not linked with -g, cannot print stack backtrace)\n",dy=256,kJ="ml_z_overflow",lc=4096,kr="End_of_file",f_=0.1,kU="Unix.Unix_error",k2="a class",gb="Failure",k9="infinity",bD=0xff,f9="mkdir",kq="\n",dv=1000,q="",dw=1e-12,kT="Stack_overflow",gn="ENOENT",kz="^",en=": No such file or directory",aM="0",eq=-2.,kS="/static/",k1="([^/]+)",cA=0x3f,kR=-97,kQ="Not_found",gm=0xf,kp="List.nth",ep=1e-16,cH=128,f8=1e-08,kn=-48,ko=0xdc00,kI="Sys_blocked_io",lb="fd ",k0="ENOTEMPTY",ky="Match_failure",T=248,kg=", ",b3="%x",ah="camlinternalFormat.ml",kZ="Division_by_zero",la=">",eu=252,k$=1027,km="Sys_error",bN=".",cz="+",gj="rmdir",gl=1e-14,k8=0xf0,kP=32752,cC=246,kH="%u",kl="EEXIST",es="%d",kk="Printexc.handle_uncaught_exception",kx="%li",kO=1026,cx=1e-280,kY="buffer.ml",gg=127,cB=1024,k7=-32,kf="Pervasives.do_at_exit",kG="@{",bB=" ",gi="Fatal error: exception ",aY=0x80,a7=1023,gs=-2147483648,gt="e",ke="Undefined_recursive_module",eo=120,kj=103,kF=" : flags Open_rdonly and Open_wronly are not compatible",cF=1e-09,kW=102,kX="head",ga=512,b2="-",dx=1e-06,ge="nan",ki=0x7ff0,er=1e-15,gr=": Not a directory",kw=0xe0,kE=" : file already exists",kv=0xdfff,bC=0xffffff,kN="_",bj="/",gh="compare: functional value",k6="Assert_failure",f$="0x",kd="%i",k_="Out_of_memory",gd="ENOTDIR",ku=1073741823,ak=254,gq="index out of bounds",cE=100,cy=250,ev="_bigarr02";function
-xs(c,d){var
+a.prototype._T_}}(Object));(function(A){"use strict";var
+le=1e-13,kX="Invalid_argument",eB=0.001,eC='"',kW="@[",gk=1255,ld="Fatal error: exception %s\n",kE=255,gw=1e-11,lc=0x800,kD="jsError",bk=0x8000,kV="%ni",dB=256,kU="ml_z_overflow",lo=4096,kC="End_of_file",lb="a class",gj="Failure",bE=0xff,kB="\n",dz=1e-12,gv="ENOENT",aM="0",la="([^/]+)",gu=0xf,kA="List.nth",cN=128,ky=-48,kz=0xdc00,kT="Sys_blocked_io",ln="fd ",k$="ENOTEMPTY",U=248,aj="camlinternalFormat.ml",k_="Division_by_zero",lm=">",ll=1027,kx="Sys_error",gt=1e-14,cJ=246,kS="%u",kw="EEXIST",eA="%d",kv="Printexc.handle_uncaught_exception",cE=1e-280,k9="buffer.ml",go=127,cI=1024,kR="@{",gz=-2147483648,gA="e",ew=120,ku=103,kQ=" : flags Open_rdonly and Open_wronly are not compatible",b3=1e-09,k7=102,k8="head",gi=512,b2="-",kt=0x7ff0,ez=1e-15,gy=": Not a directory",kP=" : file already exists",bD=0xffffff,gh="0x",lk="Out_of_memory",an=254,gx="index out of bounds",cL=100,eE="_bigarr02",ks="%Li",k6=" : flags Open_text and Open_binary are not compatible",cM=-1.,gn=2147483647,cK=0.5,kO=", characters ",bm=0xffff,kM="none",kN=12520,gs=64.,kL="(Program not linked with -g, cannot print stack backtrace)\n",gg=0.1,k5="Unix.Unix_error",lj="infinity",gf="mkdir",dy=1000,q="",k4="Stack_overflow",kK="^",ev=": No such file or directory",ey=-2.,k3="/static/",cH=0x3f,k2=-97,k1="Not_found",ex=1e-16,ge=1e-08,kJ="Match_failure",kr=", ",b4="%x",eD=252,bO=".",cG="+",gr="rmdir",li=0xf0,k0=32752,kI="%li",kZ=1026,lh=0.25,lg=-32,kq="Pervasives.do_at_exit",bC=" ",gq="Fatal error: exception ",a1=0x80,a$=1023,kp="Undefined_recursive_module",dA=1e-06,gm="nan",kH=0xe0,kG=0xdfff,kY="_",bl="/",gp="compare: functional value",lf="Assert_failure",ko="%i",gl="ENOTDIR",kF=1073741823,cF=250;function
+xY(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-xt(b,d,c,e){for(var
+xZ(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-yf(b,a){throw[0,b,a]}function
-cN(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+yL(b,a){throw[0,b,a]}function
+cT(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eD(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=lc&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=cB,a-=cB)e+=d.apply(null,c.slice(b,b+Math.min(a,cB)));return e}function
-b6(a){if(a.t==2)a.c+=cN(a.l-a.c.length,"\0");else
-a.c=eD(a.c,0,a.c.length);a.t=0}function
-lF(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>gg)return false;return true}else
+eM(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=lo&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cI,a-=cI)e+=d.apply(null,c.slice(b,b+Math.min(a,cI)));return e}function
+b7(a){if(a.t==2)a.c+=cT(a.l-a.c.length,"\0");else
+a.c=eM(a.c,0,a.c.length);a.t=0}function
+lQ(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>go)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gO(e){for(var
-j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aY){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aY;d++);if(d-b>ga){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cH){g=h+(f<<6);if(f<kw){a=g-0x3080;if(a<aY)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cH){g=h+(g<<6);if(f<k8){a=g-0xe2080;if(a<k3||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cH&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bk)c+=String.fromCharCode(0xd7c0+(a>>10),ko+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cB){c.substr(0,1);j+=c;c=q}}return j+c}function
-bl(c,a,b){this.t=c;this.c=a;this.l=b}bl.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b6(this);case
-0:if(lF(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bl.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gO(a)};bl.prototype.slice=function(){var
+gW(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a1){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a1;d++);if(d-b>gi){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(f<<6);if(f<kH){a=g-0x3080;if(a<a1)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(g<<6);if(f<li){a=g-0xe2080;if(a<lc||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),kz+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cI){c.substr(0,1);j+=c;c=q}}return j+c}function
+bn(c,a,b){this.t=c;this.c=a;this.l=b}bn.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:b7(this);case
+0:if(lQ(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bn.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gW(a)};bn.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bl(this.t,a,this.l)};function
-lm(a){return new
-bl(0,a,a.length)}function
-b(a){return lm(a)}function
-gL(c,a){yf(c,b(a))}var
+bn(this.t,a,this.l)};function
+ly(a){return new
+bn(0,a,a.length)}function
+b(a){return ly(a)}function
+gT(c,a){yL(c,b(a))}var
 R=[0];function
-L(a){gL(R.Invalid_argument,a)}function
-b4(){L(gq)}function
-d(b,a){if(a<0||a>=b.length-1)b4();return b[a+1]}function
-A(b,a,c){if(a<0||a>=b.length-1)b4();b[a+1]=c;return 0}function
-gu(e,f,d){var
+M(a){gT(R.Invalid_argument,a)}function
+b5(){M(gx)}function
+d(b,a){if(a<0||a>=b.length-1)b5();return b[a+1]}function
+y(b,a,c){if(a<0||a>=b.length-1)b5();b[a+1]=c;return 0}function
+gB(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gx(b){if(z.Uint8Array)var
-c=new(z.Uint8Array)(b.l);else
+gE(b){if(A.Uint8Array)var
+c=new(A.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bP(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gx(b);var
+bQ(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gE(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b5(a){return a}function
-a8(a,b,c,d,e){bP(b5(a),b,c,d,e);return 0}function
-lk(){L(gq)}function
-X(a,c,b){b&=bD;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gx(a)}a.c[c]=b;return 0}function
-cJ(b,a,c){if(a>>>0>=b.l)lk();return X(b,a,c)}function
-dz(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+b6(a){return a}function
+ba(a,b,c,d,e){bQ(b6(a),b,c,d,e);return 0}function
+lw(){M(gx)}function
+Z(a,c,b){b&=bE;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gE(a)}a.c[c]=b;return 0}function
+cP(b,a,c){if(a>>>0>=b.l)lw();return Z(b,a,c)}function
+dC(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a9(c,a){if(c.fun)return a9(c.fun,a);if(typeof
+bb(c,a){if(c.fun)return bb(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a9(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bb(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a9(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)b4();return a}function
-xA(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aS(a){a.t&6&&b6(a);return a.c}var
-yq=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-lE(a){if(yq)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bb(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)b5();return a}function
+x6(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aV(a){a.t&6&&b7(a);return a.c}var
+yW=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+lP(a){if(yW)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gE(c){var
-a=new(z.Float32Array)(1);a[0]=c;var
-b=new(z.Int32Array)(a.buffer);return b[0]|0}var
-lt=Math.pow(2,-24);function
-gK(a){throw a}function
-eA(){gK(R.Division_by_zero)}function
-s(b,c,a){this.lo=b&bC;this.mi=c&bC;this.hi=a&bk}s.prototype.caml_custom="_j";s.prototype.copy=function(){return new
-s(this.lo,this.mi,this.hi)};s.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};s.prototype.neg=function(){var
+gM(c){var
+a=new(A.Float32Array)(1);a[0]=c;var
+b=new(A.Int32Array)(a.buffer);return b[0]|0}var
+lE=Math.pow(2,-24);function
+gS(a){throw a}function
+eJ(){gS(R.Division_by_zero)}function
+t(b,c,a){this.lo=b&bD;this.mi=c&bD;this.hi=a&bm}t.prototype.caml_custom="_j";t.prototype.copy=function(){return new
+t(this.lo,this.mi,this.hi)};t.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};t.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};t.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-s(a,b,c)};s.prototype.add=function(a){var
+t(a,b,c)};t.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-s(b,c,d)};s.prototype.sub=function(a){var
+t(b,c,d)};t.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-s(b,c,d)};s.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-s(b,c,d)};s.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};s.prototype.isNeg=function(){return this.hi<<16<0};s.prototype.and=function(a){return new
-s(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};s.prototype.or=function(a){return new
-s(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};s.prototype.xor=function(a){return new
-s(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};s.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-s(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-s(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-s(0,0,this.lo<<a-48)};s.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-s(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-s(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-s(this.hi>>a-48,0,0)};s.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+t(b,c,d)};t.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*lE|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lE|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+t(b,c,d)};t.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};t.prototype.isNeg=function(){return this.hi<<16<0};t.prototype.and=function(a){return new
+t(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};t.prototype.or=function(a){return new
+t(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};t.prototype.xor=function(a){return new
+t(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};t.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+t(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+t(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+t(0,0,this.lo<<a-48)};t.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+t(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+t(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+t(this.hi>>a-48,0,0)};t.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-s(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+t(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-s(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bk);return new
-s(this.hi<<16>>a-32,b,b)};s.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bC;this.lo=this.lo<<1&bC};s.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bC;this.mi=(this.mi>>>1|this.hi<<23)&bC;this.hi=this.hi>>>1};s.prototype.udivmod=function(e){var
+t(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
+t(this.hi<<16>>a-32,b,b)};t.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bD;this.lo=this.lo<<1&bD};t.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bD;this.mi=(this.mi>>>1|this.hi<<23)&bD;this.hi=this.hi>>>1};t.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-s(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};s.prototype.div=function(a){var
-b=this;if(a.isZero())eA();var
-d=b.hi^a.hi;if(b.hi&bi)b=b.neg();if(a.hi&bi)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bi)c=c.neg();return c};s.prototype.mod=function(b){var
-a=this;if(b.isZero())eA();var
-d=a.hi;if(a.hi&bi)a=a.neg();if(b.hi&bi)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bi)c=c.neg();return c};s.prototype.toInt=function(){return this.lo|this.mi<<24};s.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};s.prototype.toArray=function(){return[this.hi>>8,this.hi&bD,this.mi>>16,this.mi>>8&bD,this.mi&bD,this.lo>>16,this.lo>>8&bD,this.lo&bD]};s.prototype.lo32=function(){return this.lo|(this.mi&bD)<<24};s.prototype.hi32=function(){return this.mi>>>8&bk|this.hi<<16};function
-b8(b,c,a){return new
-s(b,c,a)}function
-ex(a){if(!isFinite(a)){if(isNaN(a))return b8(1,0,ki);return a>0?b8(0,0,ki):b8(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bi:a>=0?0:bi;if(f)a=-a;var
-b=lE(a)+a7;if(b<=0){b=0;a/=Math.pow(2,-kO)}else{a/=Math.pow(2,b-k$);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+t(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};t.prototype.div=function(a){var
+b=this;if(a.isZero())eJ();var
+d=b.hi^a.hi;if(b.hi&bk)b=b.neg();if(a.hi&bk)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bk)c=c.neg();return c};t.prototype.mod=function(b){var
+a=this;if(b.isZero())eJ();var
+d=a.hi;if(a.hi&bk)a=a.neg();if(b.hi&bk)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};t.prototype.toInt=function(){return this.lo|this.mi<<24};t.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};t.prototype.toArray=function(){return[this.hi>>8,this.hi&bE,this.mi>>16,this.mi>>8&bE,this.mi&bE,this.lo>>16,this.lo>>8&bE,this.lo&bE]};t.prototype.lo32=function(){return this.lo|(this.mi&bE)<<24};t.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
+b9(b,c,a){return new
+t(b,c,a)}function
+eG(a){if(!isFinite(a)){if(isNaN(a))return b9(1,0,kt);return a>0?b9(0,0,kt):b9(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bk:a>=0?0:bk;if(f)a=-a;var
+b=lP(a)+a$;if(b<=0){b=0;a/=Math.pow(2,-kZ)}else{a/=Math.pow(2,b-ll);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gm|f|b<<4;return b8(g,e,c)}function
-dD(a){return a.toArray()}function
-lj(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==ev)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bk)c.write(16,b.dims[a]);else{c.write(16,bk);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gu|f|b<<4;return b9(g,e,c)}function
+dG(a){return a.toArray()}function
+lv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eE)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dD(b.get(a));for(var
+e=dG(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dD(ex(b.get(a)));for(var
+e=dG(eG(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gE(b.get(a));c.write(32,e)}break;case
+e=gM(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gE(d[1]));c.write(32,gE(d[2]))}break;case
+d=b.get(a);c.write(32,gM(d[1]));c.write(32,gM(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dD(ex(f[1]));for(var
+f=b.get(a),e=dG(eG(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dD(ex(f[2]));for(var
+e=dG(eG(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-lh(a){switch(a){case
+lt(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-xu(c,e){var
-b=z,a;switch(c){case
+x0(c,e){var
+b=A,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=z,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
 d=new
-a(e*lh(c));return d}function
-gF(c){var
-a=new(z.Int32Array)(1);a[0]=c;var
-b=new(z.Float32Array)(a.buffer);return b[0]}function
-dC(a){return new
-s(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cL(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gm)==0?b&bi?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gm);if(c>0){a+=16;a*=Math.pow(2,c-k$)}else
-a*=Math.pow(2,-kO);if(b&bi)a=-a;return a}function
-gv(b){var
+a(e*lt(c));return d}function
+gN(c){var
+a=new(A.Int32Array)(1);a[0]=c;var
+b=new(A.Float32Array)(a.buffer);return b[0]}function
+dF(a){return new
+t(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cR(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gu)==0?b&bk?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gu);if(c>0){a+=16;a*=Math.pow(2,c-ll)}else
+a*=Math.pow(2,-kZ);if(b&bk)a=-a;return a}function
+gC(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-xQ(b,a){return new
-s(b&bC,b>>>24&bD|(a&bk)<<8,a>>>16&bk)}function
-gG(a){return a.hi32()}function
-gH(a){return a.lo32()}var
-xv=ev;function
-bO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bO.prototype.caml_custom=xv;bO.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+yk(b,a){return new
+t(b&bD,b>>>24&bE|(a&bm)<<8,a>>>16&bm)}function
+gO(a){return a.hi32()}function
+gP(a){return a.lo32()}var
+x1=eE;function
+bP(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bP.prototype.caml_custom=x1;bP.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b4();c=c*this.dims[a]+b[a]}else
+Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b5();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b4();c=c*this.dims[a]+(b[a]-1)}return c};bO.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b5();c=c*this.dims[a]+(b[a]-1)}return c};bP.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return xQ(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yk(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ak,e,c];default:return this.data[a]}};bO.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gH(b);this.data[a*2+1]=gG(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};bP.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gP(b);this.data[a*2+1]=gO(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bO.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bP.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gH(b),e=gG(b);if(c==e)this.data.fill(c);else
+c=gP(b),e=gO(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bO.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bP.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cI(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cI.prototype=new
-bO();cI.prototype.offset=function(a){if(typeof
+cO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cO.prototype=new
+bP();cO.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b4();return a};cI.prototype.get=function(a){return this.data[a]};cI.prototype.set=function(a,b){this.data[a]=b;return 0};cI.prototype.fill=function(a){this.data.fill(a);return 0};function
-lf(c,d,a,b){var
-e=lh(c);if(gv(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cI(c,d,a,b);return new
-bO(c,d,a,b)}function
-b7(a){if(!R.Failure)R.Failure=[T,b(gb),-3];gL(R.Failure,a)}function
-lg(b,v,r){var
-i=b.read32s();if(i<0||i>16)b7("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bD,o=p>>8&1,h=[];if(r==ev)for(var
+M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b5();return a};cO.prototype.get=function(a){return this.data[a]};cO.prototype.set=function(a,b){this.data[a]=b;return 0};cO.prototype.fill=function(a){this.data.fill(a);return 0};function
+lr(c,d,a,b){var
+e=lt(c);if(gC(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cO(c,d,a,b);return new
+bP(c,d,a,b)}function
+b8(a){if(!R.Failure)R.Failure=[U,b(gj),-3];gT(R.Failure,a)}function
+ls(b,v,r){var
+i=b.read32s();if(i<0||i>16)b8("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bE,o=p>>8&1,h=[];if(r==eE)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bk){var
-t=b.read32u(),u=b.read32u();if(t!=0)b7("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bm){var
+t=b.read32u(),u=b.read32u();if(t!=0)b8("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gv(h),f=xu(j,d),g=lf(j,o,h,f);switch(j){case
+d=gC(h),f=x0(j,d),g=lr(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)b7("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)b8("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dC(e);g.set(a,q)}break;case
+q=dF(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cL(dC(e));g.set(a,k)}break;case
+k=cR(dF(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gF(b.read32s());g.set(a,k)}break;case
+k=gN(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gF(b.read32s()),l=gF(b.read32s());g.set(a,[ak,m,l])}break;case
+m=gN(b.read32s()),l=gN(b.read32s());g.set(a,[an,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cL(dC(e));for(var
+m=cR(dF(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cL(dC(e));g.set(a,[ak,m,l])}break}v[0]=(4+i)*4;return lf(j,o,h,f)}function
-le(a,b,c){return a.compare(b,c)}function
-aU(a,b){return Math.imul(a,b)}function
-at(b,a){a=aU(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aU(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xL(a,b){a=at(a,gH(b));a=at(a,gG(b));return a}function
-gC(a,b){return xL(a,ex(b))}function
-li(c){var
-b=gv(c.dims),d=0;switch(c.kind){case
+l=cR(dF(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return lr(j,o,h,f)}function
+lq(a,b,c){return a.compare(b,c)}function
+aN(a,b){return Math.imul(a,b)}function
+au(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+yf(a,b){a=au(a,gP(b));a=au(a,gO(b));return a}function
+gK(a,b){return yf(a,eG(b))}function
+lu(c){var
+b=gC(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dy)b=dy;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=at(d,e)}e=0;switch(b&3){case
+12:if(b>dB)b=dB;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=au(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=at(d,e)}break;case
+1:e|=c.data[a+0];d=au(d,e)}break;case
 4:case
-5:if(b>cH)b=cH;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=at(d,e)}if((b&1)!=0)d=at(d,c.data[a]);break;case
+5:if(b>cN)b=cN;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=au(d,e)}if((b&1)!=0)d=au(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=at(d,c.data[a]);break;case
+a=0;a<b;a++)d=au(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=at(d,c.data[a]);break;case
+a=0;a<b;a++)d=au(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=at(d,c.data[a]);break;case
+a=0;a<b;a++)d=au(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gC(d,c.data[a]);break;case
+a=0;a<b;a++)d=gK(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gC(d,c.data[a]);break}return d}function
-xO(a,b){b[0]=4;return a.read32s()}function
-ya(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gK(d,c.data[a]);break}return d}function
+yi(a,b){b[0]=4;return a.read32s()}function
+yG(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:b7("input_value: native integer value too large");default:b7("input_value: ill-formed native integer")}}function
-xZ(c,d){var
+2:b8("input_value: native integer value too large");default:b8("input_value: ill-formed native integer")}}function
+yt(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dC(b)}function
-xV(e,d,b){var
-c=dD(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dF(b)}function
+yp(e,d,b){var
+c=dG(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-xP(a,b,c){return a.compare(b)}function
-xS(a){return a.lo32()^a.hi32()}var
-dB={"_j":{deserialize:xZ,serialize:xV,fixed_length:8,compare:xP,hash:xS},"_i":{deserialize:xO,fixed_length:4},"_n":{deserialize:ya,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lg(a,b,"_bigarray")},serialize:lj,compare:le,hash:li},"_bigarr02":{deserialize:function(a,b){return lg(a,b,ev)},serialize:lj,compare:le,hash:li}};function
-gw(a){return dB[a.caml_custom]&&dB[a.caml_custom].compare}function
-ln(f,c,d,e){var
-b=gw(c);if(b){var
+yj(a,b,c){return a.compare(b)}function
+ym(a){return a.lo32()^a.hi32()}var
+dE={"_j":{deserialize:yt,serialize:yp,fixed_length:8,compare:yj,hash:ym},"_i":{deserialize:yi,fixed_length:4},"_n":{deserialize:yG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ls(a,b,"_bigarray")},serialize:lv,compare:lq,hash:lu},"_bigarr02":{deserialize:function(a,b){return ls(a,b,eE)},serialize:lv,compare:lq,hash:lu}};function
+gD(a){return dE[a.caml_custom]&&dE[a.caml_custom].compare}function
+lz(f,c,d,e){var
+b=gD(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dE(a){return a
+dH(a){return a
 instanceof
-bl}function
-ey(a){return dE(a)}function
-lo(a){if(typeof
-a==="number")return dv;else
-if(dE(a))return eu;else
-if(ey(a))return 1252;else
+bn}function
+eH(a){return dH(a)}function
+lA(a){if(typeof
+a==="number")return dy;else
+if(dH(a))return eD;else
+if(eH(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=kt){var
-b=a[0]|0;return b==ak?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=kE){var
+b=a[0]|0;return b==an?0:b}else
 if(a
 instanceof
-String)return kC;else
+String)return kN;else
 if(typeof
-a=="string")return kC;else
+a=="string")return kN;else
 if(a
 instanceof
-Number)return dv;else
-if(a&&a.caml_custom)return gc;else
+Number)return dy;else
+if(a&&a.caml_custom)return gk;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-x0(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-ll(a,b){a.t&6&&b6(a);b.t&6&&b6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-yJ(a,b){return ll(a,b)}function
-cK(a,b,d){var
+yu(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lx(a,b){a.t&6&&b7(a);b.t&6&&b7(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+ze(a,b){return lx(a,b)}function
+cQ(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lo(a);if(f==cy){a=a[1];continue}var
-g=lo(b);if(g==cy){b=b[1];continue}if(f!==g){if(f==dv){if(g==gc)return ln(a,b,-1,d);return-1}if(g==dv){if(f==gc)return ln(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:L(gh);break;case
+f=lA(a);if(f==cF){a=a[1];continue}var
+g=lA(b);if(g==cF){b=b[1];continue}if(f!==g){if(f==dy){if(g==gk)return lz(a,b,-1,d);return-1}if(g==dy){if(f==gk)return lz(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:M(gp);break;case
 248:var
-c=x0(a[2],b[2]);if(c!=0)return c|0;break;case
-249:L(gh);break;case
-250:L("equal: got Forward_tag, should not happen");break;case
-251:L("equal: abstract value");break;case
+c=yu(a[2],b[2]);if(c!=0)return c|0;break;case
+249:M(gp);break;case
+250:M("equal: got Forward_tag, should not happen");break;case
+251:M("equal: abstract value");break;case
 252:if(a!==b){var
-c=ll(a,b);if(c!=0)return c|0}break;case
-253:L("equal: got Double_tag, should not happen");break;case
-254:L("equal: got Double_array_tag, should not happen");break;case
-255:L("equal: got Custom_tag, should not happen");break;case
-1247:L(gh);break;case
+c=lx(a,b);if(c!=0)return c|0}break;case
+253:M("equal: got Double_tag, should not happen");break;case
+254:M("equal: got Double_array_tag, should not happen");break;case
+255:M("equal: got Custom_tag, should not happen");break;case
+1247:M(gp);break;case
 1255:var
-i=gw(a);if(i!=gw(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
+i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aS(a),b=aS(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aV(a),b=aV(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aC(a,b){return cK(a,b,true)}function
-xB(){return[0]}function
-ad(a){if(a<0)L("Bytes.create");return new
-bl(a?2:9,q,a)}function
-gy(a,b){return+(cK(a,b,false)==0)}function
-xD(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cN(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gx(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gA(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gJ(d){d=aS(d);var
-e=d.length;if(e>31)L("format_int: format too long");var
-a={justify:cz,signstyle:b2,filler:bB,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aE(a,b){return cQ(a,b,true)}function
+x7(){return[0]}function
+ag(a){if(a<0)M("Bytes.create");return new
+bn(a?2:9,q,a)}function
+gF(a,b){return+(cQ(a,b,false)==0)}function
+x9(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cT(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gE(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gH(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gR(d){d=aV(d);var
+e=d.length;if(e>31)M("format_int: format too long");var
+a={justify:cG,signstyle:b2,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=b2;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aM;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gz(a,f){if(a.uppercase)f=f.toUpperCase();var
+gG(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b2))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=q;if(a.justify==cz&&a.filler==bB)for(var
-d=e;d<a.width;d++)c+=bB;if(a.signedconv)if(a.sign<0)c+=b2;else
-if(a.signstyle!=b2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aM;if(a.alternate&&a.base==16)c+=f$;if(a.justify==cz&&a.filler==aM)for(var
+c=q;if(a.justify==cG&&a.filler==bC)for(var
+d=e;d<a.width;d++)c+=bC;if(a.signedconv)if(a.sign<0)c+=b2;else
+if(a.signstyle!=b2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aM;if(a.alternate&&a.base==16)c+=gh;if(a.justify==cG&&a.filler==aM)for(var
 d=e;d<a.width;d++)c+=aM;c+=f;if(a.justify==b2)for(var
-d=e;d<a.width;d++)c+=bB;return b(c)}function
-gB(i,c){function
+d=e;d<a.width;d++)c+=bC;return b(c)}function
+gI(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cz)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aM);if(b>0)a=a+bN+new
+c=parseInt(a.toString().split(cG)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aM);if(b>0)a=a+bO+new
 Array(b+1).join(aM);return a}else
 return a.toFixed(b)}}var
-a,e=gJ(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ge;e.filler=bB}else
-if(!isFinite(c)){a="inf";e.filler=bB}else
+a,e=gR(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gm;e.filler=bC}else
+if(!isFinite(c)){a="inf";e.filler=bC}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gt)a=a.slice(0,b-1)+aM+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gt),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gt)a=a.slice(0,b-1)+aM+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aM+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gA),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aM+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)}}break}return gz(e,a)}function
-ew(e,c){if(aS(e)==es)return b(q+c);var
-a=gJ(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)}}break}return gG(e,a)}function
+eF(e,c){if(aV(e)==eA)return b(q+c);var
+a=gR(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bB;var
-f=a.prec-d.length;if(f>0)d=cN(f,aM)+d}return gz(a,d)}var
-yc=0;function
-bQ(){return yc++}function
-lq(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bC;var
+f=a.prec-d.length;if(f>0)d=cT(f,aM)+d}return gG(a,d)}var
+yI=0;function
+bR(){return yI++}function
+gJ(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-a7,lE(a)+1);a*=Math.pow(2,-b);while(a<cD){a*=2;b--}while(a>=1){a*=cD;b++}if(c)a=-a;return[0,a,b]}function
-lu(a){return a.toUtf16()}function
-dH(){return false}function
-yr(){function
-a(a){if(a.charAt(0)===bj)return[q,a.substring(1)];return}function
+b=Math.max(-a$,lP(a)+1);a*=Math.pow(2,-b);while(a<cK){a*=2;b--}while(a>=1){a*=cK;b++}if(c)a=-a;return[0,a,b]}function
+lF(a){return a.toUtf16()}function
+dK(){return false}function
+yX(){function
+a(a){if(a.charAt(0)===bl)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dH()&&z.process&&z.process.platform?z.process.platform==="win32"?b:a:a}var
-gP=yr();function
-lC(a){return a.slice(-1)!==bj?a+bj:a}if(dH()&&z.process&&z.process.cwd)var
-dA=z.process.cwd().replace(/\\/g,bj);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dK()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
+gX=yX();function
+lN(a){return a.slice(-1)!==bl?a+bl:a}if(dK()&&A.process&&A.process.cwd)var
+dD=A.process.cwd().replace(/\\/g,bl);else
 var
-dA="/static";dA=lC(dA);function
-x4(a){a=lu(a);if(!gP(a))a=dA+a;var
-e=gP(a),d=e[1].split(bj),b=[];for(var
+dD="/static";dD=lN(dD);function
+yy(a){a=lF(a);if(!gX(a))a=dD+a;var
+e=gX(a),d=e[1].split(bl),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-yn(e){for(var
-f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aY){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aY;d++);if(d-c>ga){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<k3){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aY|a&cA)}else
-if(a<0xd800||a>=kv)b+=String.fromCharCode(kw|a>>12,aY|a>>6&cA,aY|a&cA);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<ko||h>kv)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(k8|a>>18,aY|a>>12&cA,aY|a>>6&cA,aY|a&cA)}if(b.length>cB){b.substr(0,1);f+=b;b=q}}return f+b}function
-xz(a){var
-b=9;if(!lF(a))b=8,a=yn(a);return new
-bl(b,a,a.length)}function
-bo(a){return xz(a)}var
-yH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kl,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gn,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gd,k0,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cQ(d,f,e,a){var
-b=yH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bo(f||q),bo(e||q)];return c}var
-ly={};function
-b9(a){return ly[a]}function
-cM(b,a){throw[0,b].concat(a)}function
-xy(a){return new
-bl(4,a,a.length)}function
-Y(a){gL(R.Sys_error,a)}function
-yd(a){Y(a+en)}function
-xx(b,a){if(a>>>0>=b.l)lk();return dz(b,a)}function
-aT(a){return a.l}function
-xr(){}function
-al(a){this.data=a}al.prototype=new
-xr();al.prototype.truncate=function(a){var
-b=this.data;this.data=ad(a|0);bP(b,0,this.data,0,a)};al.prototype.length=function(){return aT(this.data)};al.prototype.write=function(b,d,g,a){var
+yT(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a1){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a1;d++);if(d-c>gi){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<lc){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a1|a&cH)}else
+if(a<0xd800||a>=kG)b+=String.fromCharCode(kH|a>>12,a1|a>>6&cH,a1|a&cH);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kz||h>kG)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(li|a>>18,a1|a>>12&cH,a1|a>>6&cH,a1|a&cH)}if(b.length>cI){b.substr(0,1);f+=b;b=q}}return f+b}function
+x5(a){var
+b=9;if(!lQ(a))b=8,a=yT(a);return new
+bn(b,a,a.length)}function
+bq(a){return x5(a)}var
+zc=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kw,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gv,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gl,k$,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cW(d,f,e,a){var
+b=zc.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bq(f||q),bq(e||q)];return c}var
+lJ={};function
+b_(a){return lJ[a]}function
+cS(b,a){throw[0,b].concat(a)}function
+x4(a){return new
+bn(4,a,a.length)}function
+$(a){gT(R.Sys_error,a)}function
+yJ(a){$(a+ev)}function
+x3(b,a){if(a>>>0>=b.l)lw();return dC(b,a)}function
+aW(a){return a.l}function
+xX(){}function
+ao(a){this.data=a}ao.prototype=new
+xX();ao.prototype.truncate=function(a){var
+b=this.data;this.data=ag(a|0);bQ(b,0,this.data,0,a)};ao.prototype.length=function(){return aW(this.data)};ao.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ad(b+a),f=this.data;this.data=e;bP(f,0,this.data,0,c)}a8(d,g,this.data,b,a);return 0};al.prototype.read=function(c,a,d,b){var
-e=this.length();bP(this.data,c,a,d,b);return 0};al.prototype.read_one=function(a){return xx(this.data,a)};al.prototype.close=function(){};al.prototype.constructor=al;function
-ax(b,a){this.content={};this.root=b;this.lookupFun=a}ax.prototype.nm=function(a){return this.root+a};ax.prototype.create_dir_if_needed=function(d){var
-c=d.split(bj),b=q;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bj;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ax.prototype.slash=function(a){return/\/$/.test(a)?a:a+bj};ax.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=ag(b+a),f=this.data;this.data=e;bQ(f,0,this.data,0,c)}ba(d,g,this.data,b,a);return 0};ao.prototype.read=function(c,a,d,b){var
+e=this.length();bQ(this.data,c,a,d,b);return 0};ao.prototype.read_one=function(a){return x3(this.data,a)};ao.prototype.close=function(){};ao.prototype.constructor=ao;function
+az(b,a){this.content={};this.root=b;this.lookupFun=a}az.prototype.nm=function(a){return this.root+a};az.prototype.create_dir_if_needed=function(d){var
+c=d.split(bl),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bl;if(this.content[b])continue;this.content[b]=Symbol("directory")}};az.prototype.slash=function(a){return/\/$/.test(a)?a:a+bl};az.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-al(b5(c[1]))}}};ax.prototype.exists=function(a){if(a==q)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ax.prototype.mkdir=function(c,e,d){var
-b=d&&b9(kU);if(this.exists(c))if(b)cM(b,cQ(kl,f9,this.nm(c)));else
-Y(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cM(b,cQ(gn,f9,this.nm(a)));else
-Y(a+en);if(!this.is_dir(a))if(b)cM(b,cQ(gd,f9,this.nm(a)));else
-Y(a+gr);this.create_dir_if_needed(this.slash(c))};ax.prototype.rmdir=function(a,f){var
-b=f&&b9(kU),c=a==q?q:this.slash(a),e=new
-RegExp(kz+c+k1);if(!this.exists(a))if(b)cM(b,cQ(gn,gj,this.nm(a)));else
-Y(a+en);if(!this.is_dir(a))if(b)cM(b,cQ(gd,gj,this.nm(a)));else
-Y(a+gr);for(var
+ao(b6(c[1]))}}};az.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};az.prototype.mkdir=function(c,e,d){var
+b=d&&b_(k5);if(this.exists(c))if(b)cS(b,cW(kw,gf,this.nm(c)));else
+$(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cS(b,cW(gv,gf,this.nm(a)));else
+$(a+ev);if(!this.is_dir(a))if(b)cS(b,cW(gl,gf,this.nm(a)));else
+$(a+gy);this.create_dir_if_needed(this.slash(c))};az.prototype.rmdir=function(a,f){var
+b=f&&b_(k5),c=a==q?q:this.slash(a),e=new
+RegExp(kK+c+la);if(!this.exists(a))if(b)cS(b,cW(gv,gr,this.nm(a)));else
+$(a+ev);if(!this.is_dir(a))if(b)cS(b,cW(gl,gr,this.nm(a)));else
+$(a+gy);for(var
 d
 in
-this.content)if(d.match(e))if(b)cM(b,cQ(k0,gj,this.nm(a)));else
-Y(this.nm(a)+": Directory not empty");delete
-this.content[c]};ax.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))Y(a+en);if(!this.is_dir(a))Y(a+gr);var
+this.content)if(d.match(e))if(b)cS(b,cW(k$,gr,this.nm(a)));else
+$(this.nm(a)+": Directory not empty");delete
+this.content[c]};az.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ev);if(!this.is_dir(a))$(a+gy);var
 g=new
-RegExp(kz+f+k1),d={},c=[];for(var
+RegExp(kK+f+la),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ax.prototype.is_dir=function(a){if(a==q)return true;var
-b=this.slash(a);return this.content[b]?1:0};ax.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};az.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};az.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ax.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Y(this.nm(a)+kF);if(b.text&&b.binary)Y(this.nm(a)+kV);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Y(this.nm(a)+" : is a directory");if(b.create&&b.excl)Y(this.nm(a)+kE);var
+this.content[a];return b};az.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+kQ);if(b.text&&b.binary)$(this.nm(a)+k6);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+kP);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-al(ad(0));return this.content[a]}else
-yd(this.nm(a))};ax.prototype.register=function(c,a){var
-b;if(this.content[c])Y(this.nm(c)+kE);if(dE(a))b=new
-al(a);if(ey(a))b=new
-al(b5(a));else
+ao(ag(0));return this.content[a]}else
+yJ(this.nm(a))};az.prototype.register=function(c,a){var
+b;if(this.content[c])$(this.nm(c)+kP);if(dH(a))b=new
+ao(a);if(eH(a))b=new
+ao(b6(a));else
 if(a
 instanceof
 Array)b=new
-al(xy(a));else
+ao(x4(a));else
 if(typeof
 a==="string")b=new
-al(lm(a));else
+ao(ly(a));else
 if(a.toString){var
-d=b5(bo(a.toString()));b=new
-al(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-Y(this.nm(c)+" : registering file with invalid content type")};ax.prototype.constructor=ax;function
-ld(){}function
-lr(b){var
-a=gP(b);if(!a)return;return a[0]+bj}var
-eB=lr(dA)||b7("unable to compute caml_root"),cP=[];if(dH())cP.push({path:eB,device:new
-ld(eB)});else
-cP.push({path:eB,device:new
-ax(eB)});cP.push({path:kS,device:new
-ax(kS)});function
-lM(b){var
-g=x4(b),b=g.join(bj),f=lC(b),c;for(var
-e=0;e<cP.length;e++){var
-a=cP[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dH()){var
-d=lr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=b6(bq(a.toString()));b=new
+ao(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+$(this.nm(c)+" : registering file with invalid content type")};az.prototype.constructor=az;function
+lp(){}function
+lC(b){var
+a=gX(b);if(!a)return;return a[0]+bl}var
+eK=lC(dD)||b8("unable to compute caml_root"),cV=[];if(dK())cV.push({path:eK,device:new
+lp(eK)});else
+cV.push({path:eK,device:new
+az(eK)});cV.push({path:k3,device:new
+az(k3)});function
+lX(b){var
+g=yy(b),b=g.join(bl),f=lN(b),c;for(var
+e=0;e<cV.length;e++){var
+a=cV[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dK()){var
+d=lC(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-ld(d)};cP.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Y("no device found for "+f)}function
-xC(c,b){var
-a=lM(c);if(!a.device.register)b7("cannot register file");a.device.register(a.rest,b);return 0}function
-lD(c,a){var
-c=b(c),a=b(a);return xC(c,a)}function
-xF(){var
-b=z.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lD(b[a].name,b[a].content);z.jsoo_create_file=lD;z.caml_fs_tmp=[];return 0}function
-xG(){return[0]}function
-xH(a,b){return+(cK(a,b,false)>=0)}function
-gD(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=at(d,c)}c=0;switch(e&3){case
+lp(d)};cV.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
+x8(c,b){var
+a=lX(c);if(!a.device.register)b8("cannot register file");a.device.register(a.rest,b);return 0}function
+lO(c,a){var
+c=b(c),a=b(a);return x8(c,a)}function
+x$(){var
+b=A.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lO(b[a].name,b[a].content);A.jsoo_create_file=lO;A.caml_fs_tmp=[];return 0}function
+ya(){return[0]}function
+yb(a,b){return+(cQ(a,b,false)>=0)}function
+gL(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=au(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=at(d,c)}d^=e;return d}function
-xM(a,b){return gD(a,aS(b))}function
-xJ(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=at(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=au(d,c)}d^=e;return d}function
+yg(a,b){return gL(a,aV(b))}function
+yd(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=au(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=at(d,c)}d^=e;return d}function
-lv(a){switch(a.t&6){default:b6(a);case
+1:c|=b[a];d=au(d,c)}d^=e;return d}function
+lG(a){switch(a.t&6){default:b7(a);case
 0:return a.c;case
 4:return a.c}}function
-xI(b,c){var
-a=lv(c);return typeof
-a==="string"?gD(b,a):xJ(b,a)}function
-xK(a){a^=a>>>16;a=aU(a,0x85ebca6b|0);a^=a>>>13;a=aU(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ls(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dy)d=dy;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dB[a.caml_custom]&&dB[a.caml_custom].hash){var
-k=dB[a.caml_custom].hash(a);b=at(b,k);c--}}else
+yc(b,c){var
+a=lG(c);return typeof
+a==="string"?gL(b,a):yd(b,a)}function
+ye(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lD(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dE[a.caml_custom]&&dE[a.caml_custom].hash){var
+k=dE[a.caml_custom].hash(a);b=au(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=at(b,a[2]);c--;break;case
+248:b=au(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=at(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dE(a)){b=xI(b,a);c--}else
-if(ey(a)){b=xM(b,a);c--}else
+o=a.length-1<<10|a[0];b=au(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dH(a)){b=yc(b,a);c--}else
+if(eH(a)){b=yg(b,a);c--}else
 if(typeof
-a==="string"){b=gD(b,a);c--}else
-if(a===(a|0)){b=at(b,a+a+1);c--}else
-if(a===+a){b=gC(b,a);c--}}b=xK(b);return b&0x3FFFFFFF}function
-xN(a,c,k){if(!isFinite(a)){if(isNaN(a))return bo(ge);return bo(a>0?k9:"-infinity")}var
+a==="string"){b=gL(b,a);c--}else
+if(a===(a|0)){b=au(b,a+a+1);c--}else
+if(a===+a){b=gK(b,a);c--}}b=ye(b);return b&0x3FFFFFFF}function
+yh(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gm);return bq(a>0?lj:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cz,e=q;if(i)e=b2;else
+j=d<0?q:cG,e=q;if(i)e=b2;else
 switch(k){case
-43:e=cz;break;case
-32:e=bB;break;default:break}if(c>=0&&c<13){var
+43:e=cG;break;case
+32:e=bC;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bN);if(h<0)b+=bN+cN(c,aM);else{var
-f=h+1+c;if(b.length<f)b+=cN(f-b.length,aM);else
-b=b.substr(0,f)}}return bo(e+f$+b+"p"+j+d.toString(10))}function
-xU(a){return+a.isZero()}function
-xX(a){return new
-s(a&bC,a>>24&bC,a>>31&bk)}function
-xY(a){return a.toInt()}function
-xT(a){return+a.isNeg()}function
-xW(a){return a.neg()}function
-xR(g,c){var
-a=gJ(g);if(a.signedconv&&xT(c)){a.sign=-1;c=xW(c)}var
-b=q,h=xX(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(xY(e.modulus))+b}while(!xU(c));if(a.prec>=0){a.filler=bB;var
-d=a.prec-b.length;if(d>0)b=cN(d,aM)+b}return gz(a,b)}function
-bm(b,a){a|=0;if(a>a7){a-=a7;b*=Math.pow(2,a7);if(a>a7){a-=a7;b*=Math.pow(2,a7)}}if(a<-a7){a+=a7;b*=Math.pow(2,-a7)}b*=Math.pow(2,a);return b}function
-x2(a,b){return+(cK(a,b,false)<=0)}function
-x3(a,b){return+(cK(a,b,false)<0)}function
-r(a,d){if(a<0)b4();var
+h=b.indexOf(bO);if(h<0)b+=bO+cT(c,aM);else{var
+f=h+1+c;if(b.length<f)b+=cT(f-b.length,aM);else
+b=b.substr(0,f)}}return bq(e+gh+b+"p"+j+d.toString(10))}function
+yo(a){return+a.isZero()}function
+yr(a){return new
+t(a&bD,a>>24&bD,a>>31&bm)}function
+ys(a){return a.toInt()}function
+yn(a){return+a.isNeg()}function
+yq(a){return a.neg()}function
+yl(g,c){var
+a=gR(g);if(a.signedconv&&yn(c)){a.sign=-1;c=yq(c)}var
+b=q,h=yr(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(ys(e.modulus))+b}while(!yo(c));if(a.prec>=0){a.filler=bC;var
+d=a.prec-b.length;if(d>0)b=cT(d,aM)+b}return gG(a,b)}function
+bo(b,a){a|=0;if(a>a$){a-=a$;b*=Math.pow(2,a$);if(a>a$){a-=a$;b*=Math.pow(2,a$)}}if(a<-a$){a+=a$;b*=Math.pow(2,-a$)}b*=Math.pow(2,a);return b}function
+yw(a,b){return+(cQ(a,b,false)<=0)}function
+yx(a,b){return+(cQ(a,b,false)<0)}function
+r(a,d){if(a<0)b5();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-yj(a){return b(eD(a,0,a.length))}var
-x5=function(){function
+yP(a){return b(eM(a,0,a.length))}var
+yz=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aY<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a1<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lv(i);if(typeof
+e=[],h=lG(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yj(k(e,f))}}();function
-x6(c,b,a){return x5(b5(c),b,a)}function
-x7(){return 0}var
-bn=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yP(k(e,f))}}();function
+yA(c,b,a){return yz(b6(c),b,a)}function
+yB(){return 0}var
+bp=new
 Array();function
-ez(c){var
-a=bn[c];if(!a.opened)Y("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&R.fds[a.fd]&&R.fds[a.fd].output){var
+eI(c){var
+a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&R.fds[a.fd]&&R.fds[a.fd].output){var
 b=R.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
-y(a){return aT(a)}function
-lA(e,f){var
-a=bn[e],d=b(f),c=y(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-yo(a){var
-a=gO(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+z(a){return aW(a)}function
+lL(e,f){var
+a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+yU(a){var
+a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-yp(a){var
-a=gO(a),b=z;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+yV(a){var
+a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eE(c,e,d,a){if(R.fds===undefined)R.fds=new
+eN(c,e,d,a){if(R.fds===undefined)R.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;R.fds[c]=b;if(!R.fd_last_idx||c>R.fd_last_idx)R.fd_last_idx=c;return c}function
-yK(c,b,g){var
+zf(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,152 +702,153 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Y(aS(c)+kF);if(a.text&&a.binary)Y(aS(c)+kV);var
-d=lM(c),e=d.device.open(d.rest,a),f=R.fd_last_idx?R.fd_last_idx:0;return eE(f+1,lA,e,a)}eE(0,lA,new
-al(ad(0)));eE(1,yp,new
-al(ad(0)));eE(2,yo,new
-al(ad(0)));function
-x8(a){var
-c=R.fds[a];if(c.flags.wronly)Y(lb+a+" is writeonly");var
-d=null;if(a==0&&dH()){var
-e=require("fs");d=function(){return bo(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bn[b.fd]=b;return b.fd}function
-lw(c){var
-b=R.fds[c];if(b.flags.rdonly)Y(lb+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bn[a.fd]=a;return a.fd}function
-x9(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kQ);if(a.text&&a.binary)$(aV(c)+k6);var
+d=lX(c),e=d.device.open(d.rest,a),f=R.fd_last_idx?R.fd_last_idx:0;return eN(f+1,lL,e,a)}eN(0,lL,new
+ao(ag(0)));eN(1,yV,new
+ao(ag(0)));eN(2,yU,new
+ao(ag(0)));function
+yC(a){var
+c=R.fds[a];if(c.flags.wronly)$(ln+a+" is writeonly");var
+d=null;if(a==0&&dK()){var
+e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
+lH(c){var
+b=R.fds[c];if(b.flags.rdonly)$(ln+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bp[a.fd]=a;return a.fd}function
+yD(){var
 b=0;for(var
-a=0;a<bn.length;a++)if(bn[a]&&bn[a].opened&&bn[a].out)b=[0,bn[a].fd,b];return b}function
-cO(a){return a}function
-x_(g,d,h,f){var
-b=bn[g];if(!b.opened)Y("Cannot output to a closed channel");var
-a;if(h==0&&aT(d)==f)a=d;else{a=ad(f);bP(d,h,a,0,f)}var
-i=cO(a),c=aS(i),e=c.lastIndexOf(kq);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ez(g);b.buffer+=c.substr(e+1)}return 0}function
-gI(b,a,d,c){return x_(b,b5(a),d,c)}function
-lx(c,a){var
-d=b(String.fromCharCode(a));gI(c,d,0,1);return 0}function
-x$(b,a){if(a==0)eA();return b%a}function
-dF(a,b){return+(cK(a,b,false)!=0)}function
-yb(a,b){a[0]=cy;a[1]=b;return 0}function
-b_(a){if(a
+a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
+cU(a){return a}function
+yE(g,d,h,f){var
+b=bp[g];if(!b.opened)$("Cannot output to a closed channel");var
+a;if(h==0&&aW(d)==f)a=d;else{a=ag(f);bQ(d,h,a,0,f)}var
+i=cU(a),c=aV(i),e=c.lastIndexOf(kB);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eI(g);b.buffer+=c.substr(e+1)}return 0}function
+gQ(b,a,d,c){return yE(b,b6(a),d,c)}function
+lI(c,a){var
+d=b(String.fromCharCode(a));gQ(c,d,0,1);return 0}function
+yF(b,a){if(a==0)eJ();return b%a}function
+dI(a,b){return+(cQ(a,b,false)!=0)}function
+yH(a,b){a[0]=cF;a[1]=b;return 0}function
+b$(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dE(a))return eu;else
-if(ey(a))return eu;else
+if(dH(a))return eD;else
+if(eH(a))return eD;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return kt;else
-return dv}function
-aZ(b,c,a){if(a&&z.toplevelReloc)b=z.toplevelReloc(a);R[b+1]=c;if(a)R[a]=c}function
-gM(a,b){ly[aS(a)]=b;return 0}function
-eC(a){if(a==0)a=1/a;return a<0?1:0}function
-yh(){L(gq)}function
-dG(b,a){return dz(b,a)}function
-Z(b,a){if(a>>>0>=y(b))yh();return dG(b,a)}function
-xw(a,b){if(a===b)return 1;a.t&6&&b6(a);b.t&6&&b6(b);return a.c==b.c?1:0}function
-yi(a,b){return xw(a,b)}function
-D(a,b){return 1-yi(a,b)}function
-yk(){return 0x7FFFFFFF/4|0}function
-ye(){gK(R.Not_found)}function
-lB(c){var
-a=z,b=lu(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bo(a.process.env[b]);if(z.jsoo_static_env&&z.jsoo_static_env[b])return bo(z.jsoo_static_env[b]);ye()}function
-yl(){if(z.crypto)if(typeof
-z.crypto.getRandomValues==="function"){var
-a=new(z.Uint32Array)(1);z.crypto.getRandomValues(a);return[0,a[0]]}else
-if(z.crypto.randomBytes==="function"){var
-b=z.crypto.randomBytes(4),a=new(z.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return kE;else
+return dy}function
+a2(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);R[b+1]=c;if(a)R[a]=c}function
+gU(a,b){lJ[aV(a)]=b;return 0}function
+eL(a){if(a==0)a=1/a;return a<0?1:0}function
+yN(){M(gx)}function
+dJ(b,a){return dC(b,a)}function
+aa(b,a){if(a>>>0>=z(b))yN();return dJ(b,a)}function
+x2(a,b){if(a===b)return 1;a.t&6&&b7(a);b.t&6&&b7(b);return a.c==b.c?1:0}function
+yO(a,b){return x2(a,b)}function
+D(a,b){return 1-yO(a,b)}function
+yQ(){return 0x7FFFFFFF/4|0}function
+yK(){gS(R.Not_found)}function
+lM(c){var
+a=A,b=lF(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);yK()}function
+yR(){if(A.crypto)if(typeof
+A.crypto.getRandomValues==="function"){var
+a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
+if(A.crypto.randomBytes==="function"){var
+b=A.crypto.randomBytes(4),a=new(A.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gN(a){var
+gV(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ai(b,a){return{joo_tramp:b,joo_args:a}}function
-ym(c,a){if(typeof
+ak(b,a){return{joo_tramp:b,joo_args:a}}function
+yS(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-lz(a){return a}function
-a_(a){if(a
+lK(a){return a}function
+bc(a){if(a
 instanceof
-Array)return a;if(z.RangeError&&a
+Array)return a;if(A.RangeError&&a
 instanceof
-z.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lz(R.Stack_overflow);if(z.InternalError&&a
+A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lK(R.Stack_overflow);if(A.InternalError&&a
 instanceof
-z.InternalError&&a.message&&a.message.match(/too much recursion/i))return lz(R.Stack_overflow);if(a
+A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lK(R.Stack_overflow);if(a
 instanceof
-z.Error&&b9(ks))return[0,b9(ks),a];return[0,R.Failure,bo(String(a))]}function
-aE(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lG(b){var
-a=BigInt(b);return aE(a<0?-a:a)}function
-lH(a,b){return aE(BigInt(a)+BigInt(b))}function
-eF(a){if(a===0)eA();return BigInt(a)}function
-ys(e,g){var
-b=BigInt(e),a=eF(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aE(f?c+BigInt(1):c)}function
-aD(a,b){return a<b?-1:a>b?1:0}function
-yt(a,b){return aE(BigInt(a)/eF(b))}function
-yC(a,b){return aE(BigInt(a)%eF(b))}function
-yu(a,b){return[0,yt(a,b),yC(a,b)]}function
-lI(a,b){return a===b?1:0}function
-yv(e,f){var
-b=BigInt(e),a=eF(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aE(g?c-BigInt(1):c)}function
-lJ(d,c){var
-a=aS(d);if(a!==es&&a!==b3)L("Z.format: the format must be %d or %x");return b(c.toString(a===b3?16:10))}function
-yw(){return 0}function
-yx(a,b){return aE(BigInt(a)*BigInt(b))}function
-yy(b,c){var
-a=b*c;return a<-2147483648||a>gf?1:0}function
-yz(a){return aE(-BigInt(a))}function
-a0(a){if(a===0)return 0;var
+A.Error&&b_(kD))return[0,b_(kD),a];return[0,R.Failure,bq(String(a))]}function
+aA(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+lR(b){var
+a=BigInt(b);return aA(a<0?-a:a)}function
+lS(a,b){return aA(BigInt(a)+BigInt(b))}function
+eO(a){if(a===0)eJ();return BigInt(a)}function
+yY(e,g){var
+b=BigInt(e),a=eO(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
+aF(a,b){return a<b?-1:a>b?1:0}function
+yZ(a,b){return aA(BigInt(a)/eO(b))}function
+y9(a,b){return aA(BigInt(a)%eO(b))}function
+y0(a,b){return[0,yZ(a,b),y9(a,b)]}function
+lT(a,b){return a===b?1:0}function
+y1(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aA(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+y2(e,f){var
+b=BigInt(e),a=eO(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
+lU(d,c){var
+a=aV(d);if(a!==eA&&a!==b4)M("Z.format: the format must be %d or %x");return b(c.toString(a===b4?16:10))}function
+y3(){return 0}function
+y4(a,b){return aA(BigInt(a)*BigInt(b))}function
+y5(b,c){var
+a=b*c;return a<-2147483648||a>gn?1:0}function
+y6(a){return aA(-BigInt(a))}function
+a3(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-yA(c,i,b,e){var
-f=aS(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:f$+a);return aE(a===g?h:-h)}function
-yB(a){return aE(BigInt(a)-BigInt(1))}function
-lK(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aE(BigInt(b)<<BigInt(a))}function
-yD(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aE(BigInt(b)>>BigInt(a))}function
-ae(a){return a<0?-1:a>0?1:0}function
-yE(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aE(a)}function
-lL(a,b){return aE(BigInt(a)-BigInt(b))}function
-yF(a){return aE(BigInt(a)+BigInt(1))}function
-yG(a){if(typeof
-a!=="number")gK(b9(kJ));return a}function
-yI(a,c){z.verale={greeting:aS(a),ask:function(a){return aS(a9(c,[b(a)]))}};return 0}function
-x1(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-xE(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&x1(b[1]))var
+y7(c,i,b,e){var
+f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:gh+a);return aA(a===g?h:-h)}function
+y8(a){return aA(BigInt(a)-BigInt(1))}function
+lV(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aA(BigInt(b)<<BigInt(a))}function
+y_(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aA(BigInt(b)>>BigInt(a))}function
+ab(a){return a<0?-1:a>0?1:0}function
+y$(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aA(a)}function
+lW(a,b){return aA(BigInt(a)-BigInt(b))}function
+za(a){return aA(BigInt(a)+BigInt(1))}function
+zb(a){if(typeof
+a!=="number")gS(b_(kU));return a}function
+zd(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bb(c,[b(a)]))}};return 0}function
+yv(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+x_(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&yv(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=kg;var
+d=f;d<e.length;d++){if(d>f)a+=kr;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bl)a+=et+c.toString()+et;else
+bn)a+=eC+c.toString()+eC;else
 if(typeof
-c=="string")a+=et+c.toString()+et;else
-a+=kN}a+=")"}else
-if(b[0]==T)a+=b[1];return a}function
-lp(a){if(a
+c=="string")a+=eC+c.toString()+eC;else
+a+=kY}a+=")"}else
+if(b[0]==U)a+=b[1];return a}function
+lB(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==T)){var
-c=b9(kk);if(c)c(a,false);else{var
-d=xE(a),b=b9(kf);if(b)b(0);z.console.error(gi+d+kq)}}else
+Array&&(a[0]==0||a[0]==U)){var
+c=b_(kv);if(c)c(a,false);else{var
+d=x_(a),b=b_(kq);if(b)b(0);A.console.error(gq+d+kB)}}else
 throw a}function
-yg(){var
-a=z;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lp(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lp(a.error)})}yg();function
-f(a,b){return a.length==1?a(b):a9(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):a9(a,[b,c])}function
-bA(a,b,c,d){return a.length==3?a(b,c,d):a9(a,[b,c,d])}function
-f7(a,b,c,d,e){return a.length==4?a(b,c,d,e):a9(a,[b,c,d,e])}function
-f6(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a9(a,[b,c,d,e,f])}function
-kc(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):a9(a,[b,c,d,e,f,g])}function
-xq(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a9(a,[b,c,d,e,f,g,h])}xF();var
-dI=[T,b(k_),-1],gU=[T,b(km),-2],gS=[T,b(gb),-3],gR=[T,b(kM),-4],eK=[T,b(kr),-5],bp=[T,b(kQ),-7],gT=[T,b(ky),-8],eJ=[T,b(kT),-9],O=[T,b(k6),-11],gV=[T,b(ke),-12],xp=[4,0,0,0,[12,45,[4,0,0,0,0]]],e3=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kD),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],c$=[0,0,0],jT=[0,0,0],jW=[0,0,0],fX=[0,0,0],j1=[0,0,0],fZ=[0,58,62],j2=[0,96,cH];aZ(11,gV,ke);aZ(10,O,k6);aZ(9,[T,b(kI),-10],kI);aZ(8,eJ,kT);aZ(7,gT,ky);aZ(6,bp,kQ);aZ(5,[T,b(kZ),-6],kZ);aZ(4,eK,kr);aZ(3,gR,kM);aZ(2,gS,gb);aZ(1,gU,km);aZ(0,dI,k_);var
-l1=b("output_substring"),lX=b("%.12g"),lV=b(bN),lS=b("true"),lT=b("false"),lO=b8(0,0,kP),lP=b8(0,0,65520),lQ=b8(1,0,kP),l5=b("option is None"),l$=b("\\\\"),ma=b("\\'"),mb=b("\\b"),mc=b("\\t"),md=b("\\n"),me=b("\\r"),mg=b("4.13.1"),ms=b("List.fold_left2"),mn=b("List.init"),ml=b(kp),mi=b("nth"),mj=b(kp),mB=b("String.blit / Bytes.blit_string"),mA=b("Bytes.blit"),mz=b("String.sub / Bytes.sub"),mO=b("String.contains_from / Bytes.contains_from"),mJ=b(q),mF=b("String.concat"),m0=[0,b("array.ml"),322,4],mW=b("Array.map2: arrays must have the same length"),mV=b("Array.fill"),mU=b("Array.sub"),mS=b("Array.init"),mZ=b("Stdlib.Array.Bottom"),m2=b("Stdlib.Queue.Empty"),m8=b("CamlinternalLazy.Undefined"),nf=b("Buffer.add_substring/add_subbytes"),nd=b("Buffer.add: cannot grow buffer"),nc=[0,b(kY),93,2],nb=[0,b(kY),94,2],nq=b("%c"),nr=b("%s"),ns=b(kd),nt=b(kx),nu=b(kK),nv=b(kh),nw=b("%f"),nx=b("%B"),ny=b("%{"),nz=b("%}"),nA=b("%("),nB=b("%)"),nC=b("%a"),nD=b("%t"),nE=b("%?"),nF=b("%r"),nG=b("%_r"),nH=[0,b(ah),850,23],nS=[0,b(ah),814,21],nK=[0,b(ah),815,21],nT=[0,b(ah),818,21],nL=[0,b(ah),819,21],nU=[0,b(ah),822,19],nM=[0,b(ah),823,19],nV=[0,b(ah),826,22],nN=[0,b(ah),827,22],nW=[0,b(ah),831,30],nO=[0,b(ah),832,30],nQ=[0,b(ah),836,26],nI=[0,b(ah),837,26],nR=[0,b(ah),846,28],nJ=[0,b(ah),847,28],nP=[0,b(ah),851,23],o_=b(kH),o8=[0,b(ah),1558,4],o9=b("Printf: bad conversion %["),o$=[0,b(ah),1626,39],pa=[0,b(ah),1649,31],pb=[0,b(ah),1650,31],pc=b("Printf: bad conversion %_"),pd=b(kG),pe=b(kL),pf=b(kG),pg=b(kL),o3=b(ge),o1=b("neg_infinity"),o2=b(k9),o0=b(bN),oV=[0,kj],oJ=b("%+nd"),oK=b("% nd"),oM=b("%+ni"),oN=b("% ni"),oO=b("%nx"),oP=b("%#nx"),oQ=b("%nX"),oR=b("%#nX"),oS=b("%no"),oT=b("%#no"),oI=b("%nd"),oL=b(kK),oU=b("%nu"),ov=b("%+ld"),ow=b("% ld"),oy=b("%+li"),oz=b("% li"),oA=b("%lx"),oB=b("%#lx"),oC=b("%lX"),oD=b("%#lX"),oE=b("%lo"),oF=b("%#lo"),ou=b("%ld"),ox=b(kx),oG=b("%lu"),oh=b("%+Ld"),oi=b("% Ld"),ok=b("%+Li"),ol=b("% Li"),om=b("%Lx"),on=b("%#Lx"),oo=b("%LX"),op=b("%#LX"),oq=b("%Lo"),or=b("%#Lo"),og=b("%Ld"),oj=b(kh),os=b("%Lu"),n5=b("%+d"),n6=b("% d"),n8=b("%+i"),n9=b("% i"),n_=b(b3),n$=b("%#x"),oa=b("%X"),ob=b("%#X"),oc=b("%o"),od=b("%#o"),n4=b(es),n7=b(kd),oe=b(kH),ni=b("@]"),nj=b("@}"),nk=b("@?"),nl=b("@\n"),nm=b("@."),nn=b("@@"),no=b("@%"),np=b("@"),nX=b("CamlinternalFormat.Type_mismatch"),pn=b(q),po=[0,[11,b(kg),[2,0,[2,0,0]]],b(", %s%s")],pV=[0,[11,b(gi),[2,0,[12,10,0]]],b(k4)],pW=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],pU=b("Fatal error: out of memory in uncaught exception handler"),pR=[0,[11,b(gi),[2,0,[12,10,0]]],b(k4)],pM=[0,[2,0,[12,10,0]],b("%s\n")],pN=[0,[11,b(kA),0],b(kA)],pD=b("Raised at"),pE=b("Re-raised at"),pF=b("Raised by primitive operation at"),pG=b("Called from"),pH=b(" (inlined)"),pJ=b(q),pI=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kD),xp]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pK=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pw=b("Out of memory"),px=b("Stack overflow"),py=b("Pattern matching failed"),pz=b("Assertion failed"),pA=b("Undefined recursive module"),pq=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pr=b(q),ps=b(q),pt=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pm=[0,[4,0,0,0,0],b(es)],pk=[0,[3,0,0],b("%S")],pl=b(kN),pO=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p0=b("x"),p_=b("Hashtbl: unsupported hash table format"),xn=b("OCAMLRUNPARAM"),xl=b("CAMLRUNPARAM"),p5=b(q),qT=[3,0,3],qU=b(bN),qN=b(la),qO=b("<\/"),qP=b(q),qJ=b(la),qK=b("<"),qL=b(q),qH=b("\n"),qw=[0,b(q)],qp=b(q),qq=b(q),qr=b(q),qs=b(q),ql=[0,b(q),0,b(q)],qk=b(q),qg=b("Stdlib.Format.String_tag"),q1=b("Z.Overflow"),q2=b(kJ),q7=b("int_of_big_int"),rg=[0,0],rz=[0,0],tJ=[0,0],tt=[0,0,0],r2=[0,0,0],va=b("image"),u_=b(k2),u9=b("prices"),u3=b("activation"),u4=b("others"),u5=b("patch"),u7=b("a patch"),u6=b("a statement"),u2=b("a prototype"),u0=b("certificate"),u1=b(k2),uZ=b(kX),uU=b("linear"),uV=b("maximum"),uW=b("soft_tree"),uX=b("a readout"),uN=b("masked_max"),uO=b("max"),uP=b("max_minus_mean"),uQ=b("max_minus_mean_distance"),uR=b("top_mean"),uS=b("a pooling"),uD=b("exp_distance"),uE=b("exponential"),uF=b("identity"),uG=b("log_ratio"),uH=b("negated"),uI=b("quadratic"),uJ=b("rectified"),uK=b("threshold"),uL=b("a similarity"),uw=b("cosine"),ux=b("euclidean"),uy=b("inner_product"),uz=b("rooted_cosine"),uA=b("softmax"),uB=b("a geometry"),us=b(kB),ut=b("some"),uu=b("none or some"),uo=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],up=[0,[4,6,0,0,0],b(b3)],uq=b(" or "),ur=b("a list of "),um=[0,[4,6,0,0,0],b(b3)],un=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uj=b(b3),uk=b("a natural number"),ul=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uh=b(b3),ui=b("a positive integer"),ug=b(kB),ue=b(q),uf=b("an integer in base 16"),uc=b("expected the end of the line, found another item"),ub=b("at most 1025 bytes"),ua=b("expected another item, found the end of the line"),t_=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],t8=b("Reader.Wrong"),t9=b("Reader.Too_large"),vd=[0,0],vf=[0,1],ve=[0,2],v0=[0,1],v1=[0,f8],vY=b("a patch without views"),vW=[0,1],vX=[0,f8],v3=[0,0.03,[0,1.,0]],v8=[0,0],wo=[0,1.],wT=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],wZ=[0,0,[0,dy,[0,1152,0]]],w8=b("entails"),w9=b(kX),w_=b("instance"),w$=b("refuted"),xb=b("ready"),xa=b("a question: the head first, and only once"),w3=b("not proved"),w4=b("proved"),w5=b("not covered: "),xg=b("limit: "),xh=b("limit: there is no more memory"),xi=b("limit: a list is too long"),xj=b("the input ends within a line"),xe=b("error: "),xd=b("expected one line, found more"),xk=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
+yM(){var
+a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lB(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lB(a.error)})}yM();function
+g(a,b){return a.length==1?a(b):bb(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bb(a,[b,c])}function
+bB(a,b,c,d){return a.length==3?a(b,c,d):bb(a,[b,c,d])}function
+eu(a,b,c,d,e){return a.length==4?a(b,c,d,e):bb(a,[b,c,d,e])}function
+et(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bb(a,[b,c,d,e,f])}function
+kn(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bb(a,[b,c,d,e,f,g])}function
+xW(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bb(a,[b,c,d,e,f,g,h])}x$();var
+dL=[U,b(lk),-1],g2=[U,b(kx),-2],g0=[U,b(gj),-3],gZ=[U,b(kX),-4],eT=[U,b(kC),-5],br=[U,b(k1),-7],g1=[U,b(kJ),-8],eS=[U,b(k4),-9],Q=[U,b(lf),-11],g3=[U,b(kp),-12],xV=[4,0,0,0,[12,45,[4,0,0,0,0]]],fb=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kO),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],df=[0,0,0],j5=[0,0,0],j8=[0,0,0],f7=[0,0,0],dw=[0,0,1,0,0,0],f9=[0,58,62],kb=[0,96,cN];a2(11,g3,kp);a2(10,Q,lf);a2(9,[U,b(kT),-10],kT);a2(8,eS,k4);a2(7,g1,kJ);a2(6,br,k1);a2(5,[U,b(k_),-6],k_);a2(4,eT,kC);a2(3,gZ,kX);a2(2,g0,gj);a2(1,g2,kx);a2(0,dL,lk);var
+ma=b("output_substring"),l8=b("%.12g"),l6=b(bO),l3=b("true"),l4=b("false"),lZ=b9(0,0,k0),l0=b9(0,0,65520),l1=b9(1,0,k0),me=b("option is None"),mj=b("\\\\"),mk=b("\\'"),ml=b("\\b"),mm=b("\\t"),mn=b("\\n"),mo=b("\\r"),mq=b("4.13.1"),mC=b("List.fold_left2"),mx=b("List.init"),mv=b(kA),ms=b("nth"),mt=b(kA),mL=b("String.blit / Bytes.blit_string"),mK=b("Bytes.blit"),mJ=b("String.sub / Bytes.sub"),mY=b("String.contains_from / Bytes.contains_from"),mT=b(q),mP=b("String.concat"),m_=[0,b("array.ml"),322,4],m6=b("Array.map2: arrays must have the same length"),m5=b("Array.fill"),m4=b("Array.sub"),m2=b("Array.init"),m9=b("Stdlib.Array.Bottom"),na=b("Stdlib.Queue.Empty"),ng=b("CamlinternalLazy.Undefined"),np=b("Buffer.add_substring/add_subbytes"),nn=b("Buffer.add: cannot grow buffer"),nm=[0,b(k9),93,2],nl=[0,b(k9),94,2],nA=b("%c"),nB=b("%s"),nC=b(ko),nD=b(kI),nE=b(kV),nF=b(ks),nG=b("%f"),nH=b("%B"),nI=b("%{"),nJ=b("%}"),nK=b("%("),nL=b("%)"),nM=b("%a"),nN=b("%t"),nO=b("%?"),nP=b("%r"),nQ=b("%_r"),nR=[0,b(aj),850,23],n2=[0,b(aj),814,21],nU=[0,b(aj),815,21],n3=[0,b(aj),818,21],nV=[0,b(aj),819,21],n4=[0,b(aj),822,19],nW=[0,b(aj),823,19],n5=[0,b(aj),826,22],nX=[0,b(aj),827,22],n6=[0,b(aj),831,30],nY=[0,b(aj),832,30],n0=[0,b(aj),836,26],nS=[0,b(aj),837,26],n1=[0,b(aj),846,28],nT=[0,b(aj),847,28],nZ=[0,b(aj),851,23],pi=b(kS),pg=[0,b(aj),1558,4],ph=b("Printf: bad conversion %["),pj=[0,b(aj),1626,39],pk=[0,b(aj),1649,31],pl=[0,b(aj),1650,31],pm=b("Printf: bad conversion %_"),pn=b(kR),po=b(kW),pp=b(kR),pq=b(kW),pb=b(gm),o$=b("neg_infinity"),pa=b(lj),o_=b(bO),o5=[0,ku],oT=b("%+nd"),oU=b("% nd"),oW=b("%+ni"),oX=b("% ni"),oY=b("%nx"),oZ=b("%#nx"),o0=b("%nX"),o1=b("%#nX"),o2=b("%no"),o3=b("%#no"),oS=b("%nd"),oV=b(kV),o4=b("%nu"),oF=b("%+ld"),oG=b("% ld"),oI=b("%+li"),oJ=b("% li"),oK=b("%lx"),oL=b("%#lx"),oM=b("%lX"),oN=b("%#lX"),oO=b("%lo"),oP=b("%#lo"),oE=b("%ld"),oH=b(kI),oQ=b("%lu"),or=b("%+Ld"),os=b("% Ld"),ou=b("%+Li"),ov=b("% Li"),ow=b("%Lx"),ox=b("%#Lx"),oy=b("%LX"),oz=b("%#LX"),oA=b("%Lo"),oB=b("%#Lo"),oq=b("%Ld"),ot=b(ks),oC=b("%Lu"),od=b("%+d"),oe=b("% d"),og=b("%+i"),oh=b("% i"),oi=b(b4),oj=b("%#x"),ok=b("%X"),ol=b("%#X"),om=b("%o"),on=b("%#o"),oc=b(eA),of=b(ko),oo=b(kS),ns=b("@]"),nt=b("@}"),nu=b("@?"),nv=b("@\n"),nw=b("@."),nx=b("@@"),ny=b("@%"),nz=b("@"),n7=b("CamlinternalFormat.Type_mismatch"),px=b(q),py=[0,[11,b(kr),[2,0,[2,0,0]]],b(", %s%s")],p5=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],p6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p4=b("Fatal error: out of memory in uncaught exception handler"),p1=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],pW=[0,[2,0,[12,10,0]],b("%s\n")],pX=[0,[11,b(kL),0],b(kL)],pN=b("Raised at"),pO=b("Re-raised at"),pP=b("Raised by primitive operation at"),pQ=b("Called from"),pR=b(" (inlined)"),pT=b(q),pS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kO),xV]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pG=b("Out of memory"),pH=b("Stack overflow"),pI=b("Pattern matching failed"),pJ=b("Assertion failed"),pK=b("Undefined recursive module"),pA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pB=b(q),pC=b(q),pD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pw=[0,[4,0,0,0,0],b(eA)],pu=[0,[3,0,0],b("%S")],pv=b(kY),pY=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p_=b("x"),qi=b("Hashtbl: unsupported hash table format"),xT=b("OCAMLRUNPARAM"),xR=b("CAMLRUNPARAM"),qd=b(q),q3=[3,0,3],q4=b(bO),qX=b(lm),qY=b("<\/"),qZ=b(q),qT=b(lm),qU=b("<"),qV=b(q),qR=b("\n"),qG=[0,b(q)],qz=b(q),qA=b(q),qB=b(q),qC=b(q),qv=[0,b(q),0,b(q)],qu=b(q),qq=b("Stdlib.Format.String_tag"),q$=b("Z.Overflow"),ra=b(kU),rf=b("int_of_big_int"),ry=[0,0],rL=[0,0],t6=[0,0],tQ=[0,0,0],vx=b("image"),vv=b(lb),vu=b("prices"),vo=b("activation"),vp=b("others"),vq=b("patch"),vs=b("a patch"),vr=b("a statement"),vn=b("a prototype"),vl=b("certificate"),vm=b(lb),vk=b(k8),vf=b("linear"),vg=b("maximum"),vh=b("soft_tree"),vi=b("a readout"),u_=b("masked_max"),u$=b("max"),va=b("max_minus_mean"),vb=b("max_minus_mean_distance"),vc=b("top_mean"),vd=b("a pooling"),u0=b("exp_distance"),u1=b("exponential"),u2=b("identity"),u3=b("log_ratio"),u4=b("negated"),u5=b("quadratic"),u6=b("rectified"),u7=b("threshold"),u8=b("a similarity"),uT=b("cosine"),uU=b("euclidean"),uV=b("inner_product"),uW=b("rooted_cosine"),uX=b("softmax"),uY=b("a geometry"),uP=b(kM),uQ=b("some"),uR=b("none or some"),uL=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uM=[0,[4,6,0,0,0],b(b4)],uN=b(" or "),uO=b("a list of "),uJ=[0,[4,6,0,0,0],b(b4)],uK=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uG=b(b4),uH=b("a natural number"),uI=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uE=b(b4),uF=b("a positive integer"),uD=b(kM),uB=b(q),uC=b("an integer in base 16"),uz=b("expected the end of the line, found another item"),uy=b("at most 1025 bytes"),ux=b("expected another item, found the end of the line"),uv=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],ut=b("Reader.Wrong"),uu=b("Reader.Too_large"),vA=[0,0],vC=[0,1],vB=[0,2],wl=[0,1],wm=[0,ge],wj=b("a patch without views"),wh=[0,1],wi=[0,ge],wo=[0,0.03,[0,1.,0]],wt=[0,0],wU=[0,1.],xn=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xt=[0,0,[0,dB,[0,1152,0]]],xC=b("entails"),xD=b(k8),xE=b("instance"),xF=b("refuted"),xH=b("ready"),xG=b("a question: the head first, and only once"),xx=b("not proved"),xy=b("proved"),xz=b("not covered: "),xM=b("limit: "),xN=b("limit: there is no more memory"),xO=b("limit: a list is too long"),xP=b("the input ends within a line"),xK=b("error: "),xJ=b("expected one line, found more"),xQ=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
 S(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -867,228 +868,228 @@ b=a[1];return[9,b,b,S(a[3])];case
 11:return[11,S(a[1])];case
 12:return[12,S(a[1])];case
 13:return[13,S(a[1])];default:return[14,S(a[1])]}}function
-au(a,b){if(typeof
+av(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,au(a[1],b)];case
-1:return[1,au(a[1],b)];case
-2:return[2,au(a[1],b)];case
-3:return[3,au(a[1],b)];case
-4:return[4,au(a[1],b)];case
-5:return[5,au(a[1],b)];case
-6:return[6,au(a[1],b)];case
-7:return[7,au(a[1],b)];case
+0:return[0,av(a[1],b)];case
+1:return[1,av(a[1],b)];case
+2:return[2,av(a[1],b)];case
+3:return[3,av(a[1],b)];case
+4:return[4,av(a[1],b)];case
+5:return[5,av(a[1],b)];case
+6:return[6,av(a[1],b)];case
+7:return[7,av(a[1],b)];case
 8:var
-c=a[1];return[8,c,au(a[2],b)];case
+c=a[1];return[8,c,av(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,au(a[3],b)];case
-10:return[10,au(a[1],b)];case
-11:return[11,au(a[1],b)];case
-12:return[12,au(a[1],b)];case
-13:return[13,au(a[1],b)];default:return[14,au(a[1],b)]}}function
-M(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,av(a[3],b)];case
+10:return[10,av(a[1],b)];case
+11:return[11,av(a[1],b)];case
+12:return[12,av(a[1],b)];case
+13:return[13,av(a[1],b)];default:return[14,av(a[1],b)]}}function
+O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,M(a[1],b)];case
-1:return[1,M(a[1],b)];case
+0:return[0,O(a[1],b)];case
+1:return[1,O(a[1],b)];case
 2:var
-c=a[1];return[2,c,M(a[2],b)];case
+c=a[1];return[2,c,O(a[2],b)];case
 3:var
-d=a[1];return[3,d,M(a[2],b)];case
+d=a[1];return[3,d,O(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,M(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,M(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,M(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,M(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,M(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
 9:var
-t=a[1];return[9,t,M(a[2],b)];case
-10:return[10,M(a[1],b)];case
+t=a[1];return[9,t,O(a[2],b)];case
+10:return[10,O(a[1],b)];case
 11:var
-u=a[1];return[11,u,M(a[2],b)];case
+u=a[1];return[11,u,O(a[2],b)];case
 12:var
-v=a[1];return[12,v,M(a[2],b)];case
+v=a[1];return[12,v,O(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,M(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,M(a[3],b)];case
-15:return[15,M(a[1],b)];case
-16:return[16,M(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
+15:return[15,O(a[1],b)];case
+16:return[16,O(a[1],b)];case
 17:var
-A=a[1];return[17,A,M(a[2],b)];case
+A=a[1];return[17,A,O(a[2],b)];case
 18:var
-B=a[1];return[18,B,M(a[2],b)];case
-19:return[19,M(a[1],b)];case
+B=a[1];return[18,B,O(a[2],b)];case
+19:return[19,O(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,M(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
 21:var
-E=a[1];return[21,E,M(a[2],b)];case
-22:return[22,M(a[1],b)];case
+E=a[1];return[21,E,O(a[2],b)];case
+22:return[22,O(a[1],b)];case
 23:var
-F=a[1];return[23,F,M(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,M(a[3],b)]}}function
-eG(a){return[0,a]}function
-eH(a){return a[1]}function
-gQ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eI(a){throw[0,gS,a]}function
-af(a){throw[0,gR,a]}function
-cR(b,a){return x2(b,a)?b:a}function
-aF(b,a){return xH(b,a)?b:a}function
-dJ(a){return 0<=a?a:-a|0}var
-P=cL(lO),U=cL(lP),a1=cL(lQ),lN=gf;function
-aN(d,c){var
-a=y(d),e=y(c),b=ad(a+e|0);a8(d,0,b,0,a);a8(c,0,b,a,e);return cO(b)}function
-lR(a){return a?lS:lT}function
-lU(a){var
-e=y(a);return function(f){var
-b=f;for(;;){if(e<=b)return aN(a,lV);var
-c=Z(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,O(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
+eP(a){return[0,a]}function
+eQ(a){return a[1]}function
+gY(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eR(a){throw[0,g0,a]}function
+ah(a){throw[0,gZ,a]}function
+cX(b,a){return yw(b,a)?b:a}function
+aw(b,a){return yb(b,a)?b:a}function
+dM(a){return 0<=a?a:-a|0}var
+N=cR(lZ),V=cR(l0),a4=cR(l1),lY=gn;function
+aO(d,c){var
+a=z(d),e=z(c),b=ag(a+e|0);ba(d,0,b,0,a);ba(c,0,b,a,e);return cU(b)}function
+l2(a){return a?l3:l4}function
+l5(a){var
+e=z(a);return function(f){var
+b=f;for(;;){if(e<=b)return aO(a,l6);var
+c=aa(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-lW(a){return lU(gB(lX,a))}function
-cS(a,b){if(a){var
-c=a[1];return[0,c,cS(a[2],b)]}return b}x8(0);var
-lY=lw(1),a$=lw(2);function
-lZ(b){function
+l7(a){return l5(gI(l8,a))}function
+cY(a,b){if(a){var
+c=a[1];return[0,c,cY(a[2],b)]}return b}yC(0);var
+l9=lH(1),bd=lH(2);function
+l_(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ez(d)}catch(a){a=a_(a);if(a[1]!==gU)throw a;var
+c=a[2],d=a[1];try{eI(d)}catch(a){a=bc(a);if(a[1]!==g2)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(x9(0))}function
-cT(b,a){return gI(b,a,0,y(a))}function
-l0(d,c,b,a){if(0<=b&&0<=a&&!((y(c)-a|0)<b))return gI(d,c,b,a);return af(l1)}function
-gW(a){cT(a$,a);lx(a$,10);return ez(a$)}var
-eL=eG(lZ);function
-l2(c){for(;;){var
-d=eG(1),a=eH(eL),b=1-gQ(eL,a,function(a,b){return function(d){if(gQ(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-eM(a){return f(eH(eL),0)}gM(b(kf),eM);function
-l3(b,a){return lx(b,a)}function
-dK(a){return ez(a)}function
-l4(a){return a?a[1]:af(l5)}function
-l6(a){return a?a[1]:0}function
-cU(b,a){return a?[0,f(b,a[1])]:0}function
-l7(b,a){return a?f(b,a[1]):0}function
-l8(a){return a?1:0}function
-l9(a){return a}function
-l_(a){var
-c=0;if(40<=a){if(92===a)return l$;if(!(gg<=a))c=1}else
-if(32<=a){if(39<=a)return ma;c=1}else
+a=c;continue}return 0}}return a(yD(0))}function
+cZ(b,a){return gQ(b,a,0,z(a))}function
+l$(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gQ(d,c,b,a);return ah(ma)}function
+g4(a){cZ(bd,a);lI(bd,10);return eI(bd)}var
+eU=eP(l_);function
+mb(c){for(;;){var
+d=eP(1),a=eQ(eU),b=1-gY(eU,a,function(a,b){return function(d){if(gY(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+eV(a){return g(eQ(eU),0)}gU(b(kq),eV);function
+mc(b,a){return lI(b,a)}function
+dN(a){return eI(a)}function
+md(a){return a?a[1]:ah(me)}function
+mf(a){return a?a[1]:0}function
+c0(b,a){return a?[0,g(b,a[1])]:0}function
+g5(b,a){return a?g(b,a[1]):0}function
+mg(a){return a?1:0}function
+mh(a){return a}function
+mi(a){var
+c=0;if(40<=a){if(92===a)return mj;if(!(go<=a))c=1}else
+if(32<=a){if(39<=a)return mk;c=1}else
 if(!(14<=a))switch(a){case
-8:return mb;case
-9:return mc;case
-10:return md;case
-13:return me}if(c){var
-d=ad(1);X(d,0,a);return cO(d)}var
-b=ad(4);X(b,0,92);X(b,1,48+(a/cE|0)|0);X(b,2,48+((a/10|0)%10|0)|0);X(b,3,48+(a%10|0)|0);return cO(b)}function
-mf(a){return 25<a+kR>>>0?a:a+k7|0}var
-eN=yk(0),cV=(4*eN|0)-1|0;function
-mh(d,c){var
+8:return ml;case
+9:return mm;case
+10:return mn;case
+13:return mo}if(c){var
+d=ag(1);Z(d,0,a);return cU(d)}var
+b=ag(4);Z(b,0,92);Z(b,1,48+(a/cL|0)|0);Z(b,2,48+((a/10|0)%10|0)|0);Z(b,3,48+(a%10|0)|0);return cU(b)}function
+mp(a){return 25<a+k2>>>0?a:a+lg|0}var
+eW=yQ(0),c1=(4*eW|0)-1|0;function
+mr(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ba(a){return mh(0,a)}function
-dL(b,a){return 0<=a?function(d,c){var
+a5(a){return mr(0,a)}function
+dO(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eI(mi)}}(b,a):af(mj)}function
-mk(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eR(ms)}}(b,a):ah(mt)}function
+mu(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):af(ml)}function
-b$(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ah(mv)}function
+ca(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bq(a){return b$(a,0)}function
-mm(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
-gX(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,gX(a+1|0,c,b)]}function
-a2(a,b){return 0<=a?50<a?bq(mm(0,0,a,b)):gX(0,a,b):af(mn)}function
+bs(a){return ca(a,0)}function
+mw(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
+g6(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,g6(a+1|0,c,b)]}function
+a6(a,b){return 0<=a?50<a?bs(mw(0,0,a,b)):g6(0,a,b):ah(mx)}function
 _(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,_(b,c)]}return 0}function
-gY(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,gY(c+1|0,b,d)]}return 0}function
-eO(b,a){return gY(0,b,a)}function
-mo(c,a){return function(e,d){var
+c=a[2],d=g(b,a[1]);return[0,d,_(b,c)]}return 0}function
+g7(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,g7(c+1|0,b,d)]}return 0}function
+eX(b,a){return g7(0,b,a)}function
+my(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-bE(c,b){var
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
+be(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-mp(e,d,c){var
+mz(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-mq(b,a){return mp(0,b,a)}function
+mA(b,a){return mz(0,b,a)}function
 aG(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-mr(g,f,e,d){var
+mB(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bA(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return af(ms)}}function
-gZ(d,c){var
+h=a[2],i=b[2],c=bB(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ah(mC)}}function
+eY(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-eP(d,c){var
+eZ(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-g0(d,c){var
+g8(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aC(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aE(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-mt(d,c){var
+mD(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aC(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aE(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-mu(d,c){var
+mE(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aC(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aE(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-g1(b,a){if(a){var
-c=a[2],d=a[1];return 0===aC(d[1],b)?c:[0,d,g1(b,c)]}return 0}function
-g2(d,c){var
+g9(b,a){if(a){var
+c=a[2],d=a[1];return 0===aE(d[1],b)?c:[0,d,g9(b,c)]}return 0}function
+g_(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bb(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+bf(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bq(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cW(e,a){return function(h,g,f){var
+cb(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bq(b)}}(0,0,a)}function
-bR(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
+bS(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bq(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-g3(b,a){return function(e,d,c){var
+g$(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=b$(f(e,a[1]),b),a=g;continue}return bq(b)}}(b,0,a)}function
-g4(a,b){function
+f=a[2],b=ca(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
+ha(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return b$(d,b)}return b$(c,b)}}function
+d=k,b=[0,f,b];continue}return ca(d,b)}return ca(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return b$(d,b)}return b$(c,b)}}function
+c=j,b=[0,e,b];continue}return ca(d,b)}return ca(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1105,30 +1106,30 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=ba(b);return 2<=c?g(c,b)[1]:b}function
-mv(d,c){var
+c=a5(b);return 2<=c?g(c,b)[1]:b}function
+mF(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dM(d,c){var
+dP(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-mw(b,a){return b<=a?b:a}function
-g5(b,a){return a<=b?b:a}function
-g6(a){return b(q+a)}function
-bS(a,c){var
-b=ad(a);xD(b,0,a,c);return b}function
-mx(a){var
-b=aT(a),c=ad(b);bP(a,0,c,0,b);return c}function
-my(c,b,a){if(0<=b&&0<=a&&!((aT(c)-a|0)<b)){var
-d=ad(a);bP(c,b,d,0,a);return d}return af(mz)}function
-g7(c,b,a){return cO(my(c,b,a))}function
-g8(e,c,d,b,a){if(0<=a&&0<=c&&!((aT(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return bP(e,c,d,b,a);return af(mA)}function
-br(e,c,d,b,a){if(0<=a&&0<=c&&!((y(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return a8(e,c,d,b,a);return af(mB)}function
-mC(e){var
-a=[0,0],m=aT(e)-1|0,o=0;if(!(m<0)){var
+mG(b,a){return b<=a?b:a}function
+hb(b,a){return a<=b?b:a}function
+hc(a){return b(q+a)}function
+bT(a,c){var
+b=ag(a);x9(b,0,a,c);return b}function
+mH(a){var
+b=aW(a),c=ag(b);bQ(a,0,c,0,b);return c}function
+mI(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
+d=ag(a);bQ(c,b,d,0,a);return d}return ah(mJ)}function
+hd(c,b,a){return cU(mI(c,b,a))}function
+he(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bQ(e,c,d,b,a);return ah(mK)}function
+bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return ba(e,c,d,b,a);return ah(mL)}function
+mM(e){var
+a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dz(e,i),g=0;if(32<=f){var
+f=dC(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1139,93 +1140,93 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aT(e))return mx(e);var
-b=ad(a[1]);a[1]=0;var
-n=aT(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aW(e))return mH(e);var
+b=ag(a[1]);a[1]=0;var
+n=aW(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dz(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(gg<=c)d=1;else
+c=dC(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(go<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:X(b,a[1],92);a[1]++;X(b,a[1],98);break;case
-9:X(b,a[1],92);a[1]++;X(b,a[1],116);break;case
-10:X(b,a[1],92);a[1]++;X(b,a[1],110);break;case
-13:X(b,a[1],92);a[1]++;X(b,a[1],114);break;default:d=1}switch(d){case
-1:X(b,a[1],92);a[1]++;X(b,a[1],48+(c/cE|0)|0);a[1]++;X(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;X(b,a[1],48+(c%10|0)|0);break;case
-2:X(b,a[1],92);a[1]++;X(b,a[1],c);break;case
-3:X(b,a[1],c);break}a[1]++;var
+8:Z(b,a[1],92);a[1]++;Z(b,a[1],98);break;case
+9:Z(b,a[1],92);a[1]++;Z(b,a[1],116);break;case
+10:Z(b,a[1],92);a[1]++;Z(b,a[1],110);break;case
+13:Z(b,a[1],92);a[1]++;Z(b,a[1],114);break;default:d=1}switch(d){case
+1:Z(b,a[1],92);a[1]++;Z(b,a[1],48+(c/cL|0)|0);a[1]++;Z(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;Z(b,a[1],48+(c%10|0)|0);break;case
+2:Z(b,a[1],92);a[1]++;Z(b,a[1],c);break;case
+3:Z(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-g9(g,b){var
-c=aT(b);if(0===c)return b;var
-d=ad(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){X(d,a,f(g,dz(b,a)));var
+hf(f,b){var
+c=aW(b);if(0===c)return b;var
+d=ag(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){Z(d,a,g(f,dC(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mD(a){return g9(mf,a)}function
-eQ(a){return b5(a)}function
-aV(a){return cO(a)}function
-g_(b,a){return aV(bS(b,a))}function
-mE(a,b){return b<=a?a:af(mF)}function
-mG(f,e,d){var
+mN(a){return hf(mp,a)}function
+e0(a){return b6(a)}function
+aX(a){return cU(a)}function
+hg(b,a){return aX(bT(b,a))}function
+mO(a,b){return b<=a?a:ah(mP)}function
+mQ(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=mE((y(c)+e|0)+b|0,b),a=g;continue}return y(c)+b|0}return b}}function
-mH(b,h,g,e,f){var
+g=a[2],b=mO((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
+mR(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];a8(a,0,b,d,y(a));a8(g,0,b,d+y(a)|0,e);var
-d=(d+y(a)|0)+e|0,c=i;continue}a8(a,0,b,d,y(a));return b}return b}}function
-mI(b,a){if(a){var
-c=y(b);return aV(mH(ad(mG(0,c,a)),0,b,c,a))}return mJ}function
-mK(b,a){return aV(g9(b,eQ(a)))}function
-mL(a){return function(b,f,e){var
+i=c[2];ba(a,0,b,d,z(a));ba(g,0,b,d+z(a)|0,e);var
+d=(d+z(a)|0)+e|0,c=i;continue}ba(a,0,b,d,z(a));return b}return b}}function
+mS(b,a){if(a){var
+c=z(b);return aX(mR(ag(mQ(0,c,a)),0,b,c,a))}return mT}function
+mU(b,a){return aX(hf(b,e0(a)))}function
+mV(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dG(b,a)+k7|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aV(mC(eQ(b)));var
-a=a+1|0;continue}}(a,y(a),0)}function
-mM(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bp;if(dG(e,a)===b)return a;var
+c=dJ(b,a)+lg|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aX(mM(e0(b)));var
+a=a+1|0;continue}}(a,z(a),0)}function
+mW(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw br;if(dJ(e,a)===b)return a;var
 a=a+1|0;continue}}function
-mN(b,a,d){var
-c=y(b);if(0<=a&&!(c<a))try{mM(b,c,a,d);var
-e=1;return e}catch(a){a=a_(a);if(a===bp)return 0;throw a}return af(mO)}function
-mP(b,a){return mN(b,0,a)}function
-mQ(a){return aV(mD(eQ(a)))}function
-mR(a){return 1-(typeof
+mX(b,a,d){var
+c=z(b);if(0<=a&&!(c<a))try{mW(b,c,a,d);var
+e=1;return e}catch(a){a=bc(a);if(a===br)return 0;throw a}return ah(mY)}function
+mZ(b,a){return mX(b,0,a)}function
+m0(a){return aX(mN(e0(a)))}function
+m1(a){return 1-(typeof
 a==="number"?1:0)}function
-aO(b,c){if(0===b)return[0];if(0<=b){var
-d=r(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
+aP(b,c){if(0===b)return[0];if(0<=b){var
+d=r(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return af(mS)}function
-mT(b,f,e){var
+a=h;continue}break}}return d}return ah(m2)}function
+m3(b,f,e){var
 c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bs(a){var
-b=a.length-1;return 0===b?[0]:gu(a,0,b)}function
-eR(b,a){var
-c=b.length-1;return 0===c?bs(a):0===a.length-1?gu(b,0,c):xs(b,a)}function
-g$(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gu(c,b,a);return af(mU)}function
-ha(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xt(c,b,a,d);return af(mV)}function
-cX(d,b){var
+bu(a){var
+b=a.length-1;return 0===b?[0]:gB(a,0,b)}function
+e1(b,a){var
+c=b.length-1;return 0===c?bu(a):0===a.length-1?gB(b,0,c):xY(b,a)}function
+hh(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gB(c,b,a);return ah(m4)}function
+hi(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xZ(c,b,a,d);return ah(m5)}function
+c2(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
+a=e;for(;;){g(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
 p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=r(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
+e=r(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-hb(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return af(mW);if(0===b)return[0];var
+hj(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ah(m6);if(0===b)return[0];var
 f=r(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1235,69 +1236,69 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-$(d,b){var
+W(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=r(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-bc(c){return function(e,d){var
+aQ(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-mX(d,c){var
+m7(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-N(a){if(a){var
-b=a[2],d=a[1],c=r(mX(0,a),d);return function(e,d){var
+P(a){if(a){var
+b=a[2],d=a[1],c=r(m7(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-ay(f,e,c){var
+ac(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-hc(c,b){var
+hk(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cY(c,b){var
+c3(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-eS=[T,mZ,bQ(0)];function
-mY(b){if(gy(b,[0]))return[0,[0],[0]];var
+e2=[U,m9,bR(0)];function
+m8(b){if(gF(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-hd(e,a){function
+hl(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eS,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e2,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=a_(b);if(b[1]===eS){var
+g=l(f,b,d);return g}catch(b){b=bc(b);if(b[1]===e2){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=a_(a);if(a[1]===eS)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bc(a);if(a[1]===e2)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,O,m0]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,Q,m_]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1311,196 +1312,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-ca(a){return a!=a?1:0}function
-a3(b,a){if(!(b<a)){var
-c=0;if(eC(a)||!eC(b))c=1;if(c)return ca(b)?b:a}return ca(a)?a:b}function
-v(b,a){if(!(b<a)){var
-c=0;if(eC(a)||!eC(b))c=1;if(c)return ca(a)?a:b}return ca(b)?b:a}function
-cZ(a){return[0,0,0]}function
-c0(a){a[1]=0;a[2]=0;return 0}function
-cb(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cc(a){var
+cc(a){return a!=a?1:0}function
+a7(b,a){if(!(b<a)){var
+c=0;if(eL(a)||!eL(b))c=1;if(c)return cc(b)?b:a}return cc(a)?a:b}function
+w(b,a){if(!(b<a)){var
+c=0;if(eL(a)||!eL(b))c=1;if(c)return cc(a)?a:b}return cc(b)?b:a}function
+c4(a){return[0,0,0]}function
+c5(a){a[1]=0;a[2]=0;return 0}function
+cd(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+ce(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cd(b){var
+cf(b){var
 a=b[1];return a?[0,a[1]]:0}function
-m1(b,a){return bE(b,a[1])}var
-m3=[T,m2,bQ(0)];function
-m4(a){return[0,0,0,0]}function
-eT(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-he(d,a){var
+m$(b,a){return be(b,a[1])}var
+nb=[U,na,bR(0)];function
+nc(a){return[0,0,0,0]}function
+e3(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+hm(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-m5(b){var
+nd(b){var
 a=b[2];return a?[0,a[1]]:0}function
-m6(a){var
+ne(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eT(a);return c}throw m3}function
-m7(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e3(a);return c}throw nb}function
+nf(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eT(a);return[0,c]}return 0}var
-m9=[T,m8,bQ(0)];function
-m_(a){throw m9}function
-eU(a){var
-c=a[1];a[1]=m_;try{var
-b=f(c,0);yb(a,b);return b}catch(b){b=a_(b);a[1]=function(a){throw b};throw b}}function
-eV(a){var
-b=1<=a?a:1,c=cV<b?cV:b,d=ad(c);return[0,d,0,c,d]}function
-eW(a){return g7(a[1],0,a[2])}function
-m$(a){return a[2]}function
-na(a){a[2]=0;return 0}function
-eX(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cV<b[1])if((d+c|0)<=cV)b[1]=cV;else
-eI(nd);var
-e=ad(b[1]);g8(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,O,nb]}throw[0,O,nc]}}function
-hf(a,c){var
-b=a[2];if(a[3]<=b)eX(a,1);X(a[1],b,c);a[2]=b+1|0;return 0}function
-ne(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e3(a);return[0,c]}return 0}var
+nh=[U,ng,bR(0)];function
+ni(a){throw nh}function
+e4(a){var
+c=a[1];a[1]=ni;try{var
+b=g(c,0);yH(a,b);return b}catch(b){b=bc(b);a[1]=function(a){throw b};throw b}}function
+e5(a){var
+b=1<=a?a:1,c=c1<b?c1:b,d=ag(c);return[0,d,0,c,d]}function
+e6(a){return hd(a[1],0,a[2])}function
+nj(a){return a[2]}function
+nk(a){a[2]=0;return 0}function
+e7(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c1<b[1])if((d+c|0)<=c1)b[1]=c1;else
+eR(nn);var
+e=ag(b[1]);he(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,Q,nl]}throw[0,Q,nm]}}function
+hn(a,c){var
+b=a[2];if(a[3]<=b)e7(a,1);Z(a[1],b,c);a[2]=b+1|0;return 0}function
+no(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((y(d)-b|0)<c?1:0);if(f)af(nf);var
-g=a[2]+b|0;if(a[3]<g)eX(a,b);a8(d,c,a[1],a[2],b);a[2]=g;return 0}function
-c1(a,c){var
-b=y(c),d=a[2]+b|0;if(a[3]<d)eX(a,b);a8(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eY(a){return 5===a[2]?12:-6}function
-hg(a){return[0,0,ad(a)]}function
-hh(a,g){var
-b=aT(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ad(g5(b*2|0,c));g8(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ah(np);var
+g=a[2]+b|0;if(a[3]<g)e7(a,b);ba(d,c,a[1],a[2],b);a[2]=g;return 0}function
+c6(a,c){var
+b=z(c),d=a[2]+b|0;if(a[3]<d)e7(a,b);ba(c,0,a[1],a[2],b);a[2]=d;return 0}function
+e8(a){return 5===a[2]?12:-6}function
+ho(a){return[0,0,ag(a)]}function
+hp(a,g){var
+b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ag(hb(b*2|0,c));he(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-ce(a,b){hh(a,1);cJ(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-am(a,c){var
-b=y(c);hh(a,b);br(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hi(a){return g7(a[2],0,a[1])}function
-ng(a,b){var
+cg(a,b){hp(a,1);cP(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ap(a,c){var
+b=z(c);hp(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hq(a){return hd(a[2],0,a[1])}function
+nq(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return kW;case
+0:return k7;case
 1:return 101;case
 2:return 69;case
-3:return kj;case
+3:return ku;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-nh(a,b){switch(b[1]){case
+nr(a,b){switch(b[1]){case
 0:break;case
-1:ce(a,43);break;default:ce(a,32)}return 8<=b[2]?ce(a,35):0}function
-hj(a){if(typeof
+1:cg(a,43);break;default:cg(a,32)}return 8<=b[2]?cg(a,35):0}function
+hr(a){if(typeof
 a==="number")switch(a){case
-0:return ni;case
-1:return nj;case
-2:return nk;case
-3:return nl;case
-4:return nm;case
-5:return nn;default:return no}else
+0:return ns;case
+1:return nt;case
+2:return nu;case
+3:return nv;case
+4:return nw;case
+5:return nx;default:return ny}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aN(np,g_(1,a[1]))}}function
-eZ(b,c){var
+1:return a[1];default:return aO(nz,hg(1,a[1]))}}function
+e9(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];am(b,nq);var
+d=a[1];ap(b,nA);var
 a=d;continue;case
 1:var
-e=a[1];am(b,nr);var
+e=a[1];ap(b,nB);var
 a=e;continue;case
 2:var
-f=a[1];am(b,ns);var
+f=a[1];ap(b,nC);var
 a=f;continue;case
 3:var
-g=a[1];am(b,nt);var
+g=a[1];ap(b,nD);var
 a=g;continue;case
 4:var
-h=a[1];am(b,nu);var
+h=a[1];ap(b,nE);var
 a=h;continue;case
 5:var
-i=a[1];am(b,nv);var
+i=a[1];ap(b,nF);var
 a=i;continue;case
 6:var
-j=a[1];am(b,nw);var
+j=a[1];ap(b,nG);var
 a=j;continue;case
 7:var
-k=a[1];am(b,nx);var
+k=a[1];ap(b,nH);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];am(b,ny);eZ(b,m);am(b,nz);var
+l=a[2],m=a[1];ap(b,nI);e9(b,m);ap(b,nJ);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];am(b,nA);eZ(b,o);am(b,nB);var
+n=a[3],o=a[1];ap(b,nK);e9(b,o);ap(b,nL);var
 a=n;continue;case
 10:var
-p=a[1];am(b,nC);var
+p=a[1];ap(b,nM);var
 a=p;continue;case
 11:var
-q=a[1];am(b,nD);var
+q=a[1];ap(b,nN);var
 a=q;continue;case
 12:var
-r=a[1];am(b,nE);var
+r=a[1];ap(b,nO);var
 a=r;continue;case
 13:var
-s=a[1];am(b,nF);var
+s=a[1];ap(b,nP);var
 a=s;continue;default:var
-t=a[1];am(b,nG);var
+t=a[1];ap(b,nQ);var
 a=t;continue}}function
-aa(a){if(typeof
+ad(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,aa(a[1])];case
-1:return[1,aa(a[1])];case
-2:return[2,aa(a[1])];case
-3:return[3,aa(a[1])];case
-4:return[4,aa(a[1])];case
-5:return[5,aa(a[1])];case
-6:return[6,aa(a[1])];case
-7:return[7,aa(a[1])];case
+0:return[0,ad(a[1])];case
+1:return[1,ad(a[1])];case
+2:return[2,ad(a[1])];case
+3:return[3,ad(a[1])];case
+4:return[4,ad(a[1])];case
+5:return[5,ad(a[1])];case
+6:return[6,ad(a[1])];case
+7:return[7,ad(a[1])];case
 8:var
-b=a[1];return[8,b,aa(a[2])];case
+b=a[1];return[8,b,ad(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,aa(a[3])];case
-10:return[10,aa(a[1])];case
-11:return[11,aa(a[1])];case
-12:return[12,aa(a[1])];case
-13:return[13,aa(a[1])];default:return[14,aa(a[1])]}}function
-an(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ad(a[3])];case
+10:return[10,ad(a[1])];case
+11:return[11,ad(a[1])];case
+12:return[12,ad(a[1])];case
+13:return[13,ad(a[1])];default:return[14,ad(a[1])]}}function
+aq(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=an(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aq(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=an(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aq(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=an(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aq(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=an(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aq(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=an(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=aq(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=an(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aq(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=an(a[1]),Z=i[4],_=i[3],$=i[2],ab=i[1],ac=function(a){f($,0);return 0};return[0,function(a){f(ab,0);return 0},ac,_,Z];case
+i=aq(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=an(a[1]),ad=j[4],ae=j[3],af=j[2],ah=j[1],ai=function(a){f(af,0);return 0};return[0,function(a){f(ah,0);return 0},ai,ae,ad];case
+j=aq(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
 8:var
-k=an(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],ao=function(a){f(al,0);return 0};return[0,function(a){f(am,0);return 0},ao,ak,aj];case
+k=aq(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,aj];case
 9:var
-ap=a[2],aq=a[1],l=an(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=an(ag(aa(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){f(av,0);f(ar,0);return 0},aA=function(a){f(as,0);f(aw,0);return 0},aB=function(a){f(ax,0);f(at,0);return 0};return[0,function(a){f(au,0);f(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=aq(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=aq(ai(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(ar,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
 10:var
-n=an(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=aq(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
 11:var
-o=an(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=aq(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=an(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=aq(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=an(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=an(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-ag(c,b){var
+q=aq(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aq(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+ai(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1511,12 +1512,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,O,nH]}else
+9:a=6;break;default:throw[0,Q,nR]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ag(t,b[1])];case
+0:return[0,ai(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1527,7 +1528,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ag(u,b[1])];case
+1:return[1,ai(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1536,22 +1537,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
-2:return[2,ag(v,b[1])];case
+2:return[2,ai(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ag(w,b[1])];case
+3:return[3,ai(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1563,7 +1564,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ag(x,b[1])];case
+4:return[4,ai(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1575,7 +1576,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ag(y,b[1])];case
+5:return[5,ai(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1587,7 +1588,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ag(z,b[1])];case
+6:return[6,ai(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1599,7 +1600,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ag(A,b[1])];case
+7:return[7,ai(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1612,48 +1613,48 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ag(B,b[2]);return[8,ag(C,D),E];case
+D=b[1],E=ai(B,b[2]);return[8,ai(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,O,nQ];break;case
+14:a=4;break;default:m=1}if(m)throw[0,Q,n0];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=an(ag(aa(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ag(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aq(ai(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ai(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,O,nR];break;case
+14:a=4;break;default:n=1}if(n)throw[0,Q,n1];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ag(M,b[1])];throw[0,O,nS];case
+b!=="number"&&10===b[0])return[10,ai(M,b[1])];throw[0,Q,n2];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ag(N,b[1])];default:o=1}if(o)throw[0,O,nT];break;case
+11:return[11,ai(N,b[1])];default:o=1}if(o)throw[0,Q,n3];break;case
 12:var
-p=0,P=c[1];if(typeof
+p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ag(P,b[1])];default:p=1}if(p)throw[0,O,nU];break;case
+12:return[12,ai(O,b[1])];default:p=1}if(p)throw[0,Q,n4];break;case
 13:var
-q=0,Q=c[1];if(typeof
+q=0,P=c[1];if(typeof
 b==="number")q=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ag(Q,b[1])];default:q=1}if(q)throw[0,O,nV];break;default:var
+13:return[13,ai(P,b[1])];default:q=1}if(q)throw[0,Q,n5];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1661,72 +1662,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ag(R,b[1])];default:r=1}if(r)throw[0,O,nW]}switch(a){case
-0:throw[0,O,nK];case
-1:throw[0,O,nL];case
-2:throw[0,O,nM];case
-3:throw[0,O,nN];case
-4:throw[0,O,nO];case
-5:throw[0,O,nI];case
-6:throw[0,O,nJ];default:throw[0,O,nP]}}var
-aj=[T,nX,bQ(0)];function
-dN(b,a){if(typeof
+14:return[14,ai(R,b[1])];default:r=1}if(r)throw[0,Q,n6]}switch(a){case
+0:throw[0,Q,nU];case
+1:throw[0,Q,nV];case
+2:throw[0,Q,nW];case
+3:throw[0,Q,nX];case
+4:throw[0,Q,nY];case
+5:throw[0,Q,nS];case
+6:throw[0,Q,nT];default:throw[0,Q,nZ]}}var
+al=[U,n7,bR(0)];function
+dQ(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aj}}function
-c2(e,b,d){var
-a=dN(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw al}}function
+c7(e,b,d){var
+a=dQ(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aj}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-az(b,c,a){if(typeof
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw al}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aB(b,c,a){if(typeof
 b==="number")return[0,0,J(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=az(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=aB(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=az(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aB(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=az(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aB(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=az(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aB(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=az(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aB(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=az(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aB(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=az(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aB(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=az(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aB(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dF([0,b[1]],[0,o]))throw aj;var
-p=az(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dI([0,b[1]],[0,o]))throw al;var
+p=aB(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,S(e)];if(dF([0,S(B)],C))throw aj;var
-D=[0,S(d)];if(dF([0,S(A)],D))throw aj;var
-q=an(ag(aa(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=az(S(z),c,y),F=r[2];return[0,[9,e,d,aa(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,S(e)];if(dI([0,S(B)],C))throw al;var
+D=[0,S(d)];if(dI([0,S(A)],D))throw al;var
+q=aq(ai(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=aB(S(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=az(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aB(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=az(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aB(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=az(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aB(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=az(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aj}function
+v=aB(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw al}function
 J(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1737,37 +1738,37 @@ p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-Q=a[2],r=dN(a[1],b),c=r[2],R=r[1];if(typeof
+Q=a[2],r=dQ(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw aj;case
+s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw al;case
 3:var
-T=a[2],t=dN(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dQ(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=J(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aj;case
+u=J(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw al;case
 4:var
-V=a[4],W=a[1],e=c2(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=c7(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=J(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aj;case
+Y=e[2],v=J(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw al;case
 5:var
-Z=a[4],_=a[1],g=c2(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=c7(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw aj;case
+aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw al;case
 6:var
-ab=a[4],ac=a[1],i=c2(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=c7(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw aj;case
+ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw al;case
 7:var
-af=a[4],ag=a[1],k=c2(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=c7(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw aj;case
+ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw al;case
 8:var
-ak=a[4],al=a[1],m=c2(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+aj=a[4],ak=a[1],m=c7(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=J(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aj;case
+an=m[2],z=J(aj,n[1]);return[0,[8,ak,am,an,z[1]],z[2]]}throw al;case
 9:var
-ao=a[2],A=dN(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dQ(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aj;case
+B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw al;case
 10:var
 C=J(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
@@ -1776,11 +1777,11 @@ aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dF([0,a[2]],[0,F]))throw aj;var
+F=b[1],as=b[2],at=a[3],au=a[1];if(dI([0,a[2]],[0,F]))throw al;var
 G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,S(H)];if(dF([0,S(ax)],az))throw aj;var
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,S(H)];if(dI([0,S(ax)],az))throw al;var
 I=J(aw,S(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1790,7 +1791,7 @@ b!=="number"&&11===b[0]){var
 L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
 aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return nZ(a[1],a[2],b);case
+18:return n9(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
@@ -1800,17 +1801,17 @@ aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
-23:return n0(a[1],a[2],b)}throw aj}function
-nZ(a,c,b){if(0===a[0]){var
+23:return n_(a[1],a[2],b)}throw al}function
+n9(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-n0(a,c,b){if(typeof
+n_(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return aH(a,c,b);case
 1:return aH(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aj;default:return aH(a,c,b)}else
+d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw al;default:return aH(a,c,b)}else
 switch(a[0]){case
 0:return aH(a,c,b);case
 1:return aH(a,c,b);case
@@ -1822,158 +1823,158 @@ switch(a[0]){case
 7:return aH(a,c,b);case
 8:return aH([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=az(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+g=a[1],e=aB(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return aH(a,c,b);default:return aH(a,c,b)}}function
 aH(d,c,b){var
 a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
-nY(c,b){var
+n8(c,b){var
 a=J(c,b);if(typeof
-a[2]==="number")return a[1];throw aj}function
-n1(b,a){return nY(b,S(aa(a)))}function
+a[2]==="number")return a[1];throw al}function
+n$(b,a){return n8(b,S(ad(a)))}function
 aI(k,g,a){var
-b=y(a),h=0<=g?k:0,d=dJ(g);if(d<=b)return a;var
-l=2===h?48:32,c=bS(d,l);switch(h){case
-0:br(a,0,c,0,b);break;case
-1:br(a,0,c,d-b|0,b);break;default:var
+b=z(a),h=0<=g?k:0,d=dM(g);if(d<=b)return a;var
+l=2===h?48:32,c=bT(d,l);switch(h){case
+0:bt(a,0,c,0,b);break;case
+1:bt(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==Z(a,0)&&45!==Z(a,0)&&32!==Z(a,0)){e=1;i=1}if(!i){cJ(c,0,Z(a,0));br(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aa(a,0)&&45!==aa(a,0)&&32!==aa(a,0)){e=1;i=1}if(!i){cP(c,0,aa(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===Z(a,0)){var
-j=0;if(eo!==Z(a,1)&&88!==Z(a,1)){f=1;j=1}if(!j){cJ(c,1,Z(a,1));br(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)br(a,0,c,d-b|0,b)}}return aV(c)}function
-cf(k,b){var
-c=dJ(k),a=y(b),d=Z(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kR>>>0))e=1}else
+f=0;if(1<b&&48===aa(a,0)){var
+j=0;if(ew!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cP(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
+ch(k,b){var
+c=dM(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+k2>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(eo===Z(b,1)||88===Z(b,1))j=1;if(j){var
-h=bS(c+2|0,48);cJ(h,1,Z(b,1));br(b,2,h,(c-a|0)+4|0,a-2|0);return aV(h)}}e=1;f=1;break;case
+j=0;if(ew===aa(b,1)||88===aa(b,1))j=1;if(j){var
+h=bT(c+2|0,48);cP(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bS(c+1|0,48);cJ(g,0,d);br(b,1,g,(c-a|0)+2|0,a-1|0);return aV(g)}}if(e&&a<c){var
-i=bS(c,48);br(b,0,i,c-a|0,a);return aV(i)}return b}function
-n2(d){var
-a=mL(d),b=y(a),c=bS(b+2|0,34);a8(a,0,c,1,b);return aV(c)}function
-n3(a){switch(a){case
-1:return n5;case
-2:return n6;case
-4:return n8;case
-5:return n9;case
-6:return n_;case
-7:return n$;case
-8:return oa;case
-9:return ob;case
-10:return oc;case
-11:return od;case
+g=bT(c+1|0,48);cP(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
+i=bT(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
+oa(d){var
+a=mV(d),b=z(a),c=bT(b+2|0,34);ba(a,0,c,1,b);return aX(c)}function
+ob(a){switch(a){case
+1:return od;case
+2:return oe;case
+4:return og;case
+5:return oh;case
+6:return oi;case
+7:return oj;case
+8:return ok;case
+9:return ol;case
+10:return om;case
+11:return on;case
 0:case
-13:return n4;case
+13:return oc;case
 3:case
-14:return n7;default:return oe}}function
-of(a){switch(a){case
-1:return oh;case
-2:return oi;case
-4:return ok;case
-5:return ol;case
-6:return om;case
-7:return on;case
-8:return oo;case
-9:return op;case
-10:return oq;case
-11:return or;case
+14:return of;default:return oo}}function
+op(a){switch(a){case
+1:return or;case
+2:return os;case
+4:return ou;case
+5:return ov;case
+6:return ow;case
+7:return ox;case
+8:return oy;case
+9:return oz;case
+10:return oA;case
+11:return oB;case
 0:case
-13:return og;case
+13:return oq;case
 3:case
-14:return oj;default:return os}}function
-ot(a){switch(a){case
-1:return ov;case
-2:return ow;case
-4:return oy;case
-5:return oz;case
-6:return oA;case
-7:return oB;case
-8:return oC;case
-9:return oD;case
-10:return oE;case
-11:return oF;case
+14:return ot;default:return oC}}function
+oD(a){switch(a){case
+1:return oF;case
+2:return oG;case
+4:return oI;case
+5:return oJ;case
+6:return oK;case
+7:return oL;case
+8:return oM;case
+9:return oN;case
+10:return oO;case
+11:return oP;case
 0:case
-13:return ou;case
+13:return oE;case
 3:case
-14:return ox;default:return oG}}function
-oH(a){switch(a){case
-1:return oJ;case
-2:return oK;case
-4:return oM;case
-5:return oN;case
-6:return oO;case
-7:return oP;case
-8:return oQ;case
-9:return oR;case
-10:return oS;case
-11:return oT;case
+14:return oH;default:return oQ}}function
+oR(a){switch(a){case
+1:return oT;case
+2:return oU;case
+4:return oW;case
+5:return oX;case
+6:return oY;case
+7:return oZ;case
+8:return o0;case
+9:return o1;case
+10:return o2;case
+11:return o3;case
 0:case
-13:return oI;case
+13:return oS;case
 3:case
-14:return oL;default:return oU}}function
-hk(b,c){var
-d=dJ(c),e=ng(oV,b),a=hg(16);ce(a,37);nh(a,b);ce(a,46);am(a,g6(d));ce(a,e);return hi(a)}function
-dO(m,a){if(13<=m){var
-g=[0,0],h=y(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dG(a,c)+kn>>>0))g[1]++;var
+14:return oV;default:return o4}}function
+hs(b,c){var
+d=dM(c),e=nq(o5,b),a=ho(16);cg(a,37);nr(a,b);cg(a,46);ap(a,hc(d));cg(a,e);return hq(a)}function
+dR(m,a){if(13<=m){var
+g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dJ(a,c)+ky>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ad(y(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cJ(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=y(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ag(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cP(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dG(a,b);if(9<f+kn>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dJ(a,b);if(9<f+ky>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aV(j)}return a}function
-oW(a,b){return dO(a,ew(n3(a),b))}function
-oX(a,b){return dO(a,ew(ot(a),b))}function
-oY(a,b){return dO(a,ew(oH(a),b))}function
-oZ(a,b){return dO(a,xR(of(a),b))}function
-bt(b,c,a){function
+b=p;continue}break}}return aX(j)}return a}function
+o6(a,b){return dR(a,eF(ob(a),b))}function
+o7(a,b){return dR(a,eF(oD(a),b))}function
+o8(a,b){return dR(a,eF(oR(a),b))}function
+o9(a,b){return dR(a,yl(op(a),b))}function
+bv(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return xN(a,c,d)}function
+d=32}return yh(a,c,d)}function
 f(a){var
-e=y(a);return function(f){var
+e=z(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=Z(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=aa(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aN(a,o0)}function
+b=b+1|0;continue}}(0)?a:aO(a,o_)}function
 e(c){var
-b=xA(a);return 3===b?a<0.?o1:o2:4<=b?o3:c}switch(b[2]){case
-5:return e(f(gB(hk(b,c),a)));case
+b=x6(a);return 3===b?a<0.?o$:pa:4<=b?pb:c}switch(b[2]){case
+5:return e(f(gI(hs(b,c),a)));case
 6:return d(0);case
-7:return mQ(d(0));case
-8:return e(d(0));default:return gB(hk(b,c),a)}}function
-o4(d){var
-a=l_(d),b=y(a),c=bS(b+2|0,39);a8(a,0,c,1,b);return aV(c)}function
-o5(b){var
-a=hg(16);eZ(a,b);return hi(a)}function
-du(d,o,m,l){var
+7:return m0(d(0));case
+8:return e(d(0));default:return gI(hs(b,c),a)}}function
+pc(d){var
+a=mi(d),b=z(a),c=bT(b+2|0,39);ba(a,0,c,1,b);return aX(c)}function
+pd(b){var
+a=ho(16);e9(a,b);return hq(a)}function
+dx(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return C(c,[4,b,o4(a)],q)};case
+q=a[1];return function(a){return C(c,[4,b,pc(a)],q)};case
 2:var
-r=a[2],s=a[1];return e0(c,b,r,s,function(a){return a});case
-3:return e0(c,b,a[2],a[1],n2);case
-4:return dP(c,b,a[4],a[2],a[3],oW,a[1]);case
-5:return dP(c,b,a[4],a[2],a[3],oX,a[1]);case
-6:return dP(c,b,a[4],a[2],a[3],oY,a[1]);case
-7:return dP(c,b,a[4],a[2],a[3],oZ,a[1]);case
-8:return o6(c,b,a[4],a[2],a[3],a[1]);case
-9:return e0(c,b,a[2],a[1],lR);case
+r=a[2],s=a[1];return e_(c,b,r,s,function(a){return a});case
+3:return e_(c,b,a[2],a[1],oa);case
+4:return dS(c,b,a[4],a[2],a[3],o6,a[1]);case
+5:return dS(c,b,a[4],a[2],a[3],o7,a[1]);case
+6:return dS(c,b,a[4],a[2],a[3],o8,a[1]);case
+7:return dS(c,b,a[4],a[2],a[3],o9,a[1]);case
+8:return pe(c,b,a[4],a[2],a[3],a[1]);case
+9:return e_(c,b,a[2],a[1],l2);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1981,9 +1982,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=o5(a[2]);return function(a){return C(c,[4,b,u],t)};case
+t=a[3],u=pd(a[2]);return function(a){return C(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return C(c,b,M(n1(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return C(c,b,O(n$(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -1994,244 +1995,244 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,O,o8];case
+19:throw[0,Q,pg];case
 20:var
-G=a[3],H=[8,b,o9];return function(a){return C(c,H,G)};case
+G=a[3],H=[8,b,ph];return function(a){return C(c,H,G)};case
 21:var
-I=a[2];return function(a){return C(c,[4,b,ew(o_,a)],I)};case
+I=a[2];return function(a){return C(c,[4,b,eF(pi,a)],I)};case
 22:var
 J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?kb(d+1|0,c,b,h,g):ai(kb,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?f4(d+1|0,c,b,i,j,k):ai(f4,[0,c,b,i,j,k])}}function
-kb(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?km(d+1|0,c,b,h,f):ak(km,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?gc(d+1|0,c,b,i,j,k):ak(gc,[0,c,b,i,j,k])}}function
+km(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-1:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-2:throw[0,O,o$];default:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a])}else
+0:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+2:throw[0,Q,pj];default:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-1:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-2:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-3:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-4:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-5:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-6:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-7:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
-8:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);case
+0:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+2:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+3:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+4:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+5:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+6:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+7:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+8:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?f5(d+1|0,c,b,f,a):ai(f5,[0,c,b,f,a]);case
-10:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):ai(I,[0,c,b,a])}}function
-f5(e,d,c,a,b){if(typeof
-a==="number")return e<50?I(e+1|0,d,c,b):ai(I,[0,d,c,b]);else
+f=e[2];return d<50?gd(d+1|0,c,b,f,a):ak(gd,[0,c,b,f,a]);case
+10:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a])}}function
+gd(e,d,c,a,b){if(typeof
+a==="number")return e<50?I(e+1|0,d,c,b):ak(I,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aP(d,c,f,b)};case
+f=a[1];return function(a){return aR(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aP(d,c,g,b)};case
+g=a[1];return function(a){return aR(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aP(d,c,h,b)};case
+h=a[1];return function(a){return aR(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aP(d,c,i,b)};case
+i=a[1];return function(a){return aR(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aP(d,c,j,b)};case
+j=a[1];return function(a){return aR(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aP(d,c,k,b)};case
+k=a[1];return function(a){return aR(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aP(d,c,l,b)};case
+l=a[1];return function(a){return aR(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aP(d,c,m,b)};case
+m=a[1];return function(a){return aR(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aP(d,c,n,b)};case
+n=a[2];return function(a){return aR(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ag(aa(a[1]),p);return function(a){return aP(d,c,au(q,o),b)};case
+o=a[3],p=a[2],q=ai(ad(a[1]),p);return function(a){return aR(d,c,av(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aP(d,c,r,b)};case
+r=a[1];return function(e,a){return aR(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aP(d,c,s,b)};case
+s=a[1];return function(a){return aR(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aP(d,c,t,b)};case
-13:throw[0,O,pa];default:throw[0,O,pb]}}function
+t=a[1];return function(a){return aR(d,c,t,b)};case
+13:throw[0,Q,pk];default:throw[0,Q,pl]}}function
 I(d,b,e,a){var
-c=[8,e,pc];return d<50?du(d+1|0,b,c,a):ai(du,[0,b,c,a])}function
-f4(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return o7(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?du(h+1|0,b,g,a):ai(du,[0,b,g,a])}function
-C(a,b,c){return gN(du(0,a,b,c))}function
-aP(a,b,c,d){return gN(f5(0,a,b,c,d))}function
-o7(a,b,c,d,e){return gN(f4(0,a,b,c,d,e))}function
-e0(e,d,c,a,b){if(typeof
-a==="number")return function(a){return C(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return C(e,[4,d,aI(i,g,f(b,a))],c)}}}function
-dP(f,e,d,g,c,b,a){if(typeof
+c=[8,e,pm];return d<50?dx(d+1|0,b,c,a):ak(dx,[0,b,c,a])}function
+gc(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return pf(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?dx(h+1|0,b,f,a):ak(dx,[0,b,f,a])}function
+C(a,b,c){return gV(dx(0,a,b,c))}function
+aR(a,b,c,d){return gV(gd(0,a,b,c,d))}function
+pf(a,b,c,d,e){return gV(gc(0,a,b,c,d,e))}function
+e_(e,d,c,a,b){if(typeof
+a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return C(e,[4,d,aI(i,f,g(b,a))],c)}}}function
+dS(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,cf(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,cf(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,ch(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,ch(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,cf(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aI(i,h,cf(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,ch(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aI(i,h,ch(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,cf(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,cf(m,n(b,a,c)))],d)}}}function
-o6(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,ch(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,ch(m,n(b,a,c)))],d)}}}function
+pe(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,bt(a,f,b)],c)}:function(b){return C(e,[4,d,bt(a,eY(a),b)],c)};var
-j=b[1];return function(b){return C(e,[4,d,bt(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,e8(a),b)],c)};var
+j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bt(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bt(a,eY(a),b))],c)};var
-k=b[1];return function(b){return C(e,[4,d,aI(h,g,bt(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bv(a,e8(a),b))],c)};var
+k=b[1];return function(b){return C(e,[4,d,aI(h,g,bv(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bt(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bt(a,eY(a),b))],c)};var
-l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bt(a,l,b))],c)}}}function
-bu(b,e){var
+b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bv(a,e8(a),b))],c)};var
+l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bv(a,l,b))],c)}}}function
+bw(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=hj(a[2]);bu(b,g);return cT(b,h);case
+f=a[1],h=hr(a[2]);bw(b,f);return cZ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bu(b,d);cT(b,pd);var
+i=c[1];bw(b,d);cZ(b,pn);var
 a=i;continue}var
-j=c[1];bu(b,d);cT(b,pe);var
+j=c[1];bw(b,d);cZ(b,po);var
 a=j;continue;case
 6:var
-m=a[2];bu(b,a[1]);return f(m,b);case
-7:bu(b,a[1]);return dK(b);case
+m=a[2];bw(b,a[1]);return g(m,b);case
+7:bw(b,a[1]);return dN(b);case
 8:var
-n=a[2];bu(b,a[1]);return af(n);case
+n=a[2];bw(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];bu(b,a[1]);return cT(b,k);default:var
-l=a[2];bu(b,a[1]);return l3(b,l)}}function
+k=a[2];bw(b,a[1]);return cZ(b,k);default:var
+l=a[2];bw(b,a[1]);return mc(b,l)}}function
 bF(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=hj(a[2]);bF(b,g);return c1(b,h);case
+f=a[1],h=hr(a[2]);bF(b,f);return c6(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bF(b,d);c1(b,pf);var
+i=c[1];bF(b,d);c6(b,pp);var
 a=i;continue}var
-j=c[1];bF(b,d);c1(b,pg);var
+j=c[1];bF(b,d);c6(b,pq);var
 a=j;continue;case
 6:var
-m=a[2];bF(b,a[1]);return c1(b,f(m,0));case
+m=a[2];bF(b,a[1]);return c6(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bF(b,a[1]);return af(n);case
+n=a[2];bF(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];bF(b,a[1]);return c1(b,k);default:var
-l=a[2];bF(b,a[1]);return hf(b,l)}}function
-ph(c,a,b){var
-d=b[1],e=0;return C(function(b){bu(a,b);return f(c,a)},e,d)}function
-e1(b,a){return ph(function(a){return 0},b,a)}function
-e2(a){return e1(a$,a)}function
-pi(b,a){var
+k=a[2];bF(b,a[1]);return c6(b,k);default:var
+l=a[2];bF(b,a[1]);return hn(b,l)}}function
+pr(c,a,b){var
+d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
+e$(b,a){return pr(function(a){return 0},b,a)}function
+fa(a){return e$(bd,a)}function
+ps(b,a){var
 c=a[1];return C(function(c){var
-a=eV(64);bF(a,c);return f(b,eW(a))},0,c)}function
-ar(a){return pi(function(a){return a},a)}var
-pj=eG(0);function
-e4(c,b){var
-a=c[1+b];return mR(a)?b_(a)===eu?f(ar(pk),a):b_(a)===253?lW(a):pl:f(ar(pm),a)}function
-hl(b,a){if(b.length-1<=a)return pn;var
-c=hl(b,a+1|0),d=e4(b,a);return n(ar(po),d,c)}function
-pp(a){var
+a=e5(64);bF(a,c);return g(b,e6(a))},0,c)}function
+as(a){return ps(function(a){return a},a)}var
+pt=eP(0);function
+fc(c,b){var
+a=c[1+b];return m1(a)?b$(a)===eD?g(as(pu),a):b$(a)===253?l7(a):pv:g(as(pw),a)}function
+ht(b,a){if(b.length-1<=a)return px;var
+c=ht(b,a+1|0),d=fc(b,a);return n(as(py),d,c)}function
+pz(a){var
 b=a.length-1;if(2<b>>>0){var
-c=hl(a,2),d=e4(a,1);return n(ar(pq),d,c)}switch(b){case
-0:return pr;case
-1:return ps;default:var
-e=e4(a,1);return f(ar(pt),e)}}function
-pu(d){function
+c=ht(a,2),d=fc(a,1);return n(as(pA),d,c)}switch(b){case
+0:return pB;case
+1:return pC;default:var
+e=fc(a,1);return g(as(pD),e)}}function
+pE(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(eH(pj))}function
-pv(a){if(a===dI)return pw;if(a===eJ)return px;if(a[1]===gT){var
-b=a[2],e=b[3],h=b[2],i=b[1];return f6(ar(e3),i,h,e,e+5|0,py)}if(a[1]===O){var
-c=a[2],f=c[3],j=c[2],k=c[1];return f6(ar(e3),k,j,f,f+6|0,pz)}if(a[1]===gV){var
-d=a[2],g=d[3],l=d[2],m=d[1];return f6(ar(e3),m,l,g,g+6|0,pA)}if(0===b_(a)){var
-n=a[1][1];return aN(n,pp(a))}return a[1]}function
-dQ(a){var
-b=pu(a);return b?b[1]:pv(a)}function
-pB(a){var
-b=[0,xB(a)];return b}function
-pC(b,a){function
-c(a){return a?0===b?pD:pE:0===b?pF:pG}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?pH:pJ,i=a[2],j=a[7],k=c(a[1]);return[0,xq(ar(pI),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(ar(pK),l)]}function
-pL(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(eQ(pt))}function
+pF(a){if(a===dL)return pG;if(a===eS)return pH;if(a[1]===g1){var
+b=a[2],e=b[3],h=b[2],i=b[1];return et(as(fb),i,h,e,e+5|0,pI)}if(a[1]===Q){var
+c=a[2],f=c[3],j=c[2],k=c[1];return et(as(fb),k,j,f,f+6|0,pJ)}if(a[1]===g3){var
+d=a[2],g=d[3],l=d[2],m=d[1];return et(as(fb),m,l,g,g+6|0,pK)}if(0===b$(a)){var
+n=a[1][1];return aO(n,pz(a))}return a[1]}function
+dT(a){var
+b=pE(a);return b?b[1]:pF(a)}function
+pL(a){var
+b=[0,x7(a)];return b}function
+pM(b,a){function
+c(a){return a?0===b?pN:pO:0===b?pP:pQ}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?pR:pT,i=a[2],j=a[7],k=c(a[1]);return[0,xW(as(pS),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(pU),l)]}function
+pV(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=pC(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(e1(d,pM),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return e1(d,pN)}function
-e5(b,a){return pL(b,pB(a))}var
-pP=pO.slice();function
-pQ(e,d){var
-g=dQ(e);f(e2(pR),g);e5(a$,d);var
-a=x7(0);if(a<0){var
-b=dJ(a);gW(c(pP,b)[1+b])}return dK(a$)}var
-pS=[0];function
-hm(b){var
-a=xG(0);return a}function
-pT(b,a){try{var
-c=a?pS:hm(0);try{eM(0)}catch(a){}try{var
-i=pQ(b,c),d=i}catch(a){a=a_(a);var
-e=hm(0),g=dQ(b);f(e2(pV),g);e5(a$,c);var
-h=dQ(a);f(e2(pW),h);e5(a$,e);var
-d=dK(a$)}return d}catch(a){a=a_(a);if(a===dI)return gW(pU);throw a}}gM(b(kk),function(b,a){try{var
-c=pT(b,a);return c}catch(a){return 0}});function
-pX(a){return x6(a,0,y(a))}function
-pY(a){return[0,r(55,0),0]}function
-pZ(d,g){function
-l(b,a){return pX(aN(b,g6(a)))}function
+h=pM(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(e$(d,pW),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return e$(d,pX)}function
+fd(b,a){return pV(b,pL(a))}var
+pZ=pY.slice();function
+p0(e,d){var
+f=dT(e);g(fa(p1),f);fd(bd,d);var
+a=yB(0);if(a<0){var
+b=dM(a);g4(c(pZ,b)[1+b])}return dN(bd)}var
+p2=[0];function
+hu(b){var
+a=ya(0);return a}function
+p3(b,a){try{var
+c=a?p2:hu(0);try{eV(0)}catch(a){}try{var
+i=p0(b,c),d=i}catch(a){a=bc(a);var
+e=hu(0),f=dT(b);g(fa(p5),f);fd(bd,c);var
+h=dT(a);g(fa(p6),h);fd(bd,e);var
+d=dN(bd)}return d}catch(a){a=bc(a);if(a===dL)return g4(p4);throw a}}gU(b(kv),function(b,a){try{var
+c=p3(b,a);return c}catch(a){return 0}});function
+p7(a){return yA(a,0,z(a))}function
+p8(a){return[0,r(55,0),0]}function
+p9(d,g){function
+l(b,a){return p7(aO(b,hc(a)))}function
 m(a){var
-b=Z(a,3)<<24,c=Z(a,2)<<16,d=Z(a,1)<<8;return((Z(a,0)+d|0)+c|0)+b|0}var
+b=aa(a,3)<<24,c=aa(a,2)<<16,d=aa(a,1)<<8;return((aa(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,p0],j=54+g5(55,i)|0,n=0;if(!(j<0)){var
+f=[0,p_],j=54+hb(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=x$(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ku;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=yF(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kF;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-p1(b){var
-a=pY(0);pZ(a,b);return a}function
-p2(a){return p1(yl(0))}function
-p3(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ku,g=a[2];c(a[1],g)[1+g]=f;return f}function
-p4(a){var
+p$(b){var
+a=p8(0);p9(a,b);return a}function
+qa(a){return p$(yR(0))}function
+qb(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kF,g=a[2];c(a[1],g)[1+g]=f;return f}function
+qc(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-xo=lB(xn),ho=xo}catch(a){a=a_(a);if(a!==bp)throw a;try{var
-xm=lB(xl),hn=xm}catch(a){a=a_(a);if(a!==bp)throw a;var
-hn=p5}var
-ho=hn}var
-p6=mP(ho,82),dR=[cC,function(a){return p2(0)}];function
-p7(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eN<(a*2|0))return a;var
+xU=lM(xT),hw=xU}catch(a){a=bc(a);if(a!==br)throw a;try{var
+xS=lM(xR),hv=xS}catch(a){a=bc(a);if(a!==br)throw a;var
+hv=qd}var
+hw=hv}var
+qe=mZ(hw,82),dU=[cJ,function(a){return qa(0)}];function
+qf(c,b){var
+a=c;for(;;){if(b<=a)return a;if(eW<(a*2|0))return a;var
 a=a*2|0;continue}}function
-hp(a,e){var
-f=a?a[1]:p6,b=p7(16,e);if(f)var
-c=b_(dR),g=cy===c?dR[1]:cC===c?eU(dR):dR,d=p3(g);else
+hx(a,e){var
+f=a?a[1]:qe,b=qf(16,e);if(f)var
+c=b$(dU),g=cF===c?dU[1]:cJ===c?e4(dU):dU,d=qb(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
-p8(n,d,g,h){var
-i=h.length-1,e=r(i,0),j=g.length-1-1|0;function
+qg(n,d,f,h){var
+i=h.length-1,e=r(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(g,b)[1+b]);var
+b=p;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,q=0;if(!(k<0)){var
@@ -2242,99 +2243,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-hq(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eN?1:0;if(d){var
-e=r(c,0),h=1-p4(a);a[2]=e;return p8(f(g,a),h,b,e)}return d}function
-p9(c,b,a){return ls(c,b,0,a)}function
-bT(a,b){return 4<=a.length-1?ls(10,cE,a[3],b)&(a[2].length-1-1|0):af(p_)}function
-p$(a,d,f){var
-b=bT(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hq(bT,a):e}function
-qa(c,b){var
+hy(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<eW?1:0;if(d){var
+e=r(c,0),h=1-qc(a);a[2]=e;return qg(g(f,a),h,b,e)}return d}function
+qh(c,b,a){return lD(c,b,0,a)}function
+bU(a,b){return 4<=a.length-1?lD(10,cL,a[3],b)&(a[2].length-1-1|0):ah(qi)}function
+qj(a,d,f){var
+b=bU(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hy(bU,a):e}function
+qk(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aC(c,a[1]))return d;var
-a=e;continue}throw bp}}function
-qb(f,a){var
-g=bT(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aC(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aC(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aC(a,e[1])?j:qa(a,k)}throw bp}throw bp}throw bp}function
-qc(c,b){var
+d=a[2],e=a[3];if(0===aE(c,a[1]))return d;var
+a=e;continue}throw br}}function
+ql(f,a){var
+g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aE(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aE(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aE(a,e[1])?j:qk(a,k)}throw br}throw br}throw br}function
+qm(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aC(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aE(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-qd(f,a){var
-g=bT(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aC(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aC(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aC(a,e[1])?[0,j]:qc(a,k)}return 0}return 0}return 0}function
-qe(a,b){function
+qn(f,a){var
+g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aE(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aE(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aE(a,e[1])?[0,j]:qm(a,k)}return 0}return 0}return 0}function
+qo(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aC(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aE(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bT(a,b);return d(c(a[2],e)[1+e])}function
-qf(b,d,c){var
+e=bU(a,b);return d(c(a[2],e)[1+e])}function
+qp(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aC(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aE(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-hr(a,d,e){var
-b=bT(a,d),f=c(a[2],b)[1+b],g=qf(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hq(bT,a);var
+hz(a,d,e){var
+b=bU(a,d),f=c(a[2],b)[1+b],g=qp(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hy(bU,a);var
 i=h}else
 var
 i=g;return i}function
 bG(a){return a}var
-hs=0,ht=-1;function
-hu(a){return 0<=a?1:0}var
-hv=[T,qg,bQ(0)];function
-dS(a,b){a[13]=a[13]+b[3]|0;return he(b,a[28])}function
-qh(a){a[12]=1;a[13]=1;return eT(a[28])}var
-hw=1000000010;function
-e6(b,a){return bA(b[17],a,0,y(a))}function
-dT(a){return f(a[19],0)}function
-qi(b,a){return f(b[20],a)}function
-qj(b,a){return f(b[21],a)}function
-hx(a,c,b){a[9]=a[9]-c|0;e6(a,b);a[11]=0;return 0}function
-dU(c,a){var
-b=D(a,qk);return b?hx(c,y(a),a):b}function
-bU(a,b,c){var
-d=b[3],e=b[2];dU(a,b[1]);dT(a);a[11]=1;a[10]=mw(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qj(a,a[10]);return dU(a,d)}function
-hy(b,a){return bU(b,ql,a)}function
-cg(a,b){var
-c=b[2],d=b[3];dU(a,b[1]);a[9]=a[9]-c|0;qi(a,c);return dU(a,d)}function
-qm(a){var
-b=cd(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hy(a,d):e}return dT(a)}function
-qn(a){var
-b=m7(a[28]);if(b){var
+hA=0,hB=-1;function
+hC(a){return 0<=a?1:0}var
+hD=[U,qq,bR(0)];function
+dV(a,b){a[13]=a[13]+b[3]|0;return hm(b,a[28])}function
+qr(a){a[12]=1;a[13]=1;return e3(a[28])}var
+hE=1000000010;function
+fe(b,a){return bB(b[17],a,0,z(a))}function
+dW(a){return g(a[19],0)}function
+qs(b,a){return g(b[20],a)}function
+qt(b,a){return g(b[21],a)}function
+hF(a,c,b){a[9]=a[9]-c|0;fe(a,b);a[11]=0;return 0}function
+dX(c,a){var
+b=D(a,qu);return b?hF(c,z(a),a):b}function
+bV(a,b,c){var
+d=b[3],e=b[2];dX(a,b[1]);dW(a);a[11]=1;a[10]=mG(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qt(a,a[10]);return dX(a,d)}function
+hG(b,a){return bV(b,qv,a)}function
+ci(a,b){var
+c=b[2],d=b[3];dX(a,b[1]);a[9]=a[9]-c|0;qs(a,c);return dX(a,d)}function
+qw(a){var
+b=cf(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hG(a,d):e}return dW(a)}function
+qx(a){var
+b=nf(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=bG(d);a[9]=a[9]+e|0;return 0}return 0}function
-qo(a,g,b){if(typeof
+qy(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cd(a[3]);if(j){var
+j=cf(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return x3(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cc(a[2]);return 0;case
-2:cc(a[3]);return 0;case
+c=a[1],d=a[2];return yx(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:ce(a[2]);return 0;case
+2:ce(a[3]);return 0;case
 3:var
-m=cd(a[2]);return m?hy(a,m[1][2]):dT(a);case
+m=cf(a[2]);return m?hG(a,m[1][2]):dW(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qn(a):n;default:var
-o=cc(a[5]);return o?e6(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qx(a):n;default:var
+o=ce(a[5]);return o?fe(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hx(a,g,b[1]);case
+0:return hF(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],z=c[2],q=cd(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cf(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cg(a,e);case
-1:return bU(a,c,d);case
-2:return bU(a,c,d);case
-3:return a[9]<(g+y(p)|0)?bU(a,c,d):cg(a,e);case
-4:return a[11]?cg(a,e):a[9]<(g+y(p)|0)?bU(a,c,d):((a[6]-d|0)+z|0)<a[10]?bU(a,c,d):cg(a,e);default:return cg(a,e)}}return 0;case
+0:return ci(a,e);case
+1:return bV(a,c,d);case
+2:return bV(a,c,d);case
+3:return a[9]<(f+z(p)|0)?bV(a,c,d):ci(a,e);case
+4:return a[11]?ci(a,e):a[9]<(f+z(p)|0)?bV(a,c,d):((a[6]-d|0)+y|0)<a[10]?bV(a,c,d):ci(a,e);default:return ci(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=cd(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=cf(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2342,380 +2343,439 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cg(a,[0,qq,v+B|0,qp]):bU(a,[0,qs,i+A|0,qr],a[6])}return 0;case
+v=i-h|0;return 0<=v?ci(a,[0,qA,v+B|0,qz]):bV(a,[0,qC,i+A|0,qB],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qm(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cb([0,G,F],a[2]);case
-4:return cb(b[1],a[3]);default:var
-x=b[1];e6(a,f(a[24],x));return cb(x,a[5])}}function
-hz(a){for(;;){var
-d=m5(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hu(c),e=i||(a[9]<=h?1:0);if(e){m6(a[28]);var
-j=hu(c)?bG(c):hw;qo(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qt(a,b){dS(a,b);return hz(a)}function
-qu(c,a,b){return qt(c,[0,a,[0,b],bG(a)])}function
-qv(b,a){return qu(b,bG(y(a)),a)}function
-e7(a){c0(a);return cb([0,-1,[0,ht,qw,0]],a)}function
-e8(a,c){var
-d=cd(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return e7(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qw(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return cd([0,G,F],a[2]);case
+4:return cd(b[1],a[3]);default:var
+x=b[1];fe(a,g(a[24],x));return cd(x,a[5])}}function
+hH(a){for(;;){var
+d=nd(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hC(c),e=i||(a[9]<=h?1:0);if(e){ne(a[28]);var
+j=hC(c)?bG(c):hE;qy(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qD(a,b){dV(a,b);return hH(a)}function
+qE(c,a,b){return qD(c,[0,a,[0,b],bG(a)])}function
+qF(b,a){return qE(b,bG(z(a)),a)}function
+ff(a){c5(a);return cd([0,-1,[0,hB,qG,0]],a)}function
+fg(a,c){var
+d=cf(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return ff(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bG(a[13]+f|0),cc(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bG(a[13]+f|0),ce(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bG(a[13]+f|0),cc(a[1]),0):c;return j}return 0}return 0}function
-qx(a,c,b){dS(a,b);if(c)e8(a,1);return cb([0,a[13],b],a[1])}function
-qy(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qx(a,0,[0,bG(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?qv(a,a[16]):b}function
-qz(a){return qy(a,0,3)}function
-qA(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dS(a,[0,hs,1,0]);e8(a,1);e8(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bG(a[13]+f|0),ce(a[1]),0):c;return j}return 0}return 0}function
+qH(a,c,b){dV(a,b);if(c)fg(a,1);return cd([0,a[13],b],a[1])}function
+qI(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qH(a,0,[0,bG(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qF(a,a[16]):b}function
+qJ(a){return qI(a,0,3)}function
+qK(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dV(a,[0,hA,1,0]);fg(a,1);fg(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qB(a,e){if(a[23])dS(a,[0,hs,5,0]);var
+qL(a,e){if(a[23])dV(a,[0,hA,5,0]);var
 b=a[22];if(b){var
-c=cc(a[4]);if(c)return f(a[27],c[1]);var
+c=ce(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-qC(a,b){return qB(a,0)}function
-qD(a){qh(a);e7(a[1]);c0(a[2]);c0(a[3]);c0(a[4]);c0(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qz(a)}function
-qE(a){var
-b=a[4];return m1(function(b){return qC(a,0)},b)}function
-qF(a,b){qE(a);for(;;){if(1<a[14]){qA(a,0);continue}a[13]=hw;hz(a);if(b)dT(a);return qD(a)}}function
-hA(a,b){qF(a,0);return f(a[18],0)}function
-qG(a,b){return bA(a[17],qH,0,1)}var
-hB=g_(80,32);function
-hC(b,d){var
+qM(a,b){return qL(a,0)}function
+qN(a){qr(a);ff(a[1]);c5(a[2]);c5(a[3]);c5(a[4]);c5(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qJ(a)}function
+qO(a){var
+b=a[4];return m$(function(b){return qM(a,0)},b)}function
+qP(a,b){qO(a);for(;;){if(1<a[14]){qK(a,0);continue}a[13]=hE;hH(a);if(b)dW(a);return qN(a)}}function
+hI(a,b){qP(a,0);return g(a[18],0)}function
+qQ(a,b){return bB(a[17],qR,0,1)}var
+hJ=hg(80,32);function
+hK(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bA(b[17],hB,0,80);var
-a=a-80|0;continue}return bA(b[17],hB,0,a)}return c}}function
-qI(a){return a[1]===hv?aN(qK,aN(a[2],qJ)):qL}function
-qM(a){return a[1]===hv?aN(qO,aN(a[2],qN)):qP}function
-qQ(a){return 0}function
-qR(a){return 0}function
-qS(h,g,f,e,d){var
-b=m4(0),c=[0,ht,qT,0];he(c,b);var
-a=cZ(0);e7(a);cb([0,1,c],a);var
-i=cZ(0),j=cZ(0),k=cZ(0);return[0,a,cZ(0),k,j,i,78,10,68,78,0,1,1,1,1,lN,qU,h,g,f,e,d,0,0,qI,qM,qQ,qR,b]}function
-hD(c,b){function
+c=0<a?1:0;if(c){if(80<a){bB(b[17],hJ,0,80);var
+a=a-80|0;continue}return bB(b[17],hJ,0,a)}return c}}function
+qS(a){return a[1]===hD?aO(qU,aO(a[2],qT)):qV}function
+qW(a){return a[1]===hD?aO(qY,aO(a[2],qX)):qZ}function
+q0(a){return 0}function
+q1(a){return 0}function
+q2(h,g,f,e,d){var
+b=nc(0),c=[0,hB,q3,0];hm(c,b);var
+a=c4(0);ff(a);cd([0,1,c],a);var
+i=c4(0),j=c4(0),k=c4(0);return[0,a,c4(0),k,j,i,78,10,68,78,0,1,1,1,1,lY,q4,h,g,f,e,d,0,0,qS,qW,q0,q1,b]}function
+hL(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=qS(c,b,function(a){return 0},e,d);a[19]=function(b){return qG(a,b)};a[20]=function(b){return hC(a,b)};a[21]=function(b){return hC(a,b)};return a}function
-hE(a){function
-b(b){return dK(a)}return hD(function(b,c,d){return l0(a,b,c,d)},b)}function
-qV(a){function
-b(a){return 0}return hD(function(b,c,d){return ne(a,b,c,d)},b)}var
-qW=ga,qX=function(a){return eV(qW)}(0),qY=hE(lY),qZ=hE(a$);qV(qX);l2(function(a){hA(qY,0);return hA(qZ,0)});function
-q0(b,a){var
-c=b_(a)===T?a:a[1];return gM(b,c)}var
-hF=[T,q1,bQ(0)];yw(0);q0(q2,hF);function
-t(a){if(typeof
-a==="number"&&a!==gs)return-a|0;return yz(a)}function
+a=q2(c,b,function(a){return 0},e,d);a[19]=function(b){return qQ(a,b)};a[20]=function(b){return hK(a,b)};a[21]=function(b){return hK(a,b)};return a}function
+hM(a){function
+b(b){return dN(a)}return hL(function(b,c,d){return l$(a,b,c,d)},b)}function
+q5(a){function
+b(a){return 0}return hL(function(b,c,d){return no(a,b,c,d)},b)}var
+q6=gi,q7=function(a){return e5(q6)}(0),q8=hM(l9),q9=hM(bd);q5(q7);mb(function(a){hI(q8,0);return hI(q9,0)});function
+q_(b,a){var
+c=b$(a)===U?a:a[1];return gU(b,c)}var
+hN=[U,q$,bR(0)];y3(0);q_(ra,hN);function
+s(a){if(typeof
+a==="number"&&a!==gz)return-a|0;return y6(a)}function
 j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lH(b,a)}return lH(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lS(b,a)}return lS(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:lL(a,b)}return lL(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:lW(a,b)}return lW(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!yy(b,a))return aU(b,a);return yx(b,a)}function
-E(a){if(typeof
-a==="number"&&a!==gf)return a+1|0;return yF(a)}function
-q3(a){if(typeof
-a==="number"&&a!==gs)return a-1|0;return yB(a)}function
-e9(a){return typeof
-a==="number"?0<=a?a:a!==gs?-a|0:lG(a):lG(a)}function
-V(b,a){if(typeof
+a==="number"&&!y5(b,a))return aN(b,a);return y4(b,a)}function
+F(a){if(typeof
+a==="number"&&a!==gn)return a+1|0;return za(a)}function
+rb(a){if(typeof
+a==="number"&&a!==gz)return a-1|0;return y8(a)}function
+dY(a){return typeof
+a==="number"?0<=a?a:a!==gz?-a|0:lR(a):lR(a)}function
+X(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:lK(b,a)}return lK(b,a)}function
-bV(b,a){if(typeof
+c=b<<a;return c>>a===b?c:lV(b,a)}return lV(b,a)}function
+bW(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return yD(b,a)}function
-c3(a){return typeof
-a==="number"?a:yG(a)}var
+c=a<32?a:31;return b>>c}return y_(b,a)}function
+c8(a){return typeof
+a==="number"?a:zb(a)}var
 e=0,h=1;function
-av(b,a){return 0<aD(b,a)?a:b}function
-w(b,a){return 0<=aD(b,a)?b:a}function
-q4(b,a){return 0<aD(b,a)?1:0}function
-q5(b,a){return yA(b,a,0,y(a))}function
-c4(e,a){var
-d=yu(e,a),b=d[2],c=d[1];if(0<=ae(b))return[0,c,b];if(0<=ae(a)){var
-f=j(b,a);return[0,q3(c),f]}var
-g=l(b,a);return[0,E(c),g]}function
-g(c,b){return a(c,b)}function
-q6(a){return yE(a)}function
-c5(a){return ae(a)}function
-G(b,a){return lI(b,a)}function
-o(b,a){return aD(b,a)<=0?1:0}function
-x(b,a){return aD(b,a)<0?1:0}function
+ax(b,a){return 0<aF(b,a)?a:b}function
+v(b,a){return 0<=aF(b,a)?b:a}function
+rc(b,a){return 0<aF(b,a)?1:0}function
+rd(b,a){return y7(b,a,0,z(a))}function
+c9(e,a){var
+d=y0(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
+f=j(b,a);return[0,rb(c),f]}var
+g=l(b,a);return[0,F(c),g]}function
+f(c,b){return a(c,b)}function
+re(a){return y$(a)}function
+c_(a){return ab(a)}function
+G(b,a){return lT(b,a)}function
+o(b,a){return aF(b,a)<=0?1:0}function
+x(b,a){return aF(b,a)<0?1:0}function
 K(a){return a}function
-e_(a){try{var
-b=c3(a);return b}catch(a){a=a_(a);if(a===hF)return eI(q7);throw a}}function
-dV(a){return a?0:1}function
-ab(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
+c$(a){try{var
+b=c8(a);return b}catch(a){a=bc(a);if(a===hN)return eR(rf);throw a}}function
+rg(c,b,a){return y1(c,b,a)}function
+dZ(a){return a?0:1}function
+ae(b,a){var
+c=a?[0,g(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 k(a){return a[2]}function
-F(a){var
-b=a?F(a[2])+1|0:a;return b}function
-bd(a,b){if(a){var
-c=bd(a[2],b);return[0,a[1],c]}return b}function
-q8(a){return aF(0,a-1|0)}function
-dW(b,a){return b+a|0}function
-hG(b,a){return aU(b,a)}function
-e$(b,a){return aF(0,b-a|0)}function
-hH(b,a){function
-c(b){return hH(b,a)+1|0}function
+E(a){var
+b=a?E(a[2])+1|0:a;return b}function
+bg(a,b){if(a){var
+c=bg(a[2],b);return[0,a[1],c]}return b}function
+rh(a){return aw(0,a-1|0)}function
+d0(b,a){return b+a|0}function
+hO(b,a){return aN(b,a)}function
+fh(b,a){return aw(0,b-a|0)}function
+hP(b,a){function
+c(b){return hP(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hI(b,a){function
-c(b){return hH(a,hI(b,a))}function
+hQ(b,a){function
+c(b){return hP(a,hQ(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fa(b,a){return b<=a?1:0}function
+fi(b,a){return b<=a?1:0}function
 aJ(b,a){return b<a?1:0}function
-fb(b,a){function
+fj(b,a){function
 c(b){function
-c(a){return fb(b,a)+1|0}function
+c(a){return fj(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hJ(b,a){function
-c(a){return hI(b,hJ(b,a))}function
+hR(b,a){function
+c(a){return hQ(b,hR(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dX=function
-c(a,b){return c.fun(a,b)};ym(dX,function(b,a){function
-f(j){function
-d(a){return E(g(2,h))}function
-f(a){return g(2,E(a))}function
-i(a){return E(g(2,E(a)))}if(o(a,h))return d(0);var
-b=c4(a,K(2)),c=b[1];return G(b[2],e)?f(c):i(c)}function
+d1=function
+c(a,b){return c.fun(a,b)};yS(d1,function(b,a){function
+g(j){function
+d(a){return F(f(2,h))}function
+g(a){return f(2,F(a))}function
+i(a){return F(f(2,F(a)))}if(o(a,h))return d(0);var
+b=c9(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
 i(b){function
-f(a){return g(2,E(b))}function
-i(a){return E(g(2,j(b,a)))}function
-k(a){return g(2,n(dX,b,a))}if(o(a,h))return f(0);var
-c=c4(a,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)}function
+g(a){return f(2,F(b))}function
+i(a){return F(f(2,j(b,a)))}function
+k(a){return f(2,n(d1,b,a))}if(o(a,h))return g(0);var
+c=c9(a,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)}function
 k(b){function
-f(a){return E(g(2,E(b)))}function
-i(a){return g(2,n(dX,b,a))}function
-j(a){return E(g(2,n(dX,b,a)))}if(o(a,h))return f(0);var
-c=c4(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(o(b,h))return f(0);var
-c=c4(b,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)});function
-c6(a,b,c){function
-i(c){return f(a,b)}function
-j(c){return c6(a,c6(a,b,c),c)}function
-k(c){return f(a,c6(a,c6(a,b,c),c))}if(o(c,h))return i(0);var
-d=c4(c,K(2)),g=d[1];return G(d[2],e)?j(g):k(g)}function
-q9(b){function
-c(c){return a(b,c)}return function(a){return c6(c,h,a)}}function
-bv(c,a){function
+g(a){return F(f(2,F(b)))}function
+i(a){return f(2,n(d1,b,a))}function
+j(a){return F(f(2,n(d1,b,a)))}if(o(a,h))return g(0);var
+c=c9(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(o(b,h))return g(0);var
+c=c9(b,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)});function
+da(a,b,c){function
+i(c){return g(a,b)}function
+j(c){return da(a,da(a,b,c),c)}function
+k(c){return g(a,da(a,da(a,b,c),c))}if(o(c,h))return i(0);var
+d=c9(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
+ri(b){function
+c(c){return a(b,c)}return function(a){return da(c,h,a)}}function
+bh(c,a){function
 d(a){return e}function
-g(a){return f(q9(c),a)}function
+f(a){return g(ri(c),a)}function
 i(a){return h}var
-b=c5(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
-bw(a){return 0<=c5(a)?e_(a):0}function
-u(b,a){return 0===c5(a)?e:yv(b,a)}function
-bW(a){return 0<c5(a)?K(a0(a)-1|0):e}function
-bx(a){return 0<=c5(a)?q6(a):e}function
+b=c_(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+bx(a){return 0<=c_(a)?c$(a):0}function
+u(b,a){return 0===c_(a)?e:y2(b,a)}function
+bH(a){return 0<c_(a)?K(a3(a)-1|0):e}function
+by(a){return 0<=c_(a)?re(a):e}function
 aK(b,c){var
-a=e_(c);return 0<=a?V(b,a):bV(b,-a|0)}function
-dY(b,c){var
-a=e_(c);return 0<=a?bV(b,a):V(b,-a|0)}function
-c7(b,a){return a?a[1]:b}function
-fc(a){var
+a=c$(c);return 0<=a?X(b,a):bW(b,-a|0)}function
+fk(b,c){var
+a=c$(c);return 0<=a?bW(b,a):X(b,-a|0)}function
+cj(b,a){return a?a[1]:b}function
+fl(a){var
 b=a?a[2]:a;return b}function
-W(c,a,b){function
-d(c){return a?W(c,a[2],b):b}function
+T(c,a,b){function
+d(c){return a?T(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bH(a,b){function
-c(b){return a?bH(a[2],b):a}function
+bI(a,b){function
+c(b){return a?bI(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 m(b,a){if(a)var
-d=m(b,a[2]),c=[0,f(b,a[1]),d];else
+d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-hK(b,a){if(a){var
-c=hK(b,a[2]);return bd(f(b,a[1]),c)}return a}function
-c8(e,d,c){var
+hS(b,a){if(a){var
+c=hS(b,a[2]);return bg(g(b,a[1]),c)}return a}function
+db(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-a4(c,b,a){if(a){var
-d=a4(c,b,a[2]);return n(c,a[1],d)}return b}function
-ch(e,d){var
+aY(c,b,a){if(a){var
+d=aY(c,b,a[2]);return n(c,a[1],d)}return b}function
+ck(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-ao(d,c){var
+am(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-ci(b,e){var
+cl(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,ci(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cl(b,c)];var
 a=c;continue}return a}}function
-ap(b,a){if(b)if(a)var
-d=ap(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+ar(b,a){if(b)if(a)var
+d=ar(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-c9(b,a){function
+cm(b,a){function
 c(c){if(a)var
-d=c9(c,a[2]),b=[0,a[1],d];else
+d=cm(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c_(b,a){function
-c(b){return a?c_(b,a[2]):a}function
+dc(b,a){function
+c(b){return a?dc(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 bX(b,a){function
 c(a){return[0,b,bX(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-by(b,a){function
-c(a){return[0,b,by(b,a)]}function
+bz(b,a){function
+c(a){return[0,b,bz(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-q_(a,b){return G(W(fb(b,e$(F(a),1)),a,e),h)}function
-Q(b,a){return t(u(t(b),a))}function
-a5(d,c,b){var
-e=Q(a(d,c),b);return[0,u(a(d,c),b),e]}function
-dZ(b,a){var
-c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
-q$(a){var
-b=t(i(a));return[0,t(k(a)),b]}function
-hL(b,c){if(o(e,b)){var
-d=a(b,k(c));return[0,a(b,i(c)),d]}var
-f=a(b,i(c));return[0,a(b,k(c)),f]}function
-cj(d,c,b){var
-e=k(b),f=Q(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
-ra(b,c){var
-d=i(c),e=Q(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
-hM(d,c,b){var
-e=Q(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
-aq(c,b){if(c){if(b){var
-d=aq(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
-aw(a){if(a){var
-b=aw(a[2]);return j(a[1],b)}return e}function
-rb(b){var
-a=b[4];if(typeof
-a==="number"){if(0===a)return 1}else
-if(2!==a[0])return o(e,a[1][1]);return 0}function
-hN(a){var
-c=a[6];if(typeof
-c==="number"&&!c){var
-b=a[5];if(typeof
-b==="number"){if(2===b){var
-d=rb(a);if(d){var
-f=a[16];return ao(function(a){return o(e,a)},f)}return d}}else
-if(1===b[0])return 1;return 0}return 0}function
-hO(b,c,e,d){function
+rj(a,b){return G(T(fj(b,fh(E(a),1)),a,e),h)}function
+af(c,b){if(c){if(b){var
+d=af(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
+ay(a){if(a){var
+b=ay(a[2]);return j(a[1],b)}return e}function
+hT(c,b){if(b){var
+d=a(c,hT(c,b[2]));return j(b[1],d)}return e}function
+rk(c,b,a){var
+d=c$(a);return rg(c,c$(b),d)}function
+rl(a){var
+e=aK(h,l(a,h));function
+b(a,g,c,d){function
 f(e){var
-f=cj(b,d,hO(b,j(c,h),e,d));return dZ(a5(b,h,j(a(g(2,h),c),h)),f)}function
-i(i){var
-d=j(a(g(2,h),c),h),e=a(g(2,g(2,g(2,h))),d),f=Q(a(E(g(2,g(2,g(2,h)))),b),e);return[0,u(b,j(a(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-fd(a,f,d,c){var
-b=a5(a,d,c),i=cj(a,b,hO(a,e,f,cj(a,b,b)));return hL(g(2,h),i)}function
-rc(d,c,b,a){if(o(a,b)){var
-e=j(b,a);return fd(d,c,l(b,a),e)}var
-f=j(a,b);return q$(fd(d,c,l(a,b),f))}function
-fe(b,d){var
-c=a(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),b),e=E(g(2,h));return hM(c,b,fd(c,hG(2,d),h,e))}function
-rd(d,c){var
-k=bW(c),b=l(bW(d),k),f=o(e,b)?d:aK(d,t(b)),i=o(e,b)?aK(c,b):c,m=a(E(g(2,g(2,h))),f);if(x(a(E(g(2,E(g(2,h)))),i),m))return j(b,h);var
-n=a(E(g(2,g(2,h))),i);return x(a(E(g(2,E(g(2,h)))),f),n)?l(b,h):b}function
-re(r,q,p,d,c){var
-b=rd(d,c),f=o(e,b)?d:aK(d,t(b)),i=o(e,b)?aK(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(f,a(g(2,h),i)):k,m=l?o(i,a(g(2,h),f)):l;if(m)var
-s=rc(r,q,f,i),n=[0,dZ(hL(b,p),s)];else
+a=fk(g,h),f=fk(c,a),i=b(e,a,f,d);return b(e,a,l(c,aK(f,a)),i)}function
+i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+hU(c,b,a){if(b){if(a){var
+d=hU(c,b[2],a[2]),e=aK(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aK(a,c)},a)}function
+hV(b,a){if(a){var
+c=hV(b,a[2]);return hU(b,a[1],c)}return a}function
+rm(g,f,e){var
+d=g,c=f,b=e;for(;;){if(c){if(b){var
+h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+dd=hR(2,6),rn=6;function
+hW(b,a){function
+c(c){if(a)var
+d=hW(c,dc(dd,a)),b=[0,cm(dd,a),d];else
 var
-n=m;return n}function
-ff(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return q_(b,a)?[0,e,ff(b,a,d)]:ff(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-hP(b,a){if(b)if(a)var
-d=hP(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+b=a;return b}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+ro(a){var
+c=aK(h,a),d=aK(h,l(a,h));return function(e,b){var
+f=hW(e,b);return m(function(b){var
+e=hV(a,b);return[0,hT(c,bz(d,E(b))),e]},f)}}function
+rp(b,a){return m(function(b){return rm(e,a,k(b))},b)}function
+hX(e,c,b){if(c)if(b)var
+f=hX(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
+var
+d=b;else
+var
+d=c;return d}function
+d2(i,h,c){var
+b=i,a=h;for(;;){if(b){if(a){var
+d=a[2],f=b[2],g=b[1];if(G(g,e)){var
+b=f,a=d;continue}var
+j=d2(f,d,c);return hX(g,a[1],j)}return c}return c}}function
+hY(d,c,b,a){if(b){if(a){var
+f=hY(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return eu(rl(d),rn,c,g,f)}var
+e=a}else
+var
+e=b;return e}function
+rq(b,e,d,c){return cm(e,hY(b,a(b,K(dd)),d,c))}function
+d3(b,a){if(b)if(a)var
+d=d3(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-rf(b,a){var
-c=by(0,b);return c8(function(b,a){return hP(a,b)},a,c)}function
-bI(a){if(a){var
-b=a[1];if(b)var
-c=bI(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+de(b){var
+f=aK(h,l(b,h));return function(c,g){var
+h=K(dd),d=bx(u(K(c),h)),i=a(b,K(fh(c,hO(d,dd))));return m(function(a){return l(rk(T(d,a,e),i,b),f)},g)}}function
+d4(a){if(a){var
+b=d4(a[2]);return j(dY(a[1]),b)}return e}function
+L(b,a){return s(u(s(b),a))}function
+a8(d,c,b){var
+e=L(a(d,c),b);return[0,u(a(d,c),b),e]}function
+d5(b,a){var
+c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
+rr(a){var
+b=s(i(a));return[0,s(k(a)),b]}function
+hZ(b,c){if(o(e,b)){var
+d=a(b,k(c));return[0,a(b,i(c)),d]}var
+f=a(b,i(c));return[0,a(b,k(c)),f]}function
+cn(d,c,b){var
+e=k(b),f=L(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
+rs(b,c){var
+d=i(c),e=L(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
+h0(d,c,b){var
+e=L(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
+rt(b){var
+a=b[4];if(typeof
+a==="number"){if(0===a)return 1}else
+if(2!==a[0])return o(e,a[1][1]);return 0}function
+h1(a){var
+c=a[6];if(typeof
+c==="number"&&!c){var
+b=a[5];if(typeof
+b==="number"){if(2===b){var
+d=rt(a);if(d){var
+f=a[16];return am(function(a){return o(e,a)},f)}return d}}else
+if(1===b[0])return 1;return 0}return 0}function
+h2(b,c,e,d){function
+g(e){var
+g=cn(b,d,h2(b,j(c,h),e,d));return d5(a8(b,h,j(a(f(2,h),c),h)),g)}function
+i(i){var
+d=j(a(f(2,h),c),h),e=a(f(2,f(2,f(2,h))),d),g=L(a(F(f(2,f(2,f(2,h)))),b),e);return[0,u(b,j(a(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
+fm(a,g,d,c){var
+b=a8(a,d,c),i=cn(a,b,h2(a,e,g,cn(a,b,b)));return hZ(f(2,h),i)}function
+ru(d,c,b,a){if(o(a,b)){var
+e=j(b,a);return fm(d,c,l(b,a),e)}var
+f=j(a,b);return rr(fm(d,c,l(a,b),f))}function
+fn(b,d){var
+c=a(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),b),e=F(f(2,h));return h0(c,b,fm(c,hO(2,d),h,e))}function
+rv(d,c){var
+k=bH(c),b=l(bH(d),k),g=o(e,b)?d:aK(d,s(b)),i=o(e,b)?aK(c,b):c,m=a(F(f(2,f(2,h))),g);if(x(a(F(f(2,F(f(2,h)))),i),m))return j(b,h);var
+n=a(F(f(2,f(2,h))),i);return x(a(F(f(2,F(f(2,h)))),g),n)?l(b,h):b}function
+rw(r,q,p,d,c){var
+b=rv(d,c),g=o(e,b)?d:aK(d,s(b)),i=o(e,b)?aK(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(g,a(f(2,h),i)):k,m=l?o(i,a(f(2,h),g)):l;if(m)var
+t=ru(r,q,g,i),n=[0,d5(hZ(b,p),t)];else
 var
-d=b;return d}return rg}function
-hQ(f,a,e){if(a)var
+n=m;return n}function
+fo(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return rj(b,a)?[0,e,fo(b,a,d)]:fo(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+h3(b,a){if(b)if(a)var
+d=h3(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+var
+c=a;else
+var
+c=b;return c}function
+rx(b,a){var
+c=bz(0,b);return db(function(b,a){return h3(a,b)},a,c)}function
+bJ(a){if(a){var
+b=a[1];if(b)var
+c=bJ(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+var
+d=b;return d}return ry}function
+h4(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-d0(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=hQ(a,c,e);if(i){var
-m=d0(a,d,c,g,h);return[0,i[1],m]}var
-j=hQ(a,g,e);if(j){var
-n=d0(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,d0(a,d,[0,[0,e,k]],c,h)]}else
+d6(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=h4(a,c,e);if(i){var
+m=d6(a,d,c,f,h);return[0,i[1],m]}var
+j=h4(a,f,e);if(j){var
+n=d6(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,d6(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-rh(c,b,a){return d0(c,b,0,0,a)}function
-hR(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
-ri(b,a){var
-d=i(a),c=hR(i(b),d);if(c){var
-e=k(a);return hR(k(b),e)}return c}function
-aW(c){var
-b=bx(c);return G(a(b,b),c)?b:j(b,h)}function
-rj(b,d,c){var
+rz(c,b,a){return d6(c,b,0,0,a)}function
+h5(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
+rA(b,a){var
+d=i(a),c=h5(i(b),d);if(c){var
+e=k(a);return h5(k(b),e)}return c}function
+aS(c){var
+b=by(c);return G(a(b,b),c)?b:j(b,h)}function
+rB(a){return o(a,e)?e:aK(h,j(fk(bH(a),h),h))}function
+rC(b,d,c){var
 f=o(e,d),g=f?x(e,c):f;if(g)var
-i=aW(Q(a(a(b,b),d),c)),h=[0,[0,bx(u(a(a(b,b),d),c)),i]];else
+i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(u(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-hS(p,o,n,m){var
+d7(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
 k=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
 c=l,b=k;continue}var
 i=x(e,g)?h[3]:h[2];if(i){var
 q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fg(m,l){var
+fp(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-k=b[2],f=c[2],i=c[1];if(G(i,e)){var
-c=f,b=k;continue}var
-n=fg(f,k),o=aq(f,d[2]),p=a(g(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
-rk(i,b,d,c){if(x(e,b)){var
+k=b[2],g=c[2],i=c[1];if(G(i,e)){var
+c=g,b=k;continue}var
+n=fp(g,k),o=af(g,d[2]),p=a(f(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
+rD(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
 f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-rl(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=hS(d,k,a(b,i),m);if(c){var
-e=c[1],n=fg([0,b,d],[0,[0,g,f],j]);return rk(l,e[1],e[2],n)}return c}var
-rm=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),rn=bv(g(2,h),rm);function
-ac(a){return a[8]}function
-d1(b,a){return W(a,b[9],0)}function
-fh(b){var
+rE(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=d7(d,k,a(b,i),m);if(c){var
+e=c[1],n=fp([0,b,d],[0,[0,g,f],j]);return rD(l,e[1],e[2],n)}return c}var
+rF=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rG=bh(f(2,h),rF);function
+Y(a){return a[8]}function
+d8(b,a){return T(a,b[9],0)}function
+fq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-fi(f,d,c){var
+fr(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-da(b){var
+dg(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=ac(b);return a(ac(b),d)}}else
+d=Y(b);return a(Y(b),d)}}else
 if(2!==c[0]){var
-i=ac(b);return a(t(g(2,h)),i)}var
-e=ac(b),f=a(ac(b),e);return a(t(g(2,h)),f)}function
-hT(b){var
+i=Y(b);return a(s(f(2,h)),i)}var
+e=Y(b),g=a(Y(b),e);return a(s(f(2,h)),g)}function
+h6(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-fj(b){var
+fs(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-ro(a){var
+rH(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2723,202 +2783,209 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aX(b){var
+aZ(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return rn;return h}function
-hU(c,b){var
-d=aq(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return rG;return h}function
+h7(c,b){var
+d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aX(c),f=a(a(aX(c),g),d),i=aW(f),j=bx(f);return[0,d,aw(b),j,i]}return[0,d,aw(b),h,h]}function
-hV(a){var
-h=a[9],b=m(function(b){return hU(a,b)},h),f=hT(a);if(f)var
-i=a[2],c=F(b)===i?1:0;else
+g=aZ(c),f=a(a(aZ(c),g),d),i=aS(f),j=by(f);return[0,d,ay(b),j,i]}return[0,d,ay(b),h,h]}function
+h8(a){var
+h=a[9],b=m(function(b){return h7(a,b)},h),f=h6(a);if(f)var
+i=a[2],c=E(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=ao(function(b){var
-c=a[1];return F(b)===c?1:0},j);else
+j=a[9],d=am(function(b){var
+c=a[1];return E(b)===c?1:0},j);else
 var
 d=c;var
-g=d?ao(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hW(c,b){if(b){var
-d=a(c,hW(c,b[2]));return j(b[1],d)}return e}function
-rp(a){var
-e=aK(h,l(a,h));function
-b(a,g,c,d){function
-f(e){var
-a=dY(g,h),f=dY(c,a),i=b(e,a,f,d);return b(e,a,l(c,aK(f,a)),i)}function
-i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hX(c,b,a){if(b){if(a){var
-d=hX(c,b[2],a[2]),e=aK(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aK(a,c)},a)}function
-hY(b,a){if(a){var
-c=hY(b,a[2]);return hX(b,a[1],c)}return a}function
-rq(g,f,e){var
-d=g,c=f,b=e;for(;;){if(c){if(b){var
-h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-db=hJ(2,6),rr=6;function
-hZ(b,a){function
-c(c){if(a)var
-d=hZ(c,c_(db,a)),b=[0,c9(db,a),d];else
-var
-b=a;return b}function
-d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rs(a){var
-c=aK(h,a),d=aK(h,l(a,h));return function(e,b){var
-f=hZ(e,b);return m(function(b){var
-e=hY(a,b);return[0,hW(c,by(d,F(b))),e]},f)}}function
-rt(b,a){return m(function(b){return rq(e,a,k(b))},b)}function
-h0(e,c,b){if(c)if(b)var
-f=h0(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
-var
-d=b;else
-var
-d=c;return d}function
-fk(i,h,c){var
-b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(G(g,e)){var
-b=f,a=d;continue}var
-j=fk(f,d,c);return h0(g,a[1],j)}return c}return c}}function
-h1(d,c,b,a){if(b){if(a){var
-f=h1(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return f7(rp(d),rr,c,g,f)}var
-e=a}else
-var
-e=b;return e}function
-ru(b,e,d,c){return c9(e,h1(b,a(b,K(db)),d,c))}function
-rv(b){var
-d=aK(h,l(b,h));return function(f,e){var
-c=dY(e,a(b,K(f)));return l(l(c,aK(dY(c,b),b)),d)}}function
-fl(b,a){if(b)if(a)var
-d=fl(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
-var
-c=a;else
-var
-c=b;return c}function
-fm(d,a,c){var
-f=K(db),b=bw(u(K(a),f)),g=e$(a,hG(b,db));return m(function(a){var
-c=W(b,a,e);return n(rv(d),g,c)},c)}function
-h2(a){if(a){var
-b=h2(a[2]);return j(e9(a[1]),b)}return e}var
-h3=g(2,g(2,g(2,E(g(2,h)))));function
-rw(a){return j(bW(a4(function(b,a){return w(b[1],a)},e,a)),h)}function
-dc(a){return j(j(rw(a),h3),h)}function
-rx(a,b){var
-c=a[9],d=F(a[9]);return n(rs(dc(b)),d,c)}function
-ry(a){var
+g=d?am(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+ft=f(2,f(2,f(2,f(2,F(f(2,h))))));function
+rI(a){return j(bH(aY(function(b,a){return v(b[1],a)},e,a)),h)}function
+h9(a){return j(j(rI(a),ft),h)}function
+rJ(a,b){var
+c=a[9],d=E(a[9]);return n(ro(h9(b)),d,c)}function
+rK(a){var
 b=a[9];return m(function(a){return 0},b)}function
-h4(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=h4(g,e,d+1|0,b[2],a[2]);if(h)var
+h_(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=h_(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?rt(g,b[1]):j;var
+j=g(e,d),i=j?rp(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-d2(c,b){if(b)var
-e=b[1],f=d2(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
+d9(c,b){if(b)var
+e=b[1],f=d9(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fn(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fn(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bd(fm(dc(g),k,d),j),h]}return d2(c,b)}return d2(c,b)}return d2(c,b)}function
-fo(d,b){if(b){var
-a=W(b[1],d,0);if(a)var
-c=fo(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+fu(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fu(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bg(n(de(g),k,d),j),h]}return d9(c,b)}return d9(c,b)}return d9(c,b)}function
+fv(d,b){if(b){var
+a=T(b[1],d,0);if(a)var
+c=fv(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return rz}function
-d3(b,a){if(b){var
-c=b[1];return a?[0,w(c,a[1])]:[0,c]}return a}function
-ck(b,a){if(b){var
-c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
-d4(b,a){var
-c=k(a),d=ck(k(b),c),e=i(a);return[0,d3(i(b),e),d]}function
-h5(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,h5(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dd(c,b,e,d){var
-f=ab(function(d){return Q(a(b,d),c)},d);return[0,ab(function(d){return u(a(b,d),c)},e),f]}function
-h6(e,d,a,c){if(a){var
-b=a[1],f=h6(e,d,a[2],c),g=k(k(b)),h=dd(e,d,i(k(b)),g);return h5(i(b),h,f)}return c}function
-h7(c,b){var
+e=a;return e}return rL}function
+d_(b,a){if(b){var
+c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
+co(b,a){if(b){var
+c=b[1];return a?[0,ax(c,a[1])]:[0,c]}return a}function
+dh(b,a){var
+c=k(a),d=co(k(b),c),e=i(a);return[0,d_(i(b),e),d]}function
+h$(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,h$(a,b,d)]},g=function(a){return[0,dh(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+di(c,b,e,d){var
+f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return u(a(b,d),c)},e),f]}function
+ia(e,d,a,c){if(a){var
+b=a[1],f=ia(e,d,a[2],c),g=k(k(b)),h=di(e,d,i(k(b)),g);return h$(i(b),h,f)}return c}function
+ib(c,b){var
 d=u(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
 e=u(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-h8(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
+ic(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
 g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
-cl(d,c,b){var
-f=aX(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
-fp(c,b,a){return t(cl(c,b,t(a)))}function
-rA(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aX(f)),h)}function
-h9(b,l,d,c){var
-f=fi(b,l,d[1]);if(x(e,da(b)))var
+cp(d,c,b){var
+f=aZ(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
+fw(c,b,a){return s(cp(c,b,s(a)))}function
+fx(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aZ(f)),h)}function
+id(b,l,d,c){var
+f=fr(b,l,d[1]);if(x(e,dg(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=ab(function(c){return j(f,cl(b,d,a(t(da(b)),c)))},h),p=ab(function(c){return j(f,fp(b,d,a(t(da(b)),c)))},g);return[0,fh(b),p,o]}function
-h_(b,i){var
-d=fj(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=ac(b),r=[0,t(a(a(i,a(ac(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+o=ae(function(c){return j(f,cp(b,d,a(s(dg(b)),c)))},h),p=ae(function(c){return j(f,fw(b,d,a(s(dg(b)),c)))},g);return[0,fq(b),p,o]}function
+ie(b,i){var
+d=fs(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=Y(b),r=[0,s(a(a(i,a(Y(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 k=d;var
-f=ro(b);if(f)var
-l=f[1],m=l[2],n=l[1],s=K(b[1]),u=[0,a(a(a(a(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,j(n,m),v],0];else
+g=rH(b);if(g)var
+l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,j(n,m),v],0];else
 var
-o=f;return bd(o,k)}function
-d5(d,e){var
+o=g;return bg(o,k)}function
+d$(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=d5(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=d$(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-h$(b){var
+fy(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return ac(b);var
-d=ac(b);return a(ac(b),d)}function
-rB(c,h,b,d,g){if(typeof
+c!=="number"&&2!==c[0])return Y(b);var
+d=Y(b);return a(Y(b),d)}function
+rM(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=ac(c),q=a(ac(c),p),r=aW(w(e,Q(a(a(a(b,b),q),i),h))),s=d[1];return[0,i,a(a(b,b),s),r]}var
-n=u(cl(c,d,t(a(a(b,h$(c)),i))),h);return[0,i,aW(d[1]),n]}var
+p=Y(c),q=a(Y(c),p),r=aS(v(e,L(a(a(a(b,b),q),i),h))),t=d[1];return[0,i,a(a(b,b),t),r]}var
+n=u(cp(c,d,s(a(a(b,fy(c)),i))),h);return[0,i,aS(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
-x=ac(c),y=a(ac(c),x),z=bx(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=Y(c),y=a(Y(c),x),z=by(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-v=u(cl(c,d,a(a(b,h$(c)),f)),h);return[1,f,aW(d[1]),v]}}function
-rC(f,b,d,c){var
-g=a(f,d);return aW(w(e,Q(l(a(b,c),g),b)))}function
-rD(m,k,c,i,e,b,d){var
-f=m[4];if(typeof
-f==="number"&&!f){var
-n=j(l(e,a(a(g(2,h),k),d)),i),p=j(b,c);return o(a(j(b,c),p),n)}return o(l(a(c,e),d),b)}function
-rE(n,m,c,k,e,b,d){var
-f=n[4];if(typeof
-f==="number"&&!f){var
+w=u(cp(c,d,a(a(b,fy(c)),f)),h);return[1,f,aS(d[1]),w]}}function
+rN(f,b,d,c){var
+g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
+rO(m,k,c,i,e,b,d){var
+g=m[4];if(typeof
+g==="number"&&!g){var
+n=j(l(e,a(a(f(2,h),k),d)),i),p=j(b,c);return o(a(j(b,c),p),n)}return o(l(a(c,e),d),b)}function
+rP(n,m,c,k,e,b,d){var
+g=n[4];if(typeof
+g==="number"&&!g){var
 i=o(c,b);if(i){var
-p=l(b,c),q=a(l(b,c),p);return o(j(l(e,a(a(g(2,h),m),d)),k),q)}return i}return o(j(a(c,e),d),b)}function
-rF(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(rD(g,f,e,d,a[2],a[3],c)){var
-h=k(b),j=i(b);return[0,d3([0,a[1]],j),h]}return b}if(rE(g,f,e,d,a[2],a[3],c)){var
-l=k(b),m=ck([0,a[1]],l);return[0,i(b),m]}return b}}function
-ia(d,c,b,a){if(c){if(b){if(a){var
-e=ia(d,c[2],b[2],a[2]);return[0,bA(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-ib(f,e,d,b,a){if(b)if(a)var
-g=ib(f,e,d,b[2],a[2]),c=[0,rB(f,e,d,b[1],a[1]),g];else
+p=l(b,c),q=a(l(b,c),p);return o(j(l(e,a(a(f(2,h),m),d)),k),q)}return i}return o(j(a(c,e),d),b)}function
+rQ(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(rO(g,f,e,d,a[2],a[3],c)){var
+h=k(b),j=i(b);return[0,d_([0,a[1]],j),h]}return b}if(rP(g,f,e,d,a[2],a[3],c)){var
+l=k(b),m=co([0,a[1]],l);return[0,i(b),m]}return b}}function
+ig(d,c,b,a){if(c){if(b){if(a){var
+e=ig(d,c[2],b[2],a[2]);return[0,bB(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+ih(f,e,d,b,a){if(b)if(a)var
+g=ih(f,e,d,b[2],a[2]),c=[0,rM(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-cm(b){var
+ii(b,a){if(b){if(a){var
+c=ii(b[2],a[2]),d=a[1];return[0,j(dY(b[1]),d),c]}return a}return a}function
+ij(a){if(a){var
+b=a[1];if(b)var
+c=b[2],f=ii(c,ij(a[2])),g=d4(c),d=[0,j(b[1],g),f];else
+var
+d=b;var
+e=d}else
+var
+e=a;return e}function
+rR(a){return aY(v,e,ij(a))}function
+rS(b,c){var
+d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
+f=a(e,b);return l(a(d,c),f)}}function
+rT(g,f,e,d,c,b){var
+h=a(d,rB(a(K(c),b)));return L(j(aS(a(f,e)),h),g)}function
+ik(g,f){var
+a=d7(f,g,e,e);if(a)var
+b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
+var
+d=a;return d}function
+rU(b,j,i,g,e){var
+c=ik(i,g);if(c){var
+d=ik(i,m(s,g));if(d)var
+o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
+var
+k=d;var
+n=k}else
+var
+n=c;return n}function
+il(h,g,f,b,a){if(b){if(a){var
+c=rU(h,g,f,b[1],a[1]);if(c)var
+d=il(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
+var
+i=c;var
+j=i}else
+var
+j=a;return j}return[0,e]}function
+im(b,a){if(b)if(a)var
+d=a[1],e=im(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+var
+c=a;else
+var
+c=b;return c}function
+rV(e,b,d){var
+c=e[4];if(typeof
+c==="number"&&!c){var
+g=a(b,b),i=a(f(2,h),b);return function(c,b){var
+e=a(i,b);return j(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
+io(e,c,b){if(c)if(b)var
+f=io(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+var
+d=b;else
+var
+d=c;return d}function
+rW(e,d,a,c){var
+b=e[4];if(typeof
+b==="number"&&!b)return io(d,a,c);return a}function
+rX(b,c,d,m,k){var
+e=b[4];if(typeof
+e==="number"&&!e){var
+n=Y(b),o=a(Y(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
+e=a(f(2,h),b),g=[0,L(a(c,j(j(k,d),e)),i)],n=a(f(2,h),b);return[0,[0,u(a(c,l(j(m,d),n)),i)],g]}}var
+g=a(d,fy(b));return function(f,e,i,d){var
+h=[0,s(fx(b,f,a(c,l(s(e),d)),g))];return[0,[0,fx(b,f,a(c,l(e,d)),g)],h]}}function
+cq(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return t(h)}function
-ic(b,c){var
-d=da(b);return a(c,a(cm(b),d))}function
-d6(b,h,s,r,q,p,d,o,c){if(c){var
+a==="number"&&!a)return h;return s(h)}function
+ip(b,c){var
+d=dg(b);return a(c,a(cq(b),d))}function
+ea(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,cm(b)),f),v=d[1],w=fi(b,h,d[1]),g=rl(h,r,q,fh(b),w,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,rA(b,d,k[1],y)];else
+t=i[2],u=a(a(p,cq(b)),f),v=d[1],w=fr(b,h,d[1]),g=rE(h,r,q,fq(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,fx(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -2927,362 +2994,389 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-rG(l,j,g,e,d,q,p,n,b,o,c){var
+rY(l,j,f,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),s=bd(f(p,o),x),y=k(c),z=n[2],A=ck(ab(t,d6(l,j,g,e,d,t(h),b,s,z)),y),B=i(c);return[0,d3(d6(l,j,g,e,d,h,b,s,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bg(g(p,o),x),y=k(c),z=n[2],A=co(ae(s,ea(l,j,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,d_(ea(l,j,f,e,d,h,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bd(f(p,o),D),E=k(c),F=[0,u[1]],G=ck(ab(t,d6(l,j,g,e,d,t(h),b,v,F)),E),H=i(c);return[0,d3(d6(l,j,g,e,d,h,b,v,0),H),G]}return c}function
-fq(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c_(b,o);if(d){var
-e=c_(b,a);if(e){var
-n=dW(p,b),q=fq(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rG(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bd(c9(b,a),r)}return a}return a}return a}function
-rH(a){var
-b=a[4];return hK(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-d7(b,a){return W(a,b,[0,e,e,h,h])}function
-rI(f,d,a,c,b){var
-g=fk(c,b,m(function(a){return e},a)),h=F(f[9]);return ru(dc(d),h,a,g)}function
-id(e,c,b){if(c)if(b)var
-f=id(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
+C=b[2],D=m(function(b){return a(C,b)},q),v=bg(g(p,o),D),E=k(c),F=[0,u[1]],G=co(ae(s,ea(l,j,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,d_(ea(l,j,f,e,d,h,b,v,0),H),G]}return c}function
+fz(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=dc(b,o);if(d){var
+e=dc(b,a);if(e){var
+n=d0(p,b),q=fz(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rY(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bg(cm(b,a),r)}return a}return a}return a}function
+rZ(a){var
+b=a[4];return hS(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+eb(b,a){return T(a,b,[0,e,e,h,h])}function
+r0(f,d,a,c,b){var
+g=d2(c,b,m(function(a){return e},a));return rq(d,E(f[9]),a,g)}function
+iq(e,c,b){if(c)if(b)var
+f=iq(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-rJ(i,f,w,b,v,u,d,t,s,r,q,a,c){var
-j=c9(F(d),a),k=hS(a,s,e,e);if(k){var
-l=k[1];if(G(l[1],b)&&x(e,b)){var
-y=bv(g(2,h),h3);if(o(h2(j),y)){var
-m=aq(c_(F(d),a),q),n=rI(i,f,w,j,t),p=fg(a,r),z=G(m,e)?n:id(m,f,n),A=rC(b,u,l[2],p);return ia(function(a,c,d){return rF(i,b,A,p,a,c,d)},v,z,c)}}return c}return c}function
-rK(a,l,j,b,h,u,Q,P,g,O,f){var
-v=l[3],d=d5(O,l[4]),c=m(i,d),w=ao(function(b){return aJ(b,a[2])},c);if(w){var
-n=h6(l[3],j,d,g),o=f[1];if(o){var
-R=[0,o[1],o[2]],p=fo(u,c);if(p)var
-x=p[1],y=h7(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=m(function(c){var
-d=W(i(c),g,c$),f=h8(S,A,k(c),d);return h9(a,e,d7(b,i(c)),f)},d),B=h_(a,e),C=bd(T,m(k,B)),q=m(i,B),U=dc(b),D=m(function(a){return fl(h,a)},x),E=fn(a,b,c,m(function(a){return d7(b,a)[2]},c),D,q),V=rJ(a,b,h,Q,P,e,c,x,C,E,q,R,n),X=0,Y=f[2],Z=function(a){return fm(U,a,D)},F=[0,fq(a,e,ic(a,A),C,E,q,Z,Y,X,b,V)];else
+r1(z,y,w,v,g,d,u,t,s,r,a){var
+i=cm(E(d),a),b=d7(a,t,e,e);if(b){var
+j=b[1],k=G(j[1],g),l=k?x(e,g):k;if(l)var
+A=bh(f(2,h),ft),c=o(d4(i),A);else
 var
-F=p;return F}var
-r=f[2];if(r){var
-s=fo(u,c);if(s)var
-_=s[1],G=h7(v,j),H=G[1],t=H[1],I=G[2],$=H[2],aa=m(function(c){var
-d=W(i(c),g,c$),e=h8($,I,k(c),d);return h9(a,t,d7(b,i(c)),e)},d),J=h_(a,t),ab=bd(aa,m(k,J)),K=m(i,J),ac=dc(b),L=m(function(a){return fl(h,a)},_),ad=fn(a,b,c,m(function(a){return d7(b,a)[2]},c),L,K),ae=0,af=[0,r[1],r[2]],ag=function(a){return fm(ac,a,L)},M=[0,fq(a,t,ic(a,I),ab,ad,K,ag,af,ae,b,n)];else
+c=l;if(c)var
+m=af(dc(E(d),a),r),n=r0(z,w,v,i,u),B=j[2],C=fp(a,s),D=G(m,e)?n:iq(m,y,n),p=[0,[0,D,C,B]];else
 var
-M=s;return M}var
-N=[0,n]}else
+p=c;var
+q=p}else
 var
-N=w;return N}function
-d8(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,d8(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-ie(d,c,b,a){if(a)var
-e=a[1],h=ie(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ch(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+q=b;return q}function
+r2(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=rN(b,d,a[3],a[2]);return ig(function(a,c,d){return rQ(f,b,i,h,a,c,d)},e,g,c)}function
+r3(d,c,b){var
+f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
+r4(c,b,i,h,g){var
+d=d7(m(s,g),h,e,e);if(d){var
+f=d[1],k=s(c);if(G(f[1],k)){var
+l=a(b,i[2]);return u(j(a(c,f[2]),l),b)}return e}return e}function
+ir(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=ir(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return et(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+r5(j,B,A,q,p,a,i,l,z,y,w,v,b,g,d){var
+c=g[3],k=g[2];if(x(e,k)&&am(function(a){var
+b=bh(f(2,h),ft);return o(d4(a),b)},c)){var
+C=m(function(a){return e},p),r=m(function(a){return d3(p,d2(a,z,C))},c),D=m(function(a){return m(function(b){return cj(e,n(de(q),b,[0,a,0]))},l)},r),F=m(function(a){return T(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=il(i,a,y,c,s);if(t){var
+G=t[1],H=rR(im(c,D)),u=r3(a,i,b),I=r4(a,i,b,w,v),J=rV(j,a,b[2]),K=rS(k,H),L=rX(j,B,a,I,u),M=function(i,h,d,c,g){var
+l=cm(i,r),b=rW(j,a,n(de(q),h,l),s),e=af(b,b),f=n(J,d,c),m=E(b);return dh(eu(L,d,c,f,rT(k,u,n(K,f,e),G,m,e)),g)};return ir(M,g[4],0,A,b[1],d)}return d}return d}function
+r6(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=r1(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=r2(c,b,r,h,m,d);return a[4]?r5(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+r7(a,o,f,c,d,l,v,S,R,j,Q,e){var
+w=o[3],g=d$(Q,o[4]),b=m(i,g),x=am(function(b){return aJ(b,a[2])},b);if(x){var
+p=ia(o[3],f,g,j);if(e[1]){var
+q=fv(v,b);if(q)var
+y=q[1],z=ib(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
+d=T(i(b),j,df),e=ic(U,B,k(b),d);return id(a,h,eb(c,i(b)),e)},g),D=ie(a,h),E=bg(C,m(k,D)),r=m(i,D),F=m(function(a){return d3(l,a)},y),G=fu(a,d,b,m(function(a){return eb(c,a)[2]},b),F,r),V=r6(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(de(d),a,F)},H=[0,fz(a,h,ip(a,B),E,G,r,Y,X,W,c,V)];else
 var
-g=a;return g}var
-fr=[0,e,0];function
-rL(e,b,a){var
-f=ck([0,e],k(a)),g=ck(k(b),f),c=i(b);if(c)var
-h=c[1],d=w(i(a),h);else
+H=q;return H}var
+s=e[5];if(s){var
+t=fv(v,b);if(t)var
+I=ib(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
+d=T(i(b),j,df),e=ic(Z,K,k(b),d);return id(a,u,eb(c,i(b)),e)},g),L=ie(a,u),$=bg(_,m(k,L)),M=m(i,L),aa=t[1],N=m(function(a){return d3(l,a)},aa),ab=fu(a,d,b,m(function(a){return eb(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(de(d),a,N)},O=[0,fz(a,u,ip(a,K),$,ab,M,ae,ad,ac,c,p)];else
+var
+O=t;return O}var
+P=[0,p]}else
+var
+P=x;return P}function
+ec(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,ec(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+is(d,c,b,a){if(a)var
+e=a[1],h=is(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ck(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+var
+f=a;return f}var
+fA=[0,e,0];function
+r8(e,b,a){var
+f=co([0,e],k(a)),g=co(k(b),f),c=i(b);if(c)var
+h=c[1],d=v(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-rM(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dd(e,c,a[3],a[4]);return d8(function(a){return rL(c,g,a)},f,b)}return b}return b}function
-ig(d,a,c,b){var
-e=by(fr,c),f=a[4],g=a[3];return c8(function(a,c){return rM(d,g,b,a,c)},f,e)}function
-ih(b,a){return w(e,l(b,aw(m(i,a))))}function
-ii(b){var
+r9(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=di(e,c,a[3],a[4]);return ec(function(a){return r8(c,g,a)},f,b)}return b}return b}function
+it(d,a,c,b){var
+e=bz(fA,c),f=a[4],g=a[3];return db(function(a,c){return r9(d,g,b,a,c)},f,e)}function
+iu(b,a){return v(e,l(b,ay(m(i,a))))}function
+iv(b){var
 a=k(b);return a?a[1]:e}function
-d9(a){return k(a)?0:1}function
-rN(a){return F(ci(d9,a))}function
-ij(b,a){var
+ed(a){return k(a)?0:1}function
+r_(a){return E(cl(ed,a))}function
+iw(b,a){var
 c=k(a);if(c){var
-d=j(i(a),b);return av(c[1],d)}return j(i(a),b)}function
-rO(g,f,e,d,a){var
-b=d9(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,ii(a))),c=w(i(a),j);else
+d=j(i(a),b);return ax(c[1],d)}return j(i(a),b)}function
+r$(g,f,e,d,a){var
+b=ed(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,iv(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,ij(f,a)]]}function
-d_(a){var
+c=i(a);return[0,[0,c],[0,iw(f,a)]]}function
+ee(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-rP(b,a){var
-c=rN(a),d=aw(m(ii,a)),e=ih(b,a);return m(function(a){return rO(b,e,d,c,a)},a)}function
-rQ(c,b){var
-d=c[10],h=d?w(e,l(d[1],b)):e,f=c[11],i=f?w(e,l(b,f[1])):e,g=w(h,i);return a(g,g)}function
-rR(e,d,b){var
-f=l(d,b),c=w(l(b,e),f);return a(c,c)}function
-d$(b){var
+sa(b,a){var
+c=r_(a),d=ay(m(iv,a)),e=iu(b,a);return m(function(a){return r$(b,e,d,c,a)},a)}function
+sb(c,b){var
+d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
+sc(e,d,b){var
+f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
+ef(b){var
 a=b[10];return a?o(e,a[1]):a}function
-fs(b){var
+fB(b){var
 a=b[11];return a?o(a[1],e):a}function
-rS(b,a){var
-c=d$(b),d=c?x(a,e):c;if(d)var
+sd(b,a){var
+c=ef(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fs(b);if(g)return x(e,a);var
+g=fB(b);if(g)return x(e,a);var
 f=g}return f}function
-ik(c,b){return aw(m(function(b){return rS(c,b)?e:a(b,b)},b))}function
-il(b,a){return d$(b)?a:m(t,a)}function
-im(a){return a4(w,c7(e,a),a)}function
-rT(a,c){var
-d=d$(a),b=d||fs(a);return b?x(im(il(a,c)),e):b}function
-rU(e,d,c,b){var
-f=a(e,d),g=k(b),h=Q(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
-io(b,e,d,c){function
-f(a){return dZ([0,b,b],rU(b,e,c,io(b,j(e,h),a,c)))}function
-i(c){return[0,b,a(g(2,h),b)]}return 0===d?i(0):f(d-1|0)}function
-ip(c,b,a){function
-d(b){return ip(c,b,cj(c,a,a))}function
+ix(c,b){return ay(m(function(b){return sd(c,b)?e:a(b,b)},b))}function
+iy(b,a){return ef(b)?a:m(s,a)}function
+iz(a){return aY(v,cj(e,a),a)}function
+se(a,c){var
+d=ef(a),b=d||fB(a);return b?x(iz(iy(a,c)),e):b}function
+sf(e,d,c,b){var
+f=a(e,d),g=k(b),h=L(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
+iA(b,e,d,c){function
+g(a){return d5([0,b,b],sf(b,e,c,iA(b,j(e,h),a,c)))}function
+i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
+iB(c,b,a){function
+d(b){return iB(c,b,cn(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-rV(b,n,d,c,m){var
-p=aK(m,K(d)),f=a5(b,e9(c),p),q=k(f),i=o(a(g(2,h),q),b);if(i)var
-j=io(b,h,n,f),r=o(e,c)?j:ra(b,j),l=[0,ip(b,d,r)];else
+sg(b,n,d,c,m){var
+p=aK(m,K(d)),g=a8(b,dY(c),p),q=k(g),i=o(a(f(2,h),q),b);if(i)var
+j=iA(b,h,n,g),r=o(e,c)?j:rs(b,j),l=[0,iB(b,d,r)];else
 var
 l=i;return l}function
-rW(o,n,d,c){var
-p=a(g(2,h),c),b=w(e,u(a(E(g(2,h)),d),p)),q=bW(c),f=w(e,j(l(bW(e9(d)),q),h)),i=j(j(bW(o),b),f),r=j(bx(i),h),s=bx(b),k=av(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),v=bw(j(j(b,m),t)),x=bw(m);return[0,[0,bw(k),x],v]}function
-iq(a,h,d,c){var
-e=rW(a,h,d,c),f=e[1],g=aK(a,K(e[2])),b=rV(g,f[1],f[2],d,c),i=b?[0,hM(g,a,b[1])]:b;return i}var
-rX=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),ir=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-de(g,f,c,b){if(o(b,e))return 0;if(x(a(rX,b),c))return 0;if(x(c,a(t(ir),b))){var
-d=iq(g,f,t(ir),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iq(g,f,c,b)}function
-ft(a,g,f){var
+sh(o,n,d,c){var
+p=a(f(2,h),c),b=v(e,u(a(F(f(2,h)),d),p)),q=bH(c),g=v(e,j(l(bH(dY(d)),q),h)),i=j(j(bH(o),b),g),r=j(by(i),h),s=by(b),k=ax(j(K(n),s),r),m=j(j(g,u(i,k)),h),t=f(2,f(2,h)),w=bx(j(j(b,m),t)),x=bx(m);return[0,[0,bx(k),x],w]}function
+iC(a,h,d,c){var
+e=sh(a,h,d,c),f=e[1],g=aK(a,K(e[2])),b=sg(g,f[1],f[2],d,c),i=b?[0,h0(g,a,b[1])]:b;return i}var
+si=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iD=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+dj(g,f,c,b){if(o(b,e))return 0;if(x(a(si,b),c))return 0;if(x(c,a(s(iD),b))){var
+d=iC(g,f,s(iD),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iC(g,f,c,b)}function
+fC(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=de(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-rY(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=j(b,a(e,ft(c,b,d))),g=[0,Q(a(b,b),f)],i=a(e,b),k=j(ft(c,b,d),i);return[0,[0,u(a(b,ft(c,b,d)),k)],g]}function
-is(d,c){var
-e=ac(d);return function(b,f){var
-g=a(b[2],e),h=ik(d,f),i=a(b[1],b[1]);return Q(aW(a(a(a(c,c),i),h)),g)}}function
-it(d,b,h,f,c){if(G(h[1],e)&&rT(d,c)){var
-g=im(il(d,c)),i=a(g,g);return t(bx(u(a(a(b,b),i),f)))}var
-j=ik(d,c);return aW(Q(a(a(b,b),j),f))}function
-iu(a){return a?a[1][2]:h}function
-iv(b){var
-c=ac(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-rZ(b,c){var
-e=iu(c);function
-g(b){return a(e,b)}function
-d(a){return ab(g,a)}var
-h=f(iv(b),c),i=[0,ab(t,f(iv(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
-iw(c,b){var
-d=ac(c);return function(f,e){var
-g=a(a(d,iu(f)),d),h=rZ(c,f),i=h[1];if(i){var
+h=a[8],d=dj(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+sj(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=j(b,a(e,fC(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),k=j(fC(c,b,d),i);return[0,[0,u(a(b,fC(c,b,d)),k)],g]}function
+iE(d,c){var
+e=Y(d);return function(b,f){var
+g=a(b[2],e),h=ix(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
+iF(d,b,h,f,c){if(G(h[1],e)&&se(d,c)){var
+g=iz(iy(d,c)),i=a(g,g);return s(by(u(a(a(b,b),i),f)))}var
+j=ix(d,c);return aS(L(a(a(b,b),j),f))}function
+iG(a){return a?a[1][2]:h}function
+iH(b){var
+c=Y(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
+sk(b,c){var
+e=iG(c);function
+f(b){return a(e,b)}function
+d(a){return ae(f,a)}var
+h=g(iH(b),c),i=[0,ae(s,g(iH(b),c)),h],j=d(b[11]);return dh([0,d(b[10]),j],i)}function
+iI(c,b){var
+d=Y(c);return function(f,e){var
+g=a(a(d,iG(f)),d),h=sk(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,Q(a(b,aw(m(function(b){var
-c=a(k,b);return w(a(l,b),c)},e))),g)];return[0,[0,u(a(b,aw(m(function(b){var
-c=a(k,b);return av(a(l,b),c)},e))),g)],n]}return c$}return c$}}function
-r0(b,f){var
-c=ac(b);return function(g){var
+k=j[1],l=i[1],n=[0,L(a(b,ay(m(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,u(a(b,ay(m(function(b){var
+c=a(k,b);return ax(a(l,b),c)},e))),g)],n]}return df}return df}}function
+sl(b,f){var
+c=Y(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,Q(a(f,aw(m(function(a){return rR(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,ay(m(function(a){return sc(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,u(a(f,aw(m(function(a){return rQ(b,a)},g))),n)],i]}}function
-ix(b,c,j,a){var
+n=a(c,c);return[0,[0,u(a(f,ay(m(function(a){return sb(b,a)},g))),n)],i]}}function
+iJ(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(r0(b,c),a):rY(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(sl(b,c),a):sj(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(iw(b,c),[0,e],a),o=[0,n(is(b,c),e,a)],p=m(t,a);return d4([0,[0,t(n(is(b,c),e,p))],o],l)}return n(iw(b,c),0,a)}var
-g=d[1],h=aq(a,a),k=[0,it(b,c,g,h,a)];return[0,[0,t(it(b,c,g,h,m(t,a)))],k]}}function
-r1(a,c,b){var
+e=i[1],l=n(iI(b,c),[0,e],a),o=[0,n(iE(b,c),e,a)],p=m(s,a);return dh([0,[0,s(n(iE(b,c),e,p))],o],l)}return n(iI(b,c),0,a)}var
+f=d[1],h=af(a,a),k=[0,iF(b,c,f,h,a)];return[0,[0,s(iF(b,c,f,h,m(s,a)))],k]}}function
+sm(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,by(ix(a,c,b,0),i)];else
+i=a[2],f=[0,bz(iJ(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hV(a);if(g)var
-j=a[9],h=[0,m(function(d){return ix(a,c,b,d)},j)];else
+g=h8(a);if(g)var
+j=a[9],h=[0,m(function(d){return iJ(a,c,b,d)},j)];else
 var
-h=g;return h}function
-iy(d,c,b,a){function
+h=g;return h}var
+sn=[0,0,h,0,0,0];function
+iK(d,c,b,a){function
 e(b){var
-e=iy(d,c+1|0,b,fc(a));return[0,n(d,c,c7(r2,a)),e]}function
+e=iK(d,c+1|0,b,fl(a));return[0,n(d,c,cj(sn,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-r3(e,d,c,b,j,i,h,a,g,f){var
-k=ib(e,c,a,b,g),l=d[2],m=0;return bI(iy(function(f,g){return rK(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-fu(a,b){var
-c=a[4];return ch(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-r4(a,e,d,c){var
-b=ig(a,e,d,c);return[0,ih(a,b),b]}function
-r5(c,b,a){return d9(a)?b:w(b,ij(c,a))}function
-iz(c,a,b){if(a){if(b){var
-d=iz(c,a[2],b[2]);return[0,r5(c,a[1],b[1]),d]}return a}return a}function
-r6(f,a,b){var
-c=bX(0,a[2]),g=ci(function(b){return fu(a,b)},c),d=m(function(c){return r4(f,a,b,c)},g),h=by(e,b),i=c8(function(b,a){return iz(a[1],b,a[2])},d,h);return[0,d,K(F(ci(function(b){return dV(fu(a,b))},c))),i]}function
-iA(b,a){if(b)if(a)var
-d=iA(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
+so(e,d,c,a,j,i,h,b,g,f){var
+k=ih(e,c,b,a,g),l=h9(a),m=d[2],n=0;return bJ(iK(function(f,g){return r7(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+fD(a,b){var
+c=a[4];return ck(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+sp(a,e,d,c){var
+b=it(a,e,d,c);return[0,iu(a,b),b]}function
+sq(c,b,a){return ed(a)?b:v(b,iw(c,a))}function
+iL(c,a,b){if(a){if(b){var
+d=iL(c,a[2],b[2]);return[0,sq(c,a[1],b[1]),d]}return a}return a}function
+sr(f,a,b){var
+c=bX(0,a[2]),g=cl(function(b){return fD(a,b)},c),d=m(function(c){return sp(f,a,b,c)},g),h=bz(e,b),i=db(function(b,a){return iL(a[1],b,a[2])},d,h);return[0,d,K(E(cl(function(b){return dZ(fD(a,b))},c))),i]}function
+iM(b,a){if(b)if(a)var
+d=iM(b[2],a[2]),c=[0,dh(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-r7(c,b,a,g){var
-d=d_(b);if(d)var
-e=function(a){return iA(g,rP(c,a))},h=e(by(fr,b[2])),i=function(d){return fu(a,d)?e(ig(c,a,b[2],d)):h},f=[0,m(i,bX(0,a[2]))];else
+ss(c,b,a,g){var
+d=ee(b);if(d)var
+e=function(a){return iM(g,sa(c,a))},h=e(bz(fA,b[2])),i=function(d){return fD(a,d)?e(it(c,a,b[2],d)):h},f=[0,m(i,bX(0,a[2]))];else
 var
 f=d;return f}function
-ea(a){return a[12]}function
-as(b,a){return W(a,b[13],0)}function
-cn(b,a){return W(a,b[14],e)}function
-r8(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
-fv(c,b,a){if(c){if(b){if(a){var
-d=fv(c[2],b[2],a[2]),f=a[1];return j(r8(l(c[1],b[1]),f),d)}return e}return e}return e}function
+eg(a){return a[12]}function
+at(b,a){return T(a,b[13],0)}function
+cr(b,a){return T(a,b[14],e)}function
+st(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
+fE(c,b,a){if(c){if(b){if(a){var
+d=fE(c[2],b[2],a[2]),f=a[1];return j(st(l(c[1],b[1]),f),d)}return e}return e}return e}function
 bY(b,a){var
-c=b[2];return F(a)===c?1:0}function
-r9(b,i,h,d,c){var
-e=bY(b,as(b,d)),f=e?bY(b,as(b,c)):e;if(f)var
-k=cn(b,c),m=a(i,l(cn(b,d),k)),n=as(b,c),g=[0,j(fv(as(b,d),n,h),m)];else
+c=b[2];return E(a)===c?1:0}function
+su(b,i,h,d,c){var
+e=bY(b,at(b,d)),f=e?bY(b,at(b,c)):e;if(f)var
+k=cr(b,c),m=a(i,l(cr(b,d),k)),n=at(b,c),g=[0,j(fE(at(b,d),n,h),m)];else
 var
 g=f;return g}function
-iB(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,ea(f))),g)}return b}function
-iC(f,d,c){if(d){if(c){var
-b=c[1],g=iC(f,d[2],c[2]);if(x(e,b[1])&&d9(d[1])&&x(b[2],f)){var
-h=b[3],i=l(f,b[2]);return w(g,l(a(b[1],i),h))}return g}return e}return e}function
-r_(a){var
+iN(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,eg(f))),g)}return b}function
+iO(f,d,c){if(d){if(c){var
+b=c[1],g=iO(f,d[2],c[2]);if(x(e,b[1])&&ed(d[1])&&x(b[2],f)){var
+h=b[3],i=l(f,b[2]);return v(g,l(a(b[1],i),h))}return g}return e}return e}function
+sv(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-r$(d,c,b,a){var
-e=ap(d[3],c);return m(r_,ap(ap(b,a),e))}function
-sa(a){return x(e,a[1])?a[3]:e}function
-iD(b,a){var
-c=k(a);return iC(i(a),c,b)}function
-sb(e,d,c,b){var
-f=iD(b,[0,e,by(fr,d[2])]),g=a(c[2],f),h=c[1];return j(aw(m(function(a){return iD(b,a)},h)),g)}function
-sc(b,a){var
-c=b[3];return ap(m(i,a),c)}function
-sd(f,b,e,i,h,d,c){var
-k=as(b,c),g=r$(e,h,as(b,d),k),n=sb(f,b,e,g),o=aw(m(sa,g)),p=cn(b,c),q=a(f,l(cn(b,d),p)),r=sc(e,i),s=as(b,c);return l(l(j(fv(as(b,d),s,r),q),o),n)}function
-se(a){var
+sw(d,c,b,a){var
+e=ar(d[3],c);return m(sv,ar(ar(b,a),e))}function
+sx(a){return x(e,a[1])?a[3]:e}function
+iP(b,a){var
+c=k(a);return iO(i(a),c,b)}function
+sy(e,d,c,b){var
+f=iP(b,[0,e,bz(fA,d[2])]),g=a(c[2],f),h=c[1];return j(ay(m(function(a){return iP(b,a)},h)),g)}function
+sz(b,a){var
+c=b[3];return ar(m(i,a),c)}function
+sA(f,b,e,i,h,d,c){var
+k=at(b,c),g=sw(e,h,at(b,d),k),n=sy(f,b,e,g),o=ay(m(sx,g)),p=cr(b,c),q=a(f,l(cr(b,d),p)),r=sz(e,i),s=at(b,c);return l(l(j(fE(at(b,d),s,r),q),o),n)}function
+sB(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return d_(a);return 0}return 0}return 0}function
-sf(m,a,l,k,b,d,c){var
-f=se(a),g=f?bY(a,as(a,d)):f,h=g?bY(a,as(a,c)):g,i=h?bY(a,b):h,j=i?ao(function(a){return o(e,a)},b):i,n=j?[0,sd(m,a,l,k,b,d,c)]:j;return n}function
-sg(c,b,a,j,i,h,g,f,e){var
-d=aJ(0,b[2]);return d?iB(c,a,sf(a,c,j,i,h,b[1],g),f,e):d}function
-iE(b,a){var
+d==="number"&&!d)return ee(a);return 0}return 0}return 0}function
+sC(m,a,l,k,b,d,c){var
+f=sB(a),g=f?bY(a,at(a,d)):f,h=g?bY(a,at(a,c)):g,i=h?bY(a,b):h,j=i?am(function(a){return o(e,a)},b):i,n=j?[0,sA(m,a,l,k,b,d,c)]:j;return n}function
+sD(c,b,a,j,i,h,g,f,e){var
+d=aJ(0,b[2]);return d?iN(c,a,sC(a,c,j,i,h,b[1],g),f,e):d}function
+iQ(b,a){var
 c=k(b);if(c)var
-g=c[1],d=av(k(a),g);else
+g=c[1],d=ax(k(a),g);else
 var
 d=k(a);var
 e=i(b);if(e)var
-h=e[1],f=w(i(a),h);else
+h=e[1],f=v(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-sh(d,c,b,a){switch(a[0]){case
+sE(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=dd(c,d,a[2],a[3]);return d8(function(a){return iE(f,a)},e,b);default:var
-h=a[1],g=0,i=dd(c,d,a[2],a[3]);return ie(function(a){return iE(i,a)},h,g,b)}}function
-si(d,c,b,a){return c8(function(a,b){return sh(d,c,a,b)},a,b)}function
-df(a){return x(e,a[1])}function
-sj(a){return x(a[1],a[2])}function
-eb(c,b,d,a){function
+e=a[1],f=di(c,d,a[2],a[3]);return ec(function(a){return iQ(f,a)},e,b);default:var
+h=a[1],g=0,i=di(c,d,a[2],a[3]);return is(function(a){return iQ(i,a)},h,g,b)}}function
+sF(d,c,b,a){return db(function(a,b){return sE(d,c,a,b)},a,b)}function
+dk(a){return x(e,a[1])}function
+sG(a){return x(a[1],a[2])}function
+eh(c,b,d,a){function
 e(d){if(a){var
-e=eb(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eb(c,b,d,0)]}function
+e=eh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eh(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-dg(a){var
-b=eb(a[17],[0,e,h],a[2],a[18]);return ap(eb(a[15],[0,h,h],a[2],a[16]),b)}function
-co(b){var
+dl(a){var
+b=eh(a[17],[0,e,h],a[2],a[18]);return ar(eh(a[15],[0,h,h],a[2],a[16]),b)}function
+cs(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-dh(b,c){var
+dm(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return df(i(c))?0:2;case
-2:return df(i(c))?co(b)?0:1:2;case
+1:return dk(i(c))?0:2;case
+2:return dk(i(c))?cs(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(co(b)&&df(i(c))&&df(d)&&sj(d))return 0;return 2;case
-1:if(co(b)&&o(e,a[1][1]))return 0;return 2;default:return df(a[1])?1:2}}function
-sk(c){var
+d=a[1];if(cs(b)&&dk(i(c))&&dk(d)&&sG(d))return 0;return 2;case
+1:if(cs(b)&&o(e,a[1][1]))return 0;return 2;default:return dk(a[1])?1:2}}function
+sH(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-ec(c,i,b,h){var
-a=de(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=o(b,e)?av(f,c):f,g=[0,[0,d[1],j]];else
+ei(c,i,b,h){var
+a=dj(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=o(b,e)?ax(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bJ(s,c,b,g,B,r,d){var
-h=i(r)[1],k=i(r)[2],f=s[5];if(typeof
+bK(t,c,b,g,B,r,d){var
+h=i(r)[1],k=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,a5(b,d,c)];case
+0:return[0,a8(b,d,c)];case
 1:var
-C=a(k,c);return[0,a5(b,t(a(h,d)),C)];case
-2:if(co(s)){var
-D=a(k,c);return ec(b,g,t(a(h,d)),D)}var
-E=a(k,c);return ec(b,g,t(a(h,l(c,d))),E);case
-3:return 0;default:return[0,a5(b,w(e,d),c)]}else
+C=a(k,c);return[0,a8(b,s(a(h,d)),C)];case
+2:if(cs(t)){var
+D=a(k,c);return ei(b,g,s(a(h,d)),D)}var
+E=a(k,c);return ei(b,g,s(a(h,l(c,d))),E);case
+3:return 0;default:return[0,a8(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],v=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),v),G),I=a(c,k);return re(b,g,B,a(j(a(h,d),I),v),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),w),G),I=a(c,k);return rw(b,g,B,a(j(a(h,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rj(b,j(a(d,m[2]),K),J);if(n){var
-x=n[1],p=ec(b,g,t(x[2]),b);if(p)var
-q=ec(b,g,t(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rC(b,j(a(d,m[2]),K),J);if(n){var
+x=n[1],p=ei(b,g,s(x[2]),b);if(p)var
+q=ei(b,g,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a5(b,d,c)]:[0,[0,e,e]]}}function
-fw(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a8(b,d,c)]:[0,[0,e,e]]}}function
+fF(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iF(b,j,h,g,f,d,a){if(a)return ab(i,bJ(b,j,h,g,f,d,a[1]));var
-c=sk(b),k=c?[0,e]:c;return k}function
-iG(g,f,e,d,c,b,a){return a?ab(k,bJ(g,f,e,d,c,b,a[1])):a}function
-sl(f,d,c,b){var
-g=a(b,b),h=w(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=Q(t(a(f,i)),j),l=a(d,d);return[0,u(t(a(f,h)),l),k]}function
-sm(b,m,g,f){var
+iR(b,j,h,g,f,d,a){if(a)return ae(i,bK(b,j,h,g,f,d,a[1]));var
+c=sH(b),k=c?[0,e]:c;return k}function
+iS(g,f,e,d,c,b,a){return a?ae(k,bK(g,f,e,d,c,b,a[1])):a}function
+sI(f,d,c,b){var
+g=a(b,b),h=v(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,u(s(a(f,h)),l),k]}function
+sJ(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sl(m,a(b,e),q,o)];else
+h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sI(m,a(b,e),q,o)];else
 var
 i=d;var
 j=i}else
 var
 j=c;return j}function
-sn(a){var
-c=k(a),d=ab(function(a){return w(e,a)},c),b=i(a),f=b?w(e,b[1]):e;return[0,[0,f],d]}function
-so(b,a){return co(b)?sn(a):a}function
-fx(b,e,d,g,f,a,c){switch(dh(b,a)){case
+sK(a){var
+c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
+sL(b,a){return cs(b)?sK(a):a}function
+fG(b,e,d,g,f,a,c){switch(dm(b,a)){case
 0:var
-j=iG(b,e,d,g,f,a,i(c));return fw(iF(b,e,d,g,f,a,k(c)),j);case
+j=iS(b,e,d,g,f,a,i(c));return fF(iR(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=iG(b,e,d,g,f,a,k(c));return fw(iF(b,e,d,g,f,a,i(c)),l);default:var
+l=iS(b,e,d,g,f,a,k(c));return fF(iR(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return sm(e,d,a,c);return 0}}function
-iH(a,f,e,d,c,b,p){var
-i=so(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return sJ(e,d,a,c);return 0}}function
+iT(a,f,e,d,c,b,p){var
+i=sL(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(G(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bJ(a,f,e,d,c,b,g)}return fx(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fx(a,f,e,d,c,b,[0,[0,g],0])}return fx(a,f,e,d,c,b,[0,0,h])}function
-di(b,a){return c8(w,a,b)}function
-sp(a){if(a)var
-b=a[2],c=a[1],e=m(k,b),f=di(k(c),e),g=m(i,b),d=[0,[0,di(i(c),g),f]];else
+n=1;if(n)return bK(a,f,e,d,c,b,g)}return fG(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fG(a,f,e,d,c,b,[0,[0,g],0])}return fG(a,f,e,d,c,b,[0,0,h])}function
+dn(b,a){return db(v,a,b)}function
+sM(a){if(a)var
+b=a[2],c=a[1],e=m(k,b),f=dn(k(c),e),g=m(i,b),d=[0,[0,dn(i(c),g),f]];else
 var
 d=a;return d}function
-iI(c,b,a){var
+iU(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-fy(d,b,a){if(b){var
+fH(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-sq(b,a){var
-c=k(a),d=fy(av,k(b),c),e=i(a);return[0,iI(av,i(b),e),d]}function
-sr(b,a){var
-c=k(a),d=iI(w,k(b),c),e=i(a);return[0,fy(w,i(b),e),d]}function
-fz(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fz(b,c)):d}return c$}function
-ss(g){function
+sN(b,a){var
+c=k(a),d=fH(ax,k(b),c),e=i(a);return[0,iU(ax,i(b),e),d]}function
+sO(b,a){var
+c=k(a),d=iU(v,k(b),c),e=i(a);return[0,fH(v,i(b),e),d]}function
+fI(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fI(b,c)):d}return df}function
+sP(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3301,176 +3395,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bd(c[1],f)}var
+f=e(b);return bg(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-st(b,a){return a4(function(c,a){return j(w(e,l(c,b)),a)},e,a)}function
-dj(a,b,f){if(f){var
+sQ(b,a){return aY(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
+dp(a,b,f){if(f){var
 c=f[2],d=f[1];if(x(a,d)){var
-g=dj(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+g=dp(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
 i=function(f){if(G(d,a)){var
-e=dj(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dj(a,b,c)},k=function(b){return dj(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
-su=ss([0,function(b,a){return o(a,b)}]);function
-iJ(b,a){var
-c=f(su[5],a);return W(q8(b),c,e)}function
-sv(b,a){return F(ci(function(a){return x(b,a)},a))}function
-sw(p,c){var
-b=fb(p,F(c)),d=m(i,c),e=m(k,c),f=iJ(b,d),g=iJ(b,e),h=dj(f,e$(b,sv(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
-q=K(b),r=st(g,e),s=Q(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
+e=dp(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dp(a,b,c)},k=function(b){return dp(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+sR=sP([0,function(b,a){return o(a,b)}]);function
+iV(b,a){var
+c=g(sR[5],a);return T(rh(b),c,e)}function
+sS(b,a){return E(cl(function(a){return x(b,a)},a))}function
+sT(p,c){var
+b=fj(p,E(c)),d=m(i,c),e=m(k,c),f=iV(b,d),g=iV(b,e),h=dp(f,fh(b,sS(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=K(b),r=sQ(g,e),s=L(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
 var
 o=n;return o}function
-iK(a){return a4(j,e,a)}function
-sx(b,a){return iK(m(function(a){return w(e,l(b,k(a)))},a))}function
-iL(c,b){var
+iW(a){return aY(j,e,a)}function
+sU(b,a){return iW(m(function(a){return v(e,l(b,k(a)))},a))}function
+iX(c,b){var
 d=i(b),e=k(b);return j(a(l(c,h),e),d)}function
-sy(b,a){var
-c=K(F([0,b,a])),d=m(i,a),e=di(i(b),d),f=m(function(a){return iL(c,a)},a),g=di(iL(c,b),f),h=Q(l(g,iK(m(i,[0,b,a]))),c);return[0,u(sx(e,[0,b,a]),c),h]}function
-sz(a){var
-b=a?[0,sy(a[1],a[2])]:a;return b}function
-sA(a){var
-c=k(a),d=ab(function(a){return w(e,a)},c),b=i(a),f=b?w(e,b[1]):e;return[0,f,d]}function
-sB(a){return a4(function(c,a){var
+sV(b,a){var
+c=K(E([0,b,a])),d=m(i,a),e=dn(i(b),d),f=m(function(a){return iX(c,a)},a),g=dn(iX(c,b),f),h=L(l(g,iW(m(i,[0,b,a]))),c);return[0,u(sU(e,[0,b,a]),c),h]}function
+sW(a){var
+b=a?[0,sV(a[1],a[2])]:a;return b}function
+sX(a){var
+c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
+sY(a){return aY(function(c,a){var
 b=k(c);return b?j(b[1],a):a},e,a)}function
-sC(a){var
-b=0;return a4(function(b,a){return k(b)?a:a+1|0},b,a)}function
-sD(b,a,d){var
+sZ(a){var
+b=0;return aY(function(b,a){return k(b)?a:a+1|0},b,a)}function
+s0(b,a,d){var
 c=k(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-sE(c,b,a){var
-d=sD(c,b,a),e=i(a),f=ab(function(a){return j(e,a)},d);return[0,i(a),f]}function
-sF(a){var
-b=sC(a),c=sB(a);return m(function(a){return sE(c,b,a)},a)}function
-iM(c,b){var
+s1(c,b,a){var
+d=s0(c,b,a),e=i(a),f=ae(function(a){return j(e,a)},d);return[0,i(a),f]}function
+s2(a){var
+b=sZ(a),c=sY(a);return m(function(a){return s1(c,b,a)},a)}function
+iY(c,b){var
 g=i(b),d=o(i(c),g);if(d){var
 e=k(c);if(e){var
 a=k(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-sG(e,d){var
+s3(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=ch(function(b){return function(a){return iM(a,b)}}(c),a)?a:[0,c,ci(function(b){return function(a){return dV(iM(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iN(i,h,g,f,e,d,c,b){return bJ(i,a(h,K(c)),g,f,e,d,b)}function
-sH(h,g,f,e,d,c,o,b){var
-a=bJ(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=ck(function(b){return function(a){return iY(a,b)}}(c),a)?a:[0,c,cl(function(b){return function(a){return dZ(iY(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iZ(i,h,g,f,e,d,c,b){return bK(i,a(h,K(c)),g,f,e,d,b)}function
+s4(h,g,f,e,d,c,o,b){var
+a=bK(h,g,f,e,d,c,i(b));if(a){var
 j=a[1][2],m=k(b);if(m){var
-p=iN(h,g,f,e,d,c,o,m[1]);return ab(function(a){return l(j,i(a))},p)}var
+p=iZ(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(j,i(a))},p)}var
 n=[0,j]}else
 var
 n=a;return n}function
-sI(j,i,h,g,f,e,c){var
-k=sG(0,sF(c)),l=F(c),b=bI(m(function(a){return sH(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,di(a[1],a[2])]:a,d=n;else
+s5(j,i,h,g,f,e,c){var
+k=s3(0,s2(c)),l=E(c),b=bJ(m(function(a){return s4(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,dn(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-sJ(a){var
-b=0;return a4(function(b,a){return fy(av,k(b),a)},b,a)}function
-sK(b,a){return a4(function(c,a){return j(w(i(c),b),a)},e,a)}function
-sL(j,i,h,g,f,d,a){var
-k=sJ(a);if(k){var
-m=k[1],b=bJ(j,i,h,g,f,d,m);if(b)var
-o=sK(m,a),c=iN(j,i,h,g,f,d,F(a),o),p=c?[0,w(e,l(b[1][1],c[1][2]))]:c,n=p;else
+s6(a){var
+b=0;return aY(function(b,a){return fH(ax,k(b),a)},b,a)}function
+s7(b,a){return aY(function(c,a){return j(v(i(c),b),a)},e,a)}function
+s8(j,i,h,g,f,d,a){var
+k=s6(a);if(k){var
+m=k[1],b=bK(j,i,h,g,f,d,m);if(b)var
+o=s7(m,a),c=iZ(j,i,h,g,f,d,E(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-sM(a,f,e,d,c,b,i){var
+s9(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(dh(a,b))return 0;var
-h=m(sA,i),j=sI(a,f,e,d,c,b,h);return fw(sL(a,f,e,d,c,b,h),j)}return 0}function
-fA(e,d,c,b,a){function
-f(f,g){return iH(e,d,c,b,a,f,g)}return function(b,a){return bI(rh(ri,function(a){return f(b,a)},a))}}function
-iO(c,h,g,f,e){function
-i(a,b){return iH(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dh(c,b)){case
-0:return i(b,fz(sq,a));case
-1:return i(b,fz(sr,a));default:var
-d=n(fA(c,h,g,f,e),b,a);return d?sp(d[1]):d}return a}}function
-sN(b,g,f,e,d,k,c,a){var
+g!=="number"&&0===g[0]){if(dm(a,b))return 0;var
+h=m(sX,i),j=s5(a,f,e,d,c,b,h);return fF(s8(a,f,e,d,c,b,h),j)}return 0}function
+fJ(e,d,c,b,a){function
+f(f,g){return iT(e,d,c,b,a,f,g)}return function(b,a){return bJ(rz(rA,function(a){return f(b,a)},a))}}function
+i0(c,h,g,f,e){function
+i(a,b){return iT(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dm(c,b)){case
+0:return i(b,fI(sN,a));case
+1:return i(b,fI(sO,a));default:var
+d=n(fJ(c,h,g,f,e),b,a);return d?sM(d[1]):d}return a}}function
+s_(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(iO(b,g,f,e,d),c,a);case
+0:return n(i0(b,g,f,e,d),c,a);case
 1:var
-i=n(fA(b,g,f,e,d),c,a);return i?sz(i[1]):i;default:return sM(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=ff(k,F(a),a);return n(iO(b,g,f,e,d),c,l)}var
-j=n(fA(b,g,f,e,d),c,a);return j?sw(h[1],j[1]):j}}function
-iP(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=iP(i,h,g,f,e,fc(d),k,j),m=a[1],n=b[1],c=[0,sN(i,h,g,f,e,c7(0,d),n,m),l];else
+i=n(fJ(b,g,f,e,d),c,a);return i?sW(i[1]):i;default:return s9(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fo(k,E(a),a);return n(i0(b,g,f,e,d),c,l)}var
+j=n(fJ(b,g,f,e,d),c,a);return j?sT(h[1],j[1]):j}}function
+i1(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=i1(i,h,g,f,e,fl(d),k,j),m=a[1],n=b[1],c=[0,s_(i,h,g,f,e,cj(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-sO(a){if(typeof
+s$(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-iQ(a,f,e,d,c,b){var
-g=rf(a[2],b),h=dg(a);return bI(iP(a,f,e,d,c,sO(a[6]),h,g))}function
-sP(b,a){return w(e,av(b,a))}function
-sQ(b,e,d,c){var
-g=x(c,d)?k(e):i(e),f=sP(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
-iR(m,k,j,i,g,b,a){if(x(a,e))return[0,f(g,bw(l(t(h),a)))];function
+i2(a,f,e,d,c,b){var
+g=rx(a[2],b),h=dl(a);return bJ(i1(a,f,e,d,c,s$(a[6]),h,g))}function
+ta(b,a){return v(e,ax(b,a))}function
+tb(b,e,d,c){var
+g=x(c,d)?k(e):i(e),f=ta(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
+i3(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,bx(l(s(h),a)))];function
 c(o){var
-b=bw(a);function
-h(a){return iR(m,k,j,i,g,o,a)}var
-c=bH(k,b);if(c){var
-d=h(W(b,j,e));if(d)var
-f=h(W(b,i,e)),p=f?[0,sQ(m,c[1],d[1],f[1])]:f,l=p;else
+b=bx(a);function
+g(a){return i3(n,m,k,j,i,o,a)}var
+c=bI(m,b);if(c){var
+d=g(T(b,k,e));if(d)var
+f=g(T(b,j,e)),p=f?[0,tb(n,c[1],d[1],f[1])]:f,h=p;else
 var
-l=d;var
-n=l}else
+h=d;var
+l=h}else
 var
-n=c;return n}function
+l=c;return l}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sR(c,g,f,d,b){var
-h=W(b,as(c,d),e);return a(g,l(W(b,as(c,f),e),h))}function
-sS(a,b,i,h,g,f,d){var
-c=hN(a);if(c){var
-j=a[2];return iR(b,i,h,g,function(c){return sR(a,b,f,d,c)},j,e)}return c}function
-iS(d,k,i,c,h,b){if(c)if(b){var
-m=b[2],n=fc(h),l=iS(d,k,i,c[2],n,m),o=ea(d);if(G(c[1],o)){var
-p=a(k,c7(e,h)),q=ea(d);return[0,j(a(f(i,b[1]),q),p),l]}var
-g=l}else
+tc(c,g,f,d,b){var
+h=T(b,at(c,d),e);return a(g,l(T(b,at(c,f),e),h))}function
+td(a,b,i,h,g,f,d){var
+c=h1(a);if(c){var
+j=a[2];return i3(b,i,h,g,function(c){return tc(a,b,f,d,c)},j,e)}return c}function
+i4(d,k,i,c,h,b){if(c)if(b){var
+m=b[2],n=fl(h),l=i4(d,k,i,c[2],n,m),o=eg(d);if(G(c[1],o)){var
+p=a(k,cj(e,h)),q=eg(d);return[0,j(a(g(i,b[1]),q),p),l]}var
+f=l}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-sT(a){var
-b=a?[0,a4(w,a[1],a[2])]:a;return b}function
-sU(a,j,h,g,f){function
+f=c;return f}function
+te(a){var
+b=a?[0,aY(v,a[1],a[2])]:a;return b}function
+tf(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return sT(iS(a,j,c,as(a,b),d,h))}var
+d=a[14];return te(i4(a,j,c,at(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-sV(a,f,e,d,c){var
+tg(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?sU(a,f,e,d,c):r9(a,f,e,d,c):sS(a,f,e,b[1],b[2],d,c)}function
-iT(b,a,g,f,e,d,c){return iB(b,a,sV(b,a,g,f,e),d,c)}function
-cp(d,c,b){return a(b,l(a(d,b),c))}function
-sW(c,f,d,b){if(x(e,c)){if(f)var
-s=f[1],i=o(b,a(a(g(2,h),c),s));else
+b==="number"?b?tf(a,f,e,d,c):su(a,f,e,d,c):td(a,f,e,b[1],b[2],d,c)}function
+i5(b,a,g,f,e,d,c){return iN(b,a,tg(b,a,g,f,e),d,c)}function
+ct(d,c,b){return a(b,l(a(d,b),c))}function
+th(c,g,d,b){if(x(e,c)){if(g)var
+t=g[1],i=o(b,a(a(f(2,h),c),t));else
 var
-i=f;if(d)var
-v=d[1],j=o(a(a(g(2,h),c),v),b);else
+i=g;if(d)var
+v=d[1],j=o(a(a(f(2,h),c),v),b);else
 var
-j=d;if(i)return ab(function(a){return cp(c,b,a)},f);if(j)return ab(function(a){return cp(c,b,a)},d);var
-w=a(g(2,g(2,h)),c);return[0,u(t(a(b,b)),w)]}if(f){var
-k=f[1];if(d){var
-y=cp(c,b,d[1]);return[0,av(cp(c,b,k),y)]}var
-l=G(c,e),m=l?o(b,e):l,z=m?[0,cp(c,b,k)]:m;return z}if(d){var
-n=G(c,e),p=n?o(e,b):n,A=p?[0,cp(c,b,d[1])]:p;return A}var
+j=d;if(i)return ae(function(a){return ct(c,b,a)},g);if(j)return ae(function(a){return ct(c,b,a)},d);var
+w=a(f(2,f(2,h)),c);return[0,u(s(a(b,b)),w)]}if(g){var
+k=g[1];if(d){var
+y=ct(c,b,d[1]);return[0,ax(ct(c,b,k),y)]}var
+l=G(c,e),m=l?o(b,e):l,z=m?[0,ct(c,b,k)]:m;return z}if(d){var
+n=G(c,e),p=n?o(e,b):n,A=p?[0,ct(c,b,d[1])]:p;return A}var
 q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
-iU(g,f,d,a){if(a){var
-b=sW(g,f,d,a[1]);if(b)var
-c=iU(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+i6(g,f,d,a){if(a){var
+b=th(g,f,d,a[1]);if(b)var
+c=i6(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-sX(a,d){var
+ti(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bH(a[16],d),e=c?c[1]:a[15];return t(e)}return a[15]}function
-sY(a,n){var
-g=n[2]===1?1:0,h=g?hT(a):g;if(h){var
+c=bI(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+tj(a,n){var
+g=n[2]===1?1:0,h=g?h6(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3494,102 +3588,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-sZ(d,b){var
+tk(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-s0(a,d,c,b){var
-e=bX(0,a[2]),f=m(function(b){return sX(a,b)},e),g=as(a,b),h=ap(ap(as(a,c),g),f);return m(function(a){return sZ(d,a)},h)}function
-iV(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],k=i[2],g=iV(f[2],d[2],c);if(g){var
+tl(a,d,c,b){var
+e=bX(0,a[2]),f=m(function(b){return ti(a,b)},e),g=at(a,b),h=ar(ar(at(a,c),g),f);return m(function(a){return tk(d,a)},h)}function
+i7(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],k=i[2],g=i7(f[2],d[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
 h=x(e,b)?k[1]:k[2];if(h)var
-r=j(n,a(b,h[1])),s=i[1],p=[0,[0,d8(function(a){return l(a,b)},s,o),r]];else
+r=j(n,a(b,h[1])),s=i[1],p=[0,[0,ec(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-s1(b,c,d){var
+tm(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aX(b)),k=c[3],g=u(a(f,aX(b)),k),m=l(fp(b,c,g),f);return[0,g,w(l(f,cl(b,c,g)),m)];case
+f=a(d,aZ(b)),k=c[3],g=u(a(f,aZ(b)),k),m=l(fw(b,c,g),f);return[0,g,v(l(f,cp(b,c,g)),m)];case
 1:var
-h=a(d,aX(b)),n=c[3],i=u(a(h,aX(b)),n),o=l(fp(b,c,i),h);return[0,i,w(l(h,cl(b,c,i)),o)]}return[0,d,e]}function
-iW(a){var
+h=a(d,aZ(b)),n=c[3],i=u(a(h,aZ(b)),n),o=l(fw(b,c,i),h);return[0,i,v(l(h,cp(b,c,i)),o)]}return[0,d,e]}function
+i8(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fs(a),f=c?[0,e]:c,d=d$(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-s2(b,d,c){var
-e=aw(d),f=fh(b);return j(a(a(cm(b),f),e),c)}function
-s3(b,c){var
-d=by(e,b[1]),f=fk(c,b[9],d),i=cm(b),j=a(g(2,h),i);return m(function(b){return a(j,b)},f)}function
-s4(b,d,c){var
-e=aq(c,m(function(a){return fi(b,h,a[1])},d));return a(cm(b),e)}function
-s5(c){var
-a=fj(c);if(a){var
+c=fB(a),f=c?[0,e]:c,d=ef(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+tn(b,d,c){var
+e=ay(d),f=fq(b);return j(a(a(cq(b),f),e),c)}function
+to(b,c){var
+d=bz(e,b[1]),g=d2(c,b[9],d),i=cq(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
+tp(b,d,c){var
+e=af(c,m(function(a){return fr(b,h,a[1])},d));return a(cq(b),e)}function
+tq(c){var
+a=fs(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-s6(b,n,t,h,g,f,K,J){var
-d=n[3],p=f[1],u=d5(0,n[4]),v=fj(b)?w(e,f[3]):e,x=sY(b,n),y=x?bY(b,as(b,h)):x,z=y?bY(b,as(b,g)):y,A=z?ao(function(a){var
+tr(b,n,t,h,g,f,K,J){var
+d=n[3],p=f[1],u=d$(0,n[4]),w=fs(b)?v(e,f[3]):e,x=tj(b,n),y=x?bY(b,at(b,h)):x,z=y?bY(b,at(b,g)):y,A=z?am(function(a){var
 c=b[2];return aJ(i(a),c)},u):z;if(A){var
-L=s0(b,p,h,g),q=iV(u,f[2],L);if(q){var
-B=q[1],M=ap(t,B[1]),C=m(function(a){return s1(b,a[1],a[2])},M),r=m(i,C),N=s3(b,r),O=k(iW(b)),P=i(iW(b)),s=iU(s2(b,r,v),P,O,N);if(s){var
-D=s5(b),c=D[2],E=D[1],F=ac(b),Q=da(b),G=a(cm(b),Q),R=a(E,E),S=a(a(v,a(F,F)),R),T=a(c,c),U=s4(b,t,r),V=l(a(j(s[1],U),T),S),W=a(aw(m(k,C)),d),X=cn(b,g),Y=l(cn(b,h),X),Z=a(a(a(p,b[15]),Y),d),_=j(B[2],Z),$=l(a(aX(b),_),W),aa=a($,a(G,a(c,c))),ab=a(j(a(V,d),aa),J),ad=ea(b),ae=b[15],af=aX(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ab)}var
+L=tl(b,p,h,g),q=i7(u,f[2],L);if(q){var
+B=q[1],M=ar(t,B[1]),C=m(function(a){return tm(b,a[1],a[2])},M),r=m(i,C),N=to(b,r),O=k(i8(b)),P=i(i8(b)),s=i6(tn(b,r,w),P,O,N);if(s){var
+D=tq(b),c=D[2],E=D[1],F=Y(b),Q=dg(b),G=a(cq(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tp(b,t,r),V=l(a(j(s[1],U),T),S),W=a(ay(m(k,C)),d),X=cr(b,g),Z=l(cr(b,h),X),_=a(a(a(p,b[15]),Z),d),$=j(B[2],_),aa=l(a(aZ(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(j(a(V,d),ab),J),ad=eg(b),ae=b[15],af=aZ(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ac)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-iX(a){var
-f=a[9],b=ao(function(b){var
-c=a[1];return fa(F(b),c)},f),c=b?co(a):b;if(c){var
+i9(a){var
+f=a[9],b=am(function(b){var
+c=a[1];return fi(E(b),c)},f),c=b?cs(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dk(c,i,h,g,f,b,a){if(dh(c,b))return 0;var
-d=o(e,a);return d?bJ(c,i,h,g,f,b,a):d}function
-s7(o,n,m,l,j,c){var
+dq(c,i,h,g,f,b,a){if(dm(c,b))return 0;var
+d=o(e,a);return d?bK(c,i,h,g,f,b,a):d}function
+ts(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=dq(o,n,m,l,j,e[1],d);if(b)var
 p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-s8(o,n,m,l,j,c){var
+tt(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dk(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=dq(o,n,m,l,j,e[1],d);if(b)var
 p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fB(c,b){var
-d=aq(b,b),e=aq(c,b),f=a(g(2,h),e);return j(l(aq(c,c),f),d)}function
-iY(c,b,d){var
+fK(c,b){var
+d=af(b,b),e=af(c,b),g=a(f(2,h),e);return j(l(af(c,c),g),d)}function
+i_(c,b,d){var
 e=o(j(c,b),d);if(e){var
-f=l(l(d,c),b),i=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,h)),c),b),i)}return e}function
-cq(b,c){var
-d=ac(b);return a(c,a(ac(b),d))}function
-s9(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=W(h,o,0);if(j){var
-s=cq(c,j[1]),t=a(e,fB(n,d1(c,h)));if(iY(cq(c,g),t,s)){var
-l=dk(c,e,r,q,p,m,g);if(l){var
-u=k(l[1]),v=av(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
-s_(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=W(h,o,0);if(j){var
-s=cq(c,g),t=a(e,fB(n,d1(c,h)));if(iY(cq(c,j[1]),t,s)){var
-l=dk(c,e,r,q,p,m,g);if(l){var
-u=k(b),v=i(l[1]);return[0,w(i(b),v),u]}return b}return b}return b}return b}function
-dl(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dl(e,d[2],c[2],b[2],a[2]);return[0,f7(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-s$(a,f,e,d,c,i,h,b){if(iX(a)){var
-g=dg(a),j=i[1],k=ap(ap(g,b),j),l=m(function(b){return s7(a,f,e,d,c,b)},k),n=h[1],o=ap(ap(g,b),n),p=m(function(b){return s8(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dl(function(b,g,h,i){return s9(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dl(function(b,g,h,i){return s_(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-iZ(b){var
+g=l(l(d,c),b),i=a(l(l(d,c),b),g);return o(a(a(f(2,f(2,h)),c),b),i)}return e}function
+cu(b,c){var
+d=Y(b);return a(c,a(Y(b),d))}function
+tu(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=T(h,o,0);if(j){var
+s=cu(c,j[1]),t=a(e,fK(n,d8(c,h)));if(i_(cu(c,g),t,s)){var
+l=dq(c,e,r,q,p,m,g);if(l){var
+u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+tv(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=T(h,o,0);if(j){var
+s=cu(c,g),t=a(e,fK(n,d8(c,h)));if(i_(cu(c,j[1]),t,s)){var
+l=dq(c,e,r,q,p,m,g);if(l){var
+u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
+dr(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dr(e,d[2],c[2],b[2],a[2]);return[0,eu(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+tw(a,f,e,d,c,i,h,b){if(i9(a)){var
+g=dl(a),j=i[1],k=ar(ar(g,b),j),l=m(function(b){return ts(a,f,e,d,c,b)},k),n=h[1],o=ar(ar(g,b),n),p=m(function(b){return tt(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dr(function(b,g,h,i){return tu(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dr(function(b,g,h,i){return tv(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+i$(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3599,236 +3693,236 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dm(b,g,f,e,d,a,c){return 1===dh(b,a)?bJ(b,g,f,e,d,a,c):0}function
-ta(o,n,m,l,j,c){var
+ds(b,g,f,e,d,a,c){return 1===dm(b,a)?bK(b,g,f,e,d,a,c):0}function
+tx(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dm(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=ds(o,n,m,l,j,e[1],d);if(b)var
 p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-tb(o,n,m,l,j,c){var
+ty(o,n,m,l,j,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dm(o,n,m,l,j,e[1],d);if(b)var
+d=a[1],e=c[1],b=ds(o,n,m,l,j,e[1],d);if(b)var
 p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fC(g,f,d,c,b){var
-i=aX(g),h=a(aX(g),i);if(o(e,b)){var
+fL(g,f,d,c,b){var
+i=aZ(g),h=a(aZ(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return u(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return u(a(a(f,b),h),k)}function
-i0(c,d,b,k){var
-f=o(e,b),i=f?o(e,d):f;if(i){var
-m=a(d,d),n=a(b,b),p=a(a(g(2,h),b),k),q=j(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return i}function
-i1(b,a){return W(a,b,[0,e,e,h,h])}function
-tc(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=W(e,r,0);if(o){if(aJ(e,d[2])){var
-w=aq(q,d1(d,e)),x=i1(s,e),y=fC(d,c,k(g),x,w),z=a(m,o[1]);if(i0(c,l(a(n,c),z),m,y)){var
-p=dm(d,c,v,u,t,i(g),n);if(p){var
-A=k(p[1]),B=av(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
-td(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=W(e,r,0);if(o){if(aJ(e,d[2])){var
-x=aq(q,d1(d,e)),y=i1(s,e),z=fC(d,c,k(g),y,x),A=a(n,c);if(i0(c,l(a(m,o[1]),A),m,z)){var
-p=dm(d,c,v,u,t,i(g),n);if(p){var
-B=k(b),C=i(p[1]);return[0,w(i(b),C),B]}return b}}return b}return b}return b}function
-te(a,f,e,d,c,g,j,i,b){if(iZ(a)){var
-h=dg(a),k=ap(h,g),l=j[1],n=ap(ap(h,b),l),o=m(function(b){return ta(a,f,e,d,c,b)},n),p=i[1],q=ap(ap(h,b),p),r=m(function(b){return tb(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dl(function(b,h,i,j){return tc(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dl(function(b,h,i,j){return td(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-tf(b,a){var
-c=hV(b),d=ry(b),e=r1(b,a[1],a[3]),f=c?rx(b,c[1]):c;return[0,b,a,fe(a[2],a[3]),c,f,e,d]}function
-tg(a){var
-b=rH(a);return function(a){function
-c(b,a){return b===a?1:0}return ch(function(b){return c(a,b)},b)}}function
-th(a,b){var
-c=a[7],d=a[1][9],e=tg(b),f=h4(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-i2(d,c){var
+ja(c,d,b,k){var
+g=o(e,b),i=g?o(e,d):g;if(i){var
+m=a(d,d),n=a(b,b),p=a(a(f(2,h),b),k),q=j(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return i}function
+jb(b,a){return T(a,b,[0,e,e,h,h])}function
+tz(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=T(e,r,0);if(o){if(aJ(e,d[2])){var
+w=af(q,d8(d,e)),x=jb(s,e),y=fL(d,c,k(g),x,w),z=a(m,o[1]);if(ja(c,l(a(n,c),z),m,y)){var
+p=ds(d,c,v,u,t,i(g),n);if(p){var
+A=k(p[1]),B=ax(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+tA(d,c,w,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=T(e,r,0);if(o){if(aJ(e,d[2])){var
+x=af(q,d8(d,e)),y=jb(s,e),z=fL(d,c,k(g),y,x),A=a(n,c);if(ja(c,l(a(m,o[1]),A),m,z)){var
+p=ds(d,c,w,u,t,i(g),n);if(p){var
+B=k(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
+tB(a,f,e,d,c,g,j,i,b){if(i$(a)){var
+h=dl(a),k=ar(h,g),l=j[1],n=ar(ar(h,b),l),o=m(function(b){return tx(a,f,e,d,c,b)},n),p=i[1],q=ar(ar(h,b),p),r=m(function(b){return ty(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dr(function(b,h,i,j){return tz(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dr(function(b,h,i,j){return tA(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+tC(b,a){var
+c=h8(b),d=rK(b),e=sm(b,a[1],a[3]),f=c?rJ(b,c[1]):c;return[0,b,a,fn(a[2],a[3]),c,f,e,d]}function
+tD(a){var
+b=rZ(a);return function(a){function
+c(b,a){return b===a?1:0}return ck(function(b){return c(a,b)},b)}}function
+tE(a,b){var
+c=a[7],d=a[1][9],e=tD(b),f=h_(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+jc(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(gy(b[1],d))return[0,b[2]];var
+b=a[1];if(gF(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-ti(a,g,b){var
+tF(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?r7(h,c,g,d[1]):d}var
+d=a[6];return d?ss(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return r3(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return so(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-tj(a,b){var
+tG(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=s$(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?te(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-tk(a,b,d){var
-e=a[2][2],g=a[1],h=a[2][1],c=ti(a,b,d);if(c){var
-i=iQ(g,h,e,a[2][3],a[3],c[1]);return ab(function(c){var
-g=si(e,b[3],c,b[4]);return f(tj(a,d),g)},i)}return c}function
-tl(b,a,h){var
+f=a[2][3],g=tw(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?tB(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+tH(a,b,d){var
+e=a[2][2],f=a[1],h=a[2][1],c=tF(a,b,d);if(c){var
+i=i2(f,h,e,a[2][3],a[3],c[1]);return ae(function(c){var
+f=sF(e,b[3],c,b[4]);return g(tG(a,d),f)},i)}return c}function
+tI(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=i2(e,h[4]);if(b){var
+b=jc(e,h[4]);if(b){var
 f=G(i,c);if(f){var
-l=a[5],m=b[1];return sg(d,a,c,r6(c,a,d[2]),k,m,e,j,l)}var
+l=a[5],m=b[1];return sD(d,a,c,sr(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-tm(d,a,g){var
+tJ(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=i2(e,g[5]);if(c)return s6(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=jc(e,g[5]);if(c)return tr(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-tn(c,a,g){var
+tK(c,a,g){var
 l=c[1],m=c[2][2];return function(h,b){var
-d=W(b,a[6],e),i=b===a[1]?1:0;if(i)var
+d=T(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=x(e,d);if(j){var
-o=iT(l,m,h,a[1],b,d,a[5]),k=o||bA(tl(c,a,g),h,b,d);if(!k)return n(tm(c,a,g),b,d);var
+o=i5(l,m,h,a[1],b,d,a[5]),k=o||bB(tI(c,a,g),h,b,d);if(!k)return n(tJ(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-to(b,a,d){var
+tL(b,a,d){var
 h=b[1],e=aJ(0,a[2]);if(e){var
-c=tk(b,a,d);if(c){var
-i=bX(0,h[3]),j=c[1];return ao(f(tn(b,a,d),j),i)}var
-g=c}else
+c=tH(b,a,d);if(c){var
+i=bX(0,h[3]),j=c[1];return am(g(tK(b,a,d),j),i)}var
+f=c}else
 var
-g=e;return g}function
-i3(b,c){var
-d=aW(a(a(b,b),c));return[0,bx(a(a(b,b),c)),d]}function
-i4(h,g,a){var
-b=aq(a,a),f=0,c=g[4];if(typeof
+f=e;return f}function
+jd(b,c){var
+d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
+je(h,g,a){var
+b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=i3(h,b);f=1}if(!f)var
+d=jd(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-tp(a,b,c){if(G(a,e))return[0,[0,e,e]];var
+tM(a,b,c){if(G(a,e))return[0,[0,e,e]];var
 d=x(e,b);if(d){if(x(e,a))var
-h=Q(a,b),f=[0,u(a,c),h];else
+h=L(a,b),f=[0,u(a,c),h];else
 var
-i=Q(a,c),f=[0,u(a,b),i];var
+i=L(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-i5(b,r,f,h){var
+jf(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=a5(b,a(f,g[1]),s),m=[0,dZ(i3(b,h),t)];else
+s=g[2],t=a8(b,a(f,g[1]),s),m=[0,d5(jd(b,h),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=a5(a(b,b),x,u),y=aW(k(p)),q=[0,[0,bx(i(p)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=a8(a(b,b),x,u),y=aS(k(p)),q=[0,[0,by(i(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-tq(b,h,e,d){var
-j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=tp(a(a(a(b,b),b),h),n,l);if(c)var
-f=c[1],o=av(b,k(f)),p=i(f),g=[0,[0,w(t(b),p),o]];else
+tN(b,h,e,d){var
+j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=tM(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=ax(b,k(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
 var
 g=c;return g}function
-i6(e,k,o,b,n,m,d){var
-c=k[8],f=aq(o,d[1]),i=k[4];if(typeof
+jg(e,k,o,b,n,m,d){var
+c=k[8],g=af(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,h),t),f);return[0,a5(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,a5(e,f,a(b,c))]:tq(e,f,d[3],m)}function
-i7(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,a8(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,a8(e,g,a(b,c))]:tN(e,g,d[3],m)}function
+jh(f,e,d,c,b){function
 g(g){var
-h=a(K(d+1|0),f),c=i7(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
+h=a(K(d+1|0),f),c=jh(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
 h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-i8(d,b){var
+ji(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aJ(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-tr(c,f,b){var
-d=u(i(b),c),l=a(j(d,g(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,f,m]}function
-fD(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=cj(a(g,c),d,k),m=fD(g,c,f,j,dW(b,i),l),n=fD(g,c,f,j,b,d);return[1,dW(b,i),n,m]}return tr(c,b,d)}function
-i9(g,f,e,c,b,d){function
+tO(c,g,b){var
+d=u(i(b),c),l=a(j(d,f(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,g,m]}function
+fM(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=cn(a(g,c),d,k),m=fM(g,c,f,j,d0(b,i),l),n=fM(g,c,f,j,b,d);return[1,d0(b,i),n,m]}return tO(c,b,d)}function
+jj(g,f,e,c,b,d){function
 h(e){var
-h=cj(a(g,f),b,b);return i9(g,f,e,dW(c,c),h,[0,[0,c,b],d])}function
+h=cn(a(g,f),b,b);return jj(g,f,e,d0(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-ts(c,b,i,g,f,e){var
-j=t(h),d=de(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fD(c,b,g,i9(c,b,e,1,d[1],0),0,l)}return tt}function
-tu(c,n,m,C,B,b,A){var
+tP(c,b,i,g,f,e){var
+j=s(h),d=dj(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fM(c,b,g,jj(c,b,e,1,d[1],0),0,l)}return tQ}function
+tR(c,n,m,C,B,b,A){var
 p=a(A,c),d=u(p,b);if(x(d,K(n))){var
-q=l(a(j(d,h),b),p),f=i8(m,bw(j(d,h)));if(f){var
-r=f[1],s=i7(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
+q=l(a(j(d,h),b),p),f=ji(m,bx(j(d,h)));if(f){var
+r=f[1],s=jh(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
 D=a(b,c),v=[0,j(r,u(a(r,i(s)),D))];else
 var
 v=t;var
 w=v}else
 var
 w=f;return w}var
-g=i8(m,n);if(g)var
+g=ji(m,n);if(g)var
 y=G(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-i_(m,k,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?tu(m,k,i,h,g,f,l(b,n)):p;if(c)var
-d=i_(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+jk(m,k,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?tR(m,k,i,h,g,f,l(b,n)):p;if(c)var
+d=jk(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-tv(k,o,n,i,f,e,m,d){var
-b=i_(k,o,n,i,f,e,m,d);if(b)var
-c=b[1],p=a(e,k),q=K(i),r=a(g(2,h),q),s=Q(a(j(j(f,g(2,g(2,h))),r),c),p),t=K(F(d)),l=[0,[0,c,j(j(c,a(E(g(2,g(2,h))),t)),s)]];else
+tS(k,o,n,i,g,e,m,d){var
+b=jk(k,o,n,i,g,e,m,d);if(b)var
+c=b[1],p=a(e,k),q=K(i),r=a(f(2,h),q),s=L(a(j(j(g,f(2,f(2,h))),r),c),p),t=K(E(d)),l=[0,[0,c,j(j(c,a(F(f(2,f(2,h))),t)),s)]];else
 var
 l=b;return l}function
-i$(a){return a4(w,c7(e,a),a)}function
-tw(e,d,c,b,a){return bI(m(function(a){return de(e,d,l(a,b),c)},a))}function
-tx(b,d,c){var
-e=i(d),f=av(b,Q(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
-ja(d,l,j,c){var
-a=tw(d,l,j,i$(c),c);if(a)var
-b=a[1],n=aw(m(k,b)),f=[0,aw(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tx(d,f,a)},b)]:g,h=o;else
+jl(a){return aY(v,cj(e,a),a)}function
+tT(e,d,c,b,a){return bJ(m(function(a){return dj(e,d,l(a,b),c)},a))}function
+tU(b,d,c){var
+e=i(d),f=ax(b,L(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
+jm(d,l,j,c){var
+a=tT(d,l,j,jl(c),c);if(a)var
+b=a[1],n=ay(m(k,b)),f=[0,ay(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tU(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-ty=g(2,g(2,E(g(2,E(g(2,E(g(2,h)))))))),fE=bv(g(2,h),ty),tz=g(2,g(2,g(2,E(g(2,h))))),tA=bv(g(2,h),tz),tB=g(2,E(g(2,g(2,h)))),jb=bv(g(2,h),tB),tC=g(2,E(g(2,g(2,h)))),tD=bv(g(2,h),tC),jc=bw(a(g(2,E(g(2,g(2,E(g(2,g(2,h))))))),tD)),jd=g(2,g(2,g(2,E(g(2,g(2,h))))));function
-tE(b,a){return ts(fE,tA,jb,jc,b,a)}function
-tF(a){var
-b=w(e,l(jd,bW(a)));return bv(g(2,h),b)}function
-tG(i,c,f,e){var
-b=tF(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(f,b);return tv(jb,jc,i,4,u(d,bv(g(2,h),jd)),d,k,j)}function
-tH(d,p,b,o,n,m){var
-c=de(d,p,l(m,n),o);if(c){var
+tV=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fN=bh(f(2,h),tV),tW=f(2,f(2,f(2,F(f(2,h))))),tX=bh(f(2,h),tW),tY=f(2,F(f(2,f(2,h)))),jn=bh(f(2,h),tY),tZ=f(2,F(f(2,f(2,h)))),t0=bh(f(2,h),tZ),jo=bx(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),t0)),jp=f(2,f(2,f(2,F(f(2,f(2,h))))));function
+t1(b,a){return tP(fN,tX,jn,jo,b,a)}function
+t2(a){var
+b=v(e,l(jp,bH(a)));return bh(f(2,h),b)}function
+t3(i,c,g,e){var
+b=t2(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return tS(jn,jo,i,4,u(d,bh(f(2,h),jp)),d,k,j)}function
+t4(d,p,b,o,n,m){var
+c=dj(d,p,l(m,n),o);if(c){var
 f=c[1],g=x(e,i(b));if(g)var
-q=i(b),r=av(d,Q(a(fE,k(f)),q)),s=k(b),h=[0,[0,u(a(fE,i(f)),s),r]];else
+q=i(b),r=ax(d,L(a(fN,k(f)),q)),s=k(b),h=[0,[0,u(a(fN,i(f)),s),r]];else
 var
 h=g;var
 j=h}else
 var
 j=c;return j}function
-fF(a){var
+fO(a){var
 b=[0,k(a)];return[0,[0,i(a)],b]}function
-tI(a,g){var
+t5(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=d_(a),h=d?tJ:d;return h}var
-i=a[2],e=F(a[9])===i?1:0;if(e)var
-j=a[9],b=ao(function(b){var
-c=a[1];return fa(F(b),c)},j);else
+d=ee(a),h=d?t6:d;return h}var
+i=a[2],e=E(a[9])===i?1:0;if(e)var
+j=a[9],b=am(function(b){var
+c=a[1];return fi(E(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return i4(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return je(g,a,b)},k)];else
 var
 f=b;return f}function
-tK(e,d,a,c,g){var
-f=aq(a,a),b=i5(d,e,c,f);if(b){var
-h=b[1];return bI(m(function(b){return i6(d,e,a,c,f,h,b)},g))}return b}function
-tL(b,d,i,h,a,g){var
-c=W(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+t7(e,d,a,c,g){var
+f=af(a,a),b=jf(d,e,c,f);if(b){var
+h=b[1];return bJ(m(function(b){return jg(d,e,a,c,f,h,b)},g))}return b}function
+t8(b,d,i,h,a,g){var
+c=T(g,a[2],0),j=b[1],e=E(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=ja(d,i,a[1],c);return ab(function(a){return m(fF,a)},k)}var
-l=tK(b,d,c,a[1],h);return ab(function(a){return m(fF,a)},l)}return e}function
-tM(d,c,e,b){var
-a=tI(d,c);if(a){var
-f=bX(0,F(b[2])),g=a[1];return bI(m(function(a){return tL(d,c,e,g,b,a)},f))}return a}function
-tN(b,d){var
+k=jm(d,i,a[1],c);return ae(function(a){return m(fO,a)},k)}var
+l=t7(b,d,c,a[1],h);return ae(function(a){return m(fO,a)},l)}return e}function
+t9(d,c,e,b){var
+a=t5(d,c);if(a){var
+f=bX(0,E(b[2])),g=a[1];return bJ(m(function(a){return t8(d,c,e,g,b,a)},f))}return a}function
+t_(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -3839,230 +3933,230 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-tO(j,f,c){var
+t$(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=o(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(aq(c,c),m),l)}return i}return 1}var
-g=dV(G(d[1][1],e));return g?g:x(e,aq(c,c))}}function
-je(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?ao(tN(b,c),a):d;return e?tO(b,c,a):e}function
-tP(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
+g=dZ(G(d[1][1],e));return g?g:x(e,af(c,c))}}function
+jq(b,c,a){var
+f=b[1],d=E(a)===f?1:0,e=d?am(t_(b,c),a):d;return e?t$(b,c,a):e}function
+ua(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-tQ(e,d,b,c){if(c){if(b){var
+ub(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-fG(c,b,a,f,e){var
-d=tP(c,b,i(a),f);return d?tQ(c,b,k(a),e):d}function
-jf(e,d,a,c,b){var
-f=[0,k(a)];return fG(d,e,[0,[0,i(a)],f],c,b)}function
-tR(j,i,h,g,f,e,d){var
+fP(c,b,a,f,e){var
+d=ua(c,b,i(a),f);return d?ub(c,b,k(a),e):d}function
+jr(e,d,a,c,b){var
+f=[0,k(a)];return fP(d,e,[0,[0,i(a)],f],c,b)}function
+uc(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=ch(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jf(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=ck(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jr(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-tS(j,i,g,f,b,a){switch(a[0]){case
+ud(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bH(i,a[1]);if(c){var
-d=bH(c[1],a[2]);if(d)return fG(b,j,d[1],a[3],a[4]);var
+c=bI(i,a[1]);if(c){var
+d=bI(c[1],a[2]);if(d)return fP(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bH(f,a[1]);return e?jf(g,b,e[1],a[2],a[3]):e;default:return tR(g,b,a[1],a[2],a[3],0,f)}}function
-tT(a){return 0===a[0]?1:0}function
-jg(i,b,h,g,f,e,a){var
-j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=ao(function(a){return je(i,l,a)},k);else
+e=bI(f,a[1]);return e?jr(g,b,e[1],a[2],a[3]):e;default:return uc(g,b,a[1],a[2],a[3],0,f)}}function
+ue(a){return 0===a[0]?1:0}function
+js(i,b,h,g,f,e,a){var
+j=b[2],d=E(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=am(function(a){return jq(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return ao(function(a){return tS(h,g,f,e,n,a)},m)}return c}var
-tU=E(g(2,g(2,E(g(2,h))))),tV=bv(g(2,h),tU),tW=bw(g(2,g(2,g(2,g(2,h)))));function
-fH(d,c,a,b){if(a){var
-e=k(b),f=i(b),g=fF(a[1]);return fG(d[3],c,g,f,e)}return a}function
-tX(a,f,b,c){var
+m=b[4],n=b[3];return am(function(a){return ud(h,g,f,e,n,a)},m)}return c}var
+uf=F(f(2,f(2,F(f(2,h))))),ug=bh(f(2,h),uf),uh=bx(f(2,f(2,f(2,f(2,h)))));function
+fQ(d,c,a,b){if(a){var
+e=k(b),f=i(b),g=fO(a[1]);return fP(d[3],c,g,f,e)}return a}function
+ui(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=W(i(c),m,0),n=a[1],e=fa(F(d),n);if(e){var
-o=k(c);return fH(f,b,i6(b,a,l,g,j,h,i4(b,a,d)),o)}return e}}function
-tY(d,c,b,a){var
-e=k(a);return fH(d,c,bH(b,i(a)),e)}function
-tZ(j,d,h,b,a){var
+m=a[9],d=T(i(c),m,0),n=a[1],e=fi(E(d),n);if(e){var
+o=k(c);return fQ(f,b,jg(b,a,l,g,j,h,je(b,a,d)),o)}return e}}function
+uj(d,c,b,a){var
+e=k(a);return fQ(d,c,bI(b,i(a)),e)}function
+uk(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=i$(b),c=tG(a[1],e,f,b);if(c){var
-m=c[1];return ao(function(c){var
-a=bH(b,i(c));if(a){var
-g=k(c);return fH(j,d,tH(d,h,m,e,f,a[1]),g)}return a},l)}var
+f=jl(b),c=t3(a[1],e,f,b);if(c){var
+m=c[1];return am(function(c){var
+a=bI(b,i(c));if(a){var
+g=k(c);return fQ(j,d,t4(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-t0(d,c,a,k,e,r){var
+ul(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=d5(s,c[4]);if(f){var
+f=d$(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=d_(d);if(o){var
-p=n(tZ(c,a,k,e,r),b,g);if(p)var
+o=ee(d);if(o){var
+p=n(uk(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=ja(a,k,l,b);if(i){var
-t=i[1];return ao(function(b){return tY(c,a,t,b)},g)}var
+i=jm(a,k,l,b);if(i){var
+t=i[1];return am(function(b){return uj(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=aq(b,b),j=i5(a,d,l,q);if(j){var
-u=j[1];return ao(bA(tX(d,c,a,e),b,q,u),g)}return j}return 1}}function
-t1(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=jf(a,d,l,q);if(j){var
+u=j[1];return am(bB(ui(d,c,a,e),b,q,u),g)}return j}return 1}}function
+um(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(t0(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(ul(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-t2(b,a){return 0===a[0]?aJ(a[1],b):0}function
-t3(b,f,e){var
+un(b,a){return 0===a[0]?aJ(a[1],b):0}function
+uo(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=K(F(e[2])),d=o(tV,a(K(b[1]),g)),h=d?[0,tE(f,tW)]:d;return h}return 0}function
-t4(c,b,h,f,a){var
-i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
-k=a[2],d=ao(function(a){return je(c,i,a)},k);else
+g=K(E(e[2])),d=o(ug,a(K(b[1]),g)),h=d?[0,t1(f,uh)]:d;return h}return 0}function
+up(c,b,h,f,a){var
+i=a[1],j=b[2],g=E(a[2])===j?1:0;if(g)var
+k=a[2],d=am(function(a){return jq(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=F(a[2]),e=ao(function(a){return t2(m,a)},l);else
+l=b[4],m=E(a[2]),e=am(function(a){return un(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return t1(c,b,h,f,a,t3(c,f,a),0,n)}return e}function
-t5(c,b,m,l,f,d,k,a){var
-g=jg(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?dV(a===b[1]?1:0):i;return j?iT(c,f,d,a,b[1],e,h):j}function
-jh(c,a,b){return tM(c,a[1],a[3],b)}function
-ji(c,a){var
+n=a[2];return um(c,b,h,f,a,uo(c,f,a),0,n)}return e}function
+uq(c,b,m,l,f,d,k,a){var
+g=js(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?dZ(a===b[1]?1:0):i;return j?i5(c,f,d,a,b[1],e,h):j}function
+jt(c,a,b){return t9(c,a[1],a[3],b)}function
+ju(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fe(b,a[3]);return iQ(c,d,b,a[3],f,e)}}function
-t6(c,a,d,b){var
-h=a[1],m=a[2],i=aJ(0,F(b[2]));if(i){if(ao(tT,d[4]))return t4(c,d,h,a[3],b);var
-e=jh(c,a,b);if(e){var
-j=e[1],g=f(ji(c,a),j);if(g)return jg(c,d,h,j,m,g[1],b);var
-k=g}else
+f=fn(b,a[3]);return i2(c,d,b,a[3],f,e)}}function
+ur(c,a,d,b){var
+h=a[1],m=a[2],i=aJ(0,E(b[2]));if(i){if(am(ue,d[4]))return up(c,d,h,a[3],b);var
+e=jt(c,a,b);if(e){var
+j=e[1],f=g(ju(c,a),j);if(f)return js(c,d,h,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-t7(b,a,k,c){var
-l=a[1],m=a[2],g=aJ(0,F(c[2]));if(g){var
-d=jh(b,a,c);if(d){var
-h=d[1],e=f(ji(b,a),h);if(e){var
-n=bX(0,b[3]),o=e[1];return ch(function(a){return t5(b,k,l,h,m,o,c,a)},n)}var
+us(b,a,k,c){var
+l=a[1],m=a[2],f=aJ(0,E(c[2]));if(f){var
+d=jt(b,a,c);if(d){var
+h=d[1],e=g(ju(b,a),h);if(e){var
+n=bX(0,b[3]),o=e[1];return ck(function(a){return uq(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}var
-dn=[T,t8,bQ(0)],jj=[T,t9,bQ(0)];function
-aL(b,a){throw[0,dn,n(ar(t_),b,a)]}function
-t$(a){return[0,a,eV(64),0]}function
-be(a){if(a[3])throw[0,dn,ua];na(a[2]);(function(d){for(;;){var
-b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(m$(a[2])===1025)return aL(ub,eW(a[2]));hf(a[2],b);continue}return c}}(0));return eW(a[2])}function
-ed(a,d){var
-b=be(d),c=D(b,a);return c?aL(a,b):c}function
-fI(b){var
-a=1-b[3];if(a)throw[0,dn,uc];return a}function
-ud(a){var
+j=f;return j}var
+dt=[U,ut,bR(0)],jv=[U,uu,bR(0)];function
+aL(b,a){throw[0,dt,n(as(uv),b,a)]}function
+uw(a){return[0,a,e5(64),0]}function
+bi(a){if(a[3])throw[0,dt,ux];nk(a[2]);(function(d){for(;;){var
+b=g(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(nj(a[2])===1025)return aL(uy,e6(a[2]));hn(a[2],b);continue}return c}}(0));return e6(a[2])}function
+ej(a,d){var
+b=bi(d),c=D(b,a);return c?aL(a,b):c}function
+fR(b){var
+a=1-b[3];if(a)throw[0,dt,uz];return a}function
+uA(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=kW?1:0:e;return d}function
-jk(a){var
-e=D(a,ue),f=e?45===Z(a,0)?1:0:e,b=f?1:f,c=y(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=k7?1:0:e;return d}function
+jw(a){var
+e=D(a,uB),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==Z(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==aa(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===y(a)?1:0;if(c)var
+c=b===z(a)?1:0;if(c)var
 d=c;else{var
-e=ud(Z(a,b));if(e){var
+e=uA(aa(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cB?1:0,j=i?l(b):i;else
+i=c<=cI?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aL(uf,a);return q5(16,a)}function
-aA(a){return jk(be(a))}function
-cr(c){var
-a=be(c),b=D(a,ug);return b?[0,jk(a)]:b}function
-bz(b){var
-a=aA(b);if(ae(a)<=0)aL(ui,lJ(uh,a));return a}var
-jl=1048576;function
+j=d;if(1-j)aL(uC,a);return rd(16,a)}function
+aC(a){return jw(bi(a))}function
+cv(c){var
+a=bi(c),b=D(a,uD);return b?[0,jw(a)]:b}function
+bA(b){var
+a=aC(b);if(ab(a)<=0)aL(uF,lU(uE,a));return a}var
+jx=1048576;function
 bZ(b){var
-a=aA(b);if(ae(a)<0)aL(uk,lJ(uj,a));if(q4(a,jl))throw[0,jj,f(ar(ul),jl)];return c3(a)}function
-ee(d,b,c){var
+a=aC(b);if(ab(a)<0)aL(uH,lU(uG,a));if(rc(a,jx))throw[0,jv,g(as(uI),jx)];return c8(a)}function
+ek(d,b,c){var
 a=bZ(c);if(b<=a){var
-e=f(ar(um),a);aL(n(ar(un),d,b),e)}return a}function
-cs(d,c){function
-a(g,e){var
-b=g,a=e;for(;;){if(0===b)return bq(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}return a(bZ(c),0)}function
-a6(b,d,c){var
-a=cs(d,c);if(1-g0(ba(a),b)){var
-e=ba(a),g=f(ar(uo),e);aL(aN(ur,mI(uq,_(ar(up),b))),g)}return a}function
-jm(c,b,a){var
-d=[0,b,0];return a6(c,function(a){return a6(d,aA,a)},a)}function
-fJ(e,b){var
-a=be(b),c=D(a,us);if(c){if(D(a,ut))return aL(uu,a);var
-d=[0,f(e,b)]}else
+e=g(as(uJ),a);aL(n(as(uK),d,b),e)}return a}function
+cw(d,c){function
+a(f,e){var
+b=f,a=e;for(;;){if(0===b)return bs(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}return a(bZ(c),0)}function
+a9(b,d,c){var
+a=cw(d,c);if(1-g8(a5(a),b)){var
+e=a5(a),f=g(as(uL),e);aL(aO(uO,mS(uN,_(as(uM),b))),f)}return a}function
+jy(c,b,a){var
+d=[0,b,0];return a9(c,function(a){return a9(d,aC,a)},a)}function
+fS(e,b){var
+a=bi(b),c=D(a,uP);if(c){if(D(a,uQ))return aL(uR,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
-ct(a){var
-b=aA(a);return[0,b,bz(a)]}function
-uv(b){var
-a=be(b);if(D(a,uw)){var
-c=D(a,ux);if(c){if(D(a,uy))return D(a,uz)?D(a,uA)?aL(uB,a):1:[1,ct(b)];var
-d=[2,fJ(ct,b)]}else
+cx(a){var
+b=aC(a);return[0,b,bA(a)]}function
+uS(b){var
+a=bi(b);if(D(a,uT)){var
+c=D(a,uU);if(c){if(D(a,uV))return D(a,uW)?D(a,uX)?aL(uY,a):1:[1,cx(b)];var
+d=[2,fS(cx,b)]}else
 var
-d=c;return d}return[0,ct(b)]}function
-uC(b){var
-a=be(b);if(D(a,uD)){if(D(a,uE)){var
-c=D(a,uF);if(c){if(D(a,uG))return D(a,uH)?D(a,uI)?D(a,uJ)?D(a,uK)?aL(uL,a):[2,ct(b)]:4:3:1;var
-d=[0,ct(b)]}else
+d=c;return d}return[0,cx(b)]}function
+uZ(b){var
+a=bi(b);if(D(a,u0)){if(D(a,u1)){var
+c=D(a,u2);if(c){if(D(a,u3))return D(a,u4)?D(a,u5)?D(a,u6)?D(a,u7)?aL(u8,a):[2,cx(b)]:4:3:1;var
+d=[0,cx(b)]}else
 var
-d=c;return d}return 2}return[1,ct(b)]}function
-uM(e,b){var
-a=be(b);if(D(a,uN)){var
-c=D(a,uO);if(c){if(D(a,uP))return D(a,uQ)?D(a,uR)?aL(uS,a):[1,bZ(b)]:2;var
+d=c;return d}return 2}return[1,cx(b)]}function
+u9(e,b){var
+a=bi(b);if(D(a,u_)){var
+c=D(a,u$);if(c){if(D(a,va))return D(a,vb)?D(a,vc)?aL(vd,a):[1,bZ(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,a6([0,e,0],function(a){return cs(aA,a)},b)]}function
-uT(c,b){var
-a=be(b),d=D(a,uU);if(d){if(D(a,uV)){if(D(a,uW))return aL(uX,a);var
-f=a6([0,c,0],aA,b);return[0,f,a6([0,c,0],aA,b)]}var
+d=c;return d}return[0,a9([0,e,0],function(a){return cw(aC,a)},b)]}function
+ve(c,b){var
+a=bi(b),d=D(a,vf);if(d){if(D(a,vg)){if(D(a,vh))return aL(vi,a);var
+f=a9([0,c,0],aC,b);return[0,f,a9([0,c,0],aC,b)]}var
 e=1}else
 var
 e=d;return e}function
-uY(a){ed(uZ,a);var
-e=bZ(a),b=bZ(a),c=bZ(a),f=uv(a),g=uC(a),h=uM(b,a),d=uT(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bz(a),m=jm([0,i,0],e,a),n=fJ(aA,a),o=fJ(aA,a),p=bz(a),q=jm([0,c,0],j,a),r=a6([0,k,0],aA,a),s=bz(a),t=a6([0,0,[0,b,0]],aA,a),u=bz(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a6([0,0,[0,b,0]],aA,a)]}function
-jn(b,a){ed(u0,a);var
-e=ee(u1,b[3],a),d=bZ(a);function
-c(a){return ee(u2,b[2],a)}function
+vj(a){ej(vk,a);var
+e=bZ(a),b=bZ(a),c=bZ(a),f=uS(a),g=uZ(a),h=u9(b,a),d=ve(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bA(a),m=jy([0,i,0],e,a),n=fS(aC,a),o=fS(aC,a),p=bA(a),q=jy([0,c,0],j,a),r=a9([0,k,0],aC,a),s=bA(a),t=a9([0,0,[0,b,0]],aC,a),u=bA(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a9([0,0,[0,b,0]],aC,a)]}function
+jz(b,a){ej(vl,a);var
+e=ek(vm,b[3],a),d=bZ(a);function
+c(a){return ek(vn,b[2],a)}function
 f(a){var
-b=be(a);if(D(b,u3)){if(D(b,u4)){if(D(b,u5))return aL(u6,b);var
-e=ee(u7,d,a),f=c(a),g=cr(a);return[0,e,f,g,cr(a)]}var
-h=cs(c,a),i=cr(a);return[2,h,i,cr(a)]}var
-j=c(a),k=cr(a);return[1,j,k,cr(a)]}var
-g=bz(a),h=cs(f,a),i=bz(a);return[0,e,d,g,h,i,a6([0,b[3],0],aA,a)]}function
-u8(b,a){ed(u9,a);return cs(function(a){var
-c=ee(u_,b[3],a),d=bz(a);return[0,c,d,a6([0,b[2],0],aA,a)]},a)}function
-u$(b,a){ed(va,a);var
-c=bz(a),d=[0,b[1],0];return[0,c,cs(function(a){return a6(d,aA,a)},a)]}var
-jo=30;function
-fK(a){var
-c=a0(a);if(c<=30)return[0,c3(a),0];var
-d=0<=ae(a)?a:t(a),b=aF(0,c-60|0),e=0===b?d:bV(d,b),f=bV(e,jo),i=c3(l(e,V(f,jo))),g=bm(c3(f),30)+i,h=0<=ae(a)?g:-g;return[0,h,b]}function
-aQ(c,b){var
-a=fK(b);return bm(a[1],a[2]-c|0)}function
-aR(e,d,c){var
-a=fK(d),b=fK(c);return bm(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-bf(c,b){var
-d=bm(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cD)|0;var
-e=lq(b),f=bm(e[1],27),g=Math.floor(f),h=j(V(g|0,26),bm(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?V(h,a):bV(h,-a|0)}function
-aB(a){return Math.abs(a)<P?1:0}function
+b=bi(a);if(D(b,vo)){if(D(b,vp)){if(D(b,vq))return aL(vr,b);var
+e=ek(vs,d,a),f=c(a),g=cv(a);return[0,e,f,g,cv(a)]}var
+h=cw(c,a),i=cv(a);return[2,h,i,cv(a)]}var
+j=c(a),k=cv(a);return[1,j,k,cv(a)]}var
+g=bA(a),h=cw(f,a),i=bA(a);return[0,e,d,g,h,i,a9([0,b[3],0],aC,a)]}function
+vt(b,a){ej(vu,a);return cw(function(a){var
+c=ek(vv,b[3],a),d=bA(a);return[0,c,d,a9([0,b[2],0],aC,a)]},a)}function
+vw(b,a){ej(vx,a);var
+c=bA(a),d=[0,b[1],0];return[0,c,cw(function(a){return a9(d,aC,a)},a)]}var
+jA=30;function
+fT(a){var
+c=a3(a);if(c<=30)return[0,c8(a),0];var
+d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,jA),i=c8(l(e,X(f,jA))),g=bo(c8(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
+aT(c,b){var
+a=fT(b);return bo(a[1],a[2]-c|0)}function
+aU(e,d,c){var
+a=fT(d),b=fT(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a0(c,b){var
+d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cK)|0;var
+e=gJ(b),f=bo(e[1],27),g=Math.floor(f),h=j(X(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?X(h,a):bW(h,-a|0)}function
+aD(a){return Math.abs(a)<N?1:0}function
 H(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -4070,100 +4164,100 @@ a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-bg(b,e,d){var
+a_(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cu(c,b){var
-a=[0,0.];cX(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cv(a){return a*a}function
-bK(b,a){if(0===c(b[10],a)[1+a].length-1){var
+cy(c,b){var
+a=[0,0.];c2(function(c){var
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+cz(a){return a*a}function
+bL(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-vb(a){var
-b=hp(0,a.length-1);return $(function(e,d){var
-f=p9(cE,cE,d),h=qe(b,f),g=g2(function(b){return gy(c(a,b)[1+b],d)},h);return g?g[1]:(p$(b,f,e),e)},a)}function
-vc(a){return typeof
-a==="number"?0===a?vd:0:2===a[0]?vf:ve}function
-vg(c,a){var
-b=r(c,0.),e=1./aF(1,a.length-1);function
-f(a,c){return A(b,a,d(b,a)+c*e)}cX(function(a){return B(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return $(g,a)},a)}function
-vh(c,b,a){var
-d=cu(a,function(a){return cv(v(a-c,b-a))});return[0,cu(a,function(a){return cv(v(0.,v(c-a,a-b)))}),d]}function
-jp(b,a,c){if(b!=U&&a!=P){var
-d=cu(c,function(c){return v(b*c,a*c)});return[0,cu(c,function(c){return a3(b*c,a*c)}),d]}return[0,U,P]}function
-fL(e,d,b){function
-a(c){return e*Math.sqrt(cu(b,function(a){switch(d){case
+vy(a){var
+b=hx(0,a.length-1);return W(function(e,d){var
+f=qh(cL,cL,d),h=qo(b,f),g=g_(function(b){return gF(c(a,b)[1+b],d)},h);return g?g[1]:(qj(b,f,e),e)},a)}function
+vz(a){return typeof
+a==="number"?0===a?vA:0:2===a[0]?vC:vB}function
+vD(c,a){var
+b=r(c,0.),e=1./aw(1,a.length-1);function
+f(a,c){return y(b,a,d(b,a)+c*e)}c2(function(a){return B(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return W(g,a)},a)}function
+vE(c,b,a){var
+d=cy(a,function(a){return cz(w(a-c,b-a))});return[0,cy(a,function(a){return cz(w(0.,w(c-a,a-b)))}),d]}function
+jB(b,a,c){if(b!=V&&a!=N){var
+d=cy(c,function(c){return w(b*c,a*c)});return[0,cy(c,function(c){return a7(b*c,a*c)}),d]}return[0,V,N]}function
+fU(e,d,b){function
+a(c){return e*Math.sqrt(cy(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cG),c]}function
-vi(a,g,d){var
-b=ay(a3,P,d),c=ay(v,U,d),h=fL(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cM),c]}function
+vF(a,g,d){var
+b=ac(a7,N,d),c=ac(w,V,d),h=fU(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-vj(e,b,w,n){var
-V=b[9],W=0;function
-X(b,a){return aF(b,a0(a))}var
-f=aG(function(a,b){return aG(X,a,b)},W,V),k=b[8],x=1,Y=b[9],g=N(_(function(a){return N(_(function(a){return aQ(f,a)},a))},Y)),y=b[10],h=y?aQ(f,y[1]):U,z=b[11],i=z?aQ(f,z[1]):P,A=b[10],B=b[11],O=0;if(A&&0<=ae(A[1]))var
+vG(e,b,v,n){var
+U=b[9],X=0;function
+Y(b,a){return aw(b,a3(a))}var
+f=aG(function(a,b){return aG(Y,a,b)},X,U),k=b[8],x=1,Z=b[9],g=P(_(function(a){return P(_(function(a){return aT(f,a)},a))},Z)),y=b[10],h=y?aT(f,y[1]):V,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
 l=0;else
 O=1;if(O){var
-Q=0;if(B&&!(0<ae(B[1])))var
+Q=0;if(B&&!(0<ab(B[1])))var
 l=1;else
 Q=1;if(Q)var
 l=2}var
 C=p(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
 0:var
-j=vg(n,g);break;case
+j=vD(n,g);break;case
 1:var
 j=g;break;default:var
-j=$(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-R=0;if(2!==e&&h!=U&&i!=P){var
-D=[0,[ak,(h+i)/2.,n*cv((i-h)/2.),cD],0];R=1}if(!R)var
+j=W(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
+R=0;if(2!==e&&h!=V&&i!=N){var
+D=[0,[an,(h+i)/2.,n*cz((i-h)/2.),cK],0];R=1}if(!R)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 M=o[1];if(M)var
-t=M[1],ap=t[2],aq=aR(f,a(k,t[1]),ap),ar=1./cv(aQ(0,t[2])),as=[0,[ak,0.,cv(aq),ar],0],m=as;else
+t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cz(aT(0,t[2])),as=[0,[an,0.,cz(aq),ar],0],m=as;else
 u=1}else
 var
-m=[0,[ak,0.,1.,aR(-f|0,x,k)],0];if(u)var
+m=[0,[an,0.,1.,aU(-f|0,x,k)],0];if(u)var
 m=0;var
 q=b[4],S=0;if(typeof
 q!=="number"&&2!==q[0]){var
-E=0===ae(q[1][1])?1:0;S=1}if(!S)var
+E=0===ab(q[1][1])?1:0;S=1}if(!S)var
 E=0;function
-Z(a){switch(e){case
-0:return vh(h,i,a);case
+$(a){switch(e){case
+0:return vE(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a3(i,b),c=jp(v(h,-b),f,a),d=fL(b,l,a),g=a3(c[2],d[2]);return[0,v(c[1],d[1]),g]}return jp(h,i,a);default:return E?vi(1.,l,a):fL(1.,l,a)}}var
-aa=2===e?j:g,F=p(Z,aa),G=a(k,k),ab=N(b[9]);function
-ac(a){return 2===e?aQ(0,a):aR(-2*f|0,a,G)}if(2===e)var
-ad=0,I=function(a,b){return aR(ad,a,b)};else
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=jB(w(h,-b),f,a),d=fU(b,l,a),g=a7(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jB(h,i,a);default:return E?vF(1.,l,a):fU(1.,l,a)}}var
+aa=2===e?j:g,F=p($,aa),G=a(k,k),ac=P(b[9]);function
+ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
+ae=0,I=function(a,b){return aU(ae,a,b)};else
 var
-I=function(c,b){return aR(2*f|0,a(c,G),b)};var
-af=2===e?0:2*(a0(k)-f|0)|0,s=b[4],T=0;if(typeof
+I=function(c,b){return aU(2*f|0,a(c,G),b)};var
+af=2===e?0:2*(a3(k)-f|0)|0,s=b[4],T=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 L=K[1],ao=a(L[2],L[2]),J=ao;T=1}}if(!T)var
 J=x;var
-ag=0===e?0:cS(D,m),ah=vb(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),al=r(w,[0]),am=p(function(a){return cu(a,function(a){return a})},j),an=p(function(a){return H(a,a)},j);return[0,e,w,n,f,function(a){return N(c(ab,a)[1+a])},j,C,an,am,al,aj,ai,ah,ag,J,af,I,ac]}function
-vk(a){var
-b=a[2],c=a[1],d=0===dM(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gZ(function(a){return 0===dM(a,c)?1:0},g),e=vc(a[4]);if(e&&f&&h)return[0,vj(e[1],a,b,c)];return 0}function
-vl(a,d){function
+ag=0===e?0:cY(D,m),ah=vy(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),ak=r(v,[0]),al=p(function(a){return cy(a,function(a){return a})},j),am=p(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+vH(a){var
+b=a[2],c=a[1],d=0===dP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eY(function(a){return 0===dP(a,c)?1:0},g),e=vz(a[4]);if(e&&f&&h)return[0,vG(e[1],a,b,c)];return 0}function
+vI(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-jq(a){return 0<ae(a[1])?1:0}function
-jr(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,f]}function
+jC(a){return 0<ab(a[1])?1:0}function
+jD(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4171,48 +4265,48 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&jq(d)&&f)return 0;return 2;case
-1:if(c&&0<=ae(a[1][1]))return 0;return 2;default:return jq(a[1])?1:2}}function
-vm(a,i,b){var
-f=r(b,0),g=r(b,0),d=a[7],e=mk(a[13],i),h=0;if(typeof
+d=a[1],f=aF(d[1],d[2])<0?1:0;if(c&&b&&jC(d)&&f)return 0;return 2;case
+1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jC(a[1])?1:2}}function
+vJ(a,i,b){var
+f=r(b,0),g=r(b,0),d=a[7],e=mu(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aF(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bE(k,a[13]);h=1}if(!h){ha(f,0,b,1);ha(g,0,b,1)}return[0,f,g]}function
-vn(b,a){return r(b,[0,3,3,aO(a,function(a){return a})])}function
-vo(a,m,b,e){var
-n=a[16],g=N(_(function(a){return 0<ae(a)?1:0},n)),o=jr(a,1),p=[0,jr(a,0),o],h=vm(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};be(k,a[13]);h=1}if(!h){hi(f,0,b,1);hi(g,0,b,1)}return[0,f,g]}function
+vK(b,a){return r(b,[0,3,3,aP(a,function(a){return a})])}function
+vL(a,m,b,e){var
+n=a[16],f=P(_(function(a){return 0<ab(a)?1:0},n)),o=jD(a,1),p=[0,jD(a,0),o],h=vJ(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=l9(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mh(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
+q=aP(e,function(a){return a});return aP(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=N(d[1]);return aO(b,function(a){if(a<l.length-1)var
-b=N(c(l,a)[1+a]),g=function(f){var
+l=P(d[1]);return aP(b,function(a){if(a<l.length-1)var
+b=P(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cR(f,b.length-1-1|0),e=lI(c(b,d)[1+d],1);else
+d=cX(f,b.length-1-1|0),e=lT(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a2(e,function(a){return a}),d=N(f(bb(g),h));else
+e=a;return e},h=a6(e,function(a){return a}),d=P(g(bf(f),h));else
 var
-d=[0];return k(d,a)})}return vn(b,e)}function
-ef(a,g,b){var
-h=a[1],e=bK(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bK(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bL(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fM(a,b){var
-c=cF*a[17];return c<bL(a,b)?1:0}function
-vp(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-vq(a,b){var
-c=vp(a,b);return(a[3]*a[15]-c)/2.}function
-vr(a,b){var
-c=a[3]==0.?0.:bL(a,a[4]);return(bL(a,b)+c)/2.}function
-eg(q,p,g,o){var
+d=[0];return k(d,a)})}return vK(b,e)}function
+el(a,g,b){var
+h=a[1],e=bL(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bL(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bM(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fV(a,b){var
+c=b3*a[17];return c<bM(a,b)?1:0}function
+vM(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+vN(a,b){var
+c=vM(a,b);return(a[3]*a[15]-c)/2.}function
+vO(a,b){var
+c=a[3]==0.?0.:bM(a,a[4]);return(bM(a,b)+c)/2.}function
+em(q,p,g,o){var
 e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4220,164 +4314,164 @@ l=i;else{var
 b=j,m=i;for(;;){var
 u=d(f,b),n=m-d(s,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}A(f,a,l/d(g,a));var
+l=n;break}}y(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-dp(b,f){var
+cA(b,f){var
 h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=ef(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=el(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
-y=d(g,e),s=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
-e=z,q=s;continue}var
+z=d(g,e),s=q-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
+e=A,q=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}A(g,a,l);var
+l=p/d(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fN(c,b,a){var
-e=H(a,a);return v(0.,d(c[8],b)-e)}function
-bM(a,b){var
-d=bs(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];bg(d,1.,c(a[1][6],f)[1+f])}return d}function
-fO(c,a){var
-b=1;for(;;){bE(function(b){return bg(a,H(b,a),b)},c);var
+fW(c,b,a){var
+e=H(a,a);return w(0.,d(c[8],b)-e)}function
+bN(a,b){var
+d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a_(d,1.,c(a[1][6],f)[1+f])}return d}function
+fX(c,a){var
+b=1;for(;;){be(function(b){return a_(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-js(a){var
+jE(a){var
 b=Math.sqrt(H(a,a));return p(function(a){return a/b},a)}function
-vs(a){var
+vP(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
 x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
-y(h){var
-b=ba(i[1]),c=ba(g[1])-b|0,d=g[1],f=bq(cW(function(a,b){return a<c?1:0},d));bE(function(b){var
-c=i[1],d=bM(a,e(b));i[1]=[0,js(fO(i[1],d)),c];return 0},f);return i[1]}function
+f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+z(h){var
+b=a5(i[1]),c=a5(f[1])-b|0,d=f[1],g=bs(cb(function(a,b){return a<c?1:0},d));be(function(b){var
+c=i[1],d=bN(a,e(b));i[1]=[0,jE(fX(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dx*t(b)<g)var
+g=d(q,b);if(dA*t(b)<g)var
 c=g;else
 var
-n=bM(a,e(b)),l=fO(y(0),n),c=H(l,l);var
-h=vr(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cx<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bN(a,e(b)),l=fX(z(0),n),c=H(l,l);var
+h=vO(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cE<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=cF*a[17],k=[0,[0,bL(a,b)<=m?1:0,c,b]];else
+m=b3*a[17],k=[0,[0,bM(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bR(E),F);if(i){var
-v=aG(aF,i[1],i[2]),b=v[3],w=v[2];n[1]=f(bR(function(c){return function(b){var
+F=n[1],i=g(bS(E),F);if(i){var
+v=aG(aw,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bS(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),I=dx*t(b)<w?1:0,J=o[1],K=h[1],L=vq(a,b),M=mr(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-z=aO(x,function(c){return function(b){return ef(a,c,e(b))}}(b)),N=h[1];bE(function(b,c){return function(a){return bg(c,d(a,b),a)}}(b,z),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),z),C=O,k=P}else{var
-Q=bM(a,G),m=js(fO(y(0),Q));if(0.<a[3])var
+G=e(b),j=Math.sqrt(w),I=dA*t(b)<w?1:0,J=o[1],K=h[1],L=vN(a,b),M=mB(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=aP(x,function(c){return function(b){return el(a,c,e(b))}}(b)),N=h[1];be(function(b,c){return function(a){return a_(c,d(a,b),a)}}(b,A),N);var
+O=0,P=p(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
+Q=bN(a,G),m=jE(fX(z(0),Q));if(0.<a[3])var
 D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aO(x,function(d,f){return function(b){var
-a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}A(k,b,j);B(function(b,a){return A(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return N(bq(a))}var
-u=j(g[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=eg(u,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*bL(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=bL(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=v(J,er*(a[15]+K)+cx),M=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,Q,b,D,P,L,O,M]}function
-jt(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cx,h=ay(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return vs([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,go*h<b[1]?1:0])}function
-vt(a,b){var
+R=[0,[0,m,u]],S=aP(x,function(d,f){return function(b){var
+a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return P(bs(a))}var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=em(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bM(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bM(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,ez*(a[15]+K)+cE),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
+jF(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cE,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return vP([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gw*h<b[1]?1:0])}function
+vQ(a,b){var
 e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=bK(a,g);function
+i=e[1],f=c(b,i)[1+i][1],m=bL(a,f);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dx*f<h)return h;var
-e=bs(c(a[6],b)[1+b]);bg(e,1.,c(a[6],g)[1+g]);return H(e,e)}var
-h=aO(a[2],n);A(h,g,0.);function
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dA*g<h)return h;var
+e=bu(c(a[6],b)[1+b]);a_(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
+h=aP(a[2],n);y(h,f,0.);function
 j(c){return p(function(a){var
-b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jt(a,b,1.,e[1],-1,r,q,h,o)}function
-vu(c,b,g,a){function
-e(g,e){var
-h=[ak,e];return eR(p(function(b){var
-e=a[1]*d(c[9],b[1]);return eq*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jt(c,b,0.,b.length-1,g,e(function(a){return a[3]},U),k,i,h)}function
-ju(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vt(a,b),0];var
-c=a[14];return eO(function(c,d){return vu(a,b,c,d)},c)}function
-fP(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dL(a[1][14],a[5]);return b/eq+e[1]*d(a[1][9],c)}function
-vv(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dL(a[1][14],a[5]);return eq*(b-e[1]*d(a[1][9],c))}function
-vw(a,d,b){var
-c=dp(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(fN(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b=d(h,a[1]);return g(c,a)-b},b)}var
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jF(a,b,1.,e[1],-1,r,q,h,o)}function
+vR(c,b,f,a){function
+e(f,e){var
+h=[an,e];return e1(p(function(b){var
+e=a[1]*d(c[9],b[1]);return ey*(g(f,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jF(c,b,0.,b.length-1,f,e(function(a){return a[3]},V),k,i,h)}function
+jG(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vQ(a,b),0];var
+c=a[14];return eX(function(c,d){return vR(a,b,c,d)},c)}function
+fY(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dO(a[1][14],a[5]);return b/ey+e[1]*d(a[1][9],c)}function
+vS(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dO(a[1][14],a[5]);return ey*(b-e[1]*d(a[1][9],c))}function
+vT(a,d,b){var
+c=cA(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(fW(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 b0(a){return a[6].length-1}function
-vx(a,k,b,j){var
-f=dp(a,b),l=f.length-1;function
+vU(a,k,b,j){var
+f=cA(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-vy(a,d){if(d===a[9].length-1)return a;function
-b(a){return g$(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eg(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jv(a,e,d){var
-b=bM(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return bg(b,f,bM(a,c(a[2],e)[1+e][1]))},d);return b}function
-vz(a,i,f){var
-j=f.length-1,g=r(j,0.),k=j-1|0,t=jv(a,i,f),u=0;if(!(k<0)){var
+vV(a,d){if(d===a[9].length-1)return a;function
+b(a){return hh(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=em(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jH(a,e,d){var
+b=bN(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a_(b,f,bN(a,c(a[2],e)[1+e][1]))},d);return b}function
+vW(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=jH(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=H(t,bM(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=H(t,bN(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
-y=d(c(a[10],e)[1+e],h),s=q-d(g,e)*y,z=e+1|0;if(o!==e){var
-e=z,q=s;continue}var
-p=s;break}}A(g,b,p/d(a[11],b));var
+z=d(c(a[10],e)[1+e],h),s=q-d(g,e)*z,A=e+1|0;if(o!==e){var
+e=A,q=s;continue}var
+p=s;break}}y(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=eg(a[9],a[10],a[11],g),l=$(function(b,a){return a+d(v,b)},f),m=jv(a,i,l);return[0,l,H(m,m)]}function
-eh(k,g,a,j,b){var
-t=k?k[1]:ep,u=g?g[1]:g,l=dp(a,b),m=eg(a[9],a[10],a[11],l),n=fN(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=vz(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
+v=em(a[9],a[10],a[11],g),l=W(function(b,a){return a+d(v,b)},f),m=jH(a,i,l);return[0,l,H(m,m)]}function
+en(k,g,a,j,b){var
+t=k?k[1]:ex,u=g?g[1]:g,l=cA(a,b),m=em(a[9],a[10],a[11],l),n=fW(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=vW(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-w=v(a[15],gp*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+cx),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
-g=e*d(a[14],b)-j*h;A(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);A(f,a[4],e-a[3]*(j+i[1]));function
+v=w(a[15],eB*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cE),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
+g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],y=p(a[4]),z=ay(function(b,a){return b+p(a)},y,x);return[0,f,e,-z-h/e-e*H(a[13],a[13])]}var
-vA=48,vB=16,vC=400000000;function
-vD(a){function
+x=a[9],z=p(a[4]),A=ac(function(b,a){return b+p(a)},z,x);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
+vX=48,vY=16,vZ=400000000;function
+v0(a){function
 d(a){return a}var
-b=aO(b0(a),d);if(b.length-1<=48)return b;var
+b=aP(b0(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!hc(function(a){return a===b?1:0},e)){var
-c=bL(a,b);d=1}}if(!d)var
-c=cG;return[0,c,b]},b);hd(function(b,a){return aC(b,a)},c);var
-e=g$(c,0,aF(vA,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-vE(a){var
-b=vD(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return ef(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!hk(function(a){return a===b?1:0},e)){var
+c=bM(a,b);d=1}}if(!d)var
+c=cM;return[0,c,b]},b);hl(function(b,a){return aE(b,a)},c);var
+e=hh(c,0,aw(vX,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+v1(a){var
+b=v0(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return el(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jw(b,a){var
-d=c(b[2],a)[1+a];return fM(b[1],d)}function
-vF(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:ef(a[1],b,c)},b)}function
-jx(g,o,D,n,f,j){var
+jI(b,a){var
+d=c(b[2],a)[1+a];return fV(b[1],d)}function
+v2(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:el(a[1],b,c)},b)}function
+jJ(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){A(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){y(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4387,27 +4481,27 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-w=r;else{var
-b=F,z=r;for(;;){var
-B=z+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
-b=H,z=B;continue}var
-w=B;break}}var
-x=v(0.,w),y=0.<j?-t-x/j:U,G=ca(y)?U:y;return[0,f,j,h,x,G]}function
-vG(j,i){var
+v=r;else{var
+b=F,A=r;for(;;){var
+B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+b=H,A=B;continue}var
+v=B;break}}var
+x=w(0.,v),z=0.<j?-t-x/j:V,G=cc(z)?V:z;return[0,f,j,h,x,G]}function
+v3(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];A(E,g,d(E,g)*1.00000000001+cx);var
+E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+cE);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
 b=G;for(;;){var
-y=c(j,b)[1+b],z=b+1|0,B=e-1|0,K=d(y,b);if(!(B<z)){var
-f=z;for(;;){var
+z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
+f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){A(m,h,d(m,h)-n*d(y,h));var
+h=C;for(;;){y(m,h,d(m,h)-n*d(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}A(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}y(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -4419,47 +4513,47 @@ v=s;else{var
 k=t,w=s;for(;;){var
 I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
 k=J,w=x;continue}var
-v=x;break}}A(l,a,v/d(c(j,a)[1+a],a));var
+v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jy(b,a){var
+jK(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=gl*b[1][17],g=$(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a2(l.length-1,function(a){return a}),h=N(f(bb(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
+m=a[4]/(a[2]*a[2]),n=gt*b[1][17],f=W(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a6(l.length-1,function(a){return a}),h=P(g(bf(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=q(b),c=vG(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bc(b),e=cW(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dM(e,b.length-1))return[0,b,g,c];var
-b=N(e);continue}}var
-u=q(h),v=[0,h,g,hb(function(a,b){return b/(o(a,a)+cx)},h,u)];return[0,t(h),v]}function
-vH(g,b,a,j){var
-k=a[3],l=a[2],c=bs(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jw(g,a)&&h*n<0.){var
+q(b){return p(function(b){return d(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=q(b),c=v3(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aQ(b),e=cb(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dP(e,b.length-1))return[0,b,f,c];var
+b=P(e);continue}}var
+u=q(h),v=[0,h,f,hj(function(a,b){return b/(o(a,a)+cE)},h,u)];return[0,t(h),v]}function
+v4(g,b,a,j){var
+k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jI(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;A(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-vI(j,i,b){var
+f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+v5(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
-f=d(i[1],b),g=jw(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a3(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-vJ(a){var
-b=0.;return ay(function(b,a){return b+Math.abs(a)},b,a)}function
-vK(a,c,h,g,f){var
-i=vF(a,g),e=a[2].length-1;c[1]=c[1]-aU(aU(e,e),10+(e/3|0)|0)|0;var
-u=gl*a[1][17];function
+f=d(i[1],b),g=jI(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+v6(a){var
+b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
+v7(a,c,h,g,f){var
+i=v2(a,g),e=a[2].length-1;c[1]=c[1]-aN(aN(e,e),10+(e/3|0)|0)|0;var
+u=gt*a[1][17];function
 k(b,j,f){var
-c=vH(a,b,j,f),d=c[2],e=c[1],k=k5*vJ(e);return v(0.02*b[2],k)<d?jx(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],U]}function
+c=v4(a,b,j,f),d=c[2],e=c[1],k=le*v6(e);return w(0.02*b[2],k)<d?jJ(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jy(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aU(aU(h,h),h+3|0)/3|0)|0)-aU(4*e|0,e)|0;var
-o=vI(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jK(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*e|0,e)|0;var
+o=v5(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4469,230 +4563,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(jx(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vB),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return A(j,a,d(b[1],c))},s);var
-m=jy(a,b)[1],t=m[2],w=m[1],x=cY(function(b){return Math.abs(d(t,b))<=f8*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-vL=60;function
-vM(a,j,b,c){var
-e=dp(a,b),f=dp(a,c),g=H(a[13],f),h=fN(a,b,e);if(cF*d(a[8],b)<h)var
-k=bM(a,c),l=H(bM(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(jJ(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vY),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
+m=jK(a,b)[1],t=m[2],v=m[1],x=c3(function(b){return Math.abs(d(t,b))<=ge*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
+v8=60;function
+v9(a,j,b,c){var
+e=cA(a,b),f=cA(a,c),g=H(a[13],f),h=fW(a,b,e);if(b3*d(a[8],b)<h)var
+k=bN(a,c),l=H(bN(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fP(a,c,a[3]*a[15]-2.*i)}function
-jz(a,t,h,s,b){var
-e=ba(b);function
+i=g;return fY(a,c,a[3]*a[15]-2.*i)}function
+jL(a,t,h,s,b){var
+e=a5(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fM(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fV(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a2(a[2].length-1,v),o=f(bb(function(a){return 1-mu(a,b)}),w),x=[0,s,_(n,o)],y=N(cS(_(function(a){return n(a[1])},b),x)),z=vl(a[1],y),B=ju(z,N(eO(u,b))),i=g2(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=eh(0,0,j,h,e),k=r(b0(a),0.),l=[0,0.],m=[0,0];mq(function(n,f){var
-b=f[1],c=d(g[1],n);A(k,b,c);var
+w=a6(a[2].length-1,v),o=g(bf(function(a){return 1-mE(a,b)}),w),x=[0,s,_(n,o)],z=P(cY(_(function(a){return n(a[1])},b),x)),A=vI(a[1],z),B=jG(A,P(eX(u,b))),i=g_(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=en(0,0,j,h,e),k=r(b0(a),0.),l=[0,0.],m=[0,0];mA(function(n,g){var
+b=g[1],c=d(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fM(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fV(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bL(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bM(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(g[1],e);A(k,b0(a)-1|0,C)}var
-p=t*fP(j,e,h*(g[3]-l[1])),D=eO(function(i,b){var
-d=c(a[2],b)[1+b],f=vM(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bR(function(a){return a}),D),F=g4(function(b,a){return gA(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cW(function(a,b){return a<2?1:0},G);if(ca(p))return 0;var
-q=[0,[0,b,k,g[2],p,m[1],H]]}else
+C=d(f[1],e);y(k,b0(a)-1|0,C)}var
+p=t*fY(j,e,h*(f[3]-l[1])),D=eX(function(i,b){var
+d=c(a[2],b)[1+b],f=v9(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bS(function(a){return a}),D),F=ha(function(b,a){return gH(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cb(function(a,b){return a<2?1:0},G);if(cc(p))return 0;var
+q=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 q=i;return q}function
-vN(a){function
+v_(a){function
 b(b){var
-c=a[1];return f(bb(function(a){return a[1]!==b?1:0}),c)}var
-c=1<ba(a[1])?1:0,d=c?_(b,a[5]):c;function
+c=a[1];return g(bf(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a5(a[1])?1:0,d=c?_(b,a[5]):c;function
 e(c){var
-d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cS(d,g3(e,a[6]))}function
-jA(b,a){function
+d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cY(d,g$(e,a[6]))}function
+jM(b,a){function
 c(a){return a}var
-e=a2(b[2].length-1,c),g=f(bb(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-vO(a,e){function
+e=a6(b[2].length-1,c),f=g(bf(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+v$(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jA(a,e),b=g4(function(b,a){var
-c=f(b);return gA(f(a),c)},g);function
+g=jM(a,e),b=ha(function(b,a){var
+c=f(b);return gH(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cW(function(a,b){return a<c?1:0},b)}return[0,b,a2(cR(8,ba(b)),h)]}function
-vP(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return aG(function(b,f){var
-i=g+a[1][3]|0,l=aU(50*(1+ba(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jz(a,k,j,e,f);if(b&&c){var
+c=a+1|0;return cb(function(a,b){return a<c?1:0},b)}return[0,b,a6(cX(8,a5(b)),h)]}function
+wa(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return aG(function(b,g){var
+i=f+a[1][3]|0,l=aN(50*(1+a5(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jL(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(vN(a),[0,a]);if(c){var
+c=h(v_(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a2(g,function(a){return a}),n=f(bb(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g3(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cS(_(function(b){return vO(a,b)},i),q),s=0;return aG(function(a,d){var
-e=h(d,0),b=cU(function(a){return l(a,vL)},e);if(a){if(b){var
+b=a[1],m=a6(f,function(a){return a}),n=g(bf(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g$(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cY(_(function(b){return v$(a,b)},i),q),s=0;return aG(function(a,d){var
+e=h(d,0),b=c0(function(a){return l(a,v8)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dq=eo;function
-vQ(a){var
+du=ew;function
+wb(a){var
 b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);B(function(b,h){var
-f=bs(h),j=1;for(;;){var
+f=bu(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;A(e[1+b],a,s);bg(f,n,g[1+a])}var
+n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);a_(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(H(f,f)),k=go*Math.sqrt(H(h,h))<i?1:0;if(k){A(c(e,b)[1+b],b,i);var
+i=Math.sqrt(H(f,f)),k=gw*Math.sqrt(H(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-vR(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+wc(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aP(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);A(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=d(c(e,a)[1+a],b);A(h,b,d(h,b)-d(g,a)*q);var
+q=d(c(e,a)[1+a],b);y(h,b,d(h,b)-d(g,a)*q);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-vS(b,h,g,n){function
+wd(b,h,f,n){function
 i(c){var
-a=f(b[5],c);return h?hb(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return V(a,dq)},o),k=p(i,g),r=b[4];function
-s(a){return aQ(r,a)}var
-t=vQ(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=bs(q);B(function(f){return function(b,d){var
-e=0!==ae(d)?1:0;if(e){var
+a=g(b[5],c);return h?hj(l,a,g(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return X(a,du)},o),k=p(i,f),r=b[4];function
+s(a){return aT(r,a)}var
+t=wb(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},f),e=1;for(;;){var
+m=bu(q);B(function(f){return function(b,d){var
+e=0!==ab(d)?1:0;if(e){var
 g=c(k,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+eo|0,v=vR(t,p(function(b){return function(a){return aQ(b,a)}}(u),m));B(function(a,b){var
-e=aB(b);if(e){var
-g=bf(dq,b);d[1+a]=j(c(d,a)[1+a],g);var
+u=b[4]+ew|0,v=wc(t,p(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
+e=aD(b);if(e){var
+g=a0(du,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cw(a){return a?cG:1.}function
-bh(b,a){return 0.<b[3]?cw(a):-cw(a)}function
-ei(b,a,d,c){var
-e=fP(b,d,bh(b,a)*c);return cw(a)*e}function
-vT(b,a,d,c){var
-e=vv(b,d,cw(a)*c);return bh(b,a)*e}function
-ej(b,a){return b[4]<a[4]?a:b}function
-fQ(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fR(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fS(f,e,a,d,c){var
-g=bh(a[1],d),b=eh(f,e,a[1],g,c),h=ei(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-vU(c,b,a){return 0<a[2].length-1?a:fS(0,0,a[1],c,b)}function
-vV(d,c,b){var
-a=d[1];return a[18]?fS(vX,vW,d,c,b):[0,d,[0],0.,ei(a,c,b,vw(a,bh(a,c),b))]}function
-jB(j,f,e,a){var
+cB(a){return a?cM:1.}function
+bj(b,a){return 0.<b[3]?cB(a):-cB(a)}function
+eo(b,a,d,c){var
+e=fY(b,d,bj(b,a)*c);return cB(a)*e}function
+we(b,a,d,c){var
+e=vS(b,d,cB(a)*c);return bj(b,a)*e}function
+ep(b,a){return b[4]<a[4]?a:b}function
+fZ(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+f0(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+f1(f,e,a,d,c){var
+g=bj(a[1],d),b=en(f,e,a[1],g,c),h=eo(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+wf(c,b,a){return 0<a[2].length-1?a:f1(0,0,a[1],c,b)}function
+wg(d,c,b){var
+a=d[1];return a[18]?f1(wi,wh,d,c,b):[0,d,[0],0.,eo(a,c,b,vT(a,bj(a,c),b))]}function
+jN(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dw*d[17])return a;var
-i=r(b0(d),0.);A(i,b,-bh(d,f));return[0,a[1],i,0.,h]}return a}function
-jC(c,b){var
-a=_(b,c[4]);return a?aG(ej,a[1],a[2]):af(vY)}function
-ek(c,b,a){return jC(c,function(d){return jB(c,b,a,vV(d,b,a))})}function
-vZ(k,c,b,f,e){var
-g=e[1],a=g[1],h=bh(a,c),d=eh(v1,v0,vy(a,vx(a,h,b,vT(a,c,b,f))),h,b),j=ei(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-v2(d,g,a){var
-b=a[1][1],h=jA(b,a[2]),i=bh(b,d),e=jz(b,cw(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dz*d[17])return a;var
+i=r(b0(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
+jO(c,b){var
+a=_(b,c[4]);return a?aG(ep,a[1],a[2]):ah(wj)}function
+eq(c,b,a){return jO(c,function(d){return jN(c,b,a,wg(d,b,a))})}function
+wk(k,c,b,f,e){var
+g=e[1],a=g[1],h=bj(a,c),d=en(wm,wl,vV(a,vU(a,h,b,we(a,c,b,f))),h,b),j=eo(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+wn(d,g,a){var
+b=a[1][1],h=jM(b,a[2]),i=bj(b,d),e=jL(b,cB(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dw*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-v4(k,c,a,b){var
-e=b[1],h=bh(e,c),l=fS(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dz*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+wp(k,c,a,b){var
+e=b[1],h=bj(e,c),l=f1(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eh([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b_(g),u=cy===m?g[1]:cC===m?eU(g):g,n=vK(u,t,h,a,s),i=n[1],v=ei(e,c,a,i[3]),o=ej(d,[0,b,i[1],i[2],v]);if(n[2])return v2(c,a,o);var
+s=en([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cF===m?g[1]:cJ===m?e4(g):g,n=v7(u,t,h,a,s),i=n[1],v=eo(e,c,a,i[3]),o=ep(d,[0,b,i[1],i[2],v]);if(n[2])return wn(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=vP(e,cw(c),h,a,x,w);if(p){var
-j=p[1];return ej(d,[0,b,j[2],j[3],j[4]])}return d}}(l,v3)}function
-jD(a){var
-b=a[4];return eP(function(a){return a[1][18]},b)}function
-dr(a){var
-b=a[4],c=0.;return aG(function(b,a){return v(b,a[1][17])},c,b)}function
-fT(a,d,c,b){if(0<a[7][1]&&jD(a))return ej(b,jC(a,function(b){return jB(a,d,c,v4(a,d,c,b))}));return b}function
-ds(a){return dL(a[1][14],a[5])}function
-jE(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eR(e,[ak,c*ds(a)[3]]):e}function
-fU(e,d,h,a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=wa(e,cB(c),h,a,x,w);if(p){var
+j=p[1];return ep(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wo)}function
+jP(a){var
+b=a[4];return eZ(function(a){return a[1][18]},b)}function
+dv(a){var
+b=a[4],c=0.;return aG(function(b,a){return w(b,a[1][17])},c,b)}function
+f2(a,d,c,b){if(0<a[7][1]&&jP(a))return ep(b,jO(a,function(b){return jN(a,d,c,wp(a,d,c,b))}));return b}function
+cC(a){return dO(a[1][14],a[5])}function
+jQ(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e1(e,[an,c*cC(a)[3]]):e}function
+f3(e,d,h,a){var
 b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<ae(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=bc(b);return[0,[0,V(1,h),k]]}function
-jF(i,h,a,g,f,b){var
+k=aQ(b);return[0,[0,X(1,h),k]]}function
+jR(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-k=0.<h?1:-1,m=l(f,ay(j,V(k,g),b));c(b,a)[1+a]=m;var
+k=0.<h?1:-1,m=l(f,ac(j,X(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-v5(b,d,a){if(0<=b[5]){var
-h=V(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+wq(b,d,a){if(0<=b[5]){var
+h=X(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=ay(j,0,a),k=l(V(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
-el(a){return Math.log(a)/0.693147180559945286}function
-v6(b,a,g,d){var
-c=a[2].length-1+1|0,h=el(c*b[17]/(a[3]*d))/2.,i=b[18]?el(c*b[17]/d):0.,j=el(gk*c/a[3]),k=el(ay(a3,P,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aF(1,1+(e|0)|0)]:f;return l}function
-v7(l,k,j,i,a){var
-b=a[1][1],e=jE(b,j);function
-g(a){return cY(aB,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?v6(b,a,e,i):v8;if(f){var
-c=f[1],m=a[2],h=$(function(b,a){return bf(c,a*d(e,b))},m),n=bf(c,a[3]),o=b[4];jF(b,bh(b,k),o,c,n,h);return fU(l,b,c,h)}return f}return 0}function
-jG(a,b){var
-c=v(a[15],gp*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-v9(i,y,h,n){var
+i=ac(j,0,a),k=l(X(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
+er(a){return Math.log(a)/0.693147180559945286}function
+wr(b,a,g,d){var
+c=a[2].length-1+1|0,h=er(c*b[17]/(a[3]*d))/2.,i=b[18]?er(c*b[17]/d):0.,j=er(gs*c/a[3]),k=er(ac(a7,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aw(1,1+(e|0)|0)]:f;return l}function
+ws(l,k,j,i,a){var
+b=a[1][1],e=jQ(b,j);function
+g(a){return c3(aD,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?wr(b,a,e,i):wt;if(f){var
+c=f[1],m=a[2],h=W(function(b,a){return a0(c,a*d(e,b))},m),n=a0(c,a[3]),o=b[4];jR(b,bj(b,k),o,c,n,h);return f3(l,b,c,h)}return f}return 0}function
+jS(a,b){var
+c=w(a[15],eB*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+wu(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a2(b,function(a){return a}),j=f(bb(function(a){return d(n[2],a)!=0.?1:0}),z),e=g0(a[4],j)?a[4]:aG(cR,b,j),k=N(f(bb(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aU(200*(k.length-1)|0,a[1][3])|0;var
-q=jG(a,h)*bm(1.,-84);if(0<=a[5])var
-A=ds(a)[3],l=q*d(a[1][7],h)*A;else
+z=a6(b,function(a){return a}),j=g(bf(function(a){return d(n[2],a)!=0.?1:0}),z),e=g8(a[4],j)?a[4]:aG(cX,b,j),k=P(g(bf(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
+q=jS(a,h)*bo(1.,-84);if(0<=a[5])var
+A=cC(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-s=aB(l),m=s?bf(dq,l):s;if(0<ae(m)){var
+t=aD(l),m=t?a0(du,l):t;if(0<ab(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=vS(a[1],C,D,h),w=bh(a,y),g=r(b0(a),0);B(function(a,b){var
-d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jF(a,w,e,dq,m,g);return fU(i,a,dq,g)}}return 0}function
-fV(b,e,a,h,o){var
-d=vU(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dw*jG(i,a),k=d[3]<p?1:0,g=k?h<er*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=wd(a[1],C,D,h),w=bj(a,y),f=r(b0(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;jR(a,w,e,du,m,f);return f3(i,a,du,f)}}return 0}function
+f4(b,e,a,h,o){var
+d=wf(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dz*jS(i,a),k=d[3]<p?1:0,g=k?h<ez*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?v9(b,e,a,d):l,f=q||v7(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?wu(b,e,a,d):l,f=q||ws(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-dt(b,a){return dL(b[4],a)}function
-jH(b){var
-a=jE(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-jI(a){var
-b=r(b0(a),0.),d=a[14];B(function(d,e){return A(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=ay(function(b,a){return b+a},f,e);A(b,a[4],1.-a[3]*g);return b}function
-jJ(a){var
-b=[0,0.],f=jH(a),c=jI(a);B(function(c,g){var
+cD(b,a){return dO(b[4],a)}function
+jT(b){var
+a=jQ(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+jU(a){var
+b=r(b0(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=ac(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
+jV(a){var
+b=[0,0.],f=jT(a),c=jU(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-v_(h,e){var
-f=p(jJ,e);hd(function(b,a){return gA(b,a)},f);var
-b=23-lq(v(d(f,((f.length-1)*9|0)/10|0),gp))[2]|0;if(10<=b&&!(60<b)){var
-g=V(1,b);if(0<=c(e,0)[1][5]){var
-l=ds(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cD){var
-i=V(g,1);k=1}if(!k)var
+wv(h,e){var
+f=p(jV,e);hl(function(b,a){return gH(b,a)},f);var
+b=47-gJ(w(d(f,((f.length-1)*9|0)/10|0),eB))[2]|0;if(10<=b&&!(60<b)){var
+g=X(1,b);if(0<=c(e,0)[1][5]){var
+l=cC(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cK){var
+i=X(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-v$(h,s,M,L){var
-g=L[1],a=dt(s,M)[1];if(bm(1.,24-g|0)<=jJ(a))return 0;var
-N=a[2].length-1,t=jH(a),O=jI(a),i=$(function(b,a){return bf(g,a*d(t,b))},O);v5(a,g,i);var
-j=$(function(b,a){var
-c=d(t,b);return aQ(g,a)/c},i),e=r(h[2],0.),y=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(y<0)var
-D=x,C=w,z=u;else{var
-b=P,n=x,m=w,l=u;for(;;){var
+ww(h,s,M,L){var
+g=L[1],a=cD(s,M)[1];if(bo(1.,48-g|0)<=jV(a))return 0;var
+N=a[2].length-1,t=jT(a),O=jU(a),i=W(function(b,a){return a0(g,a*d(t,b))},O);wq(a,g,i);var
+j=W(function(b,a){var
+c=d(t,b);return aT(g,a)/c},i),e=r(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(z<0)var
+D=x,C=v,A=u;else{var
+b=P,n=x,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
 var
@@ -4700,35 +4794,92 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){bg(e,-f,bK(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a_(e,-f,bL(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
-V=b+1|0;if(y!==b){var
+V=b+1|0;if(z!==b){var
 b=V,n=q,m=o,l=p;continue}var
-D=q,C=o,z=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];bg(e,z,bK(h,F));var
-Q=d(e,F);B(function(b,a){return A(e,b,a-Q)},e)}var
+D=q,C=o,A=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];a_(e,A,bL(h,F));var
+Q=d(e,F);B(function(b,a){return y(e,b,a-Q)},e)}var
 R=0.,G=aG(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=fU(s,a,g,i);if(k)var
-S=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f3(s,a,g,i);if(k)var
+S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-wa(c,a,h,b){var
-e=bm(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+wx(c,a,h,b){var
+e=bo(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=ds(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-wb(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cC(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+wy(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=ds(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-jK(c,b,a){var
+h=cC(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+wz(e){var
+h=e[9].length-1,f=r(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
+a=m;for(;;){var
+g=r(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
+k=a-1|0,n=0;if(!(k<0)){var
+b=n;for(;;){var
+s=c(f,b)[1+b];a_(g,d(c(e[10],b)[1+b],j),s);var
+t=b+1|0;if(k!==b){var
+b=t;continue}break}}var
+o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
+q=a+1|0;if(i!==a){var
+a=q;continue}break}}return f}function
+wA(b,a){if(0.<b[3]){var
+c=0.,d=-ac(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
+wB(a){var
+b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
+wC(b,e,q,o){var
+h=cD(e,o),a=h[1];if(a[18])return 0;var
+i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=wz(a),u=p(function(b){return wA(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+x(b,a){return a*g/d(f,b)}var
+k=p(function(a){return W(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,wB(a))},y,k);if(l*Math.sqrt(v)<10000.){var
+m=47-gJ(l)[2]|0,z=function(h){var
+b=p(function(a){return a0(m,a)},h);if(0.<a[3]){var
+d=a[4];c(b,d)[1+d]=0;var
+i=s(ac(j,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=r(e[1].length-1,0),k=e[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},k);return aQ(g)},n=a0(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
+A=r(b[2],0);return[0,[0,n,_(z,aQ(k)),A,h,q,0]]}return 0}return 0}function
+wD(c,k,b,r){var
+e=c[5],a=c[4][1],g=cA(a,b),h=e[4];if(0.<a[3])var
+i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
+var
+m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
+c=t,i=s;for(;;){if(c!==g.length-1){var
+j=0;if(0<c){var
+m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
+n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
+var
+x=d(a[1][9],b),y=cC(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+j=1;if(j){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eB*f<i?1:0]}}(0,f)}function
+f5(l,e,k,a,j,i,d){if(e){var
+b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
+f=wD(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+wE(a){return lh*a}function
+wF(a){return 1.5+0.2*a}function
+wG(a){return 4.+0.04*aN(a+1|0,a+1|0)}function
+wH(a){var
+d=a5(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];be(function(b){var
+a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
+i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
+b=p,j=o,f=n;for(;;){var
+s=wF(b),t=wG(k)-s,u=b*wE(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+b=w,j=h,f=v;continue}break}}var
+q=a[6];be(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
+f=aw(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},q);a[6]=0;return 0}function
+jW(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-jL(f,w,e,l,v){function
+jX(f,w,e,l,v){function
 m(a){var
-b=jK(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cE,a=0.25,y=cD,x=0.;for(;;){if(0<n){var
+b=jW(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cL,a=lh,y=cK,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4736,126 +4887,126 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/gk:(g+j)/2.;var
-G=Math.abs(k-a)<=er*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ak,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/gs:(g+j)/2.;var
+G=Math.abs(k-a)<=ez*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-jM(f,h,a,e){if(h==U){var
-c=e/(2.*a);return[ak,-(e*c)/2.,c*c,-c,eq*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ak,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cG/i]}function
-jN(a){return[ak,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-wc(e,f,c,b){var
-a=f[2],d=f[1];if(U<d&&a<P){var
-g=a-d;return c*(d+a)-b<0.?jN(jL(e,-a,g,c,-b)):jL(e,d,g,c,b)}return a<P?jN(jM(e,-a,c,-b)):jM(e,d,c,b)}function
-wd(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==P)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==U)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=jK(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cG/(b*(1./(e*e)+1./(f*f)))]}function
-em(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
-h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-jO(b,a){var
-c=bs(b[2][2]),e=b[1];B(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?bg(c,d(a,b),f[2]):e},e);return c}function
-jP(a){var
-b=a[3][1]==U?1:0,c=b||(a[3][2]==P?1:0);return c}function
-we(a,c){var
-e=em(a,c,function(a){return a[1]}),j=jO(a,c),g=a[3],h=g[2],i=g[1];function
+jY(f,h,a,e){if(h==V){var
+c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,ey*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cM/i]}function
+jZ(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+wI(e,f,c,b){var
+a=f[2],d=f[1];if(V<d&&a<N){var
+g=a-d;return c*(d+a)-b<0.?jZ(jX(e,-a,g,c,-b)):jX(e,d,g,c,b)}return a<N?jZ(jY(e,-a,c,-b)):jY(e,d,c,b)}function
+wJ(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==V)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=jW(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cM/(b*(1./(e*e)+1./(f*f)))]}function
+es(c,e,b){var
+a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
+h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
+j0(b,a){var
+c=bu(b[2][2]),e=b[1];B(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?a_(c,d(a,b),f[2]):e},e);return c}function
+j1(a){var
+b=a[3][1]==V?1:0,c=b||(a[3][2]==N?1:0);return c}function
+wK(a,c){var
+e=es(a,c,function(a){return a[1]}),j=j0(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,em(a,c,function(a){return a[3]})];cX(function(c){if(0.<e)var
-d=f(c,v(i,a3(h,c/(2.*e))));else
-if(jP(a))var
-d=U;else
+b=[0,es(a,c,function(a){return a[3]})];c2(function(c){if(0.<e)var
+d=f(c,w(i,a7(h,c/(2.*e))));else
+if(j1(a))var
+d=V;else
 var
-g=f(c,h),d=a3(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+g=f(c,h),d=a7(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-jQ(b,m,e){var
-j=e.length-1,n=em(b,e,function(a){return a[1]}),f=jO(b,e);if(jP(b)&&n<=0.)return 0;var
-g=[0,em(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=mT(j,j,0.);B(function(o,s){var
-e=wc(m,b[3],n,s);g[1]=g[1]+e[1];var
+j2(b,m,e){var
+j=e.length-1,n=es(b,e,function(a){return a[1]}),f=j0(b,e);if(j1(b)&&n<=0.)return 0;var
+g=[0,es(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=m3(j,j,0.);B(function(o,s){var
+e=wI(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);A(h,a,d(h,a)-e[2]*k-e[3]*l);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
 u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
 f=w;for(;;){var
-r=c(b[1],f)[1+f],y=v*d(r[2],o),z=u*r[1],B=d(c(i,a)[1+a],f)-z-y;A(i[1+a],f,B);var
+r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;y(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=wd(m,f[4],d(e,a));g[1]=g[1]+b[1];A(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return A(i[1+a],a,k)},l);var
-a=aB(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-wf(o,n){var
-l=n.length-1,h=p(bs,o),q=l-1|0,C=0;if(!(q<0)){var
+b=wJ(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
+a=aD(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+wL(o,n){var
+l=n.length-1,h=p(bu,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-x=d(c(h,a)[1+a],f),y=f-1|0,R=0;if(y<0)var
+x=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
 m=x;else{var
-k=R,z=x;for(;;){var
-U=d(c(h,f)[1+f],k),B=z-d(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
-k=V,z=B;continue}var
+k=R,A=x;for(;;){var
+U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
+k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(v(m,k5*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);A(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,le*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bs(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bu(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-w=b-1|0,J=0;if(!(w<0)){var
+v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;A(g,b,d(g,b)-N);var
-O=j+1|0;if(w!==j){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;y(g,b,d(g,b)-N);var
+O=j+1|0;if(v!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);A(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);y(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;A(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;y(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);A(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-wg=12;function
-wh(e,b,n,m){var
+wM=12;function
+wN(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:jQ(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=wf(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<cF)return 0;var
-f=$(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=$(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<P?1:0,f=h||(0.<a?1:0);if(f)var
-i=U<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:j2(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=wL(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b3)return 0;var
+f=W(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=W(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
+i=V<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cY(function(a){return a},k),l=i+0.0001*a*o-er*Math.abs(i),h=g?jQ(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(f_*b<k){var
+g=f;return g},f),g=c3(function(a){return a},k),l=i+0.0001*a*o-ez*Math.abs(i),h=g?j2(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-wi(a,c){function
-d(a){return aB(a)?Math.abs(a):0.}function
+wO(a,c){function
+d(a){return aD(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,U],i=ay(g,v(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,V],i=ac(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=we(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=wK(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=wh(a,b*i,c,wg);f(d);var
-e=gl<b?1:0;if(e){b/=10.;var
+d=wN(a,b*i,c,wM);f(d);var
+e=gt<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dx?1:0;if(a){var
-e=b[1];return f($(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-wj=64;function
-wk(a,j){var
+a=Math.abs(c)<dA?1:0;if(a){var
+e=b[1];return f(W(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+wP=64;function
+wQ(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -4869,372 +5020,380 @@ var
 d=b}else
 var
 d=f;return d}function
-wl(a){var
-d=N(a[16]);return function(b){if(1===a[5]){var
-e=b<d.length-1?c(d,b)[1+b]:a[15];return t(e)}return a[15]}}function
-jR(a,b){var
+wR(a){var
+d=P(a[16]);return function(b){if(1===a[5]){var
+e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
+j3(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aQ(h,a)},g),i=[ak,0.,P],j=H(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[ak,0.,P],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-wm(b,a){function
-c(c,a){return a?aQ(b[4],a[1]):c}var
-d=c(U,a[10]),e=c(P,a[11]);if(2===b[1]){var
-f=e<=0.?0.:P,g=0.<=d?0.:U;return[ak,g,f]}return[ak,d,e]}function
-wn(f,c){var
+f=g(a[5],b),h=a[4],d=p(function(a){return aT(h,a)},f),i=[an,0.,N],j=H(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+k=[an,0.,N],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
+wS(b,a){function
+c(c,a){return a?aT(b[4],a[1]):c}var
+d=c(V,a[10]),e=c(N,a[11]);if(2===b[1]){var
+f=e<=0.?0.:N,g=0.<=d?0.:V;return[an,g,f]}return[an,d,e]}function
+wT(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return wo;var
+b!=="number"){if(2!==b[0])return wU;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cv(aR(f[4],h,g))]}}return 0}var
-jS=64;function
-wp(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cz(aU(f[4],h,g))]}}return 0}var
+j4=64;function
+wV(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
-wq(b,e,g){var
-s=g[3];function
+b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
+wW(b,e,f){var
+t=f[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],s):c},c=jR(b,d),f=e(P,a[4]),g=[ak,e(U,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?n(b[17],a[1],t):c},c=j3(b,d),f=e(N,a[4]),g=[an,e(V,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(bb(v),w),k=f(bR(u),o);if(wk(e,g)&&0===mv(k,o)&&!(0<dM(k,wj))){var
-y=wl(e),m=N(_(N,e[13])),p=g[1],z=c(m,p)[1+p],q=wm(b,e),h=wn(b,e),x=function(a){return jR(b,a)},A=aO(b[2],x),i=h?[0,[0,cG,r(b[3],0.),h[1],[ak,0.,P]]]:[0],j=eR(N(k),i),B=a2(m.length-1,function(a){return a});return f(bR(function(k){if(k===g[1])return 0;var
-o=$(function(b,d){var
-e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
-p(a){return 0<=ae(a)?a:t(a)}var
-s=ay(function(b,a){return 0<aD(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ay(function(f,g){var
-a=f[2],d=f[1],b=aR(0,g,s),e=c(A,d)[1+d];if(b!=0.)bg(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wi(C,$(function(c,b){var
+w=f[4],o=g(bf(v),w),k=g(bS(u),o);if(wQ(e,f)&&0===mF(k,o)&&!(0<dP(k,wP))){var
+y=wR(e),m=P(_(P,e[13])),p=f[1],z=c(m,p)[1+p],q=wS(b,e),h=wT(b,e),x=function(a){return j3(b,a)},A=aP(b[2],x),i=h?[0,[0,cM,r(b[3],0.),h[1],[an,0.,N]]]:[0],j=e1(P(k),i),B=a6(m.length-1,function(a){return a});return g(bS(function(k){if(k===f[1])return 0;var
+o=W(function(b,d){var
+e=g(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
+p(a){return 0<=ab(a)?a:s(a)}var
+t=ac(function(b,a){return 0<aF(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ac(function(f,g){var
+a=f[2],d=f[1],b=aU(0,g,t),e=c(A,d)[1+d];if(b!=0.)a_(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wO(C,W(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(H(n[2],n[2])/d)+dx}return 0.}return a[2]==P?f_:a[1]==U?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(H(n[2],n[2])/d)+dA}return 0.}return a[2]==N?gg:a[1]==V?-0.1:0.},j));function
 v(d,b){var
-c=aB(b);return c?a(bf(d,b),s):c}var
+c=aD(b);return c?a(a0(d,b),t):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+wp(e)|0,E);var
-D=a2(w,function(a){return v(jS,d(u,a))});return[0,[0,k,[0,V(1,jS),D,x]]]}),B)}return 0}function
-wr(h,c,a){var
+E=d(u,w),x=v(64+wV(e)|0,E);var
+D=a6(w,function(a){return v(j4,d(u,a))});return[0,[0,k,[0,X(1,j4),D,x]]]}),B)}return 0}function
+wX(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:P}else
+2:return 0.<a?-Math.log(a)/c:N}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aR(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):P;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aR(0,f[1],f[2]);return a1}return a1}function
-jU(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a4}return a4}function
+j6(j,a,b,f){var
 d=r(b,0),e=r(b,0),g=r(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aD(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aF(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dd(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];bE(function(a){switch(a[0]){case
+b=di(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];be(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=r(b,0),l=a[1];bE(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=r(b,0),l=a[1];be(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-fW=14;function
-jV(c,e,a){function
-g(b,a){return 0<e?j(b,a):l(b,a)}var
-h=50,i=0<=ae(a)?a:t(a),b=bV(i,h),d=0<ae(b)?b:1;function
+f6=14;function
+j7(c,e,a){function
+f(b,a){return 0<e?j(b,a):l(b,a)}var
+h=50,i=0<=ab(a)?a:s(a),b=bW(i,h),d=0<ab(b)?b:1;function
 k(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,t(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=V(b,2),a=a-1|0;continue}}function
+e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+d=e,b=X(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=V(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=bV(j(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(f(c,b)){var
+e=f(d,b);if(0!==a&&g(c,e)){var
+d=e,b=X(b,2),a=a-1|0;continue}return[0,d,e]}}function
+n(i,h,f){var
+d=i,e=h,a=f;for(;;){var
+b=bW(j(d,e),1);if(0!==a&&0!==aF(b,d)&&0!==aF(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,fW)]:k(a,d,fW);return cU(function(a){return n(a[1],a[2],fW)},o)}function
-ws(h,g,i,J,I,e){var
-k=h[2],p=jU(i,J,k,e),s=p[3],t=p[2],w=p[1],x=N(dg(g)),q=i[1],K=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,f6)]:k(a,d,f6);return c0(function(a){return n(a[1],a[2],f6)},o)}function
+wY(h,g,i,J,I,e){var
+k=h[2],p=j6(i,J,k,e),s=p[3],t=p[2],v=p[1],x=P(dl(g)),q=i[1],K=n(h[17],1,1);function
 y(a){var
-b=c(w,a)[1+a];if(b){var
-e=aR(0,b[1],i[2]),d=c(x,a)[1+a][1];return wr(g,aR(0,d[1],d[2]),e)}return a1}var
-m=aO(k,function(a){return Math.sqrt(y(a)*K)}),o=$(function(b,a){var
-c=aB(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
+b=c(v,a)[1+a];if(b){var
+e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return wX(g,aU(0,d[1],d[2]),e)}return a4}var
+m=aP(k,function(a){return Math.sqrt(y(a)*K)}),o=W(function(b,a){var
+c=aD(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 z(b,a,g){var
-h=b!==a?1:0,i=h?aB(d(m,a)):h;if(i)var
+h=b!==a?1:0,i=h?aD(d(m,a)):h;if(i)var
 f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-A=k-1|0,L=0;if(!(A<0)){var
-b=L;for(;;){var
-O=c(t,b)[1+b],P=O||c(s,b)[1+b];if(P){var
-G=k-1|0,R=bK(h,b),S=0;if(!(G<0)){var
+A=k-1|0,M=0;if(!(A<0)){var
+b=M;for(;;){var
+O=c(t,b)[1+b],Q=O||c(s,b)[1+b];if(Q){var
+G=k-1|0,R=bL(h,b),S=0;if(!(G<0)){var
 f=S;for(;;){var
-H=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(R,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(R,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
 U=f+1|0;if(G!==f){var
 f=U;continue}break}}}var
 T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
 C=r(k,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=$(function(a,k){var
-b=c(w,a)[1+a];if(b){var
-f=b[1];if(k&&aB(d(m,a))){var
+D=W(function(a,k){var
+b=c(v,a)[1+a];if(b){var
+f=b[1];if(k&&aD(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dk(g,q,i[2],i[3],I,k,j);if(b){var
-d=b[1];if(e)return aD(d[2],f)<0?1:0;var
-h=0<aD(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dq(g,q,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aF(d[2],f)<0?1:0;var
+h=0<aF(d[1],f)?1:0}else
 var
-h=b;return h},n=aQ(0,q),h=y(a)*n,j=aB(h);if(j){var
-o=bf(0,h),p=e?-1:1;return jV(l,p,o)}return j}}return 0},C),E=N(g[9]),F=cq(g,1),M=bc($(function(d,o){var
+h=b;return h},n=aT(0,q),h=y(a)*n,j=aD(h);if(j){var
+o=a0(0,h),p=e?-1:1;return j7(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cu(g,1),N=aQ(W(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cq(g,f[1]),p=c(E,b)[1+b],i=a(q,fB(c(E,d)[1+d],p)),k=j(h,i),m=aW(V(a(h,i),2)),r=e?Q(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
+h=cu(g,f[1]),p=c(E,b)[1+b],i=a(q,fK(c(E,d)[1+d],p)),k=j(h,i),m=aS(X(a(h,i),2)),r=e?L(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
 var
-n=f;return n},o));return[0,bc(D),M]}function
-wt(d,c,a){var
+n=f;return n},o));return[0,aQ(D),N]}function
+wZ(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:a1;case
-4:return 0.<a?a:a1}return a1}function
-jX(e,b,a){var
-c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a1,a1]:a<b?[0,a3(1.,b*a+c*d),b-a*c/d]:[0,a1,a1]}function
-wu(m,h,k,I,H,e){var
-i=m[2],q=jU(k,I,i,e),t=q[3],v=q[2],w=q[1],x=N(dg(h)),f=k[1],n=aO(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:a4;case
+4:return 0.<a?a:a4}return a4}function
+j9(e,b,a){var
+c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a4,a4]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,a4,a4]}function
+w0(m,h,k,I,H,e){var
+i=m[2],q=j6(k,I,i,e),t=q[3],v=q[2],w=q[1],x=P(dl(h)),f=k[1],n=aP(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aR(0,b[1],k[2]),d=c(x,a)[1+a][1];return wt(h,aR(0,d[1],d[2]),e)}return a1});function
+e=aU(0,b[1],k[2]),d=c(x,a)[1+a][1];return wZ(h,aU(0,d[1],d[2]),e)}return a4});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aO(i,function(a){var
+o=aP(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=jX(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dw<f?1:0:f<i-dw?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=j9(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dz<f?1:0:f<i-dz?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,J=0;if(!(A<0)){var
 b=J;for(;;){var
-M=c(v,b)[1+b],O=M||c(t,b)[1+b];if(O){var
-F=bK(m,b),G=i-1|0,P=0;if(!(G<0)){var
-g=P;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(t,b)[1+b])z(b,g,d(F,g));var
+N=c(v,b)[1+b],O=N||c(t,b)[1+b];if(O){var
+F=bL(m,b),G=i-1|0,Q=0;if(!(G<0)){var
+g=Q;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(t,b)[1+b])z(b,g,d(F,g));var
 S=g+1|0;if(G!==g){var
 g=S;continue}break}}}var
 R=b+1|0;if(A!==b){var
 b=R;continue}break}}var
 C=r(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=$(function(a,l){var
+D=W(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(j){var
-l=c(x,a)[1+a],b=dm(h,f,k[2],k[3],H,l,j);if(b){var
-d=b[1];if(e)return aD(d[2],g)<0?1:0;var
-i=0<aD(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=ds(h,f,k[2],k[3],H,l,j);if(b){var
+d=b[1];if(e)return aF(d[2],g)<0?1:0;var
+i=0<aF(d[1],g)?1:0}else
 var
-i=b;return i},o=aQ(0,f),i=d(n,a)*o,j=aB(i);if(j){var
-p=bf(0,i),q=e?1:-1;return jV(m,q,p)}return j}return 0},C),s=N(h[9]),K=p(function(a){return[cC,function(b){return hU(h,a)}]},s);function
+i=b;return i},o=aT(0,f),i=d(n,a)*o,j=aD(i);if(j){var
+p=a0(0,i),q=e?1:-1;return j7(m,q,p)}return j}return 0},C),s=P(h[9]),K=p(function(a){return[cJ,function(b){return h7(h,a)}]},s);function
 E(b){var
-a=c(K,b)[1+b],d=b_(a);return cy===d?a[1]:cC===d?eU(a):a}var
-L=bc($(function(g,w){var
+a=c(K,b)[1+b],d=b$(a);return cF===d?a[1]:cJ===d?e4(a):a}var
+M=aQ(W(function(g,w){var
 b=w[2],k=b===g?0:c(D,b)[1+b];if(k){var
-x=d(n,b),y=jX(e,d(bK(m,b),g),x),z=aQ(0,f),o=y[2]*z,v=0;if(aB(o)&&0.<=o){var
-i=bf(0,o),A=c(s,b)[1+b],B=aq(c(s,g)[1+g],A),C=E(b),F=fC(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aW(a(p,j(l(p,V(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):Q(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=j9(e,d(bL(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
+i=a0(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=fL(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,j(l(p,X(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):L(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-t=k;return t},o));return[0,bc(D),L]}function
-wv(a){var
-b=a[4];return eP(function(a){return 0===a[0]?0:1},b)}function
-jY(d,a,c){var
-b=wv(c);if(b)switch(d[1]){case
-0:return iX(a);case
-1:return 0;default:return iZ(a)}return b}var
-b1=[0,jT,jT,jW,jW];function
-ww(b,d,a,c){if(jY(b,d,c)){var
-e=fe(a[2],a[3]),f=function(f){var
-g=kc(f,b,d,a,c,e,1);return[0,kc(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(wu);return[0,b1[1],b1[2],g[1],g[2]]}var
-h=f(ws);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
-fY=bm(1.,-72);function
-wx(a){return[0,a,vk(a)]}function
-wy(g,c,b,a){function
-d(c){var
-h=ek(c,b,a),i=fR(c,b,a),j=v(fQ(g,b,a),i),d=dr(c),e=fT(c,b,a,h),f=j+ep*d<e[4]?1:0;return f?fV(c,b,a,fY*d,e):f}return cX(function(a){return l7(d,a)},c)}function
-wz(d,f,b,a){function
-e(a){return bf(0,a*d[3])}var
-g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-wA(z,i,h,e,b){var
-l=fQ(z,e,b),m=0<i.length-1?1:0,n=m?cY(l8,i):m;if(n){var
-f=p(l4,i),j=f.length-1,o=p(function(a){return v(l,fR(a,e,b))},f),A=h[1],q=$(function(d,a){if(a){var
-g=h[2],i=dt(c(f,d)[1+d],g)[1];return wa(a[1],i,e,b)}return U},A),g=r(j,0),k=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return v(d(o,a),e)},s=r(j,0),a=function(y){for(;;){var
-m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
+t=k;return t},o));return[0,aQ(D),M]}function
+w1(a){var
+b=a[4];return eZ(function(a){return 0===a[0]?0:1},b)}function
+j_(d,a,c){var
+b=w1(c);if(b)switch(d[1]){case
+0:return i9(a);case
+1:return 0;default:return i$(a)}return b}var
+b1=[0,j5,j5,j8,j8];function
+w2(b,d,a,c){if(j_(b,d,c)){var
+e=fn(a[2],a[3]),f=function(f){var
+g=kn(f,b,d,a,c,e,1);return[0,kn(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(w0);return[0,b1[1],b1[2],g[1],g[2]]}var
+h=f(wY);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
+f8=bo(1.,-72);function
+w3(a){return[0,a,vH(a)]}function
+w4(i,d,h,b,a){function
+e(e,d){var
+f=eq(d,b,a),j=f0(d,b,a),k=w(fZ(i,b,a),j),g=dv(d);function
+l(h){var
+c=f2(d,b,a,f),e=k+ex*g<c[4]?1:0;return e?f4(d,b,a,f8*g,c):e}return f5(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+b(b){return e(a,b)}return function(a){return g5(b,a)}},d)}function
+w5(d,f,b,a){function
+e(a){return a0(0,a*d[4])}var
+g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
+w6(z,h,k,e,b){var
+l=fZ(z,e,b),m=0<h.length-1?1:0,n=m?c3(mg,h):m;if(n){var
+f=p(md,h),i=f.length-1,o=p(function(a){return w(l,f0(a,e,b))},f),A=k[1],q=W(function(d,a){if(a){var
+g=k[3],h=cD(c(f,d)[1+d],g)[1];return wx(a[1],h,e,b)}return V},A),g=r(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(o,a),e)},s=r(i,0),a=function(y){for(;;){var
+m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
-p=k(d);if(p<h)var
-q=p,i=d;else
+p=j(d);if(p<h)var
+q=p,k=d;else
 var
-q=h,i=o;var
+q=h,k=o;var
 x=d+1|0;if(m!==d){var
-d=x,h=q,o=i;continue}var
-a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jD(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fT(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,ek(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ep*dr(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];B(function(h,f){var
-k=d(o,h)<a?1:0;if(k){var
-i=dr(f);if(a+cF*i<=d(q,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:ek(f,e,b),m=a+2e-09*i<j[4]?vZ(f,e,b,a+f_*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fY*i;return fV(f,e,b,p,m)}return k},f);var
-w=u[1];if(w)return wz(h,e,b,a+go*dr(c(f,0)[1]));var
-x=w}else
+d=x,h=q,o=k;continue}var
+a=k;break}}var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jP(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,f2(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,eq(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ex*dv(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(f,h){var
+l=d(o,f)<a?1:0;if(l){var
+i=dv(h);if(a+b3*i<=d(q,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:eq(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?wk(h,e,b,a+gg*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:f8*i;return f4(h,e,b,f,c)};return f5(h,c(k[2],f)[1+f],e,b,j,a+b3*i,n)}return l},f);var
+v=u[1];if(v)return w5(k,e,b,a+gw*dv(c(f,0)[1]));var
+x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-wB=3;function
-wC(w,u,j,e,b){var
-x=bc($(function(a,b){return cU(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=N(f(bR(function(a){return a}),x)),h=p(function(a){return a[1]},g),y=fQ(w,e,b),k=ay(function(c,a){return v(c,fR(a,e,b))},y,h),i=p(function(a){return 0},g),l=p(function(a){var
+w7=3;function
+w8(x,v,i,e,b){var
+y=aQ(W(function(a,b){return c0(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bS(function(a){return a}),y)),j=p(function(a){return a[1]},f),z=fZ(x,e,b),m=ac(function(c,a){return w(c,f0(a,e,b))},z,j),h=p(function(a){return 0},f),n=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=dt(f,j[2])[1],h=cF*g[17];return wb(d[1],g,e,b)+h}return P},g),m=p(function(a){return 0},g),a=function(p){var
-f=p;for(;;){var
-j=[0,-1],q=[0,U];B(function(g,h){return function(a,m){var
-b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
-a=j[1];if(0<=a){var
-n=c(i,a)[1+a];if(n){var
-o=n[1];if(0<f&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fT(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
-f=f-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,ek(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(wB);if(a){var
-n=a[1],o=n[2],q=n[1],r=dr(q),s=k+ep*r<o[4]?1:0;if(s)return fV(q,e,b,fY*r,o);var
-t=s}else
+g=cD(f,i[3])[1],h=b3*g[17];return wy(d[1],g,e,b)+h}return N},f),o=p(function(a){return 0},f),a=function(p){var
+g=p;for(;;){var
+i=[0,-1],q=[0,V];B(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
+a=i[1];if(0<=a){var
+k=c(h,a)[1+a];if(k){var
+l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+r=[0,f2(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
+s=[0,eq(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(w7);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dv(l),t=m+ex*s<k[4]?1:0;if(t){var
+A=function(a){return f4(l,e,b,f8*s,k)};return f5(l,r[3],e,b,k,N,A)}var
+u=t}else
 var
-t=a;return t}function
-jZ(d,c,e,b,a,f){switch(f){case
+u=a;return u}function
+j$(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return wC(d,c,e,b,a);case
-2:return wA(d,c,e,b,a);default:return wy(d,c,b,a)}}function
-j0(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-wD(b,a){function
-c(a){return aB(a)?a:0.}function
+1:return w8(e,d,c,b,a);case
+2:return w6(e,d,c,b,a);default:return w4(e,d,c,b,a)}}function
+ka(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+w9(b,a){function
+c(a){return aD(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return v(b,v(c(a[2]),d))}var
-e=ay(d,ay(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==P)return[0,a[1],a[2],gk*e];return a},a)}function
-wE(a,b){var
-g=b[3],d=r(b[2],0),e=b[4];bE(function(b){if(0===b[0]){var
+d=c(a[3]);return w(b,w(c(a[2]),d))}var
+e=ac(d,ac(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gs*e];return a},a)}function
+w_(a,b){var
+g=b[3],d=r(b[2],0),e=b[4];be(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=j0(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,j0(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=ka(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,ka(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return wD(a,N(bq(b)))},d)}function
-wF(l,a){var
-d=hp(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=qd(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a3(a[3],b[3]),p=v(a[2],b[2]);return hr(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hr(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return mY(N(mo(function(a){return qb(d,a)},b)))}function
-wG(a,l,b){if(cY(function(a){var
-b=aB(a[2]);return b?aB(a[3]):b},b)){var
-h=wF(a,b),i=h[1],e=r(a[2],U),f=r(a[2],P);cX(function(a){var
-b=v(d(e,a[1]),a[2]);A(e,a[1],b);var
-c=a3(d(f,a[1]),a[3]);return A(f,a[1],c)},b);var
+j=i;return j}return 0},e);return p(function(b){return w9(a,P(bs(b)))},d)}function
+w$(l,a){var
+d=hx(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=qn(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=w(a[2],b[2]);return hz(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hz(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return m8(P(my(function(a){return ql(d,a)},b)))}function
+xa(a,l,b){if(c3(function(a){var
+b=aD(a[2]);return b?aD(a[3]):b},b)){var
+h=w$(a,b),i=h[1],e=r(a[2],V),f=r(a[2],N);c2(function(a){var
+b=w(d(e,a[1]),a[2]);y(e,a[1],b);var
+c=a7(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cC,function(b){return vE(a)}]]},g=ju(a,i);if(g)var
-q=r(a[2],fX),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cJ,function(b){return v1(a)}]]},g=jG(a,i);if(g)var
+q=r(a[2],f7),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-wH(d,c){var
-g=bc(c),a=f(bR(function(a){return a}),g);if(a){var
+xb(d,c){var
+f=aQ(c),a=g(bS(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return aG(function(c,a){return c+dt(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a2(ba(a[1][4]),i)),j=v_(d,N(_(function(a){return dt(a,b)[1]},a)));return cU(function(a){function
-e(c){return v$(d,c,b,a)}function
-f(a){return cU(e,a)}var
-g=p(function(a){return l6(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-wI(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fX){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fX){var
+c=0.;return aG(function(c,a){return c+cD(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a6(a5(a[1][4]),i)),j=wv(d,P(_(function(a){return cD(a,b)[1]},a)));return c0(function(a){function
+e(c){return ww(d,c,b,a)}function
+f(a){return c0(e,a)}var
+g=p(function(a){return mf(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+xc(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==f7){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===f7){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-wJ(v,u,i,t,h){var
-j=u[2];if(j){var
-a=j[1],w=[0,vC],x=wE(a,h),b=p(function(b){return wG(a,w,b)},x),k=n(v,a[2],b.length-1),y=hc(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,m=l?wH(a,b):l;if(m)var
-e=m[1],z=e[3],A=e[2],C=e[1],g=z,q=A,o=C;else
+xd(u,t,k,s,j){var
+l=t[2];if(l){var
+a=l[1],v=[0,vZ],w=w_(a,j),b=p(function(b){return xa(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xb(a,b):k;if(m)var
+f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,o=A;else
 var
-F=p(function(a){return 0},b),G=0,H=1,g=F,q=G,o=H;var
-D=f(a[18],t[1]),s=r(a[2],0);B(function(f,e){function
-h(a){var
-b=e[3];function
+E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
+i=W(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return wC(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
+j(a){var
+b=f[3];function
 d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-i=h(b),j=[0,h(g),q,D,s],l=0;if(0===e[2]&&d(a[12],f)==P){var
-k=1;l=1}if(!l)var
-k=e[2];jZ(a,i,j,0,f,e[1]);return jZ(a,i,j,1,f,k)},k);var
-E=bc($(function(d,b){if(b){var
-e=wI(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return j1},b));return[0,o,bc(s),E]}function
-I(a){return j1}return[0,1,0,a2(h[2],I)]}function
-wK(b,d,c,a){var
-e=a[1],f=b[1];return wJ(function(a,b){return vo(f,e,a,b)},b,d,c,a)}function
-wL(b,c){var
-a=b[2];return a?wq(a[1],b[1],c):a}function
-wM(a,d,c){var
-b=a[2];return b?ww(b[1],a[1],d,c):b1}function
-wN(b,c){var
-a=b[2];return a?jY(a[1],b[1],c):a}function
-wO(g,b,f){var
-c=f[3],a=g[2],d=a?aF(0,cR(a[1][16],lc)):a,e=b[2]+d|0,h=V(1,e),i=a0(c);return[0,V(c,aF(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-wP(a){return[0,a,wx(a),0]}function
-j3(a){return V(h,(((aF(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-f0(c,b,a){return[0,c,b,aF(0,a)]}function
-j4(b,e,d){var
-a=wO(b[2],e,d),c=j3(a[2]),f=1===b[1][4]?c:j3(a[1]);return f0(f,c,a[3])}function
-wQ(a){function
-b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
+k=j(b),o=j(i),l=[0,j(e),o,h,C,q],n=0;if(0===f[2]&&d(a[12],g)==N){var
+m=1;n=1}if(!n)var
+m=f[2];j$(a,k,l,0,g,f[1]);return j$(a,k,l,1,g,m)},x);c2(function(a){return g5(wH,a)},i);var
+D=aQ(W(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=xc(g[1][8]),f=[0,j,dw[2],dw[3],dw[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(hk(function(a){return 0<a?1:0},l)){var
+m=ac(aw,0,a[3]),n=f[5],o=aQ(a[3]),p=a[2],q=cb(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dw},b));return[0,o,aQ(q),D]}function
+H(a){return dw}return[0,1,0,a6(j[2],H)]}function
+xe(b,d,c,a){var
+e=a[1],f=b[1];return xd(function(a,b){return vL(f,e,a,b)},b,d,c,a)}function
+xf(b,c){var
+a=b[2];return a?wW(a[1],b[1],c):a}function
+xg(a,d,c){var
+b=a[2];return b?w2(b[1],a[1],d,c):b1}function
+xh(b,c){var
+a=b[2];return a?j_(a[1],b[1],c):a}function
+xi(g,b,f){var
+c=f[3],a=g[2],d=a?aw(0,cX(a[1][16],lo)):a,e=b[2]+d|0,h=X(1,e),i=a3(c);return[0,X(c,aw(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+xj(a){return[0,a,w3(a),0]}function
+kc(a){return X(h,(((aw(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+f_(c,b,a){return[0,c,b,aw(0,a)]}function
+kd(b,e,d){var
+a=xi(b[2],e,d),c=kc(a[2]),f=1===b[1][4]?c:kc(a[1]);return f_(f,c,a[3])}function
+xk(a){function
+b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
 c=0;return aG(function(a,c){return aG(b,a,c)},c,a)}function
-wR(b,a,h){var
-c=mt(a,b[3]),g=0;if(c){var
-d=c[1];if(wQ(d[7])<=134217728){var
+xl(b,a,h){var
+c=mD(a,b[3]),g=0;if(c){var
+d=c[1];if(xk(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=tf(b[1],a);var
-f=th(e,h),i=g1(a,b[3]);b[3]=[0,[0,a,f],cW(function(a,b){return a<1?1:0},i)];return f}function
-wS(a){if(typeof
-a[7]!=="number"&&!hN(a))return wT;return 0}function
-f1(c,b){var
-a=wS(c);return a?[0,a[1]]:f(b,0)?0:1}function
-wU(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return ys(a(b,f),e)},g);return[0,b[1],h]}function
-wV(a){var
-b=a[2];return gZ(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
-wW=bb(function(a){return 0<ae(a[2][1])?1:0});function
-j5(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-j6(a){var
-b=j5(a[2]);return[0,a[1],b]}function
-j7(a){var
-b=j5(a[2]);return[0,a[1],b]}function
-wX(a,b,k){var
-g=f(wW,wL(a[2],b));function
-c(j,i,h){var
-c=j4(a,j,b),e=f(i,c),d=f(h,c),l=j7(d[4]),m=j7(d[3]),n=j6(d[2]),o=j6(d[1]),p=a[1],q=_(function(a){return wU(c,p,a)},k),r=_(wV,e[3]),s=[0,e[1],e[2],r,q,g,o,n,m,l];return to(wR(a,c,b),b,s)}function
+e=tC(b[1],a);var
+f=tE(e,h),i=g9(a,b[3]);b[3]=[0,[0,a,f],cb(function(a,b){return a<1?1:0},i)];return f}function
+xm(a){if(typeof
+a[7]!=="number"&&!h1(a))return xn;return 0}function
+f$(c,b){var
+a=xm(c);return a?[0,a[1]]:g(b,0)?0:1}function
+xo(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return yY(a(b,f),e)},g);return[0,b[1],h]}function
+xp(a){var
+c=a[5],b=eY(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eY(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+xq=bf(function(a){return 0<ab(a[2][1])?1:0});function
+ke(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+kf(a){var
+b=ke(a[2]);return[0,a[1],b]}function
+kg(a){var
+b=ke(a[2]);return[0,a[1],b]}function
+xr(a,b,f){var
+i=g(xq,xf(a[2],b));function
+c(k,j,h){var
+c=kd(a,k,b),e=g(j,c),d=g(h,c),l=kg(d[4]),m=kg(d[3]),n=kf(d[2]),o=kf(d[1]),p=a[1],q=_(function(a){return xo(c,p,a)},f),r=_(xp,e[3]),s=[0,e[1],e[2],r,q,i,o,n,m,l];return tL(xl(a,c,b),b,s)}function
 n(a){return[0,h,0,0]}function
-d(d,c){return wK(a[2],d,c,b)}function
-i(a){return b1}function
-j(c){return wM(a[2],c,b)}function
+d(d,c){return xe(a[2],d,c,b)}function
+j(a){return b1}function
+k(c){return xg(a[2],c,b)}function
 e(r){var
-h=0!==g?1:0,k=h?c(fZ,n,i):h;if(k)var
-e=k;else{var
-o=1,l=c(fZ,function(a){return d(o,a)},i);if(l)var
+g=0!==i?1:0,h=g?c(f9,n,j):g;if(h)var
+e=h;else{var
+o=1,l=c(f9,function(a){return d(o,a)},j);if(l)var
 e=l;else{var
-m=wN(a[2],b);if(m)var
-p=1,f=c(fZ,function(a){return d(p,a)},j);else
+m=xh(a[2],b);if(m)var
+p=1,f=c(f9,function(a){return d(p,a)},k);else
 var
 f=m;if(!f){var
-q=0;return c(j2,function(a){return d(q,a)},j)}var
-e=f}}return e}return f1(a[1],e)}function
-wY(a){var
-k=a0(a[3]);function
+q=0;return c(kb,function(a){return d(q,a)},k)}var
+e=f}}return e}return f$(a[1],e)}function
+xs(a){var
+k=a3(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -5245,35 +5404,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ae(h)?aF(b,k-a0(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
-j8(c,j,a,i){var
-b=j4(c,j2,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ab(h)?aw(b,k-a3(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
+kh(c,j,a,i){var
+b=kd(c,kb,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=wY(a);return V(h,aF(0,cR(a0(b)-1|0,c)))}var
-k=g(e),l=f0(g(f),k,d),m=[0,l,_(function(a){var
-b=V(e,a);return f0(V(f,a),b,d+(a/3|0)|0)},wZ)];return eP(function(b){return f7(j,c[1],b,a,i)},m)}function
-w0(a,c,b){function
-d(d){return j8(a,t6,c,b)}return f1(a[1],d)}function
-w1(a,c,b){function
-d(d){return j8(a,t7,c,b)}return f1(a[1],d)}function
-w2(a){var
-b=uY(a);fI(a);return[0,b,wP(b)]}function
-j9(a){return typeof
-a==="number"?a?w3:w4:aN(w5,a[1])}function
-w6(b,a){var
-c=jn(b[1],a),d=u8(b[1],a);fI(a);return j9(wX(b[2],c,d))}function
-j_(b,c,a){var
-d=jn(b[1],a),e=u$(b[1],a);fI(a);return j9(bA(c,b[2],d,e))}function
-w7(a,b,c){if(D(b,w8)){if(D(b,w9)){if(D(b,w_)){if(!D(b,w$)&&a)return[0,a,j_(a[1],w1,c)]}else
-if(a)return[0,a,j_(a[1],w0,c)]}else
-if(!a)return[0,[0,w2(c)],xb]}else
-if(a)return[0,a,w6(a[1],c)];return aL(xa,b)}function
-f2(a){return mK(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-j$=[0,0],ka=[0,0];function
-xc(b){var
-a=[0,0],c=t$(function(c){if(a[1]===y(b))throw eK;a[1]++;return Z(b,a[1]-1|0)}),e=be(c),d=w7(j$[1],e,c);if(a[1]<y(b))throw[0,dn,xd];j$[1]=d[1];return f2(d[2])}function
-f3(b){var
-a=aN(xe,f2(b));ka[1]=[0,a];return a}function
-xf(b){var
-a=ka[1];if(a)return a[1];try{var
-c=xc(b);return c}catch(a){a=a_(a);return a[1]===jj?aN(xg,f2(a[2])):a===dI?xh:a===eJ?xi:a[1]===dn?f3(a[2]):a===eK?f3(xj):f3(dQ(a))}}yI(f(ar(xk),mg),xf);eM(0);return}(globalThis));
+c=xs(a);return X(h,aw(0,cX(a3(b)-1|0,c)))}var
+k=g(e),l=f_(g(f),k,d),m=[0,l,_(function(a){var
+b=X(e,a);return f_(X(f,a),b,d+(a/3|0)|0)},xt)];return eZ(function(b){return eu(j,c[1],b,a,i)},m)}function
+xu(a,c,b){function
+d(d){return kh(a,ur,c,b)}return f$(a[1],d)}function
+xv(a,c,b){function
+d(d){return kh(a,us,c,b)}return f$(a[1],d)}function
+xw(a){var
+b=vj(a);fR(a);return[0,b,xj(b)]}function
+ki(a){return typeof
+a==="number"?a?xx:xy:aO(xz,a[1])}function
+xA(b,a){var
+c=jz(b[1],a),d=vt(b[1],a);fR(a);return ki(xr(b[2],c,d))}function
+kj(b,c,a){var
+d=jz(b[1],a),e=vw(b[1],a);fR(a);return ki(bB(c,b[2],d,e))}function
+xB(a,b,c){if(D(b,xC)){if(D(b,xD)){if(D(b,xE)){if(!D(b,xF)&&a)return[0,a,kj(a[1],xv,c)]}else
+if(a)return[0,a,kj(a[1],xu,c)]}else
+if(!a)return[0,[0,xw(c)],xH]}else
+if(a)return[0,a,xA(a[1],c)];return aL(xG,b)}function
+ga(a){return mU(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+kk=[0,0],kl=[0,0];function
+xI(b){var
+a=[0,0],c=uw(function(c){if(a[1]===z(b))throw eT;a[1]++;return aa(b,a[1]-1|0)}),e=bi(c),d=xB(kk[1],e,c);if(a[1]<z(b))throw[0,dt,xJ];kk[1]=d[1];return ga(d[2])}function
+gb(b){var
+a=aO(xK,ga(b));kl[1]=[0,a];return a}function
+xL(b){var
+a=kl[1];if(a)return a[1];try{var
+c=xI(b);return c}catch(a){a=bc(a);return a[1]===jv?aO(xM,ga(a[2])):a===dL?xN:a===eS?xO:a[1]===dt?gb(a[2]):a===eT?gb(xP):gb(dT(a))}}zd(g(as(xQ),mq),xL);eV(0);return}(globalThis));

@@ -78,6 +78,9 @@ def cases() -> dict[str, str]:
         expected |= {f"Z.pow {a} {b}": str(a**b) if b >= 0 else "0" for b in range(-2, 12)}
         expected |= {f"Z.shiftl {a} {b}": str(a << b if b >= 0 else a >> -b) for b in (*SMALL, 62, 64, 300, -62, -300)}
         expected[f"Z.shiftl {a} {2**64}"] = "failure"
+        # The checker asks for one digit at least, from a place that is not negative.
+        for start, size in product((0, 1, 30, 31, 62, 64, 300), (1, 30, 31, 32, 62, 63, 64, 200)):
+            expected[f"slice {a} {start} {size}"] = str((a >> start) & ((1 << size) - 1))
     return expected
 
 
