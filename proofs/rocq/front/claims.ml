@@ -77,11 +77,10 @@ let from_naturals links = List.map (function Some (k, _) when k < 0 -> None | li
 let linked (links : Checker.links) = { links with linked = from_naturals links.linked }
 let turned (turns : Checker.turns) = { turns with turned_from = from_naturals turns.turned_from }
 
-(* Whole margins first, where there are weights for them, then with few bits and the balls of patches, then with what
-   activations say of one another; what these do not prove is tried again with all there is. *)
+(* With few bits and the balls of patches first; then whole margins, where there are weights for them, which take longer
+   to find; then with what activations say of one another. What these do not prove is tried again with all there is. *)
 let entails here certificate prices =
-  let joint = positive (Hinter.joint here.hinter certificate) in
-  let proved_with precision rows links =
+  let proved_with ?(joint = []) precision rows links =
     let settings = settings_for here precision certificate in
     let { Hinter.curve; claims; patches } = rows settings in
     let { Links.above; below; turns_above; turns_below } = links settings in
@@ -98,10 +97,13 @@ let entails here certificate prices =
   let no_links _ = Links.nothing in
   let links settings = Hinter.links here.hinter settings certificate in
   when_covered here.head (fun () ->
-      (joint <> [] && proved_with Hinter.usual no_rows no_links)
-      || proved_with Hinter.usual (rows true) no_links
-      || (Hinter.may_link here.hinter certificate && proved_with Hinter.usual (rows true) links)
-      || proved_with Hinter.most (rows false) links)
+      proved_with Hinter.usual (rows true) no_links
+      ||
+      let joint = positive (Hinter.joint here.hinter certificate) in
+      (joint <> []
+       && (proved_with ~joint Hinter.usual no_rows no_links || proved_with ~joint Hinter.usual (rows true) no_links))
+      || (Hinter.may_link here.hinter certificate && proved_with ~joint Hinter.usual (rows true) links)
+      || proved_with ~joint Hinter.most (rows false) links)
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)

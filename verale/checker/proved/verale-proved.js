@@ -4,7 +4,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(A){"use strict";var
-le=1e-13,kX="Invalid_argument",eB=0.001,eC='"',kW="@[",gk=1255,ld="Fatal error: exception %s\n",kE=255,gw=1e-11,lc=0x800,kD="jsError",bk=0x8000,kV="%ni",dB=256,kU="ml_z_overflow",lo=4096,kC="End_of_file",lb="a class",gj="Failure",bE=0xff,kB="\n",dz=1e-12,gv="ENOENT",aM="0",la="([^/]+)",gu=0xf,kA="List.nth",cN=128,ky=-48,kz=0xdc00,kT="Sys_blocked_io",ln="fd ",k$="ENOTEMPTY",U=248,aj="camlinternalFormat.ml",k_="Division_by_zero",lm=">",ll=1027,kx="Sys_error",gt=1e-14,cJ=246,kS="%u",kw="EEXIST",eA="%d",kv="Printexc.handle_uncaught_exception",cE=1e-280,k9="buffer.ml",go=127,cI=1024,kR="@{",gz=-2147483648,gA="e",ew=120,ku=103,kQ=" : flags Open_rdonly and Open_wronly are not compatible",b3=1e-09,k7=102,k8="head",gi=512,b2="-",kt=0x7ff0,ez=1e-15,gy=": Not a directory",kP=" : file already exists",bD=0xffffff,gh="0x",lk="Out_of_memory",an=254,gx="index out of bounds",cL=100,eE="_bigarr02",ks="%Li",k6=" : flags Open_text and Open_binary are not compatible",cM=-1.,gn=2147483647,cK=0.5,kO=", characters ",bm=0xffff,kM="none",kN=12520,gs=64.,kL="(Program not linked with -g, cannot print stack backtrace)\n",gg=0.1,k5="Unix.Unix_error",lj="infinity",gf="mkdir",dy=1000,q="",k4="Stack_overflow",kK="^",ev=": No such file or directory",ey=-2.,k3="/static/",cH=0x3f,k2=-97,k1="Not_found",ex=1e-16,ge=1e-08,kJ="Match_failure",kr=", ",b4="%x",eD=252,bO=".",cG="+",gr="rmdir",li=0xf0,k0=32752,kI="%li",kZ=1026,lh=0.25,lg=-32,kq="Pervasives.do_at_exit",bC=" ",gq="Fatal error: exception ",a1=0x80,a$=1023,kp="Undefined_recursive_module",dA=1e-06,gm="nan",kH=0xe0,kG=0xdfff,kY="_",bl="/",gp="compare: functional value",lf="Assert_failure",ko="%i",gl="ENOTDIR",kF=1073741823,cF=250;function
+le=1e-13,kX="Invalid_argument",eC=0.001,eD='"',kW="@[",gk=1255,ld="Fatal error: exception %s\n",kE=255,gw=1e-11,lc=0x800,kD="jsError",bk=0x8000,kV="%ni",dB=256,kU="ml_z_overflow",lo=4096,kC="End_of_file",lb="a class",gj="Failure",bE=0xff,kB="\n",dz=1e-12,gv="ENOENT",aM="0",la="([^/]+)",gu=0xf,kA="List.nth",cN=128,ky=-48,kz=0xdc00,kT="Sys_blocked_io",ln="fd ",k$="ENOTEMPTY",U=248,aj="camlinternalFormat.ml",k_="Division_by_zero",lm=">",ll=1027,kx="Sys_error",gt=1e-14,cJ=246,kS="%u",kw="EEXIST",eB="%d",kv="Printexc.handle_uncaught_exception",cE=1e-280,k9="buffer.ml",go=127,cI=1024,kR="@{",gz=-2147483648,gA="e",ex=120,ku=103,kQ=" : flags Open_rdonly and Open_wronly are not compatible",b3=1e-09,k7=102,k8="head",gi=512,b2="-",kt=0x7ff0,eA=1e-15,gy=": Not a directory",kP=" : file already exists",bD=0xffffff,gh="0x",lk="Out_of_memory",an=254,gx="index out of bounds",cL=100,eF="_bigarr02",ks="%Li",k6=" : flags Open_text and Open_binary are not compatible",cM=-1.,gn=2147483647,cK=0.5,kO=", characters ",bm=0xffff,kM="none",kN=12520,gs=64.,kL="(Program not linked with -g, cannot print stack backtrace)\n",gg=0.1,k5="Unix.Unix_error",lj="infinity",gf="mkdir",dy=1000,q="",k4="Stack_overflow",kK="^",ew=": No such file or directory",ez=-2.,k3="/static/",cH=0x3f,k2=-97,k1="Not_found",ey=1e-16,ge=1e-08,kJ="Match_failure",kr=", ",b4="%x",eE=252,bO=".",cG="+",gr="rmdir",li=0xf0,k0=32752,kI="%li",kZ=1026,lh=0.25,lg=-32,kq="Pervasives.do_at_exit",bC=" ",gq="Fatal error: exception ",a1=0x80,a$=1023,kp="Undefined_recursive_module",dA=1e-06,gm="nan",kH=0xe0,kG=0xdfff,kY="_",bl="/",gp="compare: functional value",lf="Assert_failure",ko="%i",gl="ENOTDIR",kF=1073741823,cF=250;function
 xY(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
@@ -14,11 +14,11 @@ a=0;a<c;a++)b[d+a+1]=e;return 0}function
 yL(b,a){throw[0,b,a]}function
 cT(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eM(c,b,a){var
+eN(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=lo&&a==c.length)return d.apply(null,c);var
 e=q;for(;0<a;b+=cI,a-=cI)e+=d.apply(null,c.slice(b,b+Math.min(a,cI)));return e}function
 b7(a){if(a.t==2)a.c+=cT(a.l-a.c.length,"\0");else
-a.c=eM(a.c,0,a.c.length);a.t=0}function
+a.c=eN(a.c,0,a.c.length);a.t=0}function
 lQ(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>go)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
@@ -54,8 +54,8 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bQ(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gE(b);var
+bQ(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gE(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -92,7 +92,7 @@ a=new(A.Float32Array)(1);a[0]=c;var
 b=new(A.Int32Array)(a.buffer);return b[0]|0}var
 lE=Math.pow(2,-24);function
 gS(a){throw a}function
-eJ(){gS(R.Division_by_zero)}function
+eK(){gS(R.Division_by_zero)}function
 t(b,c,a){this.lo=b&bD;this.mi=c&bD;this.hi=a&bm}t.prototype.caml_custom="_j";t.prototype.copy=function(){return new
 t(this.lo,this.mi,this.hi)};t.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};t.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};t.prototype.neg=function(){var
@@ -120,22 +120,22 @@ t(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
 t(this.hi<<16>>a-32,b,b)};t.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bD;this.lo=this.lo<<1&bD};t.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bD;this.mi=(this.mi>>>1|this.hi<<23)&bD;this.hi=this.hi>>>1};t.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 t(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};t.prototype.div=function(a){var
-b=this;if(a.isZero())eJ();var
+b=this;if(a.isZero())eK();var
 d=b.hi^a.hi;if(b.hi&bk)b=b.neg();if(a.hi&bk)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&bk)c=c.neg();return c};t.prototype.mod=function(b){var
-a=this;if(b.isZero())eJ();var
+a=this;if(b.isZero())eK();var
 d=a.hi;if(a.hi&bk)a=a.neg();if(b.hi&bk)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};t.prototype.toInt=function(){return this.lo|this.mi<<24};t.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};t.prototype.toArray=function(){return[this.hi>>8,this.hi&bE,this.mi>>16,this.mi>>8&bE,this.mi&bE,this.lo>>16,this.lo>>8&bE,this.lo&bE]};t.prototype.lo32=function(){return this.lo|(this.mi&bE)<<24};t.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
 b9(b,c,a){return new
 t(b,c,a)}function
-eG(a){if(!isFinite(a)){if(isNaN(a))return b9(1,0,kt);return a>0?b9(0,0,kt):b9(0,0,0xfff0)}var
+eH(a){if(!isFinite(a)){if(isNaN(a))return b9(1,0,kt);return a>0?b9(0,0,kt):b9(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bk:a>=0?0:bk;if(f)a=-a;var
 b=lP(a)+a$;if(b<=0){b=0;a/=Math.pow(2,-kZ)}else{a/=Math.pow(2,b-ll);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&gu|f|b<<4;return b9(g,e,c)}function
 dG(a){return a.toArray()}function
-lv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eE)for(var
+lv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eF)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -157,7 +157,7 @@ e=dG(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dG(eG(b.get(a)));for(var
+e=dG(eH(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -167,9 +167,9 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,gM(d[1]));c.write(32,gM(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dG(eG(f[1]));for(var
+f=b.get(a),e=dG(eH(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dG(eG(f[2]));for(var
+e=dG(eH(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 lt(a){switch(a){case
 7:case
@@ -208,7 +208,7 @@ yk(b,a){return new
 t(b&bD,b>>>24&bE|(a&bm)<<8,a>>>16&bm)}function
 gO(a){return a.hi32()}function
 gP(a){return a.lo32()}var
-x1=eE;function
+x1=eF;function
 bP(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bP.prototype.caml_custom=x1;bP.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
@@ -266,7 +266,7 @@ bP(c,d,a,b)}function
 b8(a){if(!R.Failure)R.Failure=[U,b(gj),-3];gT(R.Failure,a)}function
 ls(b,v,r){var
 i=b.read32s();if(i<0||i>16)b8("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bE,o=p>>8&1,h=[];if(r==eE)for(var
+p=b.read32s(),j=p&bE,o=p>>8&1,h=[];if(r==eF)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bm){var
 t=b.read32u(),u=b.read32u();if(t!=0)b8("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
@@ -318,7 +318,7 @@ lq(a,b,c){return a.compare(b,c)}function
 aN(a,b){return Math.imul(a,b)}function
 au(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
 yf(a,b){a=au(a,gP(b));a=au(a,gO(b));return a}function
-gK(a,b){return yf(a,eG(b))}function
+gK(a,b){return yf(a,eH(b))}function
 lu(c){var
 b=gC(c.dims),d=0;switch(c.kind){case
 2:case
@@ -357,7 +357,7 @@ c=dG(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
 yj(a,b,c){return a.compare(b)}function
 ym(a){return a.lo32()^a.hi32()}var
-dE={"_j":{deserialize:yt,serialize:yp,fixed_length:8,compare:yj,hash:ym},"_i":{deserialize:yi,fixed_length:4},"_n":{deserialize:yG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ls(a,b,"_bigarray")},serialize:lv,compare:lq,hash:lu},"_bigarr02":{deserialize:function(a,b){return ls(a,b,eE)},serialize:lv,compare:lq,hash:lu}};function
+dE={"_j":{deserialize:yt,serialize:yp,fixed_length:8,compare:yj,hash:ym},"_i":{deserialize:yi,fixed_length:4},"_n":{deserialize:yG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ls(a,b,"_bigarray")},serialize:lv,compare:lq,hash:lu},"_bigarr02":{deserialize:function(a,b){return ls(a,b,eF)},serialize:lv,compare:lq,hash:lu}};function
 gD(a){return dE[a.caml_custom]&&dE[a.caml_custom].compare}function
 lz(f,c,d,e){var
 b=gD(c);if(b){var
@@ -365,11 +365,11 @@ a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)retur
 dH(a){return a
 instanceof
 bn}function
-eH(a){return dH(a)}function
+eI(a){return dH(a)}function
 lA(a){if(typeof
 a==="number")return dy;else
-if(dH(a))return eD;else
-if(eH(a))return 1252;else
+if(dH(a))return eE;else
+if(eI(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=kE){var
@@ -456,7 +456,7 @@ b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)}}break}return gG(e,a)}function
-eF(e,c){if(aV(e)==eA)return b(q+c);var
+eG(e,c){if(aV(e)==eB)return b(q+c);var
 a=gR(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=bC;var
@@ -501,7 +501,7 @@ cS(b,a){throw[0,b].concat(a)}function
 x4(a){return new
 bn(4,a,a.length)}function
 $(a){gT(R.Sys_error,a)}function
-yJ(a){$(a+ev)}function
+yJ(a){$(a+ew)}function
 x3(b,a){if(a>>>0>=b.l)lw();return dC(b,a)}function
 aW(a){return a.l}function
 xX(){}function
@@ -520,18 +520,18 @@ b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a
 b=d&&b_(k5);if(this.exists(c))if(b)cS(b,cW(kw,gf,this.nm(c)));else
 $(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cS(b,cW(gv,gf,this.nm(a)));else
-$(a+ev);if(!this.is_dir(a))if(b)cS(b,cW(gl,gf,this.nm(a)));else
+$(a+ew);if(!this.is_dir(a))if(b)cS(b,cW(gl,gf,this.nm(a)));else
 $(a+gy);this.create_dir_if_needed(this.slash(c))};az.prototype.rmdir=function(a,f){var
 b=f&&b_(k5),c=a==q?q:this.slash(a),e=new
 RegExp(kK+c+la);if(!this.exists(a))if(b)cS(b,cW(gv,gr,this.nm(a)));else
-$(a+ev);if(!this.is_dir(a))if(b)cS(b,cW(gl,gr,this.nm(a)));else
+$(a+ew);if(!this.is_dir(a))if(b)cS(b,cW(gl,gr,this.nm(a)));else
 $(a+gy);for(var
 d
 in
 this.content)if(d.match(e))if(b)cS(b,cW(k$,gr,this.nm(a)));else
 $(this.nm(a)+": Directory not empty");delete
 this.content[c]};az.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ev);if(!this.is_dir(a))$(a+gy);var
+f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ew);if(!this.is_dir(a))$(a+gy);var
 g=new
 RegExp(kK+f+la),d={},c=[];for(var
 e
@@ -546,7 +546,7 @@ if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ao(ag(0));return this.content[a]}else
 yJ(this.nm(a))};az.prototype.register=function(c,a){var
 b;if(this.content[c])$(this.nm(c)+kP);if(dH(a))b=new
-ao(a);if(eH(a))b=new
+ao(a);if(eI(a))b=new
 ao(b6(a));else
 if(a
 instanceof
@@ -562,10 +562,10 @@ $(this.nm(c)+" : registering file with invalid content type")};az.prototype.cons
 lp(){}function
 lC(b){var
 a=gX(b);if(!a)return;return a[0]+bl}var
-eK=lC(dD)||b8("unable to compute caml_root"),cV=[];if(dK())cV.push({path:eK,device:new
-lp(eK)});else
-cV.push({path:eK,device:new
-az(eK)});cV.push({path:k3,device:new
+eL=lC(dD)||b8("unable to compute caml_root"),cV=[];if(dK())cV.push({path:eL,device:new
+lp(eL)});else
+cV.push({path:eL,device:new
+az(eL)});cV.push({path:k3,device:new
 az(k3)});function
 lX(b){var
 g=yy(b),b=g.join(bl),f=lN(b),c;for(var
@@ -611,7 +611,7 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=au(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
 if(dH(a)){b=yc(b,a);c--}else
-if(eH(a)){b=yg(b,a);c--}else
+if(eI(a)){b=yg(b,a);c--}else
 if(typeof
 a==="string"){b=gL(b,a);c--}else
 if(a===(a|0)){b=au(b,a+a+1);c--}else
@@ -648,7 +648,7 @@ r(a,d){if(a<0)b5();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-yP(a){return b(eM(a,0,a.length))}var
+yP(a){return b(eN(a,0,a.length))}var
 yz=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
@@ -676,7 +676,7 @@ yA(c,b,a){return yz(b6(c),b,a)}function
 yB(){return 0}var
 bp=new
 Array();function
-eI(c){var
+eJ(c){var
 a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&R.fds[a.fd]&&R.fds[a.fd].output){var
 b=R.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
@@ -689,7 +689,7 @@ c=b.console;c&&c.error&&c.error(a)}}function
 yV(a){var
 a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eN(c,e,d,a){if(R.fds===undefined)R.fds=new
+eO(c,e,d,a){if(R.fds===undefined)R.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;R.fds[c]=b;if(!R.fd_last_idx||c>R.fd_last_idx)R.fd_last_idx=c;return c}function
 zf(c,b,g){var
@@ -703,9 +703,9 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kQ);if(a.text&&a.binary)$(aV(c)+k6);var
-d=lX(c),e=d.device.open(d.rest,a),f=R.fd_last_idx?R.fd_last_idx:0;return eN(f+1,lL,e,a)}eN(0,lL,new
-ao(ag(0)));eN(1,yV,new
-ao(ag(0)));eN(2,yU,new
+d=lX(c),e=d.device.open(d.rest,a),f=R.fd_last_idx?R.fd_last_idx:0;return eO(f+1,lL,e,a)}eO(0,lL,new
+ao(ag(0)));eO(1,yV,new
+ao(ag(0)));eO(2,yU,new
 ao(ag(0)));function
 yC(a){var
 c=R.fds[a];if(c.flags.wronly)$(ln+a+" is writeonly");var
@@ -722,18 +722,18 @@ cU(a){return a}function
 yE(g,d,h,f){var
 b=bp[g];if(!b.opened)$("Cannot output to a closed channel");var
 a;if(h==0&&aW(d)==f)a=d;else{a=ag(f);bQ(d,h,a,0,f)}var
-i=cU(a),c=aV(i),e=c.lastIndexOf(kB);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eI(g);b.buffer+=c.substr(e+1)}return 0}function
+i=cU(a),c=aV(i),e=c.lastIndexOf(kB);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eJ(g);b.buffer+=c.substr(e+1)}return 0}function
 gQ(b,a,d,c){return yE(b,b6(a),d,c)}function
 lI(c,a){var
 d=b(String.fromCharCode(a));gQ(c,d,0,1);return 0}function
-yF(b,a){if(a==0)eJ();return b%a}function
+yF(b,a){if(a==0)eK();return b%a}function
 dI(a,b){return+(cQ(a,b,false)!=0)}function
 yH(a,b){a[0]=cF;a[1]=b;return 0}function
 b$(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dH(a))return eD;else
-if(eH(a))return eD;else
+if(dH(a))return eE;else
+if(eI(a))return eE;else
 if(a
 instanceof
 Function||typeof
@@ -742,7 +742,7 @@ if(a&&a.caml_custom)return kE;else
 return dy}function
 a2(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);R[b+1]=c;if(a)R[a]=c}function
 gU(a,b){lJ[aV(a)]=b;return 0}function
-eL(a){if(a==0)a=1/a;return a<0?1:0}function
+eM(a){if(a==0)a=1/a;return a<0?1:0}function
 yN(){M(gx)}function
 dJ(b,a){return dC(b,a)}function
 aa(b,a){if(a>>>0>=z(b))yN();return dJ(b,a)}function
@@ -780,19 +780,19 @@ aA(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 lR(b){var
 a=BigInt(b);return aA(a<0?-a:a)}function
 lS(a,b){return aA(BigInt(a)+BigInt(b))}function
-eO(a){if(a===0)eJ();return BigInt(a)}function
+eP(a){if(a===0)eK();return BigInt(a)}function
 yY(e,g){var
-b=BigInt(e),a=eO(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
+b=BigInt(e),a=eP(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
 aF(a,b){return a<b?-1:a>b?1:0}function
-yZ(a,b){return aA(BigInt(a)/eO(b))}function
-y9(a,b){return aA(BigInt(a)%eO(b))}function
+yZ(a,b){return aA(BigInt(a)/eP(b))}function
+y9(a,b){return aA(BigInt(a)%eP(b))}function
 y0(a,b){return[0,yZ(a,b),y9(a,b)]}function
 lT(a,b){return a===b?1:0}function
 y1(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aA(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 y2(e,f){var
-b=BigInt(e),a=eO(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
+b=BigInt(e),a=eP(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
 lU(d,c){var
-a=aV(d);if(a!==eA&&a!==b4)M("Z.format: the format must be %d or %x");return b(c.toString(a===b4?16:10))}function
+a=aV(d);if(a!==eB&&a!==b4)M("Z.format: the format must be %d or %x");return b(c.toString(a===b4?16:10))}function
 y3(){return 0}function
 y4(a,b){return aA(BigInt(a)*BigInt(b))}function
 y5(b,c){var
@@ -826,9 +826,9 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bn)a+=eC+c.toString()+eC;else
+bn)a+=eD+c.toString()+eD;else
 if(typeof
-c=="string")a+=eC+c.toString()+eC;else
+c=="string")a+=eD+c.toString()+eD;else
 a+=kY}a+=")"}else
 if(b[0]==U)a+=b[1];return a}function
 lB(a){if(a
@@ -843,12 +843,12 @@ if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lB(a.err
 g(a,b){return a.length==1?a(b):bb(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bb(a,[b,c])}function
 bB(a,b,c,d){return a.length==3?a(b,c,d):bb(a,[b,c,d])}function
-eu(a,b,c,d,e){return a.length==4?a(b,c,d,e):bb(a,[b,c,d,e])}function
-et(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bb(a,[b,c,d,e,f])}function
+ev(a,b,c,d,e){return a.length==4?a(b,c,d,e):bb(a,[b,c,d,e])}function
+eu(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bb(a,[b,c,d,e,f])}function
 kn(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bb(a,[b,c,d,e,f,g])}function
 xW(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bb(a,[b,c,d,e,f,g,h])}x$();var
-dL=[U,b(lk),-1],g2=[U,b(kx),-2],g0=[U,b(gj),-3],gZ=[U,b(kX),-4],eT=[U,b(kC),-5],br=[U,b(k1),-7],g1=[U,b(kJ),-8],eS=[U,b(k4),-9],Q=[U,b(lf),-11],g3=[U,b(kp),-12],xV=[4,0,0,0,[12,45,[4,0,0,0,0]]],fb=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kO),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],df=[0,0,0],j5=[0,0,0],j8=[0,0,0],f7=[0,0,0],dw=[0,0,1,0,0,0],f9=[0,58,62],kb=[0,96,cN];a2(11,g3,kp);a2(10,Q,lf);a2(9,[U,b(kT),-10],kT);a2(8,eS,k4);a2(7,g1,kJ);a2(6,br,k1);a2(5,[U,b(k_),-6],k_);a2(4,eT,kC);a2(3,gZ,kX);a2(2,g0,gj);a2(1,g2,kx);a2(0,dL,lk);var
-ma=b("output_substring"),l8=b("%.12g"),l6=b(bO),l3=b("true"),l4=b("false"),lZ=b9(0,0,k0),l0=b9(0,0,65520),l1=b9(1,0,k0),me=b("option is None"),mj=b("\\\\"),mk=b("\\'"),ml=b("\\b"),mm=b("\\t"),mn=b("\\n"),mo=b("\\r"),mq=b("4.13.1"),mC=b("List.fold_left2"),mx=b("List.init"),mv=b(kA),ms=b("nth"),mt=b(kA),mL=b("String.blit / Bytes.blit_string"),mK=b("Bytes.blit"),mJ=b("String.sub / Bytes.sub"),mY=b("String.contains_from / Bytes.contains_from"),mT=b(q),mP=b("String.concat"),m_=[0,b("array.ml"),322,4],m6=b("Array.map2: arrays must have the same length"),m5=b("Array.fill"),m4=b("Array.sub"),m2=b("Array.init"),m9=b("Stdlib.Array.Bottom"),na=b("Stdlib.Queue.Empty"),ng=b("CamlinternalLazy.Undefined"),np=b("Buffer.add_substring/add_subbytes"),nn=b("Buffer.add: cannot grow buffer"),nm=[0,b(k9),93,2],nl=[0,b(k9),94,2],nA=b("%c"),nB=b("%s"),nC=b(ko),nD=b(kI),nE=b(kV),nF=b(ks),nG=b("%f"),nH=b("%B"),nI=b("%{"),nJ=b("%}"),nK=b("%("),nL=b("%)"),nM=b("%a"),nN=b("%t"),nO=b("%?"),nP=b("%r"),nQ=b("%_r"),nR=[0,b(aj),850,23],n2=[0,b(aj),814,21],nU=[0,b(aj),815,21],n3=[0,b(aj),818,21],nV=[0,b(aj),819,21],n4=[0,b(aj),822,19],nW=[0,b(aj),823,19],n5=[0,b(aj),826,22],nX=[0,b(aj),827,22],n6=[0,b(aj),831,30],nY=[0,b(aj),832,30],n0=[0,b(aj),836,26],nS=[0,b(aj),837,26],n1=[0,b(aj),846,28],nT=[0,b(aj),847,28],nZ=[0,b(aj),851,23],pi=b(kS),pg=[0,b(aj),1558,4],ph=b("Printf: bad conversion %["),pj=[0,b(aj),1626,39],pk=[0,b(aj),1649,31],pl=[0,b(aj),1650,31],pm=b("Printf: bad conversion %_"),pn=b(kR),po=b(kW),pp=b(kR),pq=b(kW),pb=b(gm),o$=b("neg_infinity"),pa=b(lj),o_=b(bO),o5=[0,ku],oT=b("%+nd"),oU=b("% nd"),oW=b("%+ni"),oX=b("% ni"),oY=b("%nx"),oZ=b("%#nx"),o0=b("%nX"),o1=b("%#nX"),o2=b("%no"),o3=b("%#no"),oS=b("%nd"),oV=b(kV),o4=b("%nu"),oF=b("%+ld"),oG=b("% ld"),oI=b("%+li"),oJ=b("% li"),oK=b("%lx"),oL=b("%#lx"),oM=b("%lX"),oN=b("%#lX"),oO=b("%lo"),oP=b("%#lo"),oE=b("%ld"),oH=b(kI),oQ=b("%lu"),or=b("%+Ld"),os=b("% Ld"),ou=b("%+Li"),ov=b("% Li"),ow=b("%Lx"),ox=b("%#Lx"),oy=b("%LX"),oz=b("%#LX"),oA=b("%Lo"),oB=b("%#Lo"),oq=b("%Ld"),ot=b(ks),oC=b("%Lu"),od=b("%+d"),oe=b("% d"),og=b("%+i"),oh=b("% i"),oi=b(b4),oj=b("%#x"),ok=b("%X"),ol=b("%#X"),om=b("%o"),on=b("%#o"),oc=b(eA),of=b(ko),oo=b(kS),ns=b("@]"),nt=b("@}"),nu=b("@?"),nv=b("@\n"),nw=b("@."),nx=b("@@"),ny=b("@%"),nz=b("@"),n7=b("CamlinternalFormat.Type_mismatch"),px=b(q),py=[0,[11,b(kr),[2,0,[2,0,0]]],b(", %s%s")],p5=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],p6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p4=b("Fatal error: out of memory in uncaught exception handler"),p1=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],pW=[0,[2,0,[12,10,0]],b("%s\n")],pX=[0,[11,b(kL),0],b(kL)],pN=b("Raised at"),pO=b("Re-raised at"),pP=b("Raised by primitive operation at"),pQ=b("Called from"),pR=b(" (inlined)"),pT=b(q),pS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kO),xV]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pG=b("Out of memory"),pH=b("Stack overflow"),pI=b("Pattern matching failed"),pJ=b("Assertion failed"),pK=b("Undefined recursive module"),pA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pB=b(q),pC=b(q),pD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pw=[0,[4,0,0,0,0],b(eA)],pu=[0,[3,0,0],b("%S")],pv=b(kY),pY=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p_=b("x"),qi=b("Hashtbl: unsupported hash table format"),xT=b("OCAMLRUNPARAM"),xR=b("CAMLRUNPARAM"),qd=b(q),q3=[3,0,3],q4=b(bO),qX=b(lm),qY=b("<\/"),qZ=b(q),qT=b(lm),qU=b("<"),qV=b(q),qR=b("\n"),qG=[0,b(q)],qz=b(q),qA=b(q),qB=b(q),qC=b(q),qv=[0,b(q),0,b(q)],qu=b(q),qq=b("Stdlib.Format.String_tag"),q$=b("Z.Overflow"),ra=b(kU),rf=b("int_of_big_int"),ry=[0,0],rL=[0,0],t6=[0,0],tQ=[0,0,0],vx=b("image"),vv=b(lb),vu=b("prices"),vo=b("activation"),vp=b("others"),vq=b("patch"),vs=b("a patch"),vr=b("a statement"),vn=b("a prototype"),vl=b("certificate"),vm=b(lb),vk=b(k8),vf=b("linear"),vg=b("maximum"),vh=b("soft_tree"),vi=b("a readout"),u_=b("masked_max"),u$=b("max"),va=b("max_minus_mean"),vb=b("max_minus_mean_distance"),vc=b("top_mean"),vd=b("a pooling"),u0=b("exp_distance"),u1=b("exponential"),u2=b("identity"),u3=b("log_ratio"),u4=b("negated"),u5=b("quadratic"),u6=b("rectified"),u7=b("threshold"),u8=b("a similarity"),uT=b("cosine"),uU=b("euclidean"),uV=b("inner_product"),uW=b("rooted_cosine"),uX=b("softmax"),uY=b("a geometry"),uP=b(kM),uQ=b("some"),uR=b("none or some"),uL=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uM=[0,[4,6,0,0,0],b(b4)],uN=b(" or "),uO=b("a list of "),uJ=[0,[4,6,0,0,0],b(b4)],uK=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uG=b(b4),uH=b("a natural number"),uI=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uE=b(b4),uF=b("a positive integer"),uD=b(kM),uB=b(q),uC=b("an integer in base 16"),uz=b("expected the end of the line, found another item"),uy=b("at most 1025 bytes"),ux=b("expected another item, found the end of the line"),uv=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],ut=b("Reader.Wrong"),uu=b("Reader.Too_large"),vA=[0,0],vC=[0,1],vB=[0,2],wl=[0,1],wm=[0,ge],wj=b("a patch without views"),wh=[0,1],wi=[0,ge],wo=[0,0.03,[0,1.,0]],wt=[0,0],wU=[0,1.],xn=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xt=[0,0,[0,dB,[0,1152,0]]],xC=b("entails"),xD=b(k8),xE=b("instance"),xF=b("refuted"),xH=b("ready"),xG=b("a question: the head first, and only once"),xx=b("not proved"),xy=b("proved"),xz=b("not covered: "),xM=b("limit: "),xN=b("limit: there is no more memory"),xO=b("limit: a list is too long"),xP=b("the input ends within a line"),xK=b("error: "),xJ=b("expected one line, found more"),xQ=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
+dL=[U,b(lk),-1],g2=[U,b(kx),-2],g0=[U,b(gj),-3],gZ=[U,b(kX),-4],eU=[U,b(kC),-5],br=[U,b(k1),-7],g1=[U,b(kJ),-8],eT=[U,b(k4),-9],Q=[U,b(lf),-11],g3=[U,b(kp),-12],xV=[4,0,0,0,[12,45,[4,0,0,0,0]]],fc=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kO),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],df=[0,0,0],j5=[0,0,0],j8=[0,0,0],f8=[0,0,0],dw=[0,0,1,0,0,0],et=[0,58,62],kb=[0,96,cN];a2(11,g3,kp);a2(10,Q,lf);a2(9,[U,b(kT),-10],kT);a2(8,eT,k4);a2(7,g1,kJ);a2(6,br,k1);a2(5,[U,b(k_),-6],k_);a2(4,eU,kC);a2(3,gZ,kX);a2(2,g0,gj);a2(1,g2,kx);a2(0,dL,lk);var
+ma=b("output_substring"),l8=b("%.12g"),l6=b(bO),l3=b("true"),l4=b("false"),lZ=b9(0,0,k0),l0=b9(0,0,65520),l1=b9(1,0,k0),me=b("option is None"),mj=b("\\\\"),mk=b("\\'"),ml=b("\\b"),mm=b("\\t"),mn=b("\\n"),mo=b("\\r"),mq=b("4.13.1"),mC=b("List.fold_left2"),mx=b("List.init"),mv=b(kA),ms=b("nth"),mt=b(kA),mL=b("String.blit / Bytes.blit_string"),mK=b("Bytes.blit"),mJ=b("String.sub / Bytes.sub"),mY=b("String.contains_from / Bytes.contains_from"),mT=b(q),mP=b("String.concat"),m_=[0,b("array.ml"),322,4],m6=b("Array.map2: arrays must have the same length"),m5=b("Array.fill"),m4=b("Array.sub"),m2=b("Array.init"),m9=b("Stdlib.Array.Bottom"),na=b("Stdlib.Queue.Empty"),ng=b("CamlinternalLazy.Undefined"),np=b("Buffer.add_substring/add_subbytes"),nn=b("Buffer.add: cannot grow buffer"),nm=[0,b(k9),93,2],nl=[0,b(k9),94,2],nA=b("%c"),nB=b("%s"),nC=b(ko),nD=b(kI),nE=b(kV),nF=b(ks),nG=b("%f"),nH=b("%B"),nI=b("%{"),nJ=b("%}"),nK=b("%("),nL=b("%)"),nM=b("%a"),nN=b("%t"),nO=b("%?"),nP=b("%r"),nQ=b("%_r"),nR=[0,b(aj),850,23],n2=[0,b(aj),814,21],nU=[0,b(aj),815,21],n3=[0,b(aj),818,21],nV=[0,b(aj),819,21],n4=[0,b(aj),822,19],nW=[0,b(aj),823,19],n5=[0,b(aj),826,22],nX=[0,b(aj),827,22],n6=[0,b(aj),831,30],nY=[0,b(aj),832,30],n0=[0,b(aj),836,26],nS=[0,b(aj),837,26],n1=[0,b(aj),846,28],nT=[0,b(aj),847,28],nZ=[0,b(aj),851,23],pi=b(kS),pg=[0,b(aj),1558,4],ph=b("Printf: bad conversion %["),pj=[0,b(aj),1626,39],pk=[0,b(aj),1649,31],pl=[0,b(aj),1650,31],pm=b("Printf: bad conversion %_"),pn=b(kR),po=b(kW),pp=b(kR),pq=b(kW),pb=b(gm),o$=b("neg_infinity"),pa=b(lj),o_=b(bO),o5=[0,ku],oT=b("%+nd"),oU=b("% nd"),oW=b("%+ni"),oX=b("% ni"),oY=b("%nx"),oZ=b("%#nx"),o0=b("%nX"),o1=b("%#nX"),o2=b("%no"),o3=b("%#no"),oS=b("%nd"),oV=b(kV),o4=b("%nu"),oF=b("%+ld"),oG=b("% ld"),oI=b("%+li"),oJ=b("% li"),oK=b("%lx"),oL=b("%#lx"),oM=b("%lX"),oN=b("%#lX"),oO=b("%lo"),oP=b("%#lo"),oE=b("%ld"),oH=b(kI),oQ=b("%lu"),or=b("%+Ld"),os=b("% Ld"),ou=b("%+Li"),ov=b("% Li"),ow=b("%Lx"),ox=b("%#Lx"),oy=b("%LX"),oz=b("%#LX"),oA=b("%Lo"),oB=b("%#Lo"),oq=b("%Ld"),ot=b(ks),oC=b("%Lu"),od=b("%+d"),oe=b("% d"),og=b("%+i"),oh=b("% i"),oi=b(b4),oj=b("%#x"),ok=b("%X"),ol=b("%#X"),om=b("%o"),on=b("%#o"),oc=b(eB),of=b(ko),oo=b(kS),ns=b("@]"),nt=b("@}"),nu=b("@?"),nv=b("@\n"),nw=b("@."),nx=b("@@"),ny=b("@%"),nz=b("@"),n7=b("CamlinternalFormat.Type_mismatch"),px=b(q),py=[0,[11,b(kr),[2,0,[2,0,0]]],b(", %s%s")],p5=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],p6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p4=b("Fatal error: out of memory in uncaught exception handler"),p1=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],pW=[0,[2,0,[12,10,0]],b("%s\n")],pX=[0,[11,b(kL),0],b(kL)],pN=b("Raised at"),pO=b("Re-raised at"),pP=b("Raised by primitive operation at"),pQ=b("Called from"),pR=b(" (inlined)"),pT=b(q),pS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kO),xV]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pG=b("Out of memory"),pH=b("Stack overflow"),pI=b("Pattern matching failed"),pJ=b("Assertion failed"),pK=b("Undefined recursive module"),pA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pB=b(q),pC=b(q),pD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pw=[0,[4,0,0,0,0],b(eB)],pu=[0,[3,0,0],b("%S")],pv=b(kY),pY=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p_=b("x"),qi=b("Hashtbl: unsupported hash table format"),xT=b("OCAMLRUNPARAM"),xR=b("CAMLRUNPARAM"),qd=b(q),q3=[3,0,3],q4=b(bO),qX=b(lm),qY=b("<\/"),qZ=b(q),qT=b(lm),qU=b("<"),qV=b(q),qR=b("\n"),qG=[0,b(q)],qz=b(q),qA=b(q),qB=b(q),qC=b(q),qv=[0,b(q),0,b(q)],qu=b(q),qq=b("Stdlib.Format.String_tag"),q$=b("Z.Overflow"),ra=b(kU),rf=b("int_of_big_int"),ry=[0,0],rL=[0,0],t6=[0,0],tQ=[0,0,0],vx=b("image"),vv=b(lb),vu=b("prices"),vo=b("activation"),vp=b("others"),vq=b("patch"),vs=b("a patch"),vr=b("a statement"),vn=b("a prototype"),vl=b("certificate"),vm=b(lb),vk=b(k8),vf=b("linear"),vg=b("maximum"),vh=b("soft_tree"),vi=b("a readout"),u_=b("masked_max"),u$=b("max"),va=b("max_minus_mean"),vb=b("max_minus_mean_distance"),vc=b("top_mean"),vd=b("a pooling"),u0=b("exp_distance"),u1=b("exponential"),u2=b("identity"),u3=b("log_ratio"),u4=b("negated"),u5=b("quadratic"),u6=b("rectified"),u7=b("threshold"),u8=b("a similarity"),uT=b("cosine"),uU=b("euclidean"),uV=b("inner_product"),uW=b("rooted_cosine"),uX=b("softmax"),uY=b("a geometry"),uP=b(kM),uQ=b("some"),uR=b("none or some"),uL=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uM=[0,[4,6,0,0,0],b(b4)],uN=b(" or "),uO=b("a list of "),uJ=[0,[4,6,0,0,0],b(b4)],uK=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uG=b(b4),uH=b("a natural number"),uI=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uE=b(b4),uF=b("a positive integer"),uD=b(kM),uB=b(q),uC=b("an integer in base 16"),uz=b("expected the end of the line, found another item"),uy=b("at most 1025 bytes"),ux=b("expected another item, found the end of the line"),uv=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],ut=b("Reader.Wrong"),uu=b("Reader.Too_large"),vA=[0,0],vC=[0,1],vB=[0,2],wl=[0,1],wm=[0,ge],wj=b("a patch without views"),wh=[0,1],wi=[0,ge],wo=[0,0.03,[0,1.,0]],wt=[0,0],wU=[0,1.],xn=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xt=[0,0,[0,dB,[0,1152,0]]],xC=b("entails"),xD=b(k8),xE=b("instance"),xF=b("refuted"),xH=b("ready"),xG=b("a question: the head first, and only once"),xx=b("not proved"),xy=b("proved"),xz=b("not covered: "),xM=b("limit: "),xN=b("limit: there is no more memory"),xO=b("limit: a list is too long"),xP=b("the input ends within a line"),xK=b("error: "),xJ=b("expected one line, found more"),xQ=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
 S(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -932,10 +932,10 @@ E=a[1];return[21,E,O(a[2],b)];case
 23:var
 F=a[1];return[23,F,O(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
-eP(a){return[0,a]}function
-eQ(a){return a[1]}function
+eQ(a){return[0,a]}function
+eR(a){return a[1]}function
 gY(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eR(a){throw[0,g0,a]}function
+eS(a){throw[0,g0,a]}function
 ah(a){throw[0,gZ,a]}function
 cX(b,a){return yw(b,a)?b:a}function
 aw(b,a){return yb(b,a)?b:a}function
@@ -957,18 +957,18 @@ l9=lH(1),bd=lH(2);function
 l_(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{eI(d)}catch(a){a=bc(a);if(a[1]!==g2)throw a;var
+c=a[2],d=a[1];try{eJ(d)}catch(a){a=bc(a);if(a[1]!==g2)throw a;var
 e=a}var
 a=c;continue}return 0}}return a(yD(0))}function
 cZ(b,a){return gQ(b,a,0,z(a))}function
 l$(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gQ(d,c,b,a);return ah(ma)}function
-g4(a){cZ(bd,a);lI(bd,10);return eI(bd)}var
-eU=eP(l_);function
+g4(a){cZ(bd,a);lI(bd,10);return eJ(bd)}var
+eV=eQ(l_);function
 mb(c){for(;;){var
-d=eP(1),a=eQ(eU),b=1-gY(eU,a,function(a,b){return function(d){if(gY(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-eV(a){return g(eQ(eU),0)}gU(b(kq),eV);function
+d=eQ(1),a=eR(eV),b=1-gY(eV,a,function(a,b){return function(d){if(gY(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+eW(a){return g(eR(eV),0)}gU(b(kq),eW);function
 mc(b,a){return lI(b,a)}function
-dN(a){return eI(a)}function
+dN(a){return eJ(a)}function
 md(a){return a?a[1]:ah(me)}function
 mf(a){return a?a[1]:0}function
 c0(b,a){return a?[0,g(b,a[1])]:0}function
@@ -986,7 +986,7 @@ if(!(14<=a))switch(a){case
 d=ag(1);Z(d,0,a);return cU(d)}var
 b=ag(4);Z(b,0,92);Z(b,1,48+(a/cL|0)|0);Z(b,2,48+((a/10|0)%10|0)|0);Z(b,3,48+(a%10|0)|0);return cU(b)}function
 mp(a){return 25<a+k2>>>0?a:a+lg|0}var
-eW=yQ(0),c1=(4*eW|0)-1|0;function
+eX=yQ(0),c1=(4*eX|0)-1|0;function
 mr(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
@@ -994,7 +994,7 @@ a5(a){return mr(0,a)}function
 dO(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eR(ms)}}(b,a):ah(mt)}function
+a=e,b=b-1|0;continue}return eS(ms)}}(b,a):ah(mt)}function
 mu(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
@@ -1013,7 +1013,7 @@ _(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,_(b,c)]}return 0}function
 g7(c,b,a){if(a){var
 d=a[2],e=n(b,c,a[1]);return[0,e,g7(c+1|0,b,d)]}return 0}function
-eX(b,a){return g7(0,b,a)}function
+eY(b,a){return g7(0,b,a)}function
 my(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
@@ -1033,11 +1033,11 @@ mB(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=bB(g,c,b[1],a[1]),b=i,a=h;continue}}else
 if(!a)return c;return ah(mC)}}function
-eY(d,c){var
+eZ(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-eZ(d,c){var
+e0(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
@@ -1167,7 +1167,7 @@ a=h;for(;;){Z(d,a,g(f,dC(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
 mN(a){return hf(mp,a)}function
-e0(a){return b6(a)}function
+e1(a){return b6(a)}function
 aX(a){return cU(a)}function
 hg(b,a){return aX(bT(b,a))}function
 mO(a,b){return b<=a?a:ah(mP)}function
@@ -1182,11 +1182,11 @@ i=c[2];ba(a,0,b,d,z(a));ba(g,0,b,d+z(a)|0,e);var
 d=(d+z(a)|0)+e|0,c=i;continue}ba(a,0,b,d,z(a));return b}return b}}function
 mS(b,a){if(a){var
 c=z(b);return aX(mR(ag(mQ(0,c,a)),0,b,c,a))}return mT}function
-mU(b,a){return aX(hf(b,e0(a)))}function
+mU(b,a){return aX(hf(b,e1(a)))}function
 mV(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=dJ(b,a)+lg|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aX(mM(e0(b)));var
+if(2===c)d=1;if(d)return aX(mM(e1(b)));var
 a=a+1|0;continue}}(a,z(a),0)}function
 mW(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw br;if(dJ(e,a)===b)return a;var
@@ -1195,7 +1195,7 @@ mX(b,a,d){var
 c=z(b);if(0<=a&&!(c<a))try{mW(b,c,a,d);var
 e=1;return e}catch(a){a=bc(a);if(a===br)return 0;throw a}return ah(mY)}function
 mZ(b,a){return mX(b,0,a)}function
-m0(a){return aX(mN(e0(a)))}function
+m0(a){return aX(mN(e1(a)))}function
 m1(a){return 1-(typeof
 a==="number"?1:0)}function
 aP(b,c){if(0===b)return[0];if(0<=b){var
@@ -1210,7 +1210,7 @@ h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bu(a){var
 b=a.length-1;return 0===b?[0]:gB(a,0,b)}function
-e1(b,a){var
+e2(b,a){var
 c=b.length-1;return 0===c?bu(a):0===a.length-1?gB(b,0,c):xY(b,a)}function
 hh(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gB(c,b,a);return ah(m4)}function
 hi(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xZ(c,b,a,d);return ah(m5)}function
@@ -1266,7 +1266,7 @@ c3(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-e2=[U,m9,bR(0)];function
+e3=[U,m9,bR(0)];function
 m8(b){if(gF(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
@@ -1278,21 +1278,21 @@ g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e2,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e3,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bc(b);if(b[1]===e2){var
+g=l(f,b,d);return g}catch(b){b=bc(b);if(b[1]===e3){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bc(a);if(a[1]===e2)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bc(a);if(a[1]===e3)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
@@ -1314,9 +1314,9 @@ var
 k=j;return k}function
 cc(a){return a!=a?1:0}function
 a7(b,a){if(!(b<a)){var
-c=0;if(eL(a)||!eL(b))c=1;if(c)return cc(b)?b:a}return cc(a)?a:b}function
+c=0;if(eM(a)||!eM(b))c=1;if(c)return cc(b)?b:a}return cc(a)?a:b}function
 w(b,a){if(!(b<a)){var
-c=0;if(eL(a)||!eL(b))c=1;if(c)return cc(a)?a:b}return cc(b)?b:a}function
+c=0;if(eM(a)||!eM(b))c=1;if(c)return cc(a)?a:b}return cc(b)?b:a}function
 c4(a){return[0,0,0]}function
 c5(a){a[1]=0;a[2]=0;return 0}function
 cd(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1328,7 +1328,7 @@ a=b[1];return a?[0,a[1]]:0}function
 m$(b,a){return be(b,a[1])}var
 nb=[U,na,bR(0)];function
 nc(a){return[0,0,0,0]}function
-e3(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+e4(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 hm(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 nd(b){var
@@ -1336,36 +1336,36 @@ a=b[2];return a?[0,a[1]]:0}function
 ne(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e3(a);return c}throw nb}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e4(a);return c}throw nb}function
 nf(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e3(a);return[0,c]}return 0}var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e4(a);return[0,c]}return 0}var
 nh=[U,ng,bR(0)];function
 ni(a){throw nh}function
-e4(a){var
+e5(a){var
 c=a[1];a[1]=ni;try{var
 b=g(c,0);yH(a,b);return b}catch(b){b=bc(b);a[1]=function(a){throw b};throw b}}function
-e5(a){var
+e6(a){var
 b=1<=a?a:1,c=c1<b?c1:b,d=ag(c);return[0,d,0,c,d]}function
-e6(a){return hd(a[1],0,a[2])}function
+e7(a){return hd(a[1],0,a[2])}function
 nj(a){return a[2]}function
 nk(a){a[2]=0;return 0}function
-e7(a,c){var
+e8(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c1<b[1])if((d+c|0)<=c1)b[1]=c1;else
-eR(nn);var
+eS(nn);var
 e=ag(b[1]);he(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,Q,nl]}throw[0,Q,nm]}}function
 hn(a,c){var
-b=a[2];if(a[3]<=b)e7(a,1);Z(a[1],b,c);a[2]=b+1|0;return 0}function
+b=a[2];if(a[3]<=b)e8(a,1);Z(a[1],b,c);a[2]=b+1|0;return 0}function
 no(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
 h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ah(np);var
-g=a[2]+b|0;if(a[3]<g)e7(a,b);ba(d,c,a[1],a[2],b);a[2]=g;return 0}function
+g=a[2]+b|0;if(a[3]<g)e8(a,b);ba(d,c,a[1],a[2],b);a[2]=g;return 0}function
 c6(a,c){var
-b=z(c),d=a[2]+b|0;if(a[3]<d)e7(a,b);ba(c,0,a[1],a[2],b);a[2]=d;return 0}function
-e8(a){return 5===a[2]?12:-6}function
+b=z(c),d=a[2]+b|0;if(a[3]<d)e8(a,b);ba(c,0,a[1],a[2],b);a[2]=d;return 0}function
+e9(a){return 5===a[2]?12:-6}function
 ho(a){return[0,0,ag(a)]}function
 hp(a,g){var
 b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
@@ -1401,7 +1401,7 @@ a==="number")switch(a){case
 switch(a[0]){case
 0:return a[1];case
 1:return a[1];default:return aO(nz,hg(1,a[1]))}}function
-e9(b,c){var
+e_(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -1430,10 +1430,10 @@ a=j;continue;case
 k=a[1];ap(b,nH);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ap(b,nI);e9(b,m);ap(b,nJ);var
+l=a[2],m=a[1];ap(b,nI);e_(b,m);ap(b,nJ);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ap(b,nK);e9(b,o);ap(b,nL);var
+n=a[3],o=a[1];ap(b,nK);e_(b,o);ap(b,nL);var
 a=n;continue;case
 10:var
 p=a[1];ap(b,nM);var
@@ -1840,14 +1840,14 @@ e=0;if(0<b){var
 i=0;if(43!==aa(a,0)&&45!==aa(a,0)&&32!==aa(a,0)){e=1;i=1}if(!i){cP(c,0,aa(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===aa(a,0)){var
-j=0;if(ew!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cP(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(ex!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cP(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
 ch(k,b){var
 c=dM(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+k2>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(ew===aa(b,1)||88===aa(b,1))j=1;if(j){var
+j=0;if(ex===aa(b,1)||88===aa(b,1))j=1;if(j){var
 h=bT(c+2|0,48);cP(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
 0:case
 2:break;case
@@ -1931,9 +1931,9 @@ b=o;for(;;){var
 f=dJ(a,b);if(9<f+ky>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aX(j)}return a}function
-o6(a,b){return dR(a,eF(ob(a),b))}function
-o7(a,b){return dR(a,eF(oD(a),b))}function
-o8(a,b){return dR(a,eF(oR(a),b))}function
+o6(a,b){return dR(a,eG(ob(a),b))}function
+o7(a,b){return dR(a,eG(oD(a),b))}function
+o8(a,b){return dR(a,eG(oR(a),b))}function
 o9(a,b){return dR(a,yl(op(a),b))}function
 bv(b,c,a){function
 d(e){switch(b[1]){case
@@ -1957,7 +1957,7 @@ b=x6(a);return 3===b?a<0.?o$:pa:4<=b?pb:c}switch(b[2]){case
 pc(d){var
 a=mi(d),b=z(a),c=bT(b+2|0,39);ba(a,0,c,1,b);return aX(c)}function
 pd(b){var
-a=ho(16);e9(a,b);return hq(a)}function
+a=ho(16);e_(a,b);return hq(a)}function
 dx(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
@@ -1967,14 +1967,14 @@ p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
 q=a[1];return function(a){return C(c,[4,b,pc(a)],q)};case
 2:var
-r=a[2],s=a[1];return e_(c,b,r,s,function(a){return a});case
-3:return e_(c,b,a[2],a[1],oa);case
+r=a[2],s=a[1];return e$(c,b,r,s,function(a){return a});case
+3:return e$(c,b,a[2],a[1],oa);case
 4:return dS(c,b,a[4],a[2],a[3],o6,a[1]);case
 5:return dS(c,b,a[4],a[2],a[3],o7,a[1]);case
 6:return dS(c,b,a[4],a[2],a[3],o8,a[1]);case
 7:return dS(c,b,a[4],a[2],a[3],o9,a[1]);case
 8:return pe(c,b,a[4],a[2],a[3],a[1]);case
-9:return e_(c,b,a[2],a[1],l2);case
+9:return e$(c,b,a[2],a[1],l2);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1999,7 +1999,7 @@ D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]]
 20:var
 G=a[3],H=[8,b,ph];return function(a){return C(c,H,G)};case
 21:var
-I=a[2];return function(a){return C(c,[4,b,eF(pi,a)],I)};case
+I=a[2];return function(a){return C(c,[4,b,eG(pi,a)],I)};case
 22:var
 J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
@@ -2061,7 +2061,7 @@ f=[4,e,c];return h<50?dx(h+1|0,b,f,a):ak(dx,[0,b,f,a])}function
 C(a,b,c){return gV(dx(0,a,b,c))}function
 aR(a,b,c,d){return gV(gd(0,a,b,c,d))}function
 pf(a,b,c,d,e){return gV(gc(0,a,b,c,d,e))}function
-e_(e,d,c,a,b){if(typeof
+e$(e,d,c,a,b){if(typeof
 a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
 f=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,f,g(b,a))],c)}}var
 i=a[1];return function(f,a){return C(e,[4,d,aI(i,f,g(b,a))],c)}}}function
@@ -2077,13 +2077,13 @@ c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,ch(g,n(b,a,c)))],d)
 m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,ch(m,n(b,a,c)))],d)}}}function
 pe(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,e8(a),b)],c)};var
+b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,e9(a),b)],c)};var
 j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bv(a,e8(a),b))],c)};var
+b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bv(a,e9(a),b))],c)};var
 k=b[1];return function(b){return C(e,[4,d,aI(h,g,bv(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bv(a,e8(a),b))],c)};var
+b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bv(a,e9(a),b))],c)};var
 l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bv(a,l,b))],c)}}}function
 bw(b,e){var
 a=e;for(;;)if(typeof
@@ -2130,33 +2130,33 @@ k=a[2];bF(b,a[1]);return c6(b,k);default:var
 l=a[2];bF(b,a[1]);return hn(b,l)}}function
 pr(c,a,b){var
 d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
-e$(b,a){return pr(function(a){return 0},b,a)}function
-fa(a){return e$(bd,a)}function
+fa(b,a){return pr(function(a){return 0},b,a)}function
+fb(a){return fa(bd,a)}function
 ps(b,a){var
 c=a[1];return C(function(c){var
-a=e5(64);bF(a,c);return g(b,e6(a))},0,c)}function
+a=e6(64);bF(a,c);return g(b,e7(a))},0,c)}function
 as(a){return ps(function(a){return a},a)}var
-pt=eP(0);function
-fc(c,b){var
-a=c[1+b];return m1(a)?b$(a)===eD?g(as(pu),a):b$(a)===253?l7(a):pv:g(as(pw),a)}function
+pt=eQ(0);function
+fd(c,b){var
+a=c[1+b];return m1(a)?b$(a)===eE?g(as(pu),a):b$(a)===253?l7(a):pv:g(as(pw),a)}function
 ht(b,a){if(b.length-1<=a)return px;var
-c=ht(b,a+1|0),d=fc(b,a);return n(as(py),d,c)}function
+c=ht(b,a+1|0),d=fd(b,a);return n(as(py),d,c)}function
 pz(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ht(a,2),d=fc(a,1);return n(as(pA),d,c)}switch(b){case
+c=ht(a,2),d=fd(a,1);return n(as(pA),d,c)}switch(b){case
 0:return pB;case
 1:return pC;default:var
-e=fc(a,1);return g(as(pD),e)}}function
+e=fd(a,1);return g(as(pD),e)}}function
 pE(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(eQ(pt))}function
-pF(a){if(a===dL)return pG;if(a===eS)return pH;if(a[1]===g1){var
-b=a[2],e=b[3],h=b[2],i=b[1];return et(as(fb),i,h,e,e+5|0,pI)}if(a[1]===Q){var
-c=a[2],f=c[3],j=c[2],k=c[1];return et(as(fb),k,j,f,f+6|0,pJ)}if(a[1]===g3){var
-d=a[2],g=d[3],l=d[2],m=d[1];return et(as(fb),m,l,g,g+6|0,pK)}if(0===b$(a)){var
+a=f;continue}return 0}}return a(eR(pt))}function
+pF(a){if(a===dL)return pG;if(a===eT)return pH;if(a[1]===g1){var
+b=a[2],e=b[3],h=b[2],i=b[1];return eu(as(fc),i,h,e,e+5|0,pI)}if(a[1]===Q){var
+c=a[2],f=c[3],j=c[2],k=c[1];return eu(as(fc),k,j,f,f+6|0,pJ)}if(a[1]===g3){var
+d=a[2],g=d[3],l=d[2],m=d[1];return eu(as(fc),m,l,g,g+6|0,pK)}if(0===b$(a)){var
 n=a[1][1];return aO(n,pz(a))}return a[1]}function
 dT(a){var
 b=pE(a);return b?b[1]:pF(a)}function
@@ -2170,23 +2170,23 @@ pV(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
 h=pM(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(e$(d,pW),j)}var
+j=h[1];g(fa(d,pW),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return e$(d,pX)}function
-fd(b,a){return pV(b,pL(a))}var
+a=k;continue}break}}return 0}return fa(d,pX)}function
+fe(b,a){return pV(b,pL(a))}var
 pZ=pY.slice();function
 p0(e,d){var
-f=dT(e);g(fa(p1),f);fd(bd,d);var
+f=dT(e);g(fb(p1),f);fe(bd,d);var
 a=yB(0);if(a<0){var
 b=dM(a);g4(c(pZ,b)[1+b])}return dN(bd)}var
 p2=[0];function
 hu(b){var
 a=ya(0);return a}function
 p3(b,a){try{var
-c=a?p2:hu(0);try{eV(0)}catch(a){}try{var
+c=a?p2:hu(0);try{eW(0)}catch(a){}try{var
 i=p0(b,c),d=i}catch(a){a=bc(a);var
-e=hu(0),f=dT(b);g(fa(p5),f);fd(bd,c);var
-h=dT(a);g(fa(p6),h);fd(bd,e);var
+e=hu(0),f=dT(b);g(fb(p5),f);fe(bd,c);var
+h=dT(a);g(fb(p6),h);fe(bd,e);var
 d=dN(bd)}return d}catch(a){a=bc(a);if(a===dL)return g4(p4);throw a}}gU(b(kv),function(b,a){try{var
 c=p3(b,a);return c}catch(a){return 0}});function
 p7(a){return yA(a,0,z(a))}function
@@ -2217,11 +2217,11 @@ hv=qd}var
 hw=hv}var
 qe=mZ(hw,82),dU=[cJ,function(a){return qa(0)}];function
 qf(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eW<(a*2|0))return a;var
+a=c;for(;;){if(b<=a)return a;if(eX<(a*2|0))return a;var
 a=a*2|0;continue}}function
 hx(a,e){var
 f=a?a[1]:qe,b=qf(16,e);if(f)var
-c=b$(dU),g=cF===c?dU[1]:cJ===c?e4(dU):dU,d=qb(g);else
+c=b$(dU),g=cF===c?dU[1]:cJ===c?e5(dU):dU,d=qb(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
 qg(n,d,f,h){var
@@ -2244,7 +2244,7 @@ l=0}else
 var
 l=d;return l}function
 hy(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eW?1:0;if(d){var
+b=a[2],c=(b.length-1)*2|0,d=c<eX?1:0;if(d){var
 e=r(c,0),h=1-qc(a);a[2]=e;return qg(g(f,a),h,b,e)}return d}function
 qh(c,b,a){return lD(c,b,0,a)}function
 bU(a,b){return 4<=a.length-1?lD(10,cL,a[3],b)&(a[2].length-1-1|0):ah(qi)}function
@@ -2290,13 +2290,13 @@ hA=0,hB=-1;function
 hC(a){return 0<=a?1:0}var
 hD=[U,qq,bR(0)];function
 dV(a,b){a[13]=a[13]+b[3]|0;return hm(b,a[28])}function
-qr(a){a[12]=1;a[13]=1;return e3(a[28])}var
+qr(a){a[12]=1;a[13]=1;return e4(a[28])}var
 hE=1000000010;function
-fe(b,a){return bB(b[17],a,0,z(a))}function
+ff(b,a){return bB(b[17],a,0,z(a))}function
 dW(a){return g(a[19],0)}function
 qs(b,a){return g(b[20],a)}function
 qt(b,a){return g(b[21],a)}function
-hF(a,c,b){a[9]=a[9]-c|0;fe(a,b);a[11]=0;return 0}function
+hF(a,c,b){a[9]=a[9]-c|0;ff(a,b);a[11]=0;return 0}function
 dX(c,a){var
 b=D(a,qu);return b?hF(c,z(a),a):b}function
 bV(a,b,c){var
@@ -2323,7 +2323,7 @@ c=a[1],d=a[2];return yx(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9
 m=cf(a[2]);return m?hG(a,m[1][2]):dW(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qx(a):n;default:var
-o=ce(a[5]);return o?fe(a,g(a[25],o[1])):0}else
+o=ce(a[5]);return o?ff(a,g(a[25],o[1])):0}else
 switch(b[0]){case
 0:return hF(a,f,b[1]);case
 1:var
@@ -2348,7 +2348,7 @@ v=i-h|0;return 0<=v?ci(a,[0,qA,v+B|0,qz]):bV(a,[0,qC,i+A|0,qB],a[6])}return 0;ca
 w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qw(a);var
 F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return cd([0,G,F],a[2]);case
 4:return cd(b[1],a[3]);default:var
-x=b[1];fe(a,g(a[24],x));return cd(x,a[5])}}function
+x=b[1];ff(a,g(a[24],x));return cd(x,a[5])}}function
 hH(a){for(;;){var
 d=nd(a[28]);if(d){var
 b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hC(c),e=i||(a[9]<=h?1:0);if(e){ne(a[28]);var
@@ -2356,10 +2356,10 @@ j=hC(c)?bG(c):hE;qy(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
 qD(a,b){dV(a,b);return hH(a)}function
 qE(c,a,b){return qD(c,[0,a,[0,b],bG(a)])}function
 qF(b,a){return qE(b,bG(z(a)),a)}function
-ff(a){c5(a);return cd([0,-1,[0,hB,qG,0]],a)}function
-fg(a,c){var
+fg(a){c5(a);return cd([0,-1,[0,hB,qG,0]],a)}function
+fh(a,c){var
 d=cf(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return ff(a[1]);var
+e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return fg(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2367,12 +2367,12 @@ h=1-c,k=h?(b[1]=bG(a[13]+f|0),ce(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=bG(a[13]+f|0),ce(a[1]),0):c;return j}return 0}return 0}function
-qH(a,c,b){dV(a,b);if(c)fg(a,1);return cd([0,a[13],b],a[1])}function
+qH(a,c,b){dV(a,b);if(c)fh(a,1);return cd([0,a[13],b],a[1])}function
 qI(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qH(a,0,[0,bG(-a[13]|0),[3,d,c],0]);var
 b=a[14]===a[15]?1:0;return b?qF(a,a[16]):b}function
 qJ(a){return qI(a,0,3)}function
 qK(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dV(a,[0,hA,1,0]);fg(a,1);fg(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dV(a,[0,hA,1,0]);fh(a,1);fh(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
@@ -2383,7 +2383,7 @@ d=0}else
 var
 d=b;return d}function
 qM(a,b){return qL(a,0)}function
-qN(a){qr(a);ff(a[1]);c5(a[2]);c5(a[3]);c5(a[4]);c5(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qJ(a)}function
+qN(a){qr(a);fg(a[1]);c5(a[2]);c5(a[3]);c5(a[4]);c5(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qJ(a)}function
 qO(a){var
 b=a[4];return m$(function(b){return qM(a,0)},b)}function
 qP(a,b){qO(a);for(;;){if(1<a[14]){qK(a,0);continue}a[13]=hE;hH(a);if(b)dW(a);return qN(a)}}function
@@ -2400,7 +2400,7 @@ q0(a){return 0}function
 q1(a){return 0}function
 q2(h,g,f,e,d){var
 b=nc(0),c=[0,hB,q3,0];hm(c,b);var
-a=c4(0);ff(a);cd([0,1,c],a);var
+a=c4(0);fg(a);cd([0,1,c],a);var
 i=c4(0),j=c4(0),k=c4(0);return[0,a,c4(0),k,j,i,78,10,68,78,0,1,1,1,1,lY,q4,h,g,f,e,d,0,0,qS,qW,q0,q1,b]}function
 hL(c,b){function
 d(a){return 0}function
@@ -2410,7 +2410,7 @@ hM(a){function
 b(b){return dN(a)}return hL(function(b,c,d){return l$(a,b,c,d)},b)}function
 q5(a){function
 b(a){return 0}return hL(function(b,c,d){return no(a,b,c,d)},b)}var
-q6=gi,q7=function(a){return e5(q6)}(0),q8=hM(l9),q9=hM(bd);q5(q7);mb(function(a){hI(q8,0);return hI(q9,0)});function
+q6=gi,q7=function(a){return e6(q6)}(0),q8=hM(l9),q9=hM(bd);q5(q7);mb(function(a){hI(q8,0);return hI(q9,0)});function
 q_(b,a){var
 c=b$(a)===U?a:a[1];return gU(b,c)}var
 hN=[U,q$,bR(0)];y3(0);q_(ra,hN);function
@@ -2458,7 +2458,7 @@ o(b,a){return aF(b,a)<=0?1:0}function
 x(b,a){return aF(b,a)<0?1:0}function
 K(a){return a}function
 c$(a){try{var
-b=c8(a);return b}catch(a){a=bc(a);if(a===hN)return eR(rf);throw a}}function
+b=c8(a);return b}catch(a){a=bc(a);if(a===hN)return eS(rf);throw a}}function
 rg(c,b,a){return y1(c,b,a)}function
 dZ(a){return a?0:1}function
 ae(b,a){var
@@ -2472,18 +2472,18 @@ c=bg(a[2],b);return[0,a[1],c]}return b}function
 rh(a){return aw(0,a-1|0)}function
 d0(b,a){return b+a|0}function
 hO(b,a){return aN(b,a)}function
-fh(b,a){return aw(0,b-a|0)}function
+fi(b,a){return aw(0,b-a|0)}function
 hP(b,a){function
 c(b){return hP(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 hQ(b,a){function
 c(b){return hP(a,hQ(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fi(b,a){return b<=a?1:0}function
+fj(b,a){return b<=a?1:0}function
 aJ(b,a){return b<a?1:0}function
-fj(b,a){function
+fk(b,a){function
 c(b){function
-c(a){return fj(b,a)+1|0}function
+c(a){return fk(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 hR(b,a){function
@@ -2525,10 +2525,10 @@ bH(a){return 0<c_(a)?K(a3(a)-1|0):e}function
 by(a){return 0<=c_(a)?re(a):e}function
 aK(b,c){var
 a=c$(c);return 0<=a?X(b,a):bW(b,-a|0)}function
-fk(b,c){var
+fl(b,c){var
 a=c$(c);return 0<=a?bW(b,a):X(b,-a|0)}function
 cj(b,a){return a?a[1]:b}function
-fl(a){var
+fm(a){var
 b=a?a[2]:a;return b}function
 T(c,a,b){function
 d(c){return a?T(c,a[2],b):b}function
@@ -2584,7 +2584,7 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bz(b,a){function
 c(a){return[0,b,bz(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-rj(a,b){return G(T(fj(b,fh(E(a),1)),a,e),h)}function
+rj(a,b){return G(T(fk(b,fi(E(a),1)),a,e),h)}function
 af(c,b){if(c){if(b){var
 d=af(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
 ay(a){if(a){var
@@ -2597,7 +2597,7 @@ rl(a){var
 e=aK(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=fk(g,h),f=fk(c,a),i=b(e,a,f,d);return b(e,a,l(c,aK(f,a)),i)}function
+a=fl(g,h),f=fl(c,a),i=b(e,a,f,d);return b(e,a,l(c,aK(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
 hU(c,b,a){if(b){if(a){var
 d=hU(c,b[2],a[2]),e=aK(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aK(a,c)},a)}function
@@ -2630,7 +2630,7 @@ d=a[2],f=b[2],g=b[1];if(G(g,e)){var
 b=f,a=d;continue}var
 j=d2(f,d,c);return hX(g,a[1],j)}return c}return c}}function
 hY(d,c,b,a){if(b){if(a){var
-f=hY(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return eu(rl(d),rn,c,g,f)}var
+f=hY(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return ev(rl(d),rn,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
@@ -2643,7 +2643,7 @@ var
 c=b;return c}function
 de(b){var
 f=aK(h,l(b,h));return function(c,g){var
-h=K(dd),d=bx(u(K(c),h)),i=a(b,K(fh(c,hO(d,dd))));return m(function(a){return l(rk(T(d,a,e),i,b),f)},g)}}function
+h=K(dd),d=bx(u(K(c),h)),i=a(b,K(fi(c,hO(d,dd))));return m(function(a){return l(rk(T(d,a,e),i,b),f)},g)}}function
 d4(a){if(a){var
 b=d4(a[2]);return j(dY(a[1]),b)}return e}function
 L(b,a){return s(u(s(b),a))}function
@@ -2679,13 +2679,13 @@ g(e){var
 g=cn(b,d,h2(b,j(c,h),e,d));return d5(a8(b,h,j(a(f(2,h),c),h)),g)}function
 i(i){var
 d=j(a(f(2,h),c),h),e=a(f(2,f(2,f(2,h))),d),g=L(a(F(f(2,f(2,f(2,h)))),b),e);return[0,u(b,j(a(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
-fm(a,g,d,c){var
+fn(a,g,d,c){var
 b=a8(a,d,c),i=cn(a,b,h2(a,e,g,cn(a,b,b)));return hZ(f(2,h),i)}function
 ru(d,c,b,a){if(o(a,b)){var
-e=j(b,a);return fm(d,c,l(b,a),e)}var
-f=j(a,b);return rr(fm(d,c,l(a,b),f))}function
-fn(b,d){var
-c=a(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),b),e=F(f(2,h));return h0(c,b,fm(c,hO(2,d),h,e))}function
+e=j(b,a);return fn(d,c,l(b,a),e)}var
+f=j(a,b);return rr(fn(d,c,l(a,b),f))}function
+fo(b,d){var
+c=a(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),b),e=F(f(2,h));return h0(c,b,fn(c,hO(2,d),h,e))}function
 rv(d,c){var
 k=bH(c),b=l(bH(d),k),g=o(e,b)?d:aK(d,s(b)),i=o(e,b)?aK(c,b):c,m=a(F(f(2,f(2,h))),g);if(x(a(F(f(2,F(f(2,h)))),i),m))return j(b,h);var
 n=a(F(f(2,f(2,h))),i);return x(a(F(f(2,F(f(2,h)))),g),n)?l(b,h):b}function
@@ -2694,8 +2694,8 @@ b=rv(d,c),g=o(e,b)?d:aK(d,s(b)),i=o(e,b)?aK(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(g
 t=ru(r,q,g,i),n=[0,d5(hZ(b,p),t)];else
 var
 n=m;return n}function
-fo(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return rj(b,a)?[0,e,fo(b,a,d)]:fo(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+fp(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return rj(b,a)?[0,e,fp(b,a,d)]:fp(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
 h3(b,a){if(b)if(a)var
 d=h3(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
@@ -2728,7 +2728,7 @@ d=i(a),c=h5(i(b),d);if(c){var
 e=k(a);return h5(k(b),e)}return c}function
 aS(c){var
 b=by(c);return G(a(b,b),c)?b:j(b,h)}function
-rB(a){return o(a,e)?e:aK(h,j(fk(bH(a),h),h))}function
+rB(a){return o(a,e)?e:aK(h,j(fl(bH(a),h),h))}function
 rC(b,d,c){var
 f=o(e,d),g=f?x(e,c):f;if(g)var
 i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(u(a(a(b,b),d),c)),i]];else
@@ -2740,25 +2740,25 @@ k=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
 c=l,b=k;continue}var
 i=x(e,g)?h[3]:h[2];if(i){var
 q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fp(m,l){var
+fq(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
 k=b[2],g=c[2],i=c[1];if(G(i,e)){var
 c=g,b=k;continue}var
-n=fp(g,k),o=af(g,d[2]),p=a(f(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
+n=fq(g,k),o=af(g,d[2]),p=a(f(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
 rD(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
 f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
 rE(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=d7(d,k,a(b,i),m);if(c){var
-e=c[1],n=fp([0,b,d],[0,[0,g,f],j]);return rD(l,e[1],e[2],n)}return c}var
+e=c[1],n=fq([0,b,d],[0,[0,g,f],j]);return rD(l,e[1],e[2],n)}return c}var
 rF=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rG=bh(f(2,h),rF);function
 Y(a){return a[8]}function
 d8(b,a){return T(a,b[9],0)}function
-fq(b){var
+fr(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-fr(f,d,c){var
+fs(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
 dg(b){var
@@ -2772,7 +2772,7 @@ h6(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-fs(b){var
+ft(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
 rH(a){var
@@ -2800,9 +2800,9 @@ c=a[1];return E(b)===c?1:0},j);else
 var
 d=c;var
 g=d?am(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-ft=f(2,f(2,f(2,f(2,F(f(2,h))))));function
+fu=f(2,f(2,f(2,f(2,F(f(2,h))))));function
 rI(a){return j(bH(aY(function(b,a){return v(b[1],a)},e,a)),h)}function
-h9(a){return j(j(rI(a),ft),h)}function
+h9(a){return j(j(rI(a),fu),h)}function
 rJ(a,b){var
 c=a[9],d=E(a[9]);return n(ro(h9(b)),d,c)}function
 rK(a){var
@@ -2821,11 +2821,11 @@ d9(c,b){if(b)var
 e=b[1],f=d9(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fu(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fu(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bg(n(de(g),k,d),j),h]}return d9(c,b)}return d9(c,b)}return d9(c,b)}function
-fv(d,b){if(b){var
+fv(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fv(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bg(n(de(g),k,d),j),h]}return d9(c,b)}return d9(c,b)}return d9(c,b)}function
+fw(d,b){if(b){var
 a=T(b[1],d,0);if(a)var
-c=fv(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=fw(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
 e=a;return e}return rL}function
 d_(b,a){if(b){var
@@ -2848,17 +2848,17 @@ d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
 g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
 cp(d,c,b){var
 f=aZ(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
-fw(c,b,a){return s(cp(c,b,s(a)))}function
-fx(f,c,b,d){var
+fx(c,b,a){return s(cp(c,b,s(a)))}function
+fy(f,c,b,d){var
 g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aZ(f)),h)}function
 id(b,l,d,c){var
-f=fr(b,l,d[1]);if(x(e,dg(b)))var
+f=fs(b,l,d[1]);if(x(e,dg(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=ae(function(c){return j(f,cp(b,d,a(s(dg(b)),c)))},h),p=ae(function(c){return j(f,fw(b,d,a(s(dg(b)),c)))},g);return[0,fq(b),p,o]}function
+o=ae(function(c){return j(f,cp(b,d,a(s(dg(b)),c)))},h),p=ae(function(c){return j(f,fx(b,d,a(s(dg(b)),c)))},g);return[0,fr(b),p,o]}function
 ie(b,i){var
-d=fs(b);if(d)var
+d=ft(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=Y(b),r=[0,s(a(a(i,a(Y(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 k=d;var
@@ -2872,7 +2872,7 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=d$(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-fy(b){var
+fz(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return Y(b);var
 d=Y(b);return a(Y(b),d)}function
@@ -2881,14 +2881,14 @@ g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=Y(c),q=a(Y(c),p),r=aS(v(e,L(a(a(a(b,b),q),i),h))),t=d[1];return[0,i,a(a(b,b),t),r]}var
-n=u(cp(c,d,s(a(a(b,fy(c)),i))),h);return[0,i,aS(d[1]),n]}var
+n=u(cp(c,d,s(a(a(b,fz(c)),i))),h);return[0,i,aS(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
 x=Y(c),y=a(Y(c),x),z=by(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(cp(c,d,a(a(b,fy(c)),f)),h);return[1,f,aS(d[1]),w]}}function
+w=u(cp(c,d,a(a(b,fz(c)),f)),h);return[1,f,aS(d[1]),w]}}function
 rN(f,b,d,c){var
 g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
 rO(m,k,c,i,e,b,d){var
@@ -2975,8 +2975,8 @@ e=b[4];if(typeof
 e==="number"&&!e){var
 n=Y(b),o=a(Y(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
 e=a(f(2,h),b),g=[0,L(a(c,j(j(k,d),e)),i)],n=a(f(2,h),b);return[0,[0,u(a(c,l(j(m,d),n)),i)],g]}}var
-g=a(d,fy(b));return function(f,e,i,d){var
-h=[0,s(fx(b,f,a(c,l(s(e),d)),g))];return[0,[0,fx(b,f,a(c,l(e,d)),g)],h]}}function
+g=a(d,fz(b));return function(f,e,i,d){var
+h=[0,s(fy(b,f,a(c,l(s(e),d)),g))];return[0,[0,fy(b,f,a(c,l(e,d)),g)],h]}}function
 cq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
@@ -2984,8 +2984,8 @@ ip(b,c){var
 d=dg(b);return a(c,a(cq(b),d))}function
 ea(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,cq(b)),f),v=d[1],w=fr(b,h,d[1]),g=rE(h,r,q,fq(b),w,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,fx(b,d,k[1],y)];else
+t=i[2],u=a(a(p,cq(b)),f),v=d[1],w=fs(b,h,d[1]),g=rE(h,r,q,fr(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,fy(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -2999,10 +2999,10 @@ r=n[1];if(r){var
 w=b[2],x=m(function(b){return a(w,b)},q),t=bg(g(p,o),x),y=k(c),z=n[2],A=co(ae(s,ea(l,j,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,d_(ea(l,j,f,e,d,h,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
 C=b[2],D=m(function(b){return a(C,b)},q),v=bg(g(p,o),D),E=k(c),F=[0,u[1]],G=co(ae(s,ea(l,j,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,d_(ea(l,j,f,e,d,h,b,v,0),H),G]}return c}function
-fz(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+fA(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=dc(b,o);if(d){var
 e=dc(b,a);if(e){var
-n=d0(p,b),q=fz(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rY(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bg(cm(b,a),r)}return a}return a}return a}function
+n=d0(p,b),q=fA(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rY(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bg(cm(b,a),r)}return a}return a}return a}function
 rZ(a){var
 b=a[4];return hS(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 eb(b,a){return T(a,b,[0,e,e,h,h])}function
@@ -3017,10 +3017,10 @@ d=c;return d}function
 r1(z,y,w,v,g,d,u,t,s,r,a){var
 i=cm(E(d),a),b=d7(a,t,e,e);if(b){var
 j=b[1],k=G(j[1],g),l=k?x(e,g):k;if(l)var
-A=bh(f(2,h),ft),c=o(d4(i),A);else
+A=bh(f(2,h),fu),c=o(d4(i),A);else
 var
 c=l;if(c)var
-m=af(dc(E(d),a),r),n=r0(z,w,v,i,u),B=j[2],C=fp(a,s),D=G(m,e)?n:iq(m,y,n),p=[0,[0,D,C,B]];else
+m=af(dc(E(d),a),r),n=r0(z,w,v,i,u),B=j[2],C=fq(a,s),D=G(m,e)?n:iq(m,y,n),p=[0,[0,D,C,B]];else
 var
 p=c;var
 q=p}else
@@ -3035,28 +3035,28 @@ d=d7(m(s,g),h,e,e);if(d){var
 f=d[1],k=s(c);if(G(f[1],k)){var
 l=a(b,i[2]);return u(j(a(c,f[2]),l),b)}return e}return e}function
 ir(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=ir(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return et(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+h=a[1],e=d[1],i=b[1],j=c[1],k=ir(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return eu(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
 r5(j,B,A,q,p,a,i,l,z,y,w,v,b,g,d){var
 c=g[3],k=g[2];if(x(e,k)&&am(function(a){var
-b=bh(f(2,h),ft);return o(d4(a),b)},c)){var
+b=bh(f(2,h),fu);return o(d4(a),b)},c)){var
 C=m(function(a){return e},p),r=m(function(a){return d3(p,d2(a,z,C))},c),D=m(function(a){return m(function(b){return cj(e,n(de(q),b,[0,a,0]))},l)},r),F=m(function(a){return T(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=il(i,a,y,c,s);if(t){var
 G=t[1],H=rR(im(c,D)),u=r3(a,i,b),I=r4(a,i,b,w,v),J=rV(j,a,b[2]),K=rS(k,H),L=rX(j,B,a,I,u),M=function(i,h,d,c,g){var
-l=cm(i,r),b=rW(j,a,n(de(q),h,l),s),e=af(b,b),f=n(J,d,c),m=E(b);return dh(eu(L,d,c,f,rT(k,u,n(K,f,e),G,m,e)),g)};return ir(M,g[4],0,A,b[1],d)}return d}return d}function
+l=cm(i,r),b=rW(j,a,n(de(q),h,l),s),e=af(b,b),f=n(J,d,c),m=E(b);return dh(ev(L,d,c,f,rT(k,u,n(K,f,e),G,m,e)),g)};return ir(M,g[4],0,A,b[1],d)}return d}return d}function
 r6(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
 l=r1(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
 m=l[1],n=r2(c,b,r,h,m,d);return a[4]?r5(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
 r7(a,o,f,c,d,l,v,S,R,j,Q,e){var
 w=o[3],g=d$(Q,o[4]),b=m(i,g),x=am(function(b){return aJ(b,a[2])},b);if(x){var
 p=ia(o[3],f,g,j);if(e[1]){var
-q=fv(v,b);if(q)var
+q=fw(v,b);if(q)var
 y=q[1],z=ib(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
-d=T(i(b),j,df),e=ic(U,B,k(b),d);return id(a,h,eb(c,i(b)),e)},g),D=ie(a,h),E=bg(C,m(k,D)),r=m(i,D),F=m(function(a){return d3(l,a)},y),G=fu(a,d,b,m(function(a){return eb(c,a)[2]},b),F,r),V=r6(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(de(d),a,F)},H=[0,fz(a,h,ip(a,B),E,G,r,Y,X,W,c,V)];else
+d=T(i(b),j,df),e=ic(U,B,k(b),d);return id(a,h,eb(c,i(b)),e)},g),D=ie(a,h),E=bg(C,m(k,D)),r=m(i,D),F=m(function(a){return d3(l,a)},y),G=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),F,r),V=r6(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(de(d),a,F)},H=[0,fA(a,h,ip(a,B),E,G,r,Y,X,W,c,V)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=fv(v,b);if(t)var
+t=fw(v,b);if(t)var
 I=ib(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
-d=T(i(b),j,df),e=ic(Z,K,k(b),d);return id(a,u,eb(c,i(b)),e)},g),L=ie(a,u),$=bg(_,m(k,L)),M=m(i,L),aa=t[1],N=m(function(a){return d3(l,a)},aa),ab=fu(a,d,b,m(function(a){return eb(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(de(d),a,N)},O=[0,fz(a,u,ip(a,K),$,ab,M,ae,ad,ac,c,p)];else
+d=T(i(b),j,df),e=ic(Z,K,k(b),d);return id(a,u,eb(c,i(b)),e)},g),L=ie(a,u),$=bg(_,m(k,L)),M=m(i,L),aa=t[1],N=m(function(a){return d3(l,a)},aa),ab=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(de(d),a,N)},O=[0,fA(a,u,ip(a,K),$,ab,M,ae,ad,ac,c,p)];else
 var
 O=t;return O}var
 P=[0,p]}else
@@ -3068,7 +3068,7 @@ is(d,c,b,a){if(a)var
 e=a[1],h=is(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ck(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
-fA=[0,e,0];function
+fB=[0,e,0];function
 r8(e,b,a){var
 f=co([0,e],k(a)),g=co(k(b),f),c=i(b);if(c)var
 h=c[1],d=v(i(a),h);else
@@ -3077,7 +3077,7 @@ d=i(a);return[0,d,g]}function
 r9(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
 f=a[2],g=di(e,c,a[3],a[4]);return ec(function(a){return r8(c,g,a)},f,b)}return b}return b}function
 it(d,a,c,b){var
-e=bz(fA,c),f=a[4],g=a[3];return db(function(a,c){return r9(d,g,b,a,c)},f,e)}function
+e=bz(fB,c),f=a[4],g=a[3];return db(function(a,c){return r9(d,g,b,a,c)},f,e)}function
 iu(b,a){return v(e,l(b,ay(m(i,a))))}function
 iv(b){var
 a=k(b);return a?a[1]:e}function
@@ -3102,18 +3102,18 @@ sc(e,d,b){var
 f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
 ef(b){var
 a=b[10];return a?o(e,a[1]):a}function
-fB(b){var
+fC(b){var
 a=b[11];return a?o(a[1],e):a}function
 sd(b,a){var
 c=ef(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fB(b);if(g)return x(e,a);var
+g=fC(b);if(g)return x(e,a);var
 f=g}return f}function
 ix(c,b){return ay(m(function(b){return sd(c,b)?e:a(b,b)},b))}function
 iy(b,a){return ef(b)?a:m(s,a)}function
 iz(a){return aY(v,cj(e,a),a)}function
 se(a,c){var
-d=ef(a),b=d||fB(a);return b?x(iz(iy(a,c)),e):b}function
+d=ef(a),b=d||fC(a);return b?x(iz(iy(a,c)),e):b}function
 sf(e,d,c,b){var
 f=a(e,d),g=k(b),h=L(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
 iA(b,e,d,c){function
@@ -3134,12 +3134,12 @@ e=sh(a,h,d,c),f=e[1],g=aK(a,K(e[2])),b=sg(g,f[1],f[2],d,c),i=b?[0,h0(g,a,b[1])]:
 si=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iD=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
 dj(g,f,c,b){if(o(b,e))return 0;if(x(a(si,b),c))return 0;if(x(c,a(s(iD),b))){var
 d=iC(g,f,s(iD),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iC(g,f,c,b)}function
-fC(a,g,f){var
+fD(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 h=a[8],d=dj(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
 sj(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=j(b,a(e,fC(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),k=j(fC(c,b,d),i);return[0,[0,u(a(b,fC(c,b,d)),k)],g]}function
+e=l(K(c[2]),h),f=j(b,a(e,fD(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),k=j(fD(c,b,d),i);return[0,[0,u(a(b,fD(c,b,d)),k)],g]}function
 iE(d,c){var
 e=Y(d);return function(b,f){var
 g=a(b[2],e),h=ix(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
@@ -3192,11 +3192,11 @@ h=g;return h}var
 sn=[0,0,h,0,0,0];function
 iK(d,c,b,a){function
 e(b){var
-e=iK(d,c+1|0,b,fl(a));return[0,n(d,c,cj(sn,a)),e]}function
+e=iK(d,c+1|0,b,fm(a));return[0,n(d,c,cj(sn,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
 so(e,d,c,a,j,i,h,b,g,f){var
 k=ih(e,c,b,a,g),l=h9(a),m=d[2],n=0;return bJ(iK(function(f,g){return r7(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-fD(a,b){var
+fE(a,b){var
 c=a[4];return ck(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 sp(a,e,d,c){var
 b=it(a,e,d,c);return[0,iu(a,b),b]}function
@@ -3204,7 +3204,7 @@ sq(c,b,a){return ed(a)?b:v(b,iw(c,a))}function
 iL(c,a,b){if(a){if(b){var
 d=iL(c,a[2],b[2]);return[0,sq(c,a[1],b[1]),d]}return a}return a}function
 sr(f,a,b){var
-c=bX(0,a[2]),g=cl(function(b){return fD(a,b)},c),d=m(function(c){return sp(f,a,b,c)},g),h=bz(e,b),i=db(function(b,a){return iL(a[1],b,a[2])},d,h);return[0,d,K(E(cl(function(b){return dZ(fD(a,b))},c))),i]}function
+c=bX(0,a[2]),g=cl(function(b){return fE(a,b)},c),d=m(function(c){return sp(f,a,b,c)},g),h=bz(e,b),i=db(function(b,a){return iL(a[1],b,a[2])},d,h);return[0,d,K(E(cl(function(b){return dZ(fE(a,b))},c))),i]}function
 iM(b,a){if(b)if(a)var
 d=iM(b[2],a[2]),c=[0,dh(b[1],a[1]),d];else
 var
@@ -3213,20 +3213,20 @@ var
 c=b;return c}function
 ss(c,b,a,g){var
 d=ee(b);if(d)var
-e=function(a){return iM(g,sa(c,a))},h=e(bz(fA,b[2])),i=function(d){return fD(a,d)?e(it(c,a,b[2],d)):h},f=[0,m(i,bX(0,a[2]))];else
+e=function(a){return iM(g,sa(c,a))},h=e(bz(fB,b[2])),i=function(d){return fE(a,d)?e(it(c,a,b[2],d)):h},f=[0,m(i,bX(0,a[2]))];else
 var
 f=d;return f}function
 eg(a){return a[12]}function
 at(b,a){return T(a,b[13],0)}function
 cr(b,a){return T(a,b[14],e)}function
 st(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
-fE(c,b,a){if(c){if(b){if(a){var
-d=fE(c[2],b[2],a[2]),f=a[1];return j(st(l(c[1],b[1]),f),d)}return e}return e}return e}function
+fF(c,b,a){if(c){if(b){if(a){var
+d=fF(c[2],b[2],a[2]),f=a[1];return j(st(l(c[1],b[1]),f),d)}return e}return e}return e}function
 bY(b,a){var
 c=b[2];return E(a)===c?1:0}function
 su(b,i,h,d,c){var
 e=bY(b,at(b,d)),f=e?bY(b,at(b,c)):e;if(f)var
-k=cr(b,c),m=a(i,l(cr(b,d),k)),n=at(b,c),g=[0,j(fE(at(b,d),n,h),m)];else
+k=cr(b,c),m=a(i,l(cr(b,d),k)),n=at(b,c),g=[0,j(fF(at(b,d),n,h),m)];else
 var
 g=f;return g}function
 iN(f,e,b,d,c){if(b){var
@@ -3242,11 +3242,11 @@ sx(a){return x(e,a[1])?a[3]:e}function
 iP(b,a){var
 c=k(a);return iO(i(a),c,b)}function
 sy(e,d,c,b){var
-f=iP(b,[0,e,bz(fA,d[2])]),g=a(c[2],f),h=c[1];return j(ay(m(function(a){return iP(b,a)},h)),g)}function
+f=iP(b,[0,e,bz(fB,d[2])]),g=a(c[2],f),h=c[1];return j(ay(m(function(a){return iP(b,a)},h)),g)}function
 sz(b,a){var
 c=b[3];return ar(m(i,a),c)}function
 sA(f,b,e,i,h,d,c){var
-k=at(b,c),g=sw(e,h,at(b,d),k),n=sy(f,b,e,g),o=ay(m(sx,g)),p=cr(b,c),q=a(f,l(cr(b,d),p)),r=sz(e,i),s=at(b,c);return l(l(j(fE(at(b,d),s,r),q),o),n)}function
+k=at(b,c),g=sw(e,h,at(b,d),k),n=sy(f,b,e,g),o=ay(m(sx,g)),p=cr(b,c),q=a(f,l(cr(b,d),p)),r=sz(e,i),s=at(b,c);return l(l(j(fF(at(b,d),s,r),q),o),n)}function
 sB(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
@@ -3326,7 +3326,7 @@ z=y}else
 var
 z=n;return z;default:var
 A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a8(b,d,c)]:[0,[0,e,e]]}}function
-fF(b,a){var
+fG(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
 iR(b,j,h,g,f,d,a){if(a)return ae(i,bK(b,j,h,g,f,d,a[1]));var
 c=sH(b),k=c?[0,e]:c;return k}function
@@ -3345,11 +3345,11 @@ j=c;return j}function
 sK(a){var
 c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
 sL(b,a){return cs(b)?sK(a):a}function
-fG(b,e,d,g,f,a,c){switch(dm(b,a)){case
+fH(b,e,d,g,f,a,c){switch(dm(b,a)){case
 0:var
-j=iS(b,e,d,g,f,a,i(c));return fF(iR(b,e,d,g,f,a,k(c)),j);case
+j=iS(b,e,d,g,f,a,i(c));return fG(iR(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=iS(b,e,d,g,f,a,k(c));return fF(iR(b,e,d,g,f,a,i(c)),l);default:var
+l=iS(b,e,d,g,f,a,k(c));return fG(iR(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
 h==="number"&&3===h)return sJ(e,d,a,c);return 0}}function
 iT(a,f,e,d,c,b,p){var
@@ -3360,7 +3360,7 @@ l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bK(a,f,e,d,c,b,g)}return fG(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fG(a,f,e,d,c,b,[0,[0,g],0])}return fG(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return bK(a,f,e,d,c,b,g)}return fH(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fH(a,f,e,d,c,b,[0,[0,g],0])}return fH(a,f,e,d,c,b,[0,0,h])}function
 dn(b,a){return db(v,a,b)}function
 sM(a){if(a)var
 b=a[2],c=a[1],e=m(k,b),f=dn(k(c),e),g=m(i,b),d=[0,[0,dn(i(c),g),f]];else
@@ -3368,14 +3368,14 @@ var
 d=a;return d}function
 iU(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-fH(d,b,a){if(b){var
+fI(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
 sN(b,a){var
-c=k(a),d=fH(ax,k(b),c),e=i(a);return[0,iU(ax,i(b),e),d]}function
+c=k(a),d=fI(ax,k(b),c),e=i(a);return[0,iU(ax,i(b),e),d]}function
 sO(b,a){var
-c=k(a),d=iU(v,k(b),c),e=i(a);return[0,fH(v,i(b),e),d]}function
-fI(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fI(b,c)):d}return df}function
+c=k(a),d=iU(v,k(b),c),e=i(a);return[0,fI(v,i(b),e),d]}function
+fJ(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fJ(b,c)):d}return df}function
 sP(g){function
 b(c,a){function
 d(a){if(c){if(a){var
@@ -3408,7 +3408,7 @@ iV(b,a){var
 c=g(sR[5],a);return T(rh(b),c,e)}function
 sS(b,a){return E(cl(function(a){return x(b,a)},a))}function
 sT(p,c){var
-b=fj(p,E(c)),d=m(i,c),e=m(k,c),f=iV(b,d),g=iV(b,e),h=dp(f,fh(b,sS(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
+b=fk(p,E(c)),d=m(i,c),e=m(k,c),f=iV(b,d),g=iV(b,e),h=dp(f,fi(b,sS(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
 q=K(b),r=sQ(g,e),s=L(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
 var
 o=n;return o}function
@@ -3461,7 +3461,7 @@ a=b[1],n=a?[0,dn(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
 s6(a){var
-b=0;return aY(function(b,a){return fH(ax,k(b),a)},b,a)}function
+b=0;return aY(function(b,a){return fI(ax,k(b),a)},b,a)}function
 s7(b,a){return aY(function(c,a){return j(v(i(c),b),a)},e,a)}function
 s8(j,i,h,g,f,d,a){var
 k=s6(a);if(k){var
@@ -3472,24 +3472,24 @@ n=b;return n}return[0,e]}function
 s9(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(dm(a,b))return 0;var
-h=m(sX,i),j=s5(a,f,e,d,c,b,h);return fF(s8(a,f,e,d,c,b,h),j)}return 0}function
-fJ(e,d,c,b,a){function
+h=m(sX,i),j=s5(a,f,e,d,c,b,h);return fG(s8(a,f,e,d,c,b,h),j)}return 0}function
+fK(e,d,c,b,a){function
 f(f,g){return iT(e,d,c,b,a,f,g)}return function(b,a){return bJ(rz(rA,function(a){return f(b,a)},a))}}function
 i0(c,h,g,f,e){function
 i(a,b){return iT(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dm(c,b)){case
-0:return i(b,fI(sN,a));case
-1:return i(b,fI(sO,a));default:var
-d=n(fJ(c,h,g,f,e),b,a);return d?sM(d[1]):d}return a}}function
+0:return i(b,fJ(sN,a));case
+1:return i(b,fJ(sO,a));default:var
+d=n(fK(c,h,g,f,e),b,a);return d?sM(d[1]):d}return a}}function
 s_(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
 0:return n(i0(b,g,f,e,d),c,a);case
 1:var
-i=n(fJ(b,g,f,e,d),c,a);return i?sW(i[1]):i;default:return s9(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fo(k,E(a),a);return n(i0(b,g,f,e,d),c,l)}var
-j=n(fJ(b,g,f,e,d),c,a);return j?sT(h[1],j[1]):j}}function
+i=n(fK(b,g,f,e,d),c,a);return i?sW(i[1]):i;default:return s9(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fp(k,E(a),a);return n(i0(b,g,f,e,d),c,l)}var
+j=n(fK(b,g,f,e,d),c,a);return j?sT(h[1],j[1]):j}}function
 i1(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=i1(i,h,g,f,e,fl(d),k,j),m=a[1],n=b[1],c=[0,s_(i,h,g,f,e,cj(0,d),n,m),l];else
+j=a[2],k=b[2],l=i1(i,h,g,f,e,fm(d),k,j),m=a[1],n=b[1],c=[0,s_(i,h,g,f,e,cj(0,d),n,m),l];else
 var
 c=a;else
 var
@@ -3520,7 +3520,7 @@ td(a,b,i,h,g,f,d){var
 c=h1(a);if(c){var
 j=a[2];return i3(b,i,h,g,function(c){return tc(a,b,f,d,c)},j,e)}return c}function
 i4(d,k,i,c,h,b){if(c)if(b){var
-m=b[2],n=fl(h),l=i4(d,k,i,c[2],n,m),o=eg(d);if(G(c[1],o)){var
+m=b[2],n=fm(h),l=i4(d,k,i,c[2],n,m),o=eg(d);if(G(c[1],o)){var
 p=a(k,cj(e,h)),q=eg(d);return[0,j(a(g(i,b[1]),q),p),l]}var
 f=l}else
 var
@@ -3606,24 +3606,24 @@ tm(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aZ(b)),k=c[3],g=u(a(f,aZ(b)),k),m=l(fw(b,c,g),f);return[0,g,v(l(f,cp(b,c,g)),m)];case
+f=a(d,aZ(b)),k=c[3],g=u(a(f,aZ(b)),k),m=l(fx(b,c,g),f);return[0,g,v(l(f,cp(b,c,g)),m)];case
 1:var
-h=a(d,aZ(b)),n=c[3],i=u(a(h,aZ(b)),n),o=l(fw(b,c,i),h);return[0,i,v(l(h,cp(b,c,i)),o)]}return[0,d,e]}function
+h=a(d,aZ(b)),n=c[3],i=u(a(h,aZ(b)),n),o=l(fx(b,c,i),h);return[0,i,v(l(h,cp(b,c,i)),o)]}return[0,d,e]}function
 i8(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fB(a),f=c?[0,e]:c,d=ef(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+c=fC(a),f=c?[0,e]:c,d=ef(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
 tn(b,d,c){var
-e=ay(d),f=fq(b);return j(a(a(cq(b),f),e),c)}function
+e=ay(d),f=fr(b);return j(a(a(cq(b),f),e),c)}function
 to(b,c){var
 d=bz(e,b[1]),g=d2(c,b[9],d),i=cq(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
 tp(b,d,c){var
-e=af(c,m(function(a){return fr(b,h,a[1])},d));return a(cq(b),e)}function
+e=af(c,m(function(a){return fs(b,h,a[1])},d));return a(cq(b),e)}function
 tq(c){var
-a=fs(c);if(a){var
+a=ft(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
 tr(b,n,t,h,g,f,K,J){var
-d=n[3],p=f[1],u=d$(0,n[4]),w=fs(b)?v(e,f[3]):e,x=tj(b,n),y=x?bY(b,at(b,h)):x,z=y?bY(b,at(b,g)):y,A=z?am(function(a){var
+d=n[3],p=f[1],u=d$(0,n[4]),w=ft(b)?v(e,f[3]):e,x=tj(b,n),y=x?bY(b,at(b,h)):x,z=y?bY(b,at(b,g)):y,A=z?am(function(a){var
 c=b[2];return aJ(i(a),c)},u):z;if(A){var
 L=tl(b,p,h,g),q=i7(u,f[2],L);if(q){var
 B=q[1],M=ar(t,B[1]),C=m(function(a){return tm(b,a[1],a[2])},M),r=m(i,C),N=to(b,r),O=k(i8(b)),P=i(i8(b)),s=i6(tn(b,r,w),P,O,N);if(s){var
@@ -3636,7 +3636,7 @@ var
 I=A;return I}function
 i9(a){var
 f=a[9],b=am(function(b){var
-c=a[1];return fi(E(b),c)},f),c=b?cs(a):b;if(c){var
+c=a[1];return fj(E(b),c)},f),c=b?cs(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
@@ -3662,7 +3662,7 @@ g=b;var
 h=g}else
 var
 h=a;return h}function
-fK(c,b){var
+fL(c,b){var
 d=af(b,b),e=af(c,b),g=a(f(2,h),e);return j(l(af(c,c),g),d)}function
 i_(c,b,d){var
 e=o(j(c,b),d);if(e){var
@@ -3671,16 +3671,16 @@ cu(b,c){var
 d=Y(b);return a(c,a(Y(b),d))}function
 tu(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],h=f[1],j=T(h,o,0);if(j){var
-s=cu(c,j[1]),t=a(e,fK(n,d8(c,h)));if(i_(cu(c,g),t,s)){var
+s=cu(c,j[1]),t=a(e,fL(n,d8(c,h)));if(i_(cu(c,g),t,s)){var
 l=dq(c,e,r,q,p,m,g);if(l){var
 u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
 tv(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],h=f[1],j=T(h,o,0);if(j){var
-s=cu(c,g),t=a(e,fK(n,d8(c,h)));if(i_(cu(c,j[1]),t,s)){var
+s=cu(c,g),t=a(e,fL(n,d8(c,h)));if(i_(cu(c,j[1]),t,s)){var
 l=dq(c,e,r,q,p,m,g);if(l){var
 u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
 dr(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dr(e,d[2],c[2],b[2],a[2]);return[0,eu(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+f=dr(e,d[2],c[2],b[2],a[2]);return[0,ev(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
 tw(a,f,e,d,c,i,h,b){if(i9(a)){var
 g=dl(a),j=i[1],k=ar(ar(g,b),j),l=m(function(b){return ts(a,f,e,d,c,b)},k),n=h[1],o=ar(ar(g,b),n),p=m(function(b){return tt(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dr(function(b,g,h,i){return tu(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dr(function(b,g,h,i){return tv(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
 i$(b){var
@@ -3712,7 +3712,7 @@ g=b;var
 h=g}else
 var
 h=a;return h}function
-fL(g,f,d,c,b){var
+fM(g,f,d,c,b){var
 i=aZ(g),h=a(aZ(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return u(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return u(a(a(f,b),h),k)}function
@@ -3722,18 +3722,18 @@ m=a(d,d),n=a(b,b),p=a(a(f(2,h),b),k),q=j(l(a(c,c),p),n);return o(a(a(c,c),q),m)}
 jb(b,a){return T(a,b,[0,e,e,h,h])}function
 tz(d,c,v,u,t,s,r,q,g,f,b){if(f){var
 h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=T(e,r,0);if(o){if(aJ(e,d[2])){var
-w=af(q,d8(d,e)),x=jb(s,e),y=fL(d,c,k(g),x,w),z=a(m,o[1]);if(ja(c,l(a(n,c),z),m,y)){var
+w=af(q,d8(d,e)),x=jb(s,e),y=fM(d,c,k(g),x,w),z=a(m,o[1]);if(ja(c,l(a(n,c),z),m,y)){var
 p=ds(d,c,v,u,t,i(g),n);if(p){var
 A=k(p[1]),B=ax(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
 tA(d,c,w,u,t,s,r,q,g,f,b){if(f){var
 h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=T(e,r,0);if(o){if(aJ(e,d[2])){var
-x=af(q,d8(d,e)),y=jb(s,e),z=fL(d,c,k(g),y,x),A=a(n,c);if(ja(c,l(a(m,o[1]),A),m,z)){var
+x=af(q,d8(d,e)),y=jb(s,e),z=fM(d,c,k(g),y,x),A=a(n,c);if(ja(c,l(a(m,o[1]),A),m,z)){var
 p=ds(d,c,w,u,t,i(g),n);if(p){var
 B=k(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
 tB(a,f,e,d,c,g,j,i,b){if(i$(a)){var
 h=dl(a),k=ar(h,g),l=j[1],n=ar(ar(h,b),l),o=m(function(b){return tx(a,f,e,d,c,b)},n),p=i[1],q=ar(ar(h,b),p),r=m(function(b){return ty(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dr(function(b,h,i,j){return tz(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dr(function(b,h,i,j){return tA(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
 tC(b,a){var
-c=h8(b),d=rK(b),e=sm(b,a[1],a[3]),f=c?rJ(b,c[1]):c;return[0,b,a,fn(a[2],a[3]),c,f,e,d]}function
+c=h8(b),d=rK(b),e=sm(b,a[1],a[3]),f=c?rJ(b,c[1]):c;return[0,b,a,fo(a[2],a[3]),c,f,e,d]}function
 tD(a){var
 b=rZ(a);return function(a){function
 c(b,a){return b===a?1:0}return ck(function(b){return c(a,b)},b)}}function
@@ -3839,15 +3839,15 @@ a=a[2];continue}var
 a=a[3];continue}}function
 tO(c,g,b){var
 d=u(i(b),c),l=a(j(d,f(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,g,m]}function
-fM(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=cn(a(g,c),d,k),m=fM(g,c,f,j,d0(b,i),l),n=fM(g,c,f,j,b,d);return[1,d0(b,i),n,m]}return tO(c,b,d)}function
+fN(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=cn(a(g,c),d,k),m=fN(g,c,f,j,d0(b,i),l),n=fN(g,c,f,j,b,d);return[1,d0(b,i),n,m]}return tO(c,b,d)}function
 jj(g,f,e,c,b,d){function
 h(e){var
 h=cn(a(g,f),b,b);return jj(g,f,e,d0(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
 tP(c,b,i,g,f,e){var
 j=s(h),d=dj(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fM(c,b,g,jj(c,b,e,1,d[1],0),0,l)}return tQ}function
+k=a(c,b),l=[0,a(c,b),k];return fN(c,b,g,jj(c,b,e,1,d[1],0),0,l)}return tQ}function
 tR(c,n,m,C,B,b,A){var
 p=a(A,c),d=u(p,b);if(x(d,K(n))){var
 q=l(a(j(d,h),b),p),f=ji(m,bx(j(d,h)));if(f){var
@@ -3881,8 +3881,8 @@ a=tT(d,l,j,jl(c),c);if(a)var
 b=a[1],n=ay(m(k,b)),f=[0,ay(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tU(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-tV=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fN=bh(f(2,h),tV),tW=f(2,f(2,f(2,F(f(2,h))))),tX=bh(f(2,h),tW),tY=f(2,F(f(2,f(2,h)))),jn=bh(f(2,h),tY),tZ=f(2,F(f(2,f(2,h)))),t0=bh(f(2,h),tZ),jo=bx(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),t0)),jp=f(2,f(2,f(2,F(f(2,f(2,h))))));function
-t1(b,a){return tP(fN,tX,jn,jo,b,a)}function
+tV=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fO=bh(f(2,h),tV),tW=f(2,f(2,f(2,F(f(2,h))))),tX=bh(f(2,h),tW),tY=f(2,F(f(2,f(2,h)))),jn=bh(f(2,h),tY),tZ=f(2,F(f(2,f(2,h)))),t0=bh(f(2,h),tZ),jo=bx(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),t0)),jp=f(2,f(2,f(2,F(f(2,f(2,h))))));function
+t1(b,a){return tP(fO,tX,jn,jo,b,a)}function
 t2(a){var
 b=v(e,l(jp,bH(a)));return bh(f(2,h),b)}function
 t3(i,c,g,e){var
@@ -3890,13 +3890,13 @@ b=t2(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return tS(jn,jo,i,4,
 t4(d,p,b,o,n,m){var
 c=dj(d,p,l(m,n),o);if(c){var
 f=c[1],g=x(e,i(b));if(g)var
-q=i(b),r=ax(d,L(a(fN,k(f)),q)),s=k(b),h=[0,[0,u(a(fN,i(f)),s),r]];else
+q=i(b),r=ax(d,L(a(fO,k(f)),q)),s=k(b),h=[0,[0,u(a(fO,i(f)),s),r]];else
 var
 h=g;var
 j=h}else
 var
 j=c;return j}function
-fO(a){var
+fP(a){var
 b=[0,k(a)];return[0,[0,i(a)],b]}function
 t5(a,g){var
 c=a[4];if(typeof
@@ -3904,7 +3904,7 @@ c==="number"&&c){var
 d=ee(a),h=d?t6:d;return h}var
 i=a[2],e=E(a[9])===i?1:0;if(e)var
 j=a[9],b=am(function(b){var
-c=a[1];return fi(E(b),c)},j);else
+c=a[1];return fj(E(b),c)},j);else
 var
 b=e;if(b)var
 k=a[9],f=[0,m(function(b){return je(g,a,b)},k)];else
@@ -3917,8 +3917,8 @@ t8(b,d,i,h,a,g){var
 c=T(g,a[2],0),j=b[1],e=E(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=jm(d,i,a[1],c);return ae(function(a){return m(fO,a)},k)}var
-l=t7(b,d,c,a[1],h);return ae(function(a){return m(fO,a)},l)}return e}function
+k=jm(d,i,a[1],c);return ae(function(a){return m(fP,a)},k)}var
+l=t7(b,d,c,a[1],h);return ae(function(a){return m(fP,a)},l)}return e}function
 t9(d,c,e,b){var
 a=t5(d,c);if(a){var
 f=bX(0,E(b[2])),g=a[1];return bJ(m(function(a){return t8(d,c,e,g,b,a)},f))}return a}function
@@ -3946,10 +3946,10 @@ ua(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
 ub(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-fP(c,b,a,f,e){var
+fQ(c,b,a,f,e){var
 d=ua(c,b,i(a),f);return d?ub(c,b,k(a),e):d}function
 jr(e,d,a,c,b){var
-f=[0,k(a)];return fP(d,e,[0,[0,i(a)],f],c,b)}function
+f=[0,k(a)];return fQ(d,e,[0,[0,i(a)],f],c,b)}function
 uc(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
 k=function(b,a){return b===a?1:0},l=ck(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jr(j,i,a[1],g,f);if(c){var
@@ -3957,7 +3957,7 @@ b=b+1|0,a=a[2];continue}return c}return 1}}function
 ud(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bI(i,a[1]);if(c){var
-d=bI(c[1],a[2]);if(d)return fP(b,j,d[1],a[3],a[4]);var
+d=bI(c[1],a[2]);if(d)return fQ(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
@@ -3971,20 +3971,20 @@ var
 c=d;if(c){var
 m=b[4],n=b[3];return am(function(a){return ud(h,g,f,e,n,a)},m)}return c}var
 uf=F(f(2,f(2,F(f(2,h))))),ug=bh(f(2,h),uf),uh=bx(f(2,f(2,f(2,f(2,h)))));function
-fQ(d,c,a,b){if(a){var
-e=k(b),f=i(b),g=fO(a[1]);return fP(d[3],c,g,f,e)}return a}function
+fR(d,c,a,b){if(a){var
+e=k(b),f=i(b),g=fP(a[1]);return fQ(d[3],c,g,f,e)}return a}function
 ui(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=T(i(c),m,0),n=a[1],e=fi(E(d),n);if(e){var
-o=k(c);return fQ(f,b,jg(b,a,l,g,j,h,je(b,a,d)),o)}return e}}function
+m=a[9],d=T(i(c),m,0),n=a[1],e=fj(E(d),n);if(e){var
+o=k(c);return fR(f,b,jg(b,a,l,g,j,h,je(b,a,d)),o)}return e}}function
 uj(d,c,b,a){var
-e=k(a);return fQ(d,c,bI(b,i(a)),e)}function
+e=k(a);return fR(d,c,bI(b,i(a)),e)}function
 uk(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
 f=jl(b),c=t3(a[1],e,f,b);if(c){var
 m=c[1];return am(function(c){var
 a=bI(b,i(c));if(a){var
-g=k(c);return fQ(j,d,t4(d,h,m,e,f,a[1]),g)}return a},l)}var
+g=k(c);return fR(j,d,t4(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
@@ -4026,7 +4026,7 @@ g=js(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?dZ(a===b[1]?1:0):i;return j?i5(c,f,d,a,
 jt(c,a,b){return t9(c,a[1],a[3],b)}function
 ju(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fn(b,a[3]);return i2(c,d,b,a[3],f,e)}}function
+f=fo(b,a[3]);return i2(c,d,b,a[3],f,e)}}function
 ur(c,a,d,b){var
 h=a[1],m=a[2],i=aJ(0,E(b[2]));if(i){if(am(ue,d[4]))return up(c,d,h,a[3],b);var
 e=jt(c,a,b);if(e){var
@@ -4050,13 +4050,13 @@ var
 j=f;return j}var
 dt=[U,ut,bR(0)],jv=[U,uu,bR(0)];function
 aL(b,a){throw[0,dt,n(as(uv),b,a)]}function
-uw(a){return[0,a,e5(64),0]}function
+uw(a){return[0,a,e6(64),0]}function
 bi(a){if(a[3])throw[0,dt,ux];nk(a[2]);(function(d){for(;;){var
 b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(nj(a[2])===1025)return aL(uy,e6(a[2]));hn(a[2],b);continue}return c}}(0));return e6(a[2])}function
+c=32!==b?1:0;if(c){if(nj(a[2])===1025)return aL(uy,e7(a[2]));hn(a[2],b);continue}return c}}(0));return e7(a[2])}function
 ej(a,d){var
 b=bi(d),c=D(b,a);return c?aL(a,b):c}function
-fR(b){var
+fS(b){var
 a=1-b[3];if(a)throw[0,dt,uz];return a}function
 uA(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
@@ -4098,7 +4098,7 @@ a=cw(d,c);if(1-g8(a5(a),b)){var
 e=a5(a),f=g(as(uL),e);aL(aO(uO,mS(uN,_(as(uM),b))),f)}return a}function
 jy(c,b,a){var
 d=[0,b,0];return a9(c,function(a){return a9(d,aC,a)},a)}function
-fS(e,b){var
+fT(e,b){var
 a=bi(b),c=D(a,uP);if(c){if(D(a,uQ))return aL(uR,a);var
 d=[0,g(e,b)]}else
 var
@@ -4108,7 +4108,7 @@ b=aC(a);return[0,b,bA(a)]}function
 uS(b){var
 a=bi(b);if(D(a,uT)){var
 c=D(a,uU);if(c){if(D(a,uV))return D(a,uW)?D(a,uX)?aL(uY,a):1:[1,cx(b)];var
-d=[2,fS(cx,b)]}else
+d=[2,fT(cx,b)]}else
 var
 d=c;return d}return[0,cx(b)]}function
 uZ(b){var
@@ -4131,7 +4131,7 @@ var
 e=d;return e}function
 vj(a){ej(vk,a);var
 e=bZ(a),b=bZ(a),c=bZ(a),f=uS(a),g=uZ(a),h=u9(b,a),d=ve(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bA(a),m=jy([0,i,0],e,a),n=fS(aC,a),o=fS(aC,a),p=bA(a),q=jy([0,c,0],j,a),r=a9([0,k,0],aC,a),s=bA(a),t=a9([0,0,[0,b,0]],aC,a),u=bA(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a9([0,0,[0,b,0]],aC,a)]}function
+d==="number"?b:b+1|0,k=1===d?b:c,l=bA(a),m=jy([0,i,0],e,a),n=fT(aC,a),o=fT(aC,a),p=bA(a),q=jy([0,c,0],j,a),r=a9([0,k,0],aC,a),s=bA(a),t=a9([0,0,[0,b,0]],aC,a),u=bA(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a9([0,0,[0,b,0]],aC,a)]}function
 jz(b,a){ej(vl,a);var
 e=ek(vm,b[3],a),d=bZ(a);function
 c(a){return ek(vn,b[2],a)}function
@@ -4146,13 +4146,13 @@ c=ek(vv,b[3],a),d=bA(a);return[0,c,d,a9([0,b[2],0],aC,a)]},a)}function
 vw(b,a){ej(vx,a);var
 c=bA(a),d=[0,b[1],0];return[0,c,cw(function(a){return a9(d,aC,a)},a)]}var
 jA=30;function
-fT(a){var
+fU(a){var
 c=a3(a);if(c<=30)return[0,c8(a),0];var
 d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,jA),i=c8(l(e,X(f,jA))),g=bo(c8(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
 aT(c,b){var
-a=fT(b);return bo(a[1],a[2]-c|0)}function
+a=fU(b);return bo(a[1],a[2]-c|0)}function
 aU(e,d,c){var
-a=fT(d),b=fT(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=fU(d),b=fU(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a0(c,b){var
 d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cK)|0;var
 e=gJ(b),f=bo(e[1],27),g=Math.floor(f),h=j(X(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?X(h,a):bW(h,-a|0)}function
@@ -4188,7 +4188,7 @@ vE(c,b,a){var
 d=cy(a,function(a){return cz(w(a-c,b-a))});return[0,cy(a,function(a){return cz(w(0.,w(c-a,a-b)))}),d]}function
 jB(b,a,c){if(b!=V&&a!=N){var
 d=cy(c,function(c){return w(b*c,a*c)});return[0,cy(c,function(c){return a7(b*c,a*c)}),d]}return[0,V,N]}function
-fU(e,d,b){function
+fV(e,d,b){function
 a(c){return e*Math.sqrt(cy(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -4197,7 +4197,7 @@ b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cM),c]}function
 vF(a,g,d){var
-b=ac(a7,N,d),c=ac(w,V,d),h=fU(a,g,d),e=h[2],f=h[1];switch(g){case
+b=ac(a7,N,d),c=ac(w,V,d),h=fV(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
@@ -4237,7 +4237,7 @@ E=0;function
 $(a){switch(e){case
 0:return vE(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=jB(w(h,-b),f,a),d=fU(b,l,a),g=a7(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jB(h,i,a);default:return E?vF(1.,l,a):fU(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a7(i,b),c=jB(w(h,-b),f,a),d=fV(b,l,a),g=a7(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jB(h,i,a);default:return E?vF(1.,l,a):fV(1.,l,a)}}var
 aa=2===e?j:g,F=p($,aa),G=a(k,k),ac=P(b[9]);function
 ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
 ae=0,I=function(a,b){return aU(ae,a,b)};else
@@ -4250,7 +4250,7 @@ L=K[1],ao=a(L[2],L[2]),J=ao;T=1}}if(!T)var
 J=x;var
 ag=0===e?0:cY(D,m),ah=vy(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),ak=r(v,[0]),al=p(function(a){return cy(a,function(a){return a})},j),am=p(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
 vH(a){var
-b=a[2],c=a[1],d=0===dP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eY(function(a){return 0===dP(a,c)?1:0},g),e=vz(a[4]);if(e&&f&&h)return[0,vG(e[1],a,b,c)];return 0}function
+b=a[2],c=a[1],d=0===dP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eZ(function(a){return 0===dP(a,c)?1:0},g),e=vz(a[4]);if(e&&f&&h)return[0,vG(e[1],a,b,c)];return 0}function
 vI(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
@@ -4299,7 +4299,7 @@ el(a,g,b){var
 h=a[1],e=bL(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=bL(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
 bM(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fV(a,b){var
+fW(a,b){var
 c=b3*a[17];return c<bM(a,b)?1:0}function
 vM(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
 vN(a,b){var
@@ -4331,12 +4331,12 @@ p=s;break}}var
 l=p/d(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fW(c,b,a){var
+fX(c,b,a){var
 e=H(a,a);return w(0.,d(c[8],b)-e)}function
 bN(a,b){var
 d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a_(d,1.,c(a[1][6],f)[1+f])}return d}function
-fX(c,a){var
+fY(c,a){var
 b=1;for(;;){be(function(b){return a_(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
@@ -4350,7 +4350,7 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 z(h){var
 b=a5(i[1]),c=a5(f[1])-b|0,d=f[1],g=bs(cb(function(a,b){return a<c?1:0},d));be(function(b){var
-c=i[1],d=bN(a,e(b));i[1]=[0,jE(fX(i[1],d)),c];return 0},g);return i[1]}function
+c=i[1],d=bN(a,e(b));i[1]=[0,jE(fY(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
@@ -4360,7 +4360,7 @@ E(b){var
 g=d(q,b);if(dA*t(b)<g)var
 c=g;else
 var
-n=bN(a,e(b)),l=fX(z(0),n),c=H(l,l);var
+n=bN(a,e(b)),l=fY(z(0),n),c=H(l,l);var
 h=vO(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cE<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
@@ -4374,7 +4374,7 @@ a=b[3];return a===c?0:[0,a]}}(b)),i);var
 G=e(b),j=Math.sqrt(w),I=dA*t(b)<w?1:0,J=o[1],K=h[1],L=vN(a,b),M=mB(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
 A=aP(x,function(c){return function(b){return el(a,c,e(b))}}(b)),N=h[1];be(function(b,c){return function(a){return a_(c,d(a,b),a)}}(b,A),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
-Q=bN(a,G),m=jE(fX(z(0),Q));if(0.<a[3])var
+Q=bN(a,G),m=jE(fY(z(0),Q));if(0.<a[3])var
 D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
@@ -4384,7 +4384,7 @@ j(a){return P(bs(a))}var
 u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=em(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*bM(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=bM(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,ez*(a[15]+K)+cE),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eA*(a[15]+K)+cE),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
 jF(l,a,k,j,i,g,f,e,c){var
 m=Math.abs(c)+cE,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return vP([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gw*h<b[1]?1:0])}function
 vQ(a,b){var
@@ -4400,17 +4400,17 @@ b=d(h,a[1]);return g(c,a)-b},b)}var
 k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jF(a,b,1.,e[1],-1,r,q,h,o)}function
 vR(c,b,f,a){function
 e(f,e){var
-h=[an,e];return e1(p(function(b){var
-e=a[1]*d(c[9],b[1]);return ey*(g(f,b)-e)},b),h)}var
+h=[an,e];return e2(p(function(b){var
+e=a[1]*d(c[9],b[1]);return ez*(g(f,b)-e)},b),h)}var
 h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jF(c,b,0.,b.length-1,f,e(function(a){return a[3]},V),k,i,h)}function
 jG(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vQ(a,b),0];var
-c=a[14];return eX(function(c,d){return vR(a,b,c,d)},c)}function
-fY(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dO(a[1][14],a[5]);return b/ey+e[1]*d(a[1][9],c)}function
+c=a[14];return eY(function(c,d){return vR(a,b,c,d)},c)}function
+fZ(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dO(a[1][14],a[5]);return b/ez+e[1]*d(a[1][9],c)}function
 vS(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dO(a[1][14],a[5]);return ey*(b-e[1]*d(a[1][9],c))}function
+e=dO(a[1][14],a[5]);return ez*(b-e[1]*d(a[1][9],c))}function
 vT(a,d,b){var
-c=cA(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(fW(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+c=cA(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(fX(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 b0(a){return a[6].length-1}function
 vU(a,k,b,j){var
 f=cA(a,b),l=f.length-1;function
@@ -4438,10 +4438,10 @@ x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
 v=em(a[9],a[10],a[11],g),l=W(function(b,a){return a+d(v,b)},f),m=jH(a,i,l);return[0,l,H(m,m)]}function
 en(k,g,a,j,b){var
-t=k?k[1]:ex,u=g?g[1]:g,l=cA(a,b),m=em(a[9],a[10],a[11],l),n=fW(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+t=k?k[1]:ey,u=g?g[1]:g,l=cA(a,b),m=em(a[9],a[10],a[11],l),n=fX(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
 q=vW(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=w(a[15],eB*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cE),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
+v=w(a[15],eC*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cE),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
 g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
@@ -4462,7 +4462,7 @@ b=v0(a),e=a[2].length-1;function
 f(d,b){if(!(e<=d)&&!(e<=b))return el(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
 jI(b,a){var
-d=c(b[2],a)[1+a];return fV(b[1],d)}function
+d=c(b[2],a)[1+a];return fW(b[1],d)}function
 v2(a,c){var
 d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:el(a[1],b,c)},b)}function
 jJ(g,o,D,n,f,j){var
@@ -4567,21 +4567,21 @@ o=f[2],q=a[2],b=n(jJ(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vY),j=r(f[1].
 m=jK(a,b)[1],t=m[2],v=m[1],x=c3(function(b){return Math.abs(d(t,b))<=ge*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
 v8=60;function
 v9(a,j,b,c){var
-e=cA(a,b),f=cA(a,c),g=H(a[13],f),h=fW(a,b,e);if(b3*d(a[8],b)<h)var
+e=cA(a,b),f=cA(a,c),g=H(a[13],f),h=fX(a,b,e);if(b3*d(a[8],b)<h)var
 k=bN(a,c),l=H(bN(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fY(a,c,a[3]*a[15]-2.*i)}function
+i=g;return fZ(a,c,a[3]*a[15]-2.*i)}function
 jL(a,t,h,s,b){var
 e=a5(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fV(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fW(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a6(a[2].length-1,v),o=g(bf(function(a){return 1-mE(a,b)}),w),x=[0,s,_(n,o)],z=P(cY(_(function(a){return n(a[1])},b),x)),A=vI(a[1],z),B=jG(A,P(eX(u,b))),i=g_(function(b){return b[5]===a[5]?1:0},B);if(i){var
+w=a6(a[2].length-1,v),o=g(bf(function(a){return 1-mE(a,b)}),w),x=[0,s,_(n,o)],z=P(cY(_(function(a){return n(a[1])},b),x)),A=vI(a[1],z),B=jG(A,P(eY(u,b))),i=g_(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],f=en(0,0,j,h,e),k=r(b0(a),0.),l=[0,0.],m=[0,0];mA(function(n,g){var
 b=g[1],c=d(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fV(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fW(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*bM(a,b);l[1]=l[1]+o;var
@@ -4589,7 +4589,7 @@ j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
 C=d(f[1],e);y(k,b0(a)-1|0,C)}var
-p=t*fY(j,e,h*(f[3]-l[1])),D=eX(function(i,b){var
+p=t*fZ(j,e,h*(f[3]-l[1])),D=eY(function(i,b){var
 d=c(a[2],b)[1+b],f=v9(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
 g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bS(function(a){return a}),D),F=ha(function(b,a){return gH(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cb(function(a,b){return a<2?1:0},G);if(cc(p))return 0;var
 q=[0,[0,b,k,f[2],p,m[1],H]]}else
@@ -4626,7 +4626,7 @@ b=a[1],m=a6(f,function(a){return a}),n=g(bf(function(d){var
 g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g$(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cY(_(function(b){return v$(a,b)},i),q),s=0;return aG(function(a,d){var
 e=h(d,0),b=c0(function(a){return l(a,v8)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-du=ew;function
+du=ex;function
 wb(a){var
 b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);B(function(b,h){var
 f=bu(h),j=1;for(;;){var
@@ -4663,7 +4663,7 @@ m=bu(q);B(function(f){return function(b,d){var
 e=0!==ab(d)?1:0;if(e){var
 g=c(k,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+ew|0,v=wc(t,p(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
+u=b[4]+ex|0,v=wc(t,p(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
 e=aD(b);if(e){var
 g=a0(du,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
@@ -4674,17 +4674,17 @@ e=w;continue}return d}}function
 cB(a){return a?cM:1.}function
 bj(b,a){return 0.<b[3]?cB(a):-cB(a)}function
 eo(b,a,d,c){var
-e=fY(b,d,bj(b,a)*c);return cB(a)*e}function
+e=fZ(b,d,bj(b,a)*c);return cB(a)*e}function
 we(b,a,d,c){var
 e=vS(b,d,cB(a)*c);return bj(b,a)*e}function
 ep(b,a){return b[4]<a[4]?a:b}function
-fZ(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-f0(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-f1(f,e,a,d,c){var
+f0(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+f1(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+f2(f,e,a,d,c){var
 g=bj(a[1],d),b=en(f,e,a[1],g,c),h=eo(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-wf(c,b,a){return 0<a[2].length-1?a:f1(0,0,a[1],c,b)}function
+wf(c,b,a){return 0<a[2].length-1?a:f2(0,0,a[1],c,b)}function
 wg(d,c,b){var
-a=d[1];return a[18]?f1(wi,wh,d,c,b):[0,d,[0],0.,eo(a,c,b,vT(a,bj(a,c),b))]}function
+a=d[1];return a[18]?f2(wi,wh,d,c,b):[0,d,[0],0.,eo(a,c,b,vT(a,bj(a,c),b))]}function
 jN(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dz*d[17])return a;var
@@ -4699,21 +4699,21 @@ b=a[1][1],h=jM(b,a[2]),i=bj(b,d),e=jL(b,cB(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-dz*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 wp(k,c,a,b){var
-e=b[1],h=bj(e,c),l=f1(0,0,b,c,a);return function(r,q){var
+e=b[1],h=bj(e,c),l=f2(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=en([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cF===m?g[1]:cJ===m?e4(g):g,n=v7(u,t,h,a,s),i=n[1],v=eo(e,c,a,i[3]),o=ep(d,[0,b,i[1],i[2],v]);if(n[2])return wn(c,a,o);var
+s=en([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cF===m?g[1]:cJ===m?e5(g):g,n=v7(u,t,h,a,s),i=n[1],v=eo(e,c,a,i[3]),o=ep(d,[0,b,i[1],i[2],v]);if(n[2])return wn(c,a,o);var
 d=o,f=f[2];continue}var
 w=k[7],x=[0,d[2],[0,l[2],0]],p=wa(e,cB(c),h,a,x,w);if(p){var
 j=p[1];return ep(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wo)}function
 jP(a){var
-b=a[4];return eZ(function(a){return a[1][18]},b)}function
+b=a[4];return e0(function(a){return a[1][18]},b)}function
 dv(a){var
 b=a[4],c=0.;return aG(function(b,a){return w(b,a[1][17])},c,b)}function
-f2(a,d,c,b){if(0<a[7][1]&&jP(a))return ep(b,jO(a,function(b){return jN(a,d,c,wp(a,d,c,b))}));return b}function
+f3(a,d,c,b){if(0<a[7][1]&&jP(a))return ep(b,jO(a,function(b){return jN(a,d,c,wp(a,d,c,b))}));return b}function
 cC(a){return dO(a[1][14],a[5])}function
 jQ(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e1(e,[an,c*cC(a)[3]]):e}function
-f3(e,d,h,a){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e2(e,[an,c*cC(a)[3]]):e}function
+f4(e,d,h,a){var
 b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
@@ -4735,9 +4735,9 @@ ws(l,k,j,i,a){var
 b=a[1][1],e=jQ(b,j);function
 g(a){return c3(aD,a)}if(g(a[2])&&g(e)){var
 f=0.<a[3]?wr(b,a,e,i):wt;if(f){var
-c=f[1],m=a[2],h=W(function(b,a){return a0(c,a*d(e,b))},m),n=a0(c,a[3]),o=b[4];jR(b,bj(b,k),o,c,n,h);return f3(l,b,c,h)}return f}return 0}function
+c=f[1],m=a[2],h=W(function(b,a){return a0(c,a*d(e,b))},m),n=a0(c,a[3]),o=b[4];jR(b,bj(b,k),o,c,n,h);return f4(l,b,c,h)}return f}return 0}function
 jS(a,b){var
-c=w(a[15],eB*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+c=w(a[15],eC*a[17]);return Math.sqrt(d(a[8],b)/c)}function
 wu(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
@@ -4750,10 +4750,10 @@ l=q;var
 t=aD(l),m=t?a0(du,l):t;if(0<ab(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
 u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=wd(a[1],C,D,h),w=bj(a,y),f=r(b0(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;jR(a,w,e,du,m,f);return f3(i,a,du,f)}}return 0}function
-f4(b,e,a,h,o){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;jR(a,w,e,du,m,f);return f4(i,a,du,f)}}return 0}function
+f5(b,e,a,h,o){var
 d=wf(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dz*jS(i,a),k=d[3]<p?1:0,g=k?h<ez*i[17]?1:0:k;else
+p=dz*jS(i,a),k=d[3]<p?1:0,g=k?h<eA*i[17]?1:0:k;else
 var
 g=j;var
 l=g?0<b[7][1]?1:0:g,q=l?wu(b,e,a,d):l,f=q||ws(b,e,a,h,d);if(f){var
@@ -4772,7 +4772,7 @@ b=[0,0.],f=jT(a),c=jU(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
 wv(h,e){var
 f=p(jV,e);hl(function(b,a){return gH(b,a)},f);var
-b=47-gJ(w(d(f,((f.length-1)*9|0)/10|0),eB))[2]|0;if(10<=b&&!(60<b)){var
+b=47-gJ(w(d(f,((f.length-1)*9|0)/10|0),eC))[2]|0;if(10<=b&&!(60<b)){var
 g=X(1,b);if(0<=c(e,0)[1][5]){var
 l=cC(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cK){var
 i=X(g,1);k=1}if(!k)var
@@ -4804,7 +4804,7 @@ D=q,C=o,A=p;break}}if(0.<a[3]){var
 E=a[4],F=c(a[2],E)[1+E][1];a_(e,A,bL(h,F));var
 Q=d(e,F);B(function(b,a){return y(e,b,a-Q)},e)}var
 R=0.,G=aG(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f3(s,a,g,i);if(k)var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f4(s,a,g,i);if(k)var
 S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
@@ -4857,8 +4857,8 @@ n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
 x=d(a[1][9],b),y=cC(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eB*f<i?1:0]}}(0,f)}function
-f5(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eC*f<i?1:0]}}(0,f)}function
+f6(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
 f=wD(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
 wE(a){return lh*a}function
@@ -4888,11 +4888,11 @@ C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
 k=g==0.?a/gs:(g+j)/2.;var
-G=Math.abs(k-a)<=ez*k?0:F,n=G,a=k,y=j,x=g;continue}var
+G=Math.abs(k-a)<=eA*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
 jY(f,h,a,e){if(h==V){var
-c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,ey*c*c/a,c/a,-0.5/a]}var
+c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,ez*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cM/i]}function
 jZ(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
 wI(e,f,c,b){var
@@ -4988,7 +4988,7 @@ f=W(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=W(function(b,a)
 d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
 i=V<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=c3(function(a){return a},k),l=i+0.0001*a*o-ez*Math.abs(i),h=g?j2(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
+g=f;return g},f),g=c3(function(a){return a},k),l=i+0.0001*a*o-eA*Math.abs(i),h=g?j2(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
 wO(a,c){function
@@ -5047,7 +5047,7 @@ d=a[2];if(d<b[2]){var
 e=function(c,a){return a?n(b[17],a[1],t):c},c=j3(b,d),f=e(N,a[4]),g=[an,e(V,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
 w=f[4],o=g(bf(v),w),k=g(bS(u),o);if(wQ(e,f)&&0===mF(k,o)&&!(0<dP(k,wP))){var
-y=wR(e),m=P(_(P,e[13])),p=f[1],z=c(m,p)[1+p],q=wS(b,e),h=wT(b,e),x=function(a){return j3(b,a)},A=aP(b[2],x),i=h?[0,[0,cM,r(b[3],0.),h[1],[an,0.,N]]]:[0],j=e1(P(k),i),B=a6(m.length-1,function(a){return a});return g(bS(function(k){if(k===f[1])return 0;var
+y=wR(e),m=P(_(P,e[13])),p=f[1],z=c(m,p)[1+p],q=wS(b,e),h=wT(b,e),x=function(a){return j3(b,a)},A=aP(b[2],x),i=h?[0,[0,cM,r(b[3],0.),h[1],[an,0.,N]]]:[0],j=e2(P(k),i),B=a6(m.length-1,function(a){return a});return g(bS(function(k){if(k===f[1])return 0;var
 o=W(function(b,d){var
 e=g(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
 p(a){return 0<=ab(a)?a:s(a)}var
@@ -5090,7 +5090,7 @@ k=a[4];be(function(a){switch(a[0]){case
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=r(b,0),l=a[1];be(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-f6=14;function
+f7=14;function
 j7(c,e,a){function
 f(b,a){return 0<e?j(b,a):l(b,a)}var
 h=50,i=0<=ab(a)?a:s(a),b=bW(i,h),d=0<ab(b)?b:1;function
@@ -5107,7 +5107,7 @@ d=i,e=h,a=f;for(;;){var
 b=bW(j(d,e),1);if(0!==a&&0!==aF(b,d)&&0!==aF(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,f6)]:k(a,d,f6);return c0(function(a){return n(a[1],a[2],f6)},o)}function
+o=g(c,a)?[0,m(a,d,f7)]:k(a,d,f7);return c0(function(a){return n(a[1],a[2],f7)},o)}function
 wY(h,g,i,J,I,e){var
 k=h[2],p=j6(i,J,k,e),s=p[3],t=p[2],v=p[1],x=P(dl(g)),q=i[1],K=n(h[17],1,1);function
 y(a){var
@@ -5143,7 +5143,7 @@ var
 h=b;return h},n=aT(0,q),h=y(a)*n,j=aD(h);if(j){var
 o=a0(0,h),p=e?-1:1;return j7(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cu(g,1),N=aQ(W(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cu(g,f[1]),p=c(E,b)[1+b],i=a(q,fK(c(E,d)[1+d],p)),k=j(h,i),m=aS(X(a(h,i),2)),r=e?L(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
+h=cu(g,f[1]),p=c(E,b)[1+b],i=a(q,fL(c(E,d)[1+d],p)),k=j(h,i),m=aS(X(a(h,i),2)),r=e?L(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
 var
 n=f;return n},o));return[0,aQ(D),N]}function
 wZ(d,c,a){var
@@ -5187,39 +5187,39 @@ var
 i=b;return i},o=aT(0,f),i=d(n,a)*o,j=aD(i);if(j){var
 p=a0(0,i),q=e?1:-1;return j7(m,q,p)}return j}return 0},C),s=P(h[9]),K=p(function(a){return[cJ,function(b){return h7(h,a)}]},s);function
 E(b){var
-a=c(K,b)[1+b],d=b$(a);return cF===d?a[1]:cJ===d?e4(a):a}var
+a=c(K,b)[1+b],d=b$(a);return cF===d?a[1]:cJ===d?e5(a):a}var
 M=aQ(W(function(g,w){var
 b=w[2],k=b===g?0:c(D,b)[1+b];if(k){var
 x=d(n,b),y=j9(e,d(bL(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
-i=a0(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=fL(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,j(l(p,X(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):L(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+i=a0(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=fM(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,j(l(p,X(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):L(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
 t=k;return t},o));return[0,aQ(D),M]}function
 w1(a){var
-b=a[4];return eZ(function(a){return 0===a[0]?0:1},b)}function
+b=a[4];return e0(function(a){return 0===a[0]?0:1},b)}function
 j_(d,a,c){var
 b=w1(c);if(b)switch(d[1]){case
 0:return i9(a);case
 1:return 0;default:return i$(a)}return b}var
 b1=[0,j5,j5,j8,j8];function
 w2(b,d,a,c){if(j_(b,d,c)){var
-e=fn(a[2],a[3]),f=function(f){var
+e=fo(a[2],a[3]),f=function(f){var
 g=kn(f,b,d,a,c,e,1);return[0,kn(f,b,d,a,c,e,0),g]};if(b[1]){var
 g=f(w0);return[0,b1[1],b1[2],g[1],g[2]]}var
 h=f(wY);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
-f8=bo(1.,-72);function
+f9=bo(1.,-72);function
 w3(a){return[0,a,vH(a)]}function
 w4(i,d,h,b,a){function
 e(e,d){var
-f=eq(d,b,a),j=f0(d,b,a),k=w(fZ(i,b,a),j),g=dv(d);function
+f=eq(d,b,a),j=f1(d,b,a),k=w(f0(i,b,a),j),g=dv(d);function
 l(h){var
-c=f2(d,b,a,f),e=k+ex*g<c[4]?1:0;return e?f4(d,b,a,f8*g,c):e}return f5(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+c=f3(d,b,a,f),e=k+ey*g<c[4]?1:0;return e?f5(d,b,a,f9*g,c):e}return f6(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
 b(b){return e(a,b)}return function(a){return g5(b,a)}},d)}function
 w5(d,f,b,a){function
 e(a){return a0(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
 w6(z,h,k,e,b){var
-l=fZ(z,e,b),m=0<h.length-1?1:0,n=m?c3(mg,h):m;if(n){var
-f=p(md,h),i=f.length-1,o=p(function(a){return w(l,f0(a,e,b))},f),A=k[1],q=W(function(d,a){if(a){var
+l=f0(z,e,b),m=0<h.length-1?1:0,n=m?c3(mg,h):m;if(n){var
+f=p(md,h),i=f.length-1,o=p(function(a){return w(l,f1(a,e,b))},f),A=k[1],q=W(function(d,a){if(a){var
 g=k[3],h=cD(c(f,d)[1+d],g)[1];return wx(a[1],h,e,b)}return V},A),g=r(i,0),j=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(o,a),e)},s=r(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
@@ -5233,13 +5233,13 @@ x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
 n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jP(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,f2(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,eq(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ex*dv(c(f,0)[1])<a?1:0;if(t){var
+u=n[1],v=[0,f3(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,eq(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ey*dv(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];B(function(f,h){var
 l=d(o,f)<a?1:0;if(l){var
 i=dv(h);if(a+b3*i<=d(q,f)){u[1]=1;return 0}var
 m=c(g,f)[1+f],j=m?m[1]:eq(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?wk(h,e,b,a+gg*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:f8*i;return f4(h,e,b,f,c)};return f5(h,c(k[2],f)[1+f],e,b,j,a+b3*i,n)}return l},f);var
+c=a+2e-09*i<j[4]?wk(h,e,b,a+gg*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:f9*i;return f5(h,e,b,f,c)};return f6(h,c(k[2],f)[1+f],e,b,j,a+b3*i,n)}return l},f);var
 v=u[1];if(v)return w5(k,e,b,a+gw*dv(c(f,0)[1]));var
 x=v}else
 var
@@ -5250,7 +5250,7 @@ y=n;return y}var
 w7=3;function
 w8(x,v,i,e,b){var
 y=aQ(W(function(a,b){return c0(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bS(function(a){return a}),y)),j=p(function(a){return a[1]},f),z=fZ(x,e,b),m=ac(function(c,a){return w(c,f0(a,e,b))},z,j),h=p(function(a){return 0},f),n=p(function(a){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bS(function(a){return a}),y)),j=p(function(a){return a[1]},f),z=f0(x,e,b),m=ac(function(c,a){return w(c,f1(a,e,b))},z,j),h=p(function(a){return 0},f),n=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
 g=cD(f,i[3])[1],h=b3*g[17];return wy(d[1],g,e,b)+h}return N},f),o=p(function(a){return 0},f),a=function(p){var
 g=p;for(;;){var
@@ -5259,11 +5259,11 @@ b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,f2(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+r=[0,f3(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
 s=[0,eq(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(w7);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=dv(l),t=m+ex*s<k[4]?1:0;if(t){var
-A=function(a){return f4(l,e,b,f8*s,k)};return f5(l,r[3],e,b,k,N,A)}var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dv(l),t=m+ey*s<k[4]?1:0;if(t){var
+A=function(a){return f5(l,e,b,f9*s,k)};return f6(l,r[3],e,b,k,N,A)}var
 u=t}else
 var
 u=a;return u}function
@@ -5297,7 +5297,7 @@ c=a7(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
 m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cJ,function(b){return v1(a)}]]},g=jG(a,i);if(g)var
-q=r(a[2],f7),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
+q=r(a[2],f8),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
 xb(d,c){var
@@ -5309,8 +5309,8 @@ e(c){return ww(d,c,b,a)}function
 f(a){return c0(e,a)}var
 g=p(function(a){return mf(f(a))},c);return[0,a[2],b,g]},j)}return a}function
 xc(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==f7){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===f7){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==f8){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===f8){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
@@ -5366,32 +5366,38 @@ a=xm(c);return a?[0,a[1]]:g(b,0)?0:1}function
 xo(d,c,b){var
 e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return yY(a(b,f),e)},g);return[0,b[1],h]}function
 xp(a){var
-c=a[5],b=eY(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eY(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+c=a[5],b=eZ(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eZ(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
 xq=bf(function(a){return 0<ab(a[2][1])?1:0});function
 ke(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
 kf(a){var
 b=ke(a[2]);return[0,a[1],b]}function
 kg(a){var
 b=ke(a[2]);return[0,a[1],b]}function
-xr(a,b,f){var
-i=g(xq,xf(a[2],b));function
-c(k,j,h){var
-c=kd(a,k,b),e=g(j,c),d=g(h,c),l=kg(d[4]),m=kg(d[3]),n=kf(d[2]),o=kf(d[1]),p=a[1],q=_(function(a){return xo(c,p,a)},f),r=_(xp,e[3]),s=[0,e[1],e[2],r,q,i,o,n,m,l];return tL(xl(a,c,b),b,s)}function
-n(a){return[0,h,0,0]}function
-d(d,c){return xe(a[2],d,c,b)}function
-j(a){return b1}function
-k(c){return xg(a[2],c,b)}function
-e(r){var
-g=0!==i?1:0,h=g?c(f9,n,j):g;if(h)var
-e=h;else{var
-o=1,l=c(f9,function(a){return d(o,a)},j);if(l)var
-e=l;else{var
-m=xh(a[2],b);if(m)var
-p=1,f=c(f9,function(a){return d(p,a)},k);else
+xr(a,b,k){function
+c(e,j,i,h){var
+l=e?e[1]:e,c=kd(a,j,b),f=g(i,c),d=g(h,c),m=kg(d[4]),n=kg(d[3]),o=kf(d[2]),p=kf(d[1]),q=a[1],r=_(function(a){return xo(c,q,a)},k),s=_(xp,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return tL(xl(a,c,b),b,t)}function
+q(a){return[0,h,0,0]}function
+e(d,c){return xe(a[2],d,c,b)}function
+i(a){return b1}function
+j(c){return xg(a[2],c,b)}function
+d(v){var
+r=1,k=c(0,et,function(a){return e(r,a)},i);if(k)var
+l=k;else{var
+d=g(xq,xf(a[2],b)),m=0!==d?1:0;if(m){var
+n=c([0,d],et,q,i);if(n)var
+f=n;else
 var
-f=m;if(!f){var
-q=0;return c(kb,function(a){return d(q,a)},k)}var
-e=f}}return e}return f$(a[1],e)}function
+u=1,f=c([0,d],et,function(a){return e(u,a)},i)}else
+var
+f=m;if(f)var
+o=f;else{var
+p=xh(a[2],b);if(p)var
+s=1,h=c([0,d],et,function(a){return e(s,a)},j);else
+var
+h=p;if(!h){var
+t=0;return c([0,d],kb,function(a){return e(t,a)},j)}var
+o=h}var
+l=o}return l}return f$(a[1],d)}function
 xs(a){var
 k=a3(a[3]);function
 b(b,a){var
@@ -5410,19 +5416,19 @@ b=kd(c,kb,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
 c=xs(a);return X(h,aw(0,cX(a3(b)-1|0,c)))}var
 k=g(e),l=f_(g(f),k,d),m=[0,l,_(function(a){var
-b=X(e,a);return f_(X(f,a),b,d+(a/3|0)|0)},xt)];return eZ(function(b){return eu(j,c[1],b,a,i)},m)}function
+b=X(e,a);return f_(X(f,a),b,d+(a/3|0)|0)},xt)];return e0(function(b){return ev(j,c[1],b,a,i)},m)}function
 xu(a,c,b){function
 d(d){return kh(a,ur,c,b)}return f$(a[1],d)}function
 xv(a,c,b){function
 d(d){return kh(a,us,c,b)}return f$(a[1],d)}function
 xw(a){var
-b=vj(a);fR(a);return[0,b,xj(b)]}function
+b=vj(a);fS(a);return[0,b,xj(b)]}function
 ki(a){return typeof
 a==="number"?a?xx:xy:aO(xz,a[1])}function
 xA(b,a){var
-c=jz(b[1],a),d=vt(b[1],a);fR(a);return ki(xr(b[2],c,d))}function
+c=jz(b[1],a),d=vt(b[1],a);fS(a);return ki(xr(b[2],c,d))}function
 kj(b,c,a){var
-d=jz(b[1],a),e=vw(b[1],a);fR(a);return ki(bB(c,b[2],d,e))}function
+d=jz(b[1],a),e=vw(b[1],a);fS(a);return ki(bB(c,b[2],d,e))}function
 xB(a,b,c){if(D(b,xC)){if(D(b,xD)){if(D(b,xE)){if(!D(b,xF)&&a)return[0,a,kj(a[1],xv,c)]}else
 if(a)return[0,a,kj(a[1],xu,c)]}else
 if(!a)return[0,[0,xw(c)],xH]}else
@@ -5430,9 +5436,9 @@ if(a)return[0,a,xA(a[1],c)];return aL(xG,b)}function
 ga(a){return mU(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 kk=[0,0],kl=[0,0];function
 xI(b){var
-a=[0,0],c=uw(function(c){if(a[1]===z(b))throw eT;a[1]++;return aa(b,a[1]-1|0)}),e=bi(c),d=xB(kk[1],e,c);if(a[1]<z(b))throw[0,dt,xJ];kk[1]=d[1];return ga(d[2])}function
+a=[0,0],c=uw(function(c){if(a[1]===z(b))throw eU;a[1]++;return aa(b,a[1]-1|0)}),e=bi(c),d=xB(kk[1],e,c);if(a[1]<z(b))throw[0,dt,xJ];kk[1]=d[1];return ga(d[2])}function
 gb(b){var
 a=aO(xK,ga(b));kl[1]=[0,a];return a}function
 xL(b){var
 a=kl[1];if(a)return a[1];try{var
-c=xI(b);return c}catch(a){a=bc(a);return a[1]===jv?aO(xM,ga(a[2])):a===dL?xN:a===eS?xO:a[1]===dt?gb(a[2]):a===eT?gb(xP):gb(dT(a))}}zd(g(as(xQ),mq),xL);eV(0);return}(globalThis));
+c=xI(b);return c}catch(a){a=bc(a);return a[1]===jv?aO(xM,ga(a[2])):a===dL?xN:a===eT?xO:a[1]===dt?gb(a[2]):a===eU?gb(xP):gb(dT(a))}}zd(g(as(xQ),mq),xL);eW(0);return}(globalThis));
