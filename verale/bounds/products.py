@@ -1,11 +1,11 @@
-"""Inner products of vectors, with the same bits on every processor."""
+"""Inner products of vectors with one another, with the same bits on every processor."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-__all__ = ["products"]
+__all__ = ["gram"]
 
 _SIGNIFICAND = 53
 _DEEPEST = 2**16
@@ -13,19 +13,19 @@ _FARTHEST = 1000
 """Largest exponent. Squares of floats that are this large, or this small, are no floats."""
 
 
-def products(left: Tensor, right: Tensor) -> Tensor:
-    """<a, b> for all rows a of `left` and b of `right`.
+def gram(rows: Tensor) -> Tensor:
+    """<a, b> for all rows a and b.
 
     A library's matrix product adds in an order of its own, which differs between processors. Here every row is scaled
     by a power of two and cut into three slices, numbers of so few bits that sums of their products are exact in any
-    order. The slices' products are then added in the order that stands here.
+    order. The slices' products are then added in the order that stands here; of two that mirror each other one is
+    computed.
 
     Args:
-        left: (N, D) float64.
-        right: (M, D) float64.
+        rows: (N, D) float64.
 
     Returns:
-        (N, M). With D > 65536 it is the library's matrix product.
+        (N, N). With D > 65536 it is the library's matrix product.
 
     Soundness: it is off by at most gamma_D |a| |b| and what underflows, as the library's is. Let coordinates be at most
         1, n = ceil(log2 D), b = floor((53 - n) / 2). Slice k is a multiple of 2^(-k b) and at most 2^(-(k - 1) b), so
@@ -35,15 +35,13 @@ def products(left: Tensor, right: Tensor) -> Tensor:
         largest coordinates up to D = 2^16. Of the five sums four are of numbers below 2^(2 - b) |a| |b|, and the last
         one rounds the result once.
     """
-    depth = left.shape[1]
+    depth = rows.shape[1]
     if depth > _DEEPEST:
-        return left @ right.T
-    bits = (_SIGNIFICAND - (depth - 1).bit_length()) // 2
-    unit, (first, second, third) = _sliced(left, bits)
-    other, (one, two, three) = _sliced(right, bits)
-    middle = first @ two.T + second @ one.T
-    small = first @ three.T + third @ one.T + second @ two.T
-    return (first @ one.T + (middle + small)) * (unit * other.T)
+        return rows @ rows.T
+    unit, (first, second, third) = _sliced(rows, (_SIGNIFICAND - (depth - 1).bit_length()) // 2)
+    middle, small = first @ second.T, first @ third.T
+    middle, small = middle + middle.T, small + small.T + second @ second.T
+    return (first @ first.T + (middle + small)) * (unit * unit.T)
 
 
 def _sliced(rows: Tensor, bits: int) -> tuple[Tensor, list[Tensor]]:

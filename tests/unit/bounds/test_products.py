@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from verale.bounds.products import products
+from verale.bounds.products import gram
 from verale.rounding import gamma
 
 
@@ -22,34 +22,39 @@ def vectors(count: int, depth: int, spread: float, seed: int) -> torch.Tensor:
 @pytest.mark.parametrize("depth", [1, 2, 3, 64, 200])
 @pytest.mark.parametrize("spread", [0.0, 4.0, 30.0])
 def test_the_error_is_that_of_any_sum(depth, spread):
-    left, right = vectors(5, depth, spread, 0), vectors(7, depth, spread, 1)
-    found = products(left, right)
-    for i, a in enumerate(left.tolist()):
-        for j, b in enumerate(right.tolist()):
+    rows = vectors(8, depth, spread, 0)
+    found = gram(rows)
+    for i, a in enumerate(rows.tolist()):
+        for j, b in enumerate(rows.tolist()):
             exact = sum((Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)), Fraction(0))
-            allowed = Fraction(gamma(depth + 1)) * Fraction(float(left[i].norm())) * Fraction(float(right[j].norm()))
+            allowed = Fraction(gamma(depth + 1)) * Fraction(float(rows[i].norm())) * Fraction(float(rows[j].norm()))
             assert abs(Fraction(found[i, j].item()) - exact) <= allowed
 
 
 @pytest.mark.parametrize("depth", [2, 64, 500])
 def test_the_order_of_coordinates_does_not_matter(depth):
-    left, right = vectors(20, depth, 3.0, 2), vectors(30, depth, 3.0, 3)
+    rows = vectors(50, depth, 3.0, 2)
     for seed in range(5):
         order = torch.randperm(depth, generator=torch.Generator().manual_seed(seed))
-        assert torch.equal(products(left[:, order], right[:, order]), products(left, right))
+        assert torch.equal(gram(rows[:, order]), gram(rows))
     if depth == 500:  # of the library's product it does
         assert any(
-            not torch.equal(left[:, order] @ right[:, order].T, left @ right.T)
+            not torch.equal(rows[:, order] @ rows[:, order].T, rows @ rows.T)
             for order in (torch.arange(depth).flip(0), torch.randperm(depth))
         )
+
+
+def test_it_is_symmetric():
+    found = gram(vectors(30, 40, 4.0, 3))
+    assert torch.equal(found, found.T)
 
 
 def test_zeros_the_largest_and_the_smallest_floats():
     least, greatest = 2.0**-1074, 2.0**500
     rows = torch.tensor([[0.0, 0.0], [least, 0.0], [greatest, -greatest]], dtype=torch.float64)
-    assert torch.equal(products(rows, rows), rows @ rows.T)
+    assert torch.equal(gram(rows), rows @ rows.T)
 
 
 def test_more_coordinates_than_the_slices_have_room_for_are_left_to_the_library():
     rows = vectors(1, 2**16 + 1, 1.0, 4)
-    assert torch.equal(products(rows, rows), rows @ rows.T)
+    assert torch.equal(gram(rows), rows @ rows.T)
