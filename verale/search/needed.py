@@ -36,17 +36,28 @@ def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: 
 
 
 def not_surely_needed(
-    problem: Problem, paradigm: ExactParadigm[Any], explanations: list[list[Pair]]
+    problem: Problem,
+    paradigm: ExactParadigm[Any],
+    explanations: list[list[Pair]],
+    among: list[list[Pair]] | None = None,
 ) -> list[list[Pair]]:
-    """For each image, the statements that are not surely needed; see `surely_needed`."""
+    """For each image, the statements that are not surely needed; see `surely_needed`.
+
+    Args:
+        problem: N images.
+        paradigm: how statements bound observables.
+        explanations: for each image, its statements, in their order.
+        among: for each image, those of them that are in question; all by default.
+    """
     inner = paradigm.inner()
     ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
     noise = noise_of(problem).tolist()
     stated, patches = problem.by_patch(explanations), problem.patches
+    asked = stated if among is None else problem.by_patch(among)
     most = {} if problem.settled.device.type == "cpu" else {"most": ROWS_ON_A_DEVICE}
     alone: dict[int, tuple[Problem, Any]] = {}
     found: list[list[Pair]] = [[] for _ in explanations]
-    for chunk in chunks(list(stated), lambda row: len(stated[row]), **most):
+    for chunk in chunks([row for row in stated if row in asked], lambda row: len(stated[row]), **most):
         left_out, rows = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
         within = _with_actual(rows.range, problem.observed[problem.index([row for row, _ in left_out])])
         begin = 0
@@ -61,6 +72,8 @@ def not_surely_needed(
             surely = (one.margins.lower(boxes[None])[0].amin(1) < -noise[image]).tolist()
             found[image] += [pair for pair, needed in zip(pairs, surely, strict=True) if not needed]
             begin = end
+    if among is not None:
+        found = [[pair for pair in pairs if pair in of_image] for pairs, of_image in zip(found, among, strict=True)]
     return found
 
 

@@ -114,7 +114,8 @@ def _prove(
     surely needed (none where that is not asked); None if a margin is not positive.
 
     Exact statements are proved in machine code. Where that does not prove the margins, tensors may, which bound errors
-    one by one: first all statements at once, then one after the other. So they may prove that all are needed.
+    one by one: first all statements at once, then one after the other. So they may prove that those are needed, too, of
+    which machine code does not.
     """
     from verale.search.compiled.proof import prove
 
@@ -127,7 +128,7 @@ def _prove(
         return None
     doubtful: list[Pair] = []
     if not problem.tolerance and (quick is None or quick[1]):
-        (doubtful,) = not_surely_needed(problem, paradigm, [pairs])
+        (doubtful,) = not_surely_needed(problem, paradigm, [pairs], None if quick is None else [quick[1]])
     minimal = not problem.tolerance and not doubtful
     return SpatialExplanation(_by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
 

@@ -10,7 +10,7 @@ from support.problems import MONOTONE, small_problem, tied_problem
 
 from verale.bounds import Projection, Simplex, Triangle, take
 from verale.search.grow import grow
-from verale.search.needed import surely_needed, without_doubtful
+from verale.search.needed import not_surely_needed, surely_needed, without_doubtful
 from verale.search.shrink import shrink
 from verale.search.spatial import SpatialExplanation, explain_spatial
 
@@ -29,6 +29,19 @@ def test_what_is_shrunk_is_needed_and_what_grew_is_not(geometry, paradigm) -> No
     assert any(dropped), "otherwise the test shows nothing"
     assert surely_needed(problem, paradigm, kept) == [True] * len(kept)
     assert surely_needed(problem, paradigm, grown) == [not each for each in dropped]
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])
+def test_only_what_is_in_question_is_decided(geometry, paradigm) -> None:
+    """As it would be among all statements."""
+    problem = small_problem(geometry)
+    paradigm = paradigm(problem.head)
+    grown = [[] if growth.failure else growth.pairs for growth in grow(problem, paradigm)[0]]
+    needless = not_surely_needed(problem, paradigm, grown)
+    assert any(needless), "otherwise the test shows nothing"
+    for among in ([pairs[::2] for pairs in grown], [pairs[1:2] for pairs in grown]):
+        expected = [[pair for pair in pairs if pair in of] for pairs, of in zip(needless, among, strict=True)]
+        assert not_surely_needed(problem, paradigm, grown, among) == expected
 
 
 @pytest.mark.parametrize(("softmax", "paradigm"), [(False, Projection), (True, Simplex)])
