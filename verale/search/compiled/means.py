@@ -26,8 +26,9 @@ class AllPatches(NamedTuple):
         similar: (2, L, P) their similarities: the greatest and the least.
         before: (4, P) what was known of a patch that is tried.
         high, low: (P,) the ends of the activations with what is tried.
-        sums: (6, P) of mean distances: the sum of the far ends, the least two of them, and with what is tried the least
-            far end, the sum of the near ends or of this where it is more, and the sum of the far ends; otherwise room.
+        sums: (8, P) of mean distances: the sum of the far ends, the least two of them; with what is tried the least far
+            end, the sum of the near ends or of this where it is more, the sum of the far ends; without it the second of
+            these three, and the similarity at the first. Otherwise room.
         farthest: (P,) the patch of the least far end.
         nearest: (3, P) the patches with the least near ends, -1 where there are fewer.
         changes: room.
@@ -54,7 +55,7 @@ def all_patches_of(image: ImageArrays, lower: Floats, upper: Floats, high: Float
         np.empty((4, size)),
         np.empty(size),
         np.empty(size),
-        np.empty((6, size)),
+        np.empty((8, size)),
         np.zeros(size, np.int64),
         np.full((3, size), -1),
         no_changes(size),
@@ -166,6 +167,14 @@ def _minus_mean_distance(image: ImageArrays, known: AllPatches) -> None:
             second[k] = runner if runner < second[k] else second[k]
             known.farthest[k] = patch if better else known.farthest[k]
             least[k] = far[k] if better else least[k]
+    mean, similar = known.sums[6], known.sums[7]
+    mean[:] = 0.0
+    for patch in range(patches):
+        near = known.ends[0, patch]
+        for k in range(size):
+            mean[k] += near[k] if near[k] > least[k] else least[k]
+    for k in range(size):
+        similar[k] = similarity(image.similarity, image.distance, image.epsilon, image.scale[k], least[k])
     _three_nearest(known.ends[0], known.nearest)
     _mean_distances(image, known, 0, known.ends[0, 0], known.ends[1, 0])
 
@@ -192,22 +201,26 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
 
     The greatest is that of one patch, with all others as far as they can be. A patch cannot give more than its
     similarity minus that at the mean of all far ends, so another one is tried only where that is more than the most
-    similar patch gives.
+    similar patch gives. The least needs all patches only where this one changes the least far end.
     """
     patches, size = known.ends.shape[1:]
     farthest, mean, total = known.sums[3], known.sums[4], known.sums[5]
-    before = known.ends[1, patch]
+    near_before, before, least_far = known.ends[0, patch], known.ends[1, patch], known.sums[1]
     for k in range(size):
         others = known.sums[2, k] if known.farthest[k] == patch else known.sums[1, k]
         farthest[k] = far[k] if far[k] < others else others
-        mean[k] = near[k] if near[k] > farthest[k] else farthest[k]
     for k in range(size):
         total[k] = known.sums[0, k] + (far[k] - before[k])
-    for other in range(patches):
-        if other != patch:
-            ends = known.ends[0, other]
-            for k in range(size):
-                mean[k] += ends[k] if ends[k] > farthest[k] else farthest[k]
+        gone = near_before[k] if near_before[k] > farthest[k] else farthest[k]
+        come = near[k] if near[k] > farthest[k] else farthest[k]
+        mean[k] = known.sums[6, k] + (come - gone)
+    for k in range(size):
+        if farthest[k] != least_far[k]:
+            mean[k] = near[k] if near[k] > farthest[k] else farthest[k]
+            for other in range(patches):
+                if other != patch:
+                    end = known.ends[0, other, k]
+                    mean[k] += end if end > farthest[k] else farthest[k]
     number, distance, epsilon, scales = image.similarity, image.distance, image.epsilon, image.scale
     nearest, similar, ends, highs, lows = known.nearest, known.similar[0], known.ends, known.high, known.low
     for k in range(size):
@@ -235,7 +248,9 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
                     width = near[k] - far[k] if other == patch else ends[0, other, k] - ends[1, other, k]
                     alone = most - similarity(number, distance, epsilon, scale, (all_far + width) / patches)
                     highest = max(highest, alone)
-        lowest = similarity(number, distance, epsilon, scale, farthest[k])
+        lowest = known.sums[7, k]
+        if farthest[k] != least_far[k]:
+            lowest = similarity(number, distance, epsilon, scale, farthest[k])
         lowest -= similarity(number, distance, epsilon, scale, mean[k] / patches)
         highs[k], lows[k] = max(highest, 0.0), max(lowest, 0.0)
 
