@@ -112,8 +112,17 @@ def replace_in_all(
     image: ImageArrays, known: AllPatches, high: Floats, low: Floats, patch: int, lower: Floats, upper: Floats
 ) -> None:
     """A patch gets these ranges (P,) of observables."""
-    _put(image, known, patch, lower, upper)
-    _pool(image, known)
+    if image.pooling == MEAN_DISTANCE:
+        for end in range(2):
+            known.before[end] = known.ends[end, patch]
+        _put(image, known, patch, lower, upper)
+        _order_again(known, patch)
+        _similar_at_least(image, known.sums)
+        _sum_distances(known)
+        _mean_distances(image, known, patch, known.ends[0, patch], known.ends[1, patch])
+    else:
+        _put(image, known, patch, lower, upper)
+        _pool(image, known)
     high[:], low[:] = known.high, known.low
 
 
@@ -155,44 +164,82 @@ def _minus_mean(known: AllPatches) -> None:
 @part
 def _minus_mean_distance(image: ImageArrays, known: AllPatches) -> None:
     """Of the largest similarity minus the similarity at the mean distance, and what is needed to replace a patch."""
-    patches, size = known.ends.shape[1:]
-    total, least, second = known.sums[0], known.sums[1], known.sums[2]
-    total[:], least[:], second[:] = 0.0, math.inf, math.inf
-    for patch in range(patches):
-        far = known.ends[1, patch]
-        for k in range(size):
-            total[k] += far[k]
-            better = far[k] < least[k]
-            runner = least[k] if better else far[k]
-            second[k] = runner if runner < second[k] else second[k]
-            known.farthest[k] = patch if better else known.farthest[k]
-            least[k] = far[k] if better else least[k]
-    mean, similar = known.sums[6], known.sums[7]
-    mean[:] = 0.0
-    for patch in range(patches):
-        near = known.ends[0, patch]
-        for k in range(size):
-            mean[k] += near[k] if near[k] > least[k] else least[k]
-    for k in range(size):
-        similar[k] = similarity(image.similarity, image.distance, image.epsilon, image.scale[k], least[k])
-    _three_nearest(known.ends[0], known.nearest)
+    for k in range(len(known.high)):
+        _least_far(known.ends[1], known.sums, known.farthest, k)
+        _three_nearest(known.ends[0], known.nearest, k)
+    _similar_at_least(image, known.sums)
+    _sum_distances(known)
     _mean_distances(image, known, 0, known.ends[0, 0], known.ends[1, 0])
 
 
 @part
-def _three_nearest(ends: Floats, nearest: Integers) -> None:
-    """The patches with the three least of ends (L, P)."""
-    for k in range(ends.shape[1]):
-        first, second, third = -1, -1, -1
-        for patch in range(len(ends)):
-            near = ends[patch, k]
-            if first < 0 or near < ends[first, k]:
-                first, second, third = patch, first, second
-            elif second < 0 or near < ends[second, k]:
-                second, third = patch, second
-            elif third < 0 or near < ends[third, k]:
-                third = patch
-        nearest[0, k], nearest[1, k], nearest[2, k] = first, second, third
+def _order_again(known: AllPatches, patch: int) -> None:
+    """The patches with the least ends, where one patch was changed."""
+    near, far = known.ends[0], known.ends[1]
+    nearest, sums, farthest, before = known.nearest, known.sums, known.farthest, known.before[1]
+    for k in range(len(before)):
+        own, third = near[patch, k], nearest[2, k]
+        comes = third < 0 or own < near[third, k] or (own == near[third, k] and patch < third)
+        if comes or patch == nearest[0, k] or patch == nearest[1, k] or patch == third:
+            _three_nearest(near, nearest, k)
+        own = far[patch, k]
+        if farthest[k] != patch and own >= sums[1, k]:
+            if own < sums[2, k]:
+                sums[2, k] = own
+            elif before[k] == sums[2, k] and own > sums[2, k]:
+                _least_far(far, sums, farthest, k)
+        elif own != before[k]:
+            _least_far(far, sums, farthest, k)
+
+
+@part
+def _similar_at_least(image: ImageArrays, sums: Floats) -> None:
+    """The similarities at the least far ends."""
+    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    for k in range(sums.shape[1]):
+        sums[7, k] = similarity(number, distance, epsilon, scale[k], sums[1, k])
+
+
+@part
+def _sum_distances(known: AllPatches) -> None:
+    """The sums over all patches."""
+    patches, size = known.ends.shape[1:]
+    total, least, mean = known.sums[0], known.sums[1], known.sums[6]
+    total[:], mean[:] = 0.0, 0.0
+    for patch in range(patches):
+        near, far = known.ends[0, patch], known.ends[1, patch]
+        for k in range(size):
+            total[k] += far[k]
+        for k in range(size):
+            mean[k] += near[k] if near[k] > least[k] else least[k]
+
+
+@part
+def _least_far(ends: Floats, sums: Floats, farthest: Integers, k: int) -> None:
+    """The two least ends (L, P) of one prototype, and the patch of the first."""
+    least, second, where = math.inf, math.inf, 0
+    for patch in range(len(ends)):
+        far = ends[patch, k]
+        if far < least:
+            least, second, where = far, least, patch
+        elif far < second:
+            second = far
+    sums[1, k], sums[2, k], farthest[k] = least, second, where
+
+
+@part
+def _three_nearest(ends: Floats, nearest: Integers, k: int) -> None:
+    """The patches with the three least of ends (L, P) of one prototype."""
+    first, second, third = -1, -1, -1
+    for patch in range(len(ends)):
+        near = ends[patch, k]
+        if first < 0 or near < ends[first, k]:
+            first, second, third = patch, first, second
+        elif second < 0 or near < ends[second, k]:
+            second, third = patch, second
+        elif third < 0 or near < ends[third, k]:
+            third = patch
+    nearest[0, k], nearest[1, k], nearest[2, k] = first, second, third
 
 
 @part
