@@ -108,6 +108,26 @@ module Nat =
       (fun _ -> Stdlib.Int.succ 0)
       (fun m0 -> mul n0 (pow n0 m0))
       m
+
+  (** val divmod : int -> int -> int -> int -> int * int **)
+
+  let rec divmod x y q u =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> (q, u))
+      (fun x' ->
+      (fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> divmod x' y (Stdlib.Int.succ q) y)
+        (fun u' -> divmod x' y q u')
+        u)
+      x
+
+  (** val div : int -> int -> int **)
+
+  let div x y =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> y)
+      (fun y' -> fst (divmod x y' 0 y'))
+      y
  end
 
 module Pos =
@@ -1395,13 +1415,6 @@ let quotient_ends b n0 d =
 let add_ends e f =
   ((Z.add (fst e) (fst f)), (Z.add (snd e) (snd f)))
 
-(** val opp_ends :
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let opp_ends e =
-  ((Z.opp (snd e)), (Z.opp (fst e)))
-
 (** val scale_ends :
     Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
@@ -1470,123 +1483,193 @@ let activations_in_unit h =
      | _ -> false)
   | _ -> false
 
-(** val horner_ends :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
+(** val coefficients :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> Big_int_Z.big_int list **)
 
-let rec horner_ends b i n0 e =
+let rec coefficients w i n0 =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun k ->
+    (floor_div w
+      (Z.add (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
+        Big_int_Z.unit_big_int)) :: (coefficients w
+                                      (Z.add i Big_int_Z.unit_big_int) k))
+    n0
+
+(** val polynomial :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let rec polynomial w x = function
+| [] -> Big_int_Z.zero_big_int
+| c :: l' -> Z.add c (Z.shiftr (Z.mul x (polynomial w x l')) w)
+
+(** val polynomial_slack : Big_int_Z.big_int -> int -> Big_int_Z.big_int **)
+
+let rec polynomial_slack w n0 =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ ->
-    ((floor_div b
-       (Z.add (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
-         Big_int_Z.unit_big_int)),
-    (ceil_div
-      (Z.mul
-        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-        Big_int_Z.unit_big_int))) b)
-      (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
-        (Z.add
-          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
-          Big_int_Z.unit_big_int)))))
+    Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w))
     (fun k ->
-    add_ends
-      (quotient_ends b Big_int_Z.unit_big_int
-        (Z.add
-          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
-          Big_int_Z.unit_big_int))
-      (mul_ends b e (horner_ends b (Z.add i Big_int_Z.unit_big_int) k e)))
+    Z.add ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      Big_int_Z.unit_big_int))
+      (Z.div (polynomial_slack w k) (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))))))
     n0
 
 (** val atanh_ends :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let atanh_ends b terms0 a b0 =
-  let t0 = quotient_ends b a b0 in
-  scale_ends (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-    (mul_ends b t0
-      (horner_ends b Big_int_Z.zero_big_int terms0 (mul_ends b t0 t0)))
-
-(** val near_log_ends :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let near_log_ends b terms0 m e =
-  if Z.leb e m
-  then atanh_ends b terms0 (Z.sub m e) (Z.add m e)
-  else opp_ends (atanh_ends b terms0 (Z.sub e m) (Z.add e m))
-
-(** val ln2_ends :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let ln2_ends b terms0 =
-  let w =
-    Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-      Big_int_Z.unit_big_int)))))))))))))))) b
+let atanh_ends w l s a b =
+  let t0 = floor_div (Z.shiftl a w) b in
+  let p =
+    Z.shiftr
+      (Z.mul (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) t0)
+        (polynomial w (Z.shiftr (Z.mul t0 t0) w) l)) w
   in
-  rescale_ends w b
-    (atanh_ends w (mul (Stdlib.Int.succ (Stdlib.Int.succ 0)) terms0)
-      Big_int_Z.unit_big_int
+  (p, (Z.add p s))
+
+type logarithms = { log_bits : Big_int_Z.big_int;
+                    log_series : Big_int_Z.big_int list;
+                    log_slack : Big_int_Z.big_int;
+                    log_table : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                    log_of_2 : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+(** val logs_from :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec logs_from w l s j n0 e =
+  e :: ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+          (fun _ -> [])
+          (fun k ->
+          logs_from w l s (Z.add j Big_int_Z.unit_big_int) k
+            (add_ends e
+              (atanh_ends w l s Big_int_Z.unit_big_int
+                (Z.add
+                  (Z.mul (Big_int_Z.mult_int_big_int 2
+                    Big_int_Z.unit_big_int) j) Big_int_Z.unit_big_int))))
+          n0)
+
+(** val logarithms_for : Big_int_Z.big_int -> int -> logarithms **)
+
+let logarithms_for b terms0 =
+  let w =
+    Z.add (Z.log2 b) (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
+  in
+  let n0 = Stdlib.Int.succ
+    (Nat.div
+      (add terms0 (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ 0))))
+      (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+      0)))))
+  in
+  let l =
+    coefficients
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)
+      Big_int_Z.zero_big_int n0
+  in
+  let s =
+    Z.add (Big_int_Z.mult_int_big_int 2
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       Big_int_Z.unit_big_int))
-
-(** val log_exponent :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let log_exponent n0 d =
-  let k = Z.sub (Z.log2 n0) (Z.log2 d) in
-  let m = if Z.leb Big_int_Z.zero_big_int k then n0 else Z.shiftl n0 (Z.opp k)
+      (Z.div (polynomial_slack w n0) (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int))))))
   in
-  let e = if Z.leb Big_int_Z.zero_big_int k then Z.shiftl d k else d in
-  if Z.ltb
-       (Z.mul
-         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-         Big_int_Z.unit_big_int)) e)
-       (Z.mul
-         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-         (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)) m)
-  then Z.add k Big_int_Z.unit_big_int
-  else if Z.ltb
-            (Z.mul
-              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              Big_int_Z.unit_big_int)) m)
-            (Z.mul
-              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)) e)
-       then Z.sub k Big_int_Z.unit_big_int
-       else k
+  let t0 =
+    logs_from w l s (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int)))))
+      (Z.to_nat (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+      (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+  in
+  { log_bits = w; log_series = l; log_slack = s; log_table = t0; log_of_2 =
+  (nth
+    (Z.to_nat (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))) t0
+    (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)) }
+
+(** val coarser :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let coarser w b e =
+  ((Z.shiftr (Z.mul (fst e) b) w),
+    (Z.opp (Z.shiftr (Z.opp (Z.mul (snd e) b)) w)))
+
+(** val log_between :
+    Big_int_Z.big_int -> logarithms -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let log_between b g k m e =
+  let m0 =
+    Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))) m
+  in
+  let j = floor_div m0 e in
+  (match if Z.leb (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))) j
+         then nth_error g.log_table
+                (Z.to_nat
+                  (Z.sub j (Big_int_Z.mult_int_big_int 2
+                    (Big_int_Z.mult_int_big_int 2
+                    (Big_int_Z.mult_int_big_int 2
+                    (Big_int_Z.mult_int_big_int 2
+                    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
+         else None with
+   | Some f ->
+     let c = Z.mul j e in
+     let near0 =
+       atanh_ends g.log_bits g.log_series g.log_slack (Z.sub m0 c)
+         (Z.add m0 c)
+     in
+     Some
+     (coarser g.log_bits b
+       (add_ends (scale_ends k g.log_of_2) (add_ends f near0)))
+   | None -> None)
+
+(** val shifted :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let shifted n0 d k =
+  if Z.leb Big_int_Z.zero_big_int k
+  then (n0, (Z.shiftl d k))
+  else ((Z.shiftl n0 (Z.opp k)), d)
 
 (** val log_ends :
-    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    Big_int_Z.big_int -> logarithms -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let log_ends b terms0 ln2 n0 d =
-  let k = log_exponent n0 d in
-  let m = if Z.leb Big_int_Z.zero_big_int k then n0 else Z.shiftl n0 (Z.opp k)
-  in
-  let e = if Z.leb Big_int_Z.zero_big_int k then Z.shiftl d k else d in
-  if (&&)
-       ((&&)
-         ((&&) (Z.ltb Big_int_Z.zero_big_int n0)
-           (Z.ltb Big_int_Z.zero_big_int d))
-         (Z.leb m
-           (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) e)))
-       (Z.leb e
-         (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) m))
-  then Some (add_ends (scale_ends k ln2) (near_log_ends b terms0 m e))
+let log_ends b g n0 d =
+  if (&&) (Z.ltb Big_int_Z.zero_big_int n0) (Z.ltb Big_int_Z.zero_big_int d)
+  then let k = Z.sub (Z.log2 n0) (Z.log2 d) in
+       let me = shifted n0 d k in
+       if Z.leb (snd me) (fst me)
+       then log_between b g k (fst me) (snd me)
+       else log_between b g (Z.sub k Big_int_Z.unit_big_int)
+              (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                (fst me)) (snd me)
   else None
 
 (** val kept : Big_int_Z.big_int list -> int -> 'a1 list -> 'a1 list **)
@@ -3635,18 +3718,17 @@ let exp_at b terms0 n0 d =
   | None -> None
 
 (** val value_at :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let value_at h t0 b terms0 ln2 o a =
+let value_at h t0 b terms0 logs o a =
   let ns = (fst o).numerator in
   let ds = (fst o).denominator in
   (match h.head_similarity with
    | LogRatio e ->
      let ne = e.numerator in
      let de = e.denominator in
-     log_ends b terms0 ln2 (Z.mul (Z.add (Z.mul ns a) (Z.mul t0 ds)) de)
+     log_ends b logs (Z.mul (Z.add (Z.mul ns a) (Z.mul t0 ds)) de)
        (Z.add (Z.mul (Z.mul ns a) de) (Z.mul (Z.mul t0 ds) ne))
    | ExpDistance e ->
      (match root_ends b
@@ -3687,21 +3769,19 @@ let both low0 high0 =
   | None -> None
 
 (** val least_at :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int
-    option -> Big_int_Z.big_int option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int option -> Big_int_Z.big_int option **)
 
-let least_at h t0 b terms0 ln2 o = function
-| Some a -> option_map fst (value_at h t0 b terms0 ln2 o a)
+let least_at h t0 b terms0 logs o = function
+| Some a -> option_map fst (value_at h t0 b terms0 logs o a)
 | None -> if never_negative h then Some Big_int_Z.zero_big_int else None
 
 (** val greatest_at :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int
-    option -> Big_int_Z.big_int option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int option -> Big_int_Z.big_int option **)
 
-let greatest_at h t0 b terms0 ln2 o = function
-| Some a -> option_map snd (value_at h t0 b terms0 ln2 o a)
+let greatest_at h t0 b terms0 logs o = function
+| Some a -> option_map snd (value_at h t0 b terms0 logs o a)
 | None -> None
 
 (** val peak_ends :
@@ -3753,29 +3833,27 @@ let sane_ends h e =
   if euclidean h then not_negative e else e
 
 (** val range_ends :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let range_ends h t0 b terms0 ln2 o e =
+let range_ends h t0 b terms0 logs o e =
   match direction_of h o with
   | Falls ->
-    both (least_at h t0 b terms0 ln2 o (snd e))
-      (greatest_at h t0 b terms0 ln2 o (fst e))
+    both (least_at h t0 b terms0 logs o (snd e))
+      (greatest_at h t0 b terms0 logs o (fst e))
   | Rises ->
-    both (least_at h t0 b terms0 ln2 o (fst e))
-      (greatest_at h t0 b terms0 ln2 o (snd e))
+    both (least_at h t0 b terms0 logs o (fst e))
+      (greatest_at h t0 b terms0 logs o (snd e))
   | Neither ->
     (match h.head_similarity with
      | Quadratic -> quadratic_ends t0 b o e
      | _ -> None)
 
 (** val similar_ends :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let similar_ends h t0 b terms0 ln2 o e =
+let similar_ends h t0 b terms0 logs o e =
   let (o0, o1) = sane_ends h e in
   (match o0 with
    | Some a ->
@@ -3785,10 +3863,10 @@ let similar_ends h t0 b terms0 ln2 o e =
              (match h.head_similarity with
               | Quadratic -> false
               | _ -> true)
-        then value_at h t0 b terms0 ln2 o a
-        else range_ends h t0 b terms0 ln2 o ((Some a), (Some b0))
-      | None -> range_ends h t0 b terms0 ln2 o ((Some a), None))
-   | None -> range_ends h t0 b terms0 ln2 o (None, o1))
+        then value_at h t0 b terms0 logs o a
+        else range_ends h t0 b terms0 logs o ((Some a), (Some b0))
+      | None -> range_ends h t0 b terms0 logs o ((Some a), None))
+   | None -> range_ends h t0 b terms0 logs o (None, o1))
 
 (** val greatest0 :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
@@ -4079,44 +4157,42 @@ let rec unbeaten found = function
      else p :: (filter (fun q -> negb (beats p q)) found)) l'
 
 (** val at_distance :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let at_distance =
   value_at
 
 (** val at_mean :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int ->
-    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let at_mean h t0 b terms0 ln2 o l a =
-  value_at h (Z.mul t0 (Z.of_nat l)) b terms0 ln2 o a
+let at_mean h t0 b terms0 logs o l a =
+  value_at h (Z.mul t0 (Z.of_nat l)) b terms0 logs o a
 
 (** val candidate_most :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int -> candidate ->
-    Big_int_Z.big_int option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> int -> candidate -> Big_int_Z.big_int option **)
 
-let candidate_most h t0 b terms0 ln2 o l p =
-  match at_distance h t0 b terms0 ln2 o (fst p) with
+let candidate_most h t0 b terms0 logs o l p =
+  match at_distance h t0 b terms0 logs o (fst p) with
   | Some p0 ->
     let (_, u) = p0 in
     (match snd p with
      | Some a ->
-       option_map (fun v -> Z.sub u (fst v)) (at_mean h t0 b terms0 ln2 o l a)
+       option_map (fun v -> Z.sub u (fst v))
+         (at_mean h t0 b terms0 logs o l a)
      | None -> Some u)
   | None -> None
 
 (** val distance_most :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
-    Big_int_Z.big_int option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> distance list -> Big_int_Z.big_int option **)
 
-let distance_most h t0 b terms0 ln2 o c =
+let distance_most h t0 b terms0 logs o c =
   match all_some
-          (map (candidate_most h t0 b terms0 ln2 o (length c))
+          (map (candidate_most h t0 b terms0 logs o (length c))
             (unbeaten [] (candidates c))) with
   | Some l0 -> (match l0 with
                 | [] -> None
@@ -4134,17 +4210,16 @@ let sum_from t0 c =
   fold_right (fun p s -> Z.add (Z.max (fst p) t0) s) Big_int_Z.zero_big_int c
 
 (** val distance_least :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
-    Big_int_Z.big_int option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> distance list -> Big_int_Z.big_int option **)
 
-let distance_least h t0 b terms0 ln2 o c =
+let distance_least h t0 b terms0 logs o c =
   match nearest c with
   | Some t1 ->
-    (match at_distance h t0 b terms0 ln2 o t1 with
+    (match at_distance h t0 b terms0 logs o t1 with
      | Some p ->
        let (a, _) = p in
-       (match at_mean h t0 b terms0 ln2 o (length c) (sum_from t1 c) with
+       (match at_mean h t0 b terms0 logs o (length c) (sum_from t1 c) with
         | Some p0 ->
           let (_, b0) = p0 in Some (Z.max Big_int_Z.zero_big_int (Z.sub a b0))
         | None -> None)
@@ -4152,36 +4227,34 @@ let distance_least h t0 b terms0 ln2 o c =
   | None -> Some Big_int_Z.zero_big_int
 
 (** val max_minus_mean_distance_ends :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let max_minus_mean_distance_ends h t0 b terms0 ln2 o c =
+let max_minus_mean_distance_ends h t0 b terms0 logs o c =
   match h.head_similarity with
   | LogRatio _ ->
     (match direction_of h o with
      | Falls ->
        let d = map distance_of c in
-       both (distance_least h t0 b terms0 ln2 o d)
-         (distance_most h t0 b terms0 ln2 o d)
+       both (distance_least h t0 b terms0 logs o d)
+         (distance_most h t0 b terms0 logs o d)
      | _ -> None)
   | _ -> None
 
 (** val each_similarity :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column -> box option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> column -> box option **)
 
-let each_similarity h t0 b terms0 ln2 =
-  let similar_of = similar_ends h t0 b terms0 ln2 in
+let each_similarity h t0 b terms0 logs =
+  let similar_of = similar_ends h t0 b terms0 logs in
   (fun o c -> all_some (map_remembering same_ends (similar_of o) c))
 
 (** val greatest_similarity :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let greatest_similarity h t0 b terms0 ln2 =
-  let similar_of = similar_ends h t0 b terms0 ln2 in
+let greatest_similarity h t0 b terms0 logs =
+  let similar_of = similar_ends h t0 b terms0 logs in
   (fun o c ->
   match c with
   | [] -> None
@@ -4190,47 +4263,48 @@ let greatest_similarity h t0 b terms0 ln2 =
      | Falls -> similar_of o (pooled lesser c)
      | Rises -> similar_of o (pooled greater c)
      | Neither ->
-       (match each_similarity h t0 b terms0 ln2 o c with
+       (match each_similarity h t0 b terms0 logs o c with
         | Some s -> greatest_ends s
         | None -> None)))
 
 (** val pool_column :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list -> own
-    -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    Big_int_Z.big_int list -> own -> column ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let pool_column h t0 b terms0 ln2 row0 o c =
+let pool_column h t0 b terms0 logs row0 o c =
   match h.head_pooling with
-  | MaxPool -> greatest_similarity h t0 b terms0 ln2 o c
+  | MaxPool -> greatest_similarity h t0 b terms0 logs o c
   | MaskedMax _ ->
-    greatest_similarity h t0 b terms0 ln2 o (kept row0 (length c) c)
+    greatest_similarity h t0 b terms0 logs o (kept row0 (length c) c)
   | TopMean k ->
-    (match each_similarity h t0 b terms0 ln2 o c with
+    (match each_similarity h t0 b terms0 logs o c with
      | Some s -> top_mean_ends k s
      | None -> None)
   | MaxMinusMean ->
-    (match each_similarity h t0 b terms0 ln2 o c with
+    (match each_similarity h t0 b terms0 logs o c with
      | Some s -> max_minus_mean_ends s
      | None -> None)
-  | MaxMinusMeanDistance -> max_minus_mean_distance_ends h t0 b terms0 ln2 o c
+  | MaxMinusMeanDistance ->
+    max_minus_mean_distance_ends h t0 b terms0 logs o c
 
 (** val pool_columns :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
-    own list -> column list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
-    list **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    Big_int_Z.big_int list list -> own list -> column list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
 
-let rec pool_columns h t0 b terms0 ln2 rows0 os cs =
+let rec pool_columns h t0 b terms0 logs rows0 os cs =
   match os with
   | [] -> []
   | o :: os' ->
     (match cs with
      | [] -> []
      | c :: cs' ->
-       (pool_column h t0 b terms0 ln2 (hd [] rows0) o c) :: (pool_columns h
-                                                              t0 b terms0 ln2
-                                                              (tl rows0) os'
-                                                              cs'))
+       (pool_column h t0 b terms0 logs (hd [] rows0) o c) :: (pool_columns h
+                                                               t0 b terms0
+                                                               logs
+                                                               (tl rows0) os'
+                                                               cs'))
 
 (** val mask_of : pooling -> Big_int_Z.big_int list list **)
 
@@ -4239,12 +4313,12 @@ let mask_of = function
 | _ -> []
 
 (** val pool_box :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> table -> box option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    table -> box option **)
 
-let pool_box h t0 b terms0 ln2 t1 =
+let pool_box h t0 b terms0 logs t1 =
   all_some
-    (pool_columns h t0 b terms0 ln2 (mask_of h.head_pooling) (owns h)
+    (pool_columns h t0 b terms0 logs (mask_of h.head_pooling) (owns h)
       (columns h.count t1))
 
 (** val into_unit :
@@ -4638,46 +4712,43 @@ let is_lipschitz h =
                       | _ -> false)
 
 (** val value :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let value h t0 b terms0 ln2 o x =
+let value h t0 b terms0 logs o x =
   match direction_of h o with
   | Falls ->
     if Z.leb Big_int_Z.zero_big_int x
-    then value_at h t0 b terms0 ln2 o x
+    then value_at h t0 b terms0 logs o x
     else None
   | _ -> None
 
 (** val beyond :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
     ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
     option) -> Big_int_Z.big_int option **)
 
-let beyond h t0 b terms0 ln2 = function
+let beyond h t0 b terms0 logs = function
 | (p, o0) ->
   let (o, e) = p in
   (match o0 with
    | Some t1 ->
-     (match value h t0 b terms0 ln2 o t1 with
+     (match value h t0 b terms0 logs o t1 with
       | Some v -> if Z.ltb (snd e) (fst v) then Some t1 else None
       | None -> None)
    | None -> None)
 
 (** val within_reach :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
     ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
     option) -> Big_int_Z.big_int option **)
 
-let within_reach h t0 b terms0 ln2 = function
+let within_reach h t0 b terms0 logs = function
 | (p, o0) ->
   let (o, e) = p in
   (match o0 with
    | Some t1 ->
-     (match value h t0 b terms0 ln2 o t1 with
+     (match value h t0 b terms0 logs o t1 with
       | Some v -> if Z.ltb (snd v) (fst e) then Some t1 else None
       | None -> None)
    | None -> None)
@@ -4709,13 +4780,13 @@ let scaled h x =
   Z.mul x (Z.mul (unit_of h) (unit_of h))
 
 (** val cut_above :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list
-    -> Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    Big_int_Z.big_int option list -> Big_int_Z.big_int list -> own ->
+    (int * Big_int_Z.big_int) option ->
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let cut_above h t0 b terms0 ln2 bounds p o link e =
+let cut_above h t0 b terms0 logs bounds p o link e =
   match link with
   | Some p0 ->
     let (k, s) = p0 in
@@ -4723,7 +4794,7 @@ let cut_above h t0 b terms0 ln2 bounds p o link e =
      | Some t1 ->
        if roots_fit (scaled h s) (Z.mul t0 (square_apart p (points h k)))
             (scaled h t1)
-       then (match value h t0 b terms0 ln2 o s with
+       then (match value h t0 b terms0 logs o s with
              | Some v -> ((fst e), (Z.min (snd e) (snd v)))
              | None -> e)
        else e
@@ -4731,13 +4802,13 @@ let cut_above h t0 b terms0 ln2 bounds p o link e =
   | None -> e
 
 (** val cut_below :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list
-    -> Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    Big_int_Z.big_int option list -> Big_int_Z.big_int list -> own ->
+    (int * Big_int_Z.big_int) option ->
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let cut_below h t0 b terms0 ln2 bounds p o link e =
+let cut_below h t0 b terms0 logs bounds p o link e =
   match link with
   | Some p0 ->
     let (k, s) = p0 in
@@ -4745,7 +4816,7 @@ let cut_below h t0 b terms0 ln2 bounds p o link e =
      | Some t1 ->
        if roots_fit (scaled h t1) (Z.mul t0 (square_apart p (points h k)))
             (scaled h s)
-       then (match value h t0 b terms0 ln2 o s with
+       then (match value h t0 b terms0 logs o s with
              | Some v -> ((Z.max (fst e) (fst v)), (snd e))
              | None -> e)
        else e
@@ -4773,23 +4844,23 @@ let rec cut_all cut0 ps os ls b =
            | e :: b' -> (cut0 p o l e) :: (cut_all cut0 ps' os' ls' b'))))
 
 (** val cut_by_links :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> links -> links -> box -> box **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    links -> links -> box -> box **)
 
-let cut_by_links h t0 b terms0 ln2 above below b0 =
+let cut_by_links h t0 b terms0 logs above below b0 =
   if is_lipschitz h
   then let os = owns h in
        let far0 =
-         map (beyond h t0 b terms0 ln2)
+         map (beyond h t0 b terms0 logs)
            (combine (combine os b0) above.reached)
        in
        let near0 =
-         map (within_reach h t0 b terms0 ln2)
+         map (within_reach h t0 b terms0 logs)
            (combine (combine os b0) below.reached)
        in
-       cut_all (cut_below h t0 b terms0 ln2 near0) h.prototypes os
+       cut_all (cut_below h t0 b terms0 logs near0) h.prototypes os
          below.linked
-         (cut_all (cut_above h t0 b terms0 ln2 far0) h.prototypes os
+         (cut_all (cut_above h t0 b terms0 logs far0) h.prototypes os
            above.linked b0)
   else b0
 
@@ -4809,43 +4880,40 @@ let is_angular h =
                     | _ -> false)
 
 (** val rising :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let rising h t0 b terms0 ln2 o x =
+let rising h t0 b terms0 logs o x =
   match direction_of h o with
-  | Rises -> value_at h t0 b terms0 ln2 o x
+  | Rises -> value_at h t0 b terms0 logs o x
   | _ -> None
 
 (** val not_above :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
     ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
     option) -> Big_int_Z.big_int option **)
 
-let not_above h t0 b terms0 ln2 = function
+let not_above h t0 b terms0 logs = function
 | (p, o0) ->
   let (o, e) = p in
   (match o0 with
    | Some t1 ->
-     (match rising h t0 b terms0 ln2 o t1 with
+     (match rising h t0 b terms0 logs o t1 with
       | Some v -> if Z.ltb (snd e) (fst v) then Some t1 else None
       | None -> None)
    | None -> None)
 
 (** val not_below :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
     ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
     option) -> Big_int_Z.big_int option **)
 
-let not_below h t0 b terms0 ln2 = function
+let not_below h t0 b terms0 logs = function
 | (p, o0) ->
   let (o, e) = p in
   (match o0 with
    | Some t1 ->
-     (match rising h t0 b terms0 ln2 o t1 with
+     (match rising h t0 b terms0 logs o t1 with
       | Some v -> if Z.ltb (snd v) (fst e) then Some t1 else None
       | None -> None)
    | None -> None)
@@ -4883,14 +4951,13 @@ let measured_at ms k =
     near = Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
 
 (** val turn_above :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
-    Big_int_Z.big_int option list -> Big_int_Z.big_int list ->
-    (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option
-    -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    measure list -> Big_int_Z.big_int option list -> Big_int_Z.big_int list
+    -> (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let turn_above h t0 b terms0 ln2 ms bounds p x link e =
+let turn_above h t0 b terms0 logs ms bounds p x link e =
   match link with
   | Some p0 ->
     let (k, p1) = p0 in
@@ -4900,7 +4967,7 @@ let turn_above h t0 b terms0 ln2 ms bounds p x link e =
        if (&&) (Nat.ltb k h.count)
             (covers t0 (Z.sub (Z.mul s t0) (Z.mul w t1)) w
               (alike h t0 (snd x) (measured_at ms k) (zdot p (points h k))))
-       then (match rising h t0 b terms0 ln2 (fst x) s with
+       then (match rising h t0 b terms0 logs (fst x) s with
              | Some v -> ((fst e), (Z.min (snd e) (snd v)))
              | None -> e)
        else e
@@ -4908,14 +4975,13 @@ let turn_above h t0 b terms0 ln2 ms bounds p x link e =
   | None -> e
 
 (** val turn_below :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
-    Big_int_Z.big_int option list -> Big_int_Z.big_int list ->
-    (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option
-    -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    measure list -> Big_int_Z.big_int option list -> Big_int_Z.big_int list
+    -> (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let turn_below h t0 b terms0 ln2 ms bounds p x link e =
+let turn_below h t0 b terms0 logs ms bounds p x link e =
   match link with
   | Some p0 ->
     let (k, p1) = p0 in
@@ -4925,7 +4991,7 @@ let turn_below h t0 b terms0 ln2 ms bounds p x link e =
        if (&&) (Nat.ltb k h.count)
             (covers t0 (Z.sub (Z.mul w t1) (Z.mul s t0)) w
               (alike h t0 (snd x) (measured_at ms k) (zdot p (points h k))))
-       then (match rising h t0 b terms0 ln2 (fst x) s with
+       then (match rising h t0 b terms0 logs (fst x) s with
              | Some v -> ((Z.max (fst e) (fst v)), (snd e))
              | None -> e)
        else e
@@ -4933,25 +4999,24 @@ let turn_below h t0 b terms0 ln2 ms bounds p x link e =
   | None -> e
 
 (** val cut_by_turns :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list -> turns -> turns
-    -> box -> box **)
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    measure list -> turns -> turns -> box -> box **)
 
-let cut_by_turns h t0 b terms0 ln2 ms above below b0 =
+let cut_by_turns h t0 b terms0 logs ms above below b0 =
   if is_angular h
   then let os = owns h in
        let xs = combine os ms in
        let upper0 =
-         map (not_above h t0 b terms0 ln2)
+         map (not_above h t0 b terms0 logs)
            (combine (combine os b0) above.turned)
        in
        let lower0 =
-         map (not_below h t0 b terms0 ln2)
+         map (not_below h t0 b terms0 logs)
            (combine (combine os b0) below.turned)
        in
-       cut_all (turn_below h t0 b terms0 ln2 ms lower0) h.prototypes xs
+       cut_all (turn_below h t0 b terms0 logs ms lower0) h.prototypes xs
          below.turned_from
-         (cut_all (turn_above h t0 b terms0 ln2 ms upper0) h.prototypes xs
+         (cut_all (turn_above h t0 b terms0 logs ms upper0) h.prototypes xs
            above.turned_from b0)
   else b0
 
@@ -4959,8 +5024,7 @@ type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
 type prepared = { head_of : head; settings_of : settings;
-                  ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
-                  measures_of : measure list option;
+                  logs_of : logarithms; measures_of : measure list option;
                   packed_of : (Big_int_Z.big_int * Big_int_Z.big_int list)
                               list; domain_of : row option;
                   rows_of : Big_int_Z.big_int list list }
@@ -4969,8 +5033,8 @@ type prepared = { head_of : head; settings_of : settings;
 
 let prepare h s =
   let ms = measures h in
-  { head_of = h; settings_of = s; ln2_of = (ln2_ends s.box_unit s.terms);
-  measures_of = ms; packed_of =
+  { head_of = h; settings_of = s; logs_of =
+  (logarithms_for s.box_unit s.terms); measures_of = ms; packed_of =
   (match ms with
    | Some ms0 -> packed_prototypes h ms0
    | None -> []); domain_of = (domain_row h s.range_unit s.terms); rows_of =
@@ -4984,7 +5048,7 @@ let is_stated c =
 (** val learn : prepared -> certificate -> prepared **)
 
 let learn p c =
-  { head_of = p.head_of; settings_of = p.settings_of; ln2_of = p.ln2_of;
+  { head_of = p.head_of; settings_of = p.settings_of; logs_of = p.logs_of;
     measures_of = p.measures_of; packed_of = p.packed_of; domain_of =
     p.domain_of; rows_of =
     (more_rows p.packed_of (is_stated c) 0 p.head_of.prototypes p.rows_of) }
@@ -5031,10 +5095,10 @@ let cut_by_others p x =
   let b = p.settings_of.box_unit in
   (fun b0 ->
   let n0 = p.settings_of.terms in
-  let b1 = cut_by_links h t0 b n0 p.ln2_of x.links_above x.links_below b0 in
+  let b1 = cut_by_links h t0 b n0 p.logs_of x.links_above x.links_below b0 in
   (match p.measures_of with
    | Some ms ->
-     cut_by_turns h t0 b n0 p.ln2_of ms x.turns_above x.turns_below b1
+     cut_by_turns h t0 b n0 p.logs_of ms x.turns_above x.turns_below b1
    | None -> b1))
 
 (** val given_box : prepared -> certificate -> hints -> box option **)
@@ -5047,7 +5111,7 @@ let given_box p c x =
    | Some t1 ->
      option_map (fun b0 ->
        cut_by_others p x (met_box b c.statement_unit b0 c.statements))
-       (pool_box h t0 b p.settings_of.terms p.ln2_of t1)
+       (pool_box h t0 b p.settings_of.terms p.logs_of t1)
    | None -> None)
 
 (** val by_prices :
@@ -5790,7 +5854,7 @@ let image_table h s i =
 let image_box h s =
   let t0 = s.range_unit in
   let b = s.box_unit in
-  (fun t1 -> pool_box h t0 b s.terms (ln2_ends b s.terms) t1)
+  (fun t1 -> pool_box h t0 b s.terms (logarithms_for b s.terms) t1)
 
 (** val instance_proved : head -> settings -> certificate -> image -> bool **)
 

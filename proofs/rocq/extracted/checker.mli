@@ -44,6 +44,10 @@ module Nat :
   val min : int -> int -> int
 
   val pow : int -> int -> int
+
+  val divmod : int -> int -> int -> int -> int * int
+
+  val div : int -> int -> int
  end
 
 module Pos :
@@ -380,10 +384,6 @@ val add_ends :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
-val opp_ends :
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
 val scale_ends :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
@@ -416,28 +416,49 @@ val observables_in_natural_range : head -> bool
 
 val activations_in_unit : head -> bool
 
-val horner_ends :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+val coefficients :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> Big_int_Z.big_int list
+
+val polynomial :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val polynomial_slack : Big_int_Z.big_int -> int -> Big_int_Z.big_int
+
+val atanh_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+type logarithms = { log_bits : Big_int_Z.big_int;
+                    log_series : Big_int_Z.big_int list;
+                    log_slack : Big_int_Z.big_int;
+                    log_table : (Big_int_Z.big_int * Big_int_Z.big_int) list;
+                    log_of_2 : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+val logs_from :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val logarithms_for : Big_int_Z.big_int -> int -> logarithms
+
+val coarser :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
-val atanh_ends :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+val log_between :
+  Big_int_Z.big_int -> logarithms -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val shifted :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
-
-val near_log_ends :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val ln2_ends :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
-
-val log_exponent : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val log_ends :
-  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  Big_int_Z.big_int -> logarithms -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val kept : Big_int_Z.big_int list -> int -> 'a1 list -> 'a1 list
 
@@ -1016,23 +1037,20 @@ val exp_at :
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val value_at :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val both :
   Big_int_Z.big_int option -> Big_int_Z.big_int option ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val least_at :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int option
-  -> Big_int_Z.big_int option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int option -> Big_int_Z.big_int option
 
 val greatest_at :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int option
-  -> Big_int_Z.big_int option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int option -> Big_int_Z.big_int option
 
 val peak_ends :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1047,14 +1065,12 @@ val not_negative : ends -> ends
 val sane_ends : head -> ends -> ends
 
 val range_ends :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val similar_ends :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val greatest0 :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
@@ -1172,64 +1188,57 @@ val beats : candidate -> candidate -> bool
 val unbeaten : candidate list -> candidate list -> candidate list
 
 val at_distance :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val at_mean :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int -> Big_int_Z.big_int
-  -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> int -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  option
 
 val candidate_most :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int -> candidate ->
-  Big_int_Z.big_int option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> int -> candidate -> Big_int_Z.big_int option
 
 val distance_most :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
-  Big_int_Z.big_int option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> distance list -> Big_int_Z.big_int option
 
 val nearest : distance list -> Big_int_Z.big_int option
 
 val sum_from : Big_int_Z.big_int -> distance list -> Big_int_Z.big_int
 
 val distance_least :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
-  Big_int_Z.big_int option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> distance list -> Big_int_Z.big_int option
 
 val max_minus_mean_distance_ends :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val each_similarity :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column -> box option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> column -> box option
 
 val greatest_similarity :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val pool_column :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list -> own ->
-  column -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  Big_int_Z.big_int list -> own -> column ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val pool_columns :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int list list ->
-  own list -> column list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
-  list
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  Big_int_Z.big_int list list -> own list -> column list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list
 
 val mask_of : pooling -> Big_int_Z.big_int list list
 
 val pool_box :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> table -> box option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  table -> box option
 
 val into_unit : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -1325,19 +1334,16 @@ type links = { reached : Big_int_Z.big_int option list;
 val is_lipschitz : head -> bool
 
 val value :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val beyond :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
   ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
   option) -> Big_int_Z.big_int option
 
 val within_reach :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
   ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
   option) -> Big_int_Z.big_int option
 
@@ -1350,18 +1356,16 @@ val roots_fit :
 val scaled : head -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val cut_above :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list ->
-  Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  Big_int_Z.big_int option list -> Big_int_Z.big_int list -> own ->
+  (int * Big_int_Z.big_int) option -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val cut_below :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option list ->
-  Big_int_Z.big_int list -> own -> (int * Big_int_Z.big_int) option ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  Big_int_Z.big_int option list -> Big_int_Z.big_int list -> own ->
+  (int * Big_int_Z.big_int) option -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val cut_all :
   (Big_int_Z.big_int list -> 'a1 -> 'a2 ->
@@ -1370,8 +1374,8 @@ val cut_all :
   'a1 list -> 'a2 list -> box -> box
 
 val cut_by_links :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> links -> links -> box -> box
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  links -> links -> box -> box
 
 type turns = { turned : Big_int_Z.big_int option list;
                turned_from : (int * (Big_int_Z.big_int * Big_int_Z.big_int))
@@ -1380,19 +1384,16 @@ type turns = { turned : Big_int_Z.big_int option list;
 val is_angular : head -> bool
 
 val rising :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val not_above :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
   ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
   option) -> Big_int_Z.big_int option
 
 val not_below :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
   ((own * (Big_int_Z.big_int * Big_int_Z.big_int)) * Big_int_Z.big_int
   option) -> Big_int_Z.big_int option
 
@@ -1407,32 +1408,28 @@ val covers :
 val measured_at : measure list -> int -> measure
 
 val turn_above :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
-  Big_int_Z.big_int option list -> Big_int_Z.big_int list -> (own * measure)
-  -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  measure list -> Big_int_Z.big_int option list -> Big_int_Z.big_int list ->
+  (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val turn_below :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list ->
-  Big_int_Z.big_int option list -> Big_int_Z.big_int list -> (own * measure)
-  -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  measure list -> Big_int_Z.big_int option list -> Big_int_Z.big_int list ->
+  (own * measure) -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) option
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val cut_by_turns :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> measure list -> turns -> turns
-  -> box -> box
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  measure list -> turns -> turns -> box -> box
 
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
 type prepared = { head_of : head; settings_of : settings;
-                  ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
-                  measures_of : measure list option;
+                  logs_of : logarithms; measures_of : measure list option;
                   packed_of : (Big_int_Z.big_int * Big_int_Z.big_int list)
                               list; domain_of : row option;
                   rows_of : Big_int_Z.big_int list list }

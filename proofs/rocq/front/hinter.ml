@@ -364,7 +364,8 @@ let usual = { fine = 58; finer = 62 }
 let most = { fine = 96; finer = 128 }
 
 (* That of observables is a multiple of that of statements, so that stated ends are integers, and fine against the
-   observables. So is that of activations, which may be as small; terms of the series of ln, each of 3 bits. *)
+   observables. So is that of activations, which may be as small; terms of the series of exp, each of 3 bits, of which
+   logarithms take a quarter. *)
 let settings prepared { fine; finer } (certificate : Checker.certificate) =
   let unit = certificate.statement_unit in
   let small = match prepared.points with Some points -> max 0 (min points.small 4096) | None -> 0 in

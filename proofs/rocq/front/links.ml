@@ -79,7 +79,7 @@ let edge passes towards start =
   let found = if passes start then Some (leave start first most_steps) else reach start first most_steps in
   Option.map (fun (good, bad) -> between good bad most_steps) found
 
-let links (points : Points.t) (h : Checker.head) (settings : Checker.settings) certificate ln2 side =
+let links (points : Points.t) (h : Checker.head) (settings : Checker.settings) certificate logs side =
   let count = points.count in
   let { ends; own; exempt } = stated_of settings certificate count side in
   let owns = Array.of_list (Checker.owns h) in
@@ -121,7 +121,7 @@ let links (points : Points.t) (h : Checker.head) (settings : Checker.settings) c
   let threshold k used =
     match ends.(k) with
     | Some e when used && Floats.is_finite root.(k) ->
-        let value t = Checker.value h unit settings.box_unit settings.terms ln2 owns.(k) t in
+        let value t = Checker.value h unit settings.box_unit settings.terms logs owns.(k) t in
         let passes t =
           match value t with
           | Some (low, high) -> (match side with Above -> Z.compare low e > 0 | Below -> Z.compare high e < 0)
@@ -167,7 +167,7 @@ let turned side c t =
   | Above -> if t < c then (Float.min 1. ((c *. t) +. (across *. own)), c -. (t *. across /. own)) else (nan, nan)
   | Below -> if t > -.c then ((c *. t) -. (across *. own), c +. (t *. across /. own)) else (nan, nan)
 
-let turns (points : Points.t) (h : Checker.head) (settings : Checker.settings) certificate ln2 side =
+let turns (points : Points.t) (h : Checker.head) (settings : Checker.settings) certificate logs side =
   let count = points.count in
   let { ends; own; exempt } = stated_of settings certificate count side in
   let owns = Array.of_list (Checker.owns h) in
@@ -206,7 +206,7 @@ let turns (points : Points.t) (h : Checker.head) (settings : Checker.settings) c
     match ends.(k) with
     | Some e when used ->
         let passes t =
-          match Checker.rising h unit settings.box_unit settings.terms ln2 owns.(k) t with
+          match Checker.rising h unit settings.box_unit settings.terms logs owns.(k) t with
           | Some (low, high) -> (match side with Above -> Z.compare low e > 0 | Below -> Z.compare high e < 0)
           | None -> false
         in
@@ -258,8 +258,8 @@ let nothing = { above = none; below = none; turns_above = no_turns; turns_below 
 let hints (points : Points.t) h (settings : Checker.settings) certificate =
   if not (may points h certificate) then nothing
   else begin
-    let ln2 = Checker.ln2_ends settings.box_unit settings.terms in
-    let both find = (find points h settings certificate ln2 Above, find points h settings certificate ln2 Below) in
+    let logs = Checker.logarithms_for settings.box_unit settings.terms in
+    let both find = (find points h settings certificate logs Above, find points h settings certificate logs Below) in
     match points.kind with
     | Distance -> let above, below = both links in { nothing with above; below }
     | _ -> let turns_above, turns_below = both turns in { nothing with turns_above; turns_below }

@@ -6,7 +6,7 @@
     an end of m' gives one of m. Which ends, which w, and between which prototypes, are hints. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Columns Quadratic Embedding Facts Direction Similarity Maxima
+From Verale Require Import Semantics Boxes Sums Grid Log Columns Quadratic Embedding Facts Direction Similarity Maxima
   Lipschitz.
 Import ListNotations.
 
@@ -17,14 +17,14 @@ Record turns := Turns { turned : list (option Z); turned_from : list (option (na
 
 Section Run.
 Local Open Scope Z_scope.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z) (ms : list measure).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms) (ms : list measure).
 
 Definition is_angular : bool :=
   match head_geometry h with Cosine _ | RootedCosine _ => true | _ => false end &&
   match head_pooling h with MaxPool => true | _ => false end.
 
 Definition rising (o : own) (x : Z) : option (Z * Z) :=
-  match direction_of h o with Rises => value_at h T B terms ln2 o x | _ => None end.
+  match direction_of h o with Rises => value_at h T B terms logs o x | _ => None end.
 
 (** What is shown to be a bound of the greatest cosine, from above and from below. *)
 Definition not_above (x : (own * (Z * Z)) * option Z) : option Z :=
@@ -90,10 +90,10 @@ Open Scope R_scope.
 (** * What it means *)
 
 Section Sound.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z) (ms : list measure) (n : nat) (z : latents).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms) (ms : list measure) (n : nat) (z : latents).
 Hypothesis T_positive : (0 < T)%Z.
 Hypothesis B_positive : (0 < B)%Z.
-Hypothesis ln2_right : encloses B ln2 (ln 2).
+Hypothesis logs_right : right_logarithms logs.
 Hypothesis has_patches : (0 < n)%nat.
 Hypothesis angular : is_angular h = true.
 Hypothesis measured : measures h = Some ms.
@@ -203,11 +203,11 @@ Qed.
 
 (** ** The similarity of the greatest cosine *)
 
-Lemma rising_right : forall o x v, rising h T B terms ln2 o x = Some v ->
+Lemma rising_right : forall o x v, rising h T B terms logs o x = Some v ->
   direction_of h o = Rises /\ encloses B v (similar h o (IZR x / IZR T)).
 Proof.
   intros o x v H. unfold rising in H. destruct (direction_of h o); try discriminate.
-  split; [reflexivity|]. apply (value_at_ok h T B terms ln2 T_positive B_positive ln2_right). exact H.
+  split; [reflexivity|]. apply (value_at_ok h T B terms logs T_positive B_positive logs_right). exact H.
 Qed.
 
 Lemma activation_of_greatest : forall j x, direction_of h (own_at h j) = Rises -> greatest_of n (m j) x ->
@@ -222,10 +222,10 @@ Definition greatest_is (side : R -> R -> Prop) (j : nat) (t : Z) : Prop :=
   forall x, greatest_of n (m j) x -> side x (IZR t / IZR T).
 
 Lemma not_above_right : forall j e t t', encloses B e (activation h n z j) ->
-  not_above h T B terms ln2 ((own_at h j, e), t) = Some t' -> greatest_is Rle j t'.
+  not_above h T B terms logs ((own_at h j, e), t) = Some t' -> greatest_is Rle j t'.
 Proof.
   intros j e t t' E H x X. unfold not_above in H. destruct t as [t|]; [|discriminate].
-  destruct (rising h T B terms ln2 (own_at h j) t) as [v|] eqn:V; [|discriminate].
+  destruct (rising h T B terms logs (own_at h j) t) as [v|] eqn:V; [|discriminate].
   destruct (_ <? _)%Z eqn:L; [|discriminate]. injection H as <-. apply Z.ltb_lt, IZR_lt in L.
   apply rising_right in V as (F & [V _]). rewrite (activation_of_greatest j x F X) in E. destruct E as [_ E].
   destruct (Rle_dec x (IZR t / IZR T)) as [G|G]; [exact G|exfalso]. apply Rnot_le_lt in G.
@@ -234,10 +234,10 @@ Proof.
 Qed.
 
 Lemma not_below_right : forall j e t t', encloses B e (activation h n z j) ->
-  not_below h T B terms ln2 ((own_at h j, e), t) = Some t' -> greatest_is Rge j t'.
+  not_below h T B terms logs ((own_at h j, e), t) = Some t' -> greatest_is Rge j t'.
 Proof.
   intros j e t t' E H x X. unfold not_below in H. destruct t as [t|]; [|discriminate].
-  destruct (rising h T B terms ln2 (own_at h j) t) as [v|] eqn:V; [|discriminate].
+  destruct (rising h T B terms logs (own_at h j) t) as [v|] eqn:V; [|discriminate].
   destruct (_ <? _)%Z eqn:L; [|discriminate]. injection H as <-. apply Z.ltb_lt, IZR_lt in L.
   apply rising_right in V as (F & [_ V]). rewrite (activation_of_greatest j x F X) in E. destruct E as [E _].
   destruct (Rge_dec x (IZR t / IZR T)) as [G|G]; [exact G|exfalso]. apply Rnot_ge_lt in G.
@@ -272,13 +272,13 @@ Proof. intros. rewrite minus_IZR, !mult_IZR. field. apply Rgt_not_eq, IZR_pos, T
 
 Lemma turn_above_right : forall j bounds link e, (j < count h)%nat ->
   (forall k t, nth k bounds None = Some t -> greatest_is Rle k t) -> encloses B e (activation h n z j) ->
-  encloses B (turn_above h T B terms ln2 ms bounds (points h j) (own_at h j, measured_at ms j) link e)
+  encloses B (turn_above h T B terms logs ms bounds (points h j) (own_at h j, measured_at ms j) link e)
     (activation h n z j).
 Proof.
   intros j bounds link e Hj K E. unfold turn_above. destruct link as [[k [s w]]|]; [|exact E].
   destruct (nth k bounds None) as [t|] eqn:N; [|exact E]. destruct (_ && _)%bool eqn:F; [|exact E].
   apply andb_prop in F as [Hk F]. apply Nat.ltb_lt in Hk. cbn [fst snd] in *.
-  destruct (rising h T B terms ln2 (own_at h j) s) as [v|] eqn:V; [|exact E].
+  destruct (rising h T B terms logs (own_at h j) s) as [v|] eqn:V; [|exact E].
   apply rising_right in V as (Fa & [_ V]).
   destruct (greatest_exists n (m j) has_patches) as [x Hx]. destruct (greatest_exists n (m k) has_patches) as [y Hy].
   assert (A := activation_of_greatest j x Fa Hx). assert (X := K k t N y Hy). destruct Hx as [(l & Hl & ->) _].
@@ -293,13 +293,13 @@ Qed.
 
 Lemma turn_below_right : forall j bounds link e, (j < count h)%nat ->
   (forall k t, nth k bounds None = Some t -> greatest_is Rge k t) -> encloses B e (activation h n z j) ->
-  encloses B (turn_below h T B terms ln2 ms bounds (points h j) (own_at h j, measured_at ms j) link e)
+  encloses B (turn_below h T B terms logs ms bounds (points h j) (own_at h j, measured_at ms j) link e)
     (activation h n z j).
 Proof.
   intros j bounds link e Hj K E. unfold turn_below. destruct link as [[k [s w]]|]; [|exact E].
   destruct (nth k bounds None) as [t|] eqn:N; [|exact E]. destruct (_ && _)%bool eqn:F; [|exact E].
   apply andb_prop in F as [Hk F]. apply Nat.ltb_lt in Hk. cbn [fst snd] in *.
-  destruct (rising h T B terms ln2 (own_at h j) s) as [v|] eqn:V; [|exact E].
+  destruct (rising h T B terms logs (own_at h j) s) as [v|] eqn:V; [|exact E].
   apply rising_right in V as (Fa & [V _]).
   destruct (greatest_exists n (m j) has_patches) as [x Hx]. destruct (greatest_exists n (m k) has_patches) as [y Hy].
   assert (A := activation_of_greatest j x Fa Hx). assert (X := K k t N y Hy). destruct Hy as [(l & Hl & ->) _].
@@ -345,15 +345,15 @@ Proof.
 Qed.
 End Sound.
 
-Theorem cut_by_turns_ok : forall h T B terms ln2 ms n z above below b, (0 < T)%Z -> (0 < B)%Z ->
-  encloses B ln2 (ln 2) -> (0 < n)%nat -> measures h = Some ms -> in_domain h n z -> box_ok h B n b z ->
-  box_ok h B n (cut_by_turns h T B terms ln2 ms above below b) z.
+Theorem cut_by_turns_ok : forall h T B terms logs ms n z above below b, (0 < T)%Z -> (0 < B)%Z ->
+  right_logarithms logs -> (0 < n)%nat -> measures h = Some ms -> in_domain h n z -> box_ok h B n b z ->
+  box_ok h B n (cut_by_turns h T B terms logs ms above below b) z.
 Proof.
-  intros h T B terms ln2 ms n z above below b HT HB L N M V H. unfold cut_by_turns.
+  intros h T B terms logs ms n z above below b HT HB L N M V H. unfold cut_by_turns.
   destruct (is_angular h) eqn:E; [|exact H].
   apply turn_list_right; auto.
-  - intros j l e Hj. apply (turn_below_right h T B terms ln2 ms n z); auto.
+  - intros j l e Hj. apply (turn_below_right h T B terms logs ms n z); auto.
     apply (greatest_bounds_right h T B n z N) with (2 := H). intros. eapply not_below_right; eauto.
-  - apply turn_list_right; auto. intros j l e Hj. apply (turn_above_right h T B terms ln2 ms n z); auto.
+  - apply turn_list_right; auto. intros j l e Hj. apply (turn_above_right h T B terms logs ms n z); auto.
     apply (greatest_bounds_right h T B n z N) with (2 := H). intros. eapply not_above_right; eauto.
 Qed.

@@ -14,14 +14,14 @@ Import ListNotations.
 (** * What runs *)
 
 (** Untrusted: any units and any number of terms are sound. Ends of observables are over [range_unit], those of
-    activations over [box_unit]; logarithms and exponentials are series of [terms] terms. *)
+    activations over [box_unit]; exponentials are series of [terms] terms, logarithms of about a quarter. *)
 Record settings := Settings { range_unit : positive; box_unit : positive; terms : nat }.
 
 (** What depends on the head alone, computed once for many certificates. *)
 Record prepared := Prepared {
   head_of : head;
   settings_of : settings;
-  ln2_of : Z * Z;
+  logs_of : logarithms;
   measures_of : option (list measure);
   packed_of : list (Z * list Z);
   domain_of : option row;
@@ -30,7 +30,7 @@ Record prepared := Prepared {
 
 Definition prepare (h : head) (s : settings) : prepared :=
   let ms := measures h in
-  Prepared h s (ln2_ends (Zpos (box_unit s)) (terms s)) ms
+  Prepared h s (logarithms_for (Zpos (box_unit s)) (terms s)) ms
     (match ms with Some ms => packed_prototypes h ms | None => nil end) (domain_row h (Zpos (range_unit s)) (terms s))
     (no_rows h).
 
@@ -39,7 +39,7 @@ Definition is_stated (c : certificate) : nat -> bool :=
 
 (** The products that a certificate needs, kept for those that come after it. *)
 Definition learn (p : prepared) (c : certificate) : prepared :=
-  Prepared (head_of p) (settings_of p) (ln2_of p) (measures_of p) (packed_of p) (domain_of p)
+  Prepared (head_of p) (settings_of p) (logs_of p) (measures_of p) (packed_of p) (domain_of p)
     (more_rows (packed_of p) (is_stated c) 0 (prototypes (head_of p)) (rows_of p)).
 
 (** Untrusted: A and the claims of the balls, weights for the patches in their order, prices and weights of the whole
@@ -76,16 +76,16 @@ Definition given_table : option table :=
 (** What activations say of one another. *)
 Definition cut_by_others (b : box) : box :=
   let n := terms (settings_of p) in
-  let b := cut_by_links h T B n (ln2_of p) (links_above x) (links_below x) b in
+  let b := cut_by_links h T B n (logs_of p) (links_above x) (links_below x) b in
   match measures_of p with
-  | Some ms => cut_by_turns h T B n (ln2_of p) ms (turns_above x) (turns_below x) b
+  | Some ms => cut_by_turns h T B n (logs_of p) ms (turns_above x) (turns_below x) b
   | None => b
   end.
 
 Definition given_box : option box :=
   match given_table with
   | Some t => option_map (fun b => cut_by_others (met_box B (statement_unit c) b (statements c)))
-                (pool_box h T B (terms (settings_of p)) (ln2_of p) t)
+                (pool_box h T B (terms (settings_of p)) (logs_of p) t)
   | None => None
   end.
 
@@ -119,7 +119,7 @@ Open Scope R_scope.
 (** What is prepared of a head, with some rows. *)
 Definition prepared_with (h : head) (s : settings) (rows : list (list Z)) : prepared :=
   let p := prepare h s in
-  Prepared (head_of p) (settings_of p) (ln2_of p) (measures_of p) (packed_of p) (domain_of p) rows.
+  Prepared (head_of p) (settings_of p) (logs_of p) (measures_of p) (packed_of p) (domain_of p) rows.
 
 Lemma learned : forall h s cs, exists rows, rows_known h (packed_of (prepare h s)) rows /\
   fold_left learn cs (prepare h s) = prepared_with h s rows.
@@ -162,10 +162,10 @@ Qed.
 Lemma cut_by_others_ok : forall b, (0 < patches c)%nat -> box_ok h B (patches c) b z ->
   box_ok h B (patches c) (cut_by_others p x b) z.
 Proof.
-  intros b Hn H. unfold cut_by_others. cbn [p prepared_with prepare head_of settings_of ln2_of measures_of]. fold T B.
-  assert (L := ln2_ends_ok B (terms s) box_unit_positive).
+  intros b Hn H. unfold cut_by_others. cbn [p prepared_with prepare head_of settings_of logs_of measures_of]. fold T B.
+  assert (L := logarithms_for_right B (terms s)).
   assert (K : box_ok h B (patches c)
-    (cut_by_links h T B (terms s) (ln2_ends B (terms s)) (links_above x) (links_below x) b) z)
+    (cut_by_links h T B (terms s) (logarithms_for B (terms s)) (links_above x) (links_below x) b) z)
     by (apply cut_by_links_ok; auto using range_unit_positive, box_unit_positive).
   destruct (measures h) as [ms|] eqn:M; [|exact K].
   apply cut_by_turns_ok; auto using range_unit_positive, box_unit_positive. apply compliant.
@@ -173,12 +173,13 @@ Qed.
 
 Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x = Some b -> box_ok h B (patches c) b z.
 Proof.
-  intros b Hn E. unfold given_box in E. cbn [p prepared_with prepare head_of settings_of ln2_of] in E. fold T B in E.
+  intros b Hn E. unfold given_box in E. cbn [p prepared_with prepare head_of settings_of logs_of] in E. fold T B in E.
   destruct (given_table p c x) as [t|] eqn:Et; [|discriminate]. fold p in Et.
   destruct (pool_box _ _ _ _ _ _) as [b'|] eqn:Eb; [|discriminate]. injection E as <-.
   apply cut_by_others_ok; [exact Hn|]. apply met_box_ok; [exact box_unit_positive|exact compliant|].
-  apply (pool_box_ok h T B (terms s) (ln2_ends B (terms s))) with (t := t); auto using range_unit_positive, box_unit_positive.
-  - apply ln2_ends_ok. exact box_unit_positive.
+  apply (pool_box_ok h T B (terms s) (logarithms_for B (terms s))) with (t := t);
+    auto using range_unit_positive, box_unit_positive.
+  - apply logarithms_for_right.
   - apply given_table_ok. exact Et.
 Qed.
 

@@ -13,7 +13,7 @@ Let T := Zpos (range_unit s).
 Let B := Zpos (box_unit s).
 
 Definition image_table : option table := evaluated_table h T (terms s) i.
-Definition image_box (t : table) : option box := pool_box h T B (terms s) (ln2_ends B (terms s)) t.
+Definition image_box (t : table) : option box := pool_box h T B (terms s) (logarithms_for B (terms s)) t.
 
 (** The whole head is evaluated only if a statement is about activations. *)
 Definition instance_proved : bool :=
@@ -57,8 +57,8 @@ Proof. intros t. apply evaluated_table_ok. reflexivity. Qed.
 Lemma image_box_ok : forall t b, (0 < length (rows i))%nat -> image_table h s i = Some t -> image_box h s t = Some b ->
   box_ok h B (length (rows i)) b (latents_of i).
 Proof.
-  intros t b Hn Et Eb. apply (pool_box_ok h T B (terms s) (ln2_ends B (terms s))) with (t := t); try reflexivity.
-  - apply ln2_ends_ok. reflexivity.
+  intros t b Hn Et Eb. apply (pool_box_ok h T B (terms s) (logarithms_for B (terms s))) with (t := t); try reflexivity.
+  - apply logarithms_for_right.
   - exact Hn.
   - apply image_table_ok. exact Et.
   - exact Eb.

@@ -7,7 +7,7 @@
     contrary. Which numbers t and s, and between which prototypes, are hints. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Columns Embedding Direction Similarity Maxima.
+From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Direction Similarity Maxima.
 Import ListNotations.
 
 (** * What runs *)
@@ -17,14 +17,14 @@ Record links := Links { reached : list (option Z); linked : list (option (nat * 
 
 Section Run.
 Local Open Scope Z_scope.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms).
 
 Definition is_lipschitz : bool :=
   forallb (fun p => Nat.leb (length p) (depth h)) (prototypes h) && euclidean h &&
   match head_pooling h with MaxPool => true | _ => false end.
 
 Definition value (o : own) (x : Z) : option (Z * Z) :=
-  match direction_of h o with Falls => if 0 <=? x then value_at h T B terms ln2 o x else None | _ => None end.
+  match direction_of h o with Falls => if 0 <=? x then value_at h T B terms logs o x else None | _ => None end.
 
 (** What is shown to be a bound of the least squared distance: [beyond] from below, [within_reach] from above. *)
 Definition beyond (x : (own * (Z * Z)) * option Z) : option Z :=
@@ -157,10 +157,10 @@ Qed.
 (** * Heads *)
 
 Section Sound.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z) (n : nat) (z : latents).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms) (n : nat) (z : latents).
 Hypothesis T_positive : (0 < T)%Z.
 Hypothesis B_positive : (0 < B)%Z.
-Hypothesis ln2_right : encloses B ln2 (ln 2).
+Hypothesis logs_right : right_logarithms logs.
 Hypothesis has_patches : (0 < n)%nat.
 Hypothesis lipschitz : is_lipschitz h = true.
 Let D := depth h.
@@ -195,13 +195,13 @@ Qed.
 
 (** ** The similarity of the least distance *)
 
-Lemma value_right : forall o x v, value h T B terms ln2 o x = Some v ->
+Lemma value_right : forall o x v, value h T B terms logs o x = Some v ->
   direction_of h o = Falls /\ (0 <= x)%Z /\ encloses B v (similar h o (IZR x / IZR T)).
 Proof.
   intros o x v H. unfold value in H. destruct (direction_of h o); try discriminate.
   destruct (0 <=? x)%Z eqn:P; [|discriminate]. apply Z.leb_le in P.
   split; [reflexivity|]. split; [exact P|].
-  apply (value_at_ok h T B terms ln2 T_positive B_positive ln2_right). exact H.
+  apply (value_at_ok h T B terms logs T_positive B_positive logs_right). exact H.
 Qed.
 
 Lemma sane_right : forall x, 0 <= x -> sane h x.
@@ -225,10 +225,10 @@ Lemma quotient_nonneg : forall t, (0 <= t)%Z -> 0 <= IZR t / IZR T.
 Proof. intros t H. apply div_nonneg; [apply IZR_nonneg; exact H|apply IZR_pos; exact T_positive]. Qed.
 
 Lemma beyond_right : forall j e t t', encloses B e (activation h n z j) ->
-  beyond h T B terms ln2 ((own_at h j, e), t) = Some t' -> least_is Rle j t'.
+  beyond h T B terms logs ((own_at h j, e), t) = Some t' -> least_is Rle j t'.
 Proof.
   intros j e t t' E H. unfold beyond in H. destruct t as [t|]; [|discriminate].
-  destruct (value h T B terms ln2 (own_at h j) t) as [v|] eqn:V; [|discriminate].
+  destruct (value h T B terms logs (own_at h j) t) as [v|] eqn:V; [|discriminate].
   destruct (_ <? _)%Z eqn:L; [|discriminate]. injection H as <-. apply Z.ltb_lt, IZR_lt in L.
   apply value_right in V as (F & P & [V _]). split; [exact P|]. intros x X.
   destruct (activation_of_least j x F X) as [N A]. rewrite A in E. destruct E as [_ E].
@@ -238,10 +238,10 @@ Proof.
 Qed.
 
 Lemma within_reach_right : forall j e t t', encloses B e (activation h n z j) ->
-  within_reach h T B terms ln2 ((own_at h j, e), t) = Some t' -> least_is Rge j t'.
+  within_reach h T B terms logs ((own_at h j, e), t) = Some t' -> least_is Rge j t'.
 Proof.
   intros j e t t' E H. unfold within_reach in H. destruct t as [t|]; [|discriminate].
-  destruct (value h T B terms ln2 (own_at h j) t) as [v|] eqn:V; [|discriminate].
+  destruct (value h T B terms logs (own_at h j) t) as [v|] eqn:V; [|discriminate].
   destruct (_ <? _)%Z eqn:L; [|discriminate]. injection H as <-. apply Z.ltb_lt, IZR_lt in L.
   apply value_right in V as (F & P & [_ V]). split; [exact P|]. intros x X.
   destruct (activation_of_least j x F X) as [N A]. rewrite A in E. destruct E as [E _].
@@ -301,11 +301,11 @@ Qed.
 
 Lemma cut_above_right : forall j bounds link e, (forall k t, nth k bounds None = Some t -> least_is Rle k t) ->
   encloses B e (activation h n z j) ->
-  encloses B (cut_above h T B terms ln2 bounds (points h j) (own_at h j) link e) (activation h n z j).
+  encloses B (cut_above h T B terms logs bounds (points h j) (own_at h j) link e) (activation h n z j).
 Proof.
   intros j bounds link e K E. unfold cut_above. destruct link as [[k s]|]; [|exact E].
   destruct (nth k bounds None) as [t|] eqn:N; [|exact E]. destruct (roots_fit _ _ _) eqn:F; [|exact E].
-  destruct (value h T B terms ln2 (own_at h j) s) as [v|] eqn:V; [|exact E].
+  destruct (value h T B terms logs (own_at h j) s) as [v|] eqn:V; [|exact E].
   apply value_right in V as (Fa & P & [_ V]). destruct (K k t N) as [Pt X].
   destruct (least_exists n (m j) has_patches) as [x Hx]. destruct (least_exists n (m k) has_patches) as [y Hy].
   destruct (activation_of_least j x Fa Hx) as [Nx A]. specialize (X y Hy).
@@ -320,11 +320,11 @@ Qed.
 
 Lemma cut_below_right : forall j bounds link e, (forall k t, nth k bounds None = Some t -> least_is Rge k t) ->
   encloses B e (activation h n z j) ->
-  encloses B (cut_below h T B terms ln2 bounds (points h j) (own_at h j) link e) (activation h n z j).
+  encloses B (cut_below h T B terms logs bounds (points h j) (own_at h j) link e) (activation h n z j).
 Proof.
   intros j bounds link e K E. unfold cut_below. destruct link as [[k s]|]; [|exact E].
   destruct (nth k bounds None) as [t|] eqn:N; [|exact E]. destruct (roots_fit _ _ _) eqn:F; [|exact E].
-  destruct (value h T B terms ln2 (own_at h j) s) as [v|] eqn:V; [|exact E].
+  destruct (value h T B terms logs (own_at h j) s) as [v|] eqn:V; [|exact E].
   apply value_right in V as (Fa & P & [V _]). destruct (K k t N) as [Pt X].
   destruct (least_exists n (m j) has_patches) as [x Hx]. destruct (least_exists n (m k) has_patches) as [y Hy].
   destruct (activation_of_least j x Fa Hx) as [Nx A]. specialize (X y Hy).
@@ -366,14 +366,14 @@ Proof.
 Qed.
 End Sound.
 
-Theorem cut_by_links_ok : forall h T B terms ln2 n z above below b, (0 < T)%Z -> (0 < B)%Z -> encloses B ln2 (ln 2) ->
-  (0 < n)%nat -> box_ok h B n b z -> box_ok h B n (cut_by_links h T B terms ln2 above below b) z.
+Theorem cut_by_links_ok : forall h T B terms logs n z above below b, (0 < T)%Z -> (0 < B)%Z -> right_logarithms logs ->
+  (0 < n)%nat -> box_ok h B n b z -> box_ok h B n (cut_by_links h T B terms logs above below b) z.
 Proof.
-  intros h T B terms ln2 n z above below b HT HB L N H. unfold cut_by_links.
+  intros h T B terms logs n z above below b HT HB L N H. unfold cut_by_links.
   destruct (is_lipschitz h) eqn:E; [|exact H].
   apply cut_list_right; [exact N| |].
-  - intros j l e. apply (cut_below_right h T B terms ln2 n z); auto.
+  - intros j l e. apply (cut_below_right h T B terms logs n z); auto.
     apply (bounds_right h T B n z N) with (2 := H). intros. eapply within_reach_right; eauto.
-  - apply cut_list_right; [exact N| |exact H]. intros j l e. apply (cut_above_right h T B terms ln2 n z); auto.
+  - apply cut_list_right; [exact N| |exact H]. intros j l e. apply (cut_above_right h T B terms logs n z); auto.
     apply (bounds_right h T B n z N) with (2 := H). intros. eapply beyond_right; eauto.
 Qed.

@@ -5,16 +5,16 @@
     An infinite hi_l stands for its limit, S = 0; without a finite one, inf = 0. *)
 
 From Coq Require Import Reals ZArith List Bool Lia Lra.
-From Verale Require Import Semantics Grid Sums Boxes Columns Maxima Direction Similarity Convexity Distances.
+From Verale Require Import Semantics Grid Log Sums Boxes Columns Maxima Direction Similarity Convexity Distances.
 Import ListNotations.
 Open Scope R_scope.
 
 Section Distance.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z) (o : own).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms) (o : own).
 
 (** The similarity of a / T, and that of a mean of [L] distances with the sum a / T *)
-Definition at_distance (a : Z) : option (Z * Z) := value_at h T B terms ln2 o a.
-Definition at_mean (L : nat) (a : Z) : option (Z * Z) := value_at h (T * Z.of_nat L) B terms ln2 o a.
+Definition at_distance (a : Z) : option (Z * Z) := value_at h T B terms logs o a.
+Definition at_mean (L : nat) (a : Z) : option (Z * Z) := value_at h (T * Z.of_nat L) B terms logs o a.
 
 Definition candidate_most (L : nat) (p : candidate) : option Z :=
   match at_distance (fst p), snd p with
@@ -52,7 +52,7 @@ Definition max_minus_mean_distance_ends (c : column) : option (Z * Z) :=
 
 Hypothesis HT : (0 < T)%Z.
 Hypothesis HB : (0 < B)%Z.
-Hypothesis Hln2 : encloses B ln2 (ln 2).
+Hypothesis Hlogs : right_logarithms logs.
 
 Let RT : 0 < IZR T := IZR_pos T HT.
 Let RB : 0 < IZR B := IZR_pos B HB.
@@ -60,7 +60,7 @@ Let RB : 0 < IZR B := IZR_pos B HB.
 Lemma at_mean_ok : forall L a x, (0 < L)%nat -> at_mean L a = Some x ->
   encloses B x (similar h o (IZR a / (IZR T * INR L))).
 Proof.
-  intros L a x HL H. rewrite INR_IZR_INZ, <- mult_IZR. apply (value_at_ok h _ B terms ln2); try assumption. lia.
+  intros L a x HL H. rewrite INR_IZR_INZ, <- mult_IZR. apply (value_at_ok h _ B terms logs); try assumption. lia.
 Qed.
 
 Variable e : fraction.
@@ -93,10 +93,10 @@ Lemma candidate_most_ok : forall L p u, (0 < L)%nat -> candidate_most L p = Some
 Proof.
   intros L [lo [a|]] u HL H; unfold candidate_most in H; cbn [fst snd] in H; unfold worth; cbn [fst snd].
   - destruct (at_distance lo) as [[x y]|] eqn:D; [|discriminate]. destruct (at_mean L a) as [v|] eqn:M; [|discriminate].
-    injection H as <-. apply (value_at_ok h T B terms ln2 HT HB Hln2) in D as [_ D].
+    injection H as <-. apply (value_at_ok h T B terms logs HT HB Hlogs) in D as [_ D].
     apply (at_mean_ok L a v HL) in M as [M _]. rewrite !similar_g in *. cbn [snd] in D. rewrite minus_IZR. lra.
   - destruct (at_distance lo) as [[x y]|] eqn:D; [|discriminate]. injection H as <-.
-    apply (value_at_ok h T B terms ln2 HT HB Hln2) in D as [_ D]. rewrite !similar_g in *. cbn [snd] in D. lra.
+    apply (value_at_ok h T B terms logs HT HB Hlogs) in D as [_ D]. rewrite !similar_g in *. cbn [snd] in D. lra.
 Qed.
 
 Definition sane_candidate (p : candidate) : Prop :=
@@ -244,7 +244,7 @@ Proof.
   destruct (at_distance t) as [[a a']|] eqn:A; [|discriminate].
   destruct (at_mean _ _) as [[b' b]|] eqn:M; [|discriminate]. injection H as <-.
   apply Z.max_case; [exact N'|]. rewrite minus_IZR.
-  apply (value_at_ok h T B terms ln2 HT HB Hln2) in A as [A _]. apply (at_mean_ok _ _ _ Hc) in M as [_ M].
+  apply (value_at_ok h T B terms logs HT HB Hlogs) in A as [A _]. apply (at_mean_ok _ _ _ Hc) in M as [_ M].
   rewrite !similar_g in *. cbn [fst snd] in *.
   destruct (least_exists _ d Hc) as (x & X). destruct (difference_of_least c d Hc K x X) as (Hx & Hm & ->).
   destruct (nearest_ok c d t K T0) as (l & Hl & U). assert (X' := proj2 X l Hl).
@@ -268,12 +268,12 @@ Proof.
 Qed.
 End Distance.
 
-Theorem max_minus_mean_distance_ends_ok : forall h T B terms ln2 o c m x, (0 < T)%Z -> (0 < B)%Z ->
-  encloses B ln2 (ln 2) -> (0 < length c)%nat -> (forall l, (l < length c)%nat -> sane h (m l)) ->
-  along (within T) c m -> max_minus_mean_distance_ends h T B terms ln2 o c = Some x ->
+Theorem max_minus_mean_distance_ends_ok : forall h T B terms logs o c m x, (0 < T)%Z -> (0 < B)%Z ->
+  right_logarithms logs -> (0 < length c)%nat -> (forall l, (l < length c)%nat -> sane h (m l)) ->
+  along (within T) c m -> max_minus_mean_distance_ends h T B terms logs o c = Some x ->
   encloses B x (rmax (length c) (fun l => similar h o (m l)) - similar h o (rsum (length c) m / INR (length c))).
 Proof.
-  intros h T B terms ln2 o c m [a b] HT HB Hln2 Hc C K H. unfold max_minus_mean_distance_ends in H.
+  intros h T B terms logs o c m [a b] HT HB Hlogs Hc C K H. unfold max_minus_mean_distance_ends in H.
   destruct (head_similarity h) as [e| | | | | | |] eqn:S; try discriminate.
   destruct (direction_of h o) eqn:F; try discriminate. apply both_some in H as [Hl Hm].
   destruct (log_ratio_conditions h o e S F) as (G & _ & _).
@@ -282,7 +282,7 @@ Proof.
     - apply distance_of_ok; [exact HT|apply C; [cbn; lia|exact G]|exact Ke].
     - apply IH; [intros l Hl; apply C; cbn; lia|exact K]. }
   assert (Hc' : (0 < length (map distance_of c))%nat) by (rewrite map_length; exact Hc).
-  assert (Lo := distance_least_ok h T B terms ln2 o HT HB Hln2 e S F _ m a Hc' K' Hl).
-  assert (Hi := distance_most_ok h T B terms ln2 o HT HB Hln2 e S F _ m Hc' K' b Hm).
+  assert (Lo := distance_least_ok h T B terms logs o HT HB Hlogs e S F _ m a Hc' K' Hl).
+  assert (Hi := distance_most_ok h T B terms logs o HT HB Hlogs e S F _ m Hc' K' b Hm).
   rewrite map_length in Lo, Hi. unfold similar. rewrite S. split; assumption.
 Qed.

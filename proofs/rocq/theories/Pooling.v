@@ -4,14 +4,14 @@
     the similarity of every patch, once for ends that occur again and again. *)
 
 From Coq Require Import Reals ZArith List Lia Lra.
-From Verale Require Import Semantics Grid Sums Boxes Columns Direction Similarity Maxima Means MeanDistance.
+From Verale Require Import Semantics Grid Log Sums Boxes Columns Direction Similarity Maxima Means MeanDistance.
 Import ListNotations.
 Open Scope R_scope.
 
 Section Pooling.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms).
 
-Let similar_of : own -> ends -> option (Z * Z) := similar_ends h T B terms ln2.
+Let similar_of : own -> ends -> option (Z * Z) := similar_ends h T B terms logs.
 
 (** Enclosures of the similarities of all patches *)
 Definition each_similarity (o : own) (c : column) : option box :=
@@ -35,7 +35,7 @@ Definition pool_column (row : list Z) (o : own) (c : column) : option (Z * Z) :=
   | MaskedMax _ => greatest_similarity o (kept row (length c) c)
   | TopMean k => match each_similarity o c with Some s => top_mean_ends k s | None => None end
   | MaxMinusMean => match each_similarity o c with Some s => max_minus_mean_ends s | None => None end
-  | MaxMinusMeanDistance => max_minus_mean_distance_ends h T B terms ln2 o c
+  | MaxMinusMeanDistance => max_minus_mean_distance_ends h T B terms logs o c
   end.
 
 Fixpoint pool_columns (rows : list (list Z)) (os : list own) (cs : list column) : list (option (Z * Z)) :=
@@ -51,11 +51,13 @@ Definition pool_box (t : table) : option box :=
 
 Hypothesis HT : (0 < T)%Z.
 Hypothesis HB : (0 < B)%Z.
-Hypothesis Hln2 : encloses B ln2 (ln 2).
+Hypothesis Hlogs : right_logarithms logs.
 
 Lemma similar_of_ok : forall j e m x, within T e m -> sane h m -> similar_of (own_at h j) e = Some x ->
   encloses B x (sim h j m).
-Proof. intros j e m x W C H. rewrite sim_similar. exact (similar_ends_ok h T B terms ln2 HT HB Hln2 _ e m x W C H). Qed.
+Proof.
+  intros j e m x W C H. rewrite sim_similar. exact (similar_ends_ok h T B terms logs HT HB Hlogs _ e m x W C H).
+Qed.
 
 (** * One prototype *)
 
@@ -124,7 +126,7 @@ Proof.
     destruct (each_similarity_ok j c m C K s E) as [<- Ks].
     exact (max_minus_mean_ends_ok B s _ x HB Ks H).
   - rewrite (rmax_ext _ _ (fun l => similar h (own_at h j) (m l)) Hn), sim_similar by (intros; apply sim_similar).
-    exact (max_minus_mean_distance_ends_ok h T B terms ln2 _ c m x HT HB Hln2 Hn (fun l _ => C l) K H).
+    exact (max_minus_mean_distance_ends_ok h T B terms logs _ c m x HT HB Hlogs Hn (fun l _ => C l) K H).
 Qed.
 
 Lemma length_pool_columns : forall rows os cs, length os = length cs ->

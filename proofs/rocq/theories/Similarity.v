@@ -10,7 +10,7 @@ Import ListNotations.
 Open Scope R_scope.
 
 Section Similarity.
-Variables (h : head) (T B : Z) (terms : nat) (ln2 : Z * Z).
+Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms).
 
 (** * Exponentials that are at most 1 *)
 
@@ -40,7 +40,7 @@ Definition value_at (o : own) (a : Z) : option (Z * Z) :=
    | LogRatio e =>
        let ne := numerator e in
        let de := Zpos (denominator e) in
-       log_ends B terms ln2 ((ns * a + T * ds) * de) (ns * a * de + T * ds * ne)
+       log_ends B logs ((ns * a + T * ds) * de) (ns * a * de + T * ds * ne)
    | ExpDistance e =>
        match root_ends B (a * Zpos (denominator e) + T * numerator e) (T * Zpos (denominator e)) with
        | Some (near, far) =>
@@ -57,7 +57,7 @@ Definition value_at (o : own) (a : Z) : option (Z * Z) :=
 
 Hypothesis HT : (0 < T)%Z.
 Hypothesis HB : (0 < B)%Z.
-Hypothesis Hln2 : encloses B ln2 (ln 2).
+Hypothesis Hlogs : right_logarithms logs.
 
 Let RT : 0 < IZR T := IZR_pos T HT.
 Let RB : 0 < IZR B := IZR_pos B HB.
@@ -66,7 +66,7 @@ Lemma log_ratio_at : forall o e a x, head_similarity h = LogRatio e -> value_at 
   encloses B x (similar h o (IZR a / IZR T)).
 Proof.
   intros o e a [x y] S H. unfold value_at in H. unfold similar. rewrite S in *.
-  destruct (log_ends_ok _ _ _ _ _ _ _ HB Hln2 H) as (_ & P & L). apply IZR_pos in P.
+  destruct (log_ends_ok _ _ _ _ _ _ HB Hlogs H) as (_ & P & L). apply IZR_pos in P.
   assert (Ds := Zpos_pos (denominator (fst o))). assert (De := Zpos_pos (denominator e)).
   unfold real, q. unfold encloses. cbn [fst snd].
   replace ((_ * _ + 1) / _) with

@@ -4,46 +4,46 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(A){"use strict";var
-le=1e-13,kX="Invalid_argument",eC=0.001,eD='"',kW="@[",gk=1255,ld="Fatal error: exception %s\n",kE=255,gw=1e-11,lc=0x800,kD="jsError",bk=0x8000,kV="%ni",dB=256,kU="ml_z_overflow",lo=4096,kC="End_of_file",lb="a class",gj="Failure",bE=0xff,kB="\n",dz=1e-12,gv="ENOENT",aM="0",la="([^/]+)",gu=0xf,kA="List.nth",cN=128,ky=-48,kz=0xdc00,kT="Sys_blocked_io",ln="fd ",k$="ENOTEMPTY",U=248,aj="camlinternalFormat.ml",k_="Division_by_zero",lm=">",ll=1027,kx="Sys_error",gt=1e-14,cJ=246,kS="%u",kw="EEXIST",eB="%d",kv="Printexc.handle_uncaught_exception",cE=1e-280,k9="buffer.ml",go=127,cI=1024,kR="@{",gz=-2147483648,gA="e",ex=120,ku=103,kQ=" : flags Open_rdonly and Open_wronly are not compatible",b3=1e-09,k7=102,k8="head",gi=512,b2="-",kt=0x7ff0,eA=1e-15,gy=": Not a directory",kP=" : file already exists",bD=0xffffff,gh="0x",lk="Out_of_memory",an=254,gx="index out of bounds",cL=100,eF="_bigarr02",ks="%Li",k6=" : flags Open_text and Open_binary are not compatible",cM=-1.,gn=2147483647,cK=0.5,kO=", characters ",bm=0xffff,kM="none",kN=12520,gs=64.,kL="(Program not linked with -g, cannot print stack backtrace)\n",gg=0.1,k5="Unix.Unix_error",lj="infinity",gf="mkdir",dy=1000,q="",k4="Stack_overflow",kK="^",ew=": No such file or directory",ez=-2.,k3="/static/",cH=0x3f,k2=-97,k1="Not_found",ey=1e-16,ge=1e-08,kJ="Match_failure",kr=", ",b4="%x",eE=252,bO=".",cG="+",gr="rmdir",li=0xf0,k0=32752,kI="%li",kZ=1026,lh=0.25,lg=-32,kq="Pervasives.do_at_exit",bC=" ",gq="Fatal error: exception ",a1=0x80,a$=1023,kp="Undefined_recursive_module",dA=1e-06,gm="nan",kH=0xe0,kG=0xdfff,kY="_",bl="/",gp="compare: functional value",lf="Assert_failure",ko="%i",gl="ENOTDIR",kF=1073741823,cF=250;function
-xY(c,d){var
+lg=1e-13,kZ="Invalid_argument",eC=0.001,eD='"',kY="@[",gk=1255,lf="Fatal error: exception %s\n",kG=255,gw=1e-11,le=0x800,kF="jsError",bk=0x8000,kX="%ni",dD=256,kW="ml_z_overflow",lq=4096,kE="End_of_file",ld="a class",gj="Failure",bG=0xff,kD="\n",dB=1e-12,gv="ENOENT",aL="0",lc="([^/]+)",gu=0xf,kC="List.nth",cN=128,kA=-48,kB=0xdc00,kV="Sys_blocked_io",lp="fd ",lb="ENOTEMPTY",U=248,aj="camlinternalFormat.ml",la="Division_by_zero",lo=">",ln=1027,kz="Sys_error",gt=1e-14,cJ=246,kU="%u",ky="EEXIST",eB="%d",kx="Printexc.handle_uncaught_exception",cE=1e-280,k$="buffer.ml",go=127,cI=1024,kT="@{",gz=-2147483648,gA="e",ex=120,kw=103,kS=" : flags Open_rdonly and Open_wronly are not compatible",b4=1e-09,k9=102,k_="head",gi=512,b3="-",kv=0x7ff0,eA=1e-15,gy=": Not a directory",kR=" : file already exists",bF=0xffffff,gh="0x",lm="Out_of_memory",an=254,gx="index out of bounds",cL=100,eF="_bigarr02",ku="%Li",k8=" : flags Open_text and Open_binary are not compatible",cM=-1.,gn=2147483647,cK=0.5,kQ=", characters ",bm=0xffff,kO="none",kP=12520,gs=64.,kN="(Program not linked with -g, cannot print stack backtrace)\n",gg=0.1,k7="Unix.Unix_error",ll="infinity",gf="mkdir",dA=1000,q="",k6="Stack_overflow",kM="^",ew=": No such file or directory",ez=-2.,k5="/static/",cH=0x3f,k4=-97,k3="Not_found",ey=1e-16,ge=1e-08,kL="Match_failure",kt=", ",b5="%x",eE=252,bP=".",cG="+",gr="rmdir",lk=0xf0,k2=32752,kK="%li",k1=1026,lj=0.25,li=-32,ks="Pervasives.do_at_exit",bE=" ",gq="Fatal error: exception ",a3=0x80,ba=1023,kr="Undefined_recursive_module",dC=1e-06,gm="nan",kJ=0xe0,kI=0xdfff,k0="_",bl="/",gp="compare: functional value",lh="Assert_failure",kq="%i",gl="ENOTDIR",kH=1073741823,cF=250;function
+x3(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-xZ(b,d,c,e){for(var
+x4(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-yL(b,a){throw[0,b,a]}function
+yQ(b,a){throw[0,b,a]}function
 cT(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 eN(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=lo&&a==c.length)return d.apply(null,c);var
+d=String.fromCharCode;if(b==0&&a<=lq&&a==c.length)return d.apply(null,c);var
 e=q;for(;0<a;b+=cI,a-=cI)e+=d.apply(null,c.slice(b,b+Math.min(a,cI)));return e}function
-b7(a){if(a.t==2)a.c+=cT(a.l-a.c.length,"\0");else
+b8(a){if(a.t==2)a.c+=cT(a.l-a.c.length,"\0");else
 a.c=eN(a.c,0,a.c.length);a.t=0}function
-lQ(a){if(a.length<24){for(var
+lS(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>go)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 gW(e){for(var
-j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a1){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a1;d++);if(d-b>gi){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(f<<6);if(f<kH){a=g-0x3080;if(a<a1)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(g<<6);if(f<li){a=g-0xe2080;if(a<lc||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),kz+(a&0x3FF));else
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a3){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a3;d++);if(d-b>gi){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(f<<6);if(f<kJ){a=g-0x3080;if(a<a3)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(g<<6);if(f<lk){a=g-0xe2080;if(a<le||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),kB+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>cI){c.substr(0,1);j+=c;c=q}}return j+c}function
 bn(c,a,b){this.t=c;this.c=a;this.l=b}bn.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b7(this);case
-0:if(lQ(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:b8(this);case
+0:if(lS(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bn.prototype.toUtf16=function(){var
 a=this.toString();if(this.t==9)return a;return gW(a)};bn.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bn(this.t,a,this.l)};function
-ly(a){return new
+lA(a){return new
 bn(0,a,a.length)}function
-b(a){return ly(a)}function
-gT(c,a){yL(c,b(a))}var
-R=[0];function
-M(a){gT(R.Invalid_argument,a)}function
-b5(){M(gx)}function
-d(b,a){if(a<0||a>=b.length-1)b5();return b[a+1]}function
-y(b,a,c){if(a<0||a>=b.length-1)b5();b[a+1]=c;return 0}function
+b(a){return lA(a)}function
+gT(c,a){yQ(c,b(a))}var
+S=[0];function
+L(a){gT(S.Invalid_argument,a)}function
+b6(){L(gx)}function
+d(b,a){if(a<0||a>=b.length-1)b6();return b[a+1]}function
+y(b,a,c){if(a<0||a>=b.length-1)b6();b[a+1]=c;return 0}function
 gB(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
@@ -54,7 +54,7 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bQ(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+bR(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
 if(b.t==2&&f==b.c.length){b.c+=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gE(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
@@ -62,80 +62,80 @@ for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b6(a){return a}function
-ba(a,b,c,d,e){bQ(b6(a),b,c,d,e);return 0}function
-lw(){M(gx)}function
-Z(a,c,b){b&=bE;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gE(a)}a.c[c]=b;return 0}function
-cP(b,a,c){if(a>>>0>=b.l)lw();return Z(b,a,c)}function
-dC(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+b7(a){return a}function
+bb(a,b,c,d,e){bR(b7(a),b,c,d,e);return 0}function
+ly(){L(gx)}function
+Z(a,c,b){b&=bG;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gE(a)}a.c[c]=b;return 0}function
+cP(b,a,c){if(a>>>0>=b.l)ly();return Z(b,a,c)}function
+dE(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bb(c,a){if(c.fun)return bb(c.fun,a);if(typeof
+bc(c,a){if(c.fun)return bc(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bb(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bc(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bb(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)b5();return a}function
-x6(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aV(a){a.t&6&&b7(a);return a.c}var
-yW=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-lP(a){if(yW)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bc(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)b6();return a}function
+x$(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aV(a){a.t&6&&b8(a);return a.c}var
+y1=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+lR(a){if(y1)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 gM(c){var
 a=new(A.Float32Array)(1);a[0]=c;var
 b=new(A.Int32Array)(a.buffer);return b[0]|0}var
-lE=Math.pow(2,-24);function
+lG=Math.pow(2,-24);function
 gS(a){throw a}function
-eK(){gS(R.Division_by_zero)}function
-t(b,c,a){this.lo=b&bD;this.mi=c&bD;this.hi=a&bm}t.prototype.caml_custom="_j";t.prototype.copy=function(){return new
-t(this.lo,this.mi,this.hi)};t.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};t.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};t.prototype.neg=function(){var
+eK(){gS(S.Division_by_zero)}function
+u(b,c,a){this.lo=b&bF;this.mi=c&bF;this.hi=a&bm}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
+u(this.lo,this.mi,this.hi)};u.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-t(a,b,c)};t.prototype.add=function(a){var
+u(a,b,c)};u.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-t(b,c,d)};t.prototype.sub=function(a){var
+u(b,c,d)};u.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-t(b,c,d)};t.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lE|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lE|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-t(b,c,d)};t.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};t.prototype.isNeg=function(){return this.hi<<16<0};t.prototype.and=function(a){return new
-t(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};t.prototype.or=function(a){return new
-t(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};t.prototype.xor=function(a){return new
-t(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};t.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-t(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-t(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-t(0,0,this.lo<<a-48)};t.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-t(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-t(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-t(this.hi>>a-48,0,0)};t.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+u(b,c,d)};u.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*lG|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lG|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+u(b,c,d)};u.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};u.prototype.isNeg=function(){return this.hi<<16<0};u.prototype.and=function(a){return new
+u(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};u.prototype.or=function(a){return new
+u(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};u.prototype.xor=function(a){return new
+u(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};u.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+u(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+u(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+u(0,0,this.lo<<a-48)};u.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+u(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+u(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+u(this.hi>>a-48,0,0)};u.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-t(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+u(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-t(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
-t(this.hi<<16>>a-32,b,b)};t.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bD;this.lo=this.lo<<1&bD};t.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bD;this.mi=(this.mi>>>1|this.hi<<23)&bD;this.hi=this.hi>>>1};t.prototype.udivmod=function(e){var
+u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
+u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bF;this.lo=this.lo<<1&bF};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bF;this.mi=(this.mi>>>1|this.hi<<23)&bF;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-t(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};t.prototype.div=function(a){var
+u(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};u.prototype.div=function(a){var
 b=this;if(a.isZero())eK();var
 d=b.hi^a.hi;if(b.hi&bk)b=b.neg();if(a.hi&bk)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bk)c=c.neg();return c};t.prototype.mod=function(b){var
+c=b.udivmod(a).quotient;if(d&bk)c=c.neg();return c};u.prototype.mod=function(b){var
 a=this;if(b.isZero())eK();var
 d=a.hi;if(a.hi&bk)a=a.neg();if(b.hi&bk)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};t.prototype.toInt=function(){return this.lo|this.mi<<24};t.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};t.prototype.toArray=function(){return[this.hi>>8,this.hi&bE,this.mi>>16,this.mi>>8&bE,this.mi&bE,this.lo>>16,this.lo>>8&bE,this.lo&bE]};t.prototype.lo32=function(){return this.lo|(this.mi&bE)<<24};t.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
-b9(b,c,a){return new
-t(b,c,a)}function
-eH(a){if(!isFinite(a)){if(isNaN(a))return b9(1,0,kt);return a>0?b9(0,0,kt):b9(0,0,0xfff0)}var
+c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bG,this.mi>>16,this.mi>>8&bG,this.mi&bG,this.lo>>16,this.lo>>8&bG,this.lo&bG]};u.prototype.lo32=function(){return this.lo|(this.mi&bG)<<24};u.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
+b_(b,c,a){return new
+u(b,c,a)}function
+eH(a){if(!isFinite(a)){if(isNaN(a))return b_(1,0,kv);return a>0?b_(0,0,kv):b_(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bk:a>=0?0:bk;if(f)a=-a;var
-b=lP(a)+a$;if(b<=0){b=0;a/=Math.pow(2,-kZ)}else{a/=Math.pow(2,b-ll);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=lR(a)+ba;if(b<=0){b=0;a/=Math.pow(2,-k1)}else{a/=Math.pow(2,b-ln);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gu|f|b<<4;return b9(g,e,c)}function
-dG(a){return a.toArray()}function
-lv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eF)for(var
+g=a|0;c=c&gu|f|b<<4;return b_(g,e,c)}function
+dI(a){return a.toArray()}function
+lx(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eF)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -153,11 +153,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dG(b.get(a));for(var
+e=dI(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dG(eH(b.get(a)));for(var
+e=dI(eH(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -167,15 +167,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,gM(d[1]));c.write(32,gM(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dG(eH(f[1]));for(var
+f=b.get(a),e=dI(eH(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dG(eH(f[2]));for(var
+e=dI(eH(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-lt(a){switch(a){case
+lv(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-x0(c,e){var
+x5(c,e){var
 b=A,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -189,42 +189,42 @@ b=A,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
 d=new
-a(e*lt(c));return d}function
+a(e*lv(c));return d}function
 gN(c){var
 a=new(A.Int32Array)(1);a[0]=c;var
 b=new(A.Float32Array)(a.buffer);return b[0]}function
-dF(a){return new
-t(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dH(a){return new
+u(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 cR(d){var
 f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gu)==0?b&bk?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gu);if(c>0){a+=16;a*=Math.pow(2,c-ll)}else
-a*=Math.pow(2,-kZ);if(b&bk)a=-a;return a}function
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gu);if(c>0){a+=16;a*=Math.pow(2,c-ln)}else
+a*=Math.pow(2,-k1);if(b&bk)a=-a;return a}function
 gC(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-yk(b,a){return new
-t(b&bD,b>>>24&bE|(a&bm)<<8,a>>>16&bm)}function
+a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+yp(b,a){return new
+u(b&bF,b>>>24&bG|(a&bm)<<8,a>>>16&bm)}function
 gO(a){return a.hi32()}function
 gP(a){return a.lo32()}var
-x1=eF;function
-bP(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bP.prototype.caml_custom=x1;bP.prototype.offset=function(b){var
+x6=eF;function
+bQ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bQ.prototype.caml_custom=x6;bQ.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b5();c=c*this.dims[a]+b[a]}else
+Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b6();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b5();c=c*this.dims[a]+(b[a]-1)}return c};bP.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b6();c=c*this.dims[a]+(b[a]-1)}return c};bQ.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return yk(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yp(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};bP.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};bQ.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=gP(b);this.data[a*2+1]=gO(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bP.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bQ.prototype.fill=function(b){switch(this.kind){case
 7:var
 c=gP(b),e=gO(b);if(c==e)this.data.fill(c);else
 for(var
@@ -233,7 +233,7 @@ a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bP.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bQ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -254,25 +254,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
 cO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cO.prototype=new
-bP();cO.prototype.offset=function(a){if(typeof
+bQ();cO.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b5();return a};cO.prototype.get=function(a){return this.data[a]};cO.prototype.set=function(a,b){this.data[a]=b;return 0};cO.prototype.fill=function(a){this.data.fill(a);return 0};function
-lr(c,d,a,b){var
-e=lt(c);if(gC(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b6();return a};cO.prototype.get=function(a){return this.data[a]};cO.prototype.set=function(a,b){this.data[a]=b;return 0};cO.prototype.fill=function(a){this.data.fill(a);return 0};function
+lt(c,d,a,b){var
+e=lv(c);if(gC(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 cO(c,d,a,b);return new
-bP(c,d,a,b)}function
-b8(a){if(!R.Failure)R.Failure=[U,b(gj),-3];gT(R.Failure,a)}function
-ls(b,v,r){var
-i=b.read32s();if(i<0||i>16)b8("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bE,o=p>>8&1,h=[];if(r==eF)for(var
+bQ(c,d,a,b)}function
+b9(a){if(!S.Failure)S.Failure=[U,b(gj),-3];gT(S.Failure,a)}function
+lu(b,v,r){var
+i=b.read32s();if(i<0||i>16)b9("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bG,o=p>>8&1,h=[];if(r==eF)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bm){var
-t=b.read32u(),u=b.read32u();if(t!=0)b8("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+t=b.read32u(),u=b.read32u();if(t!=0)b9("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gC(h),f=x0(j,d),g=lr(j,o,h,f);switch(j){case
+d=gC(h),f=x5(j,d),g=lt(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,20 +286,20 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)b8("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)b9("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dF(e);g.set(a,q)}break;case
+q=dH(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cR(dF(e));g.set(a,k)}break;case
+k=cR(dH(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=gN(b.read32s());g.set(a,k)}break;case
@@ -311,19 +311,19 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cR(dF(e));for(var
+m=cR(dH(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cR(dF(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return lr(j,o,h,f)}function
-lq(a,b,c){return a.compare(b,c)}function
-aN(a,b){return Math.imul(a,b)}function
-au(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-yf(a,b){a=au(a,gP(b));a=au(a,gO(b));return a}function
-gK(a,b){return yf(a,eH(b))}function
-lu(c){var
+l=cR(dH(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return lt(j,o,h,f)}function
+ls(a,b,c){return a.compare(b,c)}function
+aM(a,b){return Math.imul(a,b)}function
+au(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+yk(a,b){a=au(a,gP(b));a=au(a,gO(b));return a}function
+gK(a,b){return yk(a,eH(b))}function
+lw(c){var
 b=gC(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dB)b=dB;var
+12:if(b>dD)b=dD;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=au(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -344,71 +344,71 @@ a=0;a<b;a++)d=gK(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=gK(d,c.data[a]);break}return d}function
-yi(a,b){b[0]=4;return a.read32s()}function
-yG(a,b){switch(a.read8u()){case
+yn(a,b){b[0]=4;return a.read32s()}function
+yL(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:b8("input_value: native integer value too large");default:b8("input_value: ill-formed native integer")}}function
-yt(c,d){var
+2:b9("input_value: native integer value too large");default:b9("input_value: ill-formed native integer")}}function
+yy(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dF(b)}function
-yp(e,d,b){var
-c=dG(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dH(b)}function
+yu(e,d,b){var
+c=dI(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-yj(a,b,c){return a.compare(b)}function
-ym(a){return a.lo32()^a.hi32()}var
-dE={"_j":{deserialize:yt,serialize:yp,fixed_length:8,compare:yj,hash:ym},"_i":{deserialize:yi,fixed_length:4},"_n":{deserialize:yG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ls(a,b,"_bigarray")},serialize:lv,compare:lq,hash:lu},"_bigarr02":{deserialize:function(a,b){return ls(a,b,eF)},serialize:lv,compare:lq,hash:lu}};function
-gD(a){return dE[a.caml_custom]&&dE[a.caml_custom].compare}function
-lz(f,c,d,e){var
+yo(a,b,c){return a.compare(b)}function
+yr(a){return a.lo32()^a.hi32()}var
+dG={"_j":{deserialize:yy,serialize:yu,fixed_length:8,compare:yo,hash:yr},"_i":{deserialize:yn,fixed_length:4},"_n":{deserialize:yL,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lu(a,b,"_bigarray")},serialize:lx,compare:ls,hash:lw},"_bigarr02":{deserialize:function(a,b){return lu(a,b,eF)},serialize:lx,compare:ls,hash:lw}};function
+gD(a){return dG[a.caml_custom]&&dG[a.caml_custom].compare}function
+lB(f,c,d,e){var
 b=gD(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dH(a){return a
+dJ(a){return a
 instanceof
 bn}function
-eI(a){return dH(a)}function
-lA(a){if(typeof
-a==="number")return dy;else
-if(dH(a))return eE;else
+eI(a){return dJ(a)}function
+lC(a){if(typeof
+a==="number")return dA;else
+if(dJ(a))return eE;else
 if(eI(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=kE){var
+Array&&a[0]===a[0]>>>0&&a[0]<=kG){var
 b=a[0]|0;return b==an?0:b}else
 if(a
 instanceof
-String)return kN;else
+String)return kP;else
 if(typeof
-a=="string")return kN;else
+a=="string")return kP;else
 if(a
 instanceof
-Number)return dy;else
+Number)return dA;else
 if(a&&a.caml_custom)return gk;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-yu(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lx(a,b){a.t&6&&b7(a);b.t&6&&b7(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-ze(a,b){return lx(a,b)}function
+yz(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lz(a,b){a.t&6&&b8(a);b.t&6&&b8(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+zj(a,b){return lz(a,b)}function
 cQ(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lA(a);if(f==cF){a=a[1];continue}var
-g=lA(b);if(g==cF){b=b[1];continue}if(f!==g){if(f==dy){if(g==gk)return lz(a,b,-1,d);return-1}if(g==dy){if(f==gk)return lz(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:M(gp);break;case
+f=lC(a);if(f==cF){a=a[1];continue}var
+g=lC(b);if(g==cF){b=b[1];continue}if(f!==g){if(f==dA){if(g==gk)return lB(a,b,-1,d);return-1}if(g==dA){if(f==gk)return lB(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:L(gp);break;case
 248:var
-c=yu(a[2],b[2]);if(c!=0)return c|0;break;case
-249:M(gp);break;case
-250:M("equal: got Forward_tag, should not happen");break;case
-251:M("equal: abstract value");break;case
+c=yz(a[2],b[2]);if(c!=0)return c|0;break;case
+249:L(gp);break;case
+250:L("equal: got Forward_tag, should not happen");break;case
+251:L("equal: abstract value");break;case
 252:if(a!==b){var
-c=lx(a,b);if(c!=0)return c|0}break;case
-253:M("equal: got Double_tag, should not happen");break;case
-254:M("equal: got Double_array_tag, should not happen");break;case
-255:M("equal: got Custom_tag, should not happen");break;case
-1247:M(gp);break;case
+c=lz(a,b);if(c!=0)return c|0}break;case
+253:L("equal: got Double_tag, should not happen");break;case
+254:L("equal: got Double_array_tag, should not happen");break;case
+255:L("equal: got Custom_tag, should not happen");break;case
+1247:L(gp);break;case
 1255:var
-i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
+i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -423,233 +423,233 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aE(a,b){return cQ(a,b,true)}function
-x7(){return[0]}function
-ag(a){if(a<0)M("Bytes.create");return new
+ya(){return[0]}function
+ag(a){if(a<0)L("Bytes.create");return new
 bn(a?2:9,q,a)}function
 gF(a,b){return+(cQ(a,b,false)==0)}function
-x9(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cT(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gE(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+yc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cT(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gE(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gH(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
 gR(d){d=aV(d);var
-e=d.length;if(e>31)M("format_int: format too long");var
-a={justify:cG,signstyle:b2,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+e=d.length;if(e>31)L("format_int: format too long");var
+a={justify:cG,signstyle:b3,filler:bE,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b2;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aM;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+b=d.charAt(c);switch(b){case"-":a.justify=b3;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 gG(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b2))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=q;if(a.justify==cG&&a.filler==bC)for(var
-d=e;d<a.width;d++)c+=bC;if(a.signedconv)if(a.sign<0)c+=b2;else
-if(a.signstyle!=b2)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aM;if(a.alternate&&a.base==16)c+=gh;if(a.justify==cG&&a.filler==aM)for(var
-d=e;d<a.width;d++)c+=aM;c+=f;if(a.justify==b2)for(var
-d=e;d<a.width;d++)c+=bC;return b(c)}function
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b3))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=q;if(a.justify==cG&&a.filler==bE)for(var
+d=e;d<a.width;d++)c+=bE;if(a.signedconv)if(a.sign<0)c+=b3;else
+if(a.signstyle!=b3)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gh;if(a.justify==cG&&a.filler==aL)for(var
+d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b3)for(var
+d=e;d<a.width;d++)c+=bE;return b(c)}function
 gI(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(cG)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aM);if(b>0)a=a+bO+new
-Array(b+1).join(aM);return a}else
+Array(c+1).join(aL);if(b>0)a=a+bP+new
+Array(b+1).join(aL);return a}else
 return a.toFixed(b)}}var
-a,e=gR(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gm;e.filler=bC}else
-if(!isFinite(c)){a="inf";e.filler=bC}else
+a,e=gR(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gm;e.filler=bE}else
+if(!isFinite(c)){a="inf";e.filler=bE}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aM+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(gA),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aM+a.slice(b-1);break}else{var
+b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bP)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aM)b--;if(a.charAt(b)==bO)b--;a=a.slice(0,b+1)}}break}return gG(e,a)}function
+b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bP)b--;a=a.slice(0,b+1)}}break}return gG(e,a)}function
 eG(e,c){if(aV(e)==eB)return b(q+c);var
 a=gR(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bC;var
-f=a.prec-d.length;if(f>0)d=cT(f,aM)+d}return gG(a,d)}var
-yI=0;function
-bR(){return yI++}function
+d=c.toString(a.base);if(a.prec>=0){a.filler=bE;var
+f=a.prec-d.length;if(f>0)d=cT(f,aL)+d}return gG(a,d)}var
+yN=0;function
+bS(){return yN++}function
 gJ(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-a$,lP(a)+1);a*=Math.pow(2,-b);while(a<cK){a*=2;b--}while(a>=1){a*=cK;b++}if(c)a=-a;return[0,a,b]}function
-lF(a){return a.toUtf16()}function
-dK(){return false}function
-yX(){function
+b=Math.max(-ba,lR(a)+1);a*=Math.pow(2,-b);while(a<cK){a*=2;b--}while(a>=1){a*=cK;b++}if(c)a=-a;return[0,a,b]}function
+lH(a){return a.toUtf16()}function
+dM(){return false}function
+y2(){function
 a(a){if(a.charAt(0)===bl)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dK()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
-gX=yX();function
-lN(a){return a.slice(-1)!==bl?a+bl:a}if(dK()&&A.process&&A.process.cwd)var
-dD=A.process.cwd().replace(/\\/g,bl);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dM()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
+gX=y2();function
+lP(a){return a.slice(-1)!==bl?a+bl:a}if(dM()&&A.process&&A.process.cwd)var
+dF=A.process.cwd().replace(/\\/g,bl);else
 var
-dD="/static";dD=lN(dD);function
-yy(a){a=lF(a);if(!gX(a))a=dD+a;var
+dF="/static";dF=lP(dF);function
+yD(a){a=lH(a);if(!gX(a))a=dF+a;var
 e=gX(a),d=e[1].split(bl),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-yT(e){for(var
-f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a1){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a1;d++);if(d-c>gi){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<lc){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a1|a&cH)}else
-if(a<0xd800||a>=kG)b+=String.fromCharCode(kH|a>>12,a1|a>>6&cH,a1|a&cH);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kz||h>kG)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(li|a>>18,a1|a>>12&cH,a1|a>>6&cH,a1|a&cH)}if(b.length>cI){b.substr(0,1);f+=b;b=q}}return f+b}function
-x5(a){var
-b=9;if(!lQ(a))b=8,a=yT(a);return new
+yY(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a3){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a3;d++);if(d-c>gi){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<le){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a3|a&cH)}else
+if(a<0xd800||a>=kI)b+=String.fromCharCode(kJ|a>>12,a3|a>>6&cH,a3|a&cH);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kB||h>kI)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lk|a>>18,a3|a>>12&cH,a3|a>>6&cH,a3|a&cH)}if(b.length>cI){b.substr(0,1);f+=b;b=q}}return f+b}function
+x_(a){var
+b=9;if(!lS(a))b=8,a=yY(a);return new
 bn(b,a,a.length)}function
-bq(a){return x5(a)}var
-zc=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kw,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gv,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gl,k$,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bq(a){return x_(a)}var
+zh=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",ky,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gv,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gl,lb,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 cW(d,f,e,a){var
-b=zc.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=zh.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bq(f||q),bq(e||q)];return c}var
-lJ={};function
-b_(a){return lJ[a]}function
+lL={};function
+b$(a){return lL[a]}function
 cS(b,a){throw[0,b].concat(a)}function
-x4(a){return new
+x9(a){return new
 bn(4,a,a.length)}function
-$(a){gT(R.Sys_error,a)}function
-yJ(a){$(a+ew)}function
-x3(b,a){if(a>>>0>=b.l)lw();return dC(b,a)}function
+$(a){gT(S.Sys_error,a)}function
+yO(a){$(a+ew)}function
+x8(b,a){if(a>>>0>=b.l)ly();return dE(b,a)}function
 aW(a){return a.l}function
-xX(){}function
+x2(){}function
 ao(a){this.data=a}ao.prototype=new
-xX();ao.prototype.truncate=function(a){var
-b=this.data;this.data=ag(a|0);bQ(b,0,this.data,0,a)};ao.prototype.length=function(){return aW(this.data)};ao.prototype.write=function(b,d,g,a){var
+x2();ao.prototype.truncate=function(a){var
+b=this.data;this.data=ag(a|0);bR(b,0,this.data,0,a)};ao.prototype.length=function(){return aW(this.data)};ao.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ag(b+a),f=this.data;this.data=e;bQ(f,0,this.data,0,c)}ba(d,g,this.data,b,a);return 0};ao.prototype.read=function(c,a,d,b){var
-e=this.length();bQ(this.data,c,a,d,b);return 0};ao.prototype.read_one=function(a){return x3(this.data,a)};ao.prototype.close=function(){};ao.prototype.constructor=ao;function
+e=ag(b+a),f=this.data;this.data=e;bR(f,0,this.data,0,c)}bb(d,g,this.data,b,a);return 0};ao.prototype.read=function(c,a,d,b){var
+e=this.length();bR(this.data,c,a,d,b);return 0};ao.prototype.read_one=function(a){return x8(this.data,a)};ao.prototype.close=function(){};ao.prototype.constructor=ao;function
 az(b,a){this.content={};this.root=b;this.lookupFun=a}az.prototype.nm=function(a){return this.root+a};az.prototype.create_dir_if_needed=function(d){var
 c=d.split(bl),b=q;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bl;if(this.content[b])continue;this.content[b]=Symbol("directory")}};az.prototype.slash=function(a){return/\/$/.test(a)?a:a+bl};az.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-ao(b6(c[1]))}}};az.prototype.exists=function(a){if(a==q)return 1;var
+ao(b7(c[1]))}}};az.prototype.exists=function(a){if(a==q)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};az.prototype.mkdir=function(c,e,d){var
-b=d&&b_(k5);if(this.exists(c))if(b)cS(b,cW(kw,gf,this.nm(c)));else
+b=d&&b$(k7);if(this.exists(c))if(b)cS(b,cW(ky,gf,this.nm(c)));else
 $(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cS(b,cW(gv,gf,this.nm(a)));else
 $(a+ew);if(!this.is_dir(a))if(b)cS(b,cW(gl,gf,this.nm(a)));else
 $(a+gy);this.create_dir_if_needed(this.slash(c))};az.prototype.rmdir=function(a,f){var
-b=f&&b_(k5),c=a==q?q:this.slash(a),e=new
-RegExp(kK+c+la);if(!this.exists(a))if(b)cS(b,cW(gv,gr,this.nm(a)));else
+b=f&&b$(k7),c=a==q?q:this.slash(a),e=new
+RegExp(kM+c+lc);if(!this.exists(a))if(b)cS(b,cW(gv,gr,this.nm(a)));else
 $(a+ew);if(!this.is_dir(a))if(b)cS(b,cW(gl,gr,this.nm(a)));else
 $(a+gy);for(var
 d
 in
-this.content)if(d.match(e))if(b)cS(b,cW(k$,gr,this.nm(a)));else
+this.content)if(d.match(e))if(b)cS(b,cW(lb,gr,this.nm(a)));else
 $(this.nm(a)+": Directory not empty");delete
 this.content[c]};az.prototype.readdir=function(a){var
 f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ew);if(!this.is_dir(a))$(a+gy);var
 g=new
-RegExp(kK+f+la),d={},c=[];for(var
+RegExp(kM+f+lc),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};az.prototype.is_dir=function(a){if(a==q)return true;var
 b=this.slash(a);return this.content[b]?1:0};az.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};az.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+kQ);if(b.text&&b.binary)$(this.nm(a)+k6);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+kP);var
+this.content[a];return b};az.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+kS);if(b.text&&b.binary)$(this.nm(a)+k8);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+kR);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ao(ag(0));return this.content[a]}else
-yJ(this.nm(a))};az.prototype.register=function(c,a){var
-b;if(this.content[c])$(this.nm(c)+kP);if(dH(a))b=new
+yO(this.nm(a))};az.prototype.register=function(c,a){var
+b;if(this.content[c])$(this.nm(c)+kR);if(dJ(a))b=new
 ao(a);if(eI(a))b=new
-ao(b6(a));else
+ao(b7(a));else
 if(a
 instanceof
 Array)b=new
-ao(x4(a));else
+ao(x9(a));else
 if(typeof
 a==="string")b=new
-ao(ly(a));else
+ao(lA(a));else
 if(a.toString){var
-d=b6(bq(a.toString()));b=new
+d=b7(bq(a.toString()));b=new
 ao(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 $(this.nm(c)+" : registering file with invalid content type")};az.prototype.constructor=az;function
-lp(){}function
-lC(b){var
+lr(){}function
+lE(b){var
 a=gX(b);if(!a)return;return a[0]+bl}var
-eL=lC(dD)||b8("unable to compute caml_root"),cV=[];if(dK())cV.push({path:eL,device:new
-lp(eL)});else
+eL=lE(dF)||b9("unable to compute caml_root"),cV=[];if(dM())cV.push({path:eL,device:new
+lr(eL)});else
 cV.push({path:eL,device:new
-az(eL)});cV.push({path:k3,device:new
-az(k3)});function
-lX(b){var
-g=yy(b),b=g.join(bl),f=lN(b),c;for(var
+az(eL)});cV.push({path:k5,device:new
+az(k5)});function
+lZ(b){var
+g=yD(b),b=g.join(bl),f=lP(b),c;for(var
 e=0;e<cV.length;e++){var
-a=cV[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dK()){var
-d=lC(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+a=cV[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dM()){var
+d=lE(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-lp(d)};cV.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
-x8(c,b){var
-a=lX(c);if(!a.device.register)b8("cannot register file");a.device.register(a.rest,b);return 0}function
-lO(c,a){var
-c=b(c),a=b(a);return x8(c,a)}function
-x$(){var
+lr(d)};cV.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
+yb(c,b){var
+a=lZ(c);if(!a.device.register)b9("cannot register file");a.device.register(a.rest,b);return 0}function
+lQ(c,a){var
+c=b(c),a=b(a);return yb(c,a)}function
+ye(){var
 b=A.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lO(b[a].name,b[a].content);A.jsoo_create_file=lO;A.caml_fs_tmp=[];return 0}function
-ya(){return[0]}function
-yb(a,b){return+(cQ(a,b,false)>=0)}function
+a=0;a<b.length;a++)lQ(b[a].name,b[a].content);A.jsoo_create_file=lQ;A.caml_fs_tmp=[];return 0}function
+yf(){return[0]}function
+yg(a,b){return+(cQ(a,b,false)>=0)}function
 gL(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=au(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=au(d,c)}d^=e;return d}function
-yg(a,b){return gL(a,aV(b))}function
-yd(d,b){var
+yl(a,b){return gL(a,aV(b))}function
+yi(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=au(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=au(d,c)}d^=e;return d}function
-lG(a){switch(a.t&6){default:b7(a);case
+lI(a){switch(a.t&6){default:b8(a);case
 0:return a.c;case
 4:return a.c}}function
-yc(b,c){var
-a=lG(c);return typeof
-a==="string"?gL(b,a):yd(b,a)}function
-ye(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-lD(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dE[a.caml_custom]&&dE[a.caml_custom].hash){var
-k=dE[a.caml_custom].hash(a);b=au(b,k);c--}}else
+yh(b,c){var
+a=lI(c);return typeof
+a==="string"?gL(b,a):yi(b,a)}function
+yj(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lF(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dD)d=dD;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dG[a.caml_custom]&&dG[a.caml_custom].hash){var
+k=dG[a.caml_custom].hash(a);b=au(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=au(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=au(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dH(a)){b=yc(b,a);c--}else
-if(eI(a)){b=yg(b,a);c--}else
+if(dJ(a)){b=yh(b,a);c--}else
+if(eI(a)){b=yl(b,a);c--}else
 if(typeof
 a==="string"){b=gL(b,a);c--}else
 if(a===(a|0)){b=au(b,a+a+1);c--}else
-if(a===+a){b=gK(b,a);c--}}b=ye(b);return b&0x3FFFFFFF}function
-yh(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gm);return bq(a>0?lj:"-infinity")}var
+if(a===+a){b=gK(b,a);c--}}b=yj(b);return b&0x3FFFFFFF}function
+ym(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gm);return bq(a>0?ll:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cG,e=q;if(i)e=b2;else
+j=d<0?q:cG,e=q;if(i)e=b3;else
 switch(k){case
 43:e=cG;break;case
-32:e=bC;break;default:break}if(c>=0&&c<13){var
+32:e=bE;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bO);if(h<0)b+=bO+cT(c,aM);else{var
-f=h+1+c;if(b.length<f)b+=cT(f-b.length,aM);else
+h=b.indexOf(bP);if(h<0)b+=bP+cT(c,aL);else{var
+f=h+1+c;if(b.length<f)b+=cT(f-b.length,aL);else
 b=b.substr(0,f)}}return bq(e+gh+b+"p"+j+d.toString(10))}function
-yo(a){return+a.isZero()}function
-yr(a){return new
-t(a&bD,a>>24&bD,a>>31&bm)}function
-ys(a){return a.toInt()}function
-yn(a){return+a.isNeg()}function
-yq(a){return a.neg()}function
-yl(g,c){var
-a=gR(g);if(a.signedconv&&yn(c)){a.sign=-1;c=yq(c)}var
-b=q,h=yr(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(ys(e.modulus))+b}while(!yo(c));if(a.prec>=0){a.filler=bC;var
-d=a.prec-b.length;if(d>0)b=cT(d,aM)+b}return gG(a,b)}function
-bo(b,a){a|=0;if(a>a$){a-=a$;b*=Math.pow(2,a$);if(a>a$){a-=a$;b*=Math.pow(2,a$)}}if(a<-a$){a+=a$;b*=Math.pow(2,-a$)}b*=Math.pow(2,a);return b}function
-yw(a,b){return+(cQ(a,b,false)<=0)}function
-yx(a,b){return+(cQ(a,b,false)<0)}function
-r(a,d){if(a<0)b5();var
+yt(a){return+a.isZero()}function
+yw(a){return new
+u(a&bF,a>>24&bF,a>>31&bm)}function
+yx(a){return a.toInt()}function
+ys(a){return+a.isNeg()}function
+yv(a){return a.neg()}function
+yq(g,c){var
+a=gR(g);if(a.signedconv&&ys(c)){a.sign=-1;c=yv(c)}var
+b=q,h=yw(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(yx(e.modulus))+b}while(!yt(c));if(a.prec>=0){a.filler=bE;var
+d=a.prec-b.length;if(d>0)b=cT(d,aL)+b}return gG(a,b)}function
+bo(b,a){a|=0;if(a>ba){a-=ba;b*=Math.pow(2,ba);if(a>ba){a-=ba;b*=Math.pow(2,ba)}}if(a<-ba){a+=ba;b*=Math.pow(2,-ba)}b*=Math.pow(2,a);return b}function
+yB(a,b){return+(cQ(a,b,false)<=0)}function
+yC(a,b){return+(cQ(a,b,false)<0)}function
+r(a,d){if(a<0)b6();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-yP(a){return b(eN(a,0,a.length))}var
-yz=function(){function
+yU(a){return b(eN(a,0,a.length))}var
+yE=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a1<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a3<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lG(i);if(typeof
+e=[],h=lI(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yP(k(e,f))}}();function
-yA(c,b,a){return yz(b6(c),b,a)}function
-yB(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yU(k(e,f))}}();function
+yF(c,b,a){return yE(b7(c),b,a)}function
+yG(){return 0}var
 bp=new
 Array();function
 eJ(c){var
-a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&R.fds[a.fd]&&R.fds[a.fd].output){var
-b=R.fds[a.fd].output;switch(b.length){case
+a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&S.fds[a.fd]&&S.fds[a.fd].output){var
+b=S.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
 z(a){return aW(a)}function
-lL(e,f){var
+lN(e,f){var
 a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-yU(a){var
+yZ(a){var
 a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-yV(a){var
+y0(a){var
 a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eO(c,e,d,a){if(R.fds===undefined)R.fds=new
+eO(c,e,d,a){if(S.fds===undefined)S.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;R.fds[c]=b;if(!R.fd_last_idx||c>R.fd_last_idx)R.fd_last_idx=c;return c}function
-zf(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;S.fds[c]=b;if(!S.fd_last_idx||c>S.fd_last_idx)S.fd_last_idx=c;return c}function
+zk(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,58 +702,58 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kQ);if(a.text&&a.binary)$(aV(c)+k6);var
-d=lX(c),e=d.device.open(d.rest,a),f=R.fd_last_idx?R.fd_last_idx:0;return eO(f+1,lL,e,a)}eO(0,lL,new
-ao(ag(0)));eO(1,yV,new
-ao(ag(0)));eO(2,yU,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kS);if(a.text&&a.binary)$(aV(c)+k8);var
+d=lZ(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return eO(f+1,lN,e,a)}eO(0,lN,new
+ao(ag(0)));eO(1,y0,new
+ao(ag(0)));eO(2,yZ,new
 ao(ag(0)));function
-yC(a){var
-c=R.fds[a];if(c.flags.wronly)$(ln+a+" is writeonly");var
-d=null;if(a==0&&dK()){var
+yH(a){var
+c=S.fds[a];if(c.flags.wronly)$(lp+a+" is writeonly");var
+d=null;if(a==0&&dM()){var
 e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
-lH(c){var
-b=R.fds[c];if(b.flags.rdonly)$(ln+c+" is readonly");var
+lJ(c){var
+b=S.fds[c];if(b.flags.rdonly)$(lp+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bp[a.fd]=a;return a.fd}function
-yD(){var
+yI(){var
 b=0;for(var
 a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
 cU(a){return a}function
-yE(g,d,h,f){var
+yJ(g,d,h,f){var
 b=bp[g];if(!b.opened)$("Cannot output to a closed channel");var
-a;if(h==0&&aW(d)==f)a=d;else{a=ag(f);bQ(d,h,a,0,f)}var
-i=cU(a),c=aV(i),e=c.lastIndexOf(kB);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eJ(g);b.buffer+=c.substr(e+1)}return 0}function
-gQ(b,a,d,c){return yE(b,b6(a),d,c)}function
-lI(c,a){var
+a;if(h==0&&aW(d)==f)a=d;else{a=ag(f);bR(d,h,a,0,f)}var
+i=cU(a),c=aV(i),e=c.lastIndexOf(kD);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eJ(g);b.buffer+=c.substr(e+1)}return 0}function
+gQ(b,a,d,c){return yJ(b,b7(a),d,c)}function
+lK(c,a){var
 d=b(String.fromCharCode(a));gQ(c,d,0,1);return 0}function
-yF(b,a){if(a==0)eK();return b%a}function
-dI(a,b){return+(cQ(a,b,false)!=0)}function
-yH(a,b){a[0]=cF;a[1]=b;return 0}function
-b$(a){if(a
+yK(b,a){if(a==0)eK();return b%a}function
+dK(a,b){return+(cQ(a,b,false)!=0)}function
+yM(a,b){a[0]=cF;a[1]=b;return 0}function
+ca(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dH(a))return eE;else
+if(dJ(a))return eE;else
 if(eI(a))return eE;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return kE;else
-return dy}function
-a2(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);R[b+1]=c;if(a)R[a]=c}function
-gU(a,b){lJ[aV(a)]=b;return 0}function
+if(a&&a.caml_custom)return kG;else
+return dA}function
+a4(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
+gU(a,b){lL[aV(a)]=b;return 0}function
 eM(a){if(a==0)a=1/a;return a<0?1:0}function
-yN(){M(gx)}function
-dJ(b,a){return dC(b,a)}function
-aa(b,a){if(a>>>0>=z(b))yN();return dJ(b,a)}function
-x2(a,b){if(a===b)return 1;a.t&6&&b7(a);b.t&6&&b7(b);return a.c==b.c?1:0}function
-yO(a,b){return x2(a,b)}function
-D(a,b){return 1-yO(a,b)}function
-yQ(){return 0x7FFFFFFF/4|0}function
-yK(){gS(R.Not_found)}function
-lM(c){var
-a=A,b=lF(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);yK()}function
-yR(){if(A.crypto)if(typeof
+yS(){L(gx)}function
+dL(b,a){return dE(b,a)}function
+aa(b,a){if(a>>>0>=z(b))yS();return dL(b,a)}function
+x7(a,b){if(a===b)return 1;a.t&6&&b8(a);b.t&6&&b8(b);return a.c==b.c?1:0}function
+yT(a,b){return x7(a,b)}function
+D(a,b){return 1-yT(a,b)}function
+yV(){return 0x7FFFFFFF/4|0}function
+yP(){gS(S.Not_found)}function
+lO(c){var
+a=A,b=lH(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);yP()}function
+yW(){if(A.crypto)if(typeof
 A.crypto.getRandomValues==="function"){var
 a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
 if(A.crypto.randomBytes==="function"){var
@@ -763,65 +763,65 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 gV(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ak(b,a){return{joo_tramp:b,joo_args:a}}function
-yS(c,a){if(typeof
+yX(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-lK(a){return a}function
-bc(a){if(a
+lM(a){return a}function
+bd(a){if(a
 instanceof
 Array)return a;if(A.RangeError&&a
 instanceof
-A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lK(R.Stack_overflow);if(A.InternalError&&a
+A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lM(S.Stack_overflow);if(A.InternalError&&a
 instanceof
-A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lK(R.Stack_overflow);if(a
+A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lM(S.Stack_overflow);if(a
 instanceof
-A.Error&&b_(kD))return[0,b_(kD),a];return[0,R.Failure,bq(String(a))]}function
+A.Error&&b$(kF))return[0,b$(kF),a];return[0,S.Failure,bq(String(a))]}function
 aA(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lR(b){var
+lT(b){var
 a=BigInt(b);return aA(a<0?-a:a)}function
-lS(a,b){return aA(BigInt(a)+BigInt(b))}function
+lU(a,b){return aA(BigInt(a)+BigInt(b))}function
 eP(a){if(a===0)eK();return BigInt(a)}function
-yY(e,g){var
+y3(e,g){var
 b=BigInt(e),a=eP(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
 aF(a,b){return a<b?-1:a>b?1:0}function
-yZ(a,b){return aA(BigInt(a)/eP(b))}function
-y9(a,b){return aA(BigInt(a)%eP(b))}function
-y0(a,b){return[0,yZ(a,b),y9(a,b)]}function
-lT(a,b){return a===b?1:0}function
-y1(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aA(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-y2(e,f){var
+y4(a,b){return aA(BigInt(a)/eP(b))}function
+zc(a,b){return aA(BigInt(a)%eP(b))}function
+y5(a,b){return[0,y4(a,b),zc(a,b)]}function
+lV(a,b){return a===b?1:0}function
+y6(c,a,b){if(a<0||b<1)L("Z.extract: invalid bit range");return aA(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+y7(e,f){var
 b=BigInt(e),a=eP(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
-lU(d,c){var
-a=aV(d);if(a!==eB&&a!==b4)M("Z.format: the format must be %d or %x");return b(c.toString(a===b4?16:10))}function
-y3(){return 0}function
-y4(a,b){return aA(BigInt(a)*BigInt(b))}function
-y5(b,c){var
+lW(d,c){var
+a=aV(d);if(a!==eB&&a!==b5)L("Z.format: the format must be %d or %x");return b(c.toString(a===b5?16:10))}function
+y8(){return 0}function
+y9(a,b){return aA(BigInt(a)*BigInt(b))}function
+y_(b,c){var
 a=b*c;return a<-2147483648||a>gn?1:0}function
-y6(a){return aA(-BigInt(a))}function
-a3(a){if(a===0)return 0;var
+y$(a){return aA(-BigInt(a))}function
+a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-y7(c,i,b,e){var
-f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
+za(c,i,b,e){var
+f=aV(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
 h=BigInt(d?a:gh+a);return aA(a===g?h:-h)}function
-y8(a){return aA(BigInt(a)-BigInt(1))}function
-lV(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aA(BigInt(b)<<BigInt(a))}function
-y_(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aA(BigInt(b)>>BigInt(a))}function
+zb(a){return aA(BigInt(a)-BigInt(1))}function
+lX(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aA(BigInt(b)<<BigInt(a))}function
+zd(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aA(BigInt(b)>>BigInt(a))}function
 ab(a){return a<0?-1:a>0?1:0}function
-y$(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aA(a)}function
-lW(a,b){return aA(BigInt(a)-BigInt(b))}function
-za(a){return aA(BigInt(a)+BigInt(1))}function
-zb(a){if(typeof
-a!=="number")gS(b_(kU));return a}function
-zd(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bb(c,[b(a)]))}};return 0}function
-yv(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-x_(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&yv(b[1]))var
+ze(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aA(a)}function
+lY(a,b){return aA(BigInt(a)-BigInt(b))}function
+zf(a){return aA(BigInt(a)+BigInt(1))}function
+zg(a){if(typeof
+a!=="number")gS(b$(kW));return a}function
+zi(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bc(c,[b(a)]))}};return 0}function
+yA(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+yd(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&yA(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=kr;var
+d=f;d<e.length;d++){if(d>f)a+=kt;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
@@ -829,45 +829,45 @@ instanceof
 bn)a+=eD+c.toString()+eD;else
 if(typeof
 c=="string")a+=eD+c.toString()+eD;else
-a+=kY}a+=")"}else
+a+=k0}a+=")"}else
 if(b[0]==U)a+=b[1];return a}function
-lB(a){if(a
+lD(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==U)){var
-c=b_(kv);if(c)c(a,false);else{var
-d=x_(a),b=b_(kq);if(b)b(0);A.console.error(gq+d+kB)}}else
+c=b$(kx);if(c)c(a,false);else{var
+d=yd(a),b=b$(ks);if(b)b(0);A.console.error(gq+d+kD)}}else
 throw a}function
-yM(){var
-a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lB(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lB(a.error)})}yM();function
-g(a,b){return a.length==1?a(b):bb(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bb(a,[b,c])}function
-bB(a,b,c,d){return a.length==3?a(b,c,d):bb(a,[b,c,d])}function
-ev(a,b,c,d,e){return a.length==4?a(b,c,d,e):bb(a,[b,c,d,e])}function
-eu(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bb(a,[b,c,d,e,f])}function
-kn(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bb(a,[b,c,d,e,f,g])}function
-xW(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bb(a,[b,c,d,e,f,g,h])}x$();var
-dL=[U,b(lk),-1],g2=[U,b(kx),-2],g0=[U,b(gj),-3],gZ=[U,b(kX),-4],eU=[U,b(kC),-5],br=[U,b(k1),-7],g1=[U,b(kJ),-8],eT=[U,b(k4),-9],Q=[U,b(lf),-11],g3=[U,b(kp),-12],xV=[4,0,0,0,[12,45,[4,0,0,0,0]]],fc=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kO),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],df=[0,0,0],j5=[0,0,0],j8=[0,0,0],f8=[0,0,0],dw=[0,0,1,0,0,0],et=[0,58,62],kb=[0,96,cN];a2(11,g3,kp);a2(10,Q,lf);a2(9,[U,b(kT),-10],kT);a2(8,eT,k4);a2(7,g1,kJ);a2(6,br,k1);a2(5,[U,b(k_),-6],k_);a2(4,eU,kC);a2(3,gZ,kX);a2(2,g0,gj);a2(1,g2,kx);a2(0,dL,lk);var
-ma=b("output_substring"),l8=b("%.12g"),l6=b(bO),l3=b("true"),l4=b("false"),lZ=b9(0,0,k0),l0=b9(0,0,65520),l1=b9(1,0,k0),me=b("option is None"),mj=b("\\\\"),mk=b("\\'"),ml=b("\\b"),mm=b("\\t"),mn=b("\\n"),mo=b("\\r"),mq=b("4.13.1"),mC=b("List.fold_left2"),mx=b("List.init"),mv=b(kA),ms=b("nth"),mt=b(kA),mL=b("String.blit / Bytes.blit_string"),mK=b("Bytes.blit"),mJ=b("String.sub / Bytes.sub"),mY=b("String.contains_from / Bytes.contains_from"),mT=b(q),mP=b("String.concat"),m_=[0,b("array.ml"),322,4],m6=b("Array.map2: arrays must have the same length"),m5=b("Array.fill"),m4=b("Array.sub"),m2=b("Array.init"),m9=b("Stdlib.Array.Bottom"),na=b("Stdlib.Queue.Empty"),ng=b("CamlinternalLazy.Undefined"),np=b("Buffer.add_substring/add_subbytes"),nn=b("Buffer.add: cannot grow buffer"),nm=[0,b(k9),93,2],nl=[0,b(k9),94,2],nA=b("%c"),nB=b("%s"),nC=b(ko),nD=b(kI),nE=b(kV),nF=b(ks),nG=b("%f"),nH=b("%B"),nI=b("%{"),nJ=b("%}"),nK=b("%("),nL=b("%)"),nM=b("%a"),nN=b("%t"),nO=b("%?"),nP=b("%r"),nQ=b("%_r"),nR=[0,b(aj),850,23],n2=[0,b(aj),814,21],nU=[0,b(aj),815,21],n3=[0,b(aj),818,21],nV=[0,b(aj),819,21],n4=[0,b(aj),822,19],nW=[0,b(aj),823,19],n5=[0,b(aj),826,22],nX=[0,b(aj),827,22],n6=[0,b(aj),831,30],nY=[0,b(aj),832,30],n0=[0,b(aj),836,26],nS=[0,b(aj),837,26],n1=[0,b(aj),846,28],nT=[0,b(aj),847,28],nZ=[0,b(aj),851,23],pi=b(kS),pg=[0,b(aj),1558,4],ph=b("Printf: bad conversion %["),pj=[0,b(aj),1626,39],pk=[0,b(aj),1649,31],pl=[0,b(aj),1650,31],pm=b("Printf: bad conversion %_"),pn=b(kR),po=b(kW),pp=b(kR),pq=b(kW),pb=b(gm),o$=b("neg_infinity"),pa=b(lj),o_=b(bO),o5=[0,ku],oT=b("%+nd"),oU=b("% nd"),oW=b("%+ni"),oX=b("% ni"),oY=b("%nx"),oZ=b("%#nx"),o0=b("%nX"),o1=b("%#nX"),o2=b("%no"),o3=b("%#no"),oS=b("%nd"),oV=b(kV),o4=b("%nu"),oF=b("%+ld"),oG=b("% ld"),oI=b("%+li"),oJ=b("% li"),oK=b("%lx"),oL=b("%#lx"),oM=b("%lX"),oN=b("%#lX"),oO=b("%lo"),oP=b("%#lo"),oE=b("%ld"),oH=b(kI),oQ=b("%lu"),or=b("%+Ld"),os=b("% Ld"),ou=b("%+Li"),ov=b("% Li"),ow=b("%Lx"),ox=b("%#Lx"),oy=b("%LX"),oz=b("%#LX"),oA=b("%Lo"),oB=b("%#Lo"),oq=b("%Ld"),ot=b(ks),oC=b("%Lu"),od=b("%+d"),oe=b("% d"),og=b("%+i"),oh=b("% i"),oi=b(b4),oj=b("%#x"),ok=b("%X"),ol=b("%#X"),om=b("%o"),on=b("%#o"),oc=b(eB),of=b(ko),oo=b(kS),ns=b("@]"),nt=b("@}"),nu=b("@?"),nv=b("@\n"),nw=b("@."),nx=b("@@"),ny=b("@%"),nz=b("@"),n7=b("CamlinternalFormat.Type_mismatch"),px=b(q),py=[0,[11,b(kr),[2,0,[2,0,0]]],b(", %s%s")],p5=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],p6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p4=b("Fatal error: out of memory in uncaught exception handler"),p1=[0,[11,b(gq),[2,0,[12,10,0]]],b(ld)],pW=[0,[2,0,[12,10,0]],b("%s\n")],pX=[0,[11,b(kL),0],b(kL)],pN=b("Raised at"),pO=b("Re-raised at"),pP=b("Raised by primitive operation at"),pQ=b("Called from"),pR=b(" (inlined)"),pT=b(q),pS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kO),xV]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pG=b("Out of memory"),pH=b("Stack overflow"),pI=b("Pattern matching failed"),pJ=b("Assertion failed"),pK=b("Undefined recursive module"),pA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pB=b(q),pC=b(q),pD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pw=[0,[4,0,0,0,0],b(eB)],pu=[0,[3,0,0],b("%S")],pv=b(kY),pY=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],p_=b("x"),qi=b("Hashtbl: unsupported hash table format"),xT=b("OCAMLRUNPARAM"),xR=b("CAMLRUNPARAM"),qd=b(q),q3=[3,0,3],q4=b(bO),qX=b(lm),qY=b("<\/"),qZ=b(q),qT=b(lm),qU=b("<"),qV=b(q),qR=b("\n"),qG=[0,b(q)],qz=b(q),qA=b(q),qB=b(q),qC=b(q),qv=[0,b(q),0,b(q)],qu=b(q),qq=b("Stdlib.Format.String_tag"),q$=b("Z.Overflow"),ra=b(kU),rf=b("int_of_big_int"),ry=[0,0],rL=[0,0],t6=[0,0],tQ=[0,0,0],vx=b("image"),vv=b(lb),vu=b("prices"),vo=b("activation"),vp=b("others"),vq=b("patch"),vs=b("a patch"),vr=b("a statement"),vn=b("a prototype"),vl=b("certificate"),vm=b(lb),vk=b(k8),vf=b("linear"),vg=b("maximum"),vh=b("soft_tree"),vi=b("a readout"),u_=b("masked_max"),u$=b("max"),va=b("max_minus_mean"),vb=b("max_minus_mean_distance"),vc=b("top_mean"),vd=b("a pooling"),u0=b("exp_distance"),u1=b("exponential"),u2=b("identity"),u3=b("log_ratio"),u4=b("negated"),u5=b("quadratic"),u6=b("rectified"),u7=b("threshold"),u8=b("a similarity"),uT=b("cosine"),uU=b("euclidean"),uV=b("inner_product"),uW=b("rooted_cosine"),uX=b("softmax"),uY=b("a geometry"),uP=b(kM),uQ=b("some"),uR=b("none or some"),uL=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uM=[0,[4,6,0,0,0],b(b4)],uN=b(" or "),uO=b("a list of "),uJ=[0,[4,6,0,0,0],b(b4)],uK=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uG=b(b4),uH=b("a natural number"),uI=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uE=b(b4),uF=b("a positive integer"),uD=b(kM),uB=b(q),uC=b("an integer in base 16"),uz=b("expected the end of the line, found another item"),uy=b("at most 1025 bytes"),ux=b("expected another item, found the end of the line"),uv=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],ut=b("Reader.Wrong"),uu=b("Reader.Too_large"),vA=[0,0],vC=[0,1],vB=[0,2],wl=[0,1],wm=[0,ge],wj=b("a patch without views"),wh=[0,1],wi=[0,ge],wo=[0,0.03,[0,1.,0]],wt=[0,0],wU=[0,1.],xn=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xt=[0,0,[0,dB,[0,1152,0]]],xC=b("entails"),xD=b(k8),xE=b("instance"),xF=b("refuted"),xH=b("ready"),xG=b("a question: the head first, and only once"),xx=b("not proved"),xy=b("proved"),xz=b("not covered: "),xM=b("limit: "),xN=b("limit: there is no more memory"),xO=b("limit: a list is too long"),xP=b("the input ends within a line"),xK=b("error: "),xJ=b("expected one line, found more"),xQ=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
-S(a){if(typeof
+yR(){var
+a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lD(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lD(a.error)})}yR();function
+g(a,b){return a.length==1?a(b):bc(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bc(a,[b,c])}function
+bD(a,b,c,d){return a.length==3?a(b,c,d):bc(a,[b,c,d])}function
+ev(a,b,c,d,e){return a.length==4?a(b,c,d,e):bc(a,[b,c,d,e])}function
+eu(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bc(a,[b,c,d,e,f])}function
+kp(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bc(a,[b,c,d,e,f,g])}function
+x1(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bc(a,[b,c,d,e,f,g,h])}ye();var
+dN=[U,b(lm),-1],g2=[U,b(kz),-2],g0=[U,b(gj),-3],gZ=[U,b(kZ),-4],eU=[U,b(kE),-5],br=[U,b(k3),-7],g1=[U,b(kL),-8],eT=[U,b(k6),-9],Q=[U,b(lh),-11],g3=[U,b(kr),-12],x0=[4,0,0,0,[12,45,[4,0,0,0,0]]],fc=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kQ),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dh=[0,0,0],j7=[0,0,0],j_=[0,0,0],f8=[0,0,0],dy=[0,0,1,0,0,0],et=[0,58,62],kd=[0,96,cN];a4(11,g3,kr);a4(10,Q,lh);a4(9,[U,b(kV),-10],kV);a4(8,eT,k6);a4(7,g1,kL);a4(6,br,k3);a4(5,[U,b(la),-6],la);a4(4,eU,kE);a4(3,gZ,kZ);a4(2,g0,gj);a4(1,g2,kz);a4(0,dN,lm);var
+mc=b("output_substring"),l_=b("%.12g"),l8=b(bP),l5=b("true"),l6=b("false"),l1=b_(0,0,k2),l2=b_(0,0,65520),l3=b_(1,0,k2),mg=b("option is None"),ml=b("\\\\"),mm=b("\\'"),mn=b("\\b"),mo=b("\\t"),mp=b("\\n"),mq=b("\\r"),ms=b("4.13.1"),mE=b("List.fold_left2"),mz=b("List.init"),mx=b(kC),mu=b("nth"),mv=b(kC),mN=b("String.blit / Bytes.blit_string"),mM=b("Bytes.blit"),mL=b("String.sub / Bytes.sub"),m0=b("String.contains_from / Bytes.contains_from"),mV=b(q),mR=b("String.concat"),na=[0,b("array.ml"),322,4],m8=b("Array.map2: arrays must have the same length"),m7=b("Array.fill"),m6=b("Array.sub"),m4=b("Array.init"),m$=b("Stdlib.Array.Bottom"),nc=b("Stdlib.Queue.Empty"),ni=b("CamlinternalLazy.Undefined"),nr=b("Buffer.add_substring/add_subbytes"),np=b("Buffer.add: cannot grow buffer"),no=[0,b(k$),93,2],nn=[0,b(k$),94,2],nC=b("%c"),nD=b("%s"),nE=b(kq),nF=b(kK),nG=b(kX),nH=b(ku),nI=b("%f"),nJ=b("%B"),nK=b("%{"),nL=b("%}"),nM=b("%("),nN=b("%)"),nO=b("%a"),nP=b("%t"),nQ=b("%?"),nR=b("%r"),nS=b("%_r"),nT=[0,b(aj),850,23],n4=[0,b(aj),814,21],nW=[0,b(aj),815,21],n5=[0,b(aj),818,21],nX=[0,b(aj),819,21],n6=[0,b(aj),822,19],nY=[0,b(aj),823,19],n7=[0,b(aj),826,22],nZ=[0,b(aj),827,22],n8=[0,b(aj),831,30],n0=[0,b(aj),832,30],n2=[0,b(aj),836,26],nU=[0,b(aj),837,26],n3=[0,b(aj),846,28],nV=[0,b(aj),847,28],n1=[0,b(aj),851,23],pk=b(kU),pi=[0,b(aj),1558,4],pj=b("Printf: bad conversion %["),pl=[0,b(aj),1626,39],pm=[0,b(aj),1649,31],pn=[0,b(aj),1650,31],po=b("Printf: bad conversion %_"),pp=b(kT),pq=b(kY),pr=b(kT),ps=b(kY),pd=b(gm),pb=b("neg_infinity"),pc=b(ll),pa=b(bP),o7=[0,kw],oV=b("%+nd"),oW=b("% nd"),oY=b("%+ni"),oZ=b("% ni"),o0=b("%nx"),o1=b("%#nx"),o2=b("%nX"),o3=b("%#nX"),o4=b("%no"),o5=b("%#no"),oU=b("%nd"),oX=b(kX),o6=b("%nu"),oH=b("%+ld"),oI=b("% ld"),oK=b("%+li"),oL=b("% li"),oM=b("%lx"),oN=b("%#lx"),oO=b("%lX"),oP=b("%#lX"),oQ=b("%lo"),oR=b("%#lo"),oG=b("%ld"),oJ=b(kK),oS=b("%lu"),ot=b("%+Ld"),ou=b("% Ld"),ow=b("%+Li"),ox=b("% Li"),oy=b("%Lx"),oz=b("%#Lx"),oA=b("%LX"),oB=b("%#LX"),oC=b("%Lo"),oD=b("%#Lo"),os=b("%Ld"),ov=b(ku),oE=b("%Lu"),of=b("%+d"),og=b("% d"),oi=b("%+i"),oj=b("% i"),ok=b(b5),ol=b("%#x"),om=b("%X"),on=b("%#X"),oo=b("%o"),op=b("%#o"),oe=b(eB),oh=b(kq),oq=b(kU),nu=b("@]"),nv=b("@}"),nw=b("@?"),nx=b("@\n"),ny=b("@."),nz=b("@@"),nA=b("@%"),nB=b("@"),n9=b("CamlinternalFormat.Type_mismatch"),pz=b(q),pA=[0,[11,b(kt),[2,0,[2,0,0]]],b(", %s%s")],p7=[0,[11,b(gq),[2,0,[12,10,0]]],b(lf)],p8=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p6=b("Fatal error: out of memory in uncaught exception handler"),p3=[0,[11,b(gq),[2,0,[12,10,0]]],b(lf)],pY=[0,[2,0,[12,10,0]],b("%s\n")],pZ=[0,[11,b(kN),0],b(kN)],pP=b("Raised at"),pQ=b("Re-raised at"),pR=b("Raised by primitive operation at"),pS=b("Called from"),pT=b(" (inlined)"),pV=b(q),pU=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kQ),x0]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pW=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pI=b("Out of memory"),pJ=b("Stack overflow"),pK=b("Pattern matching failed"),pL=b("Assertion failed"),pM=b("Undefined recursive module"),pC=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pD=b(q),pE=b(q),pF=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],py=[0,[4,0,0,0,0],b(eB)],pw=[0,[3,0,0],b("%S")],px=b(k0),p0=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qa=b("x"),qk=b("Hashtbl: unsupported hash table format"),xY=b("OCAMLRUNPARAM"),xW=b("CAMLRUNPARAM"),qf=b(q),q5=[3,0,3],q6=b(bP),qZ=b(lo),q0=b("<\/"),q1=b(q),qV=b(lo),qW=b("<"),qX=b(q),qT=b("\n"),qI=[0,b(q)],qB=b(q),qC=b(q),qD=b(q),qE=b(q),qx=[0,b(q),0,b(q)],qw=b(q),qs=b("Stdlib.Format.String_tag"),rb=b("Z.Overflow"),rc=b(kW),rh=b("int_of_big_int"),rD=[0,0],rQ=[0,0],t$=[0,0],tV=[0,0,0],vC=b("image"),vA=b(ld),vz=b("prices"),vt=b("activation"),vu=b("others"),vv=b("patch"),vx=b("a patch"),vw=b("a statement"),vs=b("a prototype"),vq=b("certificate"),vr=b(ld),vp=b(k_),vk=b("linear"),vl=b("maximum"),vm=b("soft_tree"),vn=b("a readout"),vd=b("masked_max"),ve=b("max"),vf=b("max_minus_mean"),vg=b("max_minus_mean_distance"),vh=b("top_mean"),vi=b("a pooling"),u5=b("exp_distance"),u6=b("exponential"),u7=b("identity"),u8=b("log_ratio"),u9=b("negated"),u_=b("quadratic"),u$=b("rectified"),va=b("threshold"),vb=b("a similarity"),uY=b("cosine"),uZ=b("euclidean"),u0=b("inner_product"),u1=b("rooted_cosine"),u2=b("softmax"),u3=b("a geometry"),uU=b(kO),uV=b("some"),uW=b("none or some"),uQ=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uR=[0,[4,6,0,0,0],b(b5)],uS=b(" or "),uT=b("a list of "),uO=[0,[4,6,0,0,0],b(b5)],uP=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uL=b(b5),uM=b("a natural number"),uN=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uJ=b(b5),uK=b("a positive integer"),uI=b(kO),uG=b(q),uH=b("an integer in base 16"),uE=b("expected the end of the line, found another item"),uD=b("at most 1025 bytes"),uC=b("expected another item, found the end of the line"),uA=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uy=b("Reader.Wrong"),uz=b("Reader.Too_large"),vF=[0,0],vH=[0,1],vG=[0,2],wq=[0,1],wr=[0,ge],wo=b("a patch without views"),wm=[0,1],wn=[0,ge],wt=[0,0.03,[0,1.,0]],wy=[0,0],wZ=[0,1.],xs=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xy=[0,0,[0,dD,[0,1152,0]]],xH=b("entails"),xI=b(k_),xJ=b("instance"),xK=b("refuted"),xM=b("ready"),xL=b("a question: the head first, and only once"),xC=b("not proved"),xD=b("proved"),xE=b("not covered: "),xR=b("limit: "),xS=b("limit: there is no more memory"),xT=b("limit: a list is too long"),xU=b("the input ends within a line"),xP=b("error: "),xO=b("expected one line, found more"),xV=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
+T(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,S(a[1])];case
-1:return[1,S(a[1])];case
-2:return[2,S(a[1])];case
-3:return[3,S(a[1])];case
-4:return[4,S(a[1])];case
-5:return[5,S(a[1])];case
-6:return[6,S(a[1])];case
-7:return[7,S(a[1])];case
+0:return[0,T(a[1])];case
+1:return[1,T(a[1])];case
+2:return[2,T(a[1])];case
+3:return[3,T(a[1])];case
+4:return[4,T(a[1])];case
+5:return[5,T(a[1])];case
+6:return[6,T(a[1])];case
+7:return[7,T(a[1])];case
 8:var
-c=a[1];return[8,c,S(a[2])];case
+c=a[1];return[8,c,T(a[2])];case
 9:var
-b=a[1];return[9,b,b,S(a[3])];case
-10:return[10,S(a[1])];case
-11:return[11,S(a[1])];case
-12:return[12,S(a[1])];case
-13:return[13,S(a[1])];default:return[14,S(a[1])]}}function
+b=a[1];return[9,b,b,T(a[3])];case
+10:return[10,T(a[1])];case
+11:return[11,T(a[1])];case
+12:return[12,T(a[1])];case
+13:return[13,T(a[1])];default:return[14,T(a[1])]}}function
 av(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -937,102 +937,102 @@ eR(a){return a[1]}function
 gY(a,c,b){return a[1]===c?(a[1]=b,1):0}function
 eS(a){throw[0,g0,a]}function
 ah(a){throw[0,gZ,a]}function
-cX(b,a){return yw(b,a)?b:a}function
-aw(b,a){return yb(b,a)?b:a}function
-dM(a){return 0<=a?a:-a|0}var
-N=cR(lZ),V=cR(l0),a4=cR(l1),lY=gn;function
-aO(d,c){var
-a=z(d),e=z(c),b=ag(a+e|0);ba(d,0,b,0,a);ba(c,0,b,a,e);return cU(b)}function
-l2(a){return a?l3:l4}function
-l5(a){var
+cX(b,a){return yB(b,a)?b:a}function
+aw(b,a){return yg(b,a)?b:a}function
+dO(a){return 0<=a?a:-a|0}var
+M=cR(l1),V=cR(l2),a6=cR(l3),l0=gn;function
+aN(d,c){var
+a=z(d),e=z(c),b=ag(a+e|0);bb(d,0,b,0,a);bb(c,0,b,a,e);return cU(b)}function
+l4(a){return a?l5:l6}function
+l7(a){var
 e=z(a);return function(f){var
-b=f;for(;;){if(e<=b)return aO(a,l6);var
+b=f;for(;;){if(e<=b)return aN(a,l8);var
 c=aa(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-l7(a){return l5(gI(l8,a))}function
+l9(a){return l7(gI(l_,a))}function
 cY(a,b){if(a){var
-c=a[1];return[0,c,cY(a[2],b)]}return b}yC(0);var
-l9=lH(1),bd=lH(2);function
-l_(b){function
+c=a[1];return[0,c,cY(a[2],b)]}return b}yH(0);var
+l$=lJ(1),be=lJ(2);function
+ma(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{eJ(d)}catch(a){a=bc(a);if(a[1]!==g2)throw a;var
+c=a[2],d=a[1];try{eJ(d)}catch(a){a=bd(a);if(a[1]!==g2)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(yD(0))}function
+a=c;continue}return 0}}return a(yI(0))}function
 cZ(b,a){return gQ(b,a,0,z(a))}function
-l$(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gQ(d,c,b,a);return ah(ma)}function
-g4(a){cZ(bd,a);lI(bd,10);return eJ(bd)}var
-eV=eQ(l_);function
-mb(c){for(;;){var
+mb(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gQ(d,c,b,a);return ah(mc)}function
+g4(a){cZ(be,a);lK(be,10);return eJ(be)}var
+eV=eQ(ma);function
+md(c){for(;;){var
 d=eQ(1),a=eR(eV),b=1-gY(eV,a,function(a,b){return function(d){if(gY(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-eW(a){return g(eR(eV),0)}gU(b(kq),eW);function
-mc(b,a){return lI(b,a)}function
-dN(a){return eJ(a)}function
-md(a){return a?a[1]:ah(me)}function
-mf(a){return a?a[1]:0}function
+eW(a){return g(eR(eV),0)}gU(b(ks),eW);function
+me(b,a){return lK(b,a)}function
+dP(a){return eJ(a)}function
+mf(a){return a?a[1]:ah(mg)}function
+mh(a){return a?a[1]:0}function
 c0(b,a){return a?[0,g(b,a[1])]:0}function
 g5(b,a){return a?g(b,a[1]):0}function
-mg(a){return a?1:0}function
-mh(a){return a}function
-mi(a){var
-c=0;if(40<=a){if(92===a)return mj;if(!(go<=a))c=1}else
-if(32<=a){if(39<=a)return mk;c=1}else
+mi(a){return a?1:0}function
+mj(a){return a}function
+mk(a){var
+c=0;if(40<=a){if(92===a)return ml;if(!(go<=a))c=1}else
+if(32<=a){if(39<=a)return mm;c=1}else
 if(!(14<=a))switch(a){case
-8:return ml;case
-9:return mm;case
-10:return mn;case
-13:return mo}if(c){var
+8:return mn;case
+9:return mo;case
+10:return mp;case
+13:return mq}if(c){var
 d=ag(1);Z(d,0,a);return cU(d)}var
 b=ag(4);Z(b,0,92);Z(b,1,48+(a/cL|0)|0);Z(b,2,48+((a/10|0)%10|0)|0);Z(b,3,48+(a%10|0)|0);return cU(b)}function
-mp(a){return 25<a+k2>>>0?a:a+lg|0}var
-eX=yQ(0),c1=(4*eX|0)-1|0;function
-mr(d,c){var
+mr(a){return 25<a+k4>>>0?a:a+li|0}var
+eX=yV(0),c1=(4*eX|0)-1|0;function
+mt(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a5(a){return mr(0,a)}function
-dO(b,a){return 0<=a?function(d,c){var
+a7(a){return mt(0,a)}function
+dQ(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eS(ms)}}(b,a):ah(mt)}function
-mu(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eS(mu)}}(b,a):ah(mv)}function
+mw(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ah(mv)}function
-ca(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ah(mx)}function
+cb(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bs(a){return ca(a,0)}function
-mw(f,e,d,c){var
+bs(a){return cb(a,0)}function
+my(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
 g6(a,c,b){if(c<=a)return 0;var
 d=g(b,a);return[0,d,g6(a+1|0,c,b)]}function
-a6(a,b){return 0<=a?50<a?bs(mw(0,0,a,b)):g6(0,a,b):ah(mx)}function
+a8(a,b){return 0<=a?50<a?bs(my(0,0,a,b)):g6(0,a,b):ah(mz)}function
 _(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,_(b,c)]}return 0}function
 g7(c,b,a){if(a){var
 d=a[2],e=n(b,c,a[1]);return[0,e,g7(c+1|0,b,d)]}return 0}function
 eY(b,a){return g7(0,b,a)}function
-my(c,a){return function(e,d){var
+mA(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-be(c,b){var
+bf(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-mz(e,d,c){var
+mB(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-mA(b,a){return mz(0,b,a)}function
+mC(b,a){return mB(0,b,a)}function
 aG(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-mB(g,f,e,d){var
+mD(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bB(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ah(mC)}}function
+h=a[2],i=b[2],c=bD(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ah(mE)}}function
 eZ(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
@@ -1045,11 +1045,11 @@ g8(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aE(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-mD(d,c){var
+mF(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aE(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-mE(d,c){var
+mG(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aE(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1059,17 +1059,17 @@ g_(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bf(e){function
+bg(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cb(e,a){return function(h,g,f){var
+cc(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
-bS(e){function
+bT(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
@@ -1078,18 +1078,18 @@ a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
 g$(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=ca(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
+f=a[2],b=cb(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
 ha(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return ca(d,b)}return ca(c,b)}}function
+d=k,b=[0,f,b];continue}return cb(d,b)}return cb(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return ca(d,b)}return ca(c,b)}}function
+c=j,b=[0,e,b];continue}return cb(d,b)}return cb(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1106,30 +1106,30 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=a5(b);return 2<=c?g(c,b)[1]:b}function
-mF(d,c){var
+c=a7(b);return 2<=c?g(c,b)[1]:b}function
+mH(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dP(d,c){var
+dR(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-mG(b,a){return b<=a?b:a}function
+mI(b,a){return b<=a?b:a}function
 hb(b,a){return a<=b?b:a}function
 hc(a){return b(q+a)}function
-bT(a,c){var
-b=ag(a);x9(b,0,a,c);return b}function
-mH(a){var
-b=aW(a),c=ag(b);bQ(a,0,c,0,b);return c}function
-mI(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
-d=ag(a);bQ(c,b,d,0,a);return d}return ah(mJ)}function
-hd(c,b,a){return cU(mI(c,b,a))}function
-he(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bQ(e,c,d,b,a);return ah(mK)}function
-bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return ba(e,c,d,b,a);return ah(mL)}function
-mM(e){var
+bU(a,c){var
+b=ag(a);yc(b,0,a,c);return b}function
+mJ(a){var
+b=aW(a),c=ag(b);bR(a,0,c,0,b);return c}function
+mK(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
+d=ag(a);bR(c,b,d,0,a);return d}return ah(mL)}function
+hd(c,b,a){return cU(mK(c,b,a))}function
+he(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bR(e,c,d,b,a);return ah(mM)}function
+bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bb(e,c,d,b,a);return ah(mN)}function
+mO(e){var
 a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dC(e,i),g=0;if(32<=f){var
+f=dE(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1140,11 +1140,11 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aW(e))return mH(e);var
+i=r;continue}break}}if(a[1]===aW(e))return mJ(e);var
 b=ag(a[1]);a[1]=0;var
 n=aW(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dC(e,h),d=0;if(35<=c)if(92===c)d=2;else
+c=dE(e,h),d=0;if(35<=c)if(92===c)d=2;else
 if(go<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
@@ -1163,47 +1163,47 @@ h=q;continue}break}}return b}function
 hf(f,b){var
 c=aW(b);if(0===c)return b;var
 d=ag(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){Z(d,a,g(f,dC(b,a)));var
+a=h;for(;;){Z(d,a,g(f,dE(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mN(a){return hf(mp,a)}function
-e1(a){return b6(a)}function
+mP(a){return hf(mr,a)}function
+e1(a){return b7(a)}function
 aX(a){return cU(a)}function
-hg(b,a){return aX(bT(b,a))}function
-mO(a,b){return b<=a?a:ah(mP)}function
-mQ(f,e,d){var
+hg(b,a){return aX(bU(b,a))}function
+mQ(a,b){return b<=a?a:ah(mR)}function
+mS(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=mO((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
-mR(b,h,g,e,f){var
+g=a[2],b=mQ((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
+mT(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];ba(a,0,b,d,z(a));ba(g,0,b,d+z(a)|0,e);var
-d=(d+z(a)|0)+e|0,c=i;continue}ba(a,0,b,d,z(a));return b}return b}}function
-mS(b,a){if(a){var
-c=z(b);return aX(mR(ag(mQ(0,c,a)),0,b,c,a))}return mT}function
-mU(b,a){return aX(hf(b,e1(a)))}function
-mV(a){return function(b,f,e){var
+i=c[2];bb(a,0,b,d,z(a));bb(g,0,b,d+z(a)|0,e);var
+d=(d+z(a)|0)+e|0,c=i;continue}bb(a,0,b,d,z(a));return b}return b}}function
+mU(b,a){if(a){var
+c=z(b);return aX(mT(ag(mS(0,c,a)),0,b,c,a))}return mV}function
+mW(b,a){return aX(hf(b,e1(a)))}function
+mX(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dJ(b,a)+lg|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aX(mM(e1(b)));var
+c=dL(b,a)+li|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aX(mO(e1(b)));var
 a=a+1|0;continue}}(a,z(a),0)}function
-mW(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw br;if(dJ(e,a)===b)return a;var
+mY(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw br;if(dL(e,a)===b)return a;var
 a=a+1|0;continue}}function
-mX(b,a,d){var
-c=z(b);if(0<=a&&!(c<a))try{mW(b,c,a,d);var
-e=1;return e}catch(a){a=bc(a);if(a===br)return 0;throw a}return ah(mY)}function
-mZ(b,a){return mX(b,0,a)}function
-m0(a){return aX(mN(e1(a)))}function
-m1(a){return 1-(typeof
+mZ(b,a,d){var
+c=z(b);if(0<=a&&!(c<a))try{mY(b,c,a,d);var
+e=1;return e}catch(a){a=bd(a);if(a===br)return 0;throw a}return ah(m0)}function
+m1(b,a){return mZ(b,0,a)}function
+m2(a){return aX(mP(e1(a)))}function
+m3(a){return 1-(typeof
 a==="number"?1:0)}function
-aP(b,c){if(0===b)return[0];if(0<=b){var
+aO(b,c){if(0===b)return[0];if(0<=b){var
 d=r(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ah(m2)}function
-m3(b,f,e){var
+a=h;continue}break}}return d}return ah(m4)}function
+m5(b,f,e){var
 c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
@@ -1211,22 +1211,22 @@ a=h;continue}break}}return c}function
 bu(a){var
 b=a.length-1;return 0===b?[0]:gB(a,0,b)}function
 e2(b,a){var
-c=b.length-1;return 0===c?bu(a):0===a.length-1?gB(b,0,c):xY(b,a)}function
-hh(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gB(c,b,a);return ah(m4)}function
-hi(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return xZ(c,b,a,d);return ah(m5)}function
+c=b.length-1;return 0===c?bu(a):0===a.length-1?gB(b,0,c):x3(b,a)}function
+hh(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gB(c,b,a);return ah(m6)}function
+hi(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return x4(c,b,a,d);return ah(m7)}function
 c2(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-p(d,b){var
+o(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=r(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
 hj(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ah(m6);if(0===b)return[0];var
+b=d.length-1;if(b!==c.length-1)return ah(m8);if(0===b)return[0];var
 f=r(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1242,14 +1242,14 @@ e=r(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aQ(c){return function(e,d){var
+aP(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-m7(d,c){var
+m9(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 P(a){if(a){var
-b=a[2],d=a[1],c=r(m7(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=r(m9(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1266,8 +1266,8 @@ c3(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-e3=[U,m9,bR(0)];function
-m8(b){if(gF(b,[0]))return[0,[0],[0]];var
+e3=[U,m$,bS(0)];function
+m_(b){if(gF(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
@@ -1285,20 +1285,20 @@ d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bc(b);if(b[1]===e3){var
+g=l(f,b,d);return g}catch(b){b=bd(b);if(b[1]===e3){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bc(a);if(a[1]===e3)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bd(a);if(a[1]===e3)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,Q,m_]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,Q,na]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1312,59 +1312,59 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cc(a){return a!=a?1:0}function
-a7(b,a){if(!(b<a)){var
-c=0;if(eM(a)||!eM(b))c=1;if(c)return cc(b)?b:a}return cc(a)?a:b}function
+cd(a){return a!=a?1:0}function
+a9(b,a){if(!(b<a)){var
+c=0;if(eM(a)||!eM(b))c=1;if(c)return cd(b)?b:a}return cd(a)?a:b}function
 w(b,a){if(!(b<a)){var
-c=0;if(eM(a)||!eM(b))c=1;if(c)return cc(a)?a:b}return cc(b)?b:a}function
+c=0;if(eM(a)||!eM(b))c=1;if(c)return cd(a)?a:b}return cd(b)?b:a}function
 c4(a){return[0,0,0]}function
 c5(a){a[1]=0;a[2]=0;return 0}function
-cd(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-ce(a){var
+ce(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cf(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cf(b){var
+cg(b){var
 a=b[1];return a?[0,a[1]]:0}function
-m$(b,a){return be(b,a[1])}var
-nb=[U,na,bR(0)];function
-nc(a){return[0,0,0,0]}function
+nb(b,a){return bf(b,a[1])}var
+nd=[U,nc,bS(0)];function
+ne(a){return[0,0,0,0]}function
 e4(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 hm(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-nd(b){var
+nf(b){var
 a=b[2];return a?[0,a[1]]:0}function
-ne(a){var
+ng(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e4(a);return c}throw nb}function
-nf(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e4(a);return c}throw nd}function
+nh(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
 d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e4(a);return[0,c]}return 0}var
-nh=[U,ng,bR(0)];function
-ni(a){throw nh}function
+nj=[U,ni,bS(0)];function
+nk(a){throw nj}function
 e5(a){var
-c=a[1];a[1]=ni;try{var
-b=g(c,0);yH(a,b);return b}catch(b){b=bc(b);a[1]=function(a){throw b};throw b}}function
+c=a[1];a[1]=nk;try{var
+b=g(c,0);yM(a,b);return b}catch(b){b=bd(b);a[1]=function(a){throw b};throw b}}function
 e6(a){var
 b=1<=a?a:1,c=c1<b?c1:b,d=ag(c);return[0,d,0,c,d]}function
 e7(a){return hd(a[1],0,a[2])}function
-nj(a){return a[2]}function
-nk(a){a[2]=0;return 0}function
+nl(a){return a[2]}function
+nm(a){a[2]=0;return 0}function
 e8(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c1<b[1])if((d+c|0)<=c1)b[1]=c1;else
-eS(nn);var
-e=ag(b[1]);he(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,Q,nl]}throw[0,Q,nm]}}function
+eS(np);var
+e=ag(b[1]);he(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,Q,nn]}throw[0,Q,no]}}function
 hn(a,c){var
 b=a[2];if(a[3]<=b)e8(a,1);Z(a[1],b,c);a[2]=b+1|0;return 0}function
-no(a,d,c,b){var
+nq(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ah(np);var
-g=a[2]+b|0;if(a[3]<g)e8(a,b);ba(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ah(nr);var
+g=a[2]+b|0;if(a[3]<g)e8(a,b);bb(d,c,a[1],a[2],b);a[2]=g;return 0}function
 c6(a,c){var
-b=z(c),d=a[2]+b|0;if(a[3]<d)e8(a,b);ba(c,0,a[1],a[2],b);a[2]=d;return 0}function
+b=z(c),d=a[2]+b|0;if(a[3]<d)e8(a,b);bb(c,0,a[1],a[2],b);a[2]=d;return 0}function
 e9(a){return 5===a[2]?12:-6}function
 ho(a){return[0,0,ag(a)]}function
 hp(a,g){var
@@ -1373,81 +1373,81 @@ e=ag(hb(b*2|0,c));he(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cg(a,b){hp(a,1);cP(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ch(a,b){hp(a,1);cP(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ap(a,c){var
 b=z(c);hp(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 hq(a){return hd(a[2],0,a[1])}function
-nq(a,b){var
+ns(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return k7;case
+0:return k9;case
 1:return 101;case
 2:return 69;case
-3:return ku;case
+3:return kw;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-nr(a,b){switch(b[1]){case
+nt(a,b){switch(b[1]){case
 0:break;case
-1:cg(a,43);break;default:cg(a,32)}return 8<=b[2]?cg(a,35):0}function
+1:ch(a,43);break;default:ch(a,32)}return 8<=b[2]?ch(a,35):0}function
 hr(a){if(typeof
 a==="number")switch(a){case
-0:return ns;case
-1:return nt;case
-2:return nu;case
-3:return nv;case
-4:return nw;case
-5:return nx;default:return ny}else
+0:return nu;case
+1:return nv;case
+2:return nw;case
+3:return nx;case
+4:return ny;case
+5:return nz;default:return nA}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aO(nz,hg(1,a[1]))}}function
+1:return a[1];default:return aN(nB,hg(1,a[1]))}}function
 e_(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ap(b,nA);var
+d=a[1];ap(b,nC);var
 a=d;continue;case
 1:var
-e=a[1];ap(b,nB);var
+e=a[1];ap(b,nD);var
 a=e;continue;case
 2:var
-f=a[1];ap(b,nC);var
+f=a[1];ap(b,nE);var
 a=f;continue;case
 3:var
-g=a[1];ap(b,nD);var
+g=a[1];ap(b,nF);var
 a=g;continue;case
 4:var
-h=a[1];ap(b,nE);var
+h=a[1];ap(b,nG);var
 a=h;continue;case
 5:var
-i=a[1];ap(b,nF);var
+i=a[1];ap(b,nH);var
 a=i;continue;case
 6:var
-j=a[1];ap(b,nG);var
+j=a[1];ap(b,nI);var
 a=j;continue;case
 7:var
-k=a[1];ap(b,nH);var
+k=a[1];ap(b,nJ);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ap(b,nI);e_(b,m);ap(b,nJ);var
+l=a[2],m=a[1];ap(b,nK);e_(b,m);ap(b,nL);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ap(b,nK);e_(b,o);ap(b,nL);var
+n=a[3],o=a[1];ap(b,nM);e_(b,o);ap(b,nN);var
 a=n;continue;case
 10:var
-p=a[1];ap(b,nM);var
+p=a[1];ap(b,nO);var
 a=p;continue;case
 11:var
-q=a[1];ap(b,nN);var
+q=a[1];ap(b,nP);var
 a=q;continue;case
 12:var
-r=a[1];ap(b,nO);var
+r=a[1];ap(b,nQ);var
 a=r;continue;case
 13:var
-s=a[1];ap(b,nP);var
+s=a[1];ap(b,nR);var
 a=s;continue;default:var
-t=a[1];ap(b,nQ);var
+t=a[1];ap(b,nS);var
 a=t;continue}}function
 ad(a){if(typeof
 a==="number")return 0;else
@@ -1512,7 +1512,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,Q,nR]}else
+9:a=6;break;default:throw[0,Q,nT]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1618,7 +1618,7 @@ D=b[1],E=ai(B,b[2]);return[8,ai(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,Q,n0];break;case
+14:a=4;break;default:m=1}if(m)throw[0,Q,n2];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1630,23 +1630,23 @@ I=b[3],J=b[2],K=b[1],s=aq(ai(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ai(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,Q,n1];break;case
+14:a=4;break;default:n=1}if(n)throw[0,Q,n3];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ai(M,b[1])];throw[0,Q,n2];case
+b!=="number"&&10===b[0])return[10,ai(M,b[1])];throw[0,Q,n4];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ai(N,b[1])];default:o=1}if(o)throw[0,Q,n3];break;case
+11:return[11,ai(N,b[1])];default:o=1}if(o)throw[0,Q,n5];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ai(O,b[1])];default:p=1}if(p)throw[0,Q,n4];break;case
+12:return[12,ai(O,b[1])];default:p=1}if(p)throw[0,Q,n6];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1654,7 +1654,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ai(P,b[1])];default:q=1}if(q)throw[0,Q,n5];break;default:var
+13:return[13,ai(P,b[1])];default:q=1}if(q)throw[0,Q,n7];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1662,25 +1662,25 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ai(R,b[1])];default:r=1}if(r)throw[0,Q,n6]}switch(a){case
-0:throw[0,Q,nU];case
-1:throw[0,Q,nV];case
-2:throw[0,Q,nW];case
-3:throw[0,Q,nX];case
-4:throw[0,Q,nY];case
-5:throw[0,Q,nS];case
-6:throw[0,Q,nT];default:throw[0,Q,nZ]}}var
-al=[U,n7,bR(0)];function
-dQ(b,a){if(typeof
+14:return[14,ai(R,b[1])];default:r=1}if(r)throw[0,Q,n8]}switch(a){case
+0:throw[0,Q,nW];case
+1:throw[0,Q,nX];case
+2:throw[0,Q,nY];case
+3:throw[0,Q,nZ];case
+4:throw[0,Q,n0];case
+5:throw[0,Q,nU];case
+6:throw[0,Q,nV];default:throw[0,Q,n1]}}var
+al=[U,n9,bS(0)];function
+dS(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw al}}function
 c7(e,b,d){var
-a=dQ(e,d);if(typeof
+a=dS(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw al}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 aB(b,c,a){if(typeof
-b==="number")return[0,0,J(c,a)];else
+b==="number")return[0,0,I(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1708,14 +1708,14 @@ a!=="number"&&7===a[0]){var
 n=aB(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dI([0,b[1]],[0,o]))throw al;var
+o=a[1],w=a[2],x=b[2];if(dK([0,b[1]],[0,o]))throw al;var
 p=aB(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,S(e)];if(dI([0,S(B)],C))throw al;var
-D=[0,S(d)];if(dI([0,S(A)],D))throw al;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,T(e)];if(dK([0,T(B)],C))throw al;var
+D=[0,T(d)];if(dK([0,T(A)],D))throw al;var
 q=aq(ai(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=aB(S(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
+r=aB(T(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=aB(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1728,90 +1728,90 @@ u=aB(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
 v=aB(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw al}function
-J(a,b){if(typeof
+I(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=I(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=I(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-Q=a[2],r=dQ(a[1],b),c=r[2],R=r[1];if(typeof
+Q=a[2],r=dS(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw al;case
+s=I(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw al;case
 3:var
-T=a[2],t=dQ(a[1],b),d=t[2],U=t[1];if(typeof
+S=a[2],t=dS(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=J(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw al;case
+u=I(S,d[1]);return[0,[3,U,u[1]],u[2]]}throw al;case
 4:var
 V=a[4],W=a[1],e=c7(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=J(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw al;case
+Y=e[2],v=I(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw al;case
 5:var
 Z=a[4],_=a[1],g=c7(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw al;case
+aa=g[2],w=I(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw al;case
 6:var
 ab=a[4],ac=a[1],i=c7(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw al;case
+ae=i[2],x=I(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw al;case
 7:var
 af=a[4],ag=a[1],k=c7(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw al;case
+ai=k[2],y=I(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw al;case
 8:var
 aj=a[4],ak=a[1],m=c7(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=J(aj,n[1]);return[0,[8,ak,am,an,z[1]],z[2]]}throw al;case
+an=m[2],z=I(aj,n[1]);return[0,[8,ak,am,an,z[1]],z[2]]}throw al;case
 9:var
-ao=a[2],A=dQ(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dS(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw al;case
+B=I(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw al;case
 10:var
-C=J(a[1],b);return[0,[10,C[1]],C[2]];case
+C=I(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
+aq=a[1],D=I(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
+ar=a[1],E=I(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dI([0,a[2]],[0,F]))throw al;var
-G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(dK([0,a[2]],[0,F]))throw al;var
+G=I(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,S(H)];if(dI([0,S(ax)],az))throw al;var
-I=J(aw,S(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,T(H)];if(dK([0,T(ax)],az))throw al;var
+J=I(aw,T(av));return[0,[14,ay,H,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=J(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=I(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=I(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return n9(a[1],a[2],b);case
+aA=a[1],M=I(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return n$(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
+N=I(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
+aB=a[2],aC=a[1],O=I(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
-23:return n_(a[1],a[2],b)}throw al}function
-n9(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-n_(a,c,b){if(typeof
+aD=a[1],P=I(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
+23:return oa(a[1],a[2],b)}throw al}function
+n$(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=I(d[1],b),k=e[1],f=I(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=I(g[1],b),m=h[1],i=I(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+oa(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return aH(a,c,b);case
 1:return aH(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw al;default:return aH(a,c,b)}else
+d=I(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw al;default:return aH(a,c,b)}else
 switch(a[0]){case
 0:return aH(a,c,b);case
 1:return aH(a,c,b);case
@@ -1826,14 +1826,14 @@ switch(a[0]){case
 g=a[1],e=aB(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return aH(a,c,b);default:return aH(a,c,b)}}function
 aH(d,c,b){var
-a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
-n8(c,b){var
-a=J(c,b);if(typeof
+a=I(c,b);return[0,[23,d,a[1]],a[2]]}function
+n_(c,b){var
+a=I(c,b);if(typeof
 a[2]==="number")return a[1];throw al}function
-n$(b,a){return n8(b,S(ad(a)))}function
+ob(b,a){return n_(b,T(ad(a)))}function
 aI(k,g,a){var
-b=z(a),h=0<=g?k:0,d=dM(g);if(d<=b)return a;var
-l=2===h?48:32,c=bT(d,l);switch(h){case
+b=z(a),h=0<=g?k:0,d=dO(g);if(d<=b)return a;var
+l=2===h?48:32,c=bU(d,l);switch(h){case
 0:bt(a,0,c,0,b);break;case
 1:bt(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
@@ -1842,139 +1842,139 @@ e=1;if(e){var
 f=0;if(1<b&&48===aa(a,0)){var
 j=0;if(ex!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cP(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
-ch(k,b){var
-c=dM(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+k2>>>0))e=1}else
+ci(k,b){var
+c=dO(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+k4>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(ex===aa(b,1)||88===aa(b,1))j=1;if(j){var
-h=bT(c+2|0,48);cP(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
+h=bU(c+2|0,48);cP(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bT(c+1|0,48);cP(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
-i=bT(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
-oa(d){var
-a=mV(d),b=z(a),c=bT(b+2|0,34);ba(a,0,c,1,b);return aX(c)}function
-ob(a){switch(a){case
-1:return od;case
-2:return oe;case
-4:return og;case
-5:return oh;case
-6:return oi;case
-7:return oj;case
-8:return ok;case
-9:return ol;case
-10:return om;case
-11:return on;case
+g=bU(c+1|0,48);cP(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
+i=bU(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
+oc(d){var
+a=mX(d),b=z(a),c=bU(b+2|0,34);bb(a,0,c,1,b);return aX(c)}function
+od(a){switch(a){case
+1:return of;case
+2:return og;case
+4:return oi;case
+5:return oj;case
+6:return ok;case
+7:return ol;case
+8:return om;case
+9:return on;case
+10:return oo;case
+11:return op;case
 0:case
-13:return oc;case
+13:return oe;case
 3:case
-14:return of;default:return oo}}function
-op(a){switch(a){case
-1:return or;case
-2:return os;case
-4:return ou;case
-5:return ov;case
-6:return ow;case
-7:return ox;case
-8:return oy;case
-9:return oz;case
-10:return oA;case
-11:return oB;case
+14:return oh;default:return oq}}function
+or(a){switch(a){case
+1:return ot;case
+2:return ou;case
+4:return ow;case
+5:return ox;case
+6:return oy;case
+7:return oz;case
+8:return oA;case
+9:return oB;case
+10:return oC;case
+11:return oD;case
 0:case
-13:return oq;case
+13:return os;case
 3:case
-14:return ot;default:return oC}}function
-oD(a){switch(a){case
-1:return oF;case
-2:return oG;case
-4:return oI;case
-5:return oJ;case
-6:return oK;case
-7:return oL;case
-8:return oM;case
-9:return oN;case
-10:return oO;case
-11:return oP;case
+14:return ov;default:return oE}}function
+oF(a){switch(a){case
+1:return oH;case
+2:return oI;case
+4:return oK;case
+5:return oL;case
+6:return oM;case
+7:return oN;case
+8:return oO;case
+9:return oP;case
+10:return oQ;case
+11:return oR;case
 0:case
-13:return oE;case
+13:return oG;case
 3:case
-14:return oH;default:return oQ}}function
-oR(a){switch(a){case
-1:return oT;case
-2:return oU;case
-4:return oW;case
-5:return oX;case
-6:return oY;case
-7:return oZ;case
-8:return o0;case
-9:return o1;case
-10:return o2;case
-11:return o3;case
+14:return oJ;default:return oS}}function
+oT(a){switch(a){case
+1:return oV;case
+2:return oW;case
+4:return oY;case
+5:return oZ;case
+6:return o0;case
+7:return o1;case
+8:return o2;case
+9:return o3;case
+10:return o4;case
+11:return o5;case
 0:case
-13:return oS;case
+13:return oU;case
 3:case
-14:return oV;default:return o4}}function
+14:return oX;default:return o6}}function
 hs(b,c){var
-d=dM(c),e=nq(o5,b),a=ho(16);cg(a,37);nr(a,b);cg(a,46);ap(a,hc(d));cg(a,e);return hq(a)}function
-dR(m,a){if(13<=m){var
+d=dO(c),e=ns(o7,b),a=ho(16);ch(a,37);nt(a,b);ch(a,46);ap(a,hc(d));ch(a,e);return hq(a)}function
+dT(m,a){if(13<=m){var
 g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dJ(a,c)+ky>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dL(a,c)+kA>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=ag(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cP(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dJ(a,b);if(9<f+ky>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dL(a,b);if(9<f+kA>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aX(j)}return a}function
-o6(a,b){return dR(a,eG(ob(a),b))}function
-o7(a,b){return dR(a,eG(oD(a),b))}function
-o8(a,b){return dR(a,eG(oR(a),b))}function
-o9(a,b){return dR(a,yl(op(a),b))}function
+o8(a,b){return dT(a,eG(od(a),b))}function
+o9(a,b){return dT(a,eG(oF(a),b))}function
+o_(a,b){return dT(a,eG(oT(a),b))}function
+o$(a,b){return dT(a,yq(or(a),b))}function
 bv(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return yh(a,c,d)}function
+d=32}return ym(a,c,d)}function
 f(a){var
 e=z(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=aa(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aO(a,o_)}function
+b=b+1|0;continue}}(0)?a:aN(a,pa)}function
 e(c){var
-b=x6(a);return 3===b?a<0.?o$:pa:4<=b?pb:c}switch(b[2]){case
+b=x$(a);return 3===b?a<0.?pb:pc:4<=b?pd:c}switch(b[2]){case
 5:return e(f(gI(hs(b,c),a)));case
 6:return d(0);case
-7:return m0(d(0));case
+7:return m2(d(0));case
 8:return e(d(0));default:return gI(hs(b,c),a)}}function
-pc(d){var
-a=mi(d),b=z(a),c=bT(b+2|0,39);ba(a,0,c,1,b);return aX(c)}function
-pd(b){var
+pe(d){var
+a=mk(d),b=z(a),c=bU(b+2|0,39);bb(a,0,c,1,b);return aX(c)}function
+pf(b){var
 a=ho(16);e_(a,b);return hq(a)}function
-dx(d,o,m,l){var
+dz(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return C(c,[4,b,pc(a)],q)};case
+q=a[1];return function(a){return C(c,[4,b,pe(a)],q)};case
 2:var
 r=a[2],s=a[1];return e$(c,b,r,s,function(a){return a});case
-3:return e$(c,b,a[2],a[1],oa);case
-4:return dS(c,b,a[4],a[2],a[3],o6,a[1]);case
-5:return dS(c,b,a[4],a[2],a[3],o7,a[1]);case
-6:return dS(c,b,a[4],a[2],a[3],o8,a[1]);case
-7:return dS(c,b,a[4],a[2],a[3],o9,a[1]);case
-8:return pe(c,b,a[4],a[2],a[3],a[1]);case
-9:return e$(c,b,a[2],a[1],l2);case
+3:return e$(c,b,a[2],a[1],oc);case
+4:return dU(c,b,a[4],a[2],a[3],o8,a[1]);case
+5:return dU(c,b,a[4],a[2],a[3],o9,a[1]);case
+6:return dU(c,b,a[4],a[2],a[3],o_,a[1]);case
+7:return dU(c,b,a[4],a[2],a[3],o$,a[1]);case
+8:return pg(c,b,a[4],a[2],a[3],a[1]);case
+9:return e$(c,b,a[2],a[1],l4);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1982,9 +1982,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=pd(a[2]);return function(a){return C(c,[4,b,u],t)};case
+t=a[3],u=pf(a[2]);return function(a){return C(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return C(c,b,O(n$(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return C(c,b,O(ob(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -1995,87 +1995,87 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,Q,pg];case
+19:throw[0,Q,pi];case
 20:var
-G=a[3],H=[8,b,ph];return function(a){return C(c,H,G)};case
+G=a[3],H=[8,b,pj];return function(a){return C(c,H,G)};case
 21:var
-I=a[2];return function(a){return C(c,[4,b,eG(pi,a)],I)};case
+I=a[2];return function(a){return C(c,[4,b,eG(pk,a)],I)};case
 22:var
 J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-f=a[2],h=a[1];return d<50?km(d+1|0,c,b,h,f):ak(km,[0,c,b,h,f]);default:var
+f=a[2],h=a[1];return d<50?ko(d+1|0,c,b,h,f):ak(ko,[0,c,b,h,f]);default:var
 i=a[3],j=a[1],k=g(a[2],0);return d<50?gc(d+1|0,c,b,i,j,k):ak(gc,[0,c,b,i,j,k])}}function
-km(d,c,b,e,a){if(typeof
+ko(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-1:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-2:throw[0,Q,pj];default:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a])}else
+0:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+1:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+2:throw[0,Q,pl];default:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-1:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-2:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-3:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-4:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-5:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-6:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-7:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
-8:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);case
+0:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+1:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+2:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+3:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+4:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+5:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+6:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+7:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+8:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
 9:var
 f=e[2];return d<50?gd(d+1|0,c,b,f,a):ak(gd,[0,c,b,f,a]);case
-10:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):ak(I,[0,c,b,a])}}function
+10:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);default:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a])}}function
 gd(e,d,c,a,b){if(typeof
-a==="number")return e<50?I(e+1|0,d,c,b):ak(I,[0,d,c,b]);else
+a==="number")return e<50?H(e+1|0,d,c,b):ak(H,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aR(d,c,f,b)};case
+f=a[1];return function(a){return aQ(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aR(d,c,g,b)};case
+g=a[1];return function(a){return aQ(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aR(d,c,h,b)};case
+h=a[1];return function(a){return aQ(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aR(d,c,i,b)};case
+i=a[1];return function(a){return aQ(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aR(d,c,j,b)};case
+j=a[1];return function(a){return aQ(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aR(d,c,k,b)};case
+k=a[1];return function(a){return aQ(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aR(d,c,l,b)};case
+l=a[1];return function(a){return aQ(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aR(d,c,m,b)};case
+m=a[1];return function(a){return aQ(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aR(d,c,n,b)};case
+n=a[2];return function(a){return aQ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ai(ad(a[1]),p);return function(a){return aR(d,c,av(q,o),b)};case
+o=a[3],p=a[2],q=ai(ad(a[1]),p);return function(a){return aQ(d,c,av(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aR(d,c,r,b)};case
+r=a[1];return function(e,a){return aQ(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aR(d,c,s,b)};case
+s=a[1];return function(a){return aQ(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aR(d,c,t,b)};case
-13:throw[0,Q,pk];default:throw[0,Q,pl]}}function
-I(d,b,e,a){var
-c=[8,e,pm];return d<50?dx(d+1|0,b,c,a):ak(dx,[0,b,c,a])}function
+t=a[1];return function(a){return aQ(d,c,t,b)};case
+13:throw[0,Q,pm];default:throw[0,Q,pn]}}function
+H(d,b,e,a){var
+c=[8,e,po];return d<50?dz(d+1|0,b,c,a):ak(dz,[0,b,c,a])}function
 gc(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return pf(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?dx(h+1|0,b,f,a):ak(dx,[0,b,f,a])}function
-C(a,b,c){return gV(dx(0,a,b,c))}function
-aR(a,b,c,d){return gV(gd(0,a,b,c,d))}function
-pf(a,b,c,d,e){return gV(gc(0,a,b,c,d,e))}function
+i=d[1];return function(d){return ph(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?dz(h+1|0,b,f,a):ak(dz,[0,b,f,a])}function
+C(a,b,c){return gV(dz(0,a,b,c))}function
+aQ(a,b,c,d){return gV(gd(0,a,b,c,d))}function
+ph(a,b,c,d,e){return gV(gc(0,a,b,c,d,e))}function
 e$(e,d,c,a,b){if(typeof
 a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
 f=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,f,g(b,a))],c)}}var
 i=a[1];return function(f,a){return C(e,[4,d,aI(i,f,g(b,a))],c)}}}function
-dS(f,e,d,g,c,b,a){if(typeof
+dU(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,ch(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,ch(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,ci(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,ci(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,ch(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aI(i,h,ch(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,ci(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aI(i,h,ci(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,ch(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,ch(m,n(b,a,c)))],d)}}}function
-pe(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,ci(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,ci(m,n(b,a,c)))],d)}}}function
+pg(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
 b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,e9(a),b)],c)};var
 j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
@@ -2093,138 +2093,138 @@ switch(a[0]){case
 f=a[1],h=hr(a[2]);bw(b,f);return cZ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bw(b,d);cZ(b,pn);var
+i=c[1];bw(b,d);cZ(b,pp);var
 a=i;continue}var
-j=c[1];bw(b,d);cZ(b,po);var
+j=c[1];bw(b,d);cZ(b,pq);var
 a=j;continue;case
 6:var
 m=a[2];bw(b,a[1]);return g(m,b);case
-7:bw(b,a[1]);return dN(b);case
+7:bw(b,a[1]);return dP(b);case
 8:var
 n=a[2];bw(b,a[1]);return ah(n);case
 2:case
 4:var
 k=a[2];bw(b,a[1]);return cZ(b,k);default:var
-l=a[2];bw(b,a[1]);return mc(b,l)}}function
-bF(b,e){var
+l=a[2];bw(b,a[1]);return me(b,l)}}function
+bH(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hr(a[2]);bF(b,f);return c6(b,h);case
+f=a[1],h=hr(a[2]);bH(b,f);return c6(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bF(b,d);c6(b,pp);var
+i=c[1];bH(b,d);c6(b,pr);var
 a=i;continue}var
-j=c[1];bF(b,d);c6(b,pq);var
+j=c[1];bH(b,d);c6(b,ps);var
 a=j;continue;case
 6:var
-m=a[2];bF(b,a[1]);return c6(b,g(m,0));case
+m=a[2];bH(b,a[1]);return c6(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bF(b,a[1]);return ah(n);case
+n=a[2];bH(b,a[1]);return ah(n);case
 2:case
 4:var
-k=a[2];bF(b,a[1]);return c6(b,k);default:var
-l=a[2];bF(b,a[1]);return hn(b,l)}}function
-pr(c,a,b){var
+k=a[2];bH(b,a[1]);return c6(b,k);default:var
+l=a[2];bH(b,a[1]);return hn(b,l)}}function
+pt(c,a,b){var
 d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
-fa(b,a){return pr(function(a){return 0},b,a)}function
-fb(a){return fa(bd,a)}function
-ps(b,a){var
+fa(b,a){return pt(function(a){return 0},b,a)}function
+fb(a){return fa(be,a)}function
+pu(b,a){var
 c=a[1];return C(function(c){var
-a=e6(64);bF(a,c);return g(b,e7(a))},0,c)}function
-as(a){return ps(function(a){return a},a)}var
-pt=eQ(0);function
+a=e6(64);bH(a,c);return g(b,e7(a))},0,c)}function
+as(a){return pu(function(a){return a},a)}var
+pv=eQ(0);function
 fd(c,b){var
-a=c[1+b];return m1(a)?b$(a)===eE?g(as(pu),a):b$(a)===253?l7(a):pv:g(as(pw),a)}function
-ht(b,a){if(b.length-1<=a)return px;var
-c=ht(b,a+1|0),d=fd(b,a);return n(as(py),d,c)}function
-pz(a){var
+a=c[1+b];return m3(a)?ca(a)===eE?g(as(pw),a):ca(a)===253?l9(a):px:g(as(py),a)}function
+ht(b,a){if(b.length-1<=a)return pz;var
+c=ht(b,a+1|0),d=fd(b,a);return n(as(pA),d,c)}function
+pB(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ht(a,2),d=fd(a,1);return n(as(pA),d,c)}switch(b){case
-0:return pB;case
-1:return pC;default:var
-e=fd(a,1);return g(as(pD),e)}}function
-pE(d){function
+c=ht(a,2),d=fd(a,1);return n(as(pC),d,c)}switch(b){case
+0:return pD;case
+1:return pE;default:var
+e=fd(a,1);return g(as(pF),e)}}function
+pG(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(eR(pt))}function
-pF(a){if(a===dL)return pG;if(a===eT)return pH;if(a[1]===g1){var
-b=a[2],e=b[3],h=b[2],i=b[1];return eu(as(fc),i,h,e,e+5|0,pI)}if(a[1]===Q){var
-c=a[2],f=c[3],j=c[2],k=c[1];return eu(as(fc),k,j,f,f+6|0,pJ)}if(a[1]===g3){var
-d=a[2],g=d[3],l=d[2],m=d[1];return eu(as(fc),m,l,g,g+6|0,pK)}if(0===b$(a)){var
-n=a[1][1];return aO(n,pz(a))}return a[1]}function
-dT(a){var
-b=pE(a);return b?b[1]:pF(a)}function
-pL(a){var
-b=[0,x7(a)];return b}function
-pM(b,a){function
-c(a){return a?0===b?pN:pO:0===b?pP:pQ}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?pR:pT,i=a[2],j=a[7],k=c(a[1]);return[0,xW(as(pS),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(pU),l)]}function
-pV(d,b){if(b){var
+a=f;continue}return 0}}return a(eR(pv))}function
+pH(a){if(a===dN)return pI;if(a===eT)return pJ;if(a[1]===g1){var
+b=a[2],e=b[3],h=b[2],i=b[1];return eu(as(fc),i,h,e,e+5|0,pK)}if(a[1]===Q){var
+c=a[2],f=c[3],j=c[2],k=c[1];return eu(as(fc),k,j,f,f+6|0,pL)}if(a[1]===g3){var
+d=a[2],g=d[3],l=d[2],m=d[1];return eu(as(fc),m,l,g,g+6|0,pM)}if(0===ca(a)){var
+n=a[1][1];return aN(n,pB(a))}return a[1]}function
+dV(a){var
+b=pG(a);return b?b[1]:pH(a)}function
+pN(a){var
+b=[0,ya(a)];return b}function
+pO(b,a){function
+c(a){return a?0===b?pP:pQ:0===b?pR:pS}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?pT:pV,i=a[2],j=a[7],k=c(a[1]);return[0,x1(as(pU),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(pW),l)]}function
+pX(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=pM(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(fa(d,pW),j)}var
+h=pO(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(fa(d,pY),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return fa(d,pX)}function
-fe(b,a){return pV(b,pL(a))}var
-pZ=pY.slice();function
-p0(e,d){var
-f=dT(e);g(fb(p1),f);fe(bd,d);var
-a=yB(0);if(a<0){var
-b=dM(a);g4(c(pZ,b)[1+b])}return dN(bd)}var
-p2=[0];function
+a=k;continue}break}}return 0}return fa(d,pZ)}function
+fe(b,a){return pX(b,pN(a))}var
+p1=p0.slice();function
+p2(e,d){var
+f=dV(e);g(fb(p3),f);fe(be,d);var
+a=yG(0);if(a<0){var
+b=dO(a);g4(c(p1,b)[1+b])}return dP(be)}var
+p4=[0];function
 hu(b){var
-a=ya(0);return a}function
-p3(b,a){try{var
-c=a?p2:hu(0);try{eW(0)}catch(a){}try{var
-i=p0(b,c),d=i}catch(a){a=bc(a);var
-e=hu(0),f=dT(b);g(fb(p5),f);fe(bd,c);var
-h=dT(a);g(fb(p6),h);fe(bd,e);var
-d=dN(bd)}return d}catch(a){a=bc(a);if(a===dL)return g4(p4);throw a}}gU(b(kv),function(b,a){try{var
-c=p3(b,a);return c}catch(a){return 0}});function
-p7(a){return yA(a,0,z(a))}function
-p8(a){return[0,r(55,0),0]}function
-p9(d,g){function
-l(b,a){return p7(aO(b,hc(a)))}function
+a=yf(0);return a}function
+p5(b,a){try{var
+c=a?p4:hu(0);try{eW(0)}catch(a){}try{var
+i=p2(b,c),d=i}catch(a){a=bd(a);var
+e=hu(0),f=dV(b);g(fb(p7),f);fe(be,c);var
+h=dV(a);g(fb(p8),h);fe(be,e);var
+d=dP(be)}return d}catch(a){a=bd(a);if(a===dN)return g4(p6);throw a}}gU(b(kx),function(b,a){try{var
+c=p5(b,a);return c}catch(a){return 0}});function
+p9(a){return yF(a,0,z(a))}function
+p_(a){return[0,r(55,0),0]}function
+p$(d,g){function
+l(b,a){return p9(aN(b,hc(a)))}function
 m(a){var
 b=aa(a,3)<<24,c=aa(a,2)<<16,d=aa(a,1)<<8;return((aa(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,p_],j=54+hb(55,i)|0,n=0;if(!(j<0)){var
+f=[0,qa],j=54+hb(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=yF(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kF;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=yK(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kH;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-p$(b){var
-a=p8(0);p9(a,b);return a}function
-qa(a){return p$(yR(0))}function
-qb(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kF,g=a[2];c(a[1],g)[1+g]=f;return f}function
-qc(a){var
+qb(b){var
+a=p_(0);p$(a,b);return a}function
+qc(a){return qb(yW(0))}function
+qd(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kH,g=a[2];c(a[1],g)[1+g]=f;return f}function
+qe(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-xU=lM(xT),hw=xU}catch(a){a=bc(a);if(a!==br)throw a;try{var
-xS=lM(xR),hv=xS}catch(a){a=bc(a);if(a!==br)throw a;var
-hv=qd}var
+xZ=lO(xY),hw=xZ}catch(a){a=bd(a);if(a!==br)throw a;try{var
+xX=lO(xW),hv=xX}catch(a){a=bd(a);if(a!==br)throw a;var
+hv=qf}var
 hw=hv}var
-qe=mZ(hw,82),dU=[cJ,function(a){return qa(0)}];function
-qf(c,b){var
+qg=m1(hw,82),dW=[cJ,function(a){return qc(0)}];function
+qh(c,b){var
 a=c;for(;;){if(b<=a)return a;if(eX<(a*2|0))return a;var
 a=a*2|0;continue}}function
 hx(a,e){var
-f=a?a[1]:qe,b=qf(16,e);if(f)var
-c=b$(dU),g=cF===c?dU[1]:cJ===c?e5(dU):dU,d=qb(g);else
+f=a?a[1]:qg,b=qh(16,e);if(f)var
+c=ca(dW),g=cF===c?dW[1]:cJ===c?e5(dW):dW,d=qd(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
-qg(n,d,f,h){var
+qi(n,d,f,h){var
 i=h.length-1,e=r(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2245,97 +2245,97 @@ var
 l=d;return l}function
 hy(f,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<eX?1:0;if(d){var
-e=r(c,0),h=1-qc(a);a[2]=e;return qg(g(f,a),h,b,e)}return d}function
-qh(c,b,a){return lD(c,b,0,a)}function
-bU(a,b){return 4<=a.length-1?lD(10,cL,a[3],b)&(a[2].length-1-1|0):ah(qi)}function
-qj(a,d,f){var
-b=bU(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hy(bU,a):e}function
-qk(c,b){var
+e=r(c,0),h=1-qe(a);a[2]=e;return qi(g(f,a),h,b,e)}return d}function
+qj(c,b,a){return lF(c,b,0,a)}function
+bV(a,b){return 4<=a.length-1?lF(10,cL,a[3],b)&(a[2].length-1-1|0):ah(qk)}function
+ql(a,d,f){var
+b=bV(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hy(bV,a):e}function
+qm(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aE(c,a[1]))return d;var
 a=e;continue}throw br}}function
-ql(f,a){var
-g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+qn(f,a){var
+g=bV(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aE(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aE(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aE(a,e[1])?j:qk(a,k)}throw br}throw br}throw br}function
-qm(c,b){var
+j=e[2],k=e[3];return 0===aE(a,e[1])?j:qm(a,k)}throw br}throw br}throw br}function
+qo(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aE(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-qn(f,a){var
-g=bU(f,a),b=c(f[2],g)[1+g];if(b){var
+qp(f,a){var
+g=bV(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aE(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aE(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aE(a,e[1])?[0,j]:qm(a,k)}return 0}return 0}return 0}function
-qo(a,b){function
+j=e[2],k=e[3];return 0===aE(a,e[1])?[0,j]:qo(a,k)}return 0}return 0}return 0}function
+qq(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aE(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bU(a,b);return d(c(a[2],e)[1+e])}function
-qp(b,d,c){var
+e=bV(a,b);return d(c(a[2],e)[1+e])}function
+qr(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aE(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 hz(a,d,e){var
-b=bU(a,d),f=c(a[2],b)[1+b],g=qp(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hy(bU,a);var
+b=bV(a,d),f=c(a[2],b)[1+b],g=qr(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hy(bV,a);var
 i=h}else
 var
 i=g;return i}function
-bG(a){return a}var
+bI(a){return a}var
 hA=0,hB=-1;function
 hC(a){return 0<=a?1:0}var
-hD=[U,qq,bR(0)];function
-dV(a,b){a[13]=a[13]+b[3]|0;return hm(b,a[28])}function
-qr(a){a[12]=1;a[13]=1;return e4(a[28])}var
+hD=[U,qs,bS(0)];function
+dX(a,b){a[13]=a[13]+b[3]|0;return hm(b,a[28])}function
+qt(a){a[12]=1;a[13]=1;return e4(a[28])}var
 hE=1000000010;function
-ff(b,a){return bB(b[17],a,0,z(a))}function
-dW(a){return g(a[19],0)}function
-qs(b,a){return g(b[20],a)}function
-qt(b,a){return g(b[21],a)}function
+ff(b,a){return bD(b[17],a,0,z(a))}function
+dY(a){return g(a[19],0)}function
+qu(b,a){return g(b[20],a)}function
+qv(b,a){return g(b[21],a)}function
 hF(a,c,b){a[9]=a[9]-c|0;ff(a,b);a[11]=0;return 0}function
-dX(c,a){var
-b=D(a,qu);return b?hF(c,z(a),a):b}function
-bV(a,b,c){var
-d=b[3],e=b[2];dX(a,b[1]);dW(a);a[11]=1;a[10]=mG(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qt(a,a[10]);return dX(a,d)}function
-hG(b,a){return bV(b,qv,a)}function
-ci(a,b){var
-c=b[2],d=b[3];dX(a,b[1]);a[9]=a[9]-c|0;qs(a,c);return dX(a,d)}function
-qw(a){var
-b=cf(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hG(a,d):e}return dW(a)}function
-qx(a){var
-b=nf(a[28]);if(b){var
+dZ(c,a){var
+b=D(a,qw);return b?hF(c,z(a),a):b}function
+bW(a,b,c){var
+d=b[3],e=b[2];dZ(a,b[1]);dY(a);a[11]=1;a[10]=mI(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qv(a,a[10]);return dZ(a,d)}function
+hG(b,a){return bW(b,qx,a)}function
+cj(a,b){var
+c=b[2],d=b[3];dZ(a,b[1]);a[9]=a[9]-c|0;qu(a,c);return dZ(a,d)}function
+qy(a){var
+b=cg(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hG(a,d):e}return dY(a)}function
+qz(a){var
+b=nh(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bG(d);a[9]=a[9]+e|0;return 0}return 0}function
-qy(a,f,b){if(typeof
+e=bI(d);a[9]=a[9]+e|0;return 0}return 0}function
+qA(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cf(a[3]);if(j){var
+j=cg(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return yx(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:ce(a[2]);return 0;case
-2:ce(a[3]);return 0;case
+c=a[1],d=a[2];return yC(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cf(a[2]);return 0;case
+2:cf(a[3]);return 0;case
 3:var
-m=cf(a[2]);return m?hG(a,m[1][2]):dW(a);case
+m=cg(a[2]);return m?hG(a,m[1][2]):dY(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qx(a):n;default:var
-o=ce(a[5]);return o?ff(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qz(a):n;default:var
+o=cf(a[5]);return o?ff(a,g(a[25],o[1])):0}else
 switch(b[0]){case
 0:return hF(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cf(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cg(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return ci(a,e);case
-1:return bV(a,c,d);case
-2:return bV(a,c,d);case
-3:return a[9]<(f+z(p)|0)?bV(a,c,d):ci(a,e);case
-4:return a[11]?ci(a,e):a[9]<(f+z(p)|0)?bV(a,c,d):((a[6]-d|0)+y|0)<a[10]?bV(a,c,d):ci(a,e);default:return ci(a,e)}}return 0;case
+0:return cj(a,e);case
+1:return bW(a,c,d);case
+2:return bW(a,c,d);case
+3:return a[9]<(f+z(p)|0)?bW(a,c,d):cj(a,e);case
+4:return a[11]?cj(a,e):a[9]<(f+z(p)|0)?bW(a,c,d):((a[6]-d|0)+y|0)<a[10]?bW(a,c,d):cj(a,e);default:return cj(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=cf(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=cg(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2343,141 +2343,141 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?ci(a,[0,qA,v+B|0,qz]):bV(a,[0,qC,i+A|0,qB],a[6])}return 0;case
+v=i-h|0;return 0<=v?cj(a,[0,qC,v+B|0,qB]):bW(a,[0,qE,i+A|0,qD],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qw(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return cd([0,G,F],a[2]);case
-4:return cd(b[1],a[3]);default:var
-x=b[1];ff(a,g(a[24],x));return cd(x,a[5])}}function
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qy(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ce([0,G,F],a[2]);case
+4:return ce(b[1],a[3]);default:var
+x=b[1];ff(a,g(a[24],x));return ce(x,a[5])}}function
 hH(a){for(;;){var
-d=nd(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hC(c),e=i||(a[9]<=h?1:0);if(e){ne(a[28]);var
-j=hC(c)?bG(c):hE;qy(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qD(a,b){dV(a,b);return hH(a)}function
-qE(c,a,b){return qD(c,[0,a,[0,b],bG(a)])}function
-qF(b,a){return qE(b,bG(z(a)),a)}function
-fg(a){c5(a);return cd([0,-1,[0,hB,qG,0]],a)}function
+d=nf(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hC(c),e=i||(a[9]<=h?1:0);if(e){ng(a[28]);var
+j=hC(c)?bI(c):hE;qA(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qF(a,b){dX(a,b);return hH(a)}function
+qG(c,a,b){return qF(c,[0,a,[0,b],bI(a)])}function
+qH(b,a){return qG(b,bI(z(a)),a)}function
+fg(a){c5(a);return ce([0,-1,[0,hB,qI,0]],a)}function
 fh(a,c){var
-d=cf(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bG(b[1]);if(i<a[12])return fg(a[1]);var
+d=cg(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bI(b[1]);if(i<a[12])return fg(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bG(a[13]+f|0),ce(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bI(a[13]+f|0),cf(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bG(a[13]+f|0),ce(a[1]),0):c;return j}return 0}return 0}function
-qH(a,c,b){dV(a,b);if(c)fh(a,1);return cd([0,a[13],b],a[1])}function
-qI(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qH(a,0,[0,bG(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?qF(a,a[16]):b}function
-qJ(a){return qI(a,0,3)}function
-qK(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dV(a,[0,hA,1,0]);fh(a,1);fh(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bI(a[13]+f|0),cf(a[1]),0):c;return j}return 0}return 0}function
+qJ(a,c,b){dX(a,b);if(c)fh(a,1);return ce([0,a[13],b],a[1])}function
+qK(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qJ(a,0,[0,bI(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qH(a,a[16]):b}function
+qL(a){return qK(a,0,3)}function
+qM(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dX(a,[0,hA,1,0]);fh(a,1);fh(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qL(a,e){if(a[23])dV(a,[0,hA,5,0]);var
+qN(a,e){if(a[23])dX(a,[0,hA,5,0]);var
 b=a[22];if(b){var
-c=ce(a[4]);if(c)return g(a[27],c[1]);var
+c=cf(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-qM(a,b){return qL(a,0)}function
-qN(a){qr(a);fg(a[1]);c5(a[2]);c5(a[3]);c5(a[4]);c5(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qJ(a)}function
-qO(a){var
-b=a[4];return m$(function(b){return qM(a,0)},b)}function
-qP(a,b){qO(a);for(;;){if(1<a[14]){qK(a,0);continue}a[13]=hE;hH(a);if(b)dW(a);return qN(a)}}function
-hI(a,b){qP(a,0);return g(a[18],0)}function
-qQ(a,b){return bB(a[17],qR,0,1)}var
+qO(a,b){return qN(a,0)}function
+qP(a){qt(a);fg(a[1]);c5(a[2]);c5(a[3]);c5(a[4]);c5(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qL(a)}function
+qQ(a){var
+b=a[4];return nb(function(b){return qO(a,0)},b)}function
+qR(a,b){qQ(a);for(;;){if(1<a[14]){qM(a,0);continue}a[13]=hE;hH(a);if(b)dY(a);return qP(a)}}function
+hI(a,b){qR(a,0);return g(a[18],0)}function
+qS(a,b){return bD(a[17],qT,0,1)}var
 hJ=hg(80,32);function
 hK(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bB(b[17],hJ,0,80);var
-a=a-80|0;continue}return bB(b[17],hJ,0,a)}return c}}function
-qS(a){return a[1]===hD?aO(qU,aO(a[2],qT)):qV}function
-qW(a){return a[1]===hD?aO(qY,aO(a[2],qX)):qZ}function
-q0(a){return 0}function
-q1(a){return 0}function
-q2(h,g,f,e,d){var
-b=nc(0),c=[0,hB,q3,0];hm(c,b);var
-a=c4(0);fg(a);cd([0,1,c],a);var
-i=c4(0),j=c4(0),k=c4(0);return[0,a,c4(0),k,j,i,78,10,68,78,0,1,1,1,1,lY,q4,h,g,f,e,d,0,0,qS,qW,q0,q1,b]}function
+c=0<a?1:0;if(c){if(80<a){bD(b[17],hJ,0,80);var
+a=a-80|0;continue}return bD(b[17],hJ,0,a)}return c}}function
+qU(a){return a[1]===hD?aN(qW,aN(a[2],qV)):qX}function
+qY(a){return a[1]===hD?aN(q0,aN(a[2],qZ)):q1}function
+q2(a){return 0}function
+q3(a){return 0}function
+q4(h,g,f,e,d){var
+b=ne(0),c=[0,hB,q5,0];hm(c,b);var
+a=c4(0);fg(a);ce([0,1,c],a);var
+i=c4(0),j=c4(0),k=c4(0);return[0,a,c4(0),k,j,i,78,10,68,78,0,1,1,1,1,l0,q6,h,g,f,e,d,0,0,qU,qY,q2,q3,b]}function
 hL(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=q2(c,b,function(a){return 0},e,d);a[19]=function(b){return qQ(a,b)};a[20]=function(b){return hK(a,b)};a[21]=function(b){return hK(a,b)};return a}function
+a=q4(c,b,function(a){return 0},e,d);a[19]=function(b){return qS(a,b)};a[20]=function(b){return hK(a,b)};a[21]=function(b){return hK(a,b)};return a}function
 hM(a){function
-b(b){return dN(a)}return hL(function(b,c,d){return l$(a,b,c,d)},b)}function
-q5(a){function
-b(a){return 0}return hL(function(b,c,d){return no(a,b,c,d)},b)}var
-q6=gi,q7=function(a){return e6(q6)}(0),q8=hM(l9),q9=hM(bd);q5(q7);mb(function(a){hI(q8,0);return hI(q9,0)});function
-q_(b,a){var
-c=b$(a)===U?a:a[1];return gU(b,c)}var
-hN=[U,q$,bR(0)];y3(0);q_(ra,hN);function
+b(b){return dP(a)}return hL(function(b,c,d){return mb(a,b,c,d)},b)}function
+q7(a){function
+b(a){return 0}return hL(function(b,c,d){return nq(a,b,c,d)},b)}var
+q8=gi,q9=function(a){return e6(q8)}(0),q_=hM(l$),q$=hM(be);q7(q9);md(function(a){hI(q_,0);return hI(q$,0)});function
+ra(b,a){var
+c=ca(a)===U?a:a[1];return gU(b,c)}var
+hN=[U,rb,bS(0)];y8(0);ra(rc,hN);function
 s(a){if(typeof
-a==="number"&&a!==gz)return-a|0;return y6(a)}function
+a==="number"&&a!==gz)return-a|0;return y$(a)}function
 j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lS(b,a)}return lS(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lU(b,a)}return lU(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:lW(a,b)}return lW(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:lY(a,b)}return lY(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!y5(b,a))return aN(b,a);return y4(b,a)}function
-F(a){if(typeof
-a==="number"&&a!==gn)return a+1|0;return za(a)}function
-rb(a){if(typeof
-a==="number"&&a!==gz)return a-1|0;return y8(a)}function
-dY(a){return typeof
-a==="number"?0<=a?a:a!==gz?-a|0:lR(a):lR(a)}function
+a==="number"&&!y_(b,a))return aM(b,a);return y9(b,a)}function
+N(a){if(typeof
+a==="number"&&a!==gn)return a+1|0;return zf(a)}function
+rd(a){if(typeof
+a==="number"&&a!==gz)return a-1|0;return zb(a)}function
+d0(a){return typeof
+a==="number"?0<=a?a:a!==gz?-a|0:lT(a):lT(a)}function
 X(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:lV(b,a)}return lV(b,a)}function
-bW(b,a){if(typeof
+c=b<<a;return c>>a===b?c:lX(b,a)}return lX(b,a)}function
+bX(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return y_(b,a)}function
+c=a<32?a:31;return b>>c}return zd(b,a)}function
 c8(a){return typeof
-a==="number"?a:zb(a)}var
+a==="number"?a:zg(a)}var
 e=0,h=1;function
 ax(b,a){return 0<aF(b,a)?a:b}function
 v(b,a){return 0<=aF(b,a)?b:a}function
-rc(b,a){return 0<aF(b,a)?1:0}function
-rd(b,a){return y7(b,a,0,z(a))}function
+re(b,a){return 0<aF(b,a)?1:0}function
+rf(b,a){return za(b,a,0,z(a))}function
 c9(e,a){var
-d=y0(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
-f=j(b,a);return[0,rb(c),f]}var
-g=l(b,a);return[0,F(c),g]}function
+d=y5(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
+f=j(b,a);return[0,rd(c),f]}var
+g=l(b,a);return[0,N(c),g]}function
 f(c,b){return a(c,b)}function
-re(a){return y$(a)}function
+rg(a){return ze(a)}function
 c_(a){return ab(a)}function
-G(b,a){return lT(b,a)}function
-o(b,a){return aF(b,a)<=0?1:0}function
+F(b,a){return lV(b,a)}function
+p(b,a){return aF(b,a)<=0?1:0}function
 x(b,a){return aF(b,a)<0?1:0}function
-K(a){return a}function
+J(a){return a}function
 c$(a){try{var
-b=c8(a);return b}catch(a){a=bc(a);if(a===hN)return eS(rf);throw a}}function
-rg(c,b,a){return y1(c,b,a)}function
-dZ(a){return a?0:1}function
+b=c8(a);return b}catch(a){a=bd(a);if(a===hN)return eS(rh);throw a}}function
+ri(c,b,a){return y6(c,b,a)}function
+d1(a){return a?0:1}function
 ae(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 k(a){return a[2]}function
 E(a){var
 b=a?E(a[2])+1|0:a;return b}function
-bg(a,b){if(a){var
-c=bg(a[2],b);return[0,a[1],c]}return b}function
-rh(a){return aw(0,a-1|0)}function
-d0(b,a){return b+a|0}function
-hO(b,a){return aN(b,a)}function
+bh(a,b){if(a){var
+c=bh(a[2],b);return[0,a[1],c]}return b}function
+rj(a){return aw(0,a-1|0)}function
+da(b,a){return b+a|0}function
+rk(b,a){return aM(b,a)}function
 fi(b,a){return aw(0,b-a|0)}function
-hP(b,a){function
-c(b){return hP(b,a)+1|0}function
+hO(b,a){function
+c(b){return hO(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hQ(b,a){function
-c(b){return hP(a,hQ(b,a))}function
+hP(b,a){function
+c(b){return hO(a,hP(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 fj(b,a){return b<=a?1:0}function
 aJ(b,a){return b<a?1:0}function
@@ -2486,69 +2486,77 @@ c(b){function
 c(a){return fk(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hR(b,a){function
-c(a){return hQ(b,hR(b,a))}function
-d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-d1=function
-c(a,b){return c.fun(a,b)};yS(d1,function(b,a){function
+hQ(b,a){function
+c(a){return hP(b,hQ(b,a))}function
+d(a){return 1}return 0===a?d(0):c(a-1|0)}function
+fl(d,c,b,a){function
+e(d){function
+e(a){return fl(d,c,b,a)}function
+f(a){return fl(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
+rl(b,a){function
+c(a){return i(fl(b,a,0,a))}function
+d(b){return a}return 0===a?d(0):c(a-1|0)}var
+d2=function
+c(a,b){return c.fun(a,b)};yX(d2,function(b,a){function
 g(j){function
-d(a){return F(f(2,h))}function
-g(a){return f(2,F(a))}function
-i(a){return F(f(2,F(a)))}if(o(a,h))return d(0);var
-b=c9(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
+d(a){return N(f(2,h))}function
+g(a){return f(2,N(a))}function
+i(a){return N(f(2,N(a)))}if(p(a,h))return d(0);var
+b=c9(a,J(2)),c=b[1];return F(b[2],e)?g(c):i(c)}function
 i(b){function
-g(a){return f(2,F(b))}function
-i(a){return F(f(2,j(b,a)))}function
-k(a){return f(2,n(d1,b,a))}if(o(a,h))return g(0);var
-c=c9(a,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)}function
+g(a){return f(2,N(b))}function
+i(a){return N(f(2,j(b,a)))}function
+k(a){return f(2,n(d2,b,a))}if(p(a,h))return g(0);var
+c=c9(a,J(2)),d=c[1];return F(c[2],e)?i(d):k(d)}function
 k(b){function
-g(a){return F(f(2,F(b)))}function
-i(a){return f(2,n(d1,b,a))}function
-j(a){return F(f(2,n(d1,b,a)))}if(o(a,h))return g(0);var
-c=c9(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(o(b,h))return g(0);var
-c=c9(b,K(2)),d=c[1];return G(c[2],e)?i(d):k(d)});function
-da(a,b,c){function
+g(a){return N(f(2,N(b)))}function
+i(a){return f(2,n(d2,b,a))}function
+j(a){return N(f(2,n(d2,b,a)))}if(p(a,h))return g(0);var
+c=c9(a,J(2)),d=c[1];return F(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
+c=c9(b,J(2)),d=c[1];return F(c[2],e)?i(d):k(d)});function
+db(a,b,c){function
 i(c){return g(a,b)}function
-j(c){return da(a,da(a,b,c),c)}function
-k(c){return g(a,da(a,da(a,b,c),c))}if(o(c,h))return i(0);var
-d=c9(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
-ri(b){function
-c(c){return a(b,c)}return function(a){return da(c,h,a)}}function
-bh(c,a){function
+j(c){return db(a,db(a,b,c),c)}function
+k(c){return g(a,db(a,db(a,b,c),c))}if(p(c,h))return i(0);var
+d=c9(c,J(2)),f=d[1];return F(d[2],e)?j(f):k(f)}function
+rm(b){function
+c(c){return a(b,c)}return function(a){return db(c,h,a)}}function
+aY(c,a){function
 d(a){return e}function
-f(a){return g(ri(c),a)}function
+f(a){return g(rm(c),a)}function
 i(a){return h}var
 b=c_(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
-bx(a){return 0<=c_(a)?c$(a):0}function
-u(b,a){return 0===c_(a)?e:y2(b,a)}function
-bH(a){return 0<c_(a)?K(a3(a)-1|0):e}function
-by(a){return 0<=c_(a)?re(a):e}function
-aK(b,c){var
-a=c$(c);return 0<=a?X(b,a):bW(b,-a|0)}function
-fl(b,c){var
-a=c$(c);return 0<=a?bW(b,a):X(b,-a|0)}function
-cj(b,a){return a?a[1]:b}function
+aZ(a){return 0<=c_(a)?c$(a):0}function
+t(b,a){return 0===c_(a)?e:y7(b,a)}function
+bx(a){return 0<c_(a)?J(a5(a)-1|0):e}function
+by(a){return 0<=c_(a)?rg(a):e}function
+aR(b,c){var
+a=c$(c);return 0<=a?X(b,a):bX(b,-a|0)}function
+bJ(b,c){var
+a=c$(c);return 0<=a?bX(b,a):X(b,-a|0)}function
+ck(b,a){return a?a[1]:b}function
 fm(a){var
 b=a?a[2]:a;return b}function
-T(c,a,b){function
-d(c){return a?T(c,a[2],b):b}function
+R(c,a,b){function
+d(c){return a?R(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bI(a,b){function
-c(b){return a?bI(a[2],b):a}function
+bz(a,b){function
+c(b){return a?bz(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 m(b,a){if(a)var
 d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-hS(b,a){if(a){var
-c=hS(b,a[2]);return bg(g(b,a[1]),c)}return a}function
-db(e,d,c){var
+hR(b,a){if(a){var
+c=hR(b,a[2]);return bh(g(b,a[1]),c)}return a}function
+dc(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aY(c,b,a){if(a){var
-d=aY(c,b,a[2]);return n(c,a[1],d)}return b}function
-ck(e,d){var
+a0(c,b,a){if(a){var
+d=a0(c,b,a[2]);return n(c,a[1],d)}return b}function
+cl(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2559,9 +2567,9 @@ am(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cl(b,e){var
+cm(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cl(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cm(b,c)];var
 a=c;continue}return a}}function
 ar(b,a){if(b)if(a)var
 d=ar(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2569,213 +2577,227 @@ var
 c=a;else
 var
 c=b;return c}function
-cm(b,a){function
+cn(b,a){function
 c(c){if(a)var
-d=cm(c,a[2]),b=[0,a[1],d];else
+d=cn(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-dc(b,a){function
-c(b){return a?dc(b,a[2]):a}function
+dd(b,a){function
+c(b){return a?dd(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bX(b,a){function
-c(a){return[0,b,bX(b+1|0,a)]}function
+bY(b,a){function
+c(a){return[0,b,bY(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bz(b,a){function
-c(a){return[0,b,bz(b,a)]}function
+bA(b,a){function
+c(a){return[0,b,bA(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-rj(a,b){return G(T(fk(b,fi(E(a),1)),a,e),h)}function
+rn(a,b){return F(R(fk(b,fi(E(a),1)),a,e),h)}function
 af(c,b){if(c){if(b){var
 d=af(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
 ay(a){if(a){var
 b=ay(a[2]);return j(a[1],b)}return e}function
-hT(c,b){if(b){var
-d=a(c,hT(c,b[2]));return j(b[1],d)}return e}function
-rk(c,b,a){var
-d=c$(a);return rg(c,c$(b),d)}function
-rl(a){var
-e=aK(h,l(a,h));function
+hS(c,b){if(b){var
+d=a(c,hS(c,b[2]));return j(b[1],d)}return e}function
+ro(c,b,a){var
+d=c$(a);return ri(c,c$(b),d)}function
+rp(a){var
+e=aR(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=fl(g,h),f=fl(c,a),i=b(e,a,f,d);return b(e,a,l(c,aK(f,a)),i)}function
+a=bJ(g,h),f=bJ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aR(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hU(c,b,a){if(b){if(a){var
-d=hU(c,b[2],a[2]),e=aK(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aK(a,c)},a)}function
-hV(b,a){if(a){var
-c=hV(b,a[2]);return hU(b,a[1],c)}return a}function
-rm(g,f,e){var
+hT(c,b,a){if(b){if(a){var
+d=hT(c,b[2],a[2]),e=aR(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
+hU(b,a){if(a){var
+c=hU(b,a[2]);return hT(b,a[1],c)}return a}function
+rq(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dd=hR(2,6),rn=6;function
-hW(b,a){function
+de=hQ(2,6),rr=6;function
+hV(b,a){function
 c(c){if(a)var
-d=hW(c,dc(dd,a)),b=[0,cm(dd,a),d];else
+d=hV(c,dd(de,a)),b=[0,cn(de,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-ro(a){var
-c=aK(h,a),d=aK(h,l(a,h));return function(e,b){var
-f=hW(e,b);return m(function(b){var
-e=hV(a,b);return[0,hT(c,bz(d,E(b))),e]},f)}}function
-rp(b,a){return m(function(b){return rm(e,a,k(b))},b)}function
-hX(e,c,b){if(c)if(b)var
-f=hX(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
+rs(a){var
+c=aR(h,a),d=aR(h,l(a,h));return function(e,b){var
+f=hV(e,b);return m(function(b){var
+e=hU(a,b);return[0,hS(c,bA(d,E(b))),e]},f)}}function
+rt(b,a){return m(function(b){return rq(e,a,k(b))},b)}function
+hW(e,c,b){if(c)if(b)var
+f=hW(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-d2(i,h,c){var
+d3(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(G(g,e)){var
+d=a[2],f=b[2],g=b[1];if(F(g,e)){var
 b=f,a=d;continue}var
-j=d2(f,d,c);return hX(g,a[1],j)}return c}return c}}function
-hY(d,c,b,a){if(b){if(a){var
-f=hY(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return ev(rl(d),rn,c,g,f)}var
+j=d3(f,d,c);return hW(g,a[1],j)}return c}return c}}function
+hX(d,c,b,a){if(b){if(a){var
+f=hX(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return ev(rp(d),rr,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-rq(b,e,d,c){return cm(e,hY(b,a(b,K(dd)),d,c))}function
-d3(b,a){if(b)if(a)var
-d=d3(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
+ru(b,e,d,c){return cn(e,hX(b,a(b,J(de)),d,c))}function
+d4(b,a){if(b)if(a)var
+d=d4(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-de(b){var
-f=aK(h,l(b,h));return function(c,g){var
-h=K(dd),d=bx(u(K(c),h)),i=a(b,K(fi(c,hO(d,dd))));return m(function(a){return l(rk(T(d,a,e),i,b),f)},g)}}function
-d4(a){if(a){var
-b=d4(a[2]);return j(dY(a[1]),b)}return e}function
-L(b,a){return s(u(s(b),a))}function
-a8(d,c,b){var
-e=L(a(d,c),b);return[0,u(a(d,c),b),e]}function
-d5(b,a){var
+df(b){var
+f=aR(h,l(b,h));return function(c,g){var
+h=J(de),d=aZ(t(J(c),h)),i=a(b,J(fi(c,rk(d,de))));return m(function(a){return l(ro(R(d,a,e),i,b),f)},g)}}function
+d5(a){if(a){var
+b=d5(a[2]);return j(d0(a[1]),b)}return e}function
+K(b,a){return s(t(s(b),a))}function
+bB(d,c,b){var
+e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
+dg(b,a){var
 c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
-rr(a){var
-b=s(i(a));return[0,s(k(a)),b]}function
-hZ(b,c){if(o(e,b)){var
+rv(b,c){if(p(e,b)){var
 d=a(b,k(c));return[0,a(b,i(c)),d]}var
 f=a(b,i(c));return[0,a(b,k(c)),f]}function
-cn(d,c,b){var
-e=k(b),f=L(a(k(c),e),d),g=i(b);return[0,u(a(i(c),g),d),f]}function
-rs(b,c){var
-d=i(c),e=L(a(b,b),d),f=k(c);return[0,u(a(b,b),f),e]}function
-h0(d,c,b){var
-e=L(a(k(b),c),d);return[0,u(a(i(b),c),d),e]}function
-rt(b){var
+fn(d,c,b){var
+e=k(b),f=K(a(k(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
+rw(b,c){var
+d=i(c),e=K(a(b,b),d),f=k(c);return[0,t(a(b,b),f),e]}function
+rx(d,c,b){var
+e=K(a(k(b),c),d);return[0,t(a(i(b),c),d),e]}function
+ry(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return o(e,a[1][1]);return 0}function
-h1(a){var
+if(2!==a[0])return p(e,a[1][1]);return 0}function
+hY(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=rt(a);if(d){var
-f=a[16];return am(function(a){return o(e,a)},f)}return d}}else
+d=ry(a);if(d){var
+f=a[16];return am(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-h2(b,c,e,d){function
-g(e){var
-g=cn(b,d,h2(b,j(c,h),e,d));return d5(a8(b,h,j(a(f(2,h),c),h)),g)}function
-i(i){var
-d=j(a(f(2,h),c),h),e=a(f(2,f(2,f(2,h))),d),g=L(a(F(f(2,f(2,f(2,h)))),b),e);return[0,u(b,j(a(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
-fn(a,g,d,c){var
-b=a8(a,d,c),i=cn(a,b,h2(a,e,g,cn(a,b,b)));return hZ(f(2,h),i)}function
-ru(d,c,b,a){if(o(a,b)){var
-e=j(b,a);return fn(d,c,l(b,a),e)}var
-f=j(a,b);return rr(fn(d,c,l(a,b),f))}function
-fo(b,d){var
-c=a(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),b),e=F(f(2,h));return h0(c,b,fn(c,hO(2,d),h,e))}function
-rv(d,c){var
-k=bH(c),b=l(bH(d),k),g=o(e,b)?d:aK(d,s(b)),i=o(e,b)?aK(c,b):c,m=a(F(f(2,f(2,h))),g);if(x(a(F(f(2,F(f(2,h)))),i),m))return j(b,h);var
-n=a(F(f(2,f(2,h))),i);return x(a(F(f(2,F(f(2,h)))),g),n)?l(b,h):b}function
-rw(r,q,p,d,c){var
-b=rv(d,c),g=o(e,b)?d:aK(d,s(b)),i=o(e,b)?aK(c,b):c,j=x(e,d),k=j?x(e,c):j,l=k?o(g,a(f(2,h),i)):k,m=l?o(i,a(f(2,h),g)):l;if(m)var
-t=ru(r,q,g,i),n=[0,d5(hZ(b,p),t)];else
+hZ(d,c,b){function
+e(b){var
+e=hZ(d,j(c,h),b);return[0,t(d,j(a(f(2,h),c),h)),e]}function
+g(a){return 0}return 0===b?g(0):e(b-1|0)}function
+h0(d,c,b){if(b){var
+f=bJ(a(c,h0(d,c,b[2])),d);return j(b[1],f)}return e}function
+h1(c,b){function
+d(a){var
+b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(h1(c,a),b);return j(N(f(2,N(f(2,h)))),d)}function
+e(d){var
+b=aY(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
+h2(b,k,i,g,e){var
+c=t(aR(g,b),e),l=h0(b,bJ(a(c,c),b),k),d=bJ(a(a(f(2,h),c),l),b);return[0,d,j(d,i)]}function
+h3(i,g,e,d,c,b){function
+k(c){var
+k=dg(b,h2(i,g,e,h,j(a(f(2,h),d),h)));return h3(i,g,e,j(d,h),c,k)}function
+l(a){return 0}var
+m=0===c?l(0):k(c-1|0);return[0,b,m]}function
+fo(k,i){var
+l=f(2,f(2,f(2,f(2,h)))),a=j(bx(k),l),b=rl(da(i,3),4)+1|0,c=hZ(aY(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(h1(a,b),m),d=j(f(2,N(f(2,h))),n),o=aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g=h3(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,R(aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
+rz(d,c,b){var
+e=s(bJ(s(a(k(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
+h4(q,b,o,n,g){var
+d=a(f(2,f(2,f(2,f(2,f(2,h))))),n),e=t(d,g),i=p(f(2,f(2,f(2,f(2,f(2,h))))),e);if(i)var
+r=aZ(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bz(b[4],r);else
 var
-n=m;return n}function
+c=i;if(c)var
+k=a(e,g),s=j(d,k),u=l(d,k),v=h2(b[1],b[2],b[3],u,s),w=dg(c[1],v),x=dg(rv(o,b[5]),w),m=[0,rz(b[1],q,x)];else
+var
+m=c;return m}function
+rA(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
+rB(m,j,d,c){var
+n=x(e,d),o=n?x(e,c):n;if(o){var
+q=bx(c),g=l(bx(d),q),b=rA(d,c,g),r=i(b);if(p(k(b),r)){var
+s=k(b);return h4(m,j,g,i(b),s)}var
+t=k(b),u=i(b),v=a(f(2,h),u);return h4(m,j,l(g,h),v,t)}return o}function
 fp(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return rj(b,a)?[0,e,fp(b,a,d)]:fp(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-h3(b,a){if(b)if(a)var
-d=h3(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+d=a[2],e=a[1],f=function(a){return rn(b,a)?[0,e,fp(b,a,d)]:fp(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+h5(b,a){if(b)if(a)var
+d=h5(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-rx(b,a){var
-c=bz(0,b);return db(function(b,a){return h3(a,b)},a,c)}function
-bJ(a){if(a){var
+rC(b,a){var
+c=bA(0,b);return dc(function(b,a){return h5(a,b)},a,c)}function
+bK(a){if(a){var
 b=a[1];if(b)var
-c=bJ(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bK(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return ry}function
-h4(f,a,e){if(a)var
+d=b;return d}return rD}function
+h6(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 d6(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=h4(a,c,e);if(i){var
+h=b[2],e=b[1],i=h6(a,c,e);if(i){var
 m=d6(a,d,c,f,h);return[0,i[1],m]}var
-j=h4(a,f,e);if(j){var
+j=h6(a,f,e);if(j){var
 n=d6(a,d,f,c,h);return[0,j[1],n]}var
 k=g(d,e),l=[0,k,d6(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-rz(c,b,a){return d6(c,b,0,0,a)}function
-h5(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
-rA(b,a){var
-d=i(a),c=h5(i(b),d);if(c){var
-e=k(a);return h5(k(b),e)}return c}function
+rE(c,b,a){return d6(c,b,0,0,a)}function
+h7(b,a){return b?a?F(b[1],a[1]):a:a?0:1}function
+rF(b,a){var
+d=i(a),c=h7(i(b),d);if(c){var
+e=k(a);return h7(k(b),e)}return c}function
 aS(c){var
-b=by(c);return G(a(b,b),c)?b:j(b,h)}function
-rB(a){return o(a,e)?e:aK(h,j(fl(bH(a),h),h))}function
-rC(b,d,c){var
-f=o(e,d),g=f?x(e,c):f;if(g)var
-i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(u(a(a(b,b),d),c)),i]];else
+b=by(c);return F(a(b,b),c)?b:j(b,h)}function
+rG(a){return p(a,e)?e:aR(h,j(bJ(bx(a),h),h))}function
+rH(b,d,c){var
+f=p(e,d),g=f?x(e,c):f;if(g)var
+i=aS(K(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
 d7(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-k=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
+k=b[2],h=b[1],l=c[2],g=c[1];if(F(g,e)){var
 c=l,b=k;continue}var
 i=x(e,g)?h[3]:h[2];if(i){var
 q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
 fq(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-k=b[2],g=c[2],i=c[1];if(G(i,e)){var
+k=b[2],g=c[2],i=c[1];if(F(i,e)){var
 c=g,b=k;continue}var
 n=fq(g,k),o=af(g,d[2]),p=a(f(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
-rD(i,b,d,c){if(x(e,b)){var
+rI(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
-f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-rE(l,k,j,i,h,g,f,b,d){var
+f=F(b,e),g=f?F(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+rJ(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=d7(d,k,a(b,i),m);if(c){var
-e=c[1],n=fq([0,b,d],[0,[0,g,f],j]);return rD(l,e[1],e[2],n)}return c}var
-rF=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rG=bh(f(2,h),rF);function
+e=c[1],n=fq([0,b,d],[0,[0,g,f],j]);return rI(l,e[1],e[2],n)}return c}var
+rK=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rL=aY(f(2,h),rK);function
 Y(a){return a[8]}function
-d8(b,a){return T(a,b[9],0)}function
+d8(b,a){return R(a,b[9],0)}function
 fr(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
 fs(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dg(b){var
+di(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=Y(b);return a(Y(b),d)}}else
 if(2!==c[0]){var
 i=Y(b);return a(s(f(2,h)),i)}var
 e=Y(b),g=a(Y(b),e);return a(s(f(2,h)),g)}function
-h6(b){var
+h8(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return o(e,a[1][1]);return 1}function
+if(2!==a[0])return p(e,a[1][1]);return 1}function
 ft(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-rH(a){var
+rM(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2783,15 +2805,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aZ(b){var
+a1(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return rG;return h}function
-h7(c,b){var
+a!=="number"&&2!==a[0])return rL;return h}function
+h9(c,b){var
 d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aZ(c),f=a(a(aZ(c),g),d),i=aS(f),j=by(f);return[0,d,ay(b),j,i]}return[0,d,ay(b),h,h]}function
-h8(a){var
-h=a[9],b=m(function(b){return h7(a,b)},h),f=h6(a);if(f)var
+g=a1(c),f=a(a(a1(c),g),d),i=aS(f),j=by(f);return[0,d,ay(b),j,i]}return[0,d,ay(b),h,h]}function
+h_(a){var
+h=a[9],b=m(function(b){return h9(a,b)},h),f=h8(a);if(f)var
 i=a[2],c=E(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2800,72 +2822,72 @@ c=a[1];return E(b)===c?1:0},j);else
 var
 d=c;var
 g=d?am(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-fu=f(2,f(2,f(2,f(2,F(f(2,h))))));function
-rI(a){return j(bH(aY(function(b,a){return v(b[1],a)},e,a)),h)}function
-h9(a){return j(j(rI(a),fu),h)}function
-rJ(a,b){var
-c=a[9],d=E(a[9]);return n(ro(h9(b)),d,c)}function
-rK(a){var
+fu=f(2,f(2,f(2,f(2,N(f(2,h))))));function
+rN(a){return j(bx(a0(function(b,a){return v(b[1],a)},e,a)),h)}function
+h$(a){return j(j(rN(a),fu),h)}function
+rO(a,b){var
+c=a[9],d=E(a[9]);return n(rs(h$(b)),d,c)}function
+rP(a){var
 b=a[9];return m(function(a){return 0},b)}function
-h_(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=h_(f,e,d+1|0,b[2],a[2]);if(h)var
+ia(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=ia(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?rp(f,b[1]):j;var
+j=g(e,d),i=j?rt(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
 d9(c,b){if(b)var
-e=b[1],f=d9(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
+e=b[1],f=d9(c,b[2]),d=[0,m(function(b){return a(a(J(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
 fv(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fv(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bg(n(de(g),k,d),j),h]}return d9(c,b)}return d9(c,b)}return d9(c,b)}function
+h=fv(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bh(n(df(g),k,d),j),h]}return d9(c,b)}return d9(c,b)}return d9(c,b)}function
 fw(d,b){if(b){var
-a=T(b[1],d,0);if(a)var
+a=R(b[1],d,0);if(a)var
 c=fw(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return rL}function
+e=a;return e}return rQ}function
 d_(b,a){if(b){var
 c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
 co(b,a){if(b){var
 c=b[1];return a?[0,ax(c,a[1])]:[0,c]}return a}function
-dh(b,a){var
+dj(b,a){var
 c=k(a),d=co(k(b),c),e=i(a);return[0,d_(i(b),e),d]}function
-h$(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,h$(a,b,d)]},g=function(a){return[0,dh(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-di(c,b,e,d){var
-f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return u(a(b,d),c)},e),f]}function
-ia(e,d,a,c){if(a){var
-b=a[1],f=ia(e,d,a[2],c),g=k(k(b)),h=di(e,d,i(k(b)),g);return h$(i(b),h,f)}return c}function
-ib(c,b){var
-d=u(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
-e=u(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-ic(f,e,c,b){function
+ib(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,ib(a,b,d)]},g=function(a){return[0,dj(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dk(c,b,e,d){var
+f=ae(function(d){return K(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
+ic(e,d,a,c){if(a){var
+b=a[1],f=ic(e,d,a[2],c),g=k(k(b)),h=dk(e,d,i(k(b)),g);return ib(i(b),h,f)}return c}function
+id(c,b){var
+d=t(b,c);if(F(b,a(c,d)))return[0,[0,b,d],h];var
+e=t(c,b);return F(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
+ie(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
 g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
 cp(d,c,b){var
-f=aZ(d),g=o(e,b)?c[3]:c[4];return u(a(b,g),f)}function
+f=a1(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
 fx(c,b,a){return s(cp(c,b,s(a)))}function
 fy(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return u(a(b,aZ(f)),h)}function
-id(b,l,d,c){var
-f=fs(b,l,d[1]);if(x(e,dg(b)))var
+g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a1(f)),h)}function
+ig(b,l,d,c){var
+f=fs(b,l,d[1]);if(x(e,di(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=k(c),h=q,g=r;var
-o=ae(function(c){return j(f,cp(b,d,a(s(dg(b)),c)))},h),p=ae(function(c){return j(f,fx(b,d,a(s(dg(b)),c)))},g);return[0,fr(b),p,o]}function
-ie(b,i){var
+o=ae(function(c){return j(f,cp(b,d,a(s(di(b)),c)))},h),p=ae(function(c){return j(f,fx(b,d,a(s(di(b)),c)))},g);return[0,fr(b),p,o]}function
+ih(b,i){var
 d=ft(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=Y(b),r=[0,s(a(a(i,a(Y(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 k=d;var
-g=rH(b);if(g)var
-l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,j(n,m),v],0];else
+g=rM(b);if(g)var
+l=g[1],m=l[2],n=l[1],t=J(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,j(n,m),v],0];else
 var
-o=g;return bg(o,k)}function
+o=g;return bh(o,k)}function
 d$(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
@@ -2876,115 +2898,115 @@ fz(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return Y(b);var
 d=Y(b);return a(Y(b),d)}function
-rM(c,h,b,d,g){if(typeof
+rR(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=Y(c),q=a(Y(c),p),r=aS(v(e,L(a(a(a(b,b),q),i),h))),t=d[1];return[0,i,a(a(b,b),t),r]}var
-n=u(cp(c,d,s(a(a(b,fz(c)),i))),h);return[0,i,aS(d[1]),n]}var
+o=Y(c),q=a(Y(c),o),r=aS(v(e,K(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
+n=t(cp(c,d,s(a(a(b,fz(c)),i))),h);return[0,i,aS(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=o(e,f);if(l)var
-x=Y(c),y=a(Y(c),x),z=by(u(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+l=p(e,f);if(l)var
+x=Y(c),y=a(Y(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(cp(c,d,a(a(b,fz(c)),f)),h);return[1,f,aS(d[1]),w]}}function
-rN(f,b,d,c){var
-g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
-rO(m,k,c,i,e,b,d){var
+w=t(cp(c,d,a(a(b,fz(c)),f)),h);return[1,f,aS(d[1]),w]}}function
+rS(f,b,d,c){var
+g=a(f,d);return aS(v(e,K(l(a(b,c),g),b)))}function
+rT(m,k,c,i,e,b,d){var
 g=m[4];if(typeof
 g==="number"&&!g){var
-n=j(l(e,a(a(f(2,h),k),d)),i),p=j(b,c);return o(a(j(b,c),p),n)}return o(l(a(c,e),d),b)}function
-rP(n,m,c,k,e,b,d){var
+n=j(l(e,a(a(f(2,h),k),d)),i),o=j(b,c);return p(a(j(b,c),o),n)}return p(l(a(c,e),d),b)}function
+rU(n,m,c,k,e,b,d){var
 g=n[4];if(typeof
 g==="number"&&!g){var
-i=o(c,b);if(i){var
-p=l(b,c),q=a(l(b,c),p);return o(j(l(e,a(a(f(2,h),m),d)),k),q)}return i}return o(j(a(c,e),d),b)}function
-rQ(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(rO(g,f,e,d,a[2],a[3],c)){var
-h=k(b),j=i(b);return[0,d_([0,a[1]],j),h]}return b}if(rP(g,f,e,d,a[2],a[3],c)){var
+i=p(c,b);if(i){var
+o=l(b,c),q=a(l(b,c),o);return p(j(l(e,a(a(f(2,h),m),d)),k),q)}return i}return p(j(a(c,e),d),b)}function
+rV(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(rT(g,f,e,d,a[2],a[3],c)){var
+h=k(b),j=i(b);return[0,d_([0,a[1]],j),h]}return b}if(rU(g,f,e,d,a[2],a[3],c)){var
 l=k(b),m=co([0,a[1]],l);return[0,i(b),m]}return b}}function
-ig(d,c,b,a){if(c){if(b){if(a){var
-e=ig(d,c[2],b[2],a[2]);return[0,bB(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-ih(f,e,d,b,a){if(b)if(a)var
-g=ih(f,e,d,b[2],a[2]),c=[0,rM(f,e,d,b[1],a[1]),g];else
+ii(d,c,b,a){if(c){if(b){if(a){var
+e=ii(d,c[2],b[2],a[2]);return[0,bD(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+ij(f,e,d,b,a){if(b)if(a)var
+g=ij(f,e,d,b[2],a[2]),c=[0,rR(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-ii(b,a){if(b){if(a){var
-c=ii(b[2],a[2]),d=a[1];return[0,j(dY(b[1]),d),c]}return a}return a}function
-ij(a){if(a){var
+ik(b,a){if(b){if(a){var
+c=ik(b[2],a[2]),d=a[1];return[0,j(d0(b[1]),d),c]}return a}return a}function
+il(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=ii(c,ij(a[2])),g=d4(c),d=[0,j(b[1],g),f];else
+c=b[2],f=ik(c,il(a[2])),g=d5(c),d=[0,j(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-rR(a){return aY(v,e,ij(a))}function
-rS(b,c){var
+rW(a){return a0(v,e,il(a))}function
+rX(b,c){var
 d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-rT(g,f,e,d,c,b){var
-h=a(d,rB(a(K(c),b)));return L(j(aS(a(f,e)),h),g)}function
-ik(g,f){var
+rY(g,f,e,d,c,b){var
+h=a(d,rG(a(J(c),b)));return K(j(aS(a(f,e)),h),g)}function
+im(g,f){var
 a=d7(f,g,e,e);if(a)var
-b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
+b=a[1],c=F(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-rU(b,j,i,g,e){var
-c=ik(i,g);if(c){var
-d=ik(i,m(s,g));if(d)var
-o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
+rZ(b,j,i,g,e){var
+c=im(i,g);if(c){var
+d=im(i,m(s,g));if(d)var
+o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,K(v(l(a(a(f(2,h),b),e),r),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-il(h,g,f,b,a){if(b){if(a){var
-c=rU(h,g,f,b[1],a[1]);if(c)var
-d=il(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
+io(h,g,f,b,a){if(b){if(a){var
+c=rZ(h,g,f,b[1],a[1]);if(c)var
+d=io(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-im(b,a){if(b)if(a)var
-d=a[1],e=im(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+ip(b,a){if(b)if(a)var
+d=a[1],e=ip(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-rV(e,b,d){var
+r0(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 g=a(b,b),i=a(f(2,h),b);return function(c,b){var
 e=a(i,b);return j(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
-io(e,c,b){if(c)if(b)var
-f=io(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+iq(e,c,b){if(c)if(b)var
+f=iq(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-rW(e,d,a,c){var
+r1(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return io(d,a,c);return a}function
-rX(b,c,d,m,k){var
+b==="number"&&!b)return iq(d,a,c);return a}function
+r2(b,c,d,m,k){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=Y(b),o=a(Y(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
-e=a(f(2,h),b),g=[0,L(a(c,j(j(k,d),e)),i)],n=a(f(2,h),b);return[0,[0,u(a(c,l(j(m,d),n)),i)],g]}}var
+e=a(f(2,h),b),g=[0,K(a(c,j(j(k,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(j(m,d),n)),i)],g]}}var
 g=a(d,fz(b));return function(f,e,i,d){var
 h=[0,s(fy(b,f,a(c,l(s(e),d)),g))];return[0,[0,fy(b,f,a(c,l(e,d)),g)],h]}}function
 cq(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
-ip(b,c){var
-d=dg(b);return a(c,a(cq(b),d))}function
+ir(b,c){var
+d=di(b);return a(c,a(cq(b),d))}function
 ea(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,cq(b)),f),v=d[1],w=fs(b,h,d[1]),g=rE(h,r,q,fr(b),w,v,o,u,t);if(g)var
+t=i[2],u=a(a(p,cq(b)),f),v=d[1],w=fs(b,h,d[1]),g=rJ(h,r,q,fr(b),w,v,o,u,t);if(g)var
 k=g[1],y=a(a(k[2],f),s),l=[0,fy(b,d,k[1],y)];else
 var
 l=g;var
@@ -2994,69 +3016,69 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-rY(l,j,f,e,d,q,p,n,b,o,c){var
+r3(l,j,f,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bg(g(p,o),x),y=k(c),z=n[2],A=co(ae(s,ea(l,j,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,d_(ea(l,j,f,e,d,h,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bh(g(p,o),x),y=k(c),z=n[2],A=co(ae(s,ea(l,j,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,d_(ea(l,j,f,e,d,h,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bg(g(p,o),D),E=k(c),F=[0,u[1]],G=co(ae(s,ea(l,j,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,d_(ea(l,j,f,e,d,h,b,v,0),H),G]}return c}function
+C=b[2],D=m(function(b){return a(C,b)},q),v=bh(g(p,o),D),E=k(c),F=[0,u[1]],G=co(ae(s,ea(l,j,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,d_(ea(l,j,f,e,d,h,b,v,0),H),G]}return c}function
 fA(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=dc(b,o);if(d){var
-e=dc(b,a);if(e){var
-n=d0(p,b),q=fA(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rY(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bg(cm(b,a),r)}return a}return a}return a}function
-rZ(a){var
-b=a[4];return hS(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-eb(b,a){return T(a,b,[0,e,e,h,h])}function
-r0(f,d,a,c,b){var
-g=d2(c,b,m(function(a){return e},a));return rq(d,E(f[9]),a,g)}function
-iq(e,c,b){if(c)if(b)var
-f=iq(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
+m=c[1],b=m[1],d=dd(b,o);if(d){var
+e=dd(b,a);if(e){var
+n=da(p,b),q=fA(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,r3(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bh(cn(b,a),r)}return a}return a}return a}function
+r4(a){var
+b=a[4];return hR(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+eb(b,a){return R(a,b,[0,e,e,h,h])}function
+r5(f,d,a,c,b){var
+g=d3(c,b,m(function(a){return e},a));return ru(d,E(f[9]),a,g)}function
+is(e,c,b){if(c)if(b)var
+f=is(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-r1(z,y,w,v,g,d,u,t,s,r,a){var
-i=cm(E(d),a),b=d7(a,t,e,e);if(b){var
-j=b[1],k=G(j[1],g),l=k?x(e,g):k;if(l)var
-A=bh(f(2,h),fu),c=o(d4(i),A);else
+r6(z,y,w,v,g,d,u,t,s,r,a){var
+i=cn(E(d),a),b=d7(a,t,e,e);if(b){var
+j=b[1],k=F(j[1],g),l=k?x(e,g):k;if(l)var
+A=aY(f(2,h),fu),c=p(d5(i),A);else
 var
 c=l;if(c)var
-m=af(dc(E(d),a),r),n=r0(z,w,v,i,u),B=j[2],C=fq(a,s),D=G(m,e)?n:iq(m,y,n),p=[0,[0,D,C,B]];else
+m=af(dd(E(d),a),r),n=r5(z,w,v,i,u),B=j[2],C=fq(a,s),D=F(m,e)?n:is(m,y,n),o=[0,[0,D,C,B]];else
 var
-p=c;var
-q=p}else
+o=c;var
+q=o}else
 var
 q=b;return q}function
-r2(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=rN(b,d,a[3],a[2]);return ig(function(a,c,d){return rQ(f,b,i,h,a,c,d)},e,g,c)}function
-r3(d,c,b){var
-f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
-r4(c,b,i,h,g){var
+r7(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=rS(b,d,a[3],a[2]);return ii(function(a,c,d){return rV(f,b,i,h,a,c,d)},e,g,c)}function
+r8(d,c,b){var
+f=a(d,b[3]);return v(e,K(l(a(c,b[2]),f),c))}function
+r9(c,b,i,h,g){var
 d=d7(m(s,g),h,e,e);if(d){var
-f=d[1],k=s(c);if(G(f[1],k)){var
-l=a(b,i[2]);return u(j(a(c,f[2]),l),b)}return e}return e}function
-ir(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=ir(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return eu(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-r5(j,B,A,q,p,a,i,l,z,y,w,v,b,g,d){var
+f=d[1],k=s(c);if(F(f[1],k)){var
+l=a(b,i[2]);return t(j(a(c,f[2]),l),b)}return e}return e}function
+it(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=it(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return eu(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+r_(j,B,A,q,o,a,i,l,z,y,w,v,b,g,d){var
 c=g[3],k=g[2];if(x(e,k)&&am(function(a){var
-b=bh(f(2,h),fu);return o(d4(a),b)},c)){var
-C=m(function(a){return e},p),r=m(function(a){return d3(p,d2(a,z,C))},c),D=m(function(a){return m(function(b){return cj(e,n(de(q),b,[0,a,0]))},l)},r),F=m(function(a){return T(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=il(i,a,y,c,s);if(t){var
-G=t[1],H=rR(im(c,D)),u=r3(a,i,b),I=r4(a,i,b,w,v),J=rV(j,a,b[2]),K=rS(k,H),L=rX(j,B,a,I,u),M=function(i,h,d,c,g){var
-l=cm(i,r),b=rW(j,a,n(de(q),h,l),s),e=af(b,b),f=n(J,d,c),m=E(b);return dh(ev(L,d,c,f,rT(k,u,n(K,f,e),G,m,e)),g)};return ir(M,g[4],0,A,b[1],d)}return d}return d}function
-r6(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=r1(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=r2(c,b,r,h,m,d);return a[4]?r5(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-r7(a,o,f,c,d,l,v,S,R,j,Q,e){var
+b=aY(f(2,h),fu);return p(d5(a),b)},c)){var
+C=m(function(a){return e},o),r=m(function(a){return d4(o,d3(a,z,C))},c),D=m(function(a){return m(function(b){return ck(e,n(df(q),b,[0,a,0]))},l)},r),F=m(function(a){return R(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=io(i,a,y,c,s);if(t){var
+G=t[1],H=rW(ip(c,D)),u=r8(a,i,b),I=r9(a,i,b,w,v),J=r0(j,a,b[2]),K=rX(k,H),L=r2(j,B,a,I,u),M=function(i,h,d,c,g){var
+l=cn(i,r),b=r1(j,a,n(df(q),h,l),s),e=af(b,b),f=n(J,d,c),m=E(b);return dj(ev(L,d,c,f,rY(k,u,n(K,f,e),G,m,e)),g)};return it(M,g[4],0,A,b[1],d)}return d}return d}function
+r$(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=r6(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=r7(c,b,r,h,m,d);return a[4]?r_(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+sa(a,o,f,c,d,l,v,T,S,j,Q,e){var
 w=o[3],g=d$(Q,o[4]),b=m(i,g),x=am(function(b){return aJ(b,a[2])},b);if(x){var
-p=ia(o[3],f,g,j);if(e[1]){var
+p=ic(o[3],f,g,j);if(e[1]){var
 q=fw(v,b);if(q)var
-y=q[1],z=ib(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
-d=T(i(b),j,df),e=ic(U,B,k(b),d);return id(a,h,eb(c,i(b)),e)},g),D=ie(a,h),E=bg(C,m(k,D)),r=m(i,D),F=m(function(a){return d3(l,a)},y),G=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),F,r),V=r6(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(de(d),a,F)},H=[0,fA(a,h,ip(a,B),E,G,r,Y,X,W,c,V)];else
+y=q[1],z=id(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
+d=R(i(b),j,dh),e=ie(U,B,k(b),d);return ig(a,h,eb(c,i(b)),e)},g),D=ih(a,h),E=bh(C,m(k,D)),r=m(i,D),F=m(function(a){return d4(l,a)},y),G=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),F,r),V=r$(a,f,c,d,l,T,S,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(df(d),a,F)},H=[0,fA(a,h,ir(a,B),E,G,r,Y,X,W,c,V)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
 t=fw(v,b);if(t)var
-I=ib(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
-d=T(i(b),j,df),e=ic(Z,K,k(b),d);return id(a,u,eb(c,i(b)),e)},g),L=ie(a,u),$=bg(_,m(k,L)),M=m(i,L),aa=t[1],N=m(function(a){return d3(l,a)},aa),ab=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(de(d),a,N)},O=[0,fA(a,u,ip(a,K),$,ab,M,ae,ad,ac,c,p)];else
+I=id(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
+d=R(i(b),j,dh),e=ie(Z,K,k(b),d);return ig(a,u,eb(c,i(b)),e)},g),L=ih(a,u),$=bh(_,m(k,L)),M=m(i,L),aa=t[1],N=m(function(a){return d4(l,a)},aa),ab=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(df(d),a,N)},O=[0,fA(a,u,ir(a,K),$,ab,M,ae,ad,ac,c,p)];else
 var
 O=t;return O}var
 P=[0,p]}else
@@ -3064,201 +3086,201 @@ var
 P=x;return P}function
 ec(c,b,a){if(a){var
 d=a[2],e=a[1],f=function(a){return[0,e,ec(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-is(d,c,b,a){if(a)var
-e=a[1],h=is(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=ck(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+iu(d,c,b,a){if(a)var
+e=a[1],h=iu(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cl(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
 fB=[0,e,0];function
-r8(e,b,a){var
+sb(e,b,a){var
 f=co([0,e],k(a)),g=co(k(b),f),c=i(b);if(c)var
 h=c[1],d=v(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-r9(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=di(e,c,a[3],a[4]);return ec(function(a){return r8(c,g,a)},f,b)}return b}return b}function
-it(d,a,c,b){var
-e=bz(fB,c),f=a[4],g=a[3];return db(function(a,c){return r9(d,g,b,a,c)},f,e)}function
-iu(b,a){return v(e,l(b,ay(m(i,a))))}function
-iv(b){var
+sc(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dk(e,c,a[3],a[4]);return ec(function(a){return sb(c,g,a)},f,b)}return b}return b}function
+iv(d,a,c,b){var
+e=bA(fB,c),f=a[4],g=a[3];return dc(function(a,c){return sc(d,g,b,a,c)},f,e)}function
+iw(b,a){return v(e,l(b,ay(m(i,a))))}function
+ix(b){var
 a=k(b);return a?a[1]:e}function
 ed(a){return k(a)?0:1}function
-r_(a){return E(cl(ed,a))}function
-iw(b,a){var
+sd(a){return E(cm(ed,a))}function
+iy(b,a){var
 c=k(a);if(c){var
 d=j(i(a),b);return ax(c[1],d)}return j(i(a),b)}function
-r$(g,f,e,d,a){var
+se(g,f,e,d,a){var
 b=ed(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,iv(a))),c=v(i(a),j);else
+j=l(g,l(e,ix(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,iw(f,a)]]}function
+c=i(a);return[0,[0,c],[0,iy(f,a)]]}function
 ee(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-sa(b,a){var
-c=r_(a),d=ay(m(iv,a)),e=iu(b,a);return m(function(a){return r$(b,e,d,c,a)},a)}function
-sb(c,b){var
+sf(b,a){var
+c=sd(a),d=ay(m(ix,a)),e=iw(b,a);return m(function(a){return se(b,e,d,c,a)},a)}function
+sg(c,b){var
 d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
-sc(e,d,b){var
+sh(e,d,b){var
 f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
 ef(b){var
-a=b[10];return a?o(e,a[1]):a}function
+a=b[10];return a?p(e,a[1]):a}function
 fC(b){var
-a=b[11];return a?o(a[1],e):a}function
-sd(b,a){var
+a=b[11];return a?p(a[1],e):a}function
+si(b,a){var
 c=ef(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
 g=fC(b);if(g)return x(e,a);var
 f=g}return f}function
-ix(c,b){return ay(m(function(b){return sd(c,b)?e:a(b,b)},b))}function
-iy(b,a){return ef(b)?a:m(s,a)}function
-iz(a){return aY(v,cj(e,a),a)}function
-se(a,c){var
-d=ef(a),b=d||fC(a);return b?x(iz(iy(a,c)),e):b}function
-sf(e,d,c,b){var
-f=a(e,d),g=k(b),h=L(a(k(c),g),f),j=a(e,d),l=i(b);return[0,u(a(i(c),l),j),h]}function
-iA(b,e,d,c){function
-g(a){return d5([0,b,b],sf(b,e,c,iA(b,j(e,h),a,c)))}function
+iz(c,b){return ay(m(function(b){return si(c,b)?e:a(b,b)},b))}function
+iA(b,a){return ef(b)?a:m(s,a)}function
+iB(a){return a0(v,ck(e,a),a)}function
+sj(a,c){var
+d=ef(a),b=d||fC(a);return b?x(iB(iA(a,c)),e):b}function
+sk(e,d,c,b){var
+f=a(e,d),g=k(b),h=K(a(k(c),g),f),j=a(e,d),l=i(b);return[0,t(a(i(c),l),j),h]}function
+iC(b,e,d,c){function
+g(a){return dg([0,b,b],sk(b,e,c,iC(b,j(e,h),a,c)))}function
 i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
-iB(c,b,a){function
-d(b){return iB(c,b,cn(c,a,a))}function
+iD(c,b,a){function
+d(b){return iD(c,b,fn(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-sg(b,n,d,c,m){var
-p=aK(m,K(d)),g=a8(b,dY(c),p),q=k(g),i=o(a(f(2,h),q),b);if(i)var
-j=iA(b,h,n,g),r=o(e,c)?j:rs(b,j),l=[0,iB(b,d,r)];else
+sl(b,n,d,c,m){var
+o=aR(m,J(d)),g=bB(b,d0(c),o),q=k(g),i=p(a(f(2,h),q),b);if(i)var
+j=iC(b,h,n,g),r=p(e,c)?j:rw(b,j),l=[0,iD(b,d,r)];else
 var
 l=i;return l}function
-sh(o,n,d,c){var
-p=a(f(2,h),c),b=v(e,u(a(F(f(2,h)),d),p)),q=bH(c),g=v(e,j(l(bH(dY(d)),q),h)),i=j(j(bH(o),b),g),r=j(by(i),h),s=by(b),k=ax(j(K(n),s),r),m=j(j(g,u(i,k)),h),t=f(2,f(2,h)),w=bx(j(j(b,m),t)),x=bx(m);return[0,[0,bx(k),x],w]}function
-iC(a,h,d,c){var
-e=sh(a,h,d,c),f=e[1],g=aK(a,K(e[2])),b=sg(g,f[1],f[2],d,c),i=b?[0,h0(g,a,b[1])]:b;return i}var
-si=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iD=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
-dj(g,f,c,b){if(o(b,e))return 0;if(x(a(si,b),c))return 0;if(x(c,a(s(iD),b))){var
-d=iC(g,f,s(iD),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iC(g,f,c,b)}function
+sm(o,n,d,c){var
+p=a(f(2,h),c),b=v(e,t(a(N(f(2,h)),d),p)),q=bx(c),g=v(e,j(l(bx(d0(d)),q),h)),i=j(j(bx(o),b),g),r=j(by(i),h),s=by(b),k=ax(j(J(n),s),r),m=j(j(g,t(i,k)),h),u=f(2,f(2,h)),w=aZ(j(j(b,m),u)),x=aZ(m);return[0,[0,aZ(k),x],w]}function
+iE(a,h,d,c){var
+e=sm(a,h,d,c),f=e[1],g=aR(a,J(e[2])),b=sl(g,f[1],f[2],d,c),i=b?[0,rx(g,a,b[1])]:b;return i}var
+sn=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iF=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+dl(g,f,c,b){if(p(b,e))return 0;if(x(a(sn,b),c))return 0;if(x(c,a(s(iF),b))){var
+d=iE(g,f,s(iF),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iE(g,f,c,b)}function
 fD(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=dj(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-sj(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=j(b,a(e,fD(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),k=j(fD(c,b,d),i);return[0,[0,u(a(b,fD(c,b,d)),k)],g]}function
-iE(d,c){var
+h=a[8],d=dl(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+so(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(J(c[2]),h),f=j(b,a(e,fD(c,b,d))),g=[0,K(a(b,b),f)],i=a(e,b),k=j(fD(c,b,d),i);return[0,[0,t(a(b,fD(c,b,d)),k)],g]}function
+iG(d,c){var
 e=Y(d);return function(b,f){var
-g=a(b[2],e),h=ix(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
-iF(d,b,h,f,c){if(G(h[1],e)&&se(d,c)){var
-g=iz(iy(d,c)),i=a(g,g);return s(by(u(a(a(b,b),i),f)))}var
-j=ix(d,c);return aS(L(a(a(b,b),j),f))}function
-iG(a){return a?a[1][2]:h}function
-iH(b){var
+g=a(b[2],e),h=iz(d,f),i=a(b[1],b[1]);return K(aS(a(a(a(c,c),i),h)),g)}}function
+iH(d,b,h,f,c){if(F(h[1],e)&&sj(d,c)){var
+g=iB(iA(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
+j=iz(d,c);return aS(K(a(a(b,b),j),f))}function
+iI(a){return a?a[1][2]:h}function
+iJ(b){var
 c=Y(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
-sk(b,c){var
-e=iG(c);function
+sp(b,c){var
+e=iI(c);function
 f(b){return a(e,b)}function
 d(a){return ae(f,a)}var
-h=g(iH(b),c),i=[0,ae(s,g(iH(b),c)),h],j=d(b[11]);return dh([0,d(b[10]),j],i)}function
-iI(c,b){var
+h=g(iJ(b),c),i=[0,ae(s,g(iJ(b),c)),h],j=d(b[11]);return dj([0,d(b[10]),j],i)}function
+iK(c,b){var
 d=Y(c);return function(f,e){var
-g=a(a(d,iG(f)),d),h=sk(c,f),i=h[1];if(i){var
+g=a(a(d,iI(f)),d),h=sp(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,L(a(b,ay(m(function(b){var
-c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,u(a(b,ay(m(function(b){var
-c=a(k,b);return ax(a(l,b),c)},e))),g)],n]}return df}return df}}function
-sl(b,f){var
+k=j[1],l=i[1],n=[0,K(a(b,ay(m(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,ay(m(function(b){var
+c=a(k,b);return ax(a(l,b),c)},e))),g)],n]}return dh}return dh}}function
+sq(b,f){var
 c=Y(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,ay(m(function(a){return sc(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,K(a(f,ay(m(function(a){return sh(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,u(a(f,ay(m(function(a){return sb(b,a)},g))),n)],i]}}function
-iJ(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,ay(m(function(a){return sg(b,a)},g))),n)],i]}}function
+iL(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(sl(b,c),a):sj(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(sq(b,c),a):so(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(iI(b,c),[0,e],a),o=[0,n(iE(b,c),e,a)],p=m(s,a);return dh([0,[0,s(n(iE(b,c),e,p))],o],l)}return n(iI(b,c),0,a)}var
-f=d[1],h=af(a,a),k=[0,iF(b,c,f,h,a)];return[0,[0,s(iF(b,c,f,h,m(s,a)))],k]}}function
-sm(a,c,b){var
+e=i[1],l=n(iK(b,c),[0,e],a),o=[0,n(iG(b,c),e,a)],p=m(s,a);return dj([0,[0,s(n(iG(b,c),e,p))],o],l)}return n(iK(b,c),0,a)}var
+f=d[1],h=af(a,a),k=[0,iH(b,c,f,h,a)];return[0,[0,s(iH(b,c,f,h,m(s,a)))],k]}}function
+sr(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bz(iJ(a,c,b,0),i)];else
+i=a[2],f=[0,bA(iL(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=h8(a);if(g)var
-j=a[9],h=[0,m(function(d){return iJ(a,c,b,d)},j)];else
+g=h_(a);if(g)var
+j=a[9],h=[0,m(function(d){return iL(a,c,b,d)},j)];else
 var
 h=g;return h}var
-sn=[0,0,h,0,0,0];function
-iK(d,c,b,a){function
+ss=[0,0,h,0,0,0];function
+iM(d,c,b,a){function
 e(b){var
-e=iK(d,c+1|0,b,fm(a));return[0,n(d,c,cj(sn,a)),e]}function
+e=iM(d,c+1|0,b,fm(a));return[0,n(d,c,ck(ss,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-so(e,d,c,a,j,i,h,b,g,f){var
-k=ih(e,c,b,a,g),l=h9(a),m=d[2],n=0;return bJ(iK(function(f,g){return r7(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+st(e,d,c,a,j,i,h,b,g,f){var
+k=ij(e,c,b,a,g),l=h$(a),m=d[2],n=0;return bK(iM(function(f,g){return sa(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
 fE(a,b){var
-c=a[4];return ck(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-sp(a,e,d,c){var
-b=it(a,e,d,c);return[0,iu(a,b),b]}function
-sq(c,b,a){return ed(a)?b:v(b,iw(c,a))}function
-iL(c,a,b){if(a){if(b){var
-d=iL(c,a[2],b[2]);return[0,sq(c,a[1],b[1]),d]}return a}return a}function
-sr(f,a,b){var
-c=bX(0,a[2]),g=cl(function(b){return fE(a,b)},c),d=m(function(c){return sp(f,a,b,c)},g),h=bz(e,b),i=db(function(b,a){return iL(a[1],b,a[2])},d,h);return[0,d,K(E(cl(function(b){return dZ(fE(a,b))},c))),i]}function
-iM(b,a){if(b)if(a)var
-d=iM(b[2],a[2]),c=[0,dh(b[1],a[1]),d];else
+c=a[4];return cl(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+su(a,e,d,c){var
+b=iv(a,e,d,c);return[0,iw(a,b),b]}function
+sv(c,b,a){return ed(a)?b:v(b,iy(c,a))}function
+iN(c,a,b){if(a){if(b){var
+d=iN(c,a[2],b[2]);return[0,sv(c,a[1],b[1]),d]}return a}return a}function
+sw(f,a,b){var
+c=bY(0,a[2]),g=cm(function(b){return fE(a,b)},c),d=m(function(c){return su(f,a,b,c)},g),h=bA(e,b),i=dc(function(b,a){return iN(a[1],b,a[2])},d,h);return[0,d,J(E(cm(function(b){return d1(fE(a,b))},c))),i]}function
+iO(b,a){if(b)if(a)var
+d=iO(b[2],a[2]),c=[0,dj(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-ss(c,b,a,g){var
+sx(c,b,a,g){var
 d=ee(b);if(d)var
-e=function(a){return iM(g,sa(c,a))},h=e(bz(fB,b[2])),i=function(d){return fE(a,d)?e(it(c,a,b[2],d)):h},f=[0,m(i,bX(0,a[2]))];else
+e=function(a){return iO(g,sf(c,a))},h=e(bA(fB,b[2])),i=function(d){return fE(a,d)?e(iv(c,a,b[2],d)):h},f=[0,m(i,bY(0,a[2]))];else
 var
 f=d;return f}function
 eg(a){return a[12]}function
-at(b,a){return T(a,b[13],0)}function
-cr(b,a){return T(a,b[14],e)}function
-st(b,c){return o(e,b)?a(b,i(c)):a(b,k(c))}function
+at(b,a){return R(a,b[13],0)}function
+cr(b,a){return R(a,b[14],e)}function
+sy(b,c){return p(e,b)?a(b,i(c)):a(b,k(c))}function
 fF(c,b,a){if(c){if(b){if(a){var
-d=fF(c[2],b[2],a[2]),f=a[1];return j(st(l(c[1],b[1]),f),d)}return e}return e}return e}function
-bY(b,a){var
+d=fF(c[2],b[2],a[2]),f=a[1];return j(sy(l(c[1],b[1]),f),d)}return e}return e}return e}function
+bZ(b,a){var
 c=b[2];return E(a)===c?1:0}function
-su(b,i,h,d,c){var
-e=bY(b,at(b,d)),f=e?bY(b,at(b,c)):e;if(f)var
+sz(b,i,h,d,c){var
+e=bZ(b,at(b,d)),f=e?bZ(b,at(b,c)):e;if(f)var
 k=cr(b,c),m=a(i,l(cr(b,d),k)),n=at(b,c),g=[0,j(fF(at(b,d),n,h),m)];else
 var
 g=f;return g}function
-iN(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,eg(f))),g)}return b}function
-iO(f,d,c){if(d){if(c){var
-b=c[1],g=iO(f,d[2],c[2]);if(x(e,b[1])&&ed(d[1])&&x(b[2],f)){var
+iP(f,e,b,d,c){if(b){var
+g=a(b[1],c);return p(a(d,a(e,eg(f))),g)}return b}function
+iQ(f,d,c){if(d){if(c){var
+b=c[1],g=iQ(f,d[2],c[2]);if(x(e,b[1])&&ed(d[1])&&x(b[2],f)){var
 h=b[3],i=l(f,b[2]);return v(g,l(a(b[1],i),h))}return g}return e}return e}function
-sv(a){var
+sA(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-sw(d,c,b,a){var
-e=ar(d[3],c);return m(sv,ar(ar(b,a),e))}function
-sx(a){return x(e,a[1])?a[3]:e}function
-iP(b,a){var
-c=k(a);return iO(i(a),c,b)}function
-sy(e,d,c,b){var
-f=iP(b,[0,e,bz(fB,d[2])]),g=a(c[2],f),h=c[1];return j(ay(m(function(a){return iP(b,a)},h)),g)}function
-sz(b,a){var
+sB(d,c,b,a){var
+e=ar(d[3],c);return m(sA,ar(ar(b,a),e))}function
+sC(a){return x(e,a[1])?a[3]:e}function
+iR(b,a){var
+c=k(a);return iQ(i(a),c,b)}function
+sD(e,d,c,b){var
+f=iR(b,[0,e,bA(fB,d[2])]),g=a(c[2],f),h=c[1];return j(ay(m(function(a){return iR(b,a)},h)),g)}function
+sE(b,a){var
 c=b[3];return ar(m(i,a),c)}function
-sA(f,b,e,i,h,d,c){var
-k=at(b,c),g=sw(e,h,at(b,d),k),n=sy(f,b,e,g),o=ay(m(sx,g)),p=cr(b,c),q=a(f,l(cr(b,d),p)),r=sz(e,i),s=at(b,c);return l(l(j(fF(at(b,d),s,r),q),o),n)}function
-sB(a){var
+sF(f,b,e,i,h,d,c){var
+k=at(b,c),g=sB(e,h,at(b,d),k),n=sD(f,b,e,g),o=ay(m(sC,g)),p=cr(b,c),q=a(f,l(cr(b,d),p)),r=sE(e,i),s=at(b,c);return l(l(j(fF(at(b,d),s,r),q),o),n)}function
+sG(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return ee(a);return 0}return 0}return 0}function
-sC(m,a,l,k,b,d,c){var
-f=sB(a),g=f?bY(a,at(a,d)):f,h=g?bY(a,at(a,c)):g,i=h?bY(a,b):h,j=i?am(function(a){return o(e,a)},b):i,n=j?[0,sA(m,a,l,k,b,d,c)]:j;return n}function
-sD(c,b,a,j,i,h,g,f,e){var
-d=aJ(0,b[2]);return d?iN(c,a,sC(a,c,j,i,h,b[1],g),f,e):d}function
-iQ(b,a){var
+sH(m,a,l,k,b,d,c){var
+f=sG(a),g=f?bZ(a,at(a,d)):f,h=g?bZ(a,at(a,c)):g,i=h?bZ(a,b):h,j=i?am(function(a){return p(e,a)},b):i,n=j?[0,sF(m,a,l,k,b,d,c)]:j;return n}function
+sI(c,b,a,j,i,h,g,f,e){var
+d=aJ(0,b[2]);return d?iP(c,a,sH(a,c,j,i,h,b[1],g),f,e):d}function
+iS(b,a){var
 c=k(b);if(c)var
 g=c[1],d=ax(k(a),g);else
 var
@@ -3267,116 +3289,116 @@ e=i(b);if(e)var
 h=e[1],f=v(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-sE(d,c,b,a){switch(a[0]){case
+sJ(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=di(c,d,a[2],a[3]);return ec(function(a){return iQ(f,a)},e,b);default:var
-h=a[1],g=0,i=di(c,d,a[2],a[3]);return is(function(a){return iQ(i,a)},h,g,b)}}function
-sF(d,c,b,a){return db(function(a,b){return sE(d,c,a,b)},a,b)}function
-dk(a){return x(e,a[1])}function
-sG(a){return x(a[1],a[2])}function
+e=a[1],f=dk(c,d,a[2],a[3]);return ec(function(a){return iS(f,a)},e,b);default:var
+h=a[1],g=0,i=dk(c,d,a[2],a[3]);return iu(function(a){return iS(i,a)},h,g,b)}}function
+sK(d,c,b,a){return dc(function(a,b){return sJ(d,c,a,b)},a,b)}function
+dm(a){return x(e,a[1])}function
+sL(a){return x(a[1],a[2])}function
 eh(c,b,d,a){function
 e(d){if(a){var
 e=eh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eh(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-dl(a){var
+dn(a){var
 b=eh(a[17],[0,e,h],a[2],a[18]);return ar(eh(a[15],[0,h,h],a[2],a[16]),b)}function
 cs(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-dm(b,c){var
+dp(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dk(i(c))?0:2;case
-2:return dk(i(c))?cs(b)?0:1:2;case
+1:return dm(i(c))?0:2;case
+2:return dm(i(c))?cs(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cs(b)&&dk(i(c))&&dk(d)&&sG(d))return 0;return 2;case
-1:if(cs(b)&&o(e,a[1][1]))return 0;return 2;default:return dk(a[1])?1:2}}function
-sH(c){var
+d=a[1];if(cs(b)&&dm(i(c))&&dm(d)&&sL(d))return 0;return 2;case
+1:if(cs(b)&&p(e,a[1][1]))return 0;return 2;default:return dm(a[1])?1:2}}function
+sM(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 ei(c,i,b,h){var
-a=dj(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=o(b,e)?ax(f,c):f,g=[0,[0,d[1],j]];else
+a=dl(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?ax(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bK(t,c,b,g,B,r,d){var
-h=i(r)[1],k=i(r)[2],f=t[5];if(typeof
+bL(t,c,b,k,B,r,d){var
+g=i(r)[1],h=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,a8(b,d,c)];case
+0:return[0,bB(b,d,c)];case
 1:var
-C=a(k,c);return[0,a8(b,s(a(h,d)),C)];case
+C=a(h,c);return[0,bB(b,s(a(g,d)),C)];case
 2:if(cs(t)){var
-D=a(k,c);return ei(b,g,s(a(h,d)),D)}var
-E=a(k,c);return ei(b,g,s(a(h,l(c,d))),E);case
-3:return 0;default:return[0,a8(b,v(e,d),c)]}else
+D=a(h,c);return ei(b,k,s(a(g,d)),D)}var
+E=a(h,c);return ei(b,k,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bB(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],w=u[2],F=u[1],G=a(a(c,k),F),H=j(a(a(h,d),w),G),I=a(c,k);return rw(b,g,B,a(j(a(h,d),I),w),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=j(a(a(g,d),w),G),I=a(c,h);return rB(b,B,a(j(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rC(b,j(a(d,m[2]),K),J);if(n){var
-x=n[1],p=ei(b,g,s(x[2]),b);if(p)var
-q=ei(b,g,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rH(b,j(a(d,m[2]),K),J);if(n){var
+x=n[1],o=ei(b,k,s(x[2]),b);if(o)var
+q=ei(b,k,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
-y=p;var
+y=o;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,a8(b,d,c)]:[0,[0,e,e]]}}function
+A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bB(b,d,c)]:[0,[0,e,e]]}}function
 fG(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iR(b,j,h,g,f,d,a){if(a)return ae(i,bK(b,j,h,g,f,d,a[1]));var
-c=sH(b),k=c?[0,e]:c;return k}function
-iS(g,f,e,d,c,b,a){return a?ae(k,bK(g,f,e,d,c,b,a[1])):a}function
-sI(f,d,c,b){var
-g=a(b,b),h=v(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,u(s(a(f,h)),l),k]}function
-sJ(b,m,g,f){var
+iT(b,j,h,g,f,d,a){if(a)return ae(i,bL(b,j,h,g,f,d,a[1]));var
+c=sM(b),k=c?[0,e]:c;return k}function
+iU(g,f,e,d,c,b,a){return a?ae(k,bL(g,f,e,d,c,b,a[1])):a}function
+sN(f,d,c,b){var
+g=a(b,b),h=v(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=K(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+sO(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sI(m,a(b,e),q,o)];else
+h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sN(m,a(b,e),q,o)];else
 var
 i=d;var
 j=i}else
 var
 j=c;return j}function
-sK(a){var
+sP(a){var
 c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-sL(b,a){return cs(b)?sK(a):a}function
-fH(b,e,d,g,f,a,c){switch(dm(b,a)){case
+sQ(b,a){return cs(b)?sP(a):a}function
+fH(b,e,d,g,f,a,c){switch(dp(b,a)){case
 0:var
-j=iS(b,e,d,g,f,a,i(c));return fG(iR(b,e,d,g,f,a,k(c)),j);case
+j=iU(b,e,d,g,f,a,i(c));return fG(iT(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=iS(b,e,d,g,f,a,k(c));return fG(iR(b,e,d,g,f,a,i(c)),l);default:var
+l=iU(b,e,d,g,f,a,k(c));return fG(iT(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return sJ(e,d,a,c);return 0}}function
-iT(a,f,e,d,c,b,p){var
-i=sL(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return sO(e,d,a,c);return 0}}function
+iV(a,f,e,d,c,b,p){var
+i=sQ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(G(g,k)){var
+k=h[1];if(F(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bK(a,f,e,d,c,b,g)}return fH(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fH(a,f,e,d,c,b,[0,[0,g],0])}return fH(a,f,e,d,c,b,[0,0,h])}function
-dn(b,a){return db(v,a,b)}function
-sM(a){if(a)var
-b=a[2],c=a[1],e=m(k,b),f=dn(k(c),e),g=m(i,b),d=[0,[0,dn(i(c),g),f]];else
+n=1;if(n)return bL(a,f,e,d,c,b,g)}return fH(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fH(a,f,e,d,c,b,[0,[0,g],0])}return fH(a,f,e,d,c,b,[0,0,h])}function
+dq(b,a){return dc(v,a,b)}function
+sR(a){if(a)var
+b=a[2],c=a[1],e=m(k,b),f=dq(k(c),e),g=m(i,b),d=[0,[0,dq(i(c),g),f]];else
 var
 d=a;return d}function
-iU(c,b,a){var
+iW(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
 fI(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-sN(b,a){var
-c=k(a),d=fI(ax,k(b),c),e=i(a);return[0,iU(ax,i(b),e),d]}function
-sO(b,a){var
-c=k(a),d=iU(v,k(b),c),e=i(a);return[0,fI(v,i(b),e),d]}function
+sS(b,a){var
+c=k(a),d=fI(ax,k(b),c),e=i(a);return[0,iW(ax,i(b),e),d]}function
+sT(b,a){var
+c=k(a),d=iW(v,k(b),c),e=i(a);return[0,fI(v,i(b),e),d]}function
 fJ(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fJ(b,c)):d}return df}function
-sP(g){function
+c=a[2],d=a[1];return c?n(b,d,fJ(b,c)):d}return dh}function
+sU(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3395,176 +3417,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bg(c[1],f)}var
+f=e(b);return bh(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-sQ(b,a){return aY(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
-dp(a,b,f){if(f){var
+sV(b,a){return a0(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
+dr(a,b,f){if(f){var
 c=f[2],d=f[1];if(x(a,d)){var
-g=dp(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
-i=function(f){if(G(d,a)){var
-e=dp(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dp(a,b,c)},k=function(b){return dp(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
-sR=sP([0,function(b,a){return o(a,b)}]);function
-iV(b,a){var
-c=g(sR[5],a);return T(rh(b),c,e)}function
-sS(b,a){return E(cl(function(a){return x(b,a)},a))}function
-sT(p,c){var
-b=fk(p,E(c)),d=m(i,c),e=m(k,c),f=iV(b,d),g=iV(b,e),h=dp(f,fi(b,sS(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
-q=K(b),r=sQ(g,e),s=L(j(a(K(b),g),r),q),t=K(b),o=[0,[0,u(h[1],t),s]];else
+g=dr(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+i=function(f){if(F(d,a)){var
+e=dr(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dr(a,b,c)},k=function(b){return dr(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+sW=sU([0,function(b,a){return p(a,b)}]);function
+iX(b,a){var
+c=g(sW[5],a);return R(rj(b),c,e)}function
+sX(b,a){return E(cm(function(a){return x(b,a)},a))}function
+sY(p,c){var
+b=fk(p,E(c)),d=m(i,c),e=m(k,c),f=iX(b,d),g=iX(b,e),h=dr(f,fi(b,sX(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=J(b),r=sV(g,e),s=K(j(a(J(b),g),r),q),u=J(b),o=[0,[0,t(h[1],u),s]];else
 var
 o=n;return o}function
-iW(a){return aY(j,e,a)}function
-sU(b,a){return iW(m(function(a){return v(e,l(b,k(a)))},a))}function
-iX(c,b){var
+iY(a){return a0(j,e,a)}function
+sZ(b,a){return iY(m(function(a){return v(e,l(b,k(a)))},a))}function
+iZ(c,b){var
 d=i(b),e=k(b);return j(a(l(c,h),e),d)}function
-sV(b,a){var
-c=K(E([0,b,a])),d=m(i,a),e=dn(i(b),d),f=m(function(a){return iX(c,a)},a),g=dn(iX(c,b),f),h=L(l(g,iW(m(i,[0,b,a]))),c);return[0,u(sU(e,[0,b,a]),c),h]}function
-sW(a){var
-b=a?[0,sV(a[1],a[2])]:a;return b}function
-sX(a){var
+s0(b,a){var
+c=J(E([0,b,a])),d=m(i,a),e=dq(i(b),d),f=m(function(a){return iZ(c,a)},a),g=dq(iZ(c,b),f),h=K(l(g,iY(m(i,[0,b,a]))),c);return[0,t(sZ(e,[0,b,a]),c),h]}function
+s1(a){var
+b=a?[0,s0(a[1],a[2])]:a;return b}function
+s2(a){var
 c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
-sY(a){return aY(function(c,a){var
+s3(a){return a0(function(c,a){var
 b=k(c);return b?j(b[1],a):a},e,a)}function
-sZ(a){var
-b=0;return aY(function(b,a){return k(b)?a:a+1|0},b,a)}function
-s0(b,a,d){var
+s4(a){var
+b=0;return a0(function(b,a){return k(b)?a:a+1|0},b,a)}function
+s5(b,a,d){var
 c=k(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-s1(c,b,a){var
-d=s0(c,b,a),e=i(a),f=ae(function(a){return j(e,a)},d);return[0,i(a),f]}function
-s2(a){var
-b=sZ(a),c=sY(a);return m(function(a){return s1(c,b,a)},a)}function
-iY(c,b){var
-g=i(b),d=o(i(c),g);if(d){var
+s6(c,b,a){var
+d=s5(c,b,a),e=i(a),f=ae(function(a){return j(e,a)},d);return[0,i(a),f]}function
+s7(a){var
+b=s4(a),c=s3(a);return m(function(a){return s6(c,b,a)},a)}function
+i0(c,b){var
+g=i(b),d=p(i(c),g);if(d){var
 e=k(c);if(e){var
-a=k(b);return a?o(a[1],e[1]):a}var
+a=k(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-s3(e,d){var
+s8(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=ck(function(b){return function(a){return iY(a,b)}}(c),a)?a:[0,c,cl(function(b){return function(a){return dZ(iY(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iZ(i,h,g,f,e,d,c,b){return bK(i,a(h,K(c)),g,f,e,d,b)}function
-s4(h,g,f,e,d,c,o,b){var
-a=bK(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=cl(function(b){return function(a){return i0(a,b)}}(c),a)?a:[0,c,cm(function(b){return function(a){return d1(i0(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+i1(i,h,g,f,e,d,c,b){return bL(i,a(h,J(c)),g,f,e,d,b)}function
+s9(h,g,f,e,d,c,o,b){var
+a=bL(h,g,f,e,d,c,i(b));if(a){var
 j=a[1][2],m=k(b);if(m){var
-p=iZ(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(j,i(a))},p)}var
+p=i1(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(j,i(a))},p)}var
 n=[0,j]}else
 var
 n=a;return n}function
-s5(j,i,h,g,f,e,c){var
-k=s3(0,s2(c)),l=E(c),b=bJ(m(function(a){return s4(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dn(a[1],a[2])]:a,d=n;else
+s_(j,i,h,g,f,e,c){var
+k=s8(0,s7(c)),l=E(c),b=bK(m(function(a){return s9(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,dq(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-s6(a){var
-b=0;return aY(function(b,a){return fI(ax,k(b),a)},b,a)}function
-s7(b,a){return aY(function(c,a){return j(v(i(c),b),a)},e,a)}function
-s8(j,i,h,g,f,d,a){var
-k=s6(a);if(k){var
-m=k[1],b=bK(j,i,h,g,f,d,m);if(b)var
-o=s7(m,a),c=iZ(j,i,h,g,f,d,E(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+s$(a){var
+b=0;return a0(function(b,a){return fI(ax,k(b),a)},b,a)}function
+ta(b,a){return a0(function(c,a){return j(v(i(c),b),a)},e,a)}function
+tb(j,i,h,g,f,d,a){var
+k=s$(a);if(k){var
+m=k[1],b=bL(j,i,h,g,f,d,m);if(b)var
+o=ta(m,a),c=i1(j,i,h,g,f,d,E(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-s9(a,f,e,d,c,b,i){var
+tc(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(dm(a,b))return 0;var
-h=m(sX,i),j=s5(a,f,e,d,c,b,h);return fG(s8(a,f,e,d,c,b,h),j)}return 0}function
+g!=="number"&&0===g[0]){if(dp(a,b))return 0;var
+h=m(s2,i),j=s_(a,f,e,d,c,b,h);return fG(tb(a,f,e,d,c,b,h),j)}return 0}function
 fK(e,d,c,b,a){function
-f(f,g){return iT(e,d,c,b,a,f,g)}return function(b,a){return bJ(rz(rA,function(a){return f(b,a)},a))}}function
-i0(c,h,g,f,e){function
-i(a,b){return iT(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dm(c,b)){case
-0:return i(b,fJ(sN,a));case
-1:return i(b,fJ(sO,a));default:var
-d=n(fK(c,h,g,f,e),b,a);return d?sM(d[1]):d}return a}}function
-s_(b,g,f,e,d,k,c,a){var
+f(f,g){return iV(e,d,c,b,a,f,g)}return function(b,a){return bK(rE(rF,function(a){return f(b,a)},a))}}function
+i2(c,h,g,f,e){function
+i(a,b){return iV(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dp(c,b)){case
+0:return i(b,fJ(sS,a));case
+1:return i(b,fJ(sT,a));default:var
+d=n(fK(c,h,g,f,e),b,a);return d?sR(d[1]):d}return a}}function
+td(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(i0(b,g,f,e,d),c,a);case
+0:return n(i2(b,g,f,e,d),c,a);case
 1:var
-i=n(fK(b,g,f,e,d),c,a);return i?sW(i[1]):i;default:return s9(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fp(k,E(a),a);return n(i0(b,g,f,e,d),c,l)}var
-j=n(fK(b,g,f,e,d),c,a);return j?sT(h[1],j[1]):j}}function
-i1(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=i1(i,h,g,f,e,fm(d),k,j),m=a[1],n=b[1],c=[0,s_(i,h,g,f,e,cj(0,d),n,m),l];else
+i=n(fK(b,g,f,e,d),c,a);return i?s1(i[1]):i;default:return tc(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fp(k,E(a),a);return n(i2(b,g,f,e,d),c,l)}var
+j=n(fK(b,g,f,e,d),c,a);return j?sY(h[1],j[1]):j}}function
+i3(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=i3(i,h,g,f,e,fm(d),k,j),m=a[1],n=b[1],c=[0,td(i,h,g,f,e,ck(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-s$(a){if(typeof
+te(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-i2(a,f,e,d,c,b){var
-g=rx(a[2],b),h=dl(a);return bJ(i1(a,f,e,d,c,s$(a[6]),h,g))}function
-ta(b,a){return v(e,ax(b,a))}function
-tb(b,e,d,c){var
-g=x(c,d)?k(e):i(e),f=ta(b,g),h=a(f,c);return u(j(a(l(b,f),d),h),b)}function
-i3(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,bx(l(s(h),a)))];function
+i4(a,f,e,d,c,b){var
+g=rC(a[2],b),h=dn(a);return bK(i3(a,f,e,d,c,te(a[6]),h,g))}function
+tf(b,a){return v(e,ax(b,a))}function
+tg(b,e,d,c){var
+g=x(c,d)?k(e):i(e),f=tf(b,g),h=a(f,c);return t(j(a(l(b,f),d),h),b)}function
+i5(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,aZ(l(s(h),a)))];function
 c(o){var
-b=bx(a);function
-g(a){return i3(n,m,k,j,i,o,a)}var
-c=bI(m,b);if(c){var
-d=g(T(b,k,e));if(d)var
-f=g(T(b,j,e)),p=f?[0,tb(n,c[1],d[1],f[1])]:f,h=p;else
+b=aZ(a);function
+g(a){return i5(n,m,k,j,i,o,a)}var
+c=bz(m,b);if(c){var
+d=g(R(b,k,e));if(d)var
+f=g(R(b,j,e)),p=f?[0,tg(n,c[1],d[1],f[1])]:f,h=p;else
 var
 h=d;var
 l=h}else
 var
 l=c;return l}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-tc(c,g,f,d,b){var
-h=T(b,at(c,d),e);return a(g,l(T(b,at(c,f),e),h))}function
-td(a,b,i,h,g,f,d){var
-c=h1(a);if(c){var
-j=a[2];return i3(b,i,h,g,function(c){return tc(a,b,f,d,c)},j,e)}return c}function
-i4(d,k,i,c,h,b){if(c)if(b){var
-m=b[2],n=fm(h),l=i4(d,k,i,c[2],n,m),o=eg(d);if(G(c[1],o)){var
-p=a(k,cj(e,h)),q=eg(d);return[0,j(a(g(i,b[1]),q),p),l]}var
+th(c,g,f,d,b){var
+h=R(b,at(c,d),e);return a(g,l(R(b,at(c,f),e),h))}function
+ti(a,b,i,h,g,f,d){var
+c=hY(a);if(c){var
+j=a[2];return i5(b,i,h,g,function(c){return th(a,b,f,d,c)},j,e)}return c}function
+i6(d,k,i,c,h,b){if(c)if(b){var
+m=b[2],n=fm(h),l=i6(d,k,i,c[2],n,m),o=eg(d);if(F(c[1],o)){var
+p=a(k,ck(e,h)),q=eg(d);return[0,j(a(g(i,b[1]),q),p),l]}var
 f=l}else
 var
 f=b;else
 var
 f=c;return f}function
-te(a){var
-b=a?[0,aY(v,a[1],a[2])]:a;return b}function
-tf(a,j,h,g,f){function
+tj(a){var
+b=a?[0,a0(v,a[1],a[2])]:a;return b}function
+tk(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return te(i4(a,j,c,at(a,b),d,h))}var
+d=a[14];return tj(i6(a,j,c,at(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-tg(a,f,e,d,c){var
+tl(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?tf(a,f,e,d,c):su(a,f,e,d,c):td(a,f,e,b[1],b[2],d,c)}function
-i5(b,a,g,f,e,d,c){return iN(b,a,tg(b,a,g,f,e),d,c)}function
+b==="number"?b?tk(a,f,e,d,c):sz(a,f,e,d,c):ti(a,f,e,b[1],b[2],d,c)}function
+i7(b,a,g,f,e,d,c){return iP(b,a,tl(b,a,g,f,e),d,c)}function
 ct(d,c,b){return a(b,l(a(d,b),c))}function
-th(c,g,d,b){if(x(e,c)){if(g)var
-t=g[1],i=o(b,a(a(f(2,h),c),t));else
+tm(c,g,d,b){if(x(e,c)){if(g)var
+u=g[1],i=p(b,a(a(f(2,h),c),u));else
 var
 i=g;if(d)var
-v=d[1],j=o(a(a(f(2,h),c),v),b);else
+v=d[1],j=p(a(a(f(2,h),c),v),b);else
 var
 j=d;if(i)return ae(function(a){return ct(c,b,a)},g);if(j)return ae(function(a){return ct(c,b,a)},d);var
-w=a(f(2,f(2,h)),c);return[0,u(s(a(b,b)),w)]}if(g){var
+w=a(f(2,f(2,h)),c);return[0,t(s(a(b,b)),w)]}if(g){var
 k=g[1];if(d){var
 y=ct(c,b,d[1]);return[0,ax(ct(c,b,k),y)]}var
-l=G(c,e),m=l?o(b,e):l,z=m?[0,ct(c,b,k)]:m;return z}if(d){var
-n=G(c,e),p=n?o(e,b):n,A=p?[0,ct(c,b,d[1])]:p;return A}var
-q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
-i6(g,f,d,a){if(a){var
-b=th(g,f,d,a[1]);if(b)var
-c=i6(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+l=F(c,e),m=l?p(b,e):l,z=m?[0,ct(c,b,k)]:m;return z}if(d){var
+n=F(c,e),o=n?p(e,b):n,A=o?[0,ct(c,b,d[1])]:o;return A}var
+q=F(c,e),r=q?F(b,e):q,B=r?[0,e]:r;return B}function
+i8(g,f,d,a){if(a){var
+b=tm(g,f,d,a[1]);if(b)var
+c=i8(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-ti(a,d){var
+tn(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bI(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-tj(a,n){var
-g=n[2]===1?1:0,h=g?h6(a):g;if(h){var
+c=bz(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+to(a,n){var
+g=n[2]===1?1:0,h=g?h8(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3588,13 +3610,13 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-tk(d,b){var
+tp(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-tl(a,d,c,b){var
-e=bX(0,a[2]),f=m(function(b){return ti(a,b)},e),g=at(a,b),h=ar(ar(at(a,c),g),f);return m(function(a){return tk(d,a)},h)}function
-i7(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],k=i[2],g=i7(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
+tq(a,d,c,b){var
+e=bY(0,a[2]),f=m(function(b){return tn(a,b)},e),g=at(a,b),h=ar(ar(at(a,c),g),f);return m(function(a){return tp(d,a)},h)}function
+i9(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],k=i[2],g=i9(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(F(b,e))return[0,[0,o,n]];var
 h=x(e,b)?k[1]:k[2];if(h)var
 r=j(n,a(b,h[1])),s=i[1],p=[0,[0,ec(function(a){return l(a,b)},s,o),r]];else
 var
@@ -3602,39 +3624,39 @@ p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-tm(b,c,d){var
+tr(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aZ(b)),k=c[3],g=u(a(f,aZ(b)),k),m=l(fx(b,c,g),f);return[0,g,v(l(f,cp(b,c,g)),m)];case
+f=a(d,a1(b)),k=c[3],g=t(a(f,a1(b)),k),m=l(fx(b,c,g),f);return[0,g,v(l(f,cp(b,c,g)),m)];case
 1:var
-h=a(d,aZ(b)),n=c[3],i=u(a(h,aZ(b)),n),o=l(fx(b,c,i),h);return[0,i,v(l(h,cp(b,c,i)),o)]}return[0,d,e]}function
-i8(a){var
+h=a(d,a1(b)),n=c[3],i=t(a(h,a1(b)),n),o=l(fx(b,c,i),h);return[0,i,v(l(h,cp(b,c,i)),o)]}return[0,d,e]}function
+i_(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
 c=fC(a),f=c?[0,e]:c,d=ef(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-tn(b,d,c){var
+ts(b,d,c){var
 e=ay(d),f=fr(b);return j(a(a(cq(b),f),e),c)}function
-to(b,c){var
-d=bz(e,b[1]),g=d2(c,b[9],d),i=cq(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
-tp(b,d,c){var
+tt(b,c){var
+d=bA(e,b[1]),g=d3(c,b[9],d),i=cq(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
+tu(b,d,c){var
 e=af(c,m(function(a){return fs(b,h,a[1])},d));return a(cq(b),e)}function
-tq(c){var
+tv(c){var
 a=ft(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-tr(b,n,t,h,g,f,K,J){var
-d=n[3],p=f[1],u=d$(0,n[4]),w=ft(b)?v(e,f[3]):e,x=tj(b,n),y=x?bY(b,at(b,h)):x,z=y?bY(b,at(b,g)):y,A=z?am(function(a){var
+tw(b,n,t,h,g,f,K,J){var
+d=n[3],o=f[1],u=d$(0,n[4]),w=ft(b)?v(e,f[3]):e,x=to(b,n),y=x?bZ(b,at(b,h)):x,z=y?bZ(b,at(b,g)):y,A=z?am(function(a){var
 c=b[2];return aJ(i(a),c)},u):z;if(A){var
-L=tl(b,p,h,g),q=i7(u,f[2],L);if(q){var
-B=q[1],M=ar(t,B[1]),C=m(function(a){return tm(b,a[1],a[2])},M),r=m(i,C),N=to(b,r),O=k(i8(b)),P=i(i8(b)),s=i6(tn(b,r,w),P,O,N);if(s){var
-D=tq(b),c=D[2],E=D[1],F=Y(b),Q=dg(b),G=a(cq(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tp(b,t,r),V=l(a(j(s[1],U),T),S),W=a(ay(m(k,C)),d),X=cr(b,g),Z=l(cr(b,h),X),_=a(a(a(p,b[15]),Z),d),$=j(B[2],_),aa=l(a(aZ(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(j(a(V,d),ab),J),ad=eg(b),ae=b[15],af=aZ(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),p),ae),ad)),ac)}var
+L=tq(b,o,h,g),q=i9(u,f[2],L);if(q){var
+B=q[1],M=ar(t,B[1]),C=m(function(a){return tr(b,a[1],a[2])},M),r=m(i,C),N=tt(b,r),O=k(i_(b)),P=i(i_(b)),s=i8(ts(b,r,w),P,O,N);if(s){var
+D=tv(b),c=D[2],E=D[1],F=Y(b),Q=di(b),G=a(cq(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tu(b,t,r),V=l(a(j(s[1],U),T),S),W=a(ay(m(k,C)),d),X=cr(b,g),Z=l(cr(b,h),X),_=a(a(a(o,b[15]),Z),d),$=j(B[2],_),aa=l(a(a1(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(j(a(V,d),ab),J),ad=eg(b),ae=b[15],af=a1(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),o),ae),ad)),ac)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-i9(a){var
+i$(a){var
 f=a[9],b=am(function(b){var
 c=a[1];return fj(E(b),c)},f),c=b?cs(a):b;if(c){var
 d=a[6];if(typeof
@@ -3642,58 +3664,8 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dq(c,i,h,g,f,b,a){if(dm(c,b))return 0;var
-d=o(e,a);return d?bK(c,i,h,g,f,b,a):d}function
-ts(o,n,m,l,j,c){var
-a=c[2];if(a){var
-d=a[1],e=c[1],b=dq(o,n,m,l,j,e[1],d);if(b)var
-p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
-var
-g=b;var
-h=g}else
-var
-h=a;return h}function
-tt(o,n,m,l,j,c){var
-a=c[2];if(a){var
-d=a[1],e=c[1],b=dq(o,n,m,l,j,e[1],d);if(b)var
-p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
-var
-g=b;var
-h=g}else
-var
-h=a;return h}function
-fL(c,b){var
-d=af(b,b),e=af(c,b),g=a(f(2,h),e);return j(l(af(c,c),g),d)}function
-i_(c,b,d){var
-e=o(j(c,b),d);if(e){var
-g=l(l(d,c),b),i=a(l(l(d,c),b),g);return o(a(a(f(2,f(2,h)),c),b),i)}return e}function
-cu(b,c){var
-d=Y(b);return a(c,a(Y(b),d))}function
-tu(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=T(h,o,0);if(j){var
-s=cu(c,j[1]),t=a(e,fL(n,d8(c,h)));if(i_(cu(c,g),t,s)){var
-l=dq(c,e,r,q,p,m,g);if(l){var
-u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
-tv(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=T(h,o,0);if(j){var
-s=cu(c,g),t=a(e,fL(n,d8(c,h)));if(i_(cu(c,j[1]),t,s)){var
-l=dq(c,e,r,q,p,m,g);if(l){var
-u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
-dr(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dr(e,d[2],c[2],b[2],a[2]);return[0,ev(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-tw(a,f,e,d,c,i,h,b){if(i9(a)){var
-g=dl(a),j=i[1],k=ar(ar(g,b),j),l=m(function(b){return ts(a,f,e,d,c,b)},k),n=h[1],o=ar(ar(g,b),n),p=m(function(b){return tt(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dr(function(b,g,h,i){return tu(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dr(function(b,g,h,i){return tv(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-i$(b){var
-f=0,c=b[4];if(typeof
-c!=="number"&&2!==c[0]){var
-a=1;f=1}if(!f)var
-a=0;if(a){var
-d=b[6];if(typeof
-d==="number"&&!d)return 1;var
-e=0}else
-var
-e=a;return e}function
-ds(b,g,f,e,d,a,c){return 1===dm(b,a)?bK(b,g,f,e,d,a,c):0}function
+ds(c,i,h,g,f,b,a){if(dp(c,b))return 0;var
+d=p(e,a);return d?bL(c,i,h,g,f,b,a):d}function
 tx(o,n,m,l,j,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ds(o,n,m,l,j,e[1],d);if(b)var
@@ -3712,185 +3684,235 @@ g=b;var
 h=g}else
 var
 h=a;return h}function
+fL(c,b){var
+d=af(b,b),e=af(c,b),g=a(f(2,h),e);return j(l(af(c,c),g),d)}function
+ja(c,b,d){var
+e=p(j(c,b),d);if(e){var
+g=l(l(d,c),b),i=a(l(l(d,c),b),g);return p(a(a(f(2,f(2,h)),c),b),i)}return e}function
+cu(b,c){var
+d=Y(b);return a(c,a(Y(b),d))}function
+tz(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=R(h,o,0);if(j){var
+s=cu(c,j[1]),t=a(e,fL(n,d8(c,h)));if(ja(cu(c,g),t,s)){var
+l=ds(c,e,r,q,p,m,g);if(l){var
+u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+tA(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],j=R(h,o,0);if(j){var
+s=cu(c,g),t=a(e,fL(n,d8(c,h)));if(ja(cu(c,j[1]),t,s)){var
+l=ds(c,e,r,q,p,m,g);if(l){var
+u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
+dt(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dt(e,d[2],c[2],b[2],a[2]);return[0,ev(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+tB(a,f,e,d,c,i,h,b){if(i$(a)){var
+g=dn(a),j=i[1],k=ar(ar(g,b),j),l=m(function(b){return tx(a,f,e,d,c,b)},k),n=h[1],o=ar(ar(g,b),n),p=m(function(b){return ty(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dt(function(b,g,h,i){return tz(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dt(function(b,g,h,i){return tA(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+jb(b){var
+f=0,c=b[4];if(typeof
+c!=="number"&&2!==c[0]){var
+a=1;f=1}if(!f)var
+a=0;if(a){var
+d=b[6];if(typeof
+d==="number"&&!d)return 1;var
+e=0}else
+var
+e=a;return e}function
+du(b,g,f,e,d,a,c){return 1===dp(b,a)?bL(b,g,f,e,d,a,c):0}function
+tC(o,n,m,l,j,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=du(o,n,m,l,j,e[1],d);if(b)var
+p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
+tD(o,n,m,l,j,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=du(o,n,m,l,j,e[1],d);if(b)var
+p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
 fM(g,f,d,c,b){var
-i=aZ(g),h=a(aZ(g),i);if(o(e,b)){var
-j=a(d[4],c[4]);return u(a(a(f,b),h),j)}var
-k=a(d[3],c[3]);return u(a(a(f,b),h),k)}function
-ja(c,d,b,k){var
-g=o(e,b),i=g?o(e,d):g;if(i){var
-m=a(d,d),n=a(b,b),p=a(a(f(2,h),b),k),q=j(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return i}function
-jb(b,a){return T(a,b,[0,e,e,h,h])}function
-tz(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=T(e,r,0);if(o){if(aJ(e,d[2])){var
-w=af(q,d8(d,e)),x=jb(s,e),y=fM(d,c,k(g),x,w),z=a(m,o[1]);if(ja(c,l(a(n,c),z),m,y)){var
-p=ds(d,c,v,u,t,i(g),n);if(p){var
+i=a1(g),h=a(a1(g),i);if(p(e,b)){var
+j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
+k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
+jc(c,d,b,k){var
+g=p(e,b),i=g?p(e,d):g;if(i){var
+m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),k),q=j(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
+jd(b,a){return R(a,b,[0,e,e,h,h])}function
+tE(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=R(e,r,0);if(o){if(aJ(e,d[2])){var
+w=af(q,d8(d,e)),x=jd(s,e),y=fM(d,c,k(g),x,w),z=a(m,o[1]);if(jc(c,l(a(n,c),z),m,y)){var
+p=du(d,c,v,u,t,i(g),n);if(p){var
 A=k(p[1]),B=ax(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
-tA(d,c,w,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=T(e,r,0);if(o){if(aJ(e,d[2])){var
-x=af(q,d8(d,e)),y=jb(s,e),z=fM(d,c,k(g),y,x),A=a(n,c);if(ja(c,l(a(m,o[1]),A),m,z)){var
-p=ds(d,c,w,u,t,i(g),n);if(p){var
+tF(d,c,w,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=R(e,r,0);if(o){if(aJ(e,d[2])){var
+x=af(q,d8(d,e)),y=jd(s,e),z=fM(d,c,k(g),y,x),A=a(n,c);if(jc(c,l(a(m,o[1]),A),m,z)){var
+p=du(d,c,w,u,t,i(g),n);if(p){var
 B=k(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
-tB(a,f,e,d,c,g,j,i,b){if(i$(a)){var
-h=dl(a),k=ar(h,g),l=j[1],n=ar(ar(h,b),l),o=m(function(b){return tx(a,f,e,d,c,b)},n),p=i[1],q=ar(ar(h,b),p),r=m(function(b){return ty(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dr(function(b,h,i,j){return tz(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dr(function(b,h,i,j){return tA(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-tC(b,a){var
-c=h8(b),d=rK(b),e=sm(b,a[1],a[3]),f=c?rJ(b,c[1]):c;return[0,b,a,fo(a[2],a[3]),c,f,e,d]}function
-tD(a){var
-b=rZ(a);return function(a){function
-c(b,a){return b===a?1:0}return ck(function(b){return c(a,b)},b)}}function
-tE(a,b){var
-c=a[7],d=a[1][9],e=tD(b),f=h_(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-jc(d,c){var
+tG(a,f,e,d,c,g,j,i,b){if(jb(a)){var
+h=dn(a),k=ar(h,g),l=j[1],n=ar(ar(h,b),l),o=m(function(b){return tC(a,f,e,d,c,b)},n),p=i[1],q=ar(ar(h,b),p),r=m(function(b){return tD(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dt(function(b,h,i,j){return tE(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dt(function(b,h,i,j){return tF(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+tH(b,a){var
+c=h_(b),d=rP(b),e=sr(b,a[1],a[3]),f=c?rO(b,c[1]):c;return[0,b,a,fo(a[2],a[3]),c,f,e,d]}function
+tI(a){var
+b=r4(a);return function(a){function
+c(b,a){return b===a?1:0}return cl(function(b){return c(a,b)},b)}}function
+tJ(a,b){var
+c=a[7],d=a[1][9],e=tI(b),f=ia(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+je(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(gF(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-tF(a,g,b){var
+tK(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?ss(h,c,g,d[1]):d}var
+d=a[6];return d?sx(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return so(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return st(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-tG(a,b){var
+tL(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=tw(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?tB(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-tH(a,b,d){var
-e=a[2][2],f=a[1],h=a[2][1],c=tF(a,b,d);if(c){var
-i=i2(f,h,e,a[2][3],a[3],c[1]);return ae(function(c){var
-f=sF(e,b[3],c,b[4]);return g(tG(a,d),f)},i)}return c}function
-tI(b,a,h){var
+f=a[2][3],g=tB(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?tG(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+tM(a,b,d){var
+e=a[2][2],f=a[1],h=a[2][1],c=tK(a,b,d);if(c){var
+i=i4(f,h,e,a[2][3],a[3],c[1]);return ae(function(c){var
+f=sK(e,b[3],c,b[4]);return g(tL(a,d),f)},i)}return c}function
+tN(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=jc(e,h[4]);if(b){var
-f=G(i,c);if(f){var
-l=a[5],m=b[1];return sD(d,a,c,sr(c,a,d[2]),k,m,e,j,l)}var
+b=je(e,h[4]);if(b){var
+f=F(i,c);if(f){var
+l=a[5],m=b[1];return sI(d,a,c,sw(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-tJ(d,a,g){var
+tO(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=jc(e,g[5]);if(c)return tr(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=je(e,g[5]);if(c)return tw(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-tK(c,a,g){var
+tP(c,a,g){var
 l=c[1],m=c[2][2];return function(h,b){var
-d=T(b,a[6],e),i=b===a[1]?1:0;if(i)var
+d=R(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=x(e,d);if(j){var
-o=i5(l,m,h,a[1],b,d,a[5]),k=o||bB(tI(c,a,g),h,b,d);if(!k)return n(tJ(c,a,g),b,d);var
+o=i7(l,m,h,a[1],b,d,a[5]),k=o||bD(tN(c,a,g),h,b,d);if(!k)return n(tO(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-tL(b,a,d){var
+tQ(b,a,d){var
 h=b[1],e=aJ(0,a[2]);if(e){var
-c=tH(b,a,d);if(c){var
-i=bX(0,h[3]),j=c[1];return am(g(tK(b,a,d),j),i)}var
+c=tM(b,a,d);if(c){var
+i=bY(0,h[3]),j=c[1];return am(g(tP(b,a,d),j),i)}var
 f=c}else
 var
 f=e;return f}function
-jd(b,c){var
+jf(b,c){var
 d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
-je(h,g,a){var
+jg(h,g,a){var
 b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=jd(h,b);f=1}if(!f)var
+d=jf(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-tM(a,b,c){if(G(a,e))return[0,[0,e,e]];var
+tR(a,b,c){if(F(a,e))return[0,[0,e,e]];var
 d=x(e,b);if(d){if(x(e,a))var
-h=L(a,b),f=[0,u(a,c),h];else
+h=K(a,b),f=[0,t(a,c),h];else
 var
-i=L(a,c),f=[0,u(a,b),i];var
+i=K(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-jf(b,r,f,h){var
+jh(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=a8(b,a(f,g[1]),s),m=[0,d5(jd(b,h),t)];else
+g=c[1],l=p(e,g[1]);if(l)var
+s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dg(jf(b,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),p=a8(a(b,b),x,u),y=aS(k(p)),q=[0,[0,by(i(p)),y]];else
+d=c[1],n=p(e,d[1]);if(n)var
+u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(k(o)),q=[0,[0,by(i(o)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-tN(b,h,e,d){var
-j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=tM(a(a(a(b,b),b),h),n,l);if(c)var
+tS(b,h,e,d){var
+j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=tR(a(a(a(b,b),b),h),n,l);if(c)var
 f=c[1],o=ax(b,k(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
 var
 g=c;return g}function
-jg(e,k,o,b,n,m,d){var
+ji(e,k,o,b,n,m,d){var
 c=k[8],g=af(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,a8(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,a8(e,g,a(b,c))]:tN(e,g,d[3],m)}function
-jh(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,bB(e,g,a(b,c))]:tS(e,g,d[3],m)}function
+jj(f,e,d,c,b){function
 g(g){var
-h=a(K(d+1|0),f),c=jh(f,e,d+1|0,g,u(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
+h=a(J(d+1|0),f),c=jj(f,e,d+1|0,g,t(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
 h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-ji(d,b){var
+jk(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aJ(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-tO(c,g,b){var
-d=u(i(b),c),l=a(j(d,f(2,h)),c),e=o(k(b),l),m=e?[0,d]:e;return[0,g,m]}function
+tT(c,g,b){var
+d=t(i(b),c),l=a(j(d,f(2,h)),c),e=p(k(b),l),m=e?[0,d]:e;return[0,g,m]}function
 fN(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=cn(a(g,c),d,k),m=fN(g,c,f,j,d0(b,i),l),n=fN(g,c,f,j,b,d);return[1,d0(b,i),n,m]}return tO(c,b,d)}function
-jj(g,f,e,c,b,d){function
+h=e[1],i=h[1],j=e[2],k=h[2],l=fn(a(g,c),d,k),m=fN(g,c,f,j,da(b,i),l),n=fN(g,c,f,j,b,d);return[1,da(b,i),n,m]}return tT(c,b,d)}function
+jl(g,f,e,c,b,d){function
 h(e){var
-h=cn(a(g,f),b,b);return jj(g,f,e,d0(c,c),h,[0,[0,c,b],d])}function
+h=fn(a(g,f),b,b);return jl(g,f,e,da(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-tP(c,b,i,g,f,e){var
-j=s(h),d=dj(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fN(c,b,g,jj(c,b,e,1,d[1],0),0,l)}return tQ}function
-tR(c,n,m,C,B,b,A){var
-p=a(A,c),d=u(p,b);if(x(d,K(n))){var
-q=l(a(j(d,h),b),p),f=ji(m,bx(j(d,h)));if(f){var
-r=f[1],s=jh(b,u(q,c),1,C,q),t=o(k(s),B);if(t)var
-D=a(b,c),v=[0,j(r,u(a(r,i(s)),D))];else
+tU(c,b,i,g,f,e){var
+j=s(h),d=dl(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fN(c,b,g,jl(c,b,e,1,d[1],0),0,l)}return tV}function
+tW(c,n,m,C,B,b,A){var
+o=a(A,c),d=t(o,b);if(x(d,J(n))){var
+q=l(a(j(d,h),b),o),f=jk(m,aZ(j(d,h)));if(f){var
+r=f[1],s=jj(b,t(q,c),1,C,q),u=p(k(s),B);if(u)var
+D=a(b,c),v=[0,j(r,t(a(r,i(s)),D))];else
 var
-v=t;var
+v=u;var
 w=v}else
 var
 w=f;return w}var
-g=ji(m,n);if(g)var
-y=G(g[1],e),z=y?[0,e]:y;else
+g=jk(m,n);if(g)var
+y=F(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-jk(m,k,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?tR(m,k,i,h,g,f,l(b,n)):p;if(c)var
-d=jk(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+jm(m,k,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?tW(m,k,i,h,g,f,l(b,n)):o;if(c)var
+d=jm(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-tS(k,o,n,i,g,e,m,d){var
-b=jk(k,o,n,i,g,e,m,d);if(b)var
-c=b[1],p=a(e,k),q=K(i),r=a(f(2,h),q),s=L(a(j(j(g,f(2,f(2,h))),r),c),p),t=K(E(d)),l=[0,[0,c,j(j(c,a(F(f(2,f(2,h))),t)),s)]];else
+tX(k,o,n,i,g,e,m,d){var
+b=jm(k,o,n,i,g,e,m,d);if(b)var
+c=b[1],p=a(e,k),q=J(i),r=a(f(2,h),q),s=K(a(j(j(g,f(2,f(2,h))),r),c),p),t=J(E(d)),l=[0,[0,c,j(j(c,a(N(f(2,f(2,h))),t)),s)]];else
 var
 l=b;return l}function
-jl(a){return aY(v,cj(e,a),a)}function
-tT(e,d,c,b,a){return bJ(m(function(a){return dj(e,d,l(a,b),c)},a))}function
-tU(b,d,c){var
-e=i(d),f=ax(b,L(a(b,k(c)),e)),g=k(d);return[0,u(a(b,i(c)),g),f]}function
-jm(d,l,j,c){var
-a=tT(d,l,j,jl(c),c);if(a)var
-b=a[1],n=ay(m(k,b)),f=[0,ay(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tU(d,f,a)},b)]:g,h=o;else
+jn(a){return a0(v,ck(e,a),a)}function
+tY(e,d,c,b,a){return bK(m(function(a){return dl(e,d,l(a,b),c)},a))}function
+tZ(b,d,c){var
+e=i(d),f=ax(b,K(a(b,k(c)),e)),g=k(d);return[0,t(a(b,i(c)),g),f]}function
+jo(d,l,j,c){var
+a=tY(d,l,j,jn(c),c);if(a)var
+b=a[1],n=ay(m(k,b)),f=[0,ay(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tZ(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-tV=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fO=bh(f(2,h),tV),tW=f(2,f(2,f(2,F(f(2,h))))),tX=bh(f(2,h),tW),tY=f(2,F(f(2,f(2,h)))),jn=bh(f(2,h),tY),tZ=f(2,F(f(2,f(2,h)))),t0=bh(f(2,h),tZ),jo=bx(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),t0)),jp=f(2,f(2,f(2,F(f(2,f(2,h))))));function
-t1(b,a){return tP(fO,tX,jn,jo,b,a)}function
-t2(a){var
-b=v(e,l(jp,bH(a)));return bh(f(2,h),b)}function
-t3(i,c,g,e){var
-b=t2(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return tS(jn,jo,i,4,u(d,bh(f(2,h),jp)),d,k,j)}function
-t4(d,p,b,o,n,m){var
-c=dj(d,p,l(m,n),o);if(c){var
+t0=f(2,f(2,N(f(2,N(f(2,N(f(2,h)))))))),fO=aY(f(2,h),t0),t1=f(2,f(2,f(2,N(f(2,h))))),t2=aY(f(2,h),t1),t3=f(2,N(f(2,f(2,h)))),jp=aY(f(2,h),t3),t4=f(2,N(f(2,f(2,h)))),t5=aY(f(2,h),t4),jq=aZ(a(f(2,N(f(2,f(2,N(f(2,f(2,h))))))),t5)),jr=f(2,f(2,f(2,N(f(2,f(2,h))))));function
+t6(b,a){return tU(fO,t2,jp,jq,b,a)}function
+t7(a){var
+b=v(e,l(jr,bx(a)));return aY(f(2,h),b)}function
+t8(i,c,g,e){var
+b=t7(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return tX(jp,jq,i,4,t(d,aY(f(2,h),jr)),d,k,j)}function
+t9(d,p,b,o,n,m){var
+c=dl(d,p,l(m,n),o);if(c){var
 f=c[1],g=x(e,i(b));if(g)var
-q=i(b),r=ax(d,L(a(fO,k(f)),q)),s=k(b),h=[0,[0,u(a(fO,i(f)),s),r]];else
+q=i(b),r=ax(d,K(a(fO,k(f)),q)),s=k(b),h=[0,[0,t(a(fO,i(f)),s),r]];else
 var
 h=g;var
 j=h}else
@@ -3898,173 +3920,173 @@ var
 j=c;return j}function
 fP(a){var
 b=[0,k(a)];return[0,[0,i(a)],b]}function
-t5(a,g){var
+t_(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=ee(a),h=d?t6:d;return h}var
+d=ee(a),h=d?t$:d;return h}var
 i=a[2],e=E(a[9])===i?1:0;if(e)var
 j=a[9],b=am(function(b){var
 c=a[1];return fj(E(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return je(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return jg(g,a,b)},k)];else
 var
 f=b;return f}function
-t7(e,d,a,c,g){var
-f=af(a,a),b=jf(d,e,c,f);if(b){var
-h=b[1];return bJ(m(function(b){return jg(d,e,a,c,f,h,b)},g))}return b}function
-t8(b,d,i,h,a,g){var
-c=T(g,a[2],0),j=b[1],e=E(c)===j?1:0;if(e){var
+ua(e,d,a,c,g){var
+f=af(a,a),b=jh(d,e,c,f);if(b){var
+h=b[1];return bK(m(function(b){return ji(d,e,a,c,f,h,b)},g))}return b}function
+ub(b,d,i,h,a,g){var
+c=R(g,a[2],0),j=b[1],e=E(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=jm(d,i,a[1],c);return ae(function(a){return m(fP,a)},k)}var
-l=t7(b,d,c,a[1],h);return ae(function(a){return m(fP,a)},l)}return e}function
-t9(d,c,e,b){var
-a=t5(d,c);if(a){var
-f=bX(0,E(b[2])),g=a[1];return bJ(m(function(a){return t8(d,c,e,g,b,a)},f))}return a}function
-t_(b,d){var
+k=jo(d,i,a[1],c);return ae(function(a){return m(fP,a)},k)}var
+l=ua(b,d,c,a[1],h);return ae(function(a){return m(fP,a)},l)}return e}function
+uc(d,c,e,b){var
+a=t_(d,c);if(a){var
+f=bY(0,E(b[2])),g=a[1];return bK(m(function(a){return ub(d,c,e,g,b,a)},f))}return a}function
+ud(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
-j=a(f,e),c=o(a(g[1],d),j);else
+j=a(f,e),c=p(a(g[1],d),j);else
 var
 c=1;if(c){var
 h=b[11];if(h){var
-k=a(h[1],d);return o(a(f,e),k)}var
+k=a(h[1],d);return p(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-t$(j,f,c){var
+ue(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-b=h[1],i=o(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=dZ(G(d[1][1],e));return g?g:x(e,af(c,c))}}function
-jq(b,c,a){var
-f=b[1],d=E(a)===f?1:0,e=d?am(t_(b,c),a):d;return e?t$(b,c,a):e}function
-ua(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-ub(e,d,b,c){if(c){if(b){var
-f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
+b=h[1],i=p(e,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(af(c,c),m),l)}return i}return 1}var
+g=d1(F(d[1][1],e));return g?g:x(e,af(c,c))}}function
+js(b,c,a){var
+f=b[1],d=E(a)===f?1:0,e=d?am(ud(b,c),a):d;return e?ue(b,c,a):e}function
+uf(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return p(a(c[1],d),f)}return b}return 1}function
+ug(e,d,b,c){if(c){if(b){var
+f=a(c[1],d);return p(a(b[1],e),f)}return b}return 1}function
 fQ(c,b,a,f,e){var
-d=ua(c,b,i(a),f);return d?ub(c,b,k(a),e):d}function
-jr(e,d,a,c,b){var
+d=uf(c,b,i(a),f);return d?ug(c,b,k(a),e):d}function
+jt(e,d,a,c,b){var
 f=[0,k(a)];return fQ(d,e,[0,[0,i(a)],f],c,b)}function
-uc(j,i,h,g,f,e,d){var
+uh(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=ck(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jr(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cl(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jt(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-ud(j,i,g,f,b,a){switch(a[0]){case
+ui(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bI(i,a[1]);if(c){var
-d=bI(c[1],a[2]);if(d)return fQ(b,j,d[1],a[3],a[4]);var
+c=bz(i,a[1]);if(c){var
+d=bz(c[1],a[2]);if(d)return fQ(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bI(f,a[1]);return e?jr(g,b,e[1],a[2],a[3]):e;default:return uc(g,b,a[1],a[2],a[3],0,f)}}function
-ue(a){return 0===a[0]?1:0}function
-js(i,b,h,g,f,e,a){var
+e=bz(f,a[1]);return e?jt(g,b,e[1],a[2],a[3]):e;default:return uh(g,b,a[1],a[2],a[3],0,f)}}function
+uj(a){return 0===a[0]?1:0}function
+ju(i,b,h,g,f,e,a){var
 j=b[2],d=E(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=am(function(a){return jq(i,l,a)},k);else
+k=a[2],l=a[1],c=am(function(a){return js(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return am(function(a){return ud(h,g,f,e,n,a)},m)}return c}var
-uf=F(f(2,f(2,F(f(2,h))))),ug=bh(f(2,h),uf),uh=bx(f(2,f(2,f(2,f(2,h)))));function
+m=b[4],n=b[3];return am(function(a){return ui(h,g,f,e,n,a)},m)}return c}var
+uk=N(f(2,f(2,N(f(2,h))))),ul=aY(f(2,h),uk),um=aZ(f(2,f(2,f(2,f(2,h)))));function
 fR(d,c,a,b){if(a){var
 e=k(b),f=i(b),g=fP(a[1]);return fQ(d[3],c,g,f,e)}return a}function
-ui(a,f,b,c){var
+un(a,f,b,c){var
 g=c[1];return function(l,j,h,c){var
-m=a[9],d=T(i(c),m,0),n=a[1],e=fj(E(d),n);if(e){var
-o=k(c);return fR(f,b,jg(b,a,l,g,j,h,je(b,a,d)),o)}return e}}function
-uj(d,c,b,a){var
-e=k(a);return fR(d,c,bI(b,i(a)),e)}function
-uk(j,d,h,b,a){var
+m=a[9],d=R(i(c),m,0),n=a[1],e=fj(E(d),n);if(e){var
+o=k(c);return fR(f,b,ji(b,a,l,g,j,h,jg(b,a,d)),o)}return e}}function
+uo(d,c,b,a){var
+e=k(a);return fR(d,c,bz(b,i(a)),e)}function
+up(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=jl(b),c=t3(a[1],e,f,b);if(c){var
+f=jn(b),c=t8(a[1],e,f,b);if(c){var
 m=c[1];return am(function(c){var
-a=bI(b,i(c));if(a){var
-g=k(c);return fR(j,d,t4(d,h,m,e,f,a[1]),g)}return a},l)}var
+a=bz(b,i(c));if(a){var
+g=k(c);return fR(j,d,t9(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-ul(d,c,a,k,e,r){var
+uq(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=d$(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=ee(d);if(o){var
-p=n(uk(c,a,k,e,r),b,g);if(p)var
+p=n(up(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=jm(a,k,l,b);if(i){var
-t=i[1];return am(function(b){return uj(c,a,t,b)},g)}var
+i=jo(a,k,l,b);if(i){var
+t=i[1];return am(function(b){return uo(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=jf(a,d,l,q);if(j){var
-u=j[1];return am(bB(ui(d,c,a,e),b,q,u),g)}return j}return 1}}function
-um(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=jh(a,d,l,q);if(j){var
+u=j[1];return am(bD(un(d,c,a,e),b,q,u),g)}return j}return 1}}function
+ur(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(ul(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(uq(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-un(b,a){return 0===a[0]?aJ(a[1],b):0}function
-uo(b,f,e){var
+us(b,a){return 0===a[0]?aJ(a[1],b):0}function
+ut(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=K(E(e[2])),d=o(ug,a(K(b[1]),g)),h=d?[0,t1(f,uh)]:d;return h}return 0}function
-up(c,b,h,f,a){var
+g=J(E(e[2])),d=p(ul,a(J(b[1]),g)),h=d?[0,t6(f,um)]:d;return h}return 0}function
+uu(c,b,h,f,a){var
 i=a[1],j=b[2],g=E(a[2])===j?1:0;if(g)var
-k=a[2],d=am(function(a){return jq(c,i,a)},k);else
+k=a[2],d=am(function(a){return js(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=E(a[2]),e=am(function(a){return un(m,a)},l);else
+l=b[4],m=E(a[2]),e=am(function(a){return us(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return um(c,b,h,f,a,uo(c,f,a),0,n)}return e}function
-uq(c,b,m,l,f,d,k,a){var
-g=js(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?dZ(a===b[1]?1:0):i;return j?i5(c,f,d,a,b[1],e,h):j}function
-jt(c,a,b){return t9(c,a[1],a[3],b)}function
-ju(c,a){var
+n=a[2];return ur(c,b,h,f,a,ut(c,f,a),0,n)}return e}function
+uv(c,b,m,l,f,d,k,a){var
+g=ju(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?d1(a===b[1]?1:0):i;return j?i7(c,f,d,a,b[1],e,h):j}function
+jv(c,a,b){return uc(c,a[1],a[3],b)}function
+jw(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fo(b,a[3]);return i2(c,d,b,a[3],f,e)}}function
-ur(c,a,d,b){var
-h=a[1],m=a[2],i=aJ(0,E(b[2]));if(i){if(am(ue,d[4]))return up(c,d,h,a[3],b);var
-e=jt(c,a,b);if(e){var
-j=e[1],f=g(ju(c,a),j);if(f)return js(c,d,h,j,m,f[1],b);var
+f=fo(b,a[3]);return i4(c,d,b,a[3],f,e)}}function
+uw(c,a,d,b){var
+h=a[1],m=a[2],i=aJ(0,E(b[2]));if(i){if(am(uj,d[4]))return uu(c,d,h,a[3],b);var
+e=jv(c,a,b);if(e){var
+j=e[1],f=g(jw(c,a),j);if(f)return ju(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-us(b,a,k,c){var
+ux(b,a,k,c){var
 l=a[1],m=a[2],f=aJ(0,E(c[2]));if(f){var
-d=jt(b,a,c);if(d){var
-h=d[1],e=g(ju(b,a),h);if(e){var
-n=bX(0,b[3]),o=e[1];return ck(function(a){return uq(b,k,l,h,m,o,c,a)},n)}var
+d=jv(b,a,c);if(d){var
+h=d[1],e=g(jw(b,a),h);if(e){var
+n=bY(0,b[3]),o=e[1];return cl(function(a){return uv(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}var
-dt=[U,ut,bR(0)],jv=[U,uu,bR(0)];function
-aL(b,a){throw[0,dt,n(as(uv),b,a)]}function
-uw(a){return[0,a,e6(64),0]}function
-bi(a){if(a[3])throw[0,dt,ux];nk(a[2]);(function(d){for(;;){var
+dv=[U,uy,bS(0)],jx=[U,uz,bS(0)];function
+aK(b,a){throw[0,dv,n(as(uA),b,a)]}function
+uB(a){return[0,a,e6(64),0]}function
+bi(a){if(a[3])throw[0,dv,uC];nm(a[2]);(function(d){for(;;){var
 b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(nj(a[2])===1025)return aL(uy,e7(a[2]));hn(a[2],b);continue}return c}}(0));return e7(a[2])}function
+c=32!==b?1:0;if(c){if(nl(a[2])===1025)return aK(uD,e7(a[2]));hn(a[2],b);continue}return c}}(0));return e7(a[2])}function
 ej(a,d){var
-b=bi(d),c=D(b,a);return c?aL(a,b):c}function
+b=bi(d),c=D(b,a);return c?aK(a,b):c}function
 fS(b){var
-a=1-b[3];if(a)throw[0,dt,uz];return a}function
-uA(a){var
+a=1-b[3];if(a)throw[0,dv,uE];return a}function
+uF(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=k7?1:0:e;return d}function
-jw(a){var
-e=D(a,uB),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=k9?1:0:e;return d}function
+jy(a){var
+e=D(a,uG),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==aa(a,b)?1:0:k;function
@@ -4072,99 +4094,99 @@ l(f){var
 b=f;for(;;){var
 c=b===z(a)?1:0;if(c)var
 d=c;else{var
-e=uA(aa(a,b));if(e){var
+e=uF(aa(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=cI?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aL(uC,a);return rd(16,a)}function
-aC(a){return jw(bi(a))}function
+j=d;if(1-j)aK(uH,a);return rf(16,a)}function
+aC(a){return jy(bi(a))}function
 cv(c){var
-a=bi(c),b=D(a,uD);return b?[0,jw(a)]:b}function
-bA(b){var
-a=aC(b);if(ab(a)<=0)aL(uF,lU(uE,a));return a}var
-jx=1048576;function
-bZ(b){var
-a=aC(b);if(ab(a)<0)aL(uH,lU(uG,a));if(rc(a,jx))throw[0,jv,g(as(uI),jx)];return c8(a)}function
+a=bi(c),b=D(a,uI);return b?[0,jy(a)]:b}function
+bC(b){var
+a=aC(b);if(ab(a)<=0)aK(uK,lW(uJ,a));return a}var
+jz=1048576;function
+b0(b){var
+a=aC(b);if(ab(a)<0)aK(uM,lW(uL,a));if(re(a,jz))throw[0,jx,g(as(uN),jz)];return c8(a)}function
 ek(d,b,c){var
-a=bZ(c);if(b<=a){var
-e=g(as(uJ),a);aL(n(as(uK),d,b),e)}return a}function
+a=b0(c);if(b<=a){var
+e=g(as(uO),a);aK(n(as(uP),d,b),e)}return a}function
 cw(d,c){function
 a(f,e){var
 b=f,a=e;for(;;){if(0===b)return bs(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}return a(bZ(c),0)}function
-a9(b,d,c){var
-a=cw(d,c);if(1-g8(a5(a),b)){var
-e=a5(a),f=g(as(uL),e);aL(aO(uO,mS(uN,_(as(uM),b))),f)}return a}function
-jy(c,b,a){var
-d=[0,b,0];return a9(c,function(a){return a9(d,aC,a)},a)}function
+b=b-1|0,a=[0,g(d,c),a];continue}}return a(b0(c),0)}function
+a_(b,d,c){var
+a=cw(d,c);if(1-g8(a7(a),b)){var
+e=a7(a),f=g(as(uQ),e);aK(aN(uT,mU(uS,_(as(uR),b))),f)}return a}function
+jA(c,b,a){var
+d=[0,b,0];return a_(c,function(a){return a_(d,aC,a)},a)}function
 fT(e,b){var
-a=bi(b),c=D(a,uP);if(c){if(D(a,uQ))return aL(uR,a);var
+a=bi(b),c=D(a,uU);if(c){if(D(a,uV))return aK(uW,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
 cx(a){var
-b=aC(a);return[0,b,bA(a)]}function
-uS(b){var
-a=bi(b);if(D(a,uT)){var
-c=D(a,uU);if(c){if(D(a,uV))return D(a,uW)?D(a,uX)?aL(uY,a):1:[1,cx(b)];var
+b=aC(a);return[0,b,bC(a)]}function
+uX(b){var
+a=bi(b);if(D(a,uY)){var
+c=D(a,uZ);if(c){if(D(a,u0))return D(a,u1)?D(a,u2)?aK(u3,a):1:[1,cx(b)];var
 d=[2,fT(cx,b)]}else
 var
 d=c;return d}return[0,cx(b)]}function
-uZ(b){var
-a=bi(b);if(D(a,u0)){if(D(a,u1)){var
-c=D(a,u2);if(c){if(D(a,u3))return D(a,u4)?D(a,u5)?D(a,u6)?D(a,u7)?aL(u8,a):[2,cx(b)]:4:3:1;var
+u4(b){var
+a=bi(b);if(D(a,u5)){if(D(a,u6)){var
+c=D(a,u7);if(c){if(D(a,u8))return D(a,u9)?D(a,u_)?D(a,u$)?D(a,va)?aK(vb,a):[2,cx(b)]:4:3:1;var
 d=[0,cx(b)]}else
 var
 d=c;return d}return 2}return[1,cx(b)]}function
-u9(e,b){var
-a=bi(b);if(D(a,u_)){var
-c=D(a,u$);if(c){if(D(a,va))return D(a,vb)?D(a,vc)?aL(vd,a):[1,bZ(b)]:2;var
+vc(e,b){var
+a=bi(b);if(D(a,vd)){var
+c=D(a,ve);if(c){if(D(a,vf))return D(a,vg)?D(a,vh)?aK(vi,a):[1,b0(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,a9([0,e,0],function(a){return cw(aC,a)},b)]}function
-ve(c,b){var
-a=bi(b),d=D(a,vf);if(d){if(D(a,vg)){if(D(a,vh))return aL(vi,a);var
-f=a9([0,c,0],aC,b);return[0,f,a9([0,c,0],aC,b)]}var
+d=c;return d}return[0,a_([0,e,0],function(a){return cw(aC,a)},b)]}function
+vj(c,b){var
+a=bi(b),d=D(a,vk);if(d){if(D(a,vl)){if(D(a,vm))return aK(vn,a);var
+f=a_([0,c,0],aC,b);return[0,f,a_([0,c,0],aC,b)]}var
 e=1}else
 var
 e=d;return e}function
-vj(a){ej(vk,a);var
-e=bZ(a),b=bZ(a),c=bZ(a),f=uS(a),g=uZ(a),h=u9(b,a),d=ve(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bA(a),m=jy([0,i,0],e,a),n=fT(aC,a),o=fT(aC,a),p=bA(a),q=jy([0,c,0],j,a),r=a9([0,k,0],aC,a),s=bA(a),t=a9([0,0,[0,b,0]],aC,a),u=bA(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a9([0,0,[0,b,0]],aC,a)]}function
-jz(b,a){ej(vl,a);var
-e=ek(vm,b[3],a),d=bZ(a);function
-c(a){return ek(vn,b[2],a)}function
+vo(a){ej(vp,a);var
+e=b0(a),b=b0(a),c=b0(a),f=uX(a),g=u4(a),h=vc(b,a),d=vj(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bC(a),m=jA([0,i,0],e,a),n=fT(aC,a),o=fT(aC,a),p=bC(a),q=jA([0,c,0],j,a),r=a_([0,k,0],aC,a),s=bC(a),t=a_([0,0,[0,b,0]],aC,a),u=bC(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a_([0,0,[0,b,0]],aC,a)]}function
+jB(b,a){ej(vq,a);var
+e=ek(vr,b[3],a),d=b0(a);function
+c(a){return ek(vs,b[2],a)}function
 f(a){var
-b=bi(a);if(D(b,vo)){if(D(b,vp)){if(D(b,vq))return aL(vr,b);var
-e=ek(vs,d,a),f=c(a),g=cv(a);return[0,e,f,g,cv(a)]}var
+b=bi(a);if(D(b,vt)){if(D(b,vu)){if(D(b,vv))return aK(vw,b);var
+e=ek(vx,d,a),f=c(a),g=cv(a);return[0,e,f,g,cv(a)]}var
 h=cw(c,a),i=cv(a);return[2,h,i,cv(a)]}var
 j=c(a),k=cv(a);return[1,j,k,cv(a)]}var
-g=bA(a),h=cw(f,a),i=bA(a);return[0,e,d,g,h,i,a9([0,b[3],0],aC,a)]}function
-vt(b,a){ej(vu,a);return cw(function(a){var
-c=ek(vv,b[3],a),d=bA(a);return[0,c,d,a9([0,b[2],0],aC,a)]},a)}function
-vw(b,a){ej(vx,a);var
-c=bA(a),d=[0,b[1],0];return[0,c,cw(function(a){return a9(d,aC,a)},a)]}var
-jA=30;function
+g=bC(a),h=cw(f,a),i=bC(a);return[0,e,d,g,h,i,a_([0,b[3],0],aC,a)]}function
+vy(b,a){ej(vz,a);return cw(function(a){var
+c=ek(vA,b[3],a),d=bC(a);return[0,c,d,a_([0,b[2],0],aC,a)]},a)}function
+vB(b,a){ej(vC,a);var
+c=bC(a),d=[0,b[1],0];return[0,c,cw(function(a){return a_(d,aC,a)},a)]}var
+jC=30;function
 fU(a){var
-c=a3(a);if(c<=30)return[0,c8(a),0];var
-d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,jA),i=c8(l(e,X(f,jA))),g=bo(c8(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
+c=a5(a);if(c<=30)return[0,c8(a),0];var
+d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:bX(d,b),f=bX(e,jC),i=c8(l(e,X(f,jC))),g=bo(c8(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
 aT(c,b){var
 a=fU(b);return bo(a[1],a[2]-c|0)}function
 aU(e,d,c){var
 a=fU(d),b=fU(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a0(c,b){var
+a2(c,b){var
 d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cK)|0;var
-e=gJ(b),f=bo(e[1],27),g=Math.floor(f),h=j(X(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?X(h,a):bW(h,-a|0)}function
-aD(a){return Math.abs(a)<N?1:0}function
-H(b,h){var
+e=gJ(b),f=bo(e[1],27),g=Math.floor(f),h=j(X(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?X(h,a):bX(h,-a|0)}function
+aD(a){return Math.abs(a)<M?1:0}function
+G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-a_(b,e,d){var
+a$(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
@@ -4173,21 +4195,21 @@ cy(c,b){var
 a=[0,0.];c2(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 cz(a){return a*a}function
-bL(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-vy(a){var
+bM(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+vD(a){var
 b=hx(0,a.length-1);return W(function(e,d){var
-f=qh(cL,cL,d),h=qo(b,f),g=g_(function(b){return gF(c(a,b)[1+b],d)},h);return g?g[1]:(qj(b,f,e),e)},a)}function
-vz(a){return typeof
-a==="number"?0===a?vA:0:2===a[0]?vC:vB}function
-vD(c,a){var
+f=qj(cL,cL,d),h=qq(b,f),g=g_(function(b){return gF(c(a,b)[1+b],d)},h);return g?g[1]:(ql(b,f,e),e)},a)}function
+vE(a){return typeof
+a==="number"?0===a?vF:0:2===a[0]?vH:vG}function
+vI(c,a){var
 b=r(c,0.),e=1./aw(1,a.length-1);function
 f(a,c){return y(b,a,d(b,a)+c*e)}c2(function(a){return B(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return W(g,a)},a)}function
-vE(c,b,a){var
+g(c,a){return a-d(b,c)}return o(function(a){return W(g,a)},a)}function
+vJ(c,b,a){var
 d=cy(a,function(a){return cz(w(a-c,b-a))});return[0,cy(a,function(a){return cz(w(0.,w(c-a,a-b)))}),d]}function
-jB(b,a,c){if(b!=V&&a!=N){var
-d=cy(c,function(c){return w(b*c,a*c)});return[0,cy(c,function(c){return a7(b*c,a*c)}),d]}return[0,V,N]}function
+jD(b,a,c){if(b!=V&&a!=M){var
+d=cy(c,function(c){return w(b*c,a*c)});return[0,cy(c,function(c){return a9(b*c,a*c)}),d]}return[0,V,M]}function
 fV(e,d,b){function
 a(c){return e*Math.sqrt(cy(b,function(a){switch(d){case
 0:var
@@ -4196,36 +4218,36 @@ b=0.<c*a?1:0;break;case
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cM),c]}function
-vF(a,g,d){var
-b=ac(a7,N,d),c=ac(w,V,d),h=fV(a,g,d),e=h[2],f=h[1];switch(g){case
+vK(a,g,d){var
+b=ac(a9,M,d),c=ac(w,V,d),h=fV(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-vG(e,b,v,n){var
+vL(e,b,v,n){var
 U=b[9],X=0;function
-Y(b,a){return aw(b,a3(a))}var
-f=aG(function(a,b){return aG(Y,a,b)},X,U),k=b[8],x=1,Z=b[9],g=P(_(function(a){return P(_(function(a){return aT(f,a)},a))},Z)),y=b[10],h=y?aT(f,y[1]):V,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
+Y(b,a){return aw(b,a5(a))}var
+f=aG(function(a,b){return aG(Y,a,b)},X,U),k=b[8],x=1,Z=b[9],g=P(_(function(a){return P(_(function(a){return aT(f,a)},a))},Z)),y=b[10],h=y?aT(f,y[1]):V,z=b[11],i=z?aT(f,z[1]):M,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
 l=0;else
 O=1;if(O){var
 Q=0;if(B&&!(0<ab(B[1])))var
 l=1;else
 Q=1;if(Q)var
 l=2}var
-C=p(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
+C=o(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
 0:var
-j=vD(n,g);break;case
+j=vI(n,g);break;case
 1:var
 j=g;break;default:var
-j=W(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-R=0;if(2!==e&&h!=V&&i!=N){var
+j=W(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
+R=0;if(2!==e&&h!=V&&i!=M){var
 D=[0,[an,(h+i)/2.,n*cz((i-h)/2.),cK],0];R=1}if(!R)var
 D=0;var
-o=b[4],u=0;if(typeof
-o==="number")u=1;else
-if(2===o[0]){var
-M=o[1];if(M)var
-t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cz(aT(0,t[2])),as=[0,[an,0.,cz(aq),ar],0],m=as;else
+p=b[4],u=0;if(typeof
+p==="number")u=1;else
+if(2===p[0]){var
+N=p[1];if(N)var
+t=N[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cz(aT(0,t[2])),as=[0,[an,0.,cz(aq),ar],0],m=as;else
 u=1}else
 var
 m=[0,[an,0.,1.,aU(-f|0,x,k)],0];if(u)var
@@ -4235,29 +4257,29 @@ q!=="number"&&2!==q[0]){var
 E=0===ab(q[1][1])?1:0;S=1}if(!S)var
 E=0;function
 $(a){switch(e){case
-0:return vE(h,i,a);case
+0:return vJ(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a7(i,b),c=jB(w(h,-b),f,a),d=fV(b,l,a),g=a7(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jB(h,i,a);default:return E?vF(1.,l,a):fV(1.,l,a)}}var
-aa=2===e?j:g,F=p($,aa),G=a(k,k),ac=P(b[9]);function
-ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
+b=Math.sqrt(m[1][2]),f=a9(i,b),c=jD(w(h,-b),f,a),d=fV(b,l,a),g=a9(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jD(h,i,a);default:return E?vK(1.,l,a):fV(1.,l,a)}}var
+aa=2===e?j:g,F=o($,aa),H=a(k,k),ac=P(b[9]);function
+ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,H)}if(2===e)var
 ae=0,I=function(a,b){return aU(ae,a,b)};else
 var
-I=function(c,b){return aU(2*f|0,a(c,G),b)};var
-af=2===e?0:2*(a3(k)-f|0)|0,s=b[4],T=0;if(typeof
+I=function(c,b){return aU(2*f|0,a(c,H),b)};var
+af=2===e?0:2*(a5(k)-f|0)|0,s=b[4],T=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 L=K[1],ao=a(L[2],L[2]),J=ao;T=1}}if(!T)var
 J=x;var
-ag=0===e?0:cY(D,m),ah=vy(g),ai=p(function(a){return a[2]},F),aj=p(function(a){return a[1]},F),ak=r(v,[0]),al=p(function(a){return cy(a,function(a){return a})},j),am=p(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-vH(a){var
-b=a[2],c=a[1],d=0===dP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eZ(function(a){return 0===dP(a,c)?1:0},g),e=vz(a[4]);if(e&&f&&h)return[0,vG(e[1],a,b,c)];return 0}function
-vI(a,d){function
-b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=r(e,[0]),u=b(a[6]);function
+ag=0===e?0:cY(D,m),ah=vD(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=r(v,[0]),al=o(function(a){return cy(a,function(a){return a})},j),am=o(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+vM(a){var
+b=a[2],c=a[1],d=0===dR(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eZ(function(a){return 0===dR(a,c)?1:0},g),e=vE(a[4]);if(e&&f&&h)return[0,vL(e[1],a,b,c)];return 0}function
+vN(a,d){function
+b(b){return o(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),p=r(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,f]}function
-jC(a){return 0<ab(a[1])?1:0}function
-jD(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,p,n,m,l,k,j,i,h,f]}function
+jE(a){return 0<ab(a[1])?1:0}function
+jF(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4265,47 +4287,47 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aF(d[1],d[2])<0?1:0;if(c&&b&&jC(d)&&f)return 0;return 2;case
-1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jC(a[1])?1:2}}function
-vJ(a,i,b){var
-f=r(b,0),g=r(b,0),d=a[7],e=mu(a[13],i),h=0;if(typeof
+d=a[1],f=aF(d[1],d[2])<0?1:0;if(c&&b&&jE(d)&&f)return 0;return 2;case
+1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jE(a[1])?1:2}}function
+vO(a,i,b){var
+f=r(b,0),g=r(b,0),d=a[7],e=mw(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=aF(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};be(k,a[13]);h=1}if(!h){hi(f,0,b,1);hi(g,0,b,1)}return[0,f,g]}function
-vK(b,a){return r(b,[0,3,3,aP(a,function(a){return a})])}function
-vL(a,m,b,e){var
-n=a[16],f=P(_(function(a){return 0<ab(a)?1:0},n)),o=jD(a,1),p=[0,jD(a,0),o],h=vJ(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bf(k,a[13]);h=1}if(!h){hi(f,0,b,1);hi(g,0,b,1)}return[0,f,g]}function
+vP(b,a){return r(b,[0,3,3,aO(a,function(a){return a})])}function
+vQ(a,m,b,e){var
+n=a[16],f=P(_(function(a){return 0<ab(a)?1:0},n)),o=jF(a,1),p=[0,jF(a,0),o],h=vO(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mh(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mj(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aP(e,function(a){return a});return aP(b,function(a){return k(q,a)})}}else
+q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=P(d[1]);return aP(b,function(a){if(a<l.length-1)var
+l=P(d[1]);return aO(b,function(a){if(a<l.length-1)var
 b=P(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cX(f,b.length-1-1|0),e=lT(c(b,d)[1+d],1);else
+d=cX(f,b.length-1-1|0),e=lV(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a6(e,function(a){return a}),d=P(g(bf(f),h));else
+e=a;return e},h=a8(e,function(a){return a}),d=P(g(bg(f),h));else
 var
-d=[0];return k(d,a)})}return vK(b,e)}function
+d=[0];return k(d,a)})}return vP(b,e)}function
 el(a,g,b){var
-h=a[1],e=bL(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bL(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bM(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+h=a[1],e=bM(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bM(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bN(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
 fW(a,b){var
-c=b3*a[17];return c<bM(a,b)?1:0}function
-vM(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-vN(a,b){var
-c=vM(a,b);return(a[3]*a[15]-c)/2.}function
-vO(a,b){var
-c=a[3]==0.?0.:bM(a,a[4]);return(bM(a,b)+c)/2.}function
+c=b4*a[17];return c<bN(a,b)?1:0}function
+vR(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+vS(a,b){var
+c=vR(a,b);return(a[3]*a[15]-c)/2.}function
+vT(a,b){var
+c=a[3]==0.?0.:bN(a,a[4]);return(bN(a,b)+c)/2.}function
 em(q,p,g,o){var
 e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
@@ -4321,7 +4343,7 @@ cA(b,f){var
 h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
 m=c(b[9],a)[1+a],n=el(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
@@ -4332,103 +4354,103 @@ l=p/d(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
 fX(c,b,a){var
-e=H(a,a);return w(0.,d(c[8],b)-e)}function
-bN(a,b){var
+e=G(a,a);return w(0.,d(c[8],b)-e)}function
+bO(a,b){var
 d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a_(d,1.,c(a[1][6],f)[1+f])}return d}function
+e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
 fY(c,a){var
-b=1;for(;;){be(function(b){return a_(a,H(b,a),b)},c);var
+b=1;for(;;){bf(function(b){return a$(a,G(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-jE(a){var
-b=Math.sqrt(H(a,a));return p(function(a){return a/b},a)}function
-vP(a){var
+jG(a){var
+b=Math.sqrt(G(a,a));return o(function(a){return a/b},a)}function
+vU(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
+x=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+f=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
 z(h){var
-b=a5(i[1]),c=a5(f[1])-b|0,d=f[1],g=bs(cb(function(a,b){return a<c?1:0},d));be(function(b){var
-c=i[1],d=bN(a,e(b));i[1]=[0,jE(fY(i[1],d)),c];return 0},g);return i[1]}function
+b=a7(i[1]),c=a7(f[1])-b|0,d=f[1],g=bs(cc(function(a,b){return a<c?1:0},d));bf(function(b){var
+c=i[1],d=bO(a,e(b));i[1]=[0,jG(fY(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dA*t(b)<g)var
+g=d(q,b);if(dC*t(b)<g)var
 c=g;else
 var
-n=bN(a,e(b)),l=fY(z(0),n),c=H(l,l);var
-h=vO(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+n=bO(a,e(b)),l=fY(z(0),n),c=G(l,l);var
+h=vT(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cE<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=b3*a[17],k=[0,[0,bM(a,b)<=m?1:0,c,b]];else
+m=b4*a[17],k=[0,[0,bN(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bS(E),F);if(i){var
-v=aG(aw,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bS(function(c){return function(b){var
+F=n[1],i=g(bT(E),F);if(i){var
+v=aG(aw,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bT(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),I=dA*t(b)<w?1:0,J=o[1],K=h[1],L=vN(a,b),M=mB(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-A=aP(x,function(c){return function(b){return el(a,c,e(b))}}(b)),N=h[1];be(function(b,c){return function(a){return a_(c,d(a,b),a)}}(b,A),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
-Q=bN(a,G),m=jE(fY(z(0),Q));if(0.<a[3])var
-D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
+H=e(b),j=Math.sqrt(w),I=dC*t(b)<w?1:0,J=p[1],K=h[1],L=vS(a,b),M=mD(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=aO(x,function(c){return function(b){return el(a,c,e(b))}}(b)),N=h[1];bf(function(b,c){return function(a){return a$(c,d(a,b),a)}}(b,A),N);var
+O=0,P=o(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
+Q=bO(a,H),m=jG(fY(z(0),Q));if(0.<a[3])var
+D=e(a[4]),u=G(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aP(x,function(d,f){return function(b){var
-a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+R=[0,[0,m,u]],S=aO(x,function(d,f){return function(b){var
+a=e(b);return G(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
 j(a){return P(bs(a))}var
-u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=em(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bM(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=bM(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eA*(a[15]+K)+cE),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
-jF(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cE,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return vP([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gw*h<b[1]?1:0])}function
-vQ(a,b){var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=em(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bN(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bN(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+H=k[1],I=G(b,b),J=a[15]-I+H,K=G(b,b),L=w(J,eA*(a[15]+K)+cE),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
+jH(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cE,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return vU([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gw*h<b[1]?1:0])}function
+vV(a,b){var
 e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],f=c(b,i)[1+i][1],m=bL(a,f);function
+i=e[1],f=c(b,i)[1+i][1],m=bM(a,f);function
 n(b){var
-g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dA*g<h)return h;var
-e=bu(c(a[6],b)[1+b]);a_(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
-h=aP(a[2],n);y(h,f,0.);function
-j(c){return p(function(a){var
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dC*g<h)return h;var
+e=bu(c(a[6],b)[1+b]);a$(e,1.,c(a[6],f)[1+f]);return G(e,e)}var
+h=aO(a[2],n);y(h,f,0.);function
+j(c){return o(function(a){var
 b=d(h,a[1]);return g(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jF(a,b,1.,e[1],-1,r,q,h,o)}function
-vR(c,b,f,a){function
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jH(a,b,1.,e[1],-1,r,q,h,p)}function
+vW(c,b,f,a){function
 e(f,e){var
-h=[an,e];return e2(p(function(b){var
+h=[an,e];return e2(o(function(b){var
 e=a[1]*d(c[9],b[1]);return ez*(g(f,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jF(c,b,0.,b.length-1,f,e(function(a){return a[3]},V),k,i,h)}function
-jG(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vQ(a,b),0];var
-c=a[14];return eY(function(c,d){return vR(a,b,c,d)},c)}function
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jH(c,b,0.,b.length-1,f,e(function(a){return a[3]},V),k,i,h)}function
+jI(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vV(a,b),0];var
+c=a[14];return eY(function(c,d){return vW(a,b,c,d)},c)}function
 fZ(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dO(a[1][14],a[5]);return b/ez+e[1]*d(a[1][9],c)}function
-vS(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dO(a[1][14],a[5]);return ez*(b-e[1]*d(a[1][9],c))}function
-vT(a,d,b){var
-c=cA(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(fX(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-b0(a){return a[6].length-1}function
-vU(a,k,b,j){var
+e=dQ(a[1][14],a[5]);return b/ez+e[1]*d(a[1][9],c)}function
+vX(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dQ(a[1][14],a[5]);return ez*(b-e[1]*d(a[1][9],c))}function
+vY(a,d,b){var
+c=cA(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fX(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b1(a){return a[6].length-1}function
+vZ(a,k,b,j){var
 f=cA(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-vV(a,d){if(d===a[9].length-1)return a;function
+e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+v0(a,d){if(d===a[9].length-1)return a;function
 b(a){return hh(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=em(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jH(a,e,d){var
-b=bN(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a_(b,f,bN(a,c(a[2],e)[1+e][1]))},d);return b}function
-vW(a,i,f){var
-j=f.length-1,g=r(j,0.),k=j-1|0,t=jH(a,i,f),u=0;if(!(k<0)){var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=em(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jJ(a,e,d){var
+b=bO(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a$(b,f,bO(a,c(a[2],e)[1+e][1]))},d);return b}function
+v1(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=jJ(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=H(t,bN(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=G(t,bO(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=q-d(g,e)*z,A=e+1|0;if(o!==e){var
@@ -4436,37 +4458,37 @@ e=A,q=s;continue}var
 p=s;break}}y(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=em(a[9],a[10],a[11],g),l=W(function(b,a){return a+d(v,b)},f),m=jH(a,i,l);return[0,l,H(m,m)]}function
+v=em(a[9],a[10],a[11],g),l=W(function(b,a){return a+d(v,b)},f),m=jJ(a,i,l);return[0,l,G(m,m)]}function
 en(k,g,a,j,b){var
 t=k?k[1]:ey,u=g?g[1]:g,l=cA(a,b),m=em(a[9],a[10],a[11],l),n=fX(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=vW(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
+q=v1(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=w(a[15],eC*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cE),f=r(b0(a),0.),i=[0,0.];B(function(b,h){var
+v=w(a[15],eC*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cE),f=r(b1(a),0.),i=[0,0.];B(function(b,h){var
 g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],z=p(a[4]),A=ac(function(b,a){return b+p(a)},z,x);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
-vX=48,vY=16,vZ=400000000;function
-v0(a){function
+x=a[9],z=p(a[4]),A=ac(function(b,a){return b+p(a)},z,x);return[0,f,e,-A-h/e-e*G(a[13],a[13])]}var
+v2=48,v3=16,v4=400000000;function
+v5(a){function
 d(a){return a}var
-b=aP(b0(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=aO(b1(a),d);if(b.length-1<=48)return b;var
+c=o(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!hk(function(a){return a===b?1:0},e)){var
-c=bM(a,b);d=1}}if(!d)var
+c=bN(a,b);d=1}}if(!d)var
 c=cM;return[0,c,b]},b);hl(function(b,a){return aE(b,a)},c);var
-e=hh(c,0,aw(vX,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-v1(a){var
-b=v0(a),e=a[2].length-1;function
+e=hh(c,0,aw(v2,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+v6(a){var
+b=v5(a),e=a[2].length-1;function
 f(d,b){if(!(e<=d)&&!(e<=b))return el(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jI(b,a){var
+g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+jK(b,a){var
 d=c(b[2],a)[1+a];return fW(b[1],d)}function
-v2(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:el(a[1],b,c)},b)}function
-jJ(g,o,D,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+v7(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:el(a[1],b,c)},b)}function
+jL(g,p,D,n,f,j){var
+k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
@@ -4483,11 +4505,11 @@ t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
 v=r;else{var
 b=F,A=r;for(;;){var
-B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 v=B;break}}var
-x=w(0.,v),z=0.<j?-t-x/j:V,G=cc(z)?V:z;return[0,f,j,h,x,G]}function
-v3(j,i){var
+x=w(0.,v),z=0.<j?-t-x/j:V,G=cd(z)?V:z;return[0,f,j,h,x,G]}function
+v8(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+cE);var
@@ -4516,44 +4538,44 @@ k=J,w=x;continue}var
 v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jK(b,a){var
+jM(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
 m=a[4]/(a[2]*a[2]),n=gt*b[1][17],f=W(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a6(l.length-1,function(a){return a}),h=P(g(bf(function(b){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a8(l.length-1,function(a){return a}),h=P(g(bg(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
-o(a,b){var
+p(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return d(f,b)*a[2]/2.},b)}function
+q(b){return o(function(b){return d(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=q(b),c=v3(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aQ(b),e=cb(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dP(e,b.length-1))return[0,b,f,c];var
+h=q(b),c=v8(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=cc(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dR(e,b.length-1))return[0,b,f,c];var
 b=P(e);continue}}var
-u=q(h),v=[0,h,f,hj(function(a,b){return b/(o(a,a)+cE)},h,u)];return[0,t(h),v]}function
-v4(g,b,a,j){var
+u=q(h),v=[0,h,f,hj(function(a,b){return b/(p(a,a)+cE)},h,u)];return[0,t(h),v]}function
+v9(g,b,a,j){var
 k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jI(g,a)&&h*n<0.){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jK(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-v5(j,i,b){var
+v_(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
-f=d(i[1],b),g=jI(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a7(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-v6(a){var
+f=d(i[1],b),g=jK(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a9(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+v$(a){var
 b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
-v7(a,c,h,g,f){var
-i=v2(a,g),e=a[2].length-1;c[1]=c[1]-aN(aN(e,e),10+(e/3|0)|0)|0;var
+wa(a,c,h,g,f){var
+i=v7(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
 u=gt*a[1][17];function
 k(b,j,f){var
-c=v4(a,b,j,f),d=c[2],e=c[1],k=le*v6(e);return w(0.02*b[2],k)<d?jJ(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
+c=v9(a,b,j,f),d=c[2],e=c[1],k=lg*v$(e);return w(0.02*b[2],k)<d?jL(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jK(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*e|0,e)|0;var
-o=v5(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jM(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
+o=v_(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4563,87 +4585,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(jJ(a,h,g,i,p(function(a){return d(f[1],a)},q),o),vY),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
-m=jK(a,b)[1],t=m[2],v=m[1],x=c3(function(b){return Math.abs(d(t,b))<=ge*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
-v8=60;function
-v9(a,j,b,c){var
-e=cA(a,b),f=cA(a,c),g=H(a[13],f),h=fX(a,b,e);if(b3*d(a[8],b)<h)var
-k=bN(a,c),l=H(bN(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+p=f[2],q=a[2],b=n(jL(a,h,g,i,o(function(a){return d(f[1],a)},q),p),v3),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
+m=jM(a,b)[1],t=m[2],v=m[1],x=c3(function(b){return Math.abs(d(t,b))<=ge*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
+wb=60;function
+wc(a,j,b,c){var
+e=cA(a,b),f=cA(a,c),g=G(a[13],f),h=fX(a,b,e);if(b4*d(a[8],b)<h)var
+k=bO(a,c),l=G(bO(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return fZ(a,c,a[3]*a[15]-2.*i)}function
-jL(a,t,h,s,b){var
-e=a5(b);function
+jN(a,t,h,s,b){var
+e=a7(b);function
 u(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fW(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a6(a[2].length-1,v),o=g(bf(function(a){return 1-mE(a,b)}),w),x=[0,s,_(n,o)],z=P(cY(_(function(a){return n(a[1])},b),x)),A=vI(a[1],z),B=jG(A,P(eY(u,b))),i=g_(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=en(0,0,j,h,e),k=r(b0(a),0.),l=[0,0.],m=[0,0];mA(function(n,g){var
+w=a8(a[2].length-1,v),o=g(bg(function(a){return 1-mG(a,b)}),w),x=[0,s,_(n,o)],z=P(cY(_(function(a){return n(a[1])},b),x)),A=vN(a[1],z),B=jI(A,P(eY(u,b))),i=g_(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=en(0,0,j,h,e),k=r(b1(a),0.),l=[0,0.],m=[0,0];mC(function(n,g){var
 b=g[1],c=d(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
 i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fW(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bM(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bN(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(f[1],e);y(k,b0(a)-1|0,C)}var
+C=d(f[1],e);y(k,b1(a)-1|0,C)}var
 p=t*fZ(j,e,h*(f[3]-l[1])),D=eY(function(i,b){var
-d=c(a[2],b)[1+b],f=v9(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bS(function(a){return a}),D),F=ha(function(b,a){return gH(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cb(function(a,b){return a<2?1:0},G);if(cc(p))return 0;var
+d=c(a[2],b)[1+b],f=wc(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bT(function(a){return a}),D),F=ha(function(b,a){return gH(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cc(function(a,b){return a<2?1:0},G);if(cd(p))return 0;var
 q=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 q=i;return q}function
-v_(a){function
+wd(a){function
 b(b){var
-c=a[1];return g(bf(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a5(a[1])?1:0,d=c?_(b,a[5]):c;function
+c=a[1];return g(bg(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a7(a[1])?1:0,d=c?_(b,a[5]):c;function
 e(c){var
 d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cY(d,g$(e,a[6]))}function
-jM(b,a){function
+jO(b,a){function
 c(a){return a}var
-e=a6(b[2].length-1,c),f=g(bf(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-v$(a,e){function
+e=a8(b[2].length-1,c),f=g(bg(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+we(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jM(a,e),b=ha(function(b,a){var
+g=jO(a,e),b=ha(function(b,a){var
 c=f(b);return gH(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cb(function(a,b){return a<c?1:0},b)}return[0,b,a6(cX(8,a5(b)),h)]}function
-wa(a,k,j,e,i,d){var
+c=a+1|0;return cc(function(a,b){return a<c?1:0},b)}return[0,b,a8(cX(8,a7(b)),h)]}function
+wf(a,k,j,e,i,d){var
 f=a[2].length-1;function
 h(c,b){return aG(function(b,g){var
-i=f+a[1][3]|0,l=aN(50*(1+a5(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jL(a,k,j,e,g);if(b&&c){var
+i=f+a[1][3]|0,l=aM(50*(1+a7(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jN(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(v_(a),[0,a]);if(c){var
+c=h(wd(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a6(f,function(a){return a}),n=g(bf(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g$(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cY(_(function(b){return v$(a,b)},i),q),s=0;return aG(function(a,d){var
-e=h(d,0),b=c0(function(a){return l(a,v8)},e);if(a){if(b){var
+b=a[1],m=a8(f,function(a){return a}),n=g(bg(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g$(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cY(_(function(b){return we(a,b)},i),q),s=0;return aG(function(a,d){var
+e=h(d,0),b=c0(function(a){return l(a,wb)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-du=ex;function
-wb(a){var
-b=a.length-1,g=r(b,[0]),e=p(function(a){return r(b,0.)},a);B(function(b,h){var
+dw=ex;function
+wg(a){var
+b=a.length-1,g=r(b,[0]),e=o(function(a){return r(b,0.)},a);B(function(b,h){var
 f=bu(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);a_(f,n,g[1+a])}var
+n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);a$(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(H(f,f)),k=gw*Math.sqrt(H(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(G(f,f)),k=gw*Math.sqrt(G(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
+p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-wc(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aP(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+wh(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -4653,19 +4675,19 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-wd(b,h,f,n){function
+wi(b,h,f,n){function
 i(c){var
 a=g(b[5],c);return h?hj(l,a,g(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return X(a,du)},o),k=p(i,f),r=b[4];function
+p=i(n),q=o(function(a){return X(a,dw)},p),k=o(i,f),r=b[4];function
 s(a){return aT(r,a)}var
-t=wb(p(function(a){return p(s,a)},k)),d=p(function(a){return 0},f),e=1;for(;;){var
+t=wg(o(function(a){return o(s,a)},k)),d=o(function(a){return 0},f),e=1;for(;;){var
 m=bu(q);B(function(f){return function(b,d){var
 e=0!==ab(d)?1:0;if(e){var
 g=c(k,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+ex|0,v=wc(t,p(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
+u=b[4]+ex|0,v=wh(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
 e=aD(b);if(e){var
-g=a0(du,b);d[1+a]=j(c(d,a)[1+a],g);var
+g=a2(dw,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
@@ -4675,103 +4697,103 @@ cB(a){return a?cM:1.}function
 bj(b,a){return 0.<b[3]?cB(a):-cB(a)}function
 eo(b,a,d,c){var
 e=fZ(b,d,bj(b,a)*c);return cB(a)*e}function
-we(b,a,d,c){var
-e=vS(b,d,cB(a)*c);return bj(b,a)*e}function
+wj(b,a,d,c){var
+e=vX(b,d,cB(a)*c);return bj(b,a)*e}function
 ep(b,a){return b[4]<a[4]?a:b}function
 f0(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
 f1(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
 f2(f,e,a,d,c){var
 g=bj(a[1],d),b=en(f,e,a[1],g,c),h=eo(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-wf(c,b,a){return 0<a[2].length-1?a:f2(0,0,a[1],c,b)}function
-wg(d,c,b){var
-a=d[1];return a[18]?f2(wi,wh,d,c,b):[0,d,[0],0.,eo(a,c,b,vT(a,bj(a,c),b))]}function
-jN(j,f,e,a){var
+wk(c,b,a){return 0<a[2].length-1?a:f2(0,0,a[1],c,b)}function
+wl(d,c,b){var
+a=d[1];return a[18]?f2(wn,wm,d,c,b):[0,d,[0],0.,eo(a,c,b,vY(a,bj(a,c),b))]}function
+jP(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dz*d[17])return a;var
-i=r(b0(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
-jO(c,b){var
-a=_(b,c[4]);return a?aG(ep,a[1],a[2]):ah(wj)}function
-eq(c,b,a){return jO(c,function(d){return jN(c,b,a,wg(d,b,a))})}function
-wk(k,c,b,f,e){var
-g=e[1],a=g[1],h=bj(a,c),d=en(wm,wl,vV(a,vU(a,h,b,we(a,c,b,f))),h,b),j=eo(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-wn(d,g,a){var
-b=a[1][1],h=jM(b,a[2]),i=bj(b,d),e=jL(b,cB(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dB*d[17])return a;var
+i=r(b1(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
+jQ(c,b){var
+a=_(b,c[4]);return a?aG(ep,a[1],a[2]):ah(wo)}function
+eq(c,b,a){return jQ(c,function(d){return jP(c,b,a,wl(d,b,a))})}function
+wp(k,c,b,f,e){var
+g=e[1],a=g[1],h=bj(a,c),d=en(wr,wq,v0(a,vZ(a,h,b,wj(a,c,b,f))),h,b),j=eo(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+ws(d,g,a){var
+b=a[1][1],h=jO(b,a[2]),i=bj(b,d),e=jN(b,cB(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dz*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-wp(k,c,a,b){var
+f=c[4];if(a[4]-dB*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+wu(k,c,a,b){var
 e=b[1],h=bj(e,c),l=f2(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=en([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cF===m?g[1]:cJ===m?e5(g):g,n=v7(u,t,h,a,s),i=n[1],v=eo(e,c,a,i[3]),o=ep(d,[0,b,i[1],i[2],v]);if(n[2])return wn(c,a,o);var
+s=en([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ca(g),u=cF===m?g[1]:cJ===m?e5(g):g,n=wa(u,t,h,a,s),i=n[1],v=eo(e,c,a,i[3]),o=ep(d,[0,b,i[1],i[2],v]);if(n[2])return ws(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=wa(e,cB(c),h,a,x,w);if(p){var
-j=p[1];return ep(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wo)}function
-jP(a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=wf(e,cB(c),h,a,x,w);if(p){var
+j=p[1];return ep(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wt)}function
+jR(a){var
 b=a[4];return e0(function(a){return a[1][18]},b)}function
-dv(a){var
+dx(a){var
 b=a[4],c=0.;return aG(function(b,a){return w(b,a[1][17])},c,b)}function
-f3(a,d,c,b){if(0<a[7][1]&&jP(a))return ep(b,jO(a,function(b){return jN(a,d,c,wp(a,d,c,b))}));return b}function
-cC(a){return dO(a[1][14],a[5])}function
-jQ(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e2(e,[an,c*cC(a)[3]]):e}function
+f3(a,d,c,b){if(0<a[7][1]&&jR(a))return ep(b,jQ(a,function(b){return jP(a,d,c,wu(a,d,c,b))}));return b}function
+cC(a){return dQ(a[1][14],a[5])}function
+jS(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e2(e,[an,c*cC(a)[3]]):e}function
 f4(e,d,h,a){var
 b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aQ(b);return[0,[0,X(1,h),k]]}function
-jR(i,h,a,g,f,b){var
+k=aP(b);return[0,[0,X(1,h),k]]}function
+jT(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 k=0.<h?1:-1,m=l(f,ac(j,X(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-wq(b,d,a){if(0<=b[5]){var
+wv(b,d,a){if(0<=b[5]){var
 h=X(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=ac(j,0,a),k=l(X(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
 er(a){return Math.log(a)/0.693147180559945286}function
-wr(b,a,g,d){var
-c=a[2].length-1+1|0,h=er(c*b[17]/(a[3]*d))/2.,i=b[18]?er(c*b[17]/d):0.,j=er(gs*c/a[3]),k=er(ac(a7,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aw(1,1+(e|0)|0)]:f;return l}function
-ws(l,k,j,i,a){var
-b=a[1][1],e=jQ(b,j);function
+ww(b,a,g,d){var
+c=a[2].length-1+1|0,h=er(c*b[17]/(a[3]*d))/2.,i=b[18]?er(c*b[17]/d):0.,j=er(gs*c/a[3]),k=er(ac(a9,M,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aw(1,1+(e|0)|0)]:f;return l}function
+wx(l,k,j,i,a){var
+b=a[1][1],e=jS(b,j);function
 g(a){return c3(aD,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?wr(b,a,e,i):wt;if(f){var
-c=f[1],m=a[2],h=W(function(b,a){return a0(c,a*d(e,b))},m),n=a0(c,a[3]),o=b[4];jR(b,bj(b,k),o,c,n,h);return f4(l,b,c,h)}return f}return 0}function
-jS(a,b){var
+f=0.<a[3]?ww(b,a,e,i):wy;if(f){var
+c=f[1],m=a[2],h=W(function(b,a){return a2(c,a*d(e,b))},m),n=a2(c,a[3]),o=b[4];jT(b,bj(b,k),o,c,n,h);return f4(l,b,c,h)}return f}return 0}function
+jU(a,b){var
 c=w(a[15],eC*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-wu(i,y,h,n){var
+wz(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-o(b){return c(a[2],b)[1+b][1]}var
-z=a6(b,function(a){return a}),j=g(bf(function(a){return d(n[2],a)!=0.?1:0}),z),e=g8(a[4],j)?a[4]:aG(cX,b,j),k=P(g(bf(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
-q=jS(a,h)*bo(1.,-84);if(0<=a[5])var
+p(b){return c(a[2],b)[1+b][1]}var
+z=a8(b,function(a){return a}),j=g(bg(function(a){return d(n[2],a)!=0.?1:0}),z),e=g8(a[4],j)?a[4]:aG(cX,b,j),k=P(g(bg(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aM(200*(k.length-1)|0,a[1][3])|0;var
+q=jU(a,h)*bo(1.,-84);if(0<=a[5])var
 A=cC(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-t=aD(l),m=t?a0(du,l):t;if(0<ab(m)){var
+t=aD(l),m=t?a2(dw,l):t;if(0<ab(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=wd(a[1],C,D,h),w=bj(a,y),f=r(b0(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;jR(a,w,e,du,m,f);return f4(i,a,du,f)}}return 0}function
+u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wi(a[1],C,D,h),w=bj(a,y),f=r(b1(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;jT(a,w,e,dw,m,f);return f4(i,a,dw,f)}}return 0}function
 f5(b,e,a,h,o){var
-d=wf(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dz*jS(i,a),k=d[3]<p?1:0,g=k?h<eA*i[17]?1:0:k;else
+d=wk(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dB*jU(i,a),k=d[3]<p?1:0,g=k?h<eA*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?wu(b,e,a,d):l,f=q||ws(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?wz(b,e,a,d):l,f=q||wx(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-cD(b,a){return dO(b[4],a)}function
-jT(b){var
-a=jQ(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-jU(a){var
-b=r(b0(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
+cD(b,a){return dQ(b[4],a)}function
+jV(b){var
+a=jS(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
+jW(a){var
+b=r(b1(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=ac(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-jV(a){var
-b=[0,0.],f=jT(a),c=jU(a);B(function(c,g){var
+jX(a){var
+b=[0,0.],f=jV(a),c=jW(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-wv(h,e){var
-f=p(jV,e);hl(function(b,a){return gH(b,a)},f);var
+wA(h,e){var
+f=o(jX,e);hl(function(b,a){return gH(b,a)},f);var
 b=47-gJ(w(d(f,((f.length-1)*9|0)/10|0),eC))[2]|0;if(10<=b&&!(60<b)){var
 g=X(1,b);if(0<=c(e,0)[1][5]){var
 l=cC(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cK){var
@@ -4780,9 +4802,9 @@ i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-ww(h,s,M,L){var
-g=L[1],a=cD(s,M)[1];if(bo(1.,48-g|0)<=jV(a))return 0;var
-N=a[2].length-1,t=jT(a),O=jU(a),i=W(function(b,a){return a0(g,a*d(t,b))},O);wq(a,g,i);var
+wB(h,s,M,L){var
+g=L[1],a=cD(s,M)[1];if(bo(1.,48-g|0)<=jX(a))return 0;var
+N=a[2].length-1,t=jV(a),O=jW(a),i=W(function(b,a){return a2(g,a*d(t,b))},O);wv(a,g,i);var
 j=W(function(b,a){var
 c=d(t,b);return aT(g,a)/c},i),e=r(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(z<0)var
 D=x,C=v,A=u;else{var
@@ -4794,58 +4816,58 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){a_(e,-f,bL(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a$(e,-f,bM(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(z!==b){var
 b=V,n=q,m=o,l=p;continue}var
 D=q,C=o,A=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];a_(e,A,bL(h,F));var
+E=a[4],F=c(a[2],E)[1+E][1];a$(e,A,bM(h,F));var
 Q=d(e,F);B(function(b,a){return y(e,b,a-Q)},e)}var
 R=0.,G=aG(function(f,b){var
 g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f4(s,a,g,i);if(k)var
 S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-wx(c,a,h,b){var
+wC(c,a,h,b){var
 e=bo(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
 l=f*(Math.sqrt(d(a[8],b))+e),m=cC(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-wy(a,c,e,b){if(0.<c[3]){var
+wD(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
 h=cC(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-wz(e){var
+wE(e){var
 h=e[9].length-1,f=r(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=r(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a_(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a$(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
-o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
+p=o(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=p;var
 q=a+1|0;if(i!==a){var
 a=q;continue}break}}return f}function
-wA(b,a){if(0.<b[3]){var
+wF(b,a){if(0.<b[3]){var
 c=0.,d=-ac(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-wB(a){var
+wG(a){var
 b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
-wC(b,e,q,o){var
-h=cD(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=wz(a),u=p(function(b){return wA(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+wH(b,e,q,p){var
+h=cD(e,p),a=h[1];if(a[18])return 0;var
+i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=wE(a),u=o(function(b){return wF(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-k=p(function(a){return W(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,wB(a))},y,k);if(l*Math.sqrt(v)<10000.){var
+k=o(function(a){return W(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,wG(a))},y,k);if(l*Math.sqrt(v)<10000.){var
 m=47-gJ(l)[2]|0,z=function(h){var
-b=p(function(a){return a0(m,a)},h);if(0.<a[3]){var
+b=o(function(a){return a2(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
 i=s(ac(j,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=r(e[1].length-1,0),k=e[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},k);return aQ(g)},n=a0(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
-A=r(b[2],0);return[0,[0,n,_(z,aQ(k)),A,h,q,0]]}return 0}return 0}function
-wD(c,k,b,r){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},k);return aP(g)},n=a2(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
+A=r(b[2],0);return[0,[0,n,_(z,aP(k)),A,h,q,0]]}return 0}return 0}function
+wI(c,k,b,r){var
 e=c[5],a=c[4][1],g=cA(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
@@ -4860,26 +4882,26 @@ j=1;if(j){var
 p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eC*f<i?1:0]}}(0,f)}function
 f6(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-f=wD(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
-wE(a){return lh*a}function
-wF(a){return 1.5+0.2*a}function
-wG(a){return 4.+0.04*aN(a+1|0,a+1|0)}function
-wH(a){var
-d=a5(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];be(function(b){var
+f=wI(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+wJ(a){return lj*a}function
+wK(a){return 1.5+0.2*a}function
+wL(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
+wM(a){var
+d=a7(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];bf(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,f=n;for(;;){var
-s=wF(b),t=wG(k)-s,u=b*wE(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=wK(b),t=wL(k)-s,u=b*wJ(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
-q=a[6];be(function(d){var
+q=a[6];bf(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
 f=aw(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},q);a[6]=0;return 0}function
-jW(c,b,a){var
+jY(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-jX(f,w,e,l,v){function
+jZ(f,w,e,l,v){function
 m(a){var
-b=jW(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cL,a=lh,y=cK,x=0.;for(;;){if(0<n){var
+b=jY(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cL,a=lj,y=cK,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4891,43 +4913,43 @@ k=g==0.?a/gs:(g+j)/2.;var
 G=Math.abs(k-a)<=eA*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-jY(f,h,a,e){if(h==V){var
+j0(f,h,a,e){if(h==V){var
 c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,ez*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cM/i]}function
-jZ(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-wI(e,f,c,b){var
-a=f[2],d=f[1];if(V<d&&a<N){var
-g=a-d;return c*(d+a)-b<0.?jZ(jX(e,-a,g,c,-b)):jX(e,d,g,c,b)}return a<N?jZ(jY(e,-a,c,-b)):jY(e,d,c,b)}function
-wJ(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==V)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=jW(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cM/(b*(1./(e*e)+1./(f*f)))]}function
+j1(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+wN(e,f,c,b){var
+a=f[2],d=f[1];if(V<d&&a<M){var
+g=a-d;return c*(d+a)-b<0.?j1(jZ(e,-a,g,c,-b)):jZ(e,d,g,c,b)}return a<M?j1(j0(e,-a,c,-b)):j0(e,d,c,b)}function
+wO(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==V)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=jY(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cM/(b*(1./(e*e)+1./(f*f)))]}function
 es(c,e,b){var
 a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
 h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
-j0(b,a){var
+j2(b,a){var
 c=bu(b[2][2]),e=b[1];B(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?a_(c,d(a,b),f[2]):e},e);return c}function
-j1(a){var
-b=a[3][1]==V?1:0,c=b||(a[3][2]==N?1:0);return c}function
-wK(a,c){var
-e=es(a,c,function(a){return a[1]}),j=j0(a,c),g=a[3],h=g[2],i=g[1];function
+e=d(a,b)!=0.?1:0;return e?a$(c,d(a,b),f[2]):e},e);return c}function
+j3(a){var
+b=a[3][1]==V?1:0,c=b||(a[3][2]==M?1:0);return c}function
+wP(a,c){var
+e=es(a,c,function(a){return a[1]}),j=j2(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
 b=[0,es(a,c,function(a){return a[3]})];c2(function(c){if(0.<e)var
-d=f(c,w(i,a7(h,c/(2.*e))));else
-if(j1(a))var
+d=f(c,w(i,a9(h,c/(2.*e))));else
+if(j3(a))var
 d=V;else
 var
-g=f(c,h),d=a7(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+g=f(c,h),d=a9(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-j2(b,m,e){var
-j=e.length-1,n=es(b,e,function(a){return a[1]}),f=j0(b,e);if(j1(b)&&n<=0.)return 0;var
-g=[0,es(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=m3(j,j,0.);B(function(o,s){var
-e=wI(m,b[3],n,s);g[1]=g[1]+e[1];var
+j4(b,m,e){var
+j=e.length-1,n=es(b,e,function(a){return a[1]}),f=j2(b,e);if(j3(b)&&n<=0.)return 0;var
+g=[0,es(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=m5(j,j,0.);B(function(o,s){var
+e=wN(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
@@ -4939,11 +4961,11 @@ f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=wJ(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
+b=wO(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
-a=aD(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-wL(o,n){var
-l=n.length-1,h=p(bu,o),q=l-1|0,C=0;if(!(q<0)){var
+a=aD(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+wQ(p,n){var
+l=n.length-1,h=o(bu,p),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -4953,7 +4975,7 @@ k=R,A=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,le*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,lg*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
@@ -4978,35 +5000,35 @@ i=I;continue}break}}var
 E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-wM=12;function
-wN(e,b,n,m){var
+wR=12;function
+wS(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:j2(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=wL(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<b3)return 0;var
+h=0===f?0:j4(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=wQ(g[3],i),k=G(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b4)return 0;var
 f=W(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=W(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
+d=c(e[1],b)[1+b][4],h=d[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
 i=V<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=c3(function(a){return a},k),l=i+0.0001*a*o-eA*Math.abs(i),h=g?j2(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
+g=f;return g},f),g=c3(function(a){return a},k),l=i+0.0001*a*o-eA*Math.abs(i),h=g?j4(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-wO(a,c){function
+wT(a,c){function
 d(a){return aD(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,V],i=ac(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=wK(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=wP(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=wN(a,b*i,c,wM);f(d);var
+d=wS(a,b*i,c,wR);f(d);var
 e=gt<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dA?1:0;if(a){var
+a=Math.abs(c)<dC?1:0;if(a){var
 e=b[1];return f(W(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-wP=64;function
-wQ(a,j){var
+wU=64;function
+wV(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5020,59 +5042,59 @@ var
 d=b}else
 var
 d=f;return d}function
-wR(a){var
+wW(a){var
 d=P(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-j3(a,b){var
+j5(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=p(function(a){return aT(h,a)},f),i=[an,0.,N],j=H(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[an,0.,N],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-wS(b,a){function
+f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[an,0.,M],j=G(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
+k=[an,0.,M],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
+wX(b,a){function
 c(c,a){return a?aT(b[4],a[1]):c}var
-d=c(V,a[10]),e=c(N,a[11]);if(2===b[1]){var
-f=e<=0.?0.:N,g=0.<=d?0.:V;return[an,g,f]}return[an,d,e]}function
-wT(f,c){var
+d=c(V,a[10]),e=c(M,a[11]);if(2===b[1]){var
+f=e<=0.?0.:M,g=0.<=d?0.:V;return[an,g,f]}return[an,d,e]}function
+wY(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return wU;var
+b!=="number"){if(2!==b[0])return wZ;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cz(aU(f[4],h,g))]}}return 0}var
-j4=64;function
-wV(a){var
+j6=64;function
+w0(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
-wW(b,e,f){var
+b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
+w1(b,e,f){var
 t=f[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=j3(b,d),f=e(N,a[4]),g=[an,e(V,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?n(b[17],a[1],t):c},c=j5(b,d),f=e(M,a[4]),g=[an,e(V,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=f[4],o=g(bf(v),w),k=g(bS(u),o);if(wQ(e,f)&&0===mF(k,o)&&!(0<dP(k,wP))){var
-y=wR(e),m=P(_(P,e[13])),p=f[1],z=c(m,p)[1+p],q=wS(b,e),h=wT(b,e),x=function(a){return j3(b,a)},A=aP(b[2],x),i=h?[0,[0,cM,r(b[3],0.),h[1],[an,0.,N]]]:[0],j=e2(P(k),i),B=a6(m.length-1,function(a){return a});return g(bS(function(k){if(k===f[1])return 0;var
+w=f[4],o=g(bg(v),w),k=g(bT(u),o);if(wV(e,f)&&0===mH(k,o)&&!(0<dR(k,wU))){var
+y=wW(e),m=P(_(P,e[13])),p=f[1],z=c(m,p)[1+p],q=wX(b,e),h=wY(b,e),x=function(a){return j5(b,a)},A=aO(b[2],x),i=h?[0,[0,cM,r(b[3],0.),h[1],[an,0.,M]]]:[0],j=e2(P(k),i),B=a8(m.length-1,function(a){return a});return g(bT(function(k){if(k===f[1])return 0;var
 o=W(function(b,d){var
 e=g(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
 p(a){return 0<=ab(a)?a:s(a)}var
 t=ac(function(b,a){return 0<aF(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ac(function(f,g){var
-a=f[2],d=f[1],b=aU(0,g,t),e=c(A,d)[1+d];if(b!=0.)a_(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wO(C,W(function(c,b){var
+a=f[2],d=f[1],b=aU(0,g,t),e=c(A,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wT(C,W(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(H(n[2],n[2])/d)+dA}return 0.}return a[2]==N?gg:a[1]==V?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(G(n[2],n[2])/d)+dC}return 0.}return a[2]==M?gg:a[1]==V?-0.1:0.},j));function
 v(d,b){var
-c=aD(b);return c?a(a0(d,b),t):c}var
+c=aD(b);return c?a(a2(d,b),t):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+wV(e)|0,E);var
-D=a6(w,function(a){return v(j4,d(u,a))});return[0,[0,k,[0,X(1,j4),D,x]]]}),B)}return 0}function
-wX(h,c,a){var
+E=d(u,w),x=v(64+w0(e)|0,E);var
+D=a8(w,function(a){return v(j6,d(u,a))});return[0,[0,k,[0,X(1,j6),D,x]]]}),B)}return 0}function
+w2(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:N}else
+2:return 0.<a?-Math.log(a)/c:M}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a4}return a4}function
-j6(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a6}return a6}function
+j8(j,a,b,f){var
 d=r(b,0),e=r(b,0),g=r(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -5083,17 +5105,17 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=di(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];be(function(a){switch(a[0]){case
+b=dk(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];bf(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=r(b,0),l=a[1];be(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=r(b,0),l=a[1];bf(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
 f7=14;function
-j7(c,e,a){function
+j9(c,e,a){function
 f(b,a){return 0<e?j(b,a):l(b,a)}var
-h=50,i=0<=ab(a)?a:s(a),b=bW(i,h),d=0<ab(b)?b:1;function
+h=50,i=0<=ab(a)?a:s(a),b=bX(i,h),d=0<ab(b)?b:1;function
 k(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
@@ -5104,16 +5126,16 @@ e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=X(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=bW(j(d,e),1);if(0!==a&&0!==aF(b,d)&&0!==aF(b,e)){if(g(c,b)){var
+b=bX(j(d,e),1);if(0!==a&&0!==aF(b,d)&&0!==aF(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
 o=g(c,a)?[0,m(a,d,f7)]:k(a,d,f7);return c0(function(a){return n(a[1],a[2],f7)},o)}function
-wY(h,g,i,J,I,e){var
-k=h[2],p=j6(i,J,k,e),s=p[3],t=p[2],v=p[1],x=P(dl(g)),q=i[1],K=n(h[17],1,1);function
+w3(h,g,i,J,I,e){var
+k=h[2],p=j8(i,J,k,e),s=p[3],u=p[2],v=p[1],x=P(dn(g)),q=i[1],L=n(h[17],1,1);function
 y(a){var
 b=c(v,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return wX(g,aU(0,d[1],d[2]),e)}return a4}var
-m=aP(k,function(a){return Math.sqrt(y(a)*K)}),o=W(function(b,a){var
+e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return w2(g,aU(0,d[1],d[2]),e)}return a6}var
+m=aO(k,function(a){return Math.sqrt(y(a)*L)}),o=W(function(b,a){var
 c=aD(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 z(b,a,g){var
 h=b!==a?1:0,i=h?aD(d(m,a)):h;if(i)var
@@ -5122,10 +5144,10 @@ var
 l=i;return l}var
 A=k-1|0,M=0;if(!(A<0)){var
 b=M;for(;;){var
-O=c(t,b)[1+b],Q=O||c(s,b)[1+b];if(Q){var
-G=k-1|0,R=bL(h,b),S=0;if(!(G<0)){var
+O=c(u,b)[1+b],Q=O||c(s,b)[1+b];if(Q){var
+G=k-1|0,R=bM(h,b),S=0;if(!(G<0)){var
 f=S;for(;;){var
-H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(R,f)));if(c(t,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(R,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
 U=f+1|0;if(G!==f){var
 f=U;continue}break}}}var
 T=b+1|0;if(A!==b){var
@@ -5136,92 +5158,92 @@ D=W(function(a,k){var
 b=c(v,a)[1+a];if(b){var
 f=b[1];if(k&&aD(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dq(g,q,i[2],i[3],I,k,j);if(b){var
+k=c(x,a)[1+a],b=ds(g,q,i[2],i[3],I,k,j);if(b){var
 d=b[1];if(e)return aF(d[2],f)<0?1:0;var
 h=0<aF(d[1],f)?1:0}else
 var
 h=b;return h},n=aT(0,q),h=y(a)*n,j=aD(h);if(j){var
-o=a0(0,h),p=e?-1:1;return j7(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cu(g,1),N=aQ(W(function(d,o){var
+o=a2(0,h),p=e?-1:1;return j9(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cu(g,1),N=aP(W(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cu(g,f[1]),p=c(E,b)[1+b],i=a(q,fL(c(E,d)[1+d],p)),k=j(h,i),m=aS(X(a(h,i),2)),r=e?L(j(k,m),F):u(l(k,m),F),n=[0,[0,b,r]];else
+h=cu(g,f[1]),p=c(E,b)[1+b],i=a(q,fL(c(E,d)[1+d],p)),k=j(h,i),m=aS(X(a(h,i),2)),r=e?K(j(k,m),F):t(l(k,m),F),n=[0,[0,b,r]];else
 var
-n=f;return n},o));return[0,aQ(D),N]}function
-wZ(d,c,a){var
+n=f;return n},o));return[0,aP(D),N]}function
+w4(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:a4;case
-4:return 0.<a?a:a4}return a4}function
-j9(e,b,a){var
-c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a4,a4]:a<b?[0,a7(1.,b*a+c*d),b-a*c/d]:[0,a4,a4]}function
-w0(m,h,k,I,H,e){var
-i=m[2],q=j6(k,I,i,e),t=q[3],v=q[2],w=q[1],x=P(dl(h)),f=k[1],n=aP(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:a6;case
+4:return 0.<a?a:a6}return a6}function
+j$(e,b,a){var
+c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a6,a6]:a<b?[0,a9(1.,b*a+c*d),b-a*c/d]:[0,a6,a6]}function
+w5(m,h,k,I,H,e){var
+i=m[2],q=j8(k,I,i,e),u=q[3],v=q[2],w=q[1],x=P(dn(h)),f=k[1],n=aO(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],k[2]),d=c(x,a)[1+a][1];return wZ(h,aU(0,d[1],d[2]),e)}return a4});function
+e=aU(0,b[1],k[2]),d=c(x,a)[1+a][1];return w4(h,aU(0,d[1],d[2]),e)}return a6});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aP(i,function(a){var
+p=aO(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=j9(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dz<f?1:0:f<i-dz?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=j$(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dB<f?1:0:f<i-dB?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,J=0;if(!(A<0)){var
 b=J;for(;;){var
-N=c(v,b)[1+b],O=N||c(t,b)[1+b];if(O){var
-F=bL(m,b),G=i-1|0,Q=0;if(!(G<0)){var
-g=Q;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(t,b)[1+b])z(b,g,d(F,g));var
+N=c(v,b)[1+b],O=N||c(u,b)[1+b];if(O){var
+F=bM(m,b),G=i-1|0,Q=0;if(!(G<0)){var
+g=Q;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
 S=g+1|0;if(G!==g){var
 g=S;continue}break}}}var
 R=b+1|0;if(A!==b){var
 b=R;continue}break}}var
 C=r(i,0);B(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},p);var
 D=W(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(j){var
-l=c(x,a)[1+a],b=ds(h,f,k[2],k[3],H,l,j);if(b){var
+l=c(x,a)[1+a],b=du(h,f,k[2],k[3],H,l,j);if(b){var
 d=b[1];if(e)return aF(d[2],g)<0?1:0;var
 i=0<aF(d[1],g)?1:0}else
 var
 i=b;return i},o=aT(0,f),i=d(n,a)*o,j=aD(i);if(j){var
-p=a0(0,i),q=e?1:-1;return j7(m,q,p)}return j}return 0},C),s=P(h[9]),K=p(function(a){return[cJ,function(b){return h7(h,a)}]},s);function
+p=a2(0,i),q=e?1:-1;return j9(m,q,p)}return j}return 0},C),s=P(h[9]),L=o(function(a){return[cJ,function(b){return h9(h,a)}]},s);function
 E(b){var
-a=c(K,b)[1+b],d=b$(a);return cF===d?a[1]:cJ===d?e5(a):a}var
-M=aQ(W(function(g,w){var
+a=c(L,b)[1+b],d=ca(a);return cF===d?a[1]:cJ===d?e5(a):a}var
+M=aP(W(function(g,w){var
 b=w[2],k=b===g?0:c(D,b)[1+b];if(k){var
-x=d(n,b),y=j9(e,d(bL(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
-i=a0(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=fM(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,j(l(p,X(a(i,F),1)),G))),r=a(i,k[1]),H=e?u(l(r,q),f):L(j(r,q),f),t=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=j$(e,d(bM(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
+i=a2(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=fM(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,j(l(p,X(a(i,F),1)),G))),r=a(i,k[1]),H=e?t(l(r,q),f):K(j(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-t=k;return t},o));return[0,aQ(D),M]}function
-w1(a){var
+u=k;return u},p));return[0,aP(D),M]}function
+w6(a){var
 b=a[4];return e0(function(a){return 0===a[0]?0:1},b)}function
-j_(d,a,c){var
-b=w1(c);if(b)switch(d[1]){case
-0:return i9(a);case
-1:return 0;default:return i$(a)}return b}var
-b1=[0,j5,j5,j8,j8];function
-w2(b,d,a,c){if(j_(b,d,c)){var
+ka(d,a,c){var
+b=w6(c);if(b)switch(d[1]){case
+0:return i$(a);case
+1:return 0;default:return jb(a)}return b}var
+b2=[0,j7,j7,j_,j_];function
+w7(b,d,a,c){if(ka(b,d,c)){var
 e=fo(a[2],a[3]),f=function(f){var
-g=kn(f,b,d,a,c,e,1);return[0,kn(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(w0);return[0,b1[1],b1[2],g[1],g[2]]}var
-h=f(wY);return[0,h[1],h[2],b1[3],b1[4]]}return b1}var
+g=kp(f,b,d,a,c,e,1);return[0,kp(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(w5);return[0,b2[1],b2[2],g[1],g[2]]}var
+h=f(w3);return[0,h[1],h[2],b2[3],b2[4]]}return b2}var
 f9=bo(1.,-72);function
-w3(a){return[0,a,vH(a)]}function
-w4(i,d,h,b,a){function
+w8(a){return[0,a,vM(a)]}function
+w9(i,d,h,b,a){function
 e(e,d){var
-f=eq(d,b,a),j=f1(d,b,a),k=w(f0(i,b,a),j),g=dv(d);function
+f=eq(d,b,a),j=f1(d,b,a),k=w(f0(i,b,a),j),g=dx(d);function
 l(h){var
-c=f3(d,b,a,f),e=k+ey*g<c[4]?1:0;return e?f5(d,b,a,f9*g,c):e}return f6(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+c=f3(d,b,a,f),e=k+ey*g<c[4]?1:0;return e?f5(d,b,a,f9*g,c):e}return f6(d,c(h[2],e)[1+e],b,a,f,M,l)}return B(function(a){function
 b(b){return e(a,b)}return function(a){return g5(b,a)}},d)}function
-w5(d,f,b,a){function
-e(a){return a0(0,a*d[4])}var
+w_(d,f,b,a){function
+e(a){return a2(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-w6(z,h,k,e,b){var
-l=f0(z,e,b),m=0<h.length-1?1:0,n=m?c3(mg,h):m;if(n){var
-f=p(md,h),i=f.length-1,o=p(function(a){return w(l,f1(a,e,b))},f),A=k[1],q=W(function(d,a){if(a){var
-g=k[3],h=cD(c(f,d)[1+d],g)[1];return wx(a[1],h,e,b)}return V},A),g=r(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(o,a),e)},s=r(i,0),a=function(y){for(;;){var
+w$(z,h,k,e,b){var
+l=f0(z,e,b),m=0<h.length-1?1:0,n=m?c3(mi,h):m;if(n){var
+f=o(mf,h),i=f.length-1,p=o(function(a){return w(l,f1(a,e,b))},f),A=k[1],q=W(function(d,a){if(a){var
+g=k[3],h=cD(c(f,d)[1+d],g)[1];return wC(a[1],h,e,b)}return V},A),g=r(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(p,a),e)},s=r(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -5232,83 +5254,83 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jP(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jR(c(f,a)[1+a])){c(s,a)[1+a]=1;var
 u=n[1],v=[0,f3(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,eq(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ey*dv(c(f,0)[1])<a?1:0;if(t){var
+w=[0,eq(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ey*dx(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];B(function(f,h){var
-l=d(o,f)<a?1:0;if(l){var
-i=dv(h);if(a+b3*i<=d(q,f)){u[1]=1;return 0}var
+l=d(p,f)<a?1:0;if(l){var
+i=dx(h);if(a+b4*i<=d(q,f)){u[1]=1;return 0}var
 m=c(g,f)[1+f],j=m?m[1]:eq(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?wk(h,e,b,a+gg*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:f9*i;return f5(h,e,b,f,c)};return f6(h,c(k[2],f)[1+f],e,b,j,a+b3*i,n)}return l},f);var
-v=u[1];if(v)return w5(k,e,b,a+gw*dv(c(f,0)[1]));var
+c=a+2e-09*i<j[4]?wp(h,e,b,a+gg*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:f9*i;return f5(h,e,b,f,c)};return f6(h,c(k[2],f)[1+f],e,b,j,a+b4*i,n)}return l},f);var
+v=u[1];if(v)return w_(k,e,b,a+gw*dx(c(f,0)[1]));var
 x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-w7=3;function
-w8(x,v,i,e,b){var
-y=aQ(W(function(a,b){return c0(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bS(function(a){return a}),y)),j=p(function(a){return a[1]},f),z=f0(x,e,b),m=ac(function(c,a){return w(c,f1(a,e,b))},z,j),h=p(function(a){return 0},f),n=p(function(a){var
+xa=3;function
+xb(x,v,i,e,b){var
+y=aP(W(function(a,b){return c0(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bT(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f0(x,e,b),m=ac(function(c,a){return w(c,f1(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=cD(f,i[3])[1],h=b3*g[17];return wy(d[1],g,e,b)+h}return N},f),o=p(function(a){return 0},f),a=function(p){var
-g=p;for(;;){var
+g=cD(f,i[3])[1],h=b4*g[17];return wD(d[1],g,e,b)+h}return M},f),p=o(function(a){return 0},f),a=function(o){var
+g=o;for(;;){var
 i=[0,-1],q=[0,V];B(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+l=k[1];if(0<g&&!c(p,a)[1+a]){c(p,a)[1+a]=1;var
 r=[0,f3(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,eq(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(w7);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=dv(l),t=m+ey*s<k[4]?1:0;if(t){var
-A=function(a){return f5(l,e,b,f9*s,k)};return f6(l,r[3],e,b,k,N,A)}var
+s=[0,eq(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xa);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dx(l),t=m+ey*s<k[4]?1:0;if(t){var
+A=function(a){return f5(l,e,b,f9*s,k)};return f6(l,r[3],e,b,k,M,A)}var
 u=t}else
 var
 u=a;return u}function
-j$(e,d,c,b,a,f){switch(f){case
+kb(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return w8(e,d,c,b,a);case
-2:return w6(e,d,c,b,a);default:return w4(e,d,c,b,a)}}function
-ka(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-w9(b,a){function
+1:return xb(e,d,c,b,a);case
+2:return w$(e,d,c,b,a);default:return w9(e,d,c,b,a)}}function
+kc(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+xc(b,a){function
 c(a){return aD(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=ac(d,ac(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gs*e];return a},a)}function
-w_(a,b){var
-g=b[3],d=r(b[2],0),e=b[4];be(function(b){if(0===b[0]){var
+e=ac(d,ac(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],gs*e];return a},a)}function
+xd(a,b){var
+g=b[3],d=r(b[2],0),e=b[4];bf(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=ka(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,ka(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=kc(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kc(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return w9(a,P(bs(b)))},d)}function
-w$(l,a){var
+j=i;return j}return 0},e);return o(function(b){return xc(a,P(bs(b)))},d)}function
+xe(l,a){var
 d=hx(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=qn(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a7(a[3],b[3]),p=w(a[2],b[2]);return hz(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hz(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return m8(P(my(function(a){return ql(d,a)},b)))}function
-xa(a,l,b){if(c3(function(a){var
+h=a[1],f=c(l[13],h)[1+h],i=qp(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a9(a[3],b[3]),p=w(a[2],b[2]);return hz(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hz(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return m_(P(mA(function(a){return qn(d,a)},b)))}function
+xf(a,l,b){if(c3(function(a){var
 b=aD(a[2]);return b?aD(a[3]):b},b)){var
-h=w$(a,b),i=h[1],e=r(a[2],V),f=r(a[2],N);c2(function(a){var
+h=xe(a,b),i=h[1],e=r(a[2],V),f=r(a[2],M);c2(function(a){var
 b=w(d(e,a[1]),a[2]);y(e,a[1],b);var
-c=a7(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
+c=a9(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[cJ,function(b){return v1(a)}]]},g=jG(a,i);if(g)var
-q=r(a[2],f8),s=h[2],k=[0,[0,b,e,f,_(o,g),s,n,l,q]];else
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[cJ,function(b){return v6(a)}]]},g=jI(a,i);if(g)var
+q=r(a[2],f8),s=h[2],k=[0,[0,b,e,f,_(p,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-xb(d,c){var
-f=aQ(c),a=g(bS(function(a){return a}),f);if(a){var
+xg(d,c){var
+f=aP(c),a=g(bT(function(a){return a}),f);if(a){var
 e=function(b){var
 c=0.;return aG(function(c,a){return c+cD(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a6(a5(a[1][4]),i)),j=wv(d,P(_(function(a){return cD(a,b)[1]},a)));return c0(function(a){function
-e(c){return ww(d,c,b,a)}function
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a8(a7(a[1][4]),i)),j=wA(d,P(_(function(a){return cD(a,b)[1]},a)));return c0(function(a){function
+e(c){return wB(d,c,b,a)}function
 f(a){return c0(e,a)}var
-g=p(function(a){return mf(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-xc(d){var
+g=o(function(a){return mh(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+xh(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==f8){var
 b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===f8){var
 b=b-1|0;continue}var
@@ -5316,74 +5338,74 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-xd(u,t,k,s,j){var
+xi(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,vZ],w=w_(a,j),b=p(function(b){return xa(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xb(a,b):k;if(m)var
-f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,o=A;else
+a=l[1],v=[0,v4],w=xd(a,j),b=o(function(b){return xf(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xg(a,b):k;if(m)var
+f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
 var
-E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
+E=o(function(a){return 0},b),F=0,G=1,e=E,h=F,p=G;var
 i=W(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return wC(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
+f=c(e,d)[1+d];if(b&&f)return wH(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
 j(a){var
 b=f[3];function
-d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-k=j(b),o=j(i),l=[0,j(e),o,h,C,q],n=0;if(0===f[2]&&d(a[12],g)==N){var
+d(b,a){return c(b,a)[1+a]}return o(function(b){return d(a,b)},b)}var
+k=j(b),p=j(i),l=[0,j(e),p,h,C,q],n=0;if(0===f[2]&&d(a[12],g)==M){var
 m=1;n=1}if(!n)var
-m=f[2];j$(a,k,l,0,g,f[1]);return j$(a,k,l,1,g,m)},x);c2(function(a){return g5(wH,a)},i);var
-D=aQ(W(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=xc(g[1][8]),f=[0,j,dw[2],dw[3],dw[4],k],h=c(i,b)[1+b];if(h){var
+m=f[2];kb(a,k,l,0,g,f[1]);return kb(a,k,l,1,g,m)},x);c2(function(a){return g5(wM,a)},i);var
+D=aP(W(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=xh(g[1][8]),f=[0,j,dy[2],dy[3],dy[4],k],h=c(i,b)[1+b];if(h){var
 a=h[1],l=a[3];if(hk(function(a){return 0<a?1:0},l)){var
-m=ac(aw,0,a[3]),n=f[5],o=aQ(a[3]),p=a[2],q=cb(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dw},b));return[0,o,aQ(q),D]}function
-H(a){return dw}return[0,1,0,a6(j[2],H)]}function
-xe(b,d,c,a){var
-e=a[1],f=b[1];return xd(function(a,b){return vL(f,e,a,b)},b,d,c,a)}function
-xf(b,c){var
-a=b[2];return a?wW(a[1],b[1],c):a}function
-xg(a,d,c){var
-b=a[2];return b?w2(b[1],a[1],d,c):b1}function
-xh(b,c){var
-a=b[2];return a?j_(a[1],b[1],c):a}function
-xi(g,b,f){var
-c=f[3],a=g[2],d=a?aw(0,cX(a[1][16],lo)):a,e=b[2]+d|0,h=X(1,e),i=a3(c);return[0,X(c,aw(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-xj(a){return[0,a,w3(a),0]}function
-kc(a){return X(h,(((aw(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+m=ac(aw,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=cc(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dy},b));return[0,p,aP(q),D]}function
+H(a){return dy}return[0,1,0,a8(j[2],H)]}function
+xj(b,d,c,a){var
+e=a[1],f=b[1];return xi(function(a,b){return vQ(f,e,a,b)},b,d,c,a)}function
+xk(b,c){var
+a=b[2];return a?w1(a[1],b[1],c):a}function
+xl(a,d,c){var
+b=a[2];return b?w7(b[1],a[1],d,c):b2}function
+xm(b,c){var
+a=b[2];return a?ka(a[1],b[1],c):a}function
+xn(g,b,f){var
+c=f[3],a=g[2],d=a?aw(0,cX(a[1][16],lq)):a,e=b[2]+d|0,h=X(1,e),i=a5(c);return[0,X(c,aw(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+xo(a){return[0,a,w8(a),0]}function
+ke(a){return X(h,(((aw(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 f_(c,b,a){return[0,c,b,aw(0,a)]}function
-kd(b,e,d){var
-a=xi(b[2],e,d),c=kc(a[2]),f=1===b[1][4]?c:kc(a[1]);return f_(f,c,a[3])}function
-xk(a){function
-b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
+kf(b,e,d){var
+a=xn(b[2],e,d),c=ke(a[2]),f=1===b[1][4]?c:ke(a[1]);return f_(f,c,a[3])}function
+xp(a){function
+b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
 c=0;return aG(function(a,c){return aG(b,a,c)},c,a)}function
-xl(b,a,h){var
-c=mD(a,b[3]),g=0;if(c){var
-d=c[1];if(xk(d[7])<=134217728){var
+xq(b,a,h){var
+c=mF(a,b[3]),g=0;if(c){var
+d=c[1];if(xp(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=tC(b[1],a);var
-f=tE(e,h),i=g9(a,b[3]);b[3]=[0,[0,a,f],cb(function(a,b){return a<1?1:0},i)];return f}function
-xm(a){if(typeof
-a[7]!=="number"&&!h1(a))return xn;return 0}function
+e=tH(b[1],a);var
+f=tJ(e,h),i=g9(a,b[3]);b[3]=[0,[0,a,f],cc(function(a,b){return a<1?1:0},i)];return f}function
+xr(a){if(typeof
+a[7]!=="number"&&!hY(a))return xs;return 0}function
 f$(c,b){var
-a=xm(c);return a?[0,a[1]]:g(b,0)?0:1}function
-xo(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return yY(a(b,f),e)},g);return[0,b[1],h]}function
-xp(a){var
+a=xr(c);return a?[0,a[1]]:g(b,0)?0:1}function
+xt(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return y3(a(b,f),e)},g);return[0,b[1],h]}function
+xu(a){var
 c=a[5],b=eZ(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eZ(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-xq=bf(function(a){return 0<ab(a[2][1])?1:0});function
-ke(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-kf(a){var
-b=ke(a[2]);return[0,a[1],b]}function
-kg(a){var
-b=ke(a[2]);return[0,a[1],b]}function
-xr(a,b,k){function
+xv=bg(function(a){return 0<ab(a[2][1])?1:0});function
+kg(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+kh(a){var
+b=kg(a[2]);return[0,a[1],b]}function
+ki(a){var
+b=kg(a[2]);return[0,a[1],b]}function
+xw(a,b,k){function
 c(e,j,i,h){var
-l=e?e[1]:e,c=kd(a,j,b),f=g(i,c),d=g(h,c),m=kg(d[4]),n=kg(d[3]),o=kf(d[2]),p=kf(d[1]),q=a[1],r=_(function(a){return xo(c,q,a)},k),s=_(xp,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return tL(xl(a,c,b),b,t)}function
+l=e?e[1]:e,c=kf(a,j,b),f=g(i,c),d=g(h,c),m=ki(d[4]),n=ki(d[3]),o=kh(d[2]),p=kh(d[1]),q=a[1],r=_(function(a){return xt(c,q,a)},k),s=_(xu,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return tQ(xq(a,c,b),b,t)}function
 q(a){return[0,h,0,0]}function
-e(d,c){return xe(a[2],d,c,b)}function
-i(a){return b1}function
-j(c){return xg(a[2],c,b)}function
+e(d,c){return xj(a[2],d,c,b)}function
+i(a){return b2}function
+j(c){return xl(a[2],c,b)}function
 d(v){var
 r=1,k=c(0,et,function(a){return e(r,a)},i);if(k)var
 l=k;else{var
-d=g(xq,xf(a[2],b)),m=0!==d?1:0;if(m){var
+d=g(xv,xk(a[2],b)),m=0!==d?1:0;if(m){var
 n=c([0,d],et,q,i);if(n)var
 f=n;else
 var
@@ -5391,15 +5413,15 @@ u=1,f=c([0,d],et,function(a){return e(u,a)},i)}else
 var
 f=m;if(f)var
 o=f;else{var
-p=xh(a[2],b);if(p)var
+p=xm(a[2],b);if(p)var
 s=1,h=c([0,d],et,function(a){return e(s,a)},j);else
 var
 h=p;if(!h){var
-t=0;return c([0,d],kb,function(a){return e(t,a)},j)}var
+t=0;return c([0,d],kd,function(a){return e(t,a)},j)}var
 o=h}var
 l=o}return l}return f$(a[1],d)}function
-xs(a){var
-k=a3(a[3]);function
+xx(a){var
+k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -5410,35 +5432,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ab(h)?aw(b,k-a3(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
-kh(c,j,a,i){var
-b=kd(c,kb,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ab(h)?aw(b,k-a5(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
+kj(c,j,a,i){var
+b=kf(c,kd,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=xs(a);return X(h,aw(0,cX(a3(b)-1|0,c)))}var
+c=xx(a);return X(h,aw(0,cX(a5(b)-1|0,c)))}var
 k=g(e),l=f_(g(f),k,d),m=[0,l,_(function(a){var
-b=X(e,a);return f_(X(f,a),b,d+(a/3|0)|0)},xt)];return e0(function(b){return ev(j,c[1],b,a,i)},m)}function
-xu(a,c,b){function
-d(d){return kh(a,ur,c,b)}return f$(a[1],d)}function
-xv(a,c,b){function
-d(d){return kh(a,us,c,b)}return f$(a[1],d)}function
-xw(a){var
-b=vj(a);fS(a);return[0,b,xj(b)]}function
-ki(a){return typeof
-a==="number"?a?xx:xy:aO(xz,a[1])}function
-xA(b,a){var
-c=jz(b[1],a),d=vt(b[1],a);fS(a);return ki(xr(b[2],c,d))}function
-kj(b,c,a){var
-d=jz(b[1],a),e=vw(b[1],a);fS(a);return ki(bB(c,b[2],d,e))}function
-xB(a,b,c){if(D(b,xC)){if(D(b,xD)){if(D(b,xE)){if(!D(b,xF)&&a)return[0,a,kj(a[1],xv,c)]}else
-if(a)return[0,a,kj(a[1],xu,c)]}else
-if(!a)return[0,[0,xw(c)],xH]}else
-if(a)return[0,a,xA(a[1],c)];return aL(xG,b)}function
-ga(a){return mU(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-kk=[0,0],kl=[0,0];function
-xI(b){var
-a=[0,0],c=uw(function(c){if(a[1]===z(b))throw eU;a[1]++;return aa(b,a[1]-1|0)}),e=bi(c),d=xB(kk[1],e,c);if(a[1]<z(b))throw[0,dt,xJ];kk[1]=d[1];return ga(d[2])}function
+b=X(e,a);return f_(X(f,a),b,d+(a/3|0)|0)},xy)];return e0(function(b){return ev(j,c[1],b,a,i)},m)}function
+xz(a,c,b){function
+d(d){return kj(a,uw,c,b)}return f$(a[1],d)}function
+xA(a,c,b){function
+d(d){return kj(a,ux,c,b)}return f$(a[1],d)}function
+xB(a){var
+b=vo(a);fS(a);return[0,b,xo(b)]}function
+kk(a){return typeof
+a==="number"?a?xC:xD:aN(xE,a[1])}function
+xF(b,a){var
+c=jB(b[1],a),d=vy(b[1],a);fS(a);return kk(xw(b[2],c,d))}function
+kl(b,c,a){var
+d=jB(b[1],a),e=vB(b[1],a);fS(a);return kk(bD(c,b[2],d,e))}function
+xG(a,b,c){if(D(b,xH)){if(D(b,xI)){if(D(b,xJ)){if(!D(b,xK)&&a)return[0,a,kl(a[1],xA,c)]}else
+if(a)return[0,a,kl(a[1],xz,c)]}else
+if(!a)return[0,[0,xB(c)],xM]}else
+if(a)return[0,a,xF(a[1],c)];return aK(xL,b)}function
+ga(a){return mW(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+km=[0,0],kn=[0,0];function
+xN(b){var
+a=[0,0],c=uB(function(c){if(a[1]===z(b))throw eU;a[1]++;return aa(b,a[1]-1|0)}),e=bi(c),d=xG(km[1],e,c);if(a[1]<z(b))throw[0,dv,xO];km[1]=d[1];return ga(d[2])}function
 gb(b){var
-a=aO(xK,ga(b));kl[1]=[0,a];return a}function
-xL(b){var
-a=kl[1];if(a)return a[1];try{var
-c=xI(b);return c}catch(a){a=bc(a);return a[1]===jv?aO(xM,ga(a[2])):a===dL?xN:a===eT?xO:a[1]===dt?gb(a[2]):a===eU?gb(xP):gb(dT(a))}}zd(g(as(xQ),mq),xL);eW(0);return}(globalThis));
+a=aN(xP,ga(b));kn[1]=[0,a];return a}function
+xQ(b){var
+a=kn[1];if(a)return a[1];try{var
+c=xN(b);return c}catch(a){a=bd(a);return a[1]===jx?aN(xR,ga(a[2])):a===dN?xS:a===eT?xT:a[1]===dv?gb(a[2]):a===eU?gb(xU):gb(dV(a))}}zi(g(as(xV),ms),xQ);eW(0);return}(globalThis));
