@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
+from array import array
 
 import pytest
 
 from verale.checker import HeadError, LatentsError
 from verale.checker.certificate import read_certificate
-from verale.checker.dyadic import exact
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
-from verale.checker.latents import Latents
+from verale.checker.latents import Image, Latents
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.runs.doctor import SAMPLE
 from verale.soundness.corpus.cases import stored
@@ -84,7 +84,7 @@ def test_images_of_every_size_of_number(seed: int) -> None:
         [generator.choice((-1, 1)) * generator.random() * 2.0 ** generator.randint(-1070, 1020) for _ in range(3)]
         for _ in range(4)
     ]
-    assert image_text(exact([value for row in image for value in row], 3)) == text_of_image(image)
+    assert image_text(Image(array("d", files.flat(image)), 3)) == text_of_image(image)
 
 
 def test_another_value_is_another_text() -> None:

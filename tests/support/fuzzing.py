@@ -79,7 +79,7 @@ def judge(data: bytes) -> Verdict | None:
         # A margin proved of all latents holds for these: it is at most an upper bound of the difference of logits.
         image = images.find(read_certificate(certificate).latents or "")
         assert image is not None
-        box = Evaluation(Space(parsed, load_kernel("arb")), image).activations(256)
+        box = Evaluation(Space(parsed, load_kernel("arb")), image.exact).activations(256)
         for rival, margin in enumerate(verdict.margins):
             if margin is not None:
                 assert margin <= -lower_bound(parsed, box, rival, verdict.predicted or 0)

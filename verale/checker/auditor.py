@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from .certificate import Certificate, read_certificate
 from .cost import LIMIT, allowed, cost, require_within
 from .deployment import Deployment, are_binary32, unproved
-from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
 from .head import Head
 from .head_file import read_head
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
-from .latents import Latents
+from .latents import Image, Latents
 from .rules.assignment import Assignment
 from .rules.deployment import deployed_margins, require_deployed
 from .rules.evaluation import Evaluation
@@ -164,7 +163,7 @@ class _Audit(Steps):
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
         asked = minimality and "minimality" in certificate.claims
-        size = self._size if image is None else self._size + 8 * len(image.rows) * head.depth
+        size = self._size if image is None else self._size + 8 * len(image.values)
         limit, counted = allowed(self._limit, size), cost(certificate, self._space, asked)
         require_within(limit, counted)
         self._space.work.allow(limit, counted.steps)
@@ -177,7 +176,7 @@ class _Audit(Steps):
                 require_not_refuted(head, certificate.predicted, evaluation)
             raise
 
-    def refute(self, image: Exact) -> None:
+    def refute(self, image: Image) -> None:
         certificate, head = self._certificate, self._space.head
         self._space.work.allow(None)
         self._require_head()  # 3., of the head alone
@@ -189,7 +188,7 @@ class _Audit(Steps):
             f" {certificate.predicted}: it is no counterexample, which proves nothing",
         )
 
-    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Exact | None) -> None:
+    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
         """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
         rule = self._rule()
@@ -210,20 +209,20 @@ class _Audit(Steps):
         if deployment is not None:  # 9. Deployment
             self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
             require_deployed(self.deployed)
-            if image is not None and not are_binary32(image):
+            if image is not None and not are_binary32(image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
             self.proved.add("deployment")
 
-    def _instance(self, image: Exact) -> Evaluation:
+    def _instance(self, image: Image) -> Evaluation:
         """Step 5. The latents that the certificate names satisfy every statement."""
         evaluation = self._satisfied(image)
         self.proved.add("instance")
         return evaluation
 
-    def _satisfied(self, image: Exact) -> Evaluation:
+    def _satisfied(self, image: Image) -> Evaluation:
         """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
-        require_domain(self._space.head, image, self._certificate.patches)
-        evaluation = Evaluation(self._space, image)
+        require_domain(self._space.head, image.exact, self._certificate.patches)
+        evaluation = Evaluation(self._space, image.exact)
         require_true(self._certificate, evaluation)
         return evaluation
 

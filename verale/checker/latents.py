@@ -6,12 +6,37 @@ import hashlib
 import sys
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from .dyadic import Exact, exact
 from .errors import FormatError, LatentsError
 from .safetensors_reader import read_tensors
 
-__all__ = ["Latents"]
+__all__ = ["Image", "Latents"]
+
+
+@dataclass(frozen=True)
+class Image:
+    """The latents (L, D) of one image.
+
+    Attributes:
+        values: finite numbers in the order (patch, coordinate).
+        depth: D.
+    """
+
+    values: array[float]
+    depth: int
+
+    @property
+    def patches(self) -> int:
+        """L."""
+        return len(self.values) // self.depth
+
+    @cached_property
+    def exact(self) -> Exact:
+        """The same as integers."""
+        return exact(self.values, self.depth)
 
 
 class Latents:
@@ -45,20 +70,20 @@ class Latents:
         self._index_of: dict[str, int] = {}
         self._remaining = self._digests()
 
-    def find(self, digest: str) -> Exact | None:
+    def find(self, digest: str) -> Image | None:
         """The latents (L, D) of the image with that digest; None if no image has it."""
         while digest not in self._index_of:
             entry = next(self._remaining, None)
             if entry is None:
                 return None
             self._index_of.setdefault(*entry)
-        return exact(self._values(self._index_of[digest]), self._depth)
+        return Image(self._values(self._index_of[digest]), self._depth)
 
-    def only(self) -> Exact:
+    def only(self) -> Image:
         """The latents (L, D) of the only image. Raises LatentsError unless the file holds exactly one."""
         if self._images != 1:
             raise LatentsError(f"latents file: holds {self._images} images, expected 1, the witness")
-        return exact(self._values(0), self._depth)
+        return Image(self._values(0), self._depth)
 
     def _digests(self) -> Iterator[tuple[str, int]]:
         prefix = f"verale.latents.v1 {self._patches} {self._depth}\n".encode("ascii")

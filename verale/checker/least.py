@@ -76,13 +76,13 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
         raise UnprovedError("subject", "no image of the latents file has the document's digest")
     if subject.readout != "linear":
         raise UnprovedError("uncovered", f"the readout is {subject.readout}, expected linear")
-    require_domain(subject, image, len(image.rows))
-    steps = allowed(limit, len(document) + len(head) + 8 * len(image.rows) * subject.depth)
+    require_domain(subject, image.exact, image.patches)
+    steps = allowed(limit, len(document) + len(head) + 8 * len(image.values))
     least = index(claim["least"], "least")
     for name in CHOICES.get(kernel, (kernel,)):
         space = Space(subject, load_kernel(name))
         space.work.allow(steps)
-        _require_excluded(claim, least, space, image)
+        _require_excluded(claim, least, space, image.exact)
     return least
 
 

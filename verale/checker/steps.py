@@ -9,10 +9,9 @@ from typing import TypeAlias
 
 from .certificate import Certificate
 from .deployment import Deployment
-from .dyadic import Exact
 from .errors import UnprovedError
 from .head import Head
-from .latents import Latents
+from .latents import Image, Latents
 from .verdict import Status, Verdict
 
 __all__ = ["Margins", "Steps"]
@@ -47,7 +46,7 @@ class Steps(ABC):
         self._asked = () if deployment is None else ("deployment",)
 
     @abstractmethod
-    def refute(self, image: Exact) -> None:
+    def refute(self, image: Image) -> None:
         """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
 
     def claims(self) -> dict[str, str]:
@@ -74,7 +73,7 @@ class Steps(ABC):
             self.deployed,
         )
 
-    def _subject(self) -> Exact | None:
+    def _subject(self) -> Image | None:
         """Step 3. The head and the latents are the ones named."""
         certificate = self._certificate
         self._require_head()

@@ -67,7 +67,15 @@ let () =
   Printf.printf "verale-proved 1 OCaml %s, Zarith %s\n%!" Sys.ocaml_version Z.version;
   set_binary_mode_in stdin true;
   let within_line = ref false in
-  let next () = let byte = input_char stdin in within_line := byte <> '\n'; byte in
+  let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0 in
+  let next () =
+    if !at = !filled then begin at := 0; filled := input stdin chunk 0 65536 end;
+    if !filled = 0 then raise End_of_file;
+    let byte = Bytes.get chunk !at in
+    incr at;
+    within_line := byte <> '\n';
+    byte
+  in
   try while true do converse next done with
   | End_of_file when not !within_line -> ()
   | End_of_file -> print_endline "error: the input ends within a line"; exit 2

@@ -24,9 +24,11 @@ let input_of next = { next; item = Buffer.create 64; ended = false }
 
 let longest_item = 1025
 
+let require_more input = if input.ended then raise (Wrong "expected another item, found the end of the line")
+
 (* The bytes up to the next space or line feed, which is read too. *)
 let word input =
-  if input.ended then raise (Wrong "expected another item, found the end of the line");
+  require_more input;
   Buffer.clear input.item;
   let rec read () =
     match input.next () with
@@ -219,8 +221,49 @@ let prices (head : Checker.head) input =
   in
   any_list against input
 
+let digit input =
+  match input.next () with
+  | '0' .. '9' as byte -> Char.code byte - 48
+  | 'a' .. 'f' as byte -> Char.code byte - 87
+  | other -> wrong "a digit in base 16" (String.make 1 other)
+
+(* So many digits, at most seven: they fit an integer of JavaScript too. *)
+let rec digits count made input = if count = 0 then made else digits (count - 1) ((made lsl 4) lor digit input) input
+
+(* How often two divides a number that is not 0. *)
+let rec twos number = if number land 1 = 1 then 0 else 1 + twos (number lsr 1)
+
+(* A finite binary64, of 16 digits: 1 bit for the sign, 11 for the exponent, 52 for the fraction. It is the first number
+   times 2 to the power of the second; the first is odd, or both are 0. *)
+let float input =
+  let top = digits 3 0 input in
+  let first = digits 6 0 input in
+  let last = digits 7 0 input in
+  let exponent = top land 0x7ff in
+  if exponent = 0x7ff then raise (Wrong "expected a finite number");
+  let leading = if exponent = 0 then first else first lor 0x1000000 in
+  if leading = 0 && last = 0 then (Z.zero, 0)
+  else begin
+    let zeros = if last = 0 then twos leading else twos last in
+    let odd =
+      if last = 0 then Z.of_int (leading lsr zeros)
+      else Z.shift_right (Z.add (Z.shift_left (Z.of_int leading) 28) (Z.of_int last)) zeros
+    in
+    let power = max exponent 1 - 1075 + (if last = 0 then 28 + zeros else zeros) in
+    ((if top >= 0x800 then Z.neg odd else odd), power)
+  end
+
+(* Their unit is the least power of two that makes them integers. *)
 let image (head : Checker.head) input =
   the_word "image" input;
-  let image_unit = unit_of input in
-  let rows = any_list (list_of [ head.depth ] integer) input in
-  { Checker.image_unit; rows }
+  let row input =
+    require_more input;
+    let rec floats left made = if left = 0 then List.rev made else floats (left - 1) (float input :: made) in
+    let made = floats head.depth [] in
+    (match input.next () with ' ' -> () | '\n' -> input.ended <- true | _ -> raise (Wrong "expected fewer digits"));
+    made
+  in
+  let rows = any_list row input in
+  let least = List.fold_left (List.fold_left (fun least (_, power) -> min least power)) 0 rows in
+  let whole (number, power) = Z.shift_left number (power - least) in
+  { Checker.image_unit = Z.shift_left Z.one (-least); rows = List.map (List.map whole) rows }

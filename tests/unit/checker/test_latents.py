@@ -18,7 +18,8 @@ IMAGES = [[[GENERATOR.choice((0.0, -0.0, 0.5, -1.25, 3.0)) for _ in range(3)] fo
 
 
 def values(result: object) -> list[list[Fraction]]:
-    return [[Fraction(entry, 1 << result.bits) for entry in row] for row in result.rows]  # type: ignore[attr-defined]
+    found = result.exact  # type: ignore[attr-defined]
+    return [[Fraction(entry, 1 << found.bits) for entry in row] for row in found.rows]
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from __future__ import annotations
 from ..certificate import Certificate
 from ..cost import allowed
 from ..deployment import Deployment
-from ..dyadic import Exact
 from ..errors import RefutedError, UnprovedError
 from ..head import Head
-from ..latents import Latents
+from ..latents import Image, Latents
 from ..steps import Steps
 from .claims import ProvedClaims
 
@@ -73,7 +72,7 @@ class ProvedAudit(Steps):
             self._require_not_refuted(image)
         raise self._not_entailed()
 
-    def refute(self, image: Exact) -> None:
+    def refute(self, image: Image) -> None:
         certificate = self._certificate
         self._require_head()  # 3., of the head alone
         certificate.check_against(self._head)  # 4. Statements
@@ -87,11 +86,11 @@ class ProvedAudit(Steps):
             f" {certificate.predicted}: it is no counterexample, which proves nothing",
         )
 
-    def _allow(self, image: Exact | None) -> None:
-        numbers = 0 if image is None else len(image.rows) * self._head.depth
+    def _allow(self, image: Image | None) -> None:
+        numbers = 0 if image is None else len(image.values)
         self._claims.allow(allowed(self._limit, self._size + 8 * numbers))
 
-    def _require_instance(self, image: Exact) -> None:
+    def _require_instance(self, image: Image) -> None:
         if self._claims.instance(self._certificate, image):
             return
         number = self._claims.first_untrue(self._certificate, image)
@@ -101,7 +100,7 @@ class ProvedAudit(Steps):
             what = f"statement {number} ({self._certificate.statements[number]}) is false, or cannot be decided"
         raise UnprovedError("instance", f"{what}; it is not proved of these latents")
 
-    def _require_not_refuted(self, image: Exact) -> None:
+    def _require_not_refuted(self, image: Image) -> None:
         try:
             refuted = self._claims.refuted(self._certificate, image)
         except UnprovedError as error:

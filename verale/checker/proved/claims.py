@@ -6,9 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..certificate import Certificate
-from ..dyadic import Exact
 from ..errors import UnprovedError
 from ..head import Head
+from ..latents import Image
 from .dialogue import Answer, Dialogue
 from .program import Program, begin
 from .script import ScriptDialogue
@@ -55,15 +55,15 @@ class ProvedClaims:
         margins = tuple(None if margin is None else _LEAST for margin in certificate.margins)
         return self.entails(replace(certificate, margins=margins))
 
-    def instance(self, certificate: Certificate, image: Exact) -> bool:
+    def instance(self, certificate: Certificate, image: Image) -> bool:
         """Whether an image is proved to lie in the domain and to satisfy every statement."""
         return self._ask("instance", certificate, image_text(image))
 
-    def refuted(self, certificate: Certificate, image: Exact) -> bool:
+    def refuted(self, certificate: Certificate, image: Image) -> bool:
         """Whether an image is proved to satisfy every statement and to be classified otherwise."""
         return self._ask("refuted", certificate, image_text(image))
 
-    def first_untrue(self, certificate: Certificate, image: Exact) -> int | None:
+    def first_untrue(self, certificate: Certificate, image: Image) -> int | None:
         """The number of the first statement that is not proved true of an image, of which not all are; None if it is
         not even proved to lie in the domain."""
 

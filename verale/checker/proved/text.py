@@ -1,4 +1,4 @@
-"""Heads, certificates and images as integers, for the proved checker, which reads nothing else.
+"""Heads, certificates and images as text, for the proved checker, which reads nothing else.
 
 A text is one line of ASCII that ends with a line feed; one space stands between two items. Its fields are those of
 the records of `proofs/rocq/theories/Semantics.v`, in their order.
@@ -10,7 +10,8 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
                   unit list(count or 0) unit list(count or 0)              scales, peaks
     certificate = "certificate" predicted patches unit list(any, statement) unit list(classes)    margins
     prices      = "prices" list(any, rival unit list(count))
-    image       = "image" unit matrix(any, depth)
+    image       = "image" list(any, floats)                                  the patches
+    floats      = depth times 16 of [0-9a-f], a finite binary64 from its sign on, without a space between two
     geometry    = "euclidean" | "cosine" fraction | "rooted_cosine" fraction | "softmax"
                 | "inner_product" ("none" | "some" fraction)
     similarity  = "log_ratio" fraction | "exp_distance" fraction | "threshold" fraction
@@ -35,6 +36,8 @@ prototype that is not listed.
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -48,6 +51,7 @@ from ..certificate import (
 )
 from ..dyadic import Exact
 from ..head import Head
+from ..latents import Image
 
 __all__ = ["certificate_text", "head_text", "image_text", "prices_text"]
 
@@ -89,9 +93,13 @@ def prices_text(certificate: Certificate, count: int) -> bytes:
     return _line("prices", f"{len(rivals):x}", *rivals)
 
 
-def image_text(latents: Exact) -> bytes:
+def image_text(image: Image) -> bytes:
     """The text of an image's latents."""
-    return _line("image", _unit(latents.bits), _matrix(latents, latents.bits))
+    values = array("d", image.values)
+    if sys.byteorder == "little":
+        values.byteswap()
+    text, width = values.tobytes().hex(), 16 * image.depth
+    return _line("image", f"{image.patches:x}", *(text[at : at + width] for at in range(0, len(text), width)))
 
 
 def _geometry(head: Head) -> str:
@@ -192,7 +200,7 @@ def _unit(bits: int) -> str:
 
 
 def _integers(values: Iterable[int]) -> str:
-    """Formatted all at once: an image has up to a million of them."""
+    """Formatted all at once: a head has up to a million of them."""
     values = tuple(values)
     return " ".join(["%x"] * len(values)) % values
 

@@ -5,6 +5,7 @@ Every float becomes a fraction, every group of numbers gets its unit from the fr
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
@@ -89,8 +90,7 @@ def text_of_prices(certificate: bytes, head: bytes) -> bytes:
 
 def text_of_image(image: Matrix) -> bytes:
     """The text of latents (L, D)."""
-    unit = _unit(flat(image))
-    return _joined(["image", _hex(unit), *_rows(image, unit)])
+    return _joined(["image", _hex(len(image)), *(struct.pack(f">{len(row)}d", *row).hex() for row in image)])
 
 
 def _pooling(head: Head, count: int) -> list[str]:

@@ -63,7 +63,7 @@ def test_what_it_proves_is_proved(asked) -> None:
     assert verdict.claims == {"entailment": "proved", "instance": "proved"}
     assert verdict.margins[0] is None and float(verdict.margins[1] or 0) == 0.5, "the stated margins"
     assert asked.questions == ["head", "instance", "entails"]
-    assert asked.lines[1].split(" ", 3)[3].endswith(" image 1 1 2 0 0")
+    assert asked.lines[1].split(" ", 3)[3].endswith(f" image 1 {'0' * 32}")
     assert asked.lines[2].split(" ", 3)[3].startswith("certificate 0 1 ") and asked.lines[2].endswith(" prices 0")
 
 

@@ -148,7 +148,10 @@ def again(kind: str, shown: Any) -> str:
     if kind == "P":
         rivals = [f" {rival:x} {unit:x} {' '.join(items(prices))}" for rival, unit, prices in shown]
         return f"P prices {len(rivals):x}{''.join(rivals)}"
-    words = [{"H": "head", "C": "certificate", "I": "image"}[kind]]
+    if kind == "I":
+        rows = over(shown["image_unit"], shown["rows"])
+        return "I " + text_of_image([[float(value) for value in row] for row in rows]).decode().strip()
+    words = [{"H": "head", "C": "certificate"}[kind]]
     for name, value in shown.items():
         words += ["some"] if name in ("lower", "upper") and value is not None else []
         words += items(value)
@@ -204,6 +207,7 @@ def test_changed_texts_are_refused_or_say_what_was_changed(which, show) -> None:
         ),
         *(line[:at] for at in range(3, len(line))),
         *(line[:at] + generator.choice(" 0-9afz\t\0") + line[at:] for at in range(2, len(line) + 1)),
+        *(line[:at] + generator.choice(" 0-9afz\t\0") + line[at + 1 :] for at in range(2, len(line))),
         line + " ", line + " 0", line.upper(), line.replace(" ", "  "), line.replace(" ", "\t"),
     } - {line}  # fmt: skip
     ordered = sorted(changed)
@@ -227,8 +231,14 @@ def test_a_text_has_to_fit_the_head(show) -> None:
         certificate.replace("activation 1 ", "activation 2 "),
         certificate.replace("activation 1 ", "patch 14 1 "),
         certificate.replace("others 2 0 1 ", "others 2 0 2 "),
-        image.replace(" 2 2 -4 ", " 1 2 "),
-        image.replace("image 2 ", "image 0 "),
+        image.replace("3ff0", "", 1),
+        image.replace(" 3ff0", " 3ff0000000000000"),
+        image.replace("3ff0", "7ff0"),
+        image.replace("3ff0", "7ff8"),
+        image.replace("3ff0", "fff0"),
+        image.replace(" 3ff0", " 3FF0"),
+        image.replace("image 2 ", "image 3 "),
+        image.replace("image 2 ", "image 1 "),
         prices.replace("2 0 4 2 0 3", "2 2 4 2 0 3"),
         prices.replace("2 0 4 2 0 3", "2 0 4 1 3"),
     ]

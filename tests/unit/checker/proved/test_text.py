@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 
 import pytest
 
 from verale.checker.certificate import read_certificate
-from verale.checker.dyadic import exact
 from verale.checker.head_file import read_head
+from verale.checker.latents import Image
+from verale.checker.proved import text as text_module
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.soundness.independent import files
 
@@ -121,7 +123,17 @@ def test_prices_as_they_are_written() -> None:
 
 
 def test_an_image_as_it_is_written() -> None:
-    assert image_text(exact([0.5, -0.0, 3.0, -4.25], 2)) == b"image 4 2 2 2 0 2 c -11\n"
+    image = Image(array("d", [0.5, -0.0, 3.0, -4.25]), 2)
+    first, second = b"3fe00000000000008000000000000000", b"4008000000000000c011000000000000"
+    assert image_text(image) == b"image 2 %b %b\n" % (first, second)
+    assert image_text(Image(image.values, 4)) == b"image 1 %b%b\n" % (first, second)
+    assert image.values == array("d", [0.5, -0.0, 3.0, -4.25]), "as it was"
+
+
+def test_an_image_is_written_alike_on_a_big_endian_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There nothing is swapped; here that is seen as the bytes in the other order."""
+    monkeypatch.setattr(text_module.sys, "byteorder", "big")
+    assert image_text(Image(array("d", [0.5]), 1)) == b"image 1 000000000000e03f\n"
 
 
 def test_the_smallest_and_the_greatest_numbers_fit() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -45,7 +46,7 @@ def _texts() -> list[tuple[Case, list[bytes]]]:
 
 def texts_differ(module: Import, kernel: str) -> str:
     """The texts are those of the independent writer."""
-    text, dyadic = module("proved.text"), module("dyadic")
+    text, latents = module("proved.text"), module("latents")
     for case, expected in _texts():
         head = module("head_file").read_head(case.head)
         certificate = module("certificate").read_certificate(case.certificate)
@@ -54,7 +55,7 @@ def texts_differ(module: Import, kernel: str) -> str:
             text.head_text(head),
             text.certificate_text(certificate),
             text.prices_text(certificate, len(head.weight.rows[0])),
-            *(text.image_text(dyadic.exact(files.flat(image), head.depth)) for image in images),
+            *(text.image_text(latents.Image(array("d", files.flat(image)), head.depth)) for image in images),
         ]
         if given != expected:
             return f"the text of {case.name}"

@@ -148,7 +148,7 @@ def _wrong_images(module: Import, errors: Any) -> str:
             generator.shuffle(order)
             for number in order:
                 found = file.find(files.digest(values[number]))
-                if found is None or [[x / 2**found.bits for x in row] for row in found.rows] != values[number]:
+                if found is None or found.patches != patches or found.values.tolist() != files.flat(values[number]):
                     return "an image is not found"
             if file.find("0" * 64) is not None:
                 return "an image of no such digest"

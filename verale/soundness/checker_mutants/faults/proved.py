@@ -29,7 +29,9 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("statements are left out", "{len(certificate.statements):x}\", *statements)", "0\")"),
         ("statements and margins share a unit", "_common(0, *ends), _common(0, *certificate.margins)", "_common(0, *ends, *certificate.margins), _common(0, *ends, *certificate.margins)"),
         ("class and patches are exchanged", "(certificate.predicted, certificate.patches)", "(certificate.patches, certificate.predicted)"),
-        ("an image has no unit", '_line("image", _unit(latents.bits)', '_line("image", _unit(0)'),
+        ("an image's bytes are swapped", 'if sys.byteorder == "little":', 'if sys.byteorder == "big":'),
+        ("an image's numbers are binary32", 'values = array("d", image.values)', 'values = array("d", array("f", image.values))'),
+        ("an image's patches are halved", "16 * image.depth", "8 * image.depth"),
         ("prices are left out", "if k in prices else 0", "if False else 0"),
     ],
     "proved/claims.py": [
