@@ -30,9 +30,9 @@ Definition masses (U : positive) (z : list Z) : option (list (Z * Z)) :=
 (** Of few masses only the numerators are needed, and the sum, which fewer bits are enough for: W = 2^60. *)
 Definition sum_scale : Z := 2 ^ 60.
 Definition finer_scale : Z := 2 ^ 24.
-Definition exp_grid : Z := 2 ^ 10.
-Definition last_entry : nat := Z.to_nat (42 * 2 ^ 10).
-Definition least_unit_bits : Z := 40.
+Definition exp_grid : Z := 2 ^ 7.
+Definition last_entry : nat := Z.to_nat (42 * 2 ^ 7).
+Definition least_unit_bits : Z := 43.
 
 Definition softmax_table (depth : nat) : exp_table :=
   exp_entries sum_scale finer_scale exp_grid last_entry terms depth.
@@ -43,7 +43,7 @@ Definition unit_factor (U : positive) : Z := 2 ^ Z.max 0 (least_unit_bits - Z.lo
 Definition total_ends (t : exp_table) (U : positive) (top : Z) (z : list Z) : option (Z * Z) :=
   let K := unit_factor U in
   let V := Zpos U * K in
-  sum_ends exp_grid last_entry t 4 (V / 2 ^ least_unit_bits) V (top * K) (map (fun k => k * K) z).
+  sum_ends exp_grid last_entry t 5 (V / 2 ^ least_unit_bits) V (top * K) (map (fun k => k * K) z).
 
 Definition mass_of_total (total : Z * Z) (U : positive) (top k : Z) : option (Z * Z) :=
   match exp_ends T terms (k - top) (Zpos U) with

@@ -11,8 +11,8 @@ Import ListNotations.
 (** * What runs *)
 
 (** From how many coordinates on a table pays for itself, and the logarithm of its size *)
-Definition least_coordinates : Z := 2 ^ 13.
-Definition table_depth : nat := Z.to_nat 16.
+Definition least_coordinates : Z := 2 ^ 11.
+Definition table_depth : nat := Z.to_nat 13.
 
 Section Run.
 Variables (h : head) (c : certificate) (T : Z) (terms : nat) (i : image) (t : option exp_table).
