@@ -5,7 +5,7 @@
     any that are not negative are sound. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Boxes LinearReadout Simplex Leftover Prices.
+From Verale Require Import Semantics Sums Grid Boxes LinearReadout Simplex FewEntries Leftover Prices.
 Import ListNotations.
 
 (** * What runs *)
@@ -21,10 +21,10 @@ Definition gains (ps rs : list Z) : list gain :=
   map gain_of (combine (combine ps rs) (combine (tops left_over) prices)).
 
 Definition price_paid (g : gain) : Z := if 0 <? worth g then price g else 0.
-Definition excess_at (gs : list gain) (patch : Z * list entry) : Z := excess (fst patch) (snd patch) gs.
+Definition excess_at (gs : list (nat * gain)) (patch : Z * few) : Z := few_excess (fst patch) (snd patch) gs.
 Definition all_excess (gs : list gain) : Z :=
-  zsum (map (excess_at gs) (stated_patches left_over)) +
-  free_patches left_over * excess_at gs (T, repeat unstated (count h)).
+  let gs := worthwhile 0 gs in
+  zsum (map (excess_at gs) (stated_patches left_over)) + free_patches left_over * excess_at gs (T, nil).
 
 (** What the activations cost at least: their lower ends, or the tops. *)
 Definition ends_of_tops : box := combine (map fst b) (tops left_over).
@@ -143,7 +143,7 @@ Proof.
       top_at_least_zero price_of_gain_nonneg).
     assert (C : forall i, (i < n)%nat -> is_open (nth i (es l) unstated) = false ->
       (most_of (remainder T (es l)) (nth i (es l) unstated) <= top (nth i gs no_gain))%Z).
-    { intros i Hi O. rewrite nth_gains. apply stated_mass_at_most_top; auto. apply masses_stated. }
+    { intros i Hi O. rewrite nth_gains. apply stated_mass_at_most_top; auto. }
     specialize (M C k Hk). rewrite nth_gains in M. cbn [worth top price] in M. specialize (M W).
     assert (G := rsum_ge_term (patches c) (fun i => share_of i k) l (fun i _ => share_of_nonneg i k Hk) Hl).
     cbv beta in G. fold (share_of l k) in M. rewrite mult_IZR. rewrite opp_IZR in M. lra.
@@ -152,12 +152,15 @@ Qed.
 (** ** All of them *)
 
 Lemma shares_within_excess :
-  rsum n (fun k => rsum (patches c) (fun l => share_of l k)) <= IZR (all_excess T h kept gs).
+  rsum n (fun k => rsum (patches c) (fun l => share_of l k)) <= IZR (all_excess T kept gs).
 Proof.
-  rewrite rsum_swap. unfold all_excess, kept. fold n.
-  rewrite <- (sum_over_patches T c n (excess_at gs) T_positive), zsum_seq_real. apply rsum_le. intros l _.
-  destruct (Nat.eq_dec n 0) as [Z0|N]; [rewrite Z0; apply IZR_nonneg, excess_nonneg|].
-  apply (shares_sum T n); [apply masses_stated|apply masses_total; lia].
+  rewrite rsum_swap. unfold all_excess, kept. set (fs := worthwhile 0 gs).
+  rewrite <- (sum_over_patches T c n (excess_at fs) T_positive), zsum_seq_real. apply rsum_le. intros l _.
+  apply Rle_trans with (IZR (excess (remainder T (es l)) (es l) gs)).
+  - destruct (Nat.eq_dec n 0) as [Z0|N]; [rewrite Z0; apply IZR_nonneg, excess_nonneg|].
+    apply (shares_sum T n); [apply masses_stated|apply masses_total; lia].
+  - apply IZR_le. unfold excess_at, left_at. cbn [fst snd]. rewrite few_remainder_is.
+    apply (few_excess_is_enough _ n). apply few_entries_agree.
 Qed.
 
 Lemma priced_least_ok : IZR (priced_least T h kept b prices winner loser) <=

@@ -7,7 +7,7 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table
-  SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout Joint
+  Similarity Simplex SimplexTable SimplexBox Leftover Assignment Activations Pooling LinearReadout Readout Joint
   Lipschitz Angles.
 Import ListNotations.
 
@@ -73,6 +73,15 @@ Definition given_table : option table :=
   | _, _, _ => None
   end.
 
+(** Of softmax heads what the statements leave, computed once for all rivals; and the box, where no table is needed. *)
+Definition given_left : option leftover := if is_softmax h then Some (left_of T c (count h)) else None.
+
+Definition box_of_left (left_over : option leftover) : option box :=
+  match left_over, domain_of p with
+  | Some left_over, Some own => simplex_box h T (similar_ends h T B (terms (settings_of p)) (logs_of p)) left_over own
+  | _, _ => None
+  end.
+
 (** What activations say of one another. *)
 Definition cut_by_others (b : box) : box :=
   let n := terms (settings_of p) in
@@ -82,17 +91,19 @@ Definition cut_by_others (b : box) : box :=
   | None => b
   end.
 
-Definition given_box : option box :=
-  match given_table with
-  | Some t => option_map (fun b => cut_by_others (met_box B (statement_unit c) b (statements c)))
-                (pool_box h T B (terms (settings_of p)) (logs_of p) t)
-  | None => None
+Definition pooled_box (left_over : option leftover) : option box :=
+  match box_of_left left_over with
+  | Some b => Some b
+  | None => match given_table with Some t => pool_box h T B (terms (settings_of p)) (logs_of p) t | None => None end
   end.
 
-Definition by_prices (b : box) (r : nat) (num : Z) : bool :=
-  match against r (prices_of x) with
-  | Some prices => (T =? B)%Z && assignment_at_least h c B (left_of B c (count h)) b prices r num (margin_unit c)
-  | None => false
+Definition given_box (left_over : option leftover) : option box :=
+  option_map (fun b => cut_by_others (met_box B (statement_unit c) b (statements c))) (pooled_box left_over).
+
+Definition by_prices (left_over : option leftover) (b : box) (r : nat) (num : Z) : bool :=
+  match left_over, against r (prices_of x) with
+  | Some left_over, Some prices => (T =? B)%Z && assignment_at_least h c T left_over b prices r num (margin_unit c)
+  | _, _ => false
   end.
 
 Definition as_one (r : nat) (num : Z) : bool :=
@@ -101,15 +112,19 @@ Definition as_one (r : nat) (num : Z) : bool :=
   | _, _ => false
   end.
 
-Definition margin_proved (b : box) (r : nat) : bool :=
+Definition margin_proved (left_over : option leftover) (b : box) (r : nat) : bool :=
   let num := nth r (margins c) 0%Z in
   Nat.eqb r (predicted c) ||
   ((0 <? num)%Z &&
-     (difference_at_least h B b (predicted c) r num (margin_unit c) || by_prices b r num || as_one r num)).
+     (difference_at_least h B b (predicted c) r num (margin_unit c) || by_prices left_over b r num || as_one r num)).
 
 Definition check : bool :=
   Nat.ltb 0 (patches c) &&
-  match given_box with Some b => forallb (margin_proved b) (seq 0 (classes h)) | None => false end.
+  let left_over := given_left in
+  match given_box left_over with
+  | Some b => forallb (margin_proved left_over b) (seq 0 (classes h))
+  | None => false
+  end.
 End Run.
 
 Open Scope R_scope.
@@ -171,20 +186,36 @@ Proof.
   apply cut_by_turns_ok; auto using range_unit_positive, box_unit_positive. apply compliant.
 Qed.
 
-Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x = Some b -> box_ok h B (patches c) b z.
+Lemma box_of_left_ok : forall b, (0 < patches c)%nat -> box_of_left p (given_left p c) = Some b ->
+  box_ok h B (patches c) b z.
 Proof.
-  intros b Hn E. unfold given_box in E. cbn [p prepared_with prepare head_of settings_of logs_of] in E. fold T B in E.
-  destruct (given_table p c x) as [t|] eqn:Et; [|discriminate]. fold p in Et.
-  destruct (pool_box _ _ _ _ _ _) as [b'|] eqn:Eb; [|discriminate]. injection E as <-.
-  apply cut_by_others_ok; [exact Hn|]. apply met_box_ok; [exact box_unit_positive|exact compliant|].
-  apply (pool_box_ok h T B (terms s) (logarithms_for B (terms s))) with (t := t);
-    auto using range_unit_positive, box_unit_positive.
+  intros b Hn E. unfold box_of_left, given_left in E.
+  cbn [p prepared_with prepare head_of settings_of logs_of domain_of] in E. fold T B in E.
+  destruct (is_softmax h) eqn:S; [|discriminate].
+  destruct (domain_row h T (terms s)) as [own|] eqn:O; [|discriminate].
+  apply (simplex_box_ok h c z T B own (similar_ends h T B (terms s) (logarithms_for B (terms s))));
+    auto using range_unit_positive.
+  - apply similar_ends_ok; auto using range_unit_positive, box_unit_positive, logarithms_for_right.
+  - intros v V. exact (domain_row_ok h T (terms s) range_unit_positive v V own O).
+Qed.
+
+Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x (given_left p c) = Some b ->
+  box_ok h B (patches c) b z.
+Proof.
+  intros b Hn E. unfold given_box in E. destruct (pooled_box _ _ _ _) as [b'|] eqn:Eb; [|discriminate].
+  injection E as <-. apply cut_by_others_ok; [exact Hn|].
+  apply met_box_ok; [exact box_unit_positive|exact compliant|]. unfold pooled_box in Eb.
+  destruct (box_of_left p (given_left p c)) as [b|] eqn:El.
+  { injection Eb as <-. apply box_of_left_ok; assumption. }
+  destruct (given_table p c x) as [t|] eqn:Et; [|discriminate].
+  cbn [p prepared_with prepare head_of settings_of logs_of] in Eb. fold T B in Eb.
+  apply (pool_box_ok h T B (terms s) (logarithms_for B (terms s))) with (t := t); auto using range_unit_positive, box_unit_positive.
   - apply logarithms_for_right.
   - apply given_table_ok. exact Et.
 Qed.
 
 Lemma margin_proved_ok : forall b r, box_ok h B (patches c) b z -> r <> predicted c ->
-  margin_proved p c x b r = true ->
+  margin_proved p c x (given_left p c) b r = true ->
   logit h (patches c) z (predicted c) - logit h (patches c) z r >= margin c r /\ margin c r > 0.
 Proof.
   intros b r Hb Hr E. unfold margin_proved in E. cbn [p prepared_with prepare head_of settings_of] in E. fold B in E.
@@ -193,7 +224,10 @@ Proof.
   - apply orb_prop in E2 as [E2|E2]; [apply orb_prop in E2 as [E2|E2]|].
     + apply (difference_at_least_ok h B b); [exact box_unit_positive|exact Hb|exact E2].
     + unfold by_prices in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold T B in E2.
-      destruct (against r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [_ E2].
+      unfold given_left in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold T in E2.
+      destruct (is_softmax h); [|discriminate].
+      destruct (against r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [U E2].
+      apply Z.eqb_eq in U. rewrite U in E2.
       eapply assignment_at_least_ok; [exact box_unit_positive|exact compliant|exact Hb|exact E2].
     + unfold as_one in E2. cbn [p prepared_with prepare head_of measures_of] in E2.
       destruct (measures h) as [ms|] eqn:M; [|discriminate].

@@ -6,7 +6,7 @@
     stated sum to at most R. So the shares (x / R) u of the patch sum to at most u. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Simplex.
+From Verale Require Import Semantics Sums Grid Simplex FewEntries.
 Import ListNotations.
 
 (** * What runs *)
@@ -18,7 +18,21 @@ Definition no_gain : gain := Gain 0 0 0.
 Section Run.
 Local Open Scope Z_scope.
 
-(** The greatest of worth * (rest - top) - price, at least 0. *)
+(** The gains that are worth something, with their numbers; [k] is that of the first. *)
+Fixpoint worthwhile (k : nat) (gs : list gain) : list (nat * gain) :=
+  match gs with
+  | g :: gs' => if 0 <? worth g then (k, g) :: worthwhile (S k) gs' else worthwhile (S k) gs'
+  | nil => nil
+  end.
+
+(** The greatest of worth * (rest - top) - price of what is not stated, at least 0. *)
+Definition excess_with (rest : Z) (es : few) (most : Z) (g : nat * gain) : Z :=
+  let more := worth (snd g) * (rest - top (snd g)) - price (snd g) in
+  if (most <? more) && (top (snd g) <? rest) && is_open (few_at (fst g) es) then more else most.
+
+Definition few_excess (rest : Z) (es : few) (gs : list (nat * gain)) : Z := fold_left (excess_with rest es) gs 0.
+
+(** The same of all entries and all gains, for proofs. *)
 Fixpoint excess (rest : Z) (es : list entry) (gs : list gain) : Z :=
   match es, gs with
   | e :: es', g :: gs' =>
@@ -46,6 +60,54 @@ Proof.
   intros rest. induction es as [|e es IH]; intros [|g gs] [|k] H1 H2 O W P; cbn [length nth excess] in *; try lia.
   - rewrite O. apply Z.ltb_lt in W as ->. apply Z.ltb_lt in P as ->. cbn [andb]. lia.
   - specialize (IH gs k ltac:(lia) ltac:(lia) O W P). destruct (_ && _)%bool; lia.
+Qed.
+
+Lemma excess_with_grows : forall rest es gs most, (most <= fold_left (excess_with rest es) gs most)%Z.
+Proof.
+  intros rest es. induction gs as [|g gs IH]; intros most; [apply Z.le_refl|]. cbn [fold_left].
+  eapply Z.le_trans; [|apply IH]. unfold excess_with. destruct (Z.ltb_spec most (worth (snd g) * (rest - top (snd g))
+    - price (snd g))); cbn [andb]; [destruct (_ && _)%bool|]; lia.
+Qed.
+
+Lemma few_excess_covers : forall rest es gs most k g, In (k, g) gs -> (top g < rest)%Z ->
+  is_open (few_at k es) = true ->
+  (worth g * (rest - top g) - price g <= fold_left (excess_with rest es) gs most)%Z.
+Proof.
+  intros rest es. induction gs as [|g' gs IH]; intros most k g I P O; [destruct I|]. cbn [fold_left].
+  destruct I as [->|I]; [|apply (IH _ k g I P O)]. eapply Z.le_trans; [|apply excess_with_grows].
+  unfold excess_with. cbn [fst snd]. apply Z.ltb_lt in P as ->. rewrite O. cbn [andb]. rewrite !andb_true_r.
+  destruct (Z.ltb_spec most (worth g * (rest - top g) - price g)); lia.
+Qed.
+
+Lemma worthwhile_in : forall gs k i, (i < length gs)%nat -> (0 < worth (nth i gs no_gain))%Z ->
+  In ((k + i)%nat, nth i gs no_gain) (worthwhile k gs).
+Proof.
+  induction gs as [|g gs IH]; intros k [|i] H W; cbn [length nth worthwhile] in *; try lia.
+  - apply Z.ltb_lt in W as ->. left. f_equal. lia.
+  - replace (k + S i)%nat with (S k + i)%nat by lia. specialize (IH (S k) i ltac:(lia) W).
+    destruct (0 <? worth g)%Z; [right|]; exact IH.
+Qed.
+
+Lemma excess_at_most : forall rest es gs x, (0 <= x)%Z ->
+  (forall k, (k < length es)%nat -> (k < length gs)%nat -> is_open (nth k es unstated) = true ->
+    (0 < worth (nth k gs no_gain))%Z -> (top (nth k gs no_gain) < rest)%Z ->
+    (worth (nth k gs no_gain) * (rest - top (nth k gs no_gain)) - price (nth k gs no_gain) <= x)%Z) ->
+  (excess rest es gs <= x)%Z.
+Proof.
+  intros rest. induction es as [|e es IH]; intros [|g gs] x X H; cbn [excess]; try exact X.
+  assert (K : (excess rest es gs <= x)%Z).
+  { apply IH; [exact X|]. intros k H1 H2. apply (H (S k)); cbn [length]; lia. }
+  destruct (0 <? worth g)%Z eqn:W; [|exact K]. destruct (is_open e) eqn:O; [|exact K].
+  destruct (top g <? rest)%Z eqn:P; [|exact K]. cbn [andb]. apply Z.max_lub; [exact K|].
+  apply Z.ltb_lt in W, P. apply (H 0%nat); cbn [length nth]; auto; lia.
+Qed.
+
+Theorem few_excess_is_enough : forall rest n es fs gs, agree n es fs ->
+  (excess rest es gs <= few_excess rest fs (worthwhile 0 gs))%Z.
+Proof.
+  intros rest n es fs gs (L & A & _). apply excess_at_most; [apply excess_with_grows|].
+  intros k H1 H2 O W P. apply (few_excess_covers rest fs _ 0 k); [apply (worthwhile_in gs 0 k H2 W)|exact P|].
+  rewrite <- A by lia. exact O.
 Qed.
 
 Lemma inverse_nonneg : forall r, 0 <= r -> 0 <= / r.
