@@ -85,9 +85,11 @@ let index expected limit input =
 
 (* Lists. *)
 
-let any_list item input =
+let so_many count item input =
   let rec items left made = if left = 0 then List.rev made else items (left - 1) (item input :: made) in
-  items (natural input) []
+  items count []
+
+let any_list item input = so_many (natural input) item input
 
 (* A list whose length is one of these. *)
 let list_of lengths item input =
@@ -258,8 +260,7 @@ let image (head : Checker.head) input =
   the_word "image" input;
   let row input =
     require_more input;
-    let rec floats left made = if left = 0 then List.rev made else floats (left - 1) (float input :: made) in
-    let made = floats head.depth [] in
+    let made = so_many head.depth float input in
     (match input.next () with ' ' -> () | '\n' -> input.ended <- true | _ -> raise (Wrong "expected fewer digits"));
     made
   in
