@@ -70,7 +70,7 @@ FAULTS = {
     "auditor.py": [
         ("deployment is not asked for", "if deployment is not None:  # 9.", "if False:  # 9."),
         ("deployment is not required", "            require_deployed(self.deployed)\n", ""),
-        ("latents that are rounded count", "if image is not None and not are_binary32(image):", "if False:"),
+        ("latents that are rounded count", "if image is not None and not are_binary32(image.exact):", "if False:"),
         ("deployment is not given", "audit.run(minimality, deployment)", "audit.run(minimality, None)"),
     ],
 }

@@ -48,7 +48,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("no instance need be claimed", '"not claimed" not in verdict.claims.values()', "True"),
         ("every instance counts as unclaimed", '"not claimed" not in verdict.claims.values()', "False"),
         ("statements are not looked at", "        require_true(self._certificate, evaluation)\n", ""),
-        ("the domain is not looked at", "        require_domain(self._space.head, image, self._certificate.patches)\n", ""),
+        ("the domain is not looked at", "        require_domain(self._space.head, image.exact, self._certificate.patches)\n", ""),
         ("margins are not looked at", "        require(self.margins, certificate.margins)\n", ""),
         ("minimality is not looked at", 'asked = minimality and "minimality"', 'asked = not minimality and "minimality"'),
         ("what fails is not refuted", 'error.reason == "entailment"', 'error.reason == "margin"'),

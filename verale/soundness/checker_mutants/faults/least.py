@@ -43,7 +43,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("any type", 'if claim["_type"] != TYPE:', "if False:"),
         ("any head", '!= subject.sha256', "== ''"),
         ("any readout", 'if subject.readout != "linear":', "if False:"),
-        ("any latents", "    require_domain(subject, image, len(image.rows))\n", ""),
+        ("any latents", "    require_domain(subject, image.exact, image.patches)\n", ""),
         ("a class may be one too far", "predicted >= space.head.classes", "predicted > space.head.classes"),
         ("the kernel proved is another", "if PROVED in CHOICES.get(kernel, ()):", "if kernel == PROVED:"),
         ("the domain is rounded outward", "TopK(space).within(len(latents.rows))", "TopK(space).box((), len(latents.rows))"),
