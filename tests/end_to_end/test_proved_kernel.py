@@ -150,7 +150,7 @@ def test_it_answers_until_the_input_ends(proved_checker) -> None:
         b"entails 1 2710 " + QUESTION[:-1] + b" 0\n",
         b"entails 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0\n",
         b"instance 1 2710 " + CERTIFICATE_TEXT,
-        b"instance 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 1 1 0\n",
+        b"instance 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0000\n",
         b"entails 1 2710 " + QUESTION[:-1],
         b"entails 1 2710 " + CERTIFICATE_TEXT[:40],
     ],
@@ -170,7 +170,8 @@ def test_what_is_not_covered_is_said(proved_checker) -> None:
     """A soft tree of one prototype, whose activation is minus a distance."""
     head = b"head 1 1 2 euclidean negated max soft_tree 1 -1 1 -2 1 1 1 0 none none 1 2 2 1 0 2 0 1 2 0 0 1 0 1 0\n"
     certificate = b"certificate 0 1 1 0 1 2 0 1"
-    asked = (b"entails 1 2710 " + certificate + b" prices 0\n", b"instance 2 2710 " + certificate + b" image 1 1 1 0\n")
+    image = b" image 1 " + b"0" * 16
+    asked = (b"entails 1 2710 " + certificate + b" prices 0\n", b"instance 2 2710 " + certificate + image + b"\n")
     answers, code = said(proved_checker, b"head 0 2710 " + head, *asked)
     why = "not covered: a soft tree whose activations are not shown to lie in [0, 1]"
     assert ([answer.split(" ", 2)[2] for answer in answers], code) == (["ready", why, why], 0)

@@ -247,6 +247,30 @@ def test_a_text_has_to_fit_the_head(show) -> None:
     assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
 
 
+def test_floats_of_every_size(show) -> None:
+    """Subnormal numbers and the least normal one, those with few and with many digits, both zeros."""
+    sizes = [
+        2.0**-1074,
+        3 * 2.0**-1074,
+        2.0**-1022 - 2.0**-1074,
+        2.0**-1022,
+        0.1,
+        1.0,
+        2.0**53 - 1,
+        1.7976931348623157e308,
+    ]
+    for pair in ([value, -value] for value in [0.0, *sizes]):
+        shown = show([small()[0], f"I {text_of_image([pair]).decode().strip()}"])[1]
+        assert over(shown["image_unit"], shown["rows"]) == exactly([pair])
+
+
+def test_an_image_ends_with_its_line(show) -> None:
+    """What comes after it is not looked at: it may be the next question."""
+    head, _, image, _ = small()
+    first, _, _ = image.rpartition(" ")
+    assert show([head, first])[1] == "error: expected another item, found the end of the line"
+
+
 @pytest.mark.parametrize("patches", [2**20, 2**20 + 1])
 def test_naturals_have_a_limit(patches, show) -> None:
     head, certificate, *_ = small()
