@@ -119,7 +119,7 @@ def said(executable: str, *lines: bytes, memory: int = 500) -> tuple[list[str], 
     """Its answers and its exit code."""
     result = subprocess.run([executable, str(memory)], input=b"".join(lines), capture_output=True, timeout=300)
     greeting, *answers = result.stdout.decode().splitlines()
-    assert greeting.startswith("verale-proved 1 OCaml ")
+    assert greeting.startswith("verale-proved 2 OCaml ")
     return answers, result.returncode
 
 

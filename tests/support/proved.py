@@ -20,7 +20,7 @@ import os, signal, sys, time
 asked = []
 def answer(question, number, text):
 {body}
-print("verale-proved 1 a fake", flush=True)
+print("verale-proved 2 a fake", flush=True)
 for line in sys.stdin:
     question, number, milliseconds, text = line.split(" ", 3)
     asked.append(question)

@@ -3355,278 +3355,6 @@ let metric_table h c t0 ms packed known own0 a claims hints0 =
     (metric_rows (metric_row h c t0 ms bits packed known a goals own0) 0
       c.patches hints0)
 
-type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
-                  free_patches : Big_int_Z.big_int;
-                  tops : Big_int_Z.big_int list }
-
-(** val has_statement : certificate -> int -> bool **)
-
-let has_statement c l =
-  existsb (fun s ->
-    match s with
-    | AboutPatch (k, _, _, _) -> (=) k l
-    | _ -> false) c.statements
-
-(** val left_at :
-    Big_int_Z.big_int -> certificate -> int -> int ->
-    Big_int_Z.big_int * entry list **)
-
-let left_at t0 c n0 l =
-  let es = entries0 t0 c n0 l in ((remainder t0 es), es)
-
-(** val top_with :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> Big_int_Z.big_int **)
-
-let top_with rest top0 e =
-  if is_open e then top0 else Z.max top0 (most_of rest e)
-
-(** val tops_with :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> entry list ->
-    Big_int_Z.big_int list **)
-
-let rec tops_with rest ts es =
-  match ts with
-  | [] -> ts
-  | t0 :: ts' ->
-    (match es with
-     | [] -> ts
-     | e :: es' -> (top_with rest t0 e) :: (tops_with rest ts' es'))
-
-(** val left_of : Big_int_Z.big_int -> certificate -> int -> leftover **)
-
-let left_of t0 c n0 =
-  let indices = seq 0 c.patches in
-  let stated = map (left_at t0 c n0) (filter (has_statement c) indices) in
-  { stated_patches = stated; free_patches =
-  (Z.of_nat (length (filter (fun l -> negb (has_statement c l)) indices)));
-  tops =
-  (fold_left (fun ts pat -> let (rest, es) = pat in tops_with rest ts es)
-    stated (repeat Big_int_Z.zero_big_int n0)) }
-
-(** val meet_rows : row -> row -> row **)
-
-let rec meet_rows r s =
-  match r with
-  | [] -> []
-  | a :: r' ->
-    (match s with
-     | [] -> []
-     | e :: s' -> (meet a e) :: (meet_rows r' s'))
-
-(** val simplex_table :
-    Big_int_Z.big_int -> head -> certificate -> row -> table option **)
-
-let simplex_table t0 h c own0 =
-  if is_softmax h
-  then let row_of0 = fun es -> meet_rows own0 (row_of_entries t0 es) in
-       let free = row_of0 (repeat unstated h.count) in
-       let row_at = fun l ->
-         if has_statement c l then row_of0 (entries0 t0 c h.count l) else free
-       in
-       Some (map row_at (seq 0 c.patches))
-  else None
-
-(** val unit_of_weights : head -> Big_int_Z.big_int **)
-
-let unit_of_weights h =
-  h.weight_unit
-
-(** val weights0 : head -> int -> Big_int_Z.big_int list **)
-
-let weights0 h c =
-  nth c h.weight []
-
-(** val bias_number : head -> int -> Big_int_Z.big_int **)
-
-let bias_number h i =
-  nth i h.bias Big_int_Z.zero_big_int
-
-(** val least_term :
-    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int **)
-
-let least_term d e =
-  if Z.leb Big_int_Z.zero_big_int d then Z.mul d (fst e) else Z.mul d (snd e)
-
-(** val least_sum :
-    Big_int_Z.big_int list -> Big_int_Z.big_int list -> box ->
-    Big_int_Z.big_int **)
-
-let rec least_sum ps rs b =
-  match ps with
-  | [] -> Big_int_Z.zero_big_int
-  | p :: ps' ->
-    (match rs with
-     | [] -> Big_int_Z.zero_big_int
-     | r :: rs' ->
-       (match b with
-        | [] -> Big_int_Z.zero_big_int
-        | e :: b' -> Z.add (least_term (Z.sub p r) e) (least_sum ps' rs' b')))
-
-(** val has_width : head -> Big_int_Z.big_int list -> bool **)
-
-let has_width h row0 =
-  (=) (length row0) h.count
-
-(** val linear_least :
-    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option **)
-
-let linear_least h b b0 winner loser =
-  if (&&) (has_width h (weights0 h winner)) (has_width h (weights0 h loser))
-  then Some
-         (Z.add (least_sum (weights0 h winner) (weights0 h loser) b0)
-           (Z.mul b (Z.sub (bias_number h winner) (bias_number h loser))))
-  else None
-
-(** val bound_at_least :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
-
-let bound_at_least h b bound0 num den =
-  match bound0 with
-  | Some least ->
-    Z.leb (Z.mul num (Z.mul b (unit_of_weights h))) (Z.mul least den)
-  | None -> false
-
-type gain = { worth : Big_int_Z.big_int; top : Big_int_Z.big_int;
-              price : Big_int_Z.big_int }
-
-(** val excess :
-    Big_int_Z.big_int -> entry list -> gain list -> Big_int_Z.big_int **)
-
-let rec excess rest es gs =
-  match es with
-  | [] -> Big_int_Z.zero_big_int
-  | e :: es' ->
-    (match gs with
-     | [] -> Big_int_Z.zero_big_int
-     | g :: gs' ->
-       let others0 = excess rest es' gs' in
-       if (&&) ((&&) (Z.ltb Big_int_Z.zero_big_int g.worth) (is_open e))
-            (Z.ltb g.top rest)
-       then Z.max others0 (Z.sub (Z.mul g.worth (Z.sub rest g.top)) g.price)
-       else others0)
-
-(** val gain_of :
-    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
-    -> gain **)
-
-let gain_of = function
-| (p0, p1) ->
-  let (p, r) = p0 in
-  let (o, v) = p1 in { worth = (Z.sub r p); top = o; price = v }
-
-(** val gains :
-    leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int list -> gain list **)
-
-let gains left_over0 prices ps rs =
-  map gain_of (combine (combine ps rs) (combine left_over0.tops prices))
-
-(** val price_paid : gain -> Big_int_Z.big_int **)
-
-let price_paid g =
-  if Z.ltb Big_int_Z.zero_big_int g.worth
-  then g.price
-  else Big_int_Z.zero_big_int
-
-(** val excess_at :
-    gain list -> (Big_int_Z.big_int * entry list) -> Big_int_Z.big_int **)
-
-let excess_at gs patch =
-  excess (fst patch) (snd patch) gs
-
-(** val all_excess :
-    Big_int_Z.big_int -> head -> leftover -> gain list -> Big_int_Z.big_int **)
-
-let all_excess t0 h left_over0 gs =
-  Z.add (zsum (map (excess_at gs) left_over0.stated_patches))
-    (Z.mul left_over0.free_patches
-      (excess_at gs (t0, (repeat unstated h.count))))
-
-(** val ends_of_tops : leftover -> box -> box **)
-
-let ends_of_tops left_over0 b =
-  combine (map fst b) left_over0.tops
-
-(** val priced_least :
-    Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
-    int -> int -> Big_int_Z.big_int **)
-
-let priced_least t0 h left_over0 b prices winner loser =
-  let gs = gains left_over0 prices (weights0 h winner) (weights0 h loser) in
-  Z.sub
-    (Z.sub
-      (Z.add
-        (least_sum (weights0 h winner) (weights0 h loser)
-          (ends_of_tops left_over0 b))
-        (Z.mul t0 (Z.sub (bias_number h winner) (bias_number h loser))))
-      (zsum (map price_paid gs))) (all_excess t0 h left_over0 gs)
-
-(** val pools_masses : head -> bool **)
-
-let pools_masses h =
-  match h.head_similarity with
-  | Identity ->
-    (match h.head_pooling with
-     | MaxPool ->
-       (match h.head_readout with
-        | Linear -> is_softmax h
-        | _ -> false)
-     | _ -> false)
-  | _ -> false
-
-(** val assignment_least :
-    Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
-    int -> int -> Big_int_Z.big_int option **)
-
-let assignment_least t0 h left_over0 b prices winner loser =
-  if (&&)
-       ((&&)
-         ((&&) ((&&) (pools_masses h) (has_width h (weights0 h winner)))
-           (has_width h (weights0 h loser))) (has_width h prices))
-       (forallb (Z.leb Big_int_Z.zero_big_int) prices)
-  then Some (priced_least t0 h left_over0 b prices winner loser)
-  else None
-
-(** val assignment_at_least :
-    head -> certificate -> Big_int_Z.big_int -> leftover -> box ->
-    Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
-    -> bool **)
-
-let assignment_at_least h c t0 left_over0 b prices rival num den =
-  (&&) (Nat.ltb 0 c.patches)
-    (bound_at_least h t0
-      (assignment_least t0 h left_over0 b prices c.predicted rival) num den)
-
-(** val cut_by :
-    ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let cut_by s e =
-  ((match fst s with
-    | Some a -> Z.max (fst e) a
-    | None -> fst e),
-    (match snd s with
-     | Some b -> Z.min (snd e) b
-     | None -> snd e))
-
-(** val met_with :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box **)
-
-let met_with b u b0 = function
-| AboutPatch (_, _, _, _) -> b0
-| AboutActivation (j, lo, hi) ->
-  change_at (cut_by (stated_ends u b lo hi)) j b0
-| AboutOthers (except, lo, hi) ->
-  change_others (cut_by (stated_ends u b lo hi)) except 0 b0
-
-(** val met_box :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box **)
-
-let met_box b u b0 ss =
-  fold_left (met_with b u) ss b0
-
 (** val positive_fraction : fraction -> bool **)
 
 let positive_fraction f =
@@ -3868,6 +3596,114 @@ let similar_ends h t0 b terms0 logs o e =
       | None -> range_ends h t0 b terms0 logs o ((Some a), None))
    | None -> range_ends h t0 b terms0 logs o (None, o1))
 
+type few = (int * entry) list
+
+(** val few_at : int -> few -> entry **)
+
+let rec few_at k = function
+| [] -> unstated
+| p :: es' -> if (=) k (fst p) then snd p else few_at k es'
+
+(** val few_changed : (entry -> entry) -> int -> few -> few **)
+
+let rec few_changed change j = function
+| [] -> (j, (change unstated)) :: []
+| p :: es' ->
+  if (=) j (fst p)
+  then (j, (change (snd p))) :: es'
+  else p :: (few_changed change j es')
+
+(** val few_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> few -> statement
+    -> few **)
+
+let few_with t0 u n0 l es = function
+| AboutPatch (k, j, lo, hi) ->
+  if (&&) ((=) k l) (Nat.ltb j n0)
+  then few_changed (met_entry t0 (stated_ends u t0 lo hi)) j es
+  else es
+| _ -> es
+
+(** val few_entries :
+    Big_int_Z.big_int -> certificate -> int -> int -> few **)
+
+let few_entries t0 c n0 l =
+  fold_left (few_with t0 c.statement_unit n0 l) c.statements []
+
+(** val low_of : (int * entry) -> Big_int_Z.big_int **)
+
+let low_of p =
+  fst (snd p)
+
+(** val few_remainder : Big_int_Z.big_int -> few -> Big_int_Z.big_int **)
+
+let few_remainder t0 es =
+  Z.max Big_int_Z.zero_big_int (Z.sub t0 (zsum (map low_of es)))
+
+type leftover = { stated_patches : (Big_int_Z.big_int * few) list;
+                  free_patches : Big_int_Z.big_int;
+                  tops : Big_int_Z.big_int list }
+
+(** val has_statement : certificate -> int -> bool **)
+
+let has_statement c l =
+  existsb (fun s ->
+    match s with
+    | AboutPatch (k, _, _, _) -> (=) k l
+    | _ -> false) c.statements
+
+(** val left_at :
+    Big_int_Z.big_int -> certificate -> int -> int -> Big_int_Z.big_int * few **)
+
+let left_at t0 c n0 l =
+  let es = few_entries t0 c n0 l in ((few_remainder t0 es), es)
+
+(** val top_with :
+    Big_int_Z.big_int -> entry -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let top_with rest e top0 =
+  if is_open e then top0 else Z.max top0 (most_of rest e)
+
+(** val tops_with :
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * few) -> Big_int_Z.big_int
+    list **)
+
+let tops_with ts patch =
+  fold_left (fun ts0 p ->
+    change_at (top_with (fst patch) (snd p)) (fst p) ts0) (snd patch) ts
+
+(** val left_of : Big_int_Z.big_int -> certificate -> int -> leftover **)
+
+let left_of t0 c n0 =
+  let indices = seq 0 c.patches in
+  let stated = map (left_at t0 c n0) (filter (has_statement c) indices) in
+  { stated_patches = stated; free_patches =
+  (Z.of_nat (length (filter (fun l -> negb (has_statement c l)) indices)));
+  tops = (fold_left tops_with stated (repeat Big_int_Z.zero_big_int n0)) }
+
+(** val meet_rows : row -> row -> row **)
+
+let rec meet_rows r s =
+  match r with
+  | [] -> []
+  | a :: r' ->
+    (match s with
+     | [] -> []
+     | e :: s' -> (meet a e) :: (meet_rows r' s'))
+
+(** val simplex_table :
+    Big_int_Z.big_int -> head -> certificate -> row -> table option **)
+
+let simplex_table t0 h c own0 =
+  if is_softmax h
+  then let row_of0 = fun es -> meet_rows own0 (row_of_entries t0 es) in
+       let free = row_of0 (repeat unstated h.count) in
+       let row_at = fun l ->
+         if has_statement c l then row_of0 (entries0 t0 c h.count l) else free
+       in
+       Some (map row_at (seq 0 c.patches))
+  else None
+
 (** val greatest0 :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
@@ -3923,6 +3759,271 @@ let rec pooled op = function
 | e :: c' -> (match c' with
               | [] -> e
               | _ :: _ -> op e (pooled op c'))
+
+(** val widened :
+    int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * few) -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let widened k r patch =
+  let e = few_at k (snd patch) in
+  let most = most_of (fst patch) e in
+  if (||) (Z.ltb (snd r) most) (Z.ltb (fst r) (fst e))
+  then ((Z.max (fst r) (fst e)), (Z.max (snd r) most))
+  else r
+
+(** val greatest_mass : Big_int_Z.big_int -> leftover -> int -> ends **)
+
+let greatest_mass t0 left_over0 k =
+  let r =
+    fold_left (widened k) left_over0.stated_patches (Big_int_Z.zero_big_int,
+      (if Z.eqb left_over0.free_patches Big_int_Z.zero_big_int
+       then Big_int_Z.zero_big_int
+       else t0))
+  in
+  ((Some (fst r)), (Some (snd r)))
+
+(** val leaves_two : head -> (Big_int_Z.big_int * few) -> bool **)
+
+let leaves_two h patch =
+  Nat.ltb (add (length (snd patch)) (Stdlib.Int.succ 0)) h.count
+
+(** val pools_rising : head -> bool **)
+
+let pools_rising h =
+  match h.head_pooling with
+  | MaxPool ->
+    forallb (fun o -> match direction_of h o with
+                      | Rises -> true
+                      | _ -> false) (owns h)
+  | _ -> false
+
+(** val simplex_box :
+    head -> Big_int_Z.big_int -> (own -> ends ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option) -> leftover -> row -> box
+    option **)
+
+let simplex_box h t0 similar_of left_over0 domain =
+  if (&&) ((&&) (pools_rising h) (Nat.ltb (Stdlib.Int.succ 0) h.count))
+       (forallb (leaves_two h) left_over0.stated_patches)
+  then all_some
+         (map (fun p -> similar_of (fst p) (snd p))
+           (combine (owns h)
+             (meet_rows domain
+               (map (greatest_mass t0 left_over0) (seq 0 h.count)))))
+  else None
+
+(** val unit_of_weights : head -> Big_int_Z.big_int **)
+
+let unit_of_weights h =
+  h.weight_unit
+
+(** val weights0 : head -> int -> Big_int_Z.big_int list **)
+
+let weights0 h c =
+  nth c h.weight []
+
+(** val bias_number : head -> int -> Big_int_Z.big_int **)
+
+let bias_number h i =
+  nth i h.bias Big_int_Z.zero_big_int
+
+(** val least_term :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int **)
+
+let least_term d e =
+  if Z.leb Big_int_Z.zero_big_int d then Z.mul d (fst e) else Z.mul d (snd e)
+
+(** val least_sum :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> box ->
+    Big_int_Z.big_int **)
+
+let rec least_sum ps rs b =
+  match ps with
+  | [] -> Big_int_Z.zero_big_int
+  | p :: ps' ->
+    (match rs with
+     | [] -> Big_int_Z.zero_big_int
+     | r :: rs' ->
+       (match b with
+        | [] -> Big_int_Z.zero_big_int
+        | e :: b' -> Z.add (least_term (Z.sub p r) e) (least_sum ps' rs' b')))
+
+(** val has_width : head -> Big_int_Z.big_int list -> bool **)
+
+let has_width h row0 =
+  (=) (length row0) h.count
+
+(** val linear_least :
+    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option **)
+
+let linear_least h b b0 winner loser =
+  if (&&) (has_width h (weights0 h winner)) (has_width h (weights0 h loser))
+  then Some
+         (Z.add (least_sum (weights0 h winner) (weights0 h loser) b0)
+           (Z.mul b (Z.sub (bias_number h winner) (bias_number h loser))))
+  else None
+
+(** val bound_at_least :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let bound_at_least h b bound0 num den =
+  match bound0 with
+  | Some least ->
+    Z.leb (Z.mul num (Z.mul b (unit_of_weights h))) (Z.mul least den)
+  | None -> false
+
+type gain = { worth : Big_int_Z.big_int; top : Big_int_Z.big_int;
+              price : Big_int_Z.big_int }
+
+(** val worthwhile : int -> gain list -> (int * gain) list **)
+
+let rec worthwhile k = function
+| [] -> []
+| g :: gs' ->
+  if Z.ltb Big_int_Z.zero_big_int g.worth
+  then (k, g) :: (worthwhile (Stdlib.Int.succ k) gs')
+  else worthwhile (Stdlib.Int.succ k) gs'
+
+(** val excess_with :
+    Big_int_Z.big_int -> few -> Big_int_Z.big_int -> (int * gain) ->
+    Big_int_Z.big_int **)
+
+let excess_with rest es most g =
+  let more =
+    Z.sub (Z.mul (snd g).worth (Z.sub rest (snd g).top)) (snd g).price
+  in
+  if (&&) ((&&) (Z.ltb most more) (Z.ltb (snd g).top rest))
+       (is_open (few_at (fst g) es))
+  then more
+  else most
+
+(** val few_excess :
+    Big_int_Z.big_int -> few -> (int * gain) list -> Big_int_Z.big_int **)
+
+let few_excess rest es gs =
+  fold_left (excess_with rest es) gs Big_int_Z.zero_big_int
+
+(** val gain_of :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> gain **)
+
+let gain_of = function
+| (p0, p1) ->
+  let (p, r) = p0 in
+  let (o, v) = p1 in { worth = (Z.sub r p); top = o; price = v }
+
+(** val gains :
+    leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> gain list **)
+
+let gains left_over0 prices ps rs =
+  map gain_of (combine (combine ps rs) (combine left_over0.tops prices))
+
+(** val price_paid : gain -> Big_int_Z.big_int **)
+
+let price_paid g =
+  if Z.ltb Big_int_Z.zero_big_int g.worth
+  then g.price
+  else Big_int_Z.zero_big_int
+
+(** val excess_at :
+    (int * gain) list -> (Big_int_Z.big_int * few) -> Big_int_Z.big_int **)
+
+let excess_at gs patch =
+  few_excess (fst patch) (snd patch) gs
+
+(** val all_excess :
+    Big_int_Z.big_int -> leftover -> gain list -> Big_int_Z.big_int **)
+
+let all_excess t0 left_over0 gs =
+  let gs0 = worthwhile 0 gs in
+  Z.add (zsum (map (excess_at gs0) left_over0.stated_patches))
+    (Z.mul left_over0.free_patches (excess_at gs0 (t0, [])))
+
+(** val ends_of_tops : leftover -> box -> box **)
+
+let ends_of_tops left_over0 b =
+  combine (map fst b) left_over0.tops
+
+(** val priced_least :
+    Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+    int -> int -> Big_int_Z.big_int **)
+
+let priced_least t0 h left_over0 b prices winner loser =
+  let gs = gains left_over0 prices (weights0 h winner) (weights0 h loser) in
+  Z.sub
+    (Z.sub
+      (Z.add
+        (least_sum (weights0 h winner) (weights0 h loser)
+          (ends_of_tops left_over0 b))
+        (Z.mul t0 (Z.sub (bias_number h winner) (bias_number h loser))))
+      (zsum (map price_paid gs))) (all_excess t0 left_over0 gs)
+
+(** val pools_masses : head -> bool **)
+
+let pools_masses h =
+  match h.head_similarity with
+  | Identity ->
+    (match h.head_pooling with
+     | MaxPool ->
+       (match h.head_readout with
+        | Linear -> is_softmax h
+        | _ -> false)
+     | _ -> false)
+  | _ -> false
+
+(** val assignment_least :
+    Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+    int -> int -> Big_int_Z.big_int option **)
+
+let assignment_least t0 h left_over0 b prices winner loser =
+  if (&&)
+       ((&&)
+         ((&&) ((&&) (pools_masses h) (has_width h (weights0 h winner)))
+           (has_width h (weights0 h loser))) (has_width h prices))
+       (forallb (Z.leb Big_int_Z.zero_big_int) prices)
+  then Some (priced_least t0 h left_over0 b prices winner loser)
+  else None
+
+(** val assignment_at_least :
+    head -> certificate -> Big_int_Z.big_int -> leftover -> box ->
+    Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> bool **)
+
+let assignment_at_least h c t0 left_over0 b prices rival num den =
+  (&&) (Nat.ltb 0 c.patches)
+    (bound_at_least h t0
+      (assignment_least t0 h left_over0 b prices c.predicted rival) num den)
+
+(** val cut_by :
+    ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let cut_by s e =
+  ((match fst s with
+    | Some a -> Z.max (fst e) a
+    | None -> fst e),
+    (match snd s with
+     | Some b -> Z.min (snd e) b
+     | None -> snd e))
+
+(** val met_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box **)
+
+let met_with b u b0 = function
+| AboutPatch (_, _, _, _) -> b0
+| AboutActivation (j, lo, hi) ->
+  change_at (cut_by (stated_ends u b lo hi)) j b0
+| AboutOthers (except, lo, hi) ->
+  change_others (cut_by (stated_ends u b lo hi)) except 0 b0
+
+(** val met_box :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box **)
+
+let met_box b u b0 ss =
+  fold_left (met_with b u) ss b0
 
 module Sort =
  functor (X:TotalLeBool') ->
@@ -3981,10 +4082,10 @@ module Sort =
      | None -> flatten_stack stack')
  end
 
-(** val excess0 :
+(** val excess :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
-let excess0 t0 l =
+let excess t0 l =
   fold_right (fun x s -> Z.add (Z.max Big_int_Z.zero_big_int (Z.sub x t0)) s)
     Big_int_Z.zero_big_int l
 
@@ -4040,7 +4141,7 @@ let top_mean_ends k s =
   let (least, taken0) = picked t0 (sub n0 (number_above t0 lows)) lows in
   if (&&) (Nat.ltb 0 n0) ((=) taken0 n0)
   then Some ((floor_div least (Z.of_nat n0)),
-         (ceil_div (Z.add (Z.mul (Z.of_nat n0) u) (excess0 u highs))
+         (ceil_div (Z.add (Z.mul (Z.of_nat n0) u) (excess u highs))
            (Z.of_nat n0)))
   else None
 
@@ -5087,6 +5188,29 @@ let given_table p c x =
          | None -> None)
       | None -> None))
 
+(** val given_left : prepared -> certificate -> leftover option **)
+
+let given_left p c =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  if is_softmax h then Some (left_of t0 c h.count) else None
+
+(** val box_of_left : prepared -> leftover option -> box option **)
+
+let box_of_left p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun left_over0 ->
+  match left_over0 with
+  | Some left_over1 ->
+    (match p.domain_of with
+     | Some own0 ->
+       simplex_box h t0 (similar_ends h t0 b p.settings_of.terms p.logs_of)
+         left_over1 own0
+     | None -> None)
+  | None -> None)
+
 (** val cut_by_others : prepared -> hints -> box -> box **)
 
 let cut_by_others p x =
@@ -5101,33 +5225,47 @@ let cut_by_others p x =
      cut_by_turns h t0 b n0 p.logs_of ms x.turns_above x.turns_below b1
    | None -> b1))
 
-(** val given_box : prepared -> certificate -> hints -> box option **)
+(** val pooled_box :
+    prepared -> certificate -> hints -> leftover option -> box option **)
 
-let given_box p c x =
+let pooled_box p c x =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
-  (match given_table p c x with
-   | Some t1 ->
-     option_map (fun b0 ->
-       cut_by_others p x (met_box b c.statement_unit b0 c.statements))
-       (pool_box h t0 b p.settings_of.terms p.logs_of t1)
-   | None -> None)
+  (fun left_over0 ->
+  match box_of_left p left_over0 with
+  | Some b0 -> Some b0
+  | None ->
+    (match given_table p c x with
+     | Some t1 -> pool_box h t0 b p.settings_of.terms p.logs_of t1
+     | None -> None))
+
+(** val given_box :
+    prepared -> certificate -> hints -> leftover option -> box option **)
+
+let given_box p c x =
+  let b = p.settings_of.box_unit in
+  (fun left_over0 ->
+  option_map (fun b0 ->
+    cut_by_others p x (met_box b c.statement_unit b0 c.statements))
+    (pooled_box p c x left_over0))
 
 (** val by_prices :
-    prepared -> certificate -> hints -> box -> int -> Big_int_Z.big_int ->
-    bool **)
+    prepared -> certificate -> hints -> leftover option -> box -> int ->
+    Big_int_Z.big_int -> bool **)
 
 let by_prices p c x =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
-  (fun b0 r num ->
-  match against r x.prices_of with
-  | Some prices ->
-    (&&) (Z.eqb t0 b)
-      (assignment_at_least h c b (left_of b c h.count) b0 prices r num
-        c.margin_unit)
+  (fun left_over0 b0 r num ->
+  match left_over0 with
+  | Some left_over1 ->
+    (match against r x.prices_of with
+     | Some prices ->
+       (&&) (Z.eqb t0 b)
+         (assignment_at_least h c t0 left_over1 b0 prices r num c.margin_unit)
+     | None -> false)
   | None -> false)
 
 (** val as_one :
@@ -5145,26 +5283,27 @@ let as_one p c x =
   | None -> false)
 
 (** val margin_proved :
-    prepared -> certificate -> hints -> box -> int -> bool **)
+    prepared -> certificate -> hints -> leftover option -> box -> int -> bool **)
 
 let margin_proved p c x =
   let h = p.head_of in
   let b = p.settings_of.box_unit in
-  (fun b0 r ->
+  (fun left_over0 b0 r ->
   let num = nth r c.margins Big_int_Z.zero_big_int in
   (||) ((=) r c.predicted)
     ((&&) (Z.ltb Big_int_Z.zero_big_int num)
       ((||)
         ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
-          (by_prices p c x b0 r num)) (as_one p c x r num))))
+          (by_prices p c x left_over0 b0 r num)) (as_one p c x r num))))
 
 (** val check : prepared -> certificate -> hints -> bool **)
 
 let check p c x =
   let h = p.head_of in
   (&&) (Nat.ltb 0 c.patches)
-    (match given_box p c x with
-     | Some b -> forallb (margin_proved p c x b) (seq 0 h.classes)
+    (let left_over0 = given_left p c in
+     match given_box p c x left_over0 with
+     | Some b -> forallb (margin_proved p c x left_over0 b) (seq 0 h.classes)
      | None -> false)
 
 type measured = { integers : Big_int_Z.big_int list;
@@ -5464,9 +5603,9 @@ let finer_scale =
 
 let exp_grid =
   Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-    (Big_int_Z.mult_int_big_int 2
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int))
 
 (** val last_entry : int **)
 
@@ -5478,14 +5617,15 @@ let last_entry =
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
       (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        (Big_int_Z.mult_int_big_int 2
         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int))))
 
 (** val least_unit_bits : Big_int_Z.big_int **)
 
 let least_unit_bits =
-  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
     (Big_int_Z.mult_int_big_int 2
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
     (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
@@ -5509,7 +5649,7 @@ let total_ends t0 u top0 z0 =
   let k = unit_factor u in
   let v = Z.mul u k in
   sum_ends exp_grid last_entry t0 (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ 0))))
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ 0)))))
     (Z.div v
       (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
         least_unit_bits)) v (Z.mul top0 k) (map (fun k0 -> Z.mul k0 k) z0)
@@ -5705,16 +5845,17 @@ let instance_holds h c t0 t1 b b0 i =
 let least_coordinates =
   Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    (Big_int_Z.mult_int_big_int 2
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    Big_int_Z.unit_big_int)))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
 
 (** val table_depth : int **)
 
 let table_depth =
-  Z.to_nat (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    Big_int_Z.unit_big_int))))
+  Z.to_nat
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int)))
 
 (** val true_of :
     certificate -> Big_int_Z.big_int ->

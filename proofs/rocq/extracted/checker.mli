@@ -915,100 +915,6 @@ val metric_table :
   list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list -> table
   option
 
-type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
-                  free_patches : Big_int_Z.big_int;
-                  tops : Big_int_Z.big_int list }
-
-val has_statement : certificate -> int -> bool
-
-val left_at :
-  Big_int_Z.big_int -> certificate -> int -> int -> Big_int_Z.big_int * entry
-  list
-
-val top_with :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> Big_int_Z.big_int
-
-val tops_with :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> entry list ->
-  Big_int_Z.big_int list
-
-val left_of : Big_int_Z.big_int -> certificate -> int -> leftover
-
-val meet_rows : row -> row -> row
-
-val simplex_table :
-  Big_int_Z.big_int -> head -> certificate -> row -> table option
-
-val unit_of_weights : head -> Big_int_Z.big_int
-
-val weights0 : head -> int -> Big_int_Z.big_int list
-
-val bias_number : head -> int -> Big_int_Z.big_int
-
-val least_term :
-  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int
-
-val least_sum :
-  Big_int_Z.big_int list -> Big_int_Z.big_int list -> box -> Big_int_Z.big_int
-
-val has_width : head -> Big_int_Z.big_int list -> bool
-
-val linear_least :
-  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
-
-val bound_at_least :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int
-  -> Big_int_Z.big_int -> bool
-
-type gain = { worth : Big_int_Z.big_int; top : Big_int_Z.big_int;
-              price : Big_int_Z.big_int }
-
-val excess : Big_int_Z.big_int -> entry list -> gain list -> Big_int_Z.big_int
-
-val gain_of :
-  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
-  -> gain
-
-val gains :
-  leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int list -> gain list
-
-val price_paid : gain -> Big_int_Z.big_int
-
-val excess_at :
-  gain list -> (Big_int_Z.big_int * entry list) -> Big_int_Z.big_int
-
-val all_excess :
-  Big_int_Z.big_int -> head -> leftover -> gain list -> Big_int_Z.big_int
-
-val ends_of_tops : leftover -> box -> box
-
-val priced_least :
-  Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
-  int -> int -> Big_int_Z.big_int
-
-val pools_masses : head -> bool
-
-val assignment_least :
-  Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
-  int -> int -> Big_int_Z.big_int option
-
-val assignment_at_least :
-  head -> certificate -> Big_int_Z.big_int -> leftover -> box ->
-  Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  bool
-
-val cut_by :
-  ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val met_with :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box
-
-val met_box :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box
-
 val positive_fraction : fraction -> bool
 
 val below_one : fraction -> bool
@@ -1072,6 +978,45 @@ val similar_ends :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
   -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
+type few = (int * entry) list
+
+val few_at : int -> few -> entry
+
+val few_changed : (entry -> entry) -> int -> few -> few
+
+val few_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> few -> statement ->
+  few
+
+val few_entries : Big_int_Z.big_int -> certificate -> int -> int -> few
+
+val low_of : (int * entry) -> Big_int_Z.big_int
+
+val few_remainder : Big_int_Z.big_int -> few -> Big_int_Z.big_int
+
+type leftover = { stated_patches : (Big_int_Z.big_int * few) list;
+                  free_patches : Big_int_Z.big_int;
+                  tops : Big_int_Z.big_int list }
+
+val has_statement : certificate -> int -> bool
+
+val left_at :
+  Big_int_Z.big_int -> certificate -> int -> int -> Big_int_Z.big_int * few
+
+val top_with :
+  Big_int_Z.big_int -> entry -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val tops_with :
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * few) -> Big_int_Z.big_int
+  list
+
+val left_of : Big_int_Z.big_int -> certificate -> int -> leftover
+
+val meet_rows : row -> row -> row
+
+val simplex_table :
+  Big_int_Z.big_int -> head -> certificate -> row -> table option
+
 val greatest0 :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
@@ -1093,6 +1038,98 @@ val greater : ends -> ends -> ends
 
 val pooled : (ends -> ends -> ends) -> column -> ends
 
+val widened :
+  int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> (Big_int_Z.big_int * few)
+  -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val greatest_mass : Big_int_Z.big_int -> leftover -> int -> ends
+
+val leaves_two : head -> (Big_int_Z.big_int * few) -> bool
+
+val pools_rising : head -> bool
+
+val simplex_box :
+  head -> Big_int_Z.big_int -> (own -> ends ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option) -> leftover -> row -> box
+  option
+
+val unit_of_weights : head -> Big_int_Z.big_int
+
+val weights0 : head -> int -> Big_int_Z.big_int list
+
+val bias_number : head -> int -> Big_int_Z.big_int
+
+val least_term :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int
+
+val least_sum :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> box -> Big_int_Z.big_int
+
+val has_width : head -> Big_int_Z.big_int list -> bool
+
+val linear_least :
+  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
+
+val bound_at_least :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> bool
+
+type gain = { worth : Big_int_Z.big_int; top : Big_int_Z.big_int;
+              price : Big_int_Z.big_int }
+
+val worthwhile : int -> gain list -> (int * gain) list
+
+val excess_with :
+  Big_int_Z.big_int -> few -> Big_int_Z.big_int -> (int * gain) ->
+  Big_int_Z.big_int
+
+val few_excess :
+  Big_int_Z.big_int -> few -> (int * gain) list -> Big_int_Z.big_int
+
+val gain_of :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> gain
+
+val gains :
+  leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> gain list
+
+val price_paid : gain -> Big_int_Z.big_int
+
+val excess_at :
+  (int * gain) list -> (Big_int_Z.big_int * few) -> Big_int_Z.big_int
+
+val all_excess :
+  Big_int_Z.big_int -> leftover -> gain list -> Big_int_Z.big_int
+
+val ends_of_tops : leftover -> box -> box
+
+val priced_least :
+  Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+  int -> int -> Big_int_Z.big_int
+
+val pools_masses : head -> bool
+
+val assignment_least :
+  Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+  int -> int -> Big_int_Z.big_int option
+
+val assignment_at_least :
+  head -> certificate -> Big_int_Z.big_int -> leftover -> box ->
+  Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  bool
+
+val cut_by :
+  ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val met_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box
+
+val met_box :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box
+
 module Sort :
  functor (X:TotalLeBool') ->
  sig
@@ -1110,7 +1147,7 @@ module Sort :
   val flatten_stack : X.t list option list -> X.t list
  end
 
-val excess0 : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+val excess : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val picked :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
@@ -1451,17 +1488,27 @@ val against : int -> (int * 'a1) list -> 'a1 option
 
 val given_table : prepared -> certificate -> hints -> table option
 
+val given_left : prepared -> certificate -> leftover option
+
+val box_of_left : prepared -> leftover option -> box option
+
 val cut_by_others : prepared -> hints -> box -> box
 
-val given_box : prepared -> certificate -> hints -> box option
+val pooled_box :
+  prepared -> certificate -> hints -> leftover option -> box option
+
+val given_box :
+  prepared -> certificate -> hints -> leftover option -> box option
 
 val by_prices :
-  prepared -> certificate -> hints -> box -> int -> Big_int_Z.big_int -> bool
+  prepared -> certificate -> hints -> leftover option -> box -> int ->
+  Big_int_Z.big_int -> bool
 
 val as_one :
   prepared -> certificate -> hints -> int -> Big_int_Z.big_int -> bool
 
-val margin_proved : prepared -> certificate -> hints -> box -> int -> bool
+val margin_proved :
+  prepared -> certificate -> hints -> leftover option -> box -> int -> bool
 
 val check : prepared -> certificate -> hints -> bool
 

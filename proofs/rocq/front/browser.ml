@@ -1,6 +1,6 @@
 (* The proved checker as JavaScript, for browsers and for the engines that Python has. It defines one global object:
 
-     verale.greeting    "verale-proved 1 " and the versions
+     verale.greeting    "verale-proved 2 " and the versions
      verale.ask(line)   the answer to a question of answers.ml, which ends with a line feed; the answer does not
 
    What is asked is the same text as in main.ml, without NUMBER and MILLISECONDS; so is the answer, which may be "limit: "
@@ -41,4 +41,4 @@ let ask line =
       | End_of_file -> error "the input ends within a line"
       | problem -> error (Printexc.to_string problem))
 
-let () = export (Printf.sprintf "verale-proved 1 OCaml %s, js_of_ocaml" Sys.ocaml_version) ask
+let () = export (Printf.sprintf "verale-proved 2 OCaml %s, js_of_ocaml" Sys.ocaml_version) ask

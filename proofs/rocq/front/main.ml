@@ -6,7 +6,7 @@
 
    Questions and answers are those of answers.ml, whose text follows; one space stands between two items. Numbers are in
    base 16. NUMBER is the line's own, so that its answer is not taken for that to another one. MILLISECONDS of processor
-   time are how much it may take, and how much it took. The first line on stdout is "verale-proved 1 " and the versions.
+   time are how much it may take, and how much it took. The first line on stdout is "verale-proved 2 " and the versions.
    After an error the program ends. *)
 
 exception Limit of string
@@ -64,7 +64,7 @@ let () =
   Gc.set { (Gc.get ()) with space_overhead = 400 };
   Sys.set_signal Sys.sigvtalrm (Sys.Signal_handle look);
   ignore (Unix.setitimer Unix.ITIMER_VIRTUAL { Unix.it_interval = tick; it_value = tick });
-  Printf.printf "verale-proved 1 OCaml %s, Zarith %s\n%!" Sys.ocaml_version Z.version;
+  Printf.printf "verale-proved 2 OCaml %s, Zarith %s\n%!" Sys.ocaml_version Z.version;
   set_binary_mode_in stdin true;
   let within_line = ref false in
   let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0 in

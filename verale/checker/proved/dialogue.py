@@ -24,7 +24,7 @@ from .executable import Executable
 
 __all__ = ["Answer", "Dialogue"]
 
-_GREETING = re.compile(r"verale-proved 1 [ -~]*")
+_GREETING = re.compile(r"verale-proved 2 [ -~]*")
 _ANSWER = re.compile(
     r"([0-9a-f]{1,8}) ([0-9a-f]{1,12}) (?:(ready|proved|not proved)|(not covered|limit): ([ -~]+))", re.ASCII
 )
@@ -145,7 +145,8 @@ class Dialogue:
         """The error, after the process has ended."""
         if said is not None:
             self.close()
-            return ExecutableError(f"{self._path} {does} {said[:80]!r}, which is no answer; nothing is proved")
+            remedy = "" if does != "greets with" else "; build it again (`make proved`) if it is older than verale"
+            return ExecutableError(f"{self._path} {does} {said[:80]!r}, which is no answer; nothing is proved{remedy}")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING)
         code = self._process.poll()

@@ -4,96 +4,96 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(A){"use strict";var
-lg=1e-13,kZ="Invalid_argument",eC=0.001,eD='"',kY="@[",gk=1255,lf="Fatal error: exception %s\n",kG=255,gw=1e-11,le=0x800,kF="jsError",bk=0x8000,kX="%ni",dD=256,kW="ml_z_overflow",lq=4096,kE="End_of_file",ld="a class",gj="Failure",bG=0xff,kD="\n",dB=1e-12,gv="ENOENT",aL="0",lc="([^/]+)",gu=0xf,kC="List.nth",cN=128,kA=-48,kB=0xdc00,kV="Sys_blocked_io",lp="fd ",lb="ENOTEMPTY",U=248,aj="camlinternalFormat.ml",la="Division_by_zero",lo=">",ln=1027,kz="Sys_error",gt=1e-14,cJ=246,kU="%u",ky="EEXIST",eB="%d",kx="Printexc.handle_uncaught_exception",cE=1e-280,k$="buffer.ml",go=127,cI=1024,kT="@{",gz=-2147483648,gA="e",ex=120,kw=103,kS=" : flags Open_rdonly and Open_wronly are not compatible",b4=1e-09,k9=102,k_="head",gi=512,b3="-",kv=0x7ff0,eA=1e-15,gy=": Not a directory",kR=" : file already exists",bF=0xffffff,gh="0x",lm="Out_of_memory",an=254,gx="index out of bounds",cL=100,eF="_bigarr02",ku="%Li",k8=" : flags Open_text and Open_binary are not compatible",cM=-1.,gn=2147483647,cK=0.5,kQ=", characters ",bm=0xffff,kO="none",kP=12520,gs=64.,kN="(Program not linked with -g, cannot print stack backtrace)\n",gg=0.1,k7="Unix.Unix_error",ll="infinity",gf="mkdir",dA=1000,q="",k6="Stack_overflow",kM="^",ew=": No such file or directory",ez=-2.,k5="/static/",cH=0x3f,k4=-97,k3="Not_found",ey=1e-16,ge=1e-08,kL="Match_failure",kt=", ",b5="%x",eE=252,bP=".",cG="+",gr="rmdir",lk=0xf0,k2=32752,kK="%li",k1=1026,lj=0.25,li=-32,ks="Pervasives.do_at_exit",bE=" ",gq="Fatal error: exception ",a3=0x80,ba=1023,kr="Undefined_recursive_module",dC=1e-06,gm="nan",kJ=0xe0,kI=0xdfff,k0="_",bl="/",gp="compare: functional value",lh="Assert_failure",kq="%i",gl="ENOTDIR",kH=1073741823,cF=250;function
-x3(c,d){var
+ll=1e-13,k5="Invalid_argument",eE=0.001,eF='"',k4="@[",gt=1255,lk="Fatal error: exception %s\n",kM=255,gG=1e-11,lj=0x800,kL="jsError",bk=0x8000,k3="%ni",dG=256,k2="ml_z_overflow",lv=4096,kK="End_of_file",li="a class",gs="Failure",bF=0xff,kJ="\n",dE=1e-12,gF="ENOENT",aL="0",lh="([^/]+)",gE=0xf,kI="List.nth",cU=128,gr=-48,kH=0xdc00,k1="Sys_blocked_io",lu="fd ",lg="ENOTEMPTY",W=248,ak="camlinternalFormat.ml",lf="Division_by_zero",lt=">",ls=1027,kG="Sys_error",gD=1e-14,cQ=246,k0="%u",kF="EEXIST",eD="%d",kE="Printexc.handle_uncaught_exception",cL=1e-280,le="buffer.ml",gx=127,cP=1024,kZ="@{",gJ=-2147483648,gK="e",ez=120,kD=103,kY=" : flags Open_rdonly and Open_wronly are not compatible",b7=1e-09,lc=102,ld="head",gq=512,b6="-",kC=0x7ff0,eC=1e-15,gI=": Not a directory",kX=" : file already exists",bE=0xffffff,gp="0x",lr="Out_of_memory",ao=254,gH="index out of bounds",cS=100,eH="_bigarr02",kB="%Li",lb=" : flags Open_text and Open_binary are not compatible",cT=-1.,gw=2147483647,cR=0.5,kW=", characters ",bm=0xffff,kU="none",kV=12520,gC=64.,kT="(Program not linked with -g, cannot print stack backtrace)\n",go=0.1,la="Unix.Unix_error",lq="infinity",gn="mkdir",dD=1000,q="",k$="Stack_overflow",kS="^",ey=": No such file or directory",eB=-2.,k_="/static/",cO=0x3f,gB=-97,k9="Not_found",eA=1e-16,gm=1e-08,kR="Match_failure",kA=", ",b8="%x",eG=252,bS=".",cN="+",gA="rmdir",lp=0xf0,k8=32752,kQ="%li",k7=1026,gl=2047,lo=0.25,ln=-32,kz="Pervasives.do_at_exit",bD=" ",gz="Fatal error: exception ",a3=0x80,a$=1023,ky="Undefined_recursive_module",dF=1e-06,gv="nan",kP=0xe0,kO=0xdfff,k6="_",bl="/",gy="compare: functional value",lm="Assert_failure",kx="%i",gu="ENOTDIR",kN=1073741823,cM=250;function
+yr(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-x4(b,d,c,e){for(var
+ys(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-yQ(b,a){throw[0,b,a]}function
-cT(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+ze(b,a){throw[0,b,a]}function
+c0(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eN(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=lq&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=cI,a-=cI)e+=d.apply(null,c.slice(b,b+Math.min(a,cI)));return e}function
-b8(a){if(a.t==2)a.c+=cT(a.l-a.c.length,"\0");else
-a.c=eN(a.c,0,a.c.length);a.t=0}function
-lS(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>go)return false;return true}else
+eP(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=lv&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cP,a-=cP)e+=d.apply(null,c.slice(b,b+Math.min(a,cP)));return e}function
+b$(a){if(a.t==2)a.c+=c0(a.l-a.c.length,"\0");else
+a.c=eP(a.c,0,a.c.length);a.t=0}function
+lX(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>gx)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gW(e){for(var
+g5(e){for(var
 j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a3){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a3;d++);if(d-b>gi){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(f<<6);if(f<kJ){a=g-0x3080;if(a<a3)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN){g=h+(g<<6);if(f<lk){a=g-0xe2080;if(a<le||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cN&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),kB+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cI){c.substr(0,1);j+=c;c=q}}return j+c}function
+d=b+1;d<i&&(f=e.charCodeAt(d))<a3;d++);if(d-b>gq){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(f<<6);if(f<kP){a=g-0x3080;if(a<a3)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(g<<6);if(f<lp){a=g-0xe2080;if(a<lj||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),kH+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cP){c.substr(0,1);j+=c;c=q}}return j+c}function
 bn(c,a,b){this.t=c;this.c=a;this.l=b}bn.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b8(this);case
-0:if(lS(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:b$(this);case
+0:if(lX(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bn.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gW(a)};bn.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return g5(a)};bn.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bn(this.t,a,this.l)};function
-lA(a){return new
+lF(a){return new
 bn(0,a,a.length)}function
-b(a){return lA(a)}function
-gT(c,a){yQ(c,b(a))}var
-S=[0];function
-L(a){gT(S.Invalid_argument,a)}function
-b6(){L(gx)}function
-d(b,a){if(a<0||a>=b.length-1)b6();return b[a+1]}function
-y(b,a,c){if(a<0||a>=b.length-1)b6();b[a+1]=c;return 0}function
-gB(e,f,d){var
+b(a){return lF(a)}function
+g2(c,a){ze(c,b(a))}var
+T=[0];function
+M(a){g2(T.Invalid_argument,a)}function
+b9(){M(gH)}function
+d(b,a){if(a<0||a>=b.length-1)b9();return b[a+1]}function
+y(b,a,c){if(a<0||a>=b.length-1)b9();b[a+1]=c;return 0}function
+gL(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gE(b){if(A.Uint8Array)var
+gO(b){if(A.Uint8Array)var
 c=new(A.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bR(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gE(b);var
+bU(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gO(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b7(a){return a}function
-bb(a,b,c,d,e){bR(b7(a),b,c,d,e);return 0}function
-ly(){L(gx)}function
-Z(a,c,b){b&=bG;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gE(a)}a.c[c]=b;return 0}function
-cP(b,a,c){if(a>>>0>=b.l)ly();return Z(b,a,c)}function
-dE(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+b_(a){return a}function
+ba(a,b,c,d,e){bU(b_(a),b,c,d,e);return 0}function
+lD(){M(gH)}function
+_(a,c,b){b&=bF;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gO(a)}a.c[c]=b;return 0}function
+cW(b,a,c){if(a>>>0>=b.l)lD();return _(b,a,c)}function
+dH(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bc(c,a){if(c.fun)return bc(c.fun,a);if(typeof
+bb(c,a){if(c.fun)return bb(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bc(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bb(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bc(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)b6();return a}function
-x$(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aV(a){a.t&6&&b8(a);return a.c}var
-y1=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-lR(a){if(y1)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bb(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)b9();return a}function
+yz(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aV(a){a.t&6&&b$(a);return a.c}var
+zp=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+lW(a){if(zp)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gM(c){var
+gV(c){var
 a=new(A.Float32Array)(1);a[0]=c;var
 b=new(A.Int32Array)(a.buffer);return b[0]|0}var
-lG=Math.pow(2,-24);function
-gS(a){throw a}function
-eK(){gS(S.Division_by_zero)}function
-u(b,c,a){this.lo=b&bF;this.mi=c&bF;this.hi=a&bm}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
+lL=Math.pow(2,-24);function
+g1(a){throw a}function
+eM(){g1(T.Division_by_zero)}function
+u(b,c,a){this.lo=b&bE;this.mi=c&bE;this.hi=a&bm}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
 u(this.lo,this.mi,this.hi)};u.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 u(b,c,d)};u.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 u(b,c,d)};u.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lG|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lG|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*lL|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lL|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 u(b,c,d)};u.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};u.prototype.isNeg=function(){return this.hi<<16<0};u.prototype.and=function(a){return new
 u(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};u.prototype.or=function(a){return new
 u(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};u.prototype.xor=function(a){return new
@@ -117,25 +117,25 @@ c=this.hi<<16>>16;if(a<24)return new
 u(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
 u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
-u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bF;this.lo=this.lo<<1&bF};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bF;this.mi=(this.mi>>>1|this.hi<<23)&bF;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
+u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bE;this.lo=this.lo<<1&bE};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bE;this.mi=(this.mi>>>1|this.hi<<23)&bE;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 u(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};u.prototype.div=function(a){var
-b=this;if(a.isZero())eK();var
+b=this;if(a.isZero())eM();var
 d=b.hi^a.hi;if(b.hi&bk)b=b.neg();if(a.hi&bk)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&bk)c=c.neg();return c};u.prototype.mod=function(b){var
-a=this;if(b.isZero())eK();var
+a=this;if(b.isZero())eM();var
 d=a.hi;if(a.hi&bk)a=a.neg();if(b.hi&bk)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bG,this.mi>>16,this.mi>>8&bG,this.mi&bG,this.lo>>16,this.lo>>8&bG,this.lo&bG]};u.prototype.lo32=function(){return this.lo|(this.mi&bG)<<24};u.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
-b_(b,c,a){return new
+c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bF,this.mi>>16,this.mi>>8&bF,this.mi&bF,this.lo>>16,this.lo>>8&bF,this.lo&bF]};u.prototype.lo32=function(){return this.lo|(this.mi&bF)<<24};u.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
+cb(b,c,a){return new
 u(b,c,a)}function
-eH(a){if(!isFinite(a)){if(isNaN(a))return b_(1,0,kv);return a>0?b_(0,0,kv):b_(0,0,0xfff0)}var
+eJ(a){if(!isFinite(a)){if(isNaN(a))return cb(1,0,kC);return a>0?cb(0,0,kC):cb(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bk:a>=0?0:bk;if(f)a=-a;var
-b=lR(a)+ba;if(b<=0){b=0;a/=Math.pow(2,-k1)}else{a/=Math.pow(2,b-ln);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=lW(a)+a$;if(b<=0){b=0;a/=Math.pow(2,-k7)}else{a/=Math.pow(2,b-ls);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gu|f|b<<4;return b_(g,e,c)}function
-dI(a){return a.toArray()}function
-lx(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eF)for(var
+g=a|0;c=c&gE|f|b<<4;return cb(g,e,c)}function
+dM(a){return a.toArray()}function
+lC(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eH)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -153,29 +153,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dI(b.get(a));for(var
+e=dM(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dI(eH(b.get(a)));for(var
+e=dM(eJ(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gM(b.get(a));c.write(32,e)}break;case
+e=gV(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gM(d[1]));c.write(32,gM(d[2]))}break;case
+d=b.get(a);c.write(32,gV(d[1]));c.write(32,gV(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dI(eH(f[1]));for(var
+f=b.get(a),e=dM(eJ(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dI(eH(f[2]));for(var
+e=dM(eJ(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-lv(a){switch(a){case
+lA(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-x5(c,e){var
+yt(c,e){var
 b=A,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -189,51 +189,51 @@ b=A,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
 d=new
-a(e*lv(c));return d}function
-gN(c){var
+a(e*lA(c));return d}function
+gW(c){var
 a=new(A.Int32Array)(1);a[0]=c;var
 b=new(A.Float32Array)(a.buffer);return b[0]}function
-dH(a){return new
+dL(a){return new
 u(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cR(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gu)==0?b&bk?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gu);if(c>0){a+=16;a*=Math.pow(2,c-ln)}else
-a*=Math.pow(2,-k1);if(b&bk)a=-a;return a}function
-gC(b){var
+cY(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==gl)return(f|g|b&gE)==0?b&bk?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gE);if(c>0){a+=16;a*=Math.pow(2,c-ls)}else
+a*=Math.pow(2,-k7);if(b&bk)a=-a;return a}function
+gM(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-yp(b,a){return new
-u(b&bF,b>>>24&bG|(a&bm)<<8,a>>>16&bm)}function
-gO(a){return a.hi32()}function
-gP(a){return a.lo32()}var
-x6=eF;function
-bQ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bQ.prototype.caml_custom=x6;bQ.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+yP(b,a){return new
+u(b&bE,b>>>24&bF|(a&bm)<<8,a>>>16&bm)}function
+gX(a){return a.hi32()}function
+gY(a){return a.lo32()}var
+yu=eH;function
+bT(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bT.prototype.caml_custom=yu;bT.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b6();c=c*this.dims[a]+b[a]}else
+Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b9();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b6();c=c*this.dims[a]+(b[a]-1)}return c};bQ.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b9();c=c*this.dims[a]+(b[a]-1)}return c};bT.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return yp(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yP(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};bQ.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gP(b);this.data[a*2+1]=gO(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};bT.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gY(b);this.data[a*2+1]=gX(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bQ.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bT.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gP(b),e=gO(b);if(c==e)this.data.fill(c);else
+c=gY(b),e=gX(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bQ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bT.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cO(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cO.prototype=new
-bQ();cO.prototype.offset=function(a){if(typeof
+cV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cV.prototype=new
+bT();cV.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b6();return a};cO.prototype.get=function(a){return this.data[a]};cO.prototype.set=function(a,b){this.data[a]=b;return 0};cO.prototype.fill=function(a){this.data.fill(a);return 0};function
-lt(c,d,a,b){var
-e=lv(c);if(gC(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cO(c,d,a,b);return new
-bQ(c,d,a,b)}function
-b9(a){if(!S.Failure)S.Failure=[U,b(gj),-3];gT(S.Failure,a)}function
-lu(b,v,r){var
-i=b.read32s();if(i<0||i>16)b9("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bG,o=p>>8&1,h=[];if(r==eF)for(var
+M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b9();return a};cV.prototype.get=function(a){return this.data[a]};cV.prototype.set=function(a,b){this.data[a]=b;return 0};cV.prototype.fill=function(a){this.data.fill(a);return 0};function
+ly(c,d,a,b){var
+e=lA(c);if(gM(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cV(c,d,a,b);return new
+bT(c,d,a,b)}function
+ca(a){if(!T.Failure)T.Failure=[W,b(gs),-3];g2(T.Failure,a)}function
+lz(b,v,r){var
+i=b.read32s();if(i<0||i>16)ca("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bF,o=p>>8&1,h=[];if(r==eH)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bm){var
-t=b.read32u(),u=b.read32u();if(t!=0)b9("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+t=b.read32u(),u=b.read32u();if(t!=0)ca("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gC(h),f=x5(j,d),g=lt(j,o,h,f);switch(j){case
+d=gM(h),f=yt(j,d),g=ly(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)b9("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)ca("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dH(e);g.set(a,q)}break;case
+q=dL(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cR(dH(e));g.set(a,k)}break;case
+k=cY(dL(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gN(b.read32s());g.set(a,k)}break;case
+k=gW(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gN(b.read32s()),l=gN(b.read32s());g.set(a,[an,m,l])}break;case
+m=gW(b.read32s()),l=gW(b.read32s());g.set(a,[ao,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cR(dH(e));for(var
+m=cY(dL(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cR(dH(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return lt(j,o,h,f)}function
-ls(a,b,c){return a.compare(b,c)}function
+l=cY(dL(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return ly(j,o,h,f)}function
+lx(a,b,c){return a.compare(b,c)}function
 aM(a,b){return Math.imul(a,b)}function
-au(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-yk(a,b){a=au(a,gP(b));a=au(a,gO(b));return a}function
-gK(a,b){return yk(a,eH(b))}function
-lw(c){var
-b=gC(c.dims),d=0;switch(c.kind){case
+ax(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+yK(a,b){a=ax(a,gY(b));a=ax(a,gX(b));return a}function
+gT(a,b){return yK(a,eJ(b))}function
+lB(c){var
+b=gM(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dD)b=dD;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=au(d,e)}e=0;switch(b&3){case
+12:if(b>dG)b=dG;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ax(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=au(d,e)}break;case
+1:e|=c.data[a+0];d=ax(d,e)}break;case
 4:case
-5:if(b>cN)b=cN;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=au(d,e)}if((b&1)!=0)d=au(d,c.data[a]);break;case
+5:if(b>cU)b=cU;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ax(d,e)}if((b&1)!=0)d=ax(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=au(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=au(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=au(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gK(d,c.data[a]);break;case
+a=0;a<b;a++)d=gT(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gK(d,c.data[a]);break}return d}function
-yn(a,b){b[0]=4;return a.read32s()}function
-yL(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gT(d,c.data[a]);break}return d}function
+yN(a,b){b[0]=4;return a.read32s()}function
+y$(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:b9("input_value: native integer value too large");default:b9("input_value: ill-formed native integer")}}function
-yy(c,d){var
+2:ca("input_value: native integer value too large");default:ca("input_value: ill-formed native integer")}}function
+yY(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dH(b)}function
-yu(e,d,b){var
-c=dI(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dL(b)}function
+yU(e,d,b){var
+c=dM(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-yo(a,b,c){return a.compare(b)}function
-yr(a){return a.lo32()^a.hi32()}var
-dG={"_j":{deserialize:yy,serialize:yu,fixed_length:8,compare:yo,hash:yr},"_i":{deserialize:yn,fixed_length:4},"_n":{deserialize:yL,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lu(a,b,"_bigarray")},serialize:lx,compare:ls,hash:lw},"_bigarr02":{deserialize:function(a,b){return lu(a,b,eF)},serialize:lx,compare:ls,hash:lw}};function
-gD(a){return dG[a.caml_custom]&&dG[a.caml_custom].compare}function
-lB(f,c,d,e){var
-b=gD(c);if(b){var
+yO(a,b,c){return a.compare(b)}function
+yR(a){return a.lo32()^a.hi32()}var
+dJ={"_j":{deserialize:yY,serialize:yU,fixed_length:8,compare:yO,hash:yR},"_i":{deserialize:yN,fixed_length:4},"_n":{deserialize:y$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lz(a,b,"_bigarray")},serialize:lC,compare:lx,hash:lB},"_bigarr02":{deserialize:function(a,b){return lz(a,b,eH)},serialize:lC,compare:lx,hash:lB}};function
+gN(a){return dJ[a.caml_custom]&&dJ[a.caml_custom].compare}function
+lG(f,c,d,e){var
+b=gN(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dJ(a){return a
+dN(a){return a
 instanceof
 bn}function
-eI(a){return dJ(a)}function
-lC(a){if(typeof
-a==="number")return dA;else
-if(dJ(a))return eE;else
-if(eI(a))return 1252;else
+eK(a){return dN(a)}function
+lH(a){if(typeof
+a==="number")return dD;else
+if(dN(a))return eG;else
+if(eK(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=kG){var
-b=a[0]|0;return b==an?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=kM){var
+b=a[0]|0;return b==ao?0:b}else
 if(a
 instanceof
-String)return kP;else
+String)return kV;else
 if(typeof
-a=="string")return kP;else
+a=="string")return kV;else
 if(a
 instanceof
-Number)return dA;else
-if(a&&a.caml_custom)return gk;else
+Number)return dD;else
+if(a&&a.caml_custom)return gt;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-yz(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lz(a,b){a.t&6&&b8(a);b.t&6&&b8(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-zj(a,b){return lz(a,b)}function
-cQ(a,b,d){var
+yZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lE(a,b){a.t&6&&b$(a);b.t&6&&b$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+zJ(a,b){return lE(a,b)}function
+cX(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lC(a);if(f==cF){a=a[1];continue}var
-g=lC(b);if(g==cF){b=b[1];continue}if(f!==g){if(f==dA){if(g==gk)return lB(a,b,-1,d);return-1}if(g==dA){if(f==gk)return lB(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:L(gp);break;case
+f=lH(a);if(f==cM){a=a[1];continue}var
+g=lH(b);if(g==cM){b=b[1];continue}if(f!==g){if(f==dD){if(g==gt)return lG(a,b,-1,d);return-1}if(g==dD){if(f==gt)return lG(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:M(gy);break;case
 248:var
-c=yz(a[2],b[2]);if(c!=0)return c|0;break;case
-249:L(gp);break;case
-250:L("equal: got Forward_tag, should not happen");break;case
-251:L("equal: abstract value");break;case
+c=yZ(a[2],b[2]);if(c!=0)return c|0;break;case
+249:M(gy);break;case
+250:M("equal: got Forward_tag, should not happen");break;case
+251:M("equal: abstract value");break;case
 252:if(a!==b){var
-c=lz(a,b);if(c!=0)return c|0}break;case
-253:L("equal: got Double_tag, should not happen");break;case
-254:L("equal: got Double_array_tag, should not happen");break;case
-255:L("equal: got Custom_tag, should not happen");break;case
-1247:L(gp);break;case
+c=lE(a,b);if(c!=0)return c|0}break;case
+253:M("equal: got Double_tag, should not happen");break;case
+254:M("equal: got Double_array_tag, should not happen");break;case
+255:M("equal: got Custom_tag, should not happen");break;case
+1247:M(gy);break;case
 1255:var
-i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
+i=gN(a);if(i!=gN(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -422,234 +422,234 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aE(a,b){return cQ(a,b,true)}function
-ya(){return[0]}function
-ag(a){if(a<0)L("Bytes.create");return new
+aG(a,b){return cX(a,b,true)}function
+yA(){return[0]}function
+ah(a){if(a<0)M("Bytes.create");return new
 bn(a?2:9,q,a)}function
-gF(a,b){return+(cQ(a,b,false)==0)}function
-yc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cT(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gE(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gH(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gR(d){d=aV(d);var
-e=d.length;if(e>31)L("format_int: format too long");var
-a={justify:cG,signstyle:b3,filler:bE,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+dK(a,b){return+(cX(a,b,false)==0)}function
+yC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c0(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gO(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gQ(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+g0(d){d=aV(d);var
+e=d.length;if(e>31)M("format_int: format too long");var
+a={justify:cN,signstyle:b6,filler:bD,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b3;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gG(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b3))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=q;if(a.justify==cG&&a.filler==bE)for(var
-d=e;d<a.width;d++)c+=bE;if(a.signedconv)if(a.sign<0)c+=b3;else
-if(a.signstyle!=b3)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gh;if(a.justify==cG&&a.filler==aL)for(var
-d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b3)for(var
-d=e;d<a.width;d++)c+=bE;return b(c)}function
-gI(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gP(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b6))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=q;if(a.justify==cN&&a.filler==bD)for(var
+d=e;d<a.width;d++)c+=bD;if(a.signedconv)if(a.sign<0)c+=b6;else
+if(a.signstyle!=b6)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gp;if(a.justify==cN&&a.filler==aL)for(var
+d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b6)for(var
+d=e;d<a.width;d++)c+=bD;return b(c)}function
+gR(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cG)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aL);if(b>0)a=a+bP+new
+c=parseInt(a.toString().split(cN)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aL);if(b>0)a=a+bS+new
 Array(b+1).join(aL);return a}else
 return a.toFixed(b)}}var
-a,e=gR(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gm;e.filler=bE}else
-if(!isFinite(c)){a="inf";e.filler=bE}else
+a,e=g0(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gv;e.filler=bD}else
+if(!isFinite(c)){a="inf";e.filler=bD}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gA),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bP)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gA)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gK)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gK),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bS)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gK)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bP)b--;a=a.slice(0,b+1)}}break}return gG(e,a)}function
-eG(e,c){if(aV(e)==eB)return b(q+c);var
-a=gR(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bS)b--;a=a.slice(0,b+1)}}break}return gP(e,a)}function
+eI(e,c){if(aV(e)==eD)return b(q+c);var
+a=g0(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bE;var
-f=a.prec-d.length;if(f>0)d=cT(f,aL)+d}return gG(a,d)}var
-yN=0;function
-bS(){return yN++}function
-gJ(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bD;var
+f=a.prec-d.length;if(f>0)d=c0(f,aL)+d}return gP(a,d)}var
+zb=0;function
+bV(){return zb++}function
+gS(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-ba,lR(a)+1);a*=Math.pow(2,-b);while(a<cK){a*=2;b--}while(a>=1){a*=cK;b++}if(c)a=-a;return[0,a,b]}function
-lH(a){return a.toUtf16()}function
-dM(){return false}function
-y2(){function
+b=Math.max(-a$,lW(a)+1);a*=Math.pow(2,-b);while(a<cR){a*=2;b--}while(a>=1){a*=cR;b++}if(c)a=-a;return[0,a,b]}function
+lM(a){return a.toUtf16()}function
+dQ(){return false}function
+zq(){function
 a(a){if(a.charAt(0)===bl)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dM()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
-gX=y2();function
-lP(a){return a.slice(-1)!==bl?a+bl:a}if(dM()&&A.process&&A.process.cwd)var
-dF=A.process.cwd().replace(/\\/g,bl);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dQ()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
+g6=zq();function
+lU(a){return a.slice(-1)!==bl?a+bl:a}if(dQ()&&A.process&&A.process.cwd)var
+dI=A.process.cwd().replace(/\\/g,bl);else
 var
-dF="/static";dF=lP(dF);function
-yD(a){a=lH(a);if(!gX(a))a=dF+a;var
-e=gX(a),d=e[1].split(bl),b=[];for(var
+dI="/static";dI=lU(dI);function
+y3(a){a=lM(a);if(!g6(a))a=dI+a;var
+e=g6(a),d=e[1].split(bl),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-yY(e){for(var
+zm(e){for(var
 f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a3){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a3;d++);if(d-c>gi){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<le){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a3|a&cH)}else
-if(a<0xd800||a>=kI)b+=String.fromCharCode(kJ|a>>12,a3|a>>6&cH,a3|a&cH);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kB||h>kI)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lk|a>>18,a3|a>>12&cH,a3|a>>6&cH,a3|a&cH)}if(b.length>cI){b.substr(0,1);f+=b;b=q}}return f+b}function
-x_(a){var
-b=9;if(!lS(a))b=8,a=yY(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<a3;d++);if(d-c>gq){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<lj){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a3|a&cO)}else
+if(a<0xd800||a>=kO)b+=String.fromCharCode(kP|a>>12,a3|a>>6&cO,a3|a&cO);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kH||h>kO)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lp|a>>18,a3|a>>12&cO,a3|a>>6&cO,a3|a&cO)}if(b.length>cP){b.substr(0,1);f+=b;b=q}}return f+b}function
+yy(a){var
+b=9;if(!lX(a))b=8,a=zm(a);return new
 bn(b,a,a.length)}function
-bq(a){return x_(a)}var
-zh=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",ky,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gv,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gl,lb,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cW(d,f,e,a){var
-b=zh.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+bq(a){return yy(a)}var
+zH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kF,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gF,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gu,lg,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c3(d,f,e,a){var
+b=zH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bq(f||q),bq(e||q)];return c}var
-lL={};function
-b$(a){return lL[a]}function
-cS(b,a){throw[0,b].concat(a)}function
-x9(a){return new
+lQ={};function
+cc(a){return lQ[a]}function
+cZ(b,a){throw[0,b].concat(a)}function
+yx(a){return new
 bn(4,a,a.length)}function
-$(a){gT(S.Sys_error,a)}function
-yO(a){$(a+ew)}function
-x8(b,a){if(a>>>0>=b.l)ly();return dE(b,a)}function
+$(a){g2(T.Sys_error,a)}function
+zc(a){$(a+ey)}function
+yw(b,a){if(a>>>0>=b.l)lD();return dH(b,a)}function
 aW(a){return a.l}function
-x2(){}function
-ao(a){this.data=a}ao.prototype=new
-x2();ao.prototype.truncate=function(a){var
-b=this.data;this.data=ag(a|0);bR(b,0,this.data,0,a)};ao.prototype.length=function(){return aW(this.data)};ao.prototype.write=function(b,d,g,a){var
+yq(){}function
+ap(a){this.data=a}ap.prototype=new
+yq();ap.prototype.truncate=function(a){var
+b=this.data;this.data=ah(a|0);bU(b,0,this.data,0,a)};ap.prototype.length=function(){return aW(this.data)};ap.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ag(b+a),f=this.data;this.data=e;bR(f,0,this.data,0,c)}bb(d,g,this.data,b,a);return 0};ao.prototype.read=function(c,a,d,b){var
-e=this.length();bR(this.data,c,a,d,b);return 0};ao.prototype.read_one=function(a){return x8(this.data,a)};ao.prototype.close=function(){};ao.prototype.constructor=ao;function
-az(b,a){this.content={};this.root=b;this.lookupFun=a}az.prototype.nm=function(a){return this.root+a};az.prototype.create_dir_if_needed=function(d){var
+e=ah(b+a),f=this.data;this.data=e;bU(f,0,this.data,0,c)}ba(d,g,this.data,b,a);return 0};ap.prototype.read=function(c,a,d,b){var
+e=this.length();bU(this.data,c,a,d,b);return 0};ap.prototype.read_one=function(a){return yw(this.data,a)};ap.prototype.close=function(){};ap.prototype.constructor=ap;function
+aB(b,a){this.content={};this.root=b;this.lookupFun=a}aB.prototype.nm=function(a){return this.root+a};aB.prototype.create_dir_if_needed=function(d){var
 c=d.split(bl),b=q;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bl;if(this.content[b])continue;this.content[b]=Symbol("directory")}};az.prototype.slash=function(a){return/\/$/.test(a)?a:a+bl};az.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+a=0;a<c.length-1;a++){b+=c[a]+bl;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aB.prototype.slash=function(a){return/\/$/.test(a)?a:a+bl};aB.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-ao(b7(c[1]))}}};az.prototype.exists=function(a){if(a==q)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};az.prototype.mkdir=function(c,e,d){var
-b=d&&b$(k7);if(this.exists(c))if(b)cS(b,cW(ky,gf,this.nm(c)));else
+ap(b_(c[1]))}}};aB.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aB.prototype.mkdir=function(c,e,d){var
+b=d&&cc(la);if(this.exists(c))if(b)cZ(b,c3(kF,gn,this.nm(c)));else
 $(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cS(b,cW(gv,gf,this.nm(a)));else
-$(a+ew);if(!this.is_dir(a))if(b)cS(b,cW(gl,gf,this.nm(a)));else
-$(a+gy);this.create_dir_if_needed(this.slash(c))};az.prototype.rmdir=function(a,f){var
-b=f&&b$(k7),c=a==q?q:this.slash(a),e=new
-RegExp(kM+c+lc);if(!this.exists(a))if(b)cS(b,cW(gv,gr,this.nm(a)));else
-$(a+ew);if(!this.is_dir(a))if(b)cS(b,cW(gl,gr,this.nm(a)));else
-$(a+gy);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cZ(b,c3(gF,gn,this.nm(a)));else
+$(a+ey);if(!this.is_dir(a))if(b)cZ(b,c3(gu,gn,this.nm(a)));else
+$(a+gI);this.create_dir_if_needed(this.slash(c))};aB.prototype.rmdir=function(a,f){var
+b=f&&cc(la),c=a==q?q:this.slash(a),e=new
+RegExp(kS+c+lh);if(!this.exists(a))if(b)cZ(b,c3(gF,gA,this.nm(a)));else
+$(a+ey);if(!this.is_dir(a))if(b)cZ(b,c3(gu,gA,this.nm(a)));else
+$(a+gI);for(var
 d
 in
-this.content)if(d.match(e))if(b)cS(b,cW(lb,gr,this.nm(a)));else
+this.content)if(d.match(e))if(b)cZ(b,c3(lg,gA,this.nm(a)));else
 $(this.nm(a)+": Directory not empty");delete
-this.content[c]};az.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ew);if(!this.is_dir(a))$(a+gy);var
+this.content[c]};aB.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ey);if(!this.is_dir(a))$(a+gI);var
 g=new
-RegExp(kM+f+lc),d={},c=[];for(var
+RegExp(kS+f+lh),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};az.prototype.is_dir=function(a){if(a==q)return true;var
-b=this.slash(a);return this.content[b]?1:0};az.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aB.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};aB.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};az.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+kS);if(b.text&&b.binary)$(this.nm(a)+k8);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+kR);var
+this.content[a];return b};aB.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+kY);if(b.text&&b.binary)$(this.nm(a)+lb);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+kX);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ao(ag(0));return this.content[a]}else
-yO(this.nm(a))};az.prototype.register=function(c,a){var
-b;if(this.content[c])$(this.nm(c)+kR);if(dJ(a))b=new
-ao(a);if(eI(a))b=new
-ao(b7(a));else
+ap(ah(0));return this.content[a]}else
+zc(this.nm(a))};aB.prototype.register=function(c,a){var
+b;if(this.content[c])$(this.nm(c)+kX);if(dN(a))b=new
+ap(a);if(eK(a))b=new
+ap(b_(a));else
 if(a
 instanceof
 Array)b=new
-ao(x9(a));else
+ap(yx(a));else
 if(typeof
 a==="string")b=new
-ao(lA(a));else
+ap(lF(a));else
 if(a.toString){var
-d=b7(bq(a.toString()));b=new
-ao(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-$(this.nm(c)+" : registering file with invalid content type")};az.prototype.constructor=az;function
-lr(){}function
-lE(b){var
-a=gX(b);if(!a)return;return a[0]+bl}var
-eL=lE(dF)||b9("unable to compute caml_root"),cV=[];if(dM())cV.push({path:eL,device:new
-lr(eL)});else
-cV.push({path:eL,device:new
-az(eL)});cV.push({path:k5,device:new
-az(k5)});function
-lZ(b){var
-g=yD(b),b=g.join(bl),f=lP(b),c;for(var
-e=0;e<cV.length;e++){var
-a=cV[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dM()){var
-d=lE(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=b_(bq(a.toString()));b=new
+ap(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+$(this.nm(c)+" : registering file with invalid content type")};aB.prototype.constructor=aB;function
+lw(){}function
+lJ(b){var
+a=g6(b);if(!a)return;return a[0]+bl}var
+eN=lJ(dI)||ca("unable to compute caml_root"),c2=[];if(dQ())c2.push({path:eN,device:new
+lw(eN)});else
+c2.push({path:eN,device:new
+aB(eN)});c2.push({path:k_,device:new
+aB(k_)});function
+l4(b){var
+g=y3(b),b=g.join(bl),f=lU(b),c;for(var
+e=0;e<c2.length;e++){var
+a=c2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dQ()){var
+d=lJ(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-lr(d)};cV.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
-yb(c,b){var
-a=lZ(c);if(!a.device.register)b9("cannot register file");a.device.register(a.rest,b);return 0}function
-lQ(c,a){var
-c=b(c),a=b(a);return yb(c,a)}function
-ye(){var
+lw(d)};c2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
+yB(c,b){var
+a=l4(c);if(!a.device.register)ca("cannot register file");a.device.register(a.rest,b);return 0}function
+lV(c,a){var
+c=b(c),a=b(a);return yB(c,a)}function
+yE(){var
 b=A.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lQ(b[a].name,b[a].content);A.jsoo_create_file=lQ;A.caml_fs_tmp=[];return 0}function
-yf(){return[0]}function
-yg(a,b){return+(cQ(a,b,false)>=0)}function
-gL(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=au(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)lV(b[a].name,b[a].content);A.jsoo_create_file=lV;A.caml_fs_tmp=[];return 0}function
+yF(){return[0]}function
+yG(a,b){return+(cX(a,b,false)>=0)}function
+gU(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ax(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=au(d,c)}d^=e;return d}function
-yl(a,b){return gL(a,aV(b))}function
-yi(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=au(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ax(d,c)}d^=e;return d}function
+yL(a,b){return gU(a,aV(b))}function
+yI(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ax(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=au(d,c)}d^=e;return d}function
-lI(a){switch(a.t&6){default:b8(a);case
+1:c|=b[a];d=ax(d,c)}d^=e;return d}function
+lN(a){switch(a.t&6){default:b$(a);case
 0:return a.c;case
 4:return a.c}}function
-yh(b,c){var
-a=lI(c);return typeof
-a==="string"?gL(b,a):yi(b,a)}function
-yj(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-lF(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dD)d=dD;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dG[a.caml_custom]&&dG[a.caml_custom].hash){var
-k=dG[a.caml_custom].hash(a);b=au(b,k);c--}}else
+yH(b,c){var
+a=lN(c);return typeof
+a==="string"?gU(b,a):yI(b,a)}function
+yJ(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lK(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dG)d=dG;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dJ[a.caml_custom]&&dJ[a.caml_custom].hash){var
+k=dJ[a.caml_custom].hash(a);b=ax(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=au(b,a[2]);c--;break;case
+248:b=ax(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=au(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dJ(a)){b=yh(b,a);c--}else
-if(eI(a)){b=yl(b,a);c--}else
+o=a.length-1<<10|a[0];b=ax(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dN(a)){b=yH(b,a);c--}else
+if(eK(a)){b=yL(b,a);c--}else
 if(typeof
-a==="string"){b=gL(b,a);c--}else
-if(a===(a|0)){b=au(b,a+a+1);c--}else
-if(a===+a){b=gK(b,a);c--}}b=yj(b);return b&0x3FFFFFFF}function
-ym(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gm);return bq(a>0?ll:"-infinity")}var
+a==="string"){b=gU(b,a);c--}else
+if(a===(a|0)){b=ax(b,a+a+1);c--}else
+if(a===+a){b=gT(b,a);c--}}b=yJ(b);return b&0x3FFFFFFF}function
+yM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gv);return bq(a>0?lq:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cG,e=q;if(i)e=b3;else
+j=d<0?q:cN,e=q;if(i)e=b6;else
 switch(k){case
-43:e=cG;break;case
-32:e=bE;break;default:break}if(c>=0&&c<13){var
+43:e=cN;break;case
+32:e=bD;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bP);if(h<0)b+=bP+cT(c,aL);else{var
-f=h+1+c;if(b.length<f)b+=cT(f-b.length,aL);else
-b=b.substr(0,f)}}return bq(e+gh+b+"p"+j+d.toString(10))}function
-yt(a){return+a.isZero()}function
-yw(a){return new
-u(a&bF,a>>24&bF,a>>31&bm)}function
-yx(a){return a.toInt()}function
-ys(a){return+a.isNeg()}function
-yv(a){return a.neg()}function
-yq(g,c){var
-a=gR(g);if(a.signedconv&&ys(c)){a.sign=-1;c=yv(c)}var
-b=q,h=yw(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(yx(e.modulus))+b}while(!yt(c));if(a.prec>=0){a.filler=bE;var
-d=a.prec-b.length;if(d>0)b=cT(d,aL)+b}return gG(a,b)}function
-bo(b,a){a|=0;if(a>ba){a-=ba;b*=Math.pow(2,ba);if(a>ba){a-=ba;b*=Math.pow(2,ba)}}if(a<-ba){a+=ba;b*=Math.pow(2,-ba)}b*=Math.pow(2,a);return b}function
-yB(a,b){return+(cQ(a,b,false)<=0)}function
-yC(a,b){return+(cQ(a,b,false)<0)}function
-r(a,d){if(a<0)b6();var
+h=b.indexOf(bS);if(h<0)b+=bS+c0(c,aL);else{var
+f=h+1+c;if(b.length<f)b+=c0(f-b.length,aL);else
+b=b.substr(0,f)}}return bq(e+gp+b+"p"+j+d.toString(10))}function
+yT(a){return+a.isZero()}function
+yW(a){return new
+u(a&bE,a>>24&bE,a>>31&bm)}function
+yX(a){return a.toInt()}function
+yS(a){return+a.isNeg()}function
+yV(a){return a.neg()}function
+yQ(g,c){var
+a=g0(g);if(a.signedconv&&yS(c)){a.sign=-1;c=yV(c)}var
+b=q,h=yW(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(yX(e.modulus))+b}while(!yT(c));if(a.prec>=0){a.filler=bD;var
+d=a.prec-b.length;if(d>0)b=c0(d,aL)+b}return gP(a,b)}function
+bo(b,a){a|=0;if(a>a$){a-=a$;b*=Math.pow(2,a$);if(a>a$){a-=a$;b*=Math.pow(2,a$)}}if(a<-a$){a+=a$;b*=Math.pow(2,-a$)}b*=Math.pow(2,a);return b}function
+y1(a,b){return+(cX(a,b,false)<=0)}function
+y2(a,b){return+(cX(a,b,false)<0)}function
+r(a,d){if(a<0)b9();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-yU(a){return b(eN(a,0,a.length))}var
-yE=function(){function
+zi(a){return b(eP(a,0,a.length))}var
+y4=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -664,35 +664,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lI(i);if(typeof
+e=[],h=lN(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return yU(k(e,f))}}();function
-yF(c,b,a){return yE(b7(c),b,a)}function
-yG(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zi(k(e,f))}}();function
+y5(c,b,a){return y4(b_(c),b,a)}function
+y6(){return 0}var
 bp=new
 Array();function
-eJ(c){var
-a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&S.fds[a.fd]&&S.fds[a.fd].output){var
-b=S.fds[a.fd].output;switch(b.length){case
+eL(c){var
+a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
+b=T.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
 z(a){return aW(a)}function
-lN(e,f){var
+lS(e,f){var
 a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-yZ(a){var
-a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+zn(a){var
+a=g5(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-y0(a){var
-a=gW(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+zo(a){var
+a=g5(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eO(c,e,d,a){if(S.fds===undefined)S.fds=new
+eQ(c,e,d,a){if(T.fds===undefined)T.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;S.fds[c]=b;if(!S.fd_last_idx||c>S.fd_last_idx)S.fd_last_idx=c;return c}function
-zk(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;T.fds[c]=b;if(!T.fd_last_idx||c>T.fd_last_idx)T.fd_last_idx=c;return c}function
+zK(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,191 +702,191 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kS);if(a.text&&a.binary)$(aV(c)+k8);var
-d=lZ(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return eO(f+1,lN,e,a)}eO(0,lN,new
-ao(ag(0)));eO(1,y0,new
-ao(ag(0)));eO(2,yZ,new
-ao(ag(0)));function
-yH(a){var
-c=S.fds[a];if(c.flags.wronly)$(lp+a+" is writeonly");var
-d=null;if(a==0&&dM()){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kY);if(a.text&&a.binary)$(aV(c)+lb);var
+d=l4(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eQ(f+1,lS,e,a)}eQ(0,lS,new
+ap(ah(0)));eQ(1,zo,new
+ap(ah(0)));eQ(2,zn,new
+ap(ah(0)));function
+y7(a){var
+c=T.fds[a];if(c.flags.wronly)$(lu+a+" is writeonly");var
+d=null;if(a==0&&dQ()){var
 e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
-lJ(c){var
-b=S.fds[c];if(b.flags.rdonly)$(lp+c+" is readonly");var
+lO(c){var
+b=T.fds[c];if(b.flags.rdonly)$(lu+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bp[a.fd]=a;return a.fd}function
-yI(){var
+y8(){var
 b=0;for(var
 a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
-cU(a){return a}function
-yJ(g,d,h,f){var
+c1(a){return a}function
+y9(g,d,h,f){var
 b=bp[g];if(!b.opened)$("Cannot output to a closed channel");var
-a;if(h==0&&aW(d)==f)a=d;else{a=ag(f);bR(d,h,a,0,f)}var
-i=cU(a),c=aV(i),e=c.lastIndexOf(kD);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eJ(g);b.buffer+=c.substr(e+1)}return 0}function
-gQ(b,a,d,c){return yJ(b,b7(a),d,c)}function
-lK(c,a){var
-d=b(String.fromCharCode(a));gQ(c,d,0,1);return 0}function
-yK(b,a){if(a==0)eK();return b%a}function
-dK(a,b){return+(cQ(a,b,false)!=0)}function
-yM(a,b){a[0]=cF;a[1]=b;return 0}function
-ca(a){if(a
+a;if(h==0&&aW(d)==f)a=d;else{a=ah(f);bU(d,h,a,0,f)}var
+i=c1(a),c=aV(i),e=c.lastIndexOf(kJ);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eL(g);b.buffer+=c.substr(e+1)}return 0}function
+gZ(b,a,d,c){return y9(b,b_(a),d,c)}function
+lP(c,a){var
+d=b(String.fromCharCode(a));gZ(c,d,0,1);return 0}function
+y_(b,a){if(a==0)eM();return b%a}function
+dO(a,b){return+(cX(a,b,false)!=0)}function
+za(a,b){a[0]=cM;a[1]=b;return 0}function
+cd(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dJ(a))return eE;else
-if(eI(a))return eE;else
+if(dN(a))return eG;else
+if(eK(a))return eG;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return kG;else
-return dA}function
-a4(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
-gU(a,b){lL[aV(a)]=b;return 0}function
-eM(a){if(a==0)a=1/a;return a<0?1:0}function
-yS(){L(gx)}function
-dL(b,a){return dE(b,a)}function
-aa(b,a){if(a>>>0>=z(b))yS();return dL(b,a)}function
-x7(a,b){if(a===b)return 1;a.t&6&&b8(a);b.t&6&&b8(b);return a.c==b.c?1:0}function
-yT(a,b){return x7(a,b)}function
-D(a,b){return 1-yT(a,b)}function
-yV(){return 0x7FFFFFFF/4|0}function
-yP(){gS(S.Not_found)}function
-lO(c){var
-a=A,b=lH(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);yP()}function
-yW(){if(A.crypto)if(typeof
+if(a&&a.caml_custom)return kM;else
+return dD}function
+a4(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);T[b+1]=c;if(a)T[a]=c}function
+g3(a,b){lQ[aV(a)]=b;return 0}function
+eO(a){if(a==0)a=1/a;return a<0?1:0}function
+zg(){M(gH)}function
+dP(b,a){return dH(b,a)}function
+aa(b,a){if(a>>>0>=z(b))zg();return dP(b,a)}function
+yv(a,b){if(a===b)return 1;a.t&6&&b$(a);b.t&6&&b$(b);return a.c==b.c?1:0}function
+zh(a,b){return yv(a,b)}function
+E(a,b){return 1-zh(a,b)}function
+zj(){return 0x7FFFFFFF/4|0}function
+zd(){g1(T.Not_found)}function
+lT(c){var
+a=A,b=lM(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);zd()}function
+zk(){if(A.crypto)if(typeof
 A.crypto.getRandomValues==="function"){var
 a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
 if(A.crypto.randomBytes==="function"){var
 b=A.crypto.randomBytes(4),a=new(A.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gV(a){var
+g4(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ak(b,a){return{joo_tramp:b,joo_args:a}}function
-yX(c,a){if(typeof
+al(b,a){return{joo_tramp:b,joo_args:a}}function
+zl(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-lM(a){return a}function
-bd(a){if(a
+lR(a){return a}function
+bc(a){if(a
 instanceof
 Array)return a;if(A.RangeError&&a
 instanceof
-A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lM(S.Stack_overflow);if(A.InternalError&&a
+A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lR(T.Stack_overflow);if(A.InternalError&&a
 instanceof
-A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lM(S.Stack_overflow);if(a
+A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lR(T.Stack_overflow);if(a
 instanceof
-A.Error&&b$(kF))return[0,b$(kF),a];return[0,S.Failure,bq(String(a))]}function
-aA(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lT(b){var
-a=BigInt(b);return aA(a<0?-a:a)}function
-lU(a,b){return aA(BigInt(a)+BigInt(b))}function
-eP(a){if(a===0)eK();return BigInt(a)}function
-y3(e,g){var
-b=BigInt(e),a=eP(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aA(f?c+BigInt(1):c)}function
-aF(a,b){return a<b?-1:a>b?1:0}function
-y4(a,b){return aA(BigInt(a)/eP(b))}function
-zc(a,b){return aA(BigInt(a)%eP(b))}function
-y5(a,b){return[0,y4(a,b),zc(a,b)]}function
-lV(a,b){return a===b?1:0}function
-y6(c,a,b){if(a<0||b<1)L("Z.extract: invalid bit range");return aA(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-y7(e,f){var
-b=BigInt(e),a=eP(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aA(g?c-BigInt(1):c)}function
-lW(d,c){var
-a=aV(d);if(a!==eB&&a!==b5)L("Z.format: the format must be %d or %x");return b(c.toString(a===b5?16:10))}function
-y8(){return 0}function
-y9(a,b){return aA(BigInt(a)*BigInt(b))}function
-y_(b,c){var
-a=b*c;return a<-2147483648||a>gn?1:0}function
-y$(a){return aA(-BigInt(a))}function
+A.Error&&cc(kL))return[0,cc(kL),a];return[0,T.Failure,bq(String(a))]}function
+aC(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+lY(b){var
+a=BigInt(b);return aC(a<0?-a:a)}function
+lZ(a,b){return aC(BigInt(a)+BigInt(b))}function
+eR(a){if(a===0)eM();return BigInt(a)}function
+zr(e,g){var
+b=BigInt(e),a=eR(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aC(f?c+BigInt(1):c)}function
+aH(a,b){return a<b?-1:a>b?1:0}function
+zs(a,b){return aC(BigInt(a)/eR(b))}function
+zC(a,b){return aC(BigInt(a)%eR(b))}function
+zt(a,b){return[0,zs(a,b),zC(a,b)]}function
+l0(a,b){return a===b?1:0}function
+zu(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aC(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+zv(e,f){var
+b=BigInt(e),a=eR(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aC(g?c-BigInt(1):c)}function
+l1(d,c){var
+a=aV(d);if(a!==eD&&a!==b8)M("Z.format: the format must be %d or %x");return b(c.toString(a===b8?16:10))}function
+zw(){return 0}function
+zx(a,b){return aC(BigInt(a)*BigInt(b))}function
+zy(b,c){var
+a=b*c;return a<-2147483648||a>gw?1:0}function
+zz(a){return aC(-BigInt(a))}function
 a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-za(c,i,b,e){var
-f=aV(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:gh+a);return aA(a===g?h:-h)}function
-zb(a){return aA(BigInt(a)-BigInt(1))}function
-lX(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return aA(BigInt(b)<<BigInt(a))}function
-zd(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return aA(BigInt(b)>>BigInt(a))}function
+zA(c,i,b,e){var
+f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:gp+a);return aC(a===g?h:-h)}function
+zB(a){return aC(BigInt(a)-BigInt(1))}function
+l2(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aC(BigInt(b)<<BigInt(a))}function
+zD(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aC(BigInt(b)>>BigInt(a))}function
 ab(a){return a<0?-1:a>0?1:0}function
-ze(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aA(a)}function
-lY(a,b){return aA(BigInt(a)-BigInt(b))}function
-zf(a){return aA(BigInt(a)+BigInt(1))}function
-zg(a){if(typeof
-a!=="number")gS(b$(kW));return a}function
-zi(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bc(c,[b(a)]))}};return 0}function
-yA(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-yd(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&yA(b[1]))var
+zE(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aC(a)}function
+l3(a,b){return aC(BigInt(a)-BigInt(b))}function
+zF(a){return aC(BigInt(a)+BigInt(1))}function
+zG(a){if(typeof
+a!=="number")g1(cc(k2));return a}function
+zI(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bb(c,[b(a)]))}};return 0}function
+y0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+yD(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y0(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=kt;var
+d=f;d<e.length;d++){if(d>f)a+=kA;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bn)a+=eD+c.toString()+eD;else
+bn)a+=eF+c.toString()+eF;else
 if(typeof
-c=="string")a+=eD+c.toString()+eD;else
-a+=k0}a+=")"}else
-if(b[0]==U)a+=b[1];return a}function
-lD(a){if(a
+c=="string")a+=eF+c.toString()+eF;else
+a+=k6}a+=")"}else
+if(b[0]==W)a+=b[1];return a}function
+lI(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==U)){var
-c=b$(kx);if(c)c(a,false);else{var
-d=yd(a),b=b$(ks);if(b)b(0);A.console.error(gq+d+kD)}}else
+Array&&(a[0]==0||a[0]==W)){var
+c=cc(kE);if(c)c(a,false);else{var
+d=yD(a),b=cc(kz);if(b)b(0);A.console.error(gz+d+kJ)}}else
 throw a}function
-yR(){var
-a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lD(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lD(a.error)})}yR();function
-g(a,b){return a.length==1?a(b):bc(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bc(a,[b,c])}function
-bD(a,b,c,d){return a.length==3?a(b,c,d):bc(a,[b,c,d])}function
-ev(a,b,c,d,e){return a.length==4?a(b,c,d,e):bc(a,[b,c,d,e])}function
-eu(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bc(a,[b,c,d,e,f])}function
-kp(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bc(a,[b,c,d,e,f,g])}function
-x1(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bc(a,[b,c,d,e,f,g,h])}ye();var
-dN=[U,b(lm),-1],g2=[U,b(kz),-2],g0=[U,b(gj),-3],gZ=[U,b(kZ),-4],eU=[U,b(kE),-5],br=[U,b(k3),-7],g1=[U,b(kL),-8],eT=[U,b(k6),-9],Q=[U,b(lh),-11],g3=[U,b(kr),-12],x0=[4,0,0,0,[12,45,[4,0,0,0,0]]],fc=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kQ),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dh=[0,0,0],j7=[0,0,0],j_=[0,0,0],f8=[0,0,0],dy=[0,0,1,0,0,0],et=[0,58,62],kd=[0,96,cN];a4(11,g3,kr);a4(10,Q,lh);a4(9,[U,b(kV),-10],kV);a4(8,eT,k6);a4(7,g1,kL);a4(6,br,k3);a4(5,[U,b(la),-6],la);a4(4,eU,kE);a4(3,gZ,kZ);a4(2,g0,gj);a4(1,g2,kz);a4(0,dN,lm);var
-mc=b("output_substring"),l_=b("%.12g"),l8=b(bP),l5=b("true"),l6=b("false"),l1=b_(0,0,k2),l2=b_(0,0,65520),l3=b_(1,0,k2),mg=b("option is None"),ml=b("\\\\"),mm=b("\\'"),mn=b("\\b"),mo=b("\\t"),mp=b("\\n"),mq=b("\\r"),ms=b("4.13.1"),mE=b("List.fold_left2"),mz=b("List.init"),mx=b(kC),mu=b("nth"),mv=b(kC),mN=b("String.blit / Bytes.blit_string"),mM=b("Bytes.blit"),mL=b("String.sub / Bytes.sub"),m0=b("String.contains_from / Bytes.contains_from"),mV=b(q),mR=b("String.concat"),na=[0,b("array.ml"),322,4],m8=b("Array.map2: arrays must have the same length"),m7=b("Array.fill"),m6=b("Array.sub"),m4=b("Array.init"),m$=b("Stdlib.Array.Bottom"),nc=b("Stdlib.Queue.Empty"),ni=b("CamlinternalLazy.Undefined"),nr=b("Buffer.add_substring/add_subbytes"),np=b("Buffer.add: cannot grow buffer"),no=[0,b(k$),93,2],nn=[0,b(k$),94,2],nC=b("%c"),nD=b("%s"),nE=b(kq),nF=b(kK),nG=b(kX),nH=b(ku),nI=b("%f"),nJ=b("%B"),nK=b("%{"),nL=b("%}"),nM=b("%("),nN=b("%)"),nO=b("%a"),nP=b("%t"),nQ=b("%?"),nR=b("%r"),nS=b("%_r"),nT=[0,b(aj),850,23],n4=[0,b(aj),814,21],nW=[0,b(aj),815,21],n5=[0,b(aj),818,21],nX=[0,b(aj),819,21],n6=[0,b(aj),822,19],nY=[0,b(aj),823,19],n7=[0,b(aj),826,22],nZ=[0,b(aj),827,22],n8=[0,b(aj),831,30],n0=[0,b(aj),832,30],n2=[0,b(aj),836,26],nU=[0,b(aj),837,26],n3=[0,b(aj),846,28],nV=[0,b(aj),847,28],n1=[0,b(aj),851,23],pk=b(kU),pi=[0,b(aj),1558,4],pj=b("Printf: bad conversion %["),pl=[0,b(aj),1626,39],pm=[0,b(aj),1649,31],pn=[0,b(aj),1650,31],po=b("Printf: bad conversion %_"),pp=b(kT),pq=b(kY),pr=b(kT),ps=b(kY),pd=b(gm),pb=b("neg_infinity"),pc=b(ll),pa=b(bP),o7=[0,kw],oV=b("%+nd"),oW=b("% nd"),oY=b("%+ni"),oZ=b("% ni"),o0=b("%nx"),o1=b("%#nx"),o2=b("%nX"),o3=b("%#nX"),o4=b("%no"),o5=b("%#no"),oU=b("%nd"),oX=b(kX),o6=b("%nu"),oH=b("%+ld"),oI=b("% ld"),oK=b("%+li"),oL=b("% li"),oM=b("%lx"),oN=b("%#lx"),oO=b("%lX"),oP=b("%#lX"),oQ=b("%lo"),oR=b("%#lo"),oG=b("%ld"),oJ=b(kK),oS=b("%lu"),ot=b("%+Ld"),ou=b("% Ld"),ow=b("%+Li"),ox=b("% Li"),oy=b("%Lx"),oz=b("%#Lx"),oA=b("%LX"),oB=b("%#LX"),oC=b("%Lo"),oD=b("%#Lo"),os=b("%Ld"),ov=b(ku),oE=b("%Lu"),of=b("%+d"),og=b("% d"),oi=b("%+i"),oj=b("% i"),ok=b(b5),ol=b("%#x"),om=b("%X"),on=b("%#X"),oo=b("%o"),op=b("%#o"),oe=b(eB),oh=b(kq),oq=b(kU),nu=b("@]"),nv=b("@}"),nw=b("@?"),nx=b("@\n"),ny=b("@."),nz=b("@@"),nA=b("@%"),nB=b("@"),n9=b("CamlinternalFormat.Type_mismatch"),pz=b(q),pA=[0,[11,b(kt),[2,0,[2,0,0]]],b(", %s%s")],p7=[0,[11,b(gq),[2,0,[12,10,0]]],b(lf)],p8=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p6=b("Fatal error: out of memory in uncaught exception handler"),p3=[0,[11,b(gq),[2,0,[12,10,0]]],b(lf)],pY=[0,[2,0,[12,10,0]],b("%s\n")],pZ=[0,[11,b(kN),0],b(kN)],pP=b("Raised at"),pQ=b("Re-raised at"),pR=b("Raised by primitive operation at"),pS=b("Called from"),pT=b(" (inlined)"),pV=b(q),pU=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kQ),x0]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],pW=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pI=b("Out of memory"),pJ=b("Stack overflow"),pK=b("Pattern matching failed"),pL=b("Assertion failed"),pM=b("Undefined recursive module"),pC=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pD=b(q),pE=b(q),pF=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],py=[0,[4,0,0,0,0],b(eB)],pw=[0,[3,0,0],b("%S")],px=b(k0),p0=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qa=b("x"),qk=b("Hashtbl: unsupported hash table format"),xY=b("OCAMLRUNPARAM"),xW=b("CAMLRUNPARAM"),qf=b(q),q5=[3,0,3],q6=b(bP),qZ=b(lo),q0=b("<\/"),q1=b(q),qV=b(lo),qW=b("<"),qX=b(q),qT=b("\n"),qI=[0,b(q)],qB=b(q),qC=b(q),qD=b(q),qE=b(q),qx=[0,b(q),0,b(q)],qw=b(q),qs=b("Stdlib.Format.String_tag"),rb=b("Z.Overflow"),rc=b(kW),rh=b("int_of_big_int"),rD=[0,0],rQ=[0,0],t$=[0,0],tV=[0,0,0],vC=b("image"),vA=b(ld),vz=b("prices"),vt=b("activation"),vu=b("others"),vv=b("patch"),vx=b("a patch"),vw=b("a statement"),vs=b("a prototype"),vq=b("certificate"),vr=b(ld),vp=b(k_),vk=b("linear"),vl=b("maximum"),vm=b("soft_tree"),vn=b("a readout"),vd=b("masked_max"),ve=b("max"),vf=b("max_minus_mean"),vg=b("max_minus_mean_distance"),vh=b("top_mean"),vi=b("a pooling"),u5=b("exp_distance"),u6=b("exponential"),u7=b("identity"),u8=b("log_ratio"),u9=b("negated"),u_=b("quadratic"),u$=b("rectified"),va=b("threshold"),vb=b("a similarity"),uY=b("cosine"),uZ=b("euclidean"),u0=b("inner_product"),u1=b("rooted_cosine"),u2=b("softmax"),u3=b("a geometry"),uU=b(kO),uV=b("some"),uW=b("none or some"),uQ=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],uR=[0,[4,6,0,0,0],b(b5)],uS=b(" or "),uT=b("a list of "),uO=[0,[4,6,0,0,0],b(b5)],uP=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],uL=b(b5),uM=b("a natural number"),uN=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],uJ=b(b5),uK=b("a positive integer"),uI=b(kO),uG=b(q),uH=b("an integer in base 16"),uE=b("expected the end of the line, found another item"),uD=b("at most 1025 bytes"),uC=b("expected another item, found the end of the line"),uA=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uy=b("Reader.Wrong"),uz=b("Reader.Too_large"),vF=[0,0],vH=[0,1],vG=[0,2],wq=[0,1],wr=[0,ge],wo=b("a patch without views"),wm=[0,1],wn=[0,ge],wt=[0,0.03,[0,1.,0]],wy=[0,0],wZ=[0,1.],xs=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xy=[0,0,[0,dD,[0,1152,0]]],xH=b("entails"),xI=b(k_),xJ=b("instance"),xK=b("refuted"),xM=b("ready"),xL=b("a question: the head first, and only once"),xC=b("not proved"),xD=b("proved"),xE=b("not covered: "),xR=b("limit: "),xS=b("limit: there is no more memory"),xT=b("limit: a list is too long"),xU=b("the input ends within a line"),xP=b("error: "),xO=b("expected one line, found more"),xV=[0,[11,b("verale-proved 1 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 1 OCaml %s, js_of_ocaml")];function
-T(a){if(typeof
+zf(){var
+a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lI(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lI(a.error)})}zf();function
+g(a,b){return a.length==1?a(b):bb(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bb(a,[b,c])}function
+bR(a,b,c,d){return a.length==3?a(b,c,d):bb(a,[b,c,d])}function
+dC(a,b,c,d,e){return a.length==4?a(b,c,d,e):bb(a,[b,c,d,e])}function
+ex(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bb(a,[b,c,d,e,f])}function
+kw(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bb(a,[b,c,d,e,f,g])}function
+yp(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bb(a,[b,c,d,e,f,g,h])}yE();var
+dR=[W,b(lr),-1],g$=[W,b(kG),-2],g9=[W,b(gs),-3],g8=[W,b(k5),-4],eW=[W,b(kK),-5],br=[W,b(k9),-7],g_=[W,b(kR),-8],eV=[W,b(k$),-9],R=[W,b(lm),-11],ha=[W,b(ky),-12],yo=[4,0,0,0,[12,45,[4,0,0,0,0]]],ff=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kW),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dl=[0,0,0],kc=[0,0,0],kf=[0,0,0],gd=[0,0,0],dA=[0,0,1,0,0,0],ew=[0,58,62],kk=[0,96,cU];a4(11,ha,ky);a4(10,R,lm);a4(9,[W,b(k1),-10],k1);a4(8,eV,k$);a4(7,g_,kR);a4(6,br,k9);a4(5,[W,b(lf),-6],lf);a4(4,eW,kK);a4(3,g8,k5);a4(2,g9,gs);a4(1,g$,kG);a4(0,dR,lr);var
+mh=b("output_substring"),md=b("%.12g"),mb=b(bS),l_=b("true"),l$=b("false"),l6=cb(0,0,k8),l7=cb(0,0,65520),l8=cb(1,0,k8),ml=b("option is None"),mq=b("\\\\"),mr=b("\\'"),ms=b("\\b"),mt=b("\\t"),mu=b("\\n"),mv=b("\\r"),mx=b("4.13.1"),mJ=b("List.fold_left2"),mE=b("List.init"),mC=b(kI),mz=b("nth"),mA=b(kI),mS=b("String.blit / Bytes.blit_string"),mR=b("Bytes.blit"),mQ=b("String.sub / Bytes.sub"),m5=b("String.contains_from / Bytes.contains_from"),m0=b(q),mW=b("String.concat"),nf=[0,b("array.ml"),322,4],nb=b("Array.map2: arrays must have the same length"),na=b("Array.fill"),m$=b("Array.sub"),m9=b("Array.init"),ne=b("Stdlib.Array.Bottom"),nh=b("Stdlib.Queue.Empty"),nn=b("CamlinternalLazy.Undefined"),nw=b("Buffer.add_substring/add_subbytes"),nu=b("Buffer.add: cannot grow buffer"),nt=[0,b(le),93,2],ns=[0,b(le),94,2],nH=b("%c"),nI=b("%s"),nJ=b(kx),nK=b(kQ),nL=b(k3),nM=b(kB),nN=b("%f"),nO=b("%B"),nP=b("%{"),nQ=b("%}"),nR=b("%("),nS=b("%)"),nT=b("%a"),nU=b("%t"),nV=b("%?"),nW=b("%r"),nX=b("%_r"),nY=[0,b(ak),850,23],n9=[0,b(ak),814,21],n1=[0,b(ak),815,21],n_=[0,b(ak),818,21],n2=[0,b(ak),819,21],n$=[0,b(ak),822,19],n3=[0,b(ak),823,19],oa=[0,b(ak),826,22],n4=[0,b(ak),827,22],ob=[0,b(ak),831,30],n5=[0,b(ak),832,30],n7=[0,b(ak),836,26],nZ=[0,b(ak),837,26],n8=[0,b(ak),846,28],n0=[0,b(ak),847,28],n6=[0,b(ak),851,23],pp=b(k0),pn=[0,b(ak),1558,4],po=b("Printf: bad conversion %["),pq=[0,b(ak),1626,39],pr=[0,b(ak),1649,31],ps=[0,b(ak),1650,31],pt=b("Printf: bad conversion %_"),pu=b(kZ),pv=b(k4),pw=b(kZ),px=b(k4),pi=b(gv),pg=b("neg_infinity"),ph=b(lq),pf=b(bS),pa=[0,kD],o0=b("%+nd"),o1=b("% nd"),o3=b("%+ni"),o4=b("% ni"),o5=b("%nx"),o6=b("%#nx"),o7=b("%nX"),o8=b("%#nX"),o9=b("%no"),o_=b("%#no"),oZ=b("%nd"),o2=b(k3),o$=b("%nu"),oM=b("%+ld"),oN=b("% ld"),oP=b("%+li"),oQ=b("% li"),oR=b("%lx"),oS=b("%#lx"),oT=b("%lX"),oU=b("%#lX"),oV=b("%lo"),oW=b("%#lo"),oL=b("%ld"),oO=b(kQ),oX=b("%lu"),oy=b("%+Ld"),oz=b("% Ld"),oB=b("%+Li"),oC=b("% Li"),oD=b("%Lx"),oE=b("%#Lx"),oF=b("%LX"),oG=b("%#LX"),oH=b("%Lo"),oI=b("%#Lo"),ox=b("%Ld"),oA=b(kB),oJ=b("%Lu"),ok=b("%+d"),ol=b("% d"),on=b("%+i"),oo=b("% i"),op=b(b8),oq=b("%#x"),or=b("%X"),os=b("%#X"),ot=b("%o"),ou=b("%#o"),oj=b(eD),om=b(kx),ov=b(k0),nz=b("@]"),nA=b("@}"),nB=b("@?"),nC=b("@\n"),nD=b("@."),nE=b("@@"),nF=b("@%"),nG=b("@"),oc=b("CamlinternalFormat.Type_mismatch"),pE=b(q),pF=[0,[11,b(kA),[2,0,[2,0,0]]],b(", %s%s")],qa=[0,[11,b(gz),[2,0,[12,10,0]]],b(lk)],qb=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p$=b("Fatal error: out of memory in uncaught exception handler"),p8=[0,[11,b(gz),[2,0,[12,10,0]]],b(lk)],p3=[0,[2,0,[12,10,0]],b("%s\n")],p4=[0,[11,b(kT),0],b(kT)],pU=b("Raised at"),pV=b("Re-raised at"),pW=b("Raised by primitive operation at"),pX=b("Called from"),pY=b(" (inlined)"),p0=b(q),pZ=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kW),yo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],p1=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pN=b("Out of memory"),pO=b("Stack overflow"),pP=b("Pattern matching failed"),pQ=b("Assertion failed"),pR=b("Undefined recursive module"),pH=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pI=b(q),pJ=b(q),pK=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pD=[0,[4,0,0,0,0],b(eD)],pB=[0,[3,0,0],b("%S")],pC=b(k6),p5=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qf=b("x"),qp=b("Hashtbl: unsupported hash table format"),ym=b("OCAMLRUNPARAM"),yk=b("CAMLRUNPARAM"),qk=b(q),q_=[3,0,3],q$=b(bS),q4=b(lt),q5=b("<\/"),q6=b(q),q0=b(lt),q1=b("<"),q2=b(q),qY=b("\n"),qN=[0,b(q)],qG=b(q),qH=b(q),qI=b(q),qJ=b(q),qC=[0,b(q),0,b(q)],qB=b(q),qx=b("Stdlib.Format.String_tag"),rg=b("Z.Overflow"),rh=b(k2),rm=b("int_of_big_int"),rI=[0,0],rV=[0,0],uu=[0,0],ue=[0,0,0],v2=b("expected fewer digits"),v1=b("image"),vZ=b("expected a finite number"),vX=b("a digit in base 16"),vV=b(li),vU=b("prices"),vO=b("activation"),vP=b("others"),vQ=b("patch"),vS=b("a patch"),vR=b("a statement"),vN=b("a prototype"),vL=b("certificate"),vM=b(li),vK=b(ld),vF=b("linear"),vG=b("maximum"),vH=b("soft_tree"),vI=b("a readout"),vy=b("masked_max"),vz=b("max"),vA=b("max_minus_mean"),vB=b("max_minus_mean_distance"),vC=b("top_mean"),vD=b("a pooling"),vo=b("exp_distance"),vp=b("exponential"),vq=b("identity"),vr=b("log_ratio"),vs=b("negated"),vt=b("quadratic"),vu=b("rectified"),vv=b("threshold"),vw=b("a similarity"),vh=b("cosine"),vi=b("euclidean"),vj=b("inner_product"),vk=b("rooted_cosine"),vl=b("softmax"),vm=b("a geometry"),vd=b(kU),ve=b("some"),vf=b("none or some"),u$=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],va=[0,[4,6,0,0,0],b(b8)],vb=b(" or "),vc=b("a list of "),u9=[0,[4,6,0,0,0],b(b8)],u_=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],u6=b(b8),u7=b("a natural number"),u8=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],u4=b(b8),u5=b("a positive integer"),u3=b(kU),u1=b(q),u2=b("an integer in base 16"),uZ=b("expected the end of the line, found another item"),uY=b("at most 1025 bytes"),uX=b("expected another item, found the end of the line"),uV=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uT=b("Reader.Wrong"),uU=b("Reader.Too_large"),v5=[0,0],v7=[0,1],v6=[0,2],wQ=[0,1],wR=[0,gm],wO=b("a patch without views"),wM=[0,1],wN=[0,gm],wT=[0,0.03,[0,1.,0]],wY=[0,0],xn=[0,1.],xS=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xY=[0,0,[0,dG,[0,1152,0]]],x7=b("entails"),x8=b(ld),x9=b("instance"),x_=b("refuted"),ya=b("ready"),x$=b("a question: the head first, and only once"),x2=b("not proved"),x3=b("proved"),x4=b("not covered: "),yf=b("limit: "),yg=b("limit: there is no more memory"),yh=b("limit: a list is too long"),yi=b("the input ends within a line"),yd=b("error: "),yc=b("expected one line, found more"),yj=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+U(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,T(a[1])];case
-1:return[1,T(a[1])];case
-2:return[2,T(a[1])];case
-3:return[3,T(a[1])];case
-4:return[4,T(a[1])];case
-5:return[5,T(a[1])];case
-6:return[6,T(a[1])];case
-7:return[7,T(a[1])];case
+0:return[0,U(a[1])];case
+1:return[1,U(a[1])];case
+2:return[2,U(a[1])];case
+3:return[3,U(a[1])];case
+4:return[4,U(a[1])];case
+5:return[5,U(a[1])];case
+6:return[6,U(a[1])];case
+7:return[7,U(a[1])];case
 8:var
-c=a[1];return[8,c,T(a[2])];case
+c=a[1];return[8,c,U(a[2])];case
 9:var
-b=a[1];return[9,b,b,T(a[3])];case
-10:return[10,T(a[1])];case
-11:return[11,T(a[1])];case
-12:return[12,T(a[1])];case
-13:return[13,T(a[1])];default:return[14,T(a[1])]}}function
-av(a,b){if(typeof
+b=a[1];return[9,b,b,U(a[3])];case
+10:return[10,U(a[1])];case
+11:return[11,U(a[1])];case
+12:return[12,U(a[1])];case
+13:return[13,U(a[1])];default:return[14,U(a[1])]}}function
+ay(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,av(a[1],b)];case
-1:return[1,av(a[1],b)];case
-2:return[2,av(a[1],b)];case
-3:return[3,av(a[1],b)];case
-4:return[4,av(a[1],b)];case
-5:return[5,av(a[1],b)];case
-6:return[6,av(a[1],b)];case
-7:return[7,av(a[1],b)];case
+0:return[0,ay(a[1],b)];case
+1:return[1,ay(a[1],b)];case
+2:return[2,ay(a[1],b)];case
+3:return[3,ay(a[1],b)];case
+4:return[4,ay(a[1],b)];case
+5:return[5,ay(a[1],b)];case
+6:return[6,ay(a[1],b)];case
+7:return[7,ay(a[1],b)];case
 8:var
-c=a[1];return[8,c,av(a[2],b)];case
+c=a[1];return[8,c,ay(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,av(a[3],b)];case
-10:return[10,av(a[1],b)];case
-11:return[11,av(a[1],b)];case
-12:return[12,av(a[1],b)];case
-13:return[13,av(a[1],b)];default:return[14,av(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,ay(a[3],b)];case
+10:return[10,ay(a[1],b)];case
+11:return[11,ay(a[1],b)];case
+12:return[12,ay(a[1],b)];case
+13:return[13,ay(a[1],b)];default:return[14,ay(a[1],b)]}}function
 O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -932,164 +932,164 @@ E=a[1];return[21,E,O(a[2],b)];case
 23:var
 F=a[1];return[23,F,O(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
-eQ(a){return[0,a]}function
-eR(a){return a[1]}function
-gY(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eS(a){throw[0,g0,a]}function
-ah(a){throw[0,gZ,a]}function
-cX(b,a){return yB(b,a)?b:a}function
-aw(b,a){return yg(b,a)?b:a}function
-dO(a){return 0<=a?a:-a|0}var
-M=cR(l1),V=cR(l2),a6=cR(l3),l0=gn;function
+eS(a){return[0,a]}function
+eT(a){return a[1]}function
+g7(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eU(a){throw[0,g9,a]}function
+ai(a){throw[0,g8,a]}function
+ce(b,a){return y1(b,a)?b:a}function
+as(b,a){return yG(b,a)?b:a}function
+dS(a){return 0<=a?a:-a|0}var
+N=cY(l6),X=cY(l7),a6=cY(l8),l5=gw;function
 aN(d,c){var
-a=z(d),e=z(c),b=ag(a+e|0);bb(d,0,b,0,a);bb(c,0,b,a,e);return cU(b)}function
-l4(a){return a?l5:l6}function
-l7(a){var
+a=z(d),e=z(c),b=ah(a+e|0);ba(d,0,b,0,a);ba(c,0,b,a,e);return c1(b)}function
+l9(a){return a?l_:l$}function
+ma(a){var
 e=z(a);return function(f){var
-b=f;for(;;){if(e<=b)return aN(a,l8);var
+b=f;for(;;){if(e<=b)return aN(a,mb);var
 c=aa(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-l9(a){return l7(gI(l_,a))}function
-cY(a,b){if(a){var
-c=a[1];return[0,c,cY(a[2],b)]}return b}yH(0);var
-l$=lJ(1),be=lJ(2);function
-ma(b){function
+mc(a){return ma(gR(md,a))}function
+c4(a,b){if(a){var
+c=a[1];return[0,c,c4(a[2],b)]}return b}y7(0);var
+me=lO(1),bd=lO(2);function
+mf(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{eJ(d)}catch(a){a=bd(a);if(a[1]!==g2)throw a;var
+c=a[2],d=a[1];try{eL(d)}catch(a){a=bc(a);if(a[1]!==g$)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(yI(0))}function
-cZ(b,a){return gQ(b,a,0,z(a))}function
-mb(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gQ(d,c,b,a);return ah(mc)}function
-g4(a){cZ(be,a);lK(be,10);return eJ(be)}var
-eV=eQ(ma);function
-md(c){for(;;){var
-d=eQ(1),a=eR(eV),b=1-gY(eV,a,function(a,b){return function(d){if(gY(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-eW(a){return g(eR(eV),0)}gU(b(ks),eW);function
-me(b,a){return lK(b,a)}function
-dP(a){return eJ(a)}function
-mf(a){return a?a[1]:ah(mg)}function
-mh(a){return a?a[1]:0}function
-c0(b,a){return a?[0,g(b,a[1])]:0}function
-g5(b,a){return a?g(b,a[1]):0}function
-mi(a){return a?1:0}function
-mj(a){return a}function
-mk(a){var
-c=0;if(40<=a){if(92===a)return ml;if(!(go<=a))c=1}else
-if(32<=a){if(39<=a)return mm;c=1}else
+a=c;continue}return 0}}return a(y8(0))}function
+c5(b,a){return gZ(b,a,0,z(a))}function
+mg(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gZ(d,c,b,a);return ai(mh)}function
+hb(a){c5(bd,a);lP(bd,10);return eL(bd)}var
+eX=eS(mf);function
+mi(c){for(;;){var
+d=eS(1),a=eT(eX),b=1-g7(eX,a,function(a,b){return function(d){if(g7(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+eY(a){return g(eT(eX),0)}g3(b(kz),eY);function
+mj(b,a){return lP(b,a)}function
+dT(a){return eL(a)}function
+mk(a){return a?a[1]:ai(ml)}function
+mm(a){return a?a[1]:0}function
+c6(b,a){return a?[0,g(b,a[1])]:0}function
+hc(b,a){return a?g(b,a[1]):0}function
+mn(a){return a?1:0}function
+mo(a){return a}function
+mp(a){var
+c=0;if(40<=a){if(92===a)return mq;if(!(gx<=a))c=1}else
+if(32<=a){if(39<=a)return mr;c=1}else
 if(!(14<=a))switch(a){case
-8:return mn;case
-9:return mo;case
-10:return mp;case
-13:return mq}if(c){var
-d=ag(1);Z(d,0,a);return cU(d)}var
-b=ag(4);Z(b,0,92);Z(b,1,48+(a/cL|0)|0);Z(b,2,48+((a/10|0)%10|0)|0);Z(b,3,48+(a%10|0)|0);return cU(b)}function
-mr(a){return 25<a+k4>>>0?a:a+li|0}var
-eX=yV(0),c1=(4*eX|0)-1|0;function
-mt(d,c){var
+8:return ms;case
+9:return mt;case
+10:return mu;case
+13:return mv}if(c){var
+d=ah(1);_(d,0,a);return c1(d)}var
+b=ah(4);_(b,0,92);_(b,1,48+(a/cS|0)|0);_(b,2,48+((a/10|0)%10|0)|0);_(b,3,48+(a%10|0)|0);return c1(b)}function
+mw(a){return 25<a+gB>>>0?a:a+ln|0}var
+eZ=zj(0),c7=(4*eZ|0)-1|0;function
+my(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a7(a){return mt(0,a)}function
-dQ(b,a){return 0<=a?function(d,c){var
+a7(a){return my(0,a)}function
+dU(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eS(mu)}}(b,a):ah(mv)}function
-mw(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eU(mz)}}(b,a):ai(mA)}function
+mB(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ah(mx)}function
-cb(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(mC)}function
+cf(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bs(a){return cb(a,0)}function
-my(f,e,d,c){var
+bs(a){return cf(a,0)}function
+mD(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-g6(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,g6(a+1|0,c,b)]}function
-a8(a,b){return 0<=a?50<a?bs(my(0,0,a,b)):g6(0,a,b):ah(mz)}function
-_(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,_(b,c)]}return 0}function
-g7(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,g7(c+1|0,b,d)]}return 0}function
-eY(b,a){return g7(0,b,a)}function
-mA(c,a){return function(e,d){var
+hd(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,hd(a+1|0,c,b)]}function
+a8(a,b){return 0<=a?50<a?bs(mD(0,0,a,b)):hd(0,a,b):ai(mE)}function
+V(b,a){if(a){var
+c=a[2],d=g(b,a[1]);return[0,d,V(b,c)]}return 0}function
+he(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,he(c+1|0,b,d)]}return 0}function
+e0(b,a){return he(0,b,a)}function
+mF(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-bf(c,b){var
+be(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-mB(e,d,c){var
+mG(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-mC(b,a){return mB(0,b,a)}function
-aG(e,d,c){var
+mH(b,a){return mG(0,b,a)}function
+az(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-mD(g,f,e,d){var
+mI(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bD(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ah(mE)}}function
-eZ(d,c){var
+h=a[2],i=b[2],c=bR(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(mJ)}}function
+e1(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-e0(d,c){var
+e2(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-g8(d,c){var
+hf(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aE(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aG(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-mF(d,c){var
+mK(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aE(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aG(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-mG(d,c){var
+mL(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aE(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aG(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-g9(b,a){if(a){var
-c=a[2],d=a[1];return 0===aE(d[1],b)?c:[0,d,g9(b,c)]}return 0}function
-g_(d,c){var
+hg(b,a){if(a){var
+c=a[2],d=a[1];return 0===aG(d[1],b)?c:[0,d,hg(b,c)]}return 0}function
+hh(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bg(e){function
+bf(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cc(e,a){return function(h,g,f){var
+cg(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
-bT(e){function
+bW(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-g$(b,a){return function(e,d,c){var
+hi(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=cb(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
-ha(a,b){function
+f=a[2],b=cf(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
+hj(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return cb(d,b)}return cb(c,b)}}function
+d=k,b=[0,f,b];continue}return cf(d,b)}return cf(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return cb(d,b)}return cb(c,b)}}function
+c=j,b=[0,e,b];continue}return cf(d,b)}return cf(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1107,29 +1107,29 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=a7(b);return 2<=c?g(c,b)[1]:b}function
-mH(d,c){var
+mM(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dR(d,c){var
+dV(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-mI(b,a){return b<=a?b:a}function
-hb(b,a){return a<=b?b:a}function
-hc(a){return b(q+a)}function
-bU(a,c){var
-b=ag(a);yc(b,0,a,c);return b}function
-mJ(a){var
-b=aW(a),c=ag(b);bR(a,0,c,0,b);return c}function
-mK(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
-d=ag(a);bR(c,b,d,0,a);return d}return ah(mL)}function
-hd(c,b,a){return cU(mK(c,b,a))}function
-he(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bR(e,c,d,b,a);return ah(mM)}function
-bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bb(e,c,d,b,a);return ah(mN)}function
-mO(e){var
+mN(b,a){return b<=a?b:a}function
+hk(b,a){return a<=b?b:a}function
+hl(a){return b(q+a)}function
+bX(a,c){var
+b=ah(a);yC(b,0,a,c);return b}function
+mO(a){var
+b=aW(a),c=ah(b);bU(a,0,c,0,b);return c}function
+mP(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
+d=ah(a);bU(c,b,d,0,a);return d}return ai(mQ)}function
+hm(c,b,a){return c1(mP(c,b,a))}function
+hn(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bU(e,c,d,b,a);return ai(mR)}function
+bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return ba(e,c,d,b,a);return ai(mS)}function
+mT(e){var
 a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dE(e,i),g=0;if(32<=f){var
+f=dH(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1140,81 +1140,81 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aW(e))return mJ(e);var
-b=ag(a[1]);a[1]=0;var
+i=r;continue}break}}if(a[1]===aW(e))return mO(e);var
+b=ah(a[1]);a[1]=0;var
 n=aW(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dE(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(go<=c)d=1;else
+c=dH(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(gx<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:Z(b,a[1],92);a[1]++;Z(b,a[1],98);break;case
-9:Z(b,a[1],92);a[1]++;Z(b,a[1],116);break;case
-10:Z(b,a[1],92);a[1]++;Z(b,a[1],110);break;case
-13:Z(b,a[1],92);a[1]++;Z(b,a[1],114);break;default:d=1}switch(d){case
-1:Z(b,a[1],92);a[1]++;Z(b,a[1],48+(c/cL|0)|0);a[1]++;Z(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;Z(b,a[1],48+(c%10|0)|0);break;case
-2:Z(b,a[1],92);a[1]++;Z(b,a[1],c);break;case
-3:Z(b,a[1],c);break}a[1]++;var
+8:_(b,a[1],92);a[1]++;_(b,a[1],98);break;case
+9:_(b,a[1],92);a[1]++;_(b,a[1],116);break;case
+10:_(b,a[1],92);a[1]++;_(b,a[1],110);break;case
+13:_(b,a[1],92);a[1]++;_(b,a[1],114);break;default:d=1}switch(d){case
+1:_(b,a[1],92);a[1]++;_(b,a[1],48+(c/cS|0)|0);a[1]++;_(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;_(b,a[1],48+(c%10|0)|0);break;case
+2:_(b,a[1],92);a[1]++;_(b,a[1],c);break;case
+3:_(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-hf(f,b){var
+ho(f,b){var
 c=aW(b);if(0===c)return b;var
-d=ag(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){Z(d,a,g(f,dE(b,a)));var
+d=ah(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){_(d,a,g(f,dH(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mP(a){return hf(mr,a)}function
-e1(a){return b7(a)}function
-aX(a){return cU(a)}function
-hg(b,a){return aX(bU(b,a))}function
-mQ(a,b){return b<=a?a:ah(mR)}function
-mS(f,e,d){var
+mU(a){return ho(mw,a)}function
+e3(a){return b_(a)}function
+aX(a){return c1(a)}function
+e4(b,a){return aX(bX(b,a))}function
+mV(a,b){return b<=a?a:ai(mW)}function
+mX(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=mQ((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
-mT(b,h,g,e,f){var
+g=a[2],b=mV((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
+mY(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bb(a,0,b,d,z(a));bb(g,0,b,d+z(a)|0,e);var
-d=(d+z(a)|0)+e|0,c=i;continue}bb(a,0,b,d,z(a));return b}return b}}function
-mU(b,a){if(a){var
-c=z(b);return aX(mT(ag(mS(0,c,a)),0,b,c,a))}return mV}function
-mW(b,a){return aX(hf(b,e1(a)))}function
-mX(a){return function(b,f,e){var
+i=c[2];ba(a,0,b,d,z(a));ba(g,0,b,d+z(a)|0,e);var
+d=(d+z(a)|0)+e|0,c=i;continue}ba(a,0,b,d,z(a));return b}return b}}function
+mZ(b,a){if(a){var
+c=z(b);return aX(mY(ah(mX(0,c,a)),0,b,c,a))}return m0}function
+m1(b,a){return aX(ho(b,e3(a)))}function
+m2(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dL(b,a)+li|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aX(mO(e1(b)));var
+c=dP(b,a)+ln|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aX(mT(e3(b)));var
 a=a+1|0;continue}}(a,z(a),0)}function
-mY(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw br;if(dL(e,a)===b)return a;var
+m3(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw br;if(dP(e,a)===b)return a;var
 a=a+1|0;continue}}function
-mZ(b,a,d){var
-c=z(b);if(0<=a&&!(c<a))try{mY(b,c,a,d);var
-e=1;return e}catch(a){a=bd(a);if(a===br)return 0;throw a}return ah(m0)}function
-m1(b,a){return mZ(b,0,a)}function
-m2(a){return aX(mP(e1(a)))}function
-m3(a){return 1-(typeof
+m4(b,a,d){var
+c=z(b);if(0<=a&&!(c<a))try{m3(b,c,a,d);var
+e=1;return e}catch(a){a=bc(a);if(a===br)return 0;throw a}return ai(m5)}function
+m6(b,a){return m4(b,0,a)}function
+m7(a){return aX(mU(e3(a)))}function
+m8(a){return 1-(typeof
 a==="number"?1:0)}function
 aO(b,c){if(0===b)return[0];if(0<=b){var
 d=r(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ah(m4)}function
-m5(b,f,e){var
+a=h;continue}break}}return d}return ai(m9)}function
+m_(b,f,e){var
 c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bu(a){var
-b=a.length-1;return 0===b?[0]:gB(a,0,b)}function
-e2(b,a){var
-c=b.length-1;return 0===c?bu(a):0===a.length-1?gB(b,0,c):x3(b,a)}function
-hh(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gB(c,b,a);return ah(m6)}function
-hi(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return x4(c,b,a,d);return ah(m7)}function
-c2(d,b){var
+b=a.length-1;return 0===b?[0]:gL(a,0,b)}function
+e5(b,a){var
+c=b.length-1;return 0===c?bu(a):0===a.length-1?gL(b,0,c):yr(b,a)}function
+hp(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gL(c,b,a);return ai(m$)}function
+hq(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ys(c,b,a,d);return ai(na)}function
+c8(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1225,8 +1225,8 @@ e=r(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-hj(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ah(m8);if(0===b)return[0];var
+hr(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(nb);if(0===b)return[0];var
 f=r(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1236,7 +1236,7 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-W(d,b){var
+Y(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=r(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
@@ -1245,11 +1245,11 @@ a=h;continue}break}}return e}function
 aP(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-m9(d,c){var
+nc(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 P(a){if(a){var
-b=a[2],d=a[1],c=r(m9(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=r(nc(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1258,47 +1258,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-hk(c,b){var
+hs(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-c3(c,b){var
+c9(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-e3=[U,m$,bS(0)];function
-m_(b){if(gF(b,[0]))return[0,[0],[0]];var
+e6=[W,ne,bV(0)];function
+nd(b){if(dK(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-hl(e,a){function
+ht(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e3,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e6,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bd(b);if(b[1]===e3){var
+g=l(f,b,d);return g}catch(b){b=bc(b);if(b[1]===e6){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bd(a);if(a[1]===e3)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bc(a);if(a[1]===e6)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,Q,na]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,R,nf]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1312,142 +1312,142 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cd(a){return a!=a?1:0}function
+ch(a){return a!=a?1:0}function
 a9(b,a){if(!(b<a)){var
-c=0;if(eM(a)||!eM(b))c=1;if(c)return cd(b)?b:a}return cd(a)?a:b}function
+c=0;if(eO(a)||!eO(b))c=1;if(c)return ch(b)?b:a}return ch(a)?a:b}function
 w(b,a){if(!(b<a)){var
-c=0;if(eM(a)||!eM(b))c=1;if(c)return cd(a)?a:b}return cd(b)?b:a}function
-c4(a){return[0,0,0]}function
-c5(a){a[1]=0;a[2]=0;return 0}function
-ce(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cf(a){var
+c=0;if(eO(a)||!eO(b))c=1;if(c)return ch(a)?a:b}return ch(b)?b:a}function
+c_(a){return[0,0,0]}function
+c$(a){a[1]=0;a[2]=0;return 0}function
+ci(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cj(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cg(b){var
+ck(b){var
 a=b[1];return a?[0,a[1]]:0}function
-nb(b,a){return bf(b,a[1])}var
-nd=[U,nc,bS(0)];function
-ne(a){return[0,0,0,0]}function
-e4(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-hm(d,a){var
+ng(b,a){return be(b,a[1])}var
+ni=[W,nh,bV(0)];function
+nj(a){return[0,0,0,0]}function
+e7(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+hu(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-nf(b){var
+nk(b){var
 a=b[2];return a?[0,a[1]]:0}function
-ng(a){var
+nl(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e4(a);return c}throw nd}function
-nh(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e7(a);return c}throw ni}function
+nm(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e4(a);return[0,c]}return 0}var
-nj=[U,ni,bS(0)];function
-nk(a){throw nj}function
-e5(a){var
-c=a[1];a[1]=nk;try{var
-b=g(c,0);yM(a,b);return b}catch(b){b=bd(b);a[1]=function(a){throw b};throw b}}function
-e6(a){var
-b=1<=a?a:1,c=c1<b?c1:b,d=ag(c);return[0,d,0,c,d]}function
-e7(a){return hd(a[1],0,a[2])}function
-nl(a){return a[2]}function
-nm(a){a[2]=0;return 0}function
-e8(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c1<b[1])if((d+c|0)<=c1)b[1]=c1;else
-eS(np);var
-e=ag(b[1]);he(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,Q,nn]}throw[0,Q,no]}}function
-hn(a,c){var
-b=a[2];if(a[3]<=b)e8(a,1);Z(a[1],b,c);a[2]=b+1|0;return 0}function
-nq(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e7(a);return[0,c]}return 0}var
+no=[W,nn,bV(0)];function
+np(a){throw no}function
+e8(a){var
+c=a[1];a[1]=np;try{var
+b=g(c,0);za(a,b);return b}catch(b){b=bc(b);a[1]=function(a){throw b};throw b}}function
+e9(a){var
+b=1<=a?a:1,c=c7<b?c7:b,d=ah(c);return[0,d,0,c,d]}function
+e_(a){return hm(a[1],0,a[2])}function
+nq(a){return a[2]}function
+nr(a){a[2]=0;return 0}function
+e$(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c7<b[1])if((d+c|0)<=c7)b[1]=c7;else
+eU(nu);var
+e=ah(b[1]);hn(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,R,ns]}throw[0,R,nt]}}function
+hv(a,c){var
+b=a[2];if(a[3]<=b)e$(a,1);_(a[1],b,c);a[2]=b+1|0;return 0}function
+nv(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ah(nr);var
-g=a[2]+b|0;if(a[3]<g)e8(a,b);bb(d,c,a[1],a[2],b);a[2]=g;return 0}function
-c6(a,c){var
-b=z(c),d=a[2]+b|0;if(a[3]<d)e8(a,b);bb(c,0,a[1],a[2],b);a[2]=d;return 0}function
-e9(a){return 5===a[2]?12:-6}function
-ho(a){return[0,0,ag(a)]}function
-hp(a,g){var
+h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ai(nw);var
+g=a[2]+b|0;if(a[3]<g)e$(a,b);ba(d,c,a[1],a[2],b);a[2]=g;return 0}function
+da(a,c){var
+b=z(c),d=a[2]+b|0;if(a[3]<d)e$(a,b);ba(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fa(a){return 5===a[2]?12:-6}function
+hw(a){return[0,0,ah(a)]}function
+hx(a,g){var
 b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ag(hb(b*2|0,c));he(a[2],0,e,0,b);a[2]=e;var
+e=ah(hk(b*2|0,c));hn(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-ch(a,b){hp(a,1);cP(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ap(a,c){var
-b=z(c);hp(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hq(a){return hd(a[2],0,a[1])}function
-ns(a,b){var
+cl(a,b){hx(a,1);cW(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aq(a,c){var
+b=z(c);hx(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hy(a){return hm(a[2],0,a[1])}function
+nx(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return k9;case
+0:return lc;case
 1:return 101;case
 2:return 69;case
-3:return kw;case
+3:return kD;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-nt(a,b){switch(b[1]){case
+ny(a,b){switch(b[1]){case
 0:break;case
-1:ch(a,43);break;default:ch(a,32)}return 8<=b[2]?ch(a,35):0}function
-hr(a){if(typeof
+1:cl(a,43);break;default:cl(a,32)}return 8<=b[2]?cl(a,35):0}function
+hz(a){if(typeof
 a==="number")switch(a){case
-0:return nu;case
-1:return nv;case
-2:return nw;case
-3:return nx;case
-4:return ny;case
-5:return nz;default:return nA}else
+0:return nz;case
+1:return nA;case
+2:return nB;case
+3:return nC;case
+4:return nD;case
+5:return nE;default:return nF}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aN(nB,hg(1,a[1]))}}function
-e_(b,c){var
+1:return a[1];default:return aN(nG,e4(1,a[1]))}}function
+fb(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ap(b,nC);var
+d=a[1];aq(b,nH);var
 a=d;continue;case
 1:var
-e=a[1];ap(b,nD);var
+e=a[1];aq(b,nI);var
 a=e;continue;case
 2:var
-f=a[1];ap(b,nE);var
+f=a[1];aq(b,nJ);var
 a=f;continue;case
 3:var
-g=a[1];ap(b,nF);var
+g=a[1];aq(b,nK);var
 a=g;continue;case
 4:var
-h=a[1];ap(b,nG);var
+h=a[1];aq(b,nL);var
 a=h;continue;case
 5:var
-i=a[1];ap(b,nH);var
+i=a[1];aq(b,nM);var
 a=i;continue;case
 6:var
-j=a[1];ap(b,nI);var
+j=a[1];aq(b,nN);var
 a=j;continue;case
 7:var
-k=a[1];ap(b,nJ);var
+k=a[1];aq(b,nO);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ap(b,nK);e_(b,m);ap(b,nL);var
+l=a[2],m=a[1];aq(b,nP);fb(b,m);aq(b,nQ);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ap(b,nM);e_(b,o);ap(b,nN);var
+n=a[3],o=a[1];aq(b,nR);fb(b,o);aq(b,nS);var
 a=n;continue;case
 10:var
-p=a[1];ap(b,nO);var
+p=a[1];aq(b,nT);var
 a=p;continue;case
 11:var
-q=a[1];ap(b,nP);var
+q=a[1];aq(b,nU);var
 a=q;continue;case
 12:var
-r=a[1];ap(b,nQ);var
+r=a[1];aq(b,nV);var
 a=r;continue;case
 13:var
-s=a[1];ap(b,nR);var
+s=a[1];aq(b,nW);var
 a=s;continue;default:var
-t=a[1];ap(b,nS);var
+t=a[1];aq(b,nX);var
 a=t;continue}}function
 ad(a){if(typeof
 a==="number")return 0;else
@@ -1468,40 +1468,40 @@ c=a[2],d=a[1];return[9,c,d,ad(a[3])];case
 11:return[11,ad(a[1])];case
 12:return[12,ad(a[1])];case
 13:return[13,ad(a[1])];default:return[14,ad(a[1])]}}function
-aq(a){if(typeof
+ar(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aq(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=ar(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aq(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=ar(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aq(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=ar(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aq(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=ar(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-f=aq(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+f=ar(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aq(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=ar(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aq(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=ar(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aq(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
+j=ar(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
 8:var
-k=aq(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,aj];case
+k=ar(a[2]),ai=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,ai];case
 9:var
-ao=a[2],ap=a[1],l=aq(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=aq(ai(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(ar,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=ar(a[3]),aq=l[4],as=l[3],at=l[2],au=l[1],m=ar(aj(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(aq,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
 10:var
-n=aq(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
+n=ar(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
 11:var
-o=aq(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
+o=ar(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=aq(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=ar(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aq(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aq(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
-ai(c,b){var
+q=ar(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=ar(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+aj(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1512,12 +1512,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,Q,nT]}else
+9:a=6;break;default:throw[0,R,nY]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ai(t,b[1])];case
+0:return[0,aj(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1528,7 +1528,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ai(u,b[1])];case
+1:return[1,aj(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1540,7 +1540,7 @@ b!=="number")switch(b[0]){case
 f=0,v=c[1];if(typeof
 b==="number")f=1;else
 switch(b[0]){case
-2:return[2,ai(v,b[1])];case
+2:return[2,aj(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1552,7 +1552,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ai(w,b[1])];case
+3:return[3,aj(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1564,7 +1564,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ai(x,b[1])];case
+4:return[4,aj(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1576,7 +1576,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ai(y,b[1])];case
+5:return[5,aj(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1588,7 +1588,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ai(z,b[1])];case
+6:return[6,aj(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1600,7 +1600,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ai(A,b[1])];case
+7:return[7,aj(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1613,40 +1613,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ai(B,b[2]);return[8,ai(C,D),E];case
+D=b[1],E=aj(B,b[2]);return[8,aj(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,Q,n2];break;case
+14:a=4;break;default:m=1}if(m)throw[0,R,n7];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aq(ai(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ai(F,I)];case
+I=b[3],J=b[2],K=b[1],s=ar(aj(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aj(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,Q,n3];break;case
+14:a=4;break;default:n=1}if(n)throw[0,R,n8];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ai(M,b[1])];throw[0,Q,n4];case
+b!=="number"&&10===b[0])return[10,aj(M,b[1])];throw[0,R,n9];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ai(N,b[1])];default:o=1}if(o)throw[0,Q,n5];break;case
+11:return[11,aj(N,b[1])];default:o=1}if(o)throw[0,R,n_];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ai(O,b[1])];default:p=1}if(p)throw[0,Q,n6];break;case
+12:return[12,aj(O,b[1])];default:p=1}if(p)throw[0,R,n$];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1654,327 +1654,327 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ai(P,b[1])];default:q=1}if(q)throw[0,Q,n7];break;default:var
-r=0,R=c[1];if(typeof
+13:return[13,aj(P,b[1])];default:q=1}if(q)throw[0,R,oa];break;default:var
+r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ai(R,b[1])];default:r=1}if(r)throw[0,Q,n8]}switch(a){case
-0:throw[0,Q,nW];case
-1:throw[0,Q,nX];case
-2:throw[0,Q,nY];case
-3:throw[0,Q,nZ];case
-4:throw[0,Q,n0];case
-5:throw[0,Q,nU];case
-6:throw[0,Q,nV];default:throw[0,Q,n1]}}var
-al=[U,n9,bS(0)];function
-dS(b,a){if(typeof
+14:return[14,aj(Q,b[1])];default:r=1}if(r)throw[0,R,ob]}switch(a){case
+0:throw[0,R,n1];case
+1:throw[0,R,n2];case
+2:throw[0,R,n3];case
+3:throw[0,R,n4];case
+4:throw[0,R,n5];case
+5:throw[0,R,nZ];case
+6:throw[0,R,n0];default:throw[0,R,n6]}}var
+am=[W,oc,bV(0)];function
+dW(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw al}}function
-c7(e,b,d){var
-a=dS(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
+db(e,b,d){var
+a=dW(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw al}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aB(b,c,a){if(typeof
-b==="number")return[0,0,I(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aD(b,c,a){if(typeof
+b==="number")return[0,0,J(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=aB(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+f=aD(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aB(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aD(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aB(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aD(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aB(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aD(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aB(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aD(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aB(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aD(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aB(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aD(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aB(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aD(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dK([0,b[1]],[0,o]))throw al;var
-p=aB(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dO([0,b[1]],[0,o]))throw am;var
+p=aD(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,T(e)];if(dK([0,T(B)],C))throw al;var
-D=[0,T(d)];if(dK([0,T(A)],D))throw al;var
-q=aq(ai(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=aB(T(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,U(e)];if(dO([0,U(B)],C))throw am;var
+D=[0,U(d)];if(dO([0,U(A)],D))throw am;var
+q=ar(aj(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=aD(U(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aB(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aD(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aB(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aD(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aB(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aD(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aB(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw al}function
-I(a,b){if(typeof
+v=aD(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
+J(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=I(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=I(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-Q=a[2],r=dS(a[1],b),c=r[2],R=r[1];if(typeof
+Q=a[2],r=dW(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=I(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw al;case
+s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw am;case
 3:var
-S=a[2],t=dS(a[1],b),d=t[2],U=t[1];if(typeof
+S=a[2],t=dW(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=I(S,d[1]);return[0,[3,U,u[1]],u[2]]}throw al;case
+u=J(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw am;case
 4:var
-V=a[4],W=a[1],e=c7(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=db(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=I(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw al;case
+Y=e[2],v=J(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw am;case
 5:var
-Z=a[4],_=a[1],g=c7(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=db(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=I(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw al;case
+aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw am;case
 6:var
-ab=a[4],ac=a[1],i=c7(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=db(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=I(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw al;case
+ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw am;case
 7:var
-af=a[4],ag=a[1],k=c7(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=db(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=I(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw al;case
+ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw am;case
 8:var
-aj=a[4],ak=a[1],m=c7(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+aj=a[4],ak=a[1],m=db(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=I(aj,n[1]);return[0,[8,ak,am,an,z[1]],z[2]]}throw al;case
+an=m[2],z=J(aj,n[1]);return[0,[8,ak,al,an,z[1]],z[2]]}throw am;case
 9:var
-ao=a[2],A=dS(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dW(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=I(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw al;case
+B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw am;case
 10:var
-C=I(a[1],b);return[0,[10,C[1]],C[2]];case
+C=J(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],D=I(a[2],b);return[0,[11,aq,D[1]],D[2]];case
+aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-ar=a[1],E=I(a[2],b);return[0,[12,ar,E[1]],E[2]];case
+ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dK([0,a[2]],[0,F]))throw al;var
-G=I(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(dO([0,a[2]],[0,F]))throw am;var
+G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,T(H)];if(dK([0,T(ax)],az))throw al;var
-J=I(aw,T(av));return[0,[14,ay,H,J[1]],J[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,U(H)];if(dO([0,U(ax)],az))throw am;var
+I=J(aw,U(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=I(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=J(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=I(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],M=I(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return n$(a[1],a[2],b);case
+aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return oe(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-N=I(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
+N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],O=I(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
+aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],P=I(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
-23:return oa(a[1],a[2],b)}throw al}function
-n$(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=I(d[1],b),k=e[1],f=I(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=I(g[1],b),m=h[1],i=I(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-oa(a,c,b){if(typeof
+aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
+23:return of(a[1],a[2],b)}throw am}function
+oe(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+of(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aH(a,c,b);case
-1:return aH(a,c,b);case
+0:return aI(a,c,b);case
+1:return aI(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=I(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw al;default:return aH(a,c,b)}else
+d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw am;default:return aI(a,c,b)}else
 switch(a[0]){case
-0:return aH(a,c,b);case
-1:return aH(a,c,b);case
-2:return aH(a,c,b);case
-3:return aH(a,c,b);case
-4:return aH(a,c,b);case
-5:return aH(a,c,b);case
-6:return aH(a,c,b);case
-7:return aH(a,c,b);case
-8:return aH([8,a[1],a[2]],c,b);case
+0:return aI(a,c,b);case
+1:return aI(a,c,b);case
+2:return aI(a,c,b);case
+3:return aI(a,c,b);case
+4:return aI(a,c,b);case
+5:return aI(a,c,b);case
+6:return aI(a,c,b);case
+7:return aI(a,c,b);case
+8:return aI([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aB(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aH(a,c,b);default:return aH(a,c,b)}}function
-aH(d,c,b){var
-a=I(c,b);return[0,[23,d,a[1]],a[2]]}function
-n_(c,b){var
-a=I(c,b);if(typeof
-a[2]==="number")return a[1];throw al}function
-ob(b,a){return n_(b,T(ad(a)))}function
-aI(k,g,a){var
-b=z(a),h=0<=g?k:0,d=dO(g);if(d<=b)return a;var
-l=2===h?48:32,c=bU(d,l);switch(h){case
+g=a[1],e=aD(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aI(a,c,b);default:return aI(a,c,b)}}function
+aI(d,c,b){var
+a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
+od(c,b){var
+a=J(c,b);if(typeof
+a[2]==="number")return a[1];throw am}function
+og(b,a){return od(b,U(ad(a)))}function
+aJ(k,g,a){var
+b=z(a),h=0<=g?k:0,d=dS(g);if(d<=b)return a;var
+l=2===h?48:32,c=bX(d,l);switch(h){case
 0:bt(a,0,c,0,b);break;case
 1:bt(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aa(a,0)&&45!==aa(a,0)&&32!==aa(a,0)){e=1;i=1}if(!i){cP(c,0,aa(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aa(a,0)&&45!==aa(a,0)&&32!==aa(a,0)){e=1;i=1}if(!i){cW(c,0,aa(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===aa(a,0)){var
-j=0;if(ex!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cP(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(ez!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cW(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
-ci(k,b){var
-c=dO(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+k4>>>0))e=1}else
+cm(k,b){var
+c=dS(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+gB>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(ex===aa(b,1)||88===aa(b,1))j=1;if(j){var
-h=bU(c+2|0,48);cP(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
+j=0;if(ez===aa(b,1)||88===aa(b,1))j=1;if(j){var
+h=bX(c+2|0,48);cW(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bU(c+1|0,48);cP(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
-i=bU(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
-oc(d){var
-a=mX(d),b=z(a),c=bU(b+2|0,34);bb(a,0,c,1,b);return aX(c)}function
-od(a){switch(a){case
-1:return of;case
-2:return og;case
-4:return oi;case
-5:return oj;case
-6:return ok;case
-7:return ol;case
-8:return om;case
-9:return on;case
-10:return oo;case
-11:return op;case
+g=bX(c+1|0,48);cW(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
+i=bX(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
+oh(d){var
+a=m2(d),b=z(a),c=bX(b+2|0,34);ba(a,0,c,1,b);return aX(c)}function
+oi(a){switch(a){case
+1:return ok;case
+2:return ol;case
+4:return on;case
+5:return oo;case
+6:return op;case
+7:return oq;case
+8:return or;case
+9:return os;case
+10:return ot;case
+11:return ou;case
 0:case
-13:return oe;case
+13:return oj;case
 3:case
-14:return oh;default:return oq}}function
-or(a){switch(a){case
-1:return ot;case
-2:return ou;case
-4:return ow;case
-5:return ox;case
-6:return oy;case
-7:return oz;case
-8:return oA;case
-9:return oB;case
-10:return oC;case
-11:return oD;case
+14:return om;default:return ov}}function
+ow(a){switch(a){case
+1:return oy;case
+2:return oz;case
+4:return oB;case
+5:return oC;case
+6:return oD;case
+7:return oE;case
+8:return oF;case
+9:return oG;case
+10:return oH;case
+11:return oI;case
 0:case
-13:return os;case
+13:return ox;case
 3:case
-14:return ov;default:return oE}}function
-oF(a){switch(a){case
-1:return oH;case
-2:return oI;case
-4:return oK;case
-5:return oL;case
-6:return oM;case
-7:return oN;case
-8:return oO;case
-9:return oP;case
-10:return oQ;case
-11:return oR;case
+14:return oA;default:return oJ}}function
+oK(a){switch(a){case
+1:return oM;case
+2:return oN;case
+4:return oP;case
+5:return oQ;case
+6:return oR;case
+7:return oS;case
+8:return oT;case
+9:return oU;case
+10:return oV;case
+11:return oW;case
 0:case
-13:return oG;case
+13:return oL;case
 3:case
-14:return oJ;default:return oS}}function
-oT(a){switch(a){case
-1:return oV;case
-2:return oW;case
-4:return oY;case
-5:return oZ;case
-6:return o0;case
-7:return o1;case
-8:return o2;case
-9:return o3;case
-10:return o4;case
-11:return o5;case
+14:return oO;default:return oX}}function
+oY(a){switch(a){case
+1:return o0;case
+2:return o1;case
+4:return o3;case
+5:return o4;case
+6:return o5;case
+7:return o6;case
+8:return o7;case
+9:return o8;case
+10:return o9;case
+11:return o_;case
 0:case
-13:return oU;case
+13:return oZ;case
 3:case
-14:return oX;default:return o6}}function
-hs(b,c){var
-d=dO(c),e=ns(o7,b),a=ho(16);ch(a,37);nt(a,b);ch(a,46);ap(a,hc(d));ch(a,e);return hq(a)}function
-dT(m,a){if(13<=m){var
+14:return o2;default:return o$}}function
+hA(b,c){var
+d=dS(c),e=nx(pa,b),a=hw(16);cl(a,37);ny(a,b);cl(a,46);aq(a,hl(d));cl(a,e);return hy(a)}function
+dX(m,a){if(13<=m){var
 g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dL(a,c)+kA>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dP(a,c)+gr>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ag(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cP(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ah(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cW(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dL(a,b);if(9<f+kA>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dP(a,b);if(9<f+gr>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aX(j)}return a}function
-o8(a,b){return dT(a,eG(od(a),b))}function
-o9(a,b){return dT(a,eG(oF(a),b))}function
-o_(a,b){return dT(a,eG(oT(a),b))}function
-o$(a,b){return dT(a,yq(or(a),b))}function
+pb(a,b){return dX(a,eI(oi(a),b))}function
+pc(a,b){return dX(a,eI(oK(a),b))}function
+pd(a,b){return dX(a,eI(oY(a),b))}function
+pe(a,b){return dX(a,yQ(ow(a),b))}function
 bv(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return ym(a,c,d)}function
+d=32}return yM(a,c,d)}function
 f(a){var
 e=z(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=aa(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aN(a,pa)}function
+b=b+1|0;continue}}(0)?a:aN(a,pf)}function
 e(c){var
-b=x$(a);return 3===b?a<0.?pb:pc:4<=b?pd:c}switch(b[2]){case
-5:return e(f(gI(hs(b,c),a)));case
+b=yz(a);return 3===b?a<0.?pg:ph:4<=b?pi:c}switch(b[2]){case
+5:return e(f(gR(hA(b,c),a)));case
 6:return d(0);case
-7:return m2(d(0));case
-8:return e(d(0));default:return gI(hs(b,c),a)}}function
-pe(d){var
-a=mk(d),b=z(a),c=bU(b+2|0,39);bb(a,0,c,1,b);return aX(c)}function
-pf(b){var
-a=ho(16);e_(a,b);return hq(a)}function
-dz(d,o,m,l){var
+7:return m7(d(0));case
+8:return e(d(0));default:return gR(hA(b,c),a)}}function
+pj(d){var
+a=mp(d),b=z(a),c=bX(b+2|0,39);ba(a,0,c,1,b);return aX(c)}function
+pk(b){var
+a=hw(16);fb(a,b);return hy(a)}function
+dB(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return C(c,[4,b,pe(a)],q)};case
+q=a[1];return function(a){return C(c,[4,b,pj(a)],q)};case
 2:var
-r=a[2],s=a[1];return e$(c,b,r,s,function(a){return a});case
-3:return e$(c,b,a[2],a[1],oc);case
-4:return dU(c,b,a[4],a[2],a[3],o8,a[1]);case
-5:return dU(c,b,a[4],a[2],a[3],o9,a[1]);case
-6:return dU(c,b,a[4],a[2],a[3],o_,a[1]);case
-7:return dU(c,b,a[4],a[2],a[3],o$,a[1]);case
-8:return pg(c,b,a[4],a[2],a[3],a[1]);case
-9:return e$(c,b,a[2],a[1],l4);case
+r=a[2],s=a[1];return fc(c,b,r,s,function(a){return a});case
+3:return fc(c,b,a[2],a[1],oh);case
+4:return dY(c,b,a[4],a[2],a[3],pb,a[1]);case
+5:return dY(c,b,a[4],a[2],a[3],pc,a[1]);case
+6:return dY(c,b,a[4],a[2],a[3],pd,a[1]);case
+7:return dY(c,b,a[4],a[2],a[3],pe,a[1]);case
+8:return pl(c,b,a[4],a[2],a[3],a[1]);case
+9:return fc(c,b,a[2],a[1],l9);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1982,9 +1982,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=pf(a[2]);return function(a){return C(c,[4,b,u],t)};case
+t=a[3],u=pk(a[2]);return function(a){return C(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return C(c,b,O(ob(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return C(c,b,O(og(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -1995,36 +1995,36 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,Q,pi];case
+19:throw[0,R,pn];case
 20:var
-G=a[3],H=[8,b,pj];return function(a){return C(c,H,G)};case
+G=a[3],H=[8,b,po];return function(a){return C(c,H,G)};case
 21:var
-I=a[2];return function(a){return C(c,[4,b,eG(pk,a)],I)};case
+I=a[2];return function(a){return C(c,[4,b,eI(pp,a)],I)};case
 22:var
 J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-f=a[2],h=a[1];return d<50?ko(d+1|0,c,b,h,f):ak(ko,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?gc(d+1|0,c,b,i,j,k):ak(gc,[0,c,b,i,j,k])}}function
-ko(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?kv(d+1|0,c,b,h,f):al(kv,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?gj(d+1|0,c,b,i,j,k):al(gj,[0,c,b,i,j,k])}}function
+kv(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-1:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-2:throw[0,Q,pl];default:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a])}else
+0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+2:throw[0,R,pq];default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-1:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-2:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-3:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-4:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-5:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-6:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-7:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
-8:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);case
+0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+2:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+3:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+4:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+5:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+6:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+7:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+8:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?gd(d+1|0,c,b,f,a):ak(gd,[0,c,b,f,a]);case
-10:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a]);default:return d<50?H(d+1|0,c,b,a):ak(H,[0,c,b,a])}}function
-gd(e,d,c,a,b){if(typeof
-a==="number")return e<50?H(e+1|0,d,c,b):ak(H,[0,d,c,b]);else
+f=e[2];return d<50?gk(d+1|0,c,b,f,a):al(gk,[0,c,b,f,a]);case
+10:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}}function
+gk(e,d,c,a,b){if(typeof
+a==="number")return e<50?I(e+1|0,d,c,b):al(I,[0,d,c,b]);else
 switch(a[0]){case
 0:var
 f=a[1];return function(a){return aQ(d,c,f,b)};case
@@ -2045,186 +2045,186 @@ m=a[1];return function(a){return aQ(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return aQ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ai(ad(a[1]),p);return function(a){return aQ(d,c,av(q,o),b)};case
+o=a[3],p=a[2],q=aj(ad(a[1]),p);return function(a){return aQ(d,c,ay(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return aQ(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return aQ(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return aQ(d,c,t,b)};case
-13:throw[0,Q,pm];default:throw[0,Q,pn]}}function
-H(d,b,e,a){var
-c=[8,e,po];return d<50?dz(d+1|0,b,c,a):ak(dz,[0,b,c,a])}function
-gc(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return ph(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?dz(h+1|0,b,f,a):ak(dz,[0,b,f,a])}function
-C(a,b,c){return gV(dz(0,a,b,c))}function
-aQ(a,b,c,d){return gV(gd(0,a,b,c,d))}function
-ph(a,b,c,d,e){return gV(gc(0,a,b,c,d,e))}function
-e$(e,d,c,a,b){if(typeof
+13:throw[0,R,pr];default:throw[0,R,ps]}}function
+I(d,b,e,a){var
+c=[8,e,pt];return d<50?dB(d+1|0,b,c,a):al(dB,[0,b,c,a])}function
+gj(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return pm(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?dB(h+1|0,b,f,a):al(dB,[0,b,f,a])}function
+C(a,b,c){return g4(dB(0,a,b,c))}function
+aQ(a,b,c,d){return g4(gk(0,a,b,c,d))}function
+pm(a,b,c,d,e){return g4(gj(0,a,b,c,d,e))}function
+fc(e,d,c,a,b){if(typeof
 a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return C(e,[4,d,aI(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return C(e,[4,d,aI(i,f,g(b,a))],c)}}}function
-dU(f,e,d,g,c,b,a){if(typeof
+f=a[2],h=a[1];return function(a){return C(e,[4,d,aJ(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return C(e,[4,d,aJ(i,f,g(b,a))],c)}}}function
+dY(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,ci(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,ci(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,cm(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,cm(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aI(i,h,ci(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aI(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aI(i,h,ci(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aJ(i,h,cm(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aJ(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aJ(i,h,cm(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aI(j,h,ci(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aI(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aI(j,g,ci(m,n(b,a,c)))],d)}}}function
-pg(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return C(f,[4,e,aJ(j,h,cm(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aJ(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aJ(j,g,cm(m,n(b,a,c)))],d)}}}function
+pl(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,e9(a),b)],c)};var
+b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,fa(a),b)],c)};var
 j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,aI(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aI(h,g,bv(a,e9(a),b))],c)};var
-k=b[1];return function(b){return C(e,[4,d,aI(h,g,bv(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return C(e,[4,d,aJ(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aJ(h,g,bv(a,fa(a),b))],c)};var
+k=b[1];return function(b){return C(e,[4,d,aJ(h,g,bv(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return C(e,[4,d,aI(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aI(i,f,bv(a,e9(a),b))],c)};var
-l=b[1];return function(f,b){return C(e,[4,d,aI(i,f,bv(a,l,b))],c)}}}function
+b==="number")return b?function(g,f,b){return C(e,[4,d,aJ(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aJ(i,f,bv(a,fa(a),b))],c)};var
+l=b[1];return function(f,b){return C(e,[4,d,aJ(i,f,bv(a,l,b))],c)}}}function
 bw(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hr(a[2]);bw(b,f);return cZ(b,h);case
+f=a[1],h=hz(a[2]);bw(b,f);return c5(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bw(b,d);cZ(b,pp);var
+i=c[1];bw(b,d);c5(b,pu);var
 a=i;continue}var
-j=c[1];bw(b,d);cZ(b,pq);var
+j=c[1];bw(b,d);c5(b,pv);var
 a=j;continue;case
 6:var
 m=a[2];bw(b,a[1]);return g(m,b);case
-7:bw(b,a[1]);return dP(b);case
+7:bw(b,a[1]);return dT(b);case
 8:var
-n=a[2];bw(b,a[1]);return ah(n);case
+n=a[2];bw(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bw(b,a[1]);return cZ(b,k);default:var
-l=a[2];bw(b,a[1]);return me(b,l)}}function
-bH(b,e){var
+k=a[2];bw(b,a[1]);return c5(b,k);default:var
+l=a[2];bw(b,a[1]);return mj(b,l)}}function
+bG(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hr(a[2]);bH(b,f);return c6(b,h);case
+f=a[1],h=hz(a[2]);bG(b,f);return da(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bH(b,d);c6(b,pr);var
+i=c[1];bG(b,d);da(b,pw);var
 a=i;continue}var
-j=c[1];bH(b,d);c6(b,ps);var
+j=c[1];bG(b,d);da(b,px);var
 a=j;continue;case
 6:var
-m=a[2];bH(b,a[1]);return c6(b,g(m,0));case
+m=a[2];bG(b,a[1]);return da(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bH(b,a[1]);return ah(n);case
+n=a[2];bG(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bH(b,a[1]);return c6(b,k);default:var
-l=a[2];bH(b,a[1]);return hn(b,l)}}function
-pt(c,a,b){var
+k=a[2];bG(b,a[1]);return da(b,k);default:var
+l=a[2];bG(b,a[1]);return hv(b,l)}}function
+py(c,a,b){var
 d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
-fa(b,a){return pt(function(a){return 0},b,a)}function
-fb(a){return fa(be,a)}function
-pu(b,a){var
+fd(b,a){return py(function(a){return 0},b,a)}function
+fe(a){return fd(bd,a)}function
+pz(b,a){var
 c=a[1];return C(function(c){var
-a=e6(64);bH(a,c);return g(b,e7(a))},0,c)}function
-as(a){return pu(function(a){return a},a)}var
-pv=eQ(0);function
-fd(c,b){var
-a=c[1+b];return m3(a)?ca(a)===eE?g(as(pw),a):ca(a)===253?l9(a):px:g(as(py),a)}function
-ht(b,a){if(b.length-1<=a)return pz;var
-c=ht(b,a+1|0),d=fd(b,a);return n(as(pA),d,c)}function
-pB(a){var
+a=e9(64);bG(a,c);return g(b,e_(a))},0,c)}function
+at(a){return pz(function(a){return a},a)}var
+pA=eS(0);function
+fg(c,b){var
+a=c[1+b];return m8(a)?cd(a)===eG?g(at(pB),a):cd(a)===253?mc(a):pC:g(at(pD),a)}function
+hB(b,a){if(b.length-1<=a)return pE;var
+c=hB(b,a+1|0),d=fg(b,a);return n(at(pF),d,c)}function
+pG(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ht(a,2),d=fd(a,1);return n(as(pC),d,c)}switch(b){case
-0:return pD;case
-1:return pE;default:var
-e=fd(a,1);return g(as(pF),e)}}function
-pG(d){function
+c=hB(a,2),d=fg(a,1);return n(at(pH),d,c)}switch(b){case
+0:return pI;case
+1:return pJ;default:var
+e=fg(a,1);return g(at(pK),e)}}function
+pL(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(eR(pv))}function
-pH(a){if(a===dN)return pI;if(a===eT)return pJ;if(a[1]===g1){var
-b=a[2],e=b[3],h=b[2],i=b[1];return eu(as(fc),i,h,e,e+5|0,pK)}if(a[1]===Q){var
-c=a[2],f=c[3],j=c[2],k=c[1];return eu(as(fc),k,j,f,f+6|0,pL)}if(a[1]===g3){var
-d=a[2],g=d[3],l=d[2],m=d[1];return eu(as(fc),m,l,g,g+6|0,pM)}if(0===ca(a)){var
-n=a[1][1];return aN(n,pB(a))}return a[1]}function
-dV(a){var
-b=pG(a);return b?b[1]:pH(a)}function
-pN(a){var
-b=[0,ya(a)];return b}function
-pO(b,a){function
-c(a){return a?0===b?pP:pQ:0===b?pR:pS}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?pT:pV,i=a[2],j=a[7],k=c(a[1]);return[0,x1(as(pU),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(pW),l)]}function
-pX(d,b){if(b){var
+a=f;continue}return 0}}return a(eT(pA))}function
+pM(a){if(a===dR)return pN;if(a===eV)return pO;if(a[1]===g_){var
+b=a[2],e=b[3],h=b[2],i=b[1];return ex(at(ff),i,h,e,e+5|0,pP)}if(a[1]===R){var
+c=a[2],f=c[3],j=c[2],k=c[1];return ex(at(ff),k,j,f,f+6|0,pQ)}if(a[1]===ha){var
+d=a[2],g=d[3],l=d[2],m=d[1];return ex(at(ff),m,l,g,g+6|0,pR)}if(0===cd(a)){var
+n=a[1][1];return aN(n,pG(a))}return a[1]}function
+dZ(a){var
+b=pL(a);return b?b[1]:pM(a)}function
+pS(a){var
+b=[0,yA(a)];return b}function
+pT(b,a){function
+c(a){return a?0===b?pU:pV:0===b?pW:pX}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?pY:p0,i=a[2],j=a[7],k=c(a[1]);return[0,yp(at(pZ),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(at(p1),l)]}function
+p2(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=pO(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(fa(d,pY),j)}var
+h=pT(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(fd(d,p3),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return fa(d,pZ)}function
-fe(b,a){return pX(b,pN(a))}var
-p1=p0.slice();function
-p2(e,d){var
-f=dV(e);g(fb(p3),f);fe(be,d);var
-a=yG(0);if(a<0){var
-b=dO(a);g4(c(p1,b)[1+b])}return dP(be)}var
-p4=[0];function
-hu(b){var
-a=yf(0);return a}function
-p5(b,a){try{var
-c=a?p4:hu(0);try{eW(0)}catch(a){}try{var
-i=p2(b,c),d=i}catch(a){a=bd(a);var
-e=hu(0),f=dV(b);g(fb(p7),f);fe(be,c);var
-h=dV(a);g(fb(p8),h);fe(be,e);var
-d=dP(be)}return d}catch(a){a=bd(a);if(a===dN)return g4(p6);throw a}}gU(b(kx),function(b,a){try{var
-c=p5(b,a);return c}catch(a){return 0}});function
-p9(a){return yF(a,0,z(a))}function
-p_(a){return[0,r(55,0),0]}function
-p$(d,g){function
-l(b,a){return p9(aN(b,hc(a)))}function
+a=k;continue}break}}return 0}return fd(d,p4)}function
+fh(b,a){return p2(b,pS(a))}var
+p6=p5.slice();function
+p7(e,d){var
+f=dZ(e);g(fe(p8),f);fh(bd,d);var
+a=y6(0);if(a<0){var
+b=dS(a);hb(c(p6,b)[1+b])}return dT(bd)}var
+p9=[0];function
+hC(b){var
+a=yF(0);return a}function
+p_(b,a){try{var
+c=a?p9:hC(0);try{eY(0)}catch(a){}try{var
+i=p7(b,c),d=i}catch(a){a=bc(a);var
+e=hC(0),f=dZ(b);g(fe(qa),f);fh(bd,c);var
+h=dZ(a);g(fe(qb),h);fh(bd,e);var
+d=dT(bd)}return d}catch(a){a=bc(a);if(a===dR)return hb(p$);throw a}}g3(b(kE),function(b,a){try{var
+c=p_(b,a);return c}catch(a){return 0}});function
+qc(a){return y5(a,0,z(a))}function
+qd(a){return[0,r(55,0),0]}function
+qe(d,g){function
+l(b,a){return qc(aN(b,hl(a)))}function
 m(a){var
 b=aa(a,3)<<24,c=aa(a,2)<<16,d=aa(a,1)<<8;return((aa(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,qa],j=54+hb(55,i)|0,n=0;if(!(j<0)){var
+f=[0,qf],j=54+hk(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=yK(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kH;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=y_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kN;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-qb(b){var
-a=p_(0);p$(a,b);return a}function
-qc(a){return qb(yW(0))}function
-qd(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kH,g=a[2];c(a[1],g)[1+g]=f;return f}function
-qe(a){var
+qg(b){var
+a=qd(0);qe(a,b);return a}function
+qh(a){return qg(zk(0))}function
+qi(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kN,g=a[2];c(a[1],g)[1+g]=f;return f}function
+qj(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-xZ=lO(xY),hw=xZ}catch(a){a=bd(a);if(a!==br)throw a;try{var
-xX=lO(xW),hv=xX}catch(a){a=bd(a);if(a!==br)throw a;var
-hv=qf}var
-hw=hv}var
-qg=m1(hw,82),dW=[cJ,function(a){return qc(0)}];function
-qh(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eX<(a*2|0))return a;var
+yn=lT(ym),hE=yn}catch(a){a=bc(a);if(a!==br)throw a;try{var
+yl=lT(yk),hD=yl}catch(a){a=bc(a);if(a!==br)throw a;var
+hD=qk}var
+hE=hD}var
+ql=m6(hE,82),d0=[cQ,function(a){return qh(0)}];function
+qm(c,b){var
+a=c;for(;;){if(b<=a)return a;if(eZ<(a*2|0))return a;var
 a=a*2|0;continue}}function
-hx(a,e){var
-f=a?a[1]:qg,b=qh(16,e);if(f)var
-c=ca(dW),g=cF===c?dW[1]:cJ===c?e5(dW):dW,d=qd(g);else
+hF(a,e){var
+f=a?a[1]:ql,b=qm(16,e);if(f)var
+c=cd(d0),g=cM===c?d0[1]:cQ===c?e8(d0):d0,d=qi(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
-qi(n,d,f,h){var
+qn(n,d,f,h){var
 i=h.length-1,e=r(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2243,99 +2243,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-hy(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eX?1:0;if(d){var
-e=r(c,0),h=1-qe(a);a[2]=e;return qi(g(f,a),h,b,e)}return d}function
-qj(c,b,a){return lF(c,b,0,a)}function
-bV(a,b){return 4<=a.length-1?lF(10,cL,a[3],b)&(a[2].length-1-1|0):ah(qk)}function
-ql(a,d,f){var
-b=bV(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hy(bV,a):e}function
-qm(c,b){var
+hG(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<eZ?1:0;if(d){var
+e=r(c,0),h=1-qj(a);a[2]=e;return qn(g(f,a),h,b,e)}return d}function
+qo(c,b,a){return lK(c,b,0,a)}function
+bY(a,b){return 4<=a.length-1?lK(10,cS,a[3],b)&(a[2].length-1-1|0):ai(qp)}function
+qq(a,d,f){var
+b=bY(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hG(bY,a):e}function
+qr(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aE(c,a[1]))return d;var
+d=a[2],e=a[3];if(0===aG(c,a[1]))return d;var
 a=e;continue}throw br}}function
-qn(f,a){var
-g=bV(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aE(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aE(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aE(a,e[1])?j:qm(a,k)}throw br}throw br}throw br}function
-qo(c,b){var
+qs(f,a){var
+g=bY(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aG(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aG(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aG(a,e[1])?j:qr(a,k)}throw br}throw br}throw br}function
+qt(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aE(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aG(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-qp(f,a){var
-g=bV(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aE(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aE(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aE(a,e[1])?[0,j]:qo(a,k)}return 0}return 0}return 0}function
-qq(a,b){function
+qu(f,a){var
+g=bY(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aG(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aG(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aG(a,e[1])?[0,j]:qt(a,k)}return 0}return 0}return 0}function
+qv(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aE(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aG(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bV(a,b);return d(c(a[2],e)[1+e])}function
-qr(b,d,c){var
+e=bY(a,b);return d(c(a[2],e)[1+e])}function
+qw(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aE(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aG(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-hz(a,d,e){var
-b=bV(a,d),f=c(a[2],b)[1+b],g=qr(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hy(bV,a);var
+hH(a,d,e){var
+b=bY(a,d),f=c(a[2],b)[1+b],g=qw(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hG(bY,a);var
 i=h}else
 var
 i=g;return i}function
-bI(a){return a}var
-hA=0,hB=-1;function
-hC(a){return 0<=a?1:0}var
-hD=[U,qs,bS(0)];function
-dX(a,b){a[13]=a[13]+b[3]|0;return hm(b,a[28])}function
-qt(a){a[12]=1;a[13]=1;return e4(a[28])}var
-hE=1000000010;function
-ff(b,a){return bD(b[17],a,0,z(a))}function
-dY(a){return g(a[19],0)}function
-qu(b,a){return g(b[20],a)}function
-qv(b,a){return g(b[21],a)}function
-hF(a,c,b){a[9]=a[9]-c|0;ff(a,b);a[11]=0;return 0}function
-dZ(c,a){var
-b=D(a,qw);return b?hF(c,z(a),a):b}function
-bW(a,b,c){var
-d=b[3],e=b[2];dZ(a,b[1]);dY(a);a[11]=1;a[10]=mI(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qv(a,a[10]);return dZ(a,d)}function
-hG(b,a){return bW(b,qx,a)}function
-cj(a,b){var
-c=b[2],d=b[3];dZ(a,b[1]);a[9]=a[9]-c|0;qu(a,c);return dZ(a,d)}function
-qy(a){var
-b=cg(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hG(a,d):e}return dY(a)}function
-qz(a){var
-b=nh(a[28]);if(b){var
+bH(a){return a}var
+hI=0,hJ=-1;function
+hK(a){return 0<=a?1:0}var
+hL=[W,qx,bV(0)];function
+d1(a,b){a[13]=a[13]+b[3]|0;return hu(b,a[28])}function
+qy(a){a[12]=1;a[13]=1;return e7(a[28])}var
+hM=1000000010;function
+fi(b,a){return bR(b[17],a,0,z(a))}function
+d2(a){return g(a[19],0)}function
+qz(b,a){return g(b[20],a)}function
+qA(b,a){return g(b[21],a)}function
+hN(a,c,b){a[9]=a[9]-c|0;fi(a,b);a[11]=0;return 0}function
+d3(c,a){var
+b=E(a,qB);return b?hN(c,z(a),a):b}function
+bZ(a,b,c){var
+d=b[3],e=b[2];d3(a,b[1]);d2(a);a[11]=1;a[10]=mN(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qA(a,a[10]);return d3(a,d)}function
+hO(b,a){return bZ(b,qC,a)}function
+cn(a,b){var
+c=b[2],d=b[3];d3(a,b[1]);a[9]=a[9]-c|0;qz(a,c);return d3(a,d)}function
+qD(a){var
+b=ck(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hO(a,d):e}return d2(a)}function
+qE(a){var
+b=nm(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bI(d);a[9]=a[9]+e|0;return 0}return 0}function
-qA(a,f,b){if(typeof
+e=bH(d);a[9]=a[9]+e|0;return 0}return 0}function
+qF(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cg(a[3]);if(j){var
+j=ck(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return yC(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cf(a[2]);return 0;case
-2:cf(a[3]);return 0;case
+c=a[1],d=a[2];return y2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cj(a[2]);return 0;case
+2:cj(a[3]);return 0;case
 3:var
-m=cg(a[2]);return m?hG(a,m[1][2]):dY(a);case
+m=ck(a[2]);return m?hO(a,m[1][2]):d2(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qz(a):n;default:var
-o=cf(a[5]);return o?ff(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qE(a):n;default:var
+o=cj(a[5]);return o?fi(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hF(a,f,b[1]);case
+0:return hN(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cg(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=ck(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cj(a,e);case
-1:return bW(a,c,d);case
-2:return bW(a,c,d);case
-3:return a[9]<(f+z(p)|0)?bW(a,c,d):cj(a,e);case
-4:return a[11]?cj(a,e):a[9]<(f+z(p)|0)?bW(a,c,d):((a[6]-d|0)+y|0)<a[10]?bW(a,c,d):cj(a,e);default:return cj(a,e)}}return 0;case
+0:return cn(a,e);case
+1:return bZ(a,c,d);case
+2:return bZ(a,c,d);case
+3:return a[9]<(f+z(p)|0)?bZ(a,c,d):cn(a,e);case
+4:return a[11]?cn(a,e):a[9]<(f+z(p)|0)?bZ(a,c,d):((a[6]-d|0)+y|0)<a[10]?bZ(a,c,d):cn(a,e);default:return cn(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=cg(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=ck(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2343,203 +2343,203 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cj(a,[0,qC,v+B|0,qB]):bW(a,[0,qE,i+A|0,qD],a[6])}return 0;case
+v=i-h|0;return 0<=v?cn(a,[0,qH,v+B|0,qG]):bZ(a,[0,qJ,i+A|0,qI],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qy(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ce([0,G,F],a[2]);case
-4:return ce(b[1],a[3]);default:var
-x=b[1];ff(a,g(a[24],x));return ce(x,a[5])}}function
-hH(a){for(;;){var
-d=nf(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hC(c),e=i||(a[9]<=h?1:0);if(e){ng(a[28]);var
-j=hC(c)?bI(c):hE;qA(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qF(a,b){dX(a,b);return hH(a)}function
-qG(c,a,b){return qF(c,[0,a,[0,b],bI(a)])}function
-qH(b,a){return qG(b,bI(z(a)),a)}function
-fg(a){c5(a);return ce([0,-1,[0,hB,qI,0]],a)}function
-fh(a,c){var
-d=cg(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bI(b[1]);if(i<a[12])return fg(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qD(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ci([0,G,F],a[2]);case
+4:return ci(b[1],a[3]);default:var
+x=b[1];fi(a,g(a[24],x));return ci(x,a[5])}}function
+hP(a){for(;;){var
+d=nk(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hK(c),e=i||(a[9]<=h?1:0);if(e){nl(a[28]);var
+j=hK(c)?bH(c):hM;qF(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qK(a,b){d1(a,b);return hP(a)}function
+qL(c,a,b){return qK(c,[0,a,[0,b],bH(a)])}function
+qM(b,a){return qL(b,bH(z(a)),a)}function
+fj(a){c$(a);return ci([0,-1,[0,hJ,qN,0]],a)}function
+fk(a,c){var
+d=ck(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bH(b[1]);if(i<a[12])return fj(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bI(a[13]+f|0),cf(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bH(a[13]+f|0),cj(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bI(a[13]+f|0),cf(a[1]),0):c;return j}return 0}return 0}function
-qJ(a,c,b){dX(a,b);if(c)fh(a,1);return ce([0,a[13],b],a[1])}function
-qK(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qJ(a,0,[0,bI(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?qH(a,a[16]):b}function
-qL(a){return qK(a,0,3)}function
-qM(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dX(a,[0,hA,1,0]);fh(a,1);fh(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bH(a[13]+f|0),cj(a[1]),0):c;return j}return 0}return 0}function
+qO(a,c,b){d1(a,b);if(c)fk(a,1);return ci([0,a[13],b],a[1])}function
+qP(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qO(a,0,[0,bH(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qM(a,a[16]):b}function
+qQ(a){return qP(a,0,3)}function
+qR(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){d1(a,[0,hI,1,0]);fk(a,1);fk(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qN(a,e){if(a[23])dX(a,[0,hA,5,0]);var
+qS(a,e){if(a[23])d1(a,[0,hI,5,0]);var
 b=a[22];if(b){var
-c=cf(a[4]);if(c)return g(a[27],c[1]);var
+c=cj(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-qO(a,b){return qN(a,0)}function
-qP(a){qt(a);fg(a[1]);c5(a[2]);c5(a[3]);c5(a[4]);c5(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qL(a)}function
-qQ(a){var
-b=a[4];return nb(function(b){return qO(a,0)},b)}function
-qR(a,b){qQ(a);for(;;){if(1<a[14]){qM(a,0);continue}a[13]=hE;hH(a);if(b)dY(a);return qP(a)}}function
-hI(a,b){qR(a,0);return g(a[18],0)}function
-qS(a,b){return bD(a[17],qT,0,1)}var
-hJ=hg(80,32);function
-hK(b,d){var
+qT(a,b){return qS(a,0)}function
+qU(a){qy(a);fj(a[1]);c$(a[2]);c$(a[3]);c$(a[4]);c$(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qQ(a)}function
+qV(a){var
+b=a[4];return ng(function(b){return qT(a,0)},b)}function
+qW(a,b){qV(a);for(;;){if(1<a[14]){qR(a,0);continue}a[13]=hM;hP(a);if(b)d2(a);return qU(a)}}function
+hQ(a,b){qW(a,0);return g(a[18],0)}function
+qX(a,b){return bR(a[17],qY,0,1)}var
+hR=e4(80,32);function
+hS(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bD(b[17],hJ,0,80);var
-a=a-80|0;continue}return bD(b[17],hJ,0,a)}return c}}function
-qU(a){return a[1]===hD?aN(qW,aN(a[2],qV)):qX}function
-qY(a){return a[1]===hD?aN(q0,aN(a[2],qZ)):q1}function
-q2(a){return 0}function
-q3(a){return 0}function
-q4(h,g,f,e,d){var
-b=ne(0),c=[0,hB,q5,0];hm(c,b);var
-a=c4(0);fg(a);ce([0,1,c],a);var
-i=c4(0),j=c4(0),k=c4(0);return[0,a,c4(0),k,j,i,78,10,68,78,0,1,1,1,1,l0,q6,h,g,f,e,d,0,0,qU,qY,q2,q3,b]}function
-hL(c,b){function
+c=0<a?1:0;if(c){if(80<a){bR(b[17],hR,0,80);var
+a=a-80|0;continue}return bR(b[17],hR,0,a)}return c}}function
+qZ(a){return a[1]===hL?aN(q1,aN(a[2],q0)):q2}function
+q3(a){return a[1]===hL?aN(q5,aN(a[2],q4)):q6}function
+q7(a){return 0}function
+q8(a){return 0}function
+q9(h,g,f,e,d){var
+b=nj(0),c=[0,hJ,q_,0];hu(c,b);var
+a=c_(0);fj(a);ci([0,1,c],a);var
+i=c_(0),j=c_(0),k=c_(0);return[0,a,c_(0),k,j,i,78,10,68,78,0,1,1,1,1,l5,q$,h,g,f,e,d,0,0,qZ,q3,q7,q8,b]}function
+hT(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=q4(c,b,function(a){return 0},e,d);a[19]=function(b){return qS(a,b)};a[20]=function(b){return hK(a,b)};a[21]=function(b){return hK(a,b)};return a}function
-hM(a){function
-b(b){return dP(a)}return hL(function(b,c,d){return mb(a,b,c,d)},b)}function
-q7(a){function
-b(a){return 0}return hL(function(b,c,d){return nq(a,b,c,d)},b)}var
-q8=gi,q9=function(a){return e6(q8)}(0),q_=hM(l$),q$=hM(be);q7(q9);md(function(a){hI(q_,0);return hI(q$,0)});function
-ra(b,a){var
-c=ca(a)===U?a:a[1];return gU(b,c)}var
-hN=[U,rb,bS(0)];y8(0);ra(rc,hN);function
+a=q9(c,b,function(a){return 0},e,d);a[19]=function(b){return qX(a,b)};a[20]=function(b){return hS(a,b)};a[21]=function(b){return hS(a,b)};return a}function
+hU(a){function
+b(b){return dT(a)}return hT(function(b,c,d){return mg(a,b,c,d)},b)}function
+ra(a){function
+b(a){return 0}return hT(function(b,c,d){return nv(a,b,c,d)},b)}var
+rb=gq,rc=function(a){return e9(rb)}(0),rd=hU(me),re=hU(bd);ra(rc);mi(function(a){hQ(rd,0);return hQ(re,0)});function
+rf(b,a){var
+c=cd(a)===W?a:a[1];return g3(b,c)}var
+hV=[W,rg,bV(0)];zw(0);rf(rh,hV);function
 s(a){if(typeof
-a==="number"&&a!==gz)return-a|0;return y$(a)}function
-j(b,a){if(typeof
+a==="number"&&a!==gJ)return-a|0;return zz(a)}function
+k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lU(b,a)}return lU(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lZ(b,a)}return lZ(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:lY(a,b)}return lY(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:l3(a,b)}return l3(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!y_(b,a))return aM(b,a);return y9(b,a)}function
-N(a){if(typeof
-a==="number"&&a!==gn)return a+1|0;return zf(a)}function
-rd(a){if(typeof
-a==="number"&&a!==gz)return a-1|0;return zb(a)}function
-d0(a){return typeof
-a==="number"?0<=a?a:a!==gz?-a|0:lT(a):lT(a)}function
-X(b,a){if(typeof
+a==="number"&&!zy(b,a))return aM(b,a);return zx(b,a)}function
+F(a){if(typeof
+a==="number"&&a!==gw)return a+1|0;return zF(a)}function
+ri(a){if(typeof
+a==="number"&&a!==gJ)return a-1|0;return zB(a)}function
+d4(a){return typeof
+a==="number"?0<=a?a:a!==gJ?-a|0:lY(a):lY(a)}function
+Q(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:lX(b,a)}return lX(b,a)}function
-bX(b,a){if(typeof
+c=b<<a;return c>>a===b?c:l2(b,a)}return l2(b,a)}function
+bI(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return zd(b,a)}function
-c8(a){return typeof
-a==="number"?a:zg(a)}var
+c=a<32?a:31;return b>>c}return zD(b,a)}function
+dc(a){return typeof
+a==="number"?a:zG(a)}var
 e=0,h=1;function
-ax(b,a){return 0<aF(b,a)?a:b}function
-v(b,a){return 0<=aF(b,a)?b:a}function
-re(b,a){return 0<aF(b,a)?1:0}function
-rf(b,a){return za(b,a,0,z(a))}function
-c9(e,a){var
-d=y5(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
-f=j(b,a);return[0,rd(c),f]}var
-g=l(b,a);return[0,N(c),g]}function
+aA(b,a){return 0<aH(b,a)?a:b}function
+v(b,a){return 0<=aH(b,a)?b:a}function
+rj(b,a){return 0<aH(b,a)?1:0}function
+rk(b,a){return zA(b,a,0,z(a))}function
+dd(e,a){var
+d=zt(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
+f=k(b,a);return[0,ri(c),f]}var
+g=l(b,a);return[0,F(c),g]}function
 f(c,b){return a(c,b)}function
-rg(a){return ze(a)}function
-c_(a){return ab(a)}function
-F(b,a){return lV(b,a)}function
-p(b,a){return aF(b,a)<=0?1:0}function
-x(b,a){return aF(b,a)<0?1:0}function
-J(a){return a}function
-c$(a){try{var
-b=c8(a);return b}catch(a){a=bd(a);if(a===hN)return eS(rh);throw a}}function
-ri(c,b,a){return y6(c,b,a)}function
-d1(a){return a?0:1}function
+rl(a){return zE(a)}function
+de(a){return ab(a)}function
+G(b,a){return l0(b,a)}function
+p(b,a){return aH(b,a)<=0?1:0}function
+x(b,a){return aH(b,a)<0?1:0}function
+K(a){return a}function
+df(a){try{var
+b=dc(a);return b}catch(a){a=bc(a);if(a===hV)return eU(rm);throw a}}function
+rn(c,b,a){return zu(c,b,a)}function
+d5(a){return a?0:1}function
 ae(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 i(a){return a[1]}function
-k(a){return a[2]}function
-E(a){var
-b=a?E(a[2])+1|0:a;return b}function
-bh(a,b){if(a){var
-c=bh(a[2],b);return[0,a[1],c]}return b}function
-rj(a){return aw(0,a-1|0)}function
-da(b,a){return b+a|0}function
-rk(b,a){return aM(b,a)}function
-fi(b,a){return aw(0,b-a|0)}function
-hO(b,a){function
-c(b){return hO(b,a)+1|0}function
+j(a){return a[2]}function
+D(a){var
+b=a?D(a[2])+1|0:a;return b}function
+bg(a,b){if(a){var
+c=bg(a[2],b);return[0,a[1],c]}return b}function
+ro(a){return as(0,a-1|0)}function
+co(b,a){return b+a|0}function
+rp(b,a){return aM(b,a)}function
+fl(b,a){return as(0,b-a|0)}function
+hW(b,a){function
+c(b){return hW(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hP(b,a){function
-c(b){return hO(a,hP(b,a))}function
+hX(b,a){function
+c(b){return hW(a,hX(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fj(b,a){return b<=a?1:0}function
-aJ(b,a){return b<a?1:0}function
-fk(b,a){function
+fm(b,a){return b<=a?1:0}function
+au(b,a){return b<a?1:0}function
+fn(b,a){function
 c(b){function
-c(a){return fk(b,a)+1|0}function
+c(a){return fn(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hQ(b,a){function
-c(a){return hP(b,hQ(b,a))}function
+hY(b,a){function
+c(a){return hX(b,hY(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fl(d,c,b,a){function
+fo(d,c,b,a){function
 e(d){function
-e(a){return fl(d,c,b,a)}function
-f(a){return fl(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return fo(d,c,b,a)}function
+f(a){return fo(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-rl(b,a){function
-c(a){return i(fl(b,a,0,a))}function
+rq(b,a){function
+c(a){return i(fo(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-d2=function
-c(a,b){return c.fun(a,b)};yX(d2,function(b,a){function
+d6=function
+c(a,b){return c.fun(a,b)};zl(d6,function(b,a){function
 g(j){function
-d(a){return N(f(2,h))}function
-g(a){return f(2,N(a))}function
-i(a){return N(f(2,N(a)))}if(p(a,h))return d(0);var
-b=c9(a,J(2)),c=b[1];return F(b[2],e)?g(c):i(c)}function
+d(a){return F(f(2,h))}function
+g(a){return f(2,F(a))}function
+i(a){return F(f(2,F(a)))}if(p(a,h))return d(0);var
+b=dd(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
 i(b){function
-g(a){return f(2,N(b))}function
-i(a){return N(f(2,j(b,a)))}function
-k(a){return f(2,n(d2,b,a))}if(p(a,h))return g(0);var
-c=c9(a,J(2)),d=c[1];return F(c[2],e)?i(d):k(d)}function
-k(b){function
-g(a){return N(f(2,N(b)))}function
-i(a){return f(2,n(d2,b,a))}function
-j(a){return N(f(2,n(d2,b,a)))}if(p(a,h))return g(0);var
-c=c9(a,J(2)),d=c[1];return F(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
-c=c9(b,J(2)),d=c[1];return F(c[2],e)?i(d):k(d)});function
-db(a,b,c){function
+g(a){return f(2,F(b))}function
+i(a){return F(f(2,k(b,a)))}function
+j(a){return f(2,n(d6,b,a))}if(p(a,h))return g(0);var
+c=dd(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}function
+j(b){function
+g(a){return F(f(2,F(b)))}function
+i(a){return f(2,n(d6,b,a))}function
+j(a){return F(f(2,n(d6,b,a)))}if(p(a,h))return g(0);var
+c=dd(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
+c=dd(b,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)});function
+dg(a,b,c){function
 i(c){return g(a,b)}function
-j(c){return db(a,db(a,b,c),c)}function
-k(c){return g(a,db(a,db(a,b,c),c))}if(p(c,h))return i(0);var
-d=c9(c,J(2)),f=d[1];return F(d[2],e)?j(f):k(f)}function
-rm(b){function
-c(c){return a(b,c)}return function(a){return db(c,h,a)}}function
+j(c){return dg(a,dg(a,b,c),c)}function
+k(c){return g(a,dg(a,dg(a,b,c),c))}if(p(c,h))return i(0);var
+d=dd(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
+rr(b){function
+c(c){return a(b,c)}return function(a){return dg(c,h,a)}}function
 aY(c,a){function
 d(a){return e}function
-f(a){return g(rm(c),a)}function
+f(a){return g(rr(c),a)}function
 i(a){return h}var
-b=c_(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
-aZ(a){return 0<=c_(a)?c$(a):0}function
-t(b,a){return 0===c_(a)?e:y7(b,a)}function
-bx(a){return 0<c_(a)?J(a5(a)-1|0):e}function
-by(a){return 0<=c_(a)?rg(a):e}function
+b=de(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+aZ(a){return 0<=de(a)?df(a):0}function
+t(b,a){return 0===de(a)?e:zv(b,a)}function
+bx(a){return 0<de(a)?K(a5(a)-1|0):e}function
+by(a){return 0<=de(a)?rl(a):e}function
 aR(b,c){var
-a=c$(c);return 0<=a?X(b,a):bX(b,-a|0)}function
+a=df(c);return 0<=a?Q(b,a):bI(b,-a|0)}function
 bJ(b,c){var
-a=c$(c);return 0<=a?bX(b,a):X(b,-a|0)}function
-ck(b,a){return a?a[1]:b}function
-fm(a){var
+a=df(c);return 0<=a?bI(b,a):Q(b,-a|0)}function
+cp(b,a){return a?a[1]:b}function
+fp(a){var
 b=a?a[2]:a;return b}function
-R(c,a,b){function
-d(c){return a?R(c,a[2],b):b}function
+S(c,a,b){function
+d(c){return a?S(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
 bz(a,b){function
 c(b){return a?bz(a[2],b):a}function
@@ -2549,255 +2549,255 @@ m(b,a){if(a)var
 d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-hR(b,a){if(a){var
-c=hR(b,a[2]);return bh(g(b,a[1]),c)}return a}function
-dc(e,d,c){var
+hZ(b,a){if(a){var
+c=hZ(b,a[2]);return bg(g(b,a[1]),c)}return a}function
+bA(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 a0(c,b,a){if(a){var
 d=a0(c,b,a[2]);return n(c,a[1],d)}return b}function
-cl(e,d){var
+cq(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-am(d,c){var
+af(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cm(b,e){var
+cr(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cm(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cr(b,c)];var
 a=c;continue}return a}}function
-ar(b,a){if(b)if(a)var
-d=ar(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+an(b,a){if(b)if(a)var
+d=an(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cn(b,a){function
+cs(b,a){function
 c(c){if(a)var
-d=cn(c,a[2]),b=[0,a[1],d];else
+d=cs(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-dd(b,a){function
-c(b){return a?dd(b,a[2]):a}function
+dh(b,a){function
+c(b){return a?dh(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bY(b,a){function
-c(a){return[0,b,bY(b+1|0,a)]}function
+bK(b,a){function
+c(a){return[0,b,bK(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bA(b,a){function
-c(a){return[0,b,bA(b,a)]}function
+bL(b,a){function
+c(a){return[0,b,bL(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-rn(a,b){return F(R(fk(b,fi(E(a),1)),a,e),h)}function
-af(c,b){if(c){if(b){var
-d=af(c[2],b[2]);return j(a(c[1],b[1]),d)}return e}return e}function
-ay(a){if(a){var
-b=ay(a[2]);return j(a[1],b)}return e}function
-hS(c,b){if(b){var
-d=a(c,hS(c,b[2]));return j(b[1],d)}return e}function
-ro(c,b,a){var
-d=c$(a);return ri(c,c$(b),d)}function
-rp(a){var
+rs(a,b){return G(S(fn(b,fl(D(a),1)),a,e),h)}function
+ag(c,b){if(c){if(b){var
+d=ag(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
+av(a){if(a){var
+b=av(a[2]);return k(a[1],b)}return e}function
+h0(c,b){if(b){var
+d=a(c,h0(c,b[2]));return k(b[1],d)}return e}function
+rt(c,b,a){var
+d=df(a);return rn(c,df(b),d)}function
+ru(a){var
 e=aR(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
 a=bJ(g,h),f=bJ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aR(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hT(c,b,a){if(b){if(a){var
-d=hT(c,b[2],a[2]),e=aR(a[1],c);return[0,j(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
-hU(b,a){if(a){var
-c=hU(b,a[2]);return hT(b,a[1],c)}return a}function
-rq(g,f,e){var
+h1(c,b,a){if(b){if(a){var
+d=h1(c,b[2],a[2]),e=aR(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
+h2(b,a){if(a){var
+c=h2(b,a[2]);return h1(b,a[1],c)}return a}function
+rv(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
-h=b[2],i=c[2],d=j(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-de=hQ(2,6),rr=6;function
-hV(b,a){function
+h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+di=hY(2,6),rw=6;function
+h3(b,a){function
 c(c){if(a)var
-d=hV(c,dd(de,a)),b=[0,cn(de,a),d];else
+d=h3(c,dh(di,a)),b=[0,cs(di,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rs(a){var
+rx(a){var
 c=aR(h,a),d=aR(h,l(a,h));return function(e,b){var
-f=hV(e,b);return m(function(b){var
-e=hU(a,b);return[0,hS(c,bA(d,E(b))),e]},f)}}function
-rt(b,a){return m(function(b){return rq(e,a,k(b))},b)}function
-hW(e,c,b){if(c)if(b)var
-f=hW(e,c[2],b[2]),g=b[1],d=[0,j(a(e,c[1]),g),f];else
+f=h3(e,b);return m(function(b){var
+e=h2(a,b);return[0,h0(c,bL(d,D(b))),e]},f)}}function
+ry(b,a){return m(function(b){return rv(e,a,j(b))},b)}function
+h4(e,c,b){if(c)if(b)var
+f=h4(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-d3(i,h,c){var
+d7(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(F(g,e)){var
+d=a[2],f=b[2],g=b[1];if(G(g,e)){var
 b=f,a=d;continue}var
-j=d3(f,d,c);return hW(g,a[1],j)}return c}return c}}function
-hX(d,c,b,a){if(b){if(a){var
-f=hX(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return ev(rp(d),rr,c,g,f)}var
+j=d7(f,d,c);return h4(g,a[1],j)}return c}return c}}function
+h5(d,c,b,a){if(b){if(a){var
+f=h5(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return dC(ru(d),rw,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-ru(b,e,d,c){return cn(e,hX(b,a(b,J(de)),d,c))}function
-d4(b,a){if(b)if(a)var
-d=d4(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
+rz(b,e,d,c){return cs(e,h5(b,a(b,K(di)),d,c))}function
+d8(b,a){if(b)if(a)var
+d=d8(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-df(b){var
+dj(b){var
 f=aR(h,l(b,h));return function(c,g){var
-h=J(de),d=aZ(t(J(c),h)),i=a(b,J(fi(c,rk(d,de))));return m(function(a){return l(ro(R(d,a,e),i,b),f)},g)}}function
-d5(a){if(a){var
-b=d5(a[2]);return j(d0(a[1]),b)}return e}function
-K(b,a){return s(t(s(b),a))}function
+h=K(di),d=aZ(t(K(c),h)),i=a(b,K(fl(c,rp(d,di))));return m(function(a){return l(rt(S(d,a,e),i,b),f)},g)}}function
+d9(a){if(a){var
+b=d9(a[2]);return k(d4(a[1]),b)}return e}function
+L(b,a){return s(t(s(b),a))}function
 bB(d,c,b){var
-e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dg(b,a){var
-c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
-rv(b,c){if(p(e,b)){var
-d=a(b,k(c));return[0,a(b,i(c)),d]}var
-f=a(b,i(c));return[0,a(b,k(c)),f]}function
-fn(d,c,b){var
-e=k(b),f=K(a(k(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
-rw(b,c){var
-d=i(c),e=K(a(b,b),d),f=k(c);return[0,t(a(b,b),f),e]}function
-rx(d,c,b){var
-e=K(a(k(b),c),d);return[0,t(a(i(b),c),d),e]}function
-ry(b){var
+e=L(a(d,c),b);return[0,t(a(d,c),b),e]}function
+dk(b,a){var
+c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
+rA(b,c){if(p(e,b)){var
+d=a(b,j(c));return[0,a(b,i(c)),d]}var
+f=a(b,i(c));return[0,a(b,j(c)),f]}function
+fq(d,c,b){var
+e=j(b),f=L(a(j(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
+rB(b,c){var
+d=i(c),e=L(a(b,b),d),f=j(c);return[0,t(a(b,b),f),e]}function
+rC(d,c,b){var
+e=L(a(j(b),c),d);return[0,t(a(i(b),c),d),e]}function
+rD(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return p(e,a[1][1]);return 0}function
-hY(a){var
+h6(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=ry(a);if(d){var
-f=a[16];return am(function(a){return p(e,a)},f)}return d}}else
+d=rD(a);if(d){var
+f=a[16];return af(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hZ(d,c,b){function
+h7(d,c,b){function
 e(b){var
-e=hZ(d,j(c,h),b);return[0,t(d,j(a(f(2,h),c),h)),e]}function
+e=h7(d,k(c,h),b);return[0,t(d,k(a(f(2,h),c),h)),e]}function
 g(a){return 0}return 0===b?g(0):e(b-1|0)}function
-h0(d,c,b){if(b){var
-f=bJ(a(c,h0(d,c,b[2])),d);return j(b[1],f)}return e}function
-h1(c,b){function
+h8(d,c,b){if(b){var
+f=bJ(a(c,h8(d,c,b[2])),d);return k(b[1],f)}return e}function
+h9(c,b){function
 d(a){var
-b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(h1(c,a),b);return j(N(f(2,N(f(2,h)))),d)}function
+b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(h9(c,a),b);return k(F(f(2,F(f(2,h)))),d)}function
 e(d){var
 b=aY(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
-h2(b,k,i,g,e){var
-c=t(aR(g,b),e),l=h0(b,bJ(a(c,c),b),k),d=bJ(a(a(f(2,h),c),l),b);return[0,d,j(d,i)]}function
-h3(i,g,e,d,c,b){function
-k(c){var
-k=dg(b,h2(i,g,e,h,j(a(f(2,h),d),h)));return h3(i,g,e,j(d,h),c,k)}function
+h_(b,j,i,g,e){var
+c=t(aR(g,b),e),l=h8(b,bJ(a(c,c),b),j),d=bJ(a(a(f(2,h),c),l),b);return[0,d,k(d,i)]}function
+h$(i,g,e,d,c,b){function
+j(c){var
+j=dk(b,h_(i,g,e,h,k(a(f(2,h),d),h)));return h$(i,g,e,k(d,h),c,j)}function
 l(a){return 0}var
-m=0===c?l(0):k(c-1|0);return[0,b,m]}function
-fo(k,i){var
-l=f(2,f(2,f(2,f(2,h)))),a=j(bx(k),l),b=rl(da(i,3),4)+1|0,c=hZ(aY(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(h1(a,b),m),d=j(f(2,N(f(2,h))),n),o=aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g=h3(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,R(aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
-rz(d,c,b){var
-e=s(bJ(s(a(k(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
-h4(q,b,o,n,g){var
+m=0===c?l(0):j(c-1|0);return[0,b,m]}function
+fr(j,i){var
+l=f(2,f(2,f(2,f(2,h)))),a=k(bx(j),l),b=rq(co(i,3),4)+1|0,c=h7(aY(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(h9(a,b),m),d=k(f(2,F(f(2,h))),n),o=aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g=h$(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,S(aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
+rE(d,c,b){var
+e=s(bJ(s(a(j(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
+ia(q,b,o,n,g){var
 d=a(f(2,f(2,f(2,f(2,f(2,h))))),n),e=t(d,g),i=p(f(2,f(2,f(2,f(2,f(2,h))))),e);if(i)var
 r=aZ(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bz(b[4],r);else
 var
 c=i;if(c)var
-k=a(e,g),s=j(d,k),u=l(d,k),v=h2(b[1],b[2],b[3],u,s),w=dg(c[1],v),x=dg(rv(o,b[5]),w),m=[0,rz(b[1],q,x)];else
+j=a(e,g),s=k(d,j),u=l(d,j),v=h_(b[1],b[2],b[3],u,s),w=dk(c[1],v),x=dk(rA(o,b[5]),w),m=[0,rE(b[1],q,x)];else
 var
 m=c;return m}function
-rA(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
-rB(m,j,d,c){var
+rF(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
+rG(m,k,d,c){var
 n=x(e,d),o=n?x(e,c):n;if(o){var
-q=bx(c),g=l(bx(d),q),b=rA(d,c,g),r=i(b);if(p(k(b),r)){var
-s=k(b);return h4(m,j,g,i(b),s)}var
-t=k(b),u=i(b),v=a(f(2,h),u);return h4(m,j,l(g,h),v,t)}return o}function
-fp(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return rn(b,a)?[0,e,fp(b,a,d)]:fp(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-h5(b,a){if(b)if(a)var
-d=h5(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bx(c),g=l(bx(d),q),b=rF(d,c,g),r=i(b);if(p(j(b),r)){var
+s=j(b);return ia(m,k,g,i(b),s)}var
+t=j(b),u=i(b),v=a(f(2,h),u);return ia(m,k,l(g,h),v,t)}return o}function
+fs(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return rs(b,a)?[0,e,fs(b,a,d)]:fs(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+ib(b,a){if(b)if(a)var
+d=ib(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-rC(b,a){var
-c=bA(0,b);return dc(function(b,a){return h5(a,b)},a,c)}function
-bK(a){if(a){var
+rH(b,a){var
+c=bL(0,b);return bA(function(b,a){return ib(a,b)},a,c)}function
+bC(a){if(a){var
 b=a[1];if(b)var
-c=bK(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return rD}function
-h6(f,a,e){if(a)var
+d=b;return d}return rI}function
+ic(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-d6(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=h6(a,c,e);if(i){var
-m=d6(a,d,c,f,h);return[0,i[1],m]}var
-j=h6(a,f,e);if(j){var
-n=d6(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,d6(a,d,[0,[0,e,k]],c,h)]}else
+d_(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=ic(a,c,e);if(i){var
+m=d_(a,d,c,f,h);return[0,i[1],m]}var
+j=ic(a,f,e);if(j){var
+n=d_(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,d_(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-rE(c,b,a){return d6(c,b,0,0,a)}function
-h7(b,a){return b?a?F(b[1],a[1]):a:a?0:1}function
-rF(b,a){var
-d=i(a),c=h7(i(b),d);if(c){var
-e=k(a);return h7(k(b),e)}return c}function
+rJ(c,b,a){return d_(c,b,0,0,a)}function
+id(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
+rK(b,a){var
+d=i(a),c=id(i(b),d);if(c){var
+e=j(a);return id(j(b),e)}return c}function
 aS(c){var
-b=by(c);return F(a(b,b),c)?b:j(b,h)}function
-rG(a){return p(a,e)?e:aR(h,j(bJ(bx(a),h),h))}function
-rH(b,d,c){var
+b=by(c);return G(a(b,b),c)?b:k(b,h)}function
+rL(a){return p(a,e)?e:aR(h,k(bJ(bx(a),h),h))}function
+rM(b,d,c){var
 f=p(e,d),g=f?x(e,c):f;if(g)var
-i=aS(K(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
+i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-d7(p,o,n,m){var
+d$(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-k=b[2],h=b[1],l=c[2],g=c[1];if(F(g,e)){var
-c=l,b=k;continue}var
+j=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
+c=l,b=j;continue}var
 i=x(e,g)?h[3]:h[2];if(i){var
-q=j(d,a(g,i[1])),c=l,b=k,f=j(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fq(m,l){var
+q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
+ft(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-k=b[2],g=c[2],i=c[1];if(F(i,e)){var
-c=g,b=k;continue}var
-n=fq(g,k),o=af(g,d[2]),p=a(f(2,h),o);return j(a(i,j(a(i,d[1]),p)),n)}return e}return e}return e}}function
-rI(i,b,d,c){if(x(e,b)){var
+j=b[2],g=c[2],i=c[1];if(G(i,e)){var
+c=g,b=j;continue}var
+n=ft(g,j),o=ag(g,d[2]),p=a(f(2,h),o);return k(a(i,k(a(i,d[1]),p)),n)}return e}return e}return e}}function
+rN(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
-f=F(b,e),g=f?F(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-rJ(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=d7(d,k,a(b,i),m);if(c){var
-e=c[1],n=fq([0,b,d],[0,[0,g,f],j]);return rI(l,e[1],e[2],n)}return c}var
-rK=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rL=aY(f(2,h),rK);function
-Y(a){return a[8]}function
-d8(b,a){return R(a,b[9],0)}function
-fr(b){var
+f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+rO(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=d$(d,k,a(b,i),m);if(c){var
+e=c[1],n=ft([0,b,d],[0,[0,g,f],j]);return rN(l,e[1],e[2],n)}return c}var
+rP=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rQ=aY(f(2,h),rP);function
+Z(a){return a[8]}function
+ea(b,a){return S(a,b[9],0)}function
+fu(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-fs(f,d,c){var
+fv(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-di(b){var
+dm(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=Y(b);return a(Y(b),d)}}else
+d=Z(b);return a(Z(b),d)}}else
 if(2!==c[0]){var
-i=Y(b);return a(s(f(2,h)),i)}var
-e=Y(b),g=a(Y(b),e);return a(s(f(2,h)),g)}function
-h8(b){var
+i=Z(b);return a(s(f(2,h)),i)}var
+e=Z(b),g=a(Z(b),e);return a(s(f(2,h)),g)}function
+ie(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return p(e,a[1][1]);return 1}function
-ft(b){var
+fw(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-rM(a){var
+rR(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2807,207 +2807,207 @@ var
 f=c;return f}function
 a1(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return rL;return h}function
-h9(c,b){var
-d=af(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return rQ;return h}function
+ig(c,b){var
+d=ag(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=a1(c),f=a(a(a1(c),g),d),i=aS(f),j=by(f);return[0,d,ay(b),j,i]}return[0,d,ay(b),h,h]}function
-h_(a){var
-h=a[9],b=m(function(b){return h9(a,b)},h),f=h8(a);if(f)var
-i=a[2],c=E(b)===i?1:0;else
+g=a1(c),f=a(a(a1(c),g),d),i=aS(f),j=by(f);return[0,d,av(b),j,i]}return[0,d,av(b),h,h]}function
+ih(a){var
+h=a[9],b=m(function(b){return ig(a,b)},h),f=ie(a);if(f)var
+i=a[2],c=D(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=am(function(b){var
-c=a[1];return E(b)===c?1:0},j);else
+j=a[9],d=af(function(b){var
+c=a[1];return D(b)===c?1:0},j);else
 var
 d=c;var
-g=d?am(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-fu=f(2,f(2,f(2,f(2,N(f(2,h))))));function
-rN(a){return j(bx(a0(function(b,a){return v(b[1],a)},e,a)),h)}function
-h$(a){return j(j(rN(a),fu),h)}function
-rO(a,b){var
-c=a[9],d=E(a[9]);return n(rs(h$(b)),d,c)}function
-rP(a){var
+g=d?af(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+fx=f(2,f(2,f(2,f(2,F(f(2,h))))));function
+rS(a){return k(bx(a0(function(b,a){return v(b[1],a)},e,a)),h)}function
+ii(a){return k(k(rS(a),fx),h)}function
+rT(a,b){var
+c=a[9],d=D(a[9]);return n(rx(ii(b)),d,c)}function
+rU(a){var
 b=a[9];return m(function(a){return 0},b)}function
-ia(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=ia(f,e,d+1|0,b[2],a[2]);if(h)var
+ij(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=ij(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?rt(f,b[1]):j;var
+j=g(e,d),i=j?ry(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-d9(c,b){if(b)var
-e=b[1],f=d9(c,b[2]),d=[0,m(function(b){return a(a(J(c[1]),e),b)},b),f];else
+eb(c,b){if(b)var
+e=b[1],f=eb(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fv(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fv(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bh(n(df(g),k,d),j),h]}return d9(c,b)}return d9(c,b)}return d9(c,b)}function
-fw(d,b){if(b){var
-a=R(b[1],d,0);if(a)var
-c=fw(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+fy(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fy(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bg(n(dj(g),k,d),j),h]}return eb(c,b)}return eb(c,b)}return eb(c,b)}function
+fz(d,b){if(b){var
+a=S(b[1],d,0);if(a)var
+c=fz(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return rQ}function
-d_(b,a){if(b){var
+e=a;return e}return rV}function
+ec(b,a){if(b){var
 c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-co(b,a){if(b){var
-c=b[1];return a?[0,ax(c,a[1])]:[0,c]}return a}function
-dj(b,a){var
-c=k(a),d=co(k(b),c),e=i(a);return[0,d_(i(b),e),d]}function
-ib(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,ib(a,b,d)]},g=function(a){return[0,dj(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dk(c,b,e,d){var
-f=ae(function(d){return K(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
-ic(e,d,a,c){if(a){var
-b=a[1],f=ic(e,d,a[2],c),g=k(k(b)),h=dk(e,d,i(k(b)),g);return ib(i(b),h,f)}return c}function
-id(c,b){var
-d=t(b,c);if(F(b,a(c,d)))return[0,[0,b,d],h];var
-e=t(c,b);return F(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-ie(f,e,c,b){function
+ct(b,a){if(b){var
+c=b[1];return a?[0,aA(c,a[1])]:[0,c]}return a}function
+dn(b,a){var
+c=j(a),d=ct(j(b),c),e=i(a);return[0,ec(i(b),e),d]}function
+ik(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,ik(a,b,d)]},g=function(a){return[0,dn(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cu(c,b,e,d){var
+f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
+il(e,d,a,c){if(a){var
+b=a[1],f=il(e,d,a[2],c),g=j(j(b)),h=cu(e,d,i(j(b)),g);return ik(i(b),h,f)}return c}function
+im(c,b){var
+d=t(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
+e=t(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
+io(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
-g=k(b),h=d(k(c),g),j=i(b);return[0,d(i(c),j),h]}function
-cp(d,c,b){var
+g=j(b),h=d(j(c),g),k=i(b);return[0,d(i(c),k),h]}function
+cv(d,c,b){var
 f=a1(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-fx(c,b,a){return s(cp(c,b,s(a)))}function
-fy(f,c,b,d){var
+fA(c,b,a){return s(cv(c,b,s(a)))}function
+fB(f,c,b,d){var
 g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a1(f)),h)}function
-ig(b,l,d,c){var
-f=fs(b,l,d[1]);if(x(e,di(b)))var
+ip(b,l,d,c){var
+f=fv(b,l,d[1]);if(x(e,dm(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
-q=i(c),r=k(c),h=q,g=r;var
-o=ae(function(c){return j(f,cp(b,d,a(s(di(b)),c)))},h),p=ae(function(c){return j(f,fx(b,d,a(s(di(b)),c)))},g);return[0,fr(b),p,o]}function
-ih(b,i){var
-d=ft(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=Y(b),r=[0,s(a(a(i,a(Y(b),q)),p))],k=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+q=i(c),r=j(c),h=q,g=r;var
+o=ae(function(c){return k(f,cv(b,d,a(s(dm(b)),c)))},h),p=ae(function(c){return k(f,fA(b,d,a(s(dm(b)),c)))},g);return[0,fu(b),p,o]}function
+iq(b,i){var
+d=fw(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=Z(b),r=[0,s(a(a(i,a(Z(b),q)),p))],j=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
-k=d;var
-g=rM(b);if(g)var
-l=g[1],m=l[2],n=l[1],t=J(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,j(n,m),v],0];else
+j=d;var
+g=rR(b);if(g)var
+l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=g;return bh(o,k)}function
-d$(d,e){var
+o=g;return bg(o,j)}function
+ed(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=d$(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=ed(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-fz(b){var
+fC(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return Y(b);var
-d=Y(b);return a(Y(b),d)}function
-rR(c,h,b,d,g){if(typeof
+c!=="number"&&2!==c[0])return Z(b);var
+d=Z(b);return a(Z(b),d)}function
+rW(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=Y(c),q=a(Y(c),o),r=aS(v(e,K(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
-n=t(cp(c,d,s(a(a(b,fz(c)),i))),h);return[0,i,aS(d[1]),n]}var
+o=Z(c),q=a(Z(c),o),r=aS(v(e,L(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
+n=t(cv(c,d,s(a(a(b,fC(c)),i))),h);return[0,i,aS(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=p(e,f);if(l)var
-x=Y(c),y=a(Y(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=Z(c),y=a(Z(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cp(c,d,a(a(b,fz(c)),f)),h);return[1,f,aS(d[1]),w]}}function
-rS(f,b,d,c){var
-g=a(f,d);return aS(v(e,K(l(a(b,c),g),b)))}function
-rT(m,k,c,i,e,b,d){var
+w=t(cv(c,d,a(a(b,fC(c)),f)),h);return[1,f,aS(d[1]),w]}}function
+rX(f,b,d,c){var
+g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
+rY(m,j,c,i,e,b,d){var
 g=m[4];if(typeof
 g==="number"&&!g){var
-n=j(l(e,a(a(f(2,h),k),d)),i),o=j(b,c);return p(a(j(b,c),o),n)}return p(l(a(c,e),d),b)}function
-rU(n,m,c,k,e,b,d){var
+n=k(l(e,a(a(f(2,h),j),d)),i),o=k(b,c);return p(a(k(b,c),o),n)}return p(l(a(c,e),d),b)}function
+rZ(n,m,c,j,e,b,d){var
 g=n[4];if(typeof
 g==="number"&&!g){var
 i=p(c,b);if(i){var
-o=l(b,c),q=a(l(b,c),o);return p(j(l(e,a(a(f(2,h),m),d)),k),q)}return i}return p(j(a(c,e),d),b)}function
-rV(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(rT(g,f,e,d,a[2],a[3],c)){var
-h=k(b),j=i(b);return[0,d_([0,a[1]],j),h]}return b}if(rU(g,f,e,d,a[2],a[3],c)){var
-l=k(b),m=co([0,a[1]],l);return[0,i(b),m]}return b}}function
-ii(d,c,b,a){if(c){if(b){if(a){var
-e=ii(d,c[2],b[2],a[2]);return[0,bD(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-ij(f,e,d,b,a){if(b)if(a)var
-g=ij(f,e,d,b[2],a[2]),c=[0,rR(f,e,d,b[1],a[1]),g];else
+o=l(b,c),q=a(l(b,c),o);return p(k(l(e,a(a(f(2,h),m),d)),j),q)}return i}return p(k(a(c,e),d),b)}function
+r0(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(rY(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,ec([0,a[1]],k),h]}return b}if(rZ(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=ct([0,a[1]],l);return[0,i(b),m]}return b}}function
+ir(d,c,b,a){if(c){if(b){if(a){var
+e=ir(d,c[2],b[2],a[2]);return[0,bR(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+is(f,e,d,b,a){if(b)if(a)var
+g=is(f,e,d,b[2],a[2]),c=[0,rW(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-ik(b,a){if(b){if(a){var
-c=ik(b[2],a[2]),d=a[1];return[0,j(d0(b[1]),d),c]}return a}return a}function
-il(a){if(a){var
+it(b,a){if(b){if(a){var
+c=it(b[2],a[2]),d=a[1];return[0,k(d4(b[1]),d),c]}return a}return a}function
+iu(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=ik(c,il(a[2])),g=d5(c),d=[0,j(b[1],g),f];else
+c=b[2],f=it(c,iu(a[2])),g=d9(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-rW(a){return a0(v,e,il(a))}function
-rX(b,c){var
+r1(a){return a0(v,e,iu(a))}function
+r2(b,c){var
 d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-rY(g,f,e,d,c,b){var
-h=a(d,rG(a(J(c),b)));return K(j(aS(a(f,e)),h),g)}function
-im(g,f){var
-a=d7(f,g,e,e);if(a)var
-b=a[1],c=F(b[1],e),h=c?[0,b[2]]:c,d=h;else
+r3(g,f,e,d,c,b){var
+h=a(d,rL(a(K(c),b)));return L(k(aS(a(f,e)),h),g)}function
+iv(g,f){var
+a=d$(f,g,e,e);if(a)var
+b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-rZ(b,j,i,g,e){var
-c=im(i,g);if(c){var
-d=im(i,m(s,g));if(d)var
-o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,K(v(l(a(a(f(2,h),b),e),r),q),o)];else
+r4(b,j,i,g,e){var
+c=iv(i,g);if(c){var
+d=iv(i,m(s,g));if(d)var
+o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-io(h,g,f,b,a){if(b){if(a){var
-c=rZ(h,g,f,b[1],a[1]);if(c)var
-d=io(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
+iw(h,g,f,b,a){if(b){if(a){var
+c=r4(h,g,f,b[1],a[1]);if(c)var
+d=iw(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-ip(b,a){if(b)if(a)var
-d=a[1],e=ip(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+ix(b,a){if(b)if(a)var
+d=a[1],e=ix(b[2],a[2]),c=[0,m(function(a){return ag(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-r0(e,b,d){var
+r5(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 g=a(b,b),i=a(f(2,h),b);return function(c,b){var
-e=a(i,b);return j(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
-iq(e,c,b){if(c)if(b)var
-f=iq(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+e=a(i,b);return k(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
+iy(e,c,b){if(c)if(b)var
+f=iy(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-r1(e,d,a,c){var
+r6(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return iq(d,a,c);return a}function
-r2(b,c,d,m,k){var
+b==="number"&&!b)return iy(d,a,c);return a}function
+r7(b,c,d,m,j){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=Y(b),o=a(Y(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
-e=a(f(2,h),b),g=[0,K(a(c,j(j(k,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(j(m,d),n)),i)],g]}}var
-g=a(d,fz(b));return function(f,e,i,d){var
-h=[0,s(fy(b,f,a(c,l(s(e),d)),g))];return[0,[0,fy(b,f,a(c,l(e,d)),g)],h]}}function
-cq(b){var
+n=Z(b),o=a(Z(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
+e=a(f(2,h),b),g=[0,L(a(c,k(k(j,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(k(m,d),n)),i)],g]}}var
+g=a(d,fC(b));return function(f,e,i,d){var
+h=[0,s(fB(b,f,a(c,l(s(e),d)),g))];return[0,[0,fB(b,f,a(c,l(e,d)),g)],h]}}function
+cw(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
-ir(b,c){var
-d=di(b);return a(c,a(cq(b),d))}function
-ea(b,h,s,r,q,p,d,o,c){if(c){var
+iz(b,c){var
+d=dm(b);return a(c,a(cw(b),d))}function
+ee(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,cq(b)),f),v=d[1],w=fs(b,h,d[1]),g=rJ(h,r,q,fr(b),w,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,fy(b,d,k[1],y)];else
+t=i[2],u=a(a(p,cw(b)),f),v=d[1],w=fv(b,h,d[1]),g=rO(h,r,q,fu(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,fB(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3016,389 +3016,426 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-r3(l,j,f,e,d,q,p,n,b,o,c){var
+r8(l,k,f,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bh(g(p,o),x),y=k(c),z=n[2],A=co(ae(s,ea(l,j,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,d_(ea(l,j,f,e,d,h,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bg(g(p,o),x),y=j(c),z=n[2],A=ct(ae(s,ee(l,k,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,ec(ee(l,k,f,e,d,h,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bh(g(p,o),D),E=k(c),F=[0,u[1]],G=co(ae(s,ea(l,j,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,d_(ea(l,j,f,e,d,h,b,v,0),H),G]}return c}function
-fA(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=dd(b,o);if(d){var
-e=dd(b,a);if(e){var
-n=da(p,b),q=fA(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,r3(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bh(cn(b,a),r)}return a}return a}return a}function
-r4(a){var
-b=a[4];return hR(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-eb(b,a){return R(a,b,[0,e,e,h,h])}function
-r5(f,d,a,c,b){var
-g=d3(c,b,m(function(a){return e},a));return ru(d,E(f[9]),a,g)}function
-is(e,c,b){if(c)if(b)var
-f=is(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,j(b[1],g),f];else
+C=b[2],D=m(function(b){return a(C,b)},q),v=bg(g(p,o),D),E=j(c),F=[0,u[1]],G=ct(ae(s,ee(l,k,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,ec(ee(l,k,f,e,d,h,b,v,0),H),G]}return c}function
+fD(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=dh(b,o);if(d){var
+e=dh(b,a);if(e){var
+n=co(p,b),q=fD(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,r8(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bg(cs(b,a),r)}return a}return a}return a}function
+r9(a){var
+b=a[4];return hZ(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+ef(b,a){return S(a,b,[0,e,e,h,h])}function
+r_(f,d,a,c,b){var
+g=d7(c,b,m(function(a){return e},a));return rz(d,D(f[9]),a,g)}function
+iA(e,c,b){if(c)if(b)var
+f=iA(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-r6(z,y,w,v,g,d,u,t,s,r,a){var
-i=cn(E(d),a),b=d7(a,t,e,e);if(b){var
-j=b[1],k=F(j[1],g),l=k?x(e,g):k;if(l)var
-A=aY(f(2,h),fu),c=p(d5(i),A);else
+r$(z,y,w,v,g,d,u,t,s,r,a){var
+i=cs(D(d),a),b=d$(a,t,e,e);if(b){var
+j=b[1],k=G(j[1],g),l=k?x(e,g):k;if(l)var
+A=aY(f(2,h),fx),c=p(d9(i),A);else
 var
 c=l;if(c)var
-m=af(dd(E(d),a),r),n=r5(z,w,v,i,u),B=j[2],C=fq(a,s),D=F(m,e)?n:is(m,y,n),o=[0,[0,D,C,B]];else
+m=ag(dh(D(d),a),r),n=r_(z,w,v,i,u),B=j[2],C=ft(a,s),E=G(m,e)?n:iA(m,y,n),o=[0,[0,E,C,B]];else
 var
 o=c;var
 q=o}else
 var
 q=b;return q}function
-r7(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=rS(b,d,a[3],a[2]);return ii(function(a,c,d){return rV(f,b,i,h,a,c,d)},e,g,c)}function
-r8(d,c,b){var
-f=a(d,b[3]);return v(e,K(l(a(c,b[2]),f),c))}function
-r9(c,b,i,h,g){var
-d=d7(m(s,g),h,e,e);if(d){var
-f=d[1],k=s(c);if(F(f[1],k)){var
-l=a(b,i[2]);return t(j(a(c,f[2]),l),b)}return e}return e}function
-it(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=it(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return eu(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-r_(j,B,A,q,o,a,i,l,z,y,w,v,b,g,d){var
-c=g[3],k=g[2];if(x(e,k)&&am(function(a){var
-b=aY(f(2,h),fu);return p(d5(a),b)},c)){var
-C=m(function(a){return e},o),r=m(function(a){return d4(o,d3(a,z,C))},c),D=m(function(a){return m(function(b){return ck(e,n(df(q),b,[0,a,0]))},l)},r),F=m(function(a){return R(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=io(i,a,y,c,s);if(t){var
-G=t[1],H=rW(ip(c,D)),u=r8(a,i,b),I=r9(a,i,b,w,v),J=r0(j,a,b[2]),K=rX(k,H),L=r2(j,B,a,I,u),M=function(i,h,d,c,g){var
-l=cn(i,r),b=r1(j,a,n(df(q),h,l),s),e=af(b,b),f=n(J,d,c),m=E(b);return dj(ev(L,d,c,f,rY(k,u,n(K,f,e),G,m,e)),g)};return it(M,g[4],0,A,b[1],d)}return d}return d}function
-r$(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=r6(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=r7(c,b,r,h,m,d);return a[4]?r_(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-sa(a,o,f,c,d,l,v,T,S,j,Q,e){var
-w=o[3],g=d$(Q,o[4]),b=m(i,g),x=am(function(b){return aJ(b,a[2])},b);if(x){var
-p=ic(o[3],f,g,j);if(e[1]){var
-q=fw(v,b);if(q)var
-y=q[1],z=id(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
-d=R(i(b),j,dh),e=ie(U,B,k(b),d);return ig(a,h,eb(c,i(b)),e)},g),D=ih(a,h),E=bh(C,m(k,D)),r=m(i,D),F=m(function(a){return d4(l,a)},y),G=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),F,r),V=r$(a,f,c,d,l,T,S,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(df(d),a,F)},H=[0,fA(a,h,ir(a,B),E,G,r,Y,X,W,c,V)];else
+sa(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=rX(b,d,a[3],a[2]);return ir(function(a,c,d){return r0(f,b,i,h,a,c,d)},e,g,c)}function
+sb(d,c,b){var
+f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
+sc(c,b,i,h,g){var
+d=d$(m(s,g),h,e,e);if(d){var
+f=d[1],j=s(c);if(G(f[1],j)){var
+l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
+iB(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=iB(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ex(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+sd(j,B,A,q,o,a,i,l,z,y,w,v,b,g,d){var
+c=g[3],k=g[2];if(x(e,k)&&af(function(a){var
+b=aY(f(2,h),fx);return p(d9(a),b)},c)){var
+C=m(function(a){return e},o),r=m(function(a){return d8(o,d7(a,z,C))},c),E=m(function(a){return m(function(b){return cp(e,n(dj(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return ag(a,F)},c),t=iw(i,a,y,c,s);if(t){var
+G=t[1],H=r1(ix(c,E)),u=sb(a,i,b),I=sc(a,i,b,w,v),J=r5(j,a,b[2]),K=r2(k,H),L=r7(j,B,a,I,u),M=function(i,h,d,c,g){var
+l=cs(i,r),b=r6(j,a,n(dj(q),h,l),s),e=ag(b,b),f=n(J,d,c),m=D(b);return dn(dC(L,d,c,f,r3(k,u,n(K,f,e),G,m,e)),g)};return iB(M,g[4],0,A,b[1],d)}return d}return d}function
+se(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=r$(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=sa(c,b,r,h,m,d);return a[4]?sd(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+sf(a,o,f,c,d,l,v,T,R,k,Q,e){var
+w=o[3],g=ed(Q,o[4]),b=m(i,g),x=af(function(b){return au(b,a[2])},b);if(x){var
+p=il(o[3],f,g,k);if(e[1]){var
+q=fz(v,b);if(q)var
+y=q[1],z=im(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
+d=S(i(b),k,dl),e=io(U,B,j(b),d);return ip(a,h,ef(c,i(b)),e)},g),D=iq(a,h),E=bg(C,m(j,D)),r=m(i,D),F=m(function(a){return d8(l,a)},y),G=fy(a,d,b,m(function(a){return ef(c,a)[2]},b),F,r),V=se(a,f,c,d,l,T,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(dj(d),a,F)},H=[0,fD(a,h,iz(a,B),E,G,r,Y,X,W,c,V)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=fw(v,b);if(t)var
-I=id(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
-d=R(i(b),j,dh),e=ie(Z,K,k(b),d);return ig(a,u,eb(c,i(b)),e)},g),L=ih(a,u),$=bh(_,m(k,L)),M=m(i,L),aa=t[1],N=m(function(a){return d4(l,a)},aa),ab=fv(a,d,b,m(function(a){return eb(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(df(d),a,N)},O=[0,fA(a,u,ir(a,K),$,ab,M,ae,ad,ac,c,p)];else
+t=fz(v,b);if(t)var
+I=im(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
+d=S(i(b),k,dl),e=io(Z,K,j(b),d);return ip(a,u,ef(c,i(b)),e)},g),L=iq(a,u),$=bg(_,m(j,L)),M=m(i,L),aa=t[1],N=m(function(a){return d8(l,a)},aa),ab=fy(a,d,b,m(function(a){return ef(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(dj(d),a,N)},O=[0,fD(a,u,iz(a,K),$,ab,M,ae,ad,ac,c,p)];else
 var
 O=t;return O}var
 P=[0,p]}else
 var
 P=x;return P}function
-ec(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,ec(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-iu(d,c,b,a){if(a)var
-e=a[1],h=iu(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cl(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+dp(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,dp(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+iC(d,c,b,a){if(a)var
+e=a[1],h=iC(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cq(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
-fB=[0,e,0];function
-sb(e,b,a){var
-f=co([0,e],k(a)),g=co(k(b),f),c=i(b);if(c)var
+eg=[0,e,0];function
+iD(e,b,a){var
+f=ct([0,e],j(a)),g=ct(j(b),f),c=i(b);if(c)var
 h=c[1],d=v(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-sc(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dk(e,c,a[3],a[4]);return ec(function(a){return sb(c,g,a)},f,b)}return b}return b}function
-iv(d,a,c,b){var
-e=bA(fB,c),f=a[4],g=a[3];return dc(function(a,c){return sc(d,g,b,a,c)},f,e)}function
-iw(b,a){return v(e,l(b,ay(m(i,a))))}function
-ix(b){var
-a=k(b);return a?a[1]:e}function
-ed(a){return k(a)?0:1}function
-sd(a){return E(cm(ed,a))}function
-iy(b,a){var
-c=k(a);if(c){var
-d=j(i(a),b);return ax(c[1],d)}return j(i(a),b)}function
-se(g,f,e,d,a){var
-b=ed(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,ix(a))),c=v(i(a),j);else
+sg(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cu(e,c,a[3],a[4]);return dp(function(a){return iD(c,g,a)},f,b)}return b}return b}function
+sh(d,a,c,b){var
+e=bL(eg,c),f=a[4],g=a[3];return bA(function(a,c){return sg(d,g,b,a,c)},f,e)}function
+si(b,a){return v(e,l(b,av(m(i,a))))}function
+iE(b){var
+a=j(b);return a?a[1]:e}function
+eh(a){return j(a)?0:1}function
+sj(a){return D(cr(eh,a))}function
+fE(b,a){var
+c=j(a);if(c){var
+d=k(i(a),b);return aA(c[1],d)}return k(i(a),b)}function
+sk(g,f,e,d,a){var
+b=eh(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,iE(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,iy(f,a)]]}function
-ee(a){var
+c=i(a);return[0,[0,c],[0,fE(f,a)]]}function
+dq(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-sf(b,a){var
-c=sd(a),d=ay(m(ix,a)),e=iw(b,a);return m(function(a){return se(b,e,d,c,a)},a)}function
-sg(c,b){var
+sl(b,a){var
+c=sj(a),d=av(m(iE,a)),e=si(b,a);return m(function(a){return sk(b,e,d,c,a)},a)}function
+sm(c,b){var
 d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
-sh(e,d,b){var
+sn(e,d,b){var
 f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
-ef(b){var
+ei(b){var
 a=b[10];return a?p(e,a[1]):a}function
-fC(b){var
+fF(b){var
 a=b[11];return a?p(a[1],e):a}function
-si(b,a){var
-c=ef(b),d=c?x(a,e):c;if(d)var
+so(b,a){var
+c=ei(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fC(b);if(g)return x(e,a);var
+g=fF(b);if(g)return x(e,a);var
 f=g}return f}function
-iz(c,b){return ay(m(function(b){return si(c,b)?e:a(b,b)},b))}function
-iA(b,a){return ef(b)?a:m(s,a)}function
-iB(a){return a0(v,ck(e,a),a)}function
-sj(a,c){var
-d=ef(a),b=d||fC(a);return b?x(iB(iA(a,c)),e):b}function
-sk(e,d,c,b){var
-f=a(e,d),g=k(b),h=K(a(k(c),g),f),j=a(e,d),l=i(b);return[0,t(a(i(c),l),j),h]}function
-iC(b,e,d,c){function
-g(a){return dg([0,b,b],sk(b,e,c,iC(b,j(e,h),a,c)))}function
+iF(c,b){return av(m(function(b){return so(c,b)?e:a(b,b)},b))}function
+iG(b,a){return ei(b)?a:m(s,a)}function
+iH(a){return a0(v,cp(e,a),a)}function
+sp(a,c){var
+d=ei(a),b=d||fF(a);return b?x(iH(iG(a,c)),e):b}function
+sq(e,d,c,b){var
+f=a(e,d),g=j(b),h=L(a(j(c),g),f),k=a(e,d),l=i(b);return[0,t(a(i(c),l),k),h]}function
+iI(b,e,d,c){function
+g(a){return dk([0,b,b],sq(b,e,c,iI(b,k(e,h),a,c)))}function
 i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
-iD(c,b,a){function
-d(b){return iD(c,b,fn(c,a,a))}function
+iJ(c,b,a){function
+d(b){return iJ(c,b,fq(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-sl(b,n,d,c,m){var
-o=aR(m,J(d)),g=bB(b,d0(c),o),q=k(g),i=p(a(f(2,h),q),b);if(i)var
-j=iC(b,h,n,g),r=p(e,c)?j:rw(b,j),l=[0,iD(b,d,r)];else
+sr(b,n,d,c,m){var
+o=aR(m,K(d)),g=bB(b,d4(c),o),q=j(g),i=p(a(f(2,h),q),b);if(i)var
+k=iI(b,h,n,g),r=p(e,c)?k:rB(b,k),l=[0,iJ(b,d,r)];else
 var
 l=i;return l}function
-sm(o,n,d,c){var
-p=a(f(2,h),c),b=v(e,t(a(N(f(2,h)),d),p)),q=bx(c),g=v(e,j(l(bx(d0(d)),q),h)),i=j(j(bx(o),b),g),r=j(by(i),h),s=by(b),k=ax(j(J(n),s),r),m=j(j(g,t(i,k)),h),u=f(2,f(2,h)),w=aZ(j(j(b,m),u)),x=aZ(m);return[0,[0,aZ(k),x],w]}function
-iE(a,h,d,c){var
-e=sm(a,h,d,c),f=e[1],g=aR(a,J(e[2])),b=sl(g,f[1],f[2],d,c),i=b?[0,rx(g,a,b[1])]:b;return i}var
-sn=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iF=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
-dl(g,f,c,b){if(p(b,e))return 0;if(x(a(sn,b),c))return 0;if(x(c,a(s(iF),b))){var
-d=iE(g,f,s(iF),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return iE(g,f,c,b)}function
-fD(a,g,f){var
+ss(o,n,d,c){var
+p=a(f(2,h),c),b=v(e,t(a(F(f(2,h)),d),p)),q=bx(c),g=v(e,k(l(bx(d4(d)),q),h)),i=k(k(bx(o),b),g),r=k(by(i),h),s=by(b),j=aA(k(K(n),s),r),m=k(k(g,t(i,j)),h),u=f(2,f(2,h)),w=aZ(k(k(b,m),u)),x=aZ(m);return[0,[0,aZ(j),x],w]}function
+iK(a,h,d,c){var
+e=ss(a,h,d,c),f=e[1],g=aR(a,K(e[2])),b=sr(g,f[1],f[2],d,c),i=b?[0,rC(g,a,b[1])]:b;return i}var
+st=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iL=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+dr(g,f,c,b){if(p(b,e))return 0;if(x(a(st,b),c))return 0;if(x(c,a(s(iL),b))){var
+d=iK(g,f,s(iL),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return iK(g,f,c,b)}function
+fG(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=dl(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-so(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(J(c[2]),h),f=j(b,a(e,fD(c,b,d))),g=[0,K(a(b,b),f)],i=a(e,b),k=j(fD(c,b,d),i);return[0,[0,t(a(b,fD(c,b,d)),k)],g]}function
-iG(d,c){var
-e=Y(d);return function(b,f){var
-g=a(b[2],e),h=iz(d,f),i=a(b[1],b[1]);return K(aS(a(a(a(c,c),i),h)),g)}}function
-iH(d,b,h,f,c){if(F(h[1],e)&&sj(d,c)){var
-g=iB(iA(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
-j=iz(d,c);return aS(K(a(a(b,b),j),f))}function
-iI(a){return a?a[1][2]:h}function
-iJ(b){var
-c=Y(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
-sp(b,c){var
-e=iI(c);function
+h=a[8],d=dr(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+su(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=k(b,a(e,fG(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),j=k(fG(c,b,d),i);return[0,[0,t(a(b,fG(c,b,d)),j)],g]}function
+iM(d,c){var
+e=Z(d);return function(b,f){var
+g=a(b[2],e),h=iF(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
+iN(d,b,h,f,c){if(G(h[1],e)&&sp(d,c)){var
+g=iH(iG(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
+j=iF(d,c);return aS(L(a(a(b,b),j),f))}function
+iO(a){return a?a[1][2]:h}function
+iP(b){var
+c=Z(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
+sv(b,c){var
+e=iO(c);function
 f(b){return a(e,b)}function
 d(a){return ae(f,a)}var
-h=g(iJ(b),c),i=[0,ae(s,g(iJ(b),c)),h],j=d(b[11]);return dj([0,d(b[10]),j],i)}function
-iK(c,b){var
-d=Y(c);return function(f,e){var
-g=a(a(d,iI(f)),d),h=sp(c,f),i=h[1];if(i){var
+h=g(iP(b),c),i=[0,ae(s,g(iP(b),c)),h],j=d(b[11]);return dn([0,d(b[10]),j],i)}function
+iQ(c,b){var
+d=Z(c);return function(f,e){var
+g=a(a(d,iO(f)),d),h=sv(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,K(a(b,ay(m(function(b){var
-c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,ay(m(function(b){var
-c=a(k,b);return ax(a(l,b),c)},e))),g)],n]}return dh}return dh}}function
-sq(b,f){var
-c=Y(b);return function(g){var
+k=j[1],l=i[1],n=[0,L(a(b,av(m(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,av(m(function(b){var
+c=a(k,b);return aA(a(l,b),c)},e))),g)],n]}return dl}return dl}}function
+sw(b,f){var
+c=Z(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,K(a(f,ay(m(function(a){return sh(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,av(m(function(a){return sn(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,ay(m(function(a){return sg(b,a)},g))),n)],i]}}function
-iL(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,av(m(function(a){return sm(b,a)},g))),n)],i]}}function
+iR(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(sq(b,c),a):so(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(sw(b,c),a):su(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(iK(b,c),[0,e],a),o=[0,n(iG(b,c),e,a)],p=m(s,a);return dj([0,[0,s(n(iG(b,c),e,p))],o],l)}return n(iK(b,c),0,a)}var
-f=d[1],h=af(a,a),k=[0,iH(b,c,f,h,a)];return[0,[0,s(iH(b,c,f,h,m(s,a)))],k]}}function
-sr(a,c,b){var
+e=i[1],l=n(iQ(b,c),[0,e],a),o=[0,n(iM(b,c),e,a)],p=m(s,a);return dn([0,[0,s(n(iM(b,c),e,p))],o],l)}return n(iQ(b,c),0,a)}var
+f=d[1],h=ag(a,a),k=[0,iN(b,c,f,h,a)];return[0,[0,s(iN(b,c,f,h,m(s,a)))],k]}}function
+sx(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bA(iL(a,c,b,0),i)];else
+i=a[2],f=[0,bL(iR(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=h_(a);if(g)var
-j=a[9],h=[0,m(function(d){return iL(a,c,b,d)},j)];else
+g=ih(a);if(g)var
+j=a[9],h=[0,m(function(d){return iR(a,c,b,d)},j)];else
 var
 h=g;return h}var
-ss=[0,0,h,0,0,0];function
-iM(d,c,b,a){function
+sy=[0,0,h,0,0,0];function
+iS(d,c,b,a){function
 e(b){var
-e=iM(d,c+1|0,b,fm(a));return[0,n(d,c,ck(ss,a)),e]}function
+e=iS(d,c+1|0,b,fp(a));return[0,n(d,c,cp(sy,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-st(e,d,c,a,j,i,h,b,g,f){var
-k=ij(e,c,b,a,g),l=h$(a),m=d[2],n=0;return bK(iM(function(f,g){return sa(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-fE(a,b){var
-c=a[4];return cl(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-su(a,e,d,c){var
-b=iv(a,e,d,c);return[0,iw(a,b),b]}function
-sv(c,b,a){return ed(a)?b:v(b,iy(c,a))}function
-iN(c,a,b){if(a){if(b){var
-d=iN(c,a[2],b[2]);return[0,sv(c,a[1],b[1]),d]}return a}return a}function
-sw(f,a,b){var
-c=bY(0,a[2]),g=cm(function(b){return fE(a,b)},c),d=m(function(c){return su(f,a,b,c)},g),h=bA(e,b),i=dc(function(b,a){return iN(a[1],b,a[2])},d,h);return[0,d,J(E(cm(function(b){return d1(fE(a,b))},c))),i]}function
-iO(b,a){if(b)if(a)var
-d=iO(b[2],a[2]),c=[0,dj(b[1],a[1]),d];else
-var
-c=a;else
-var
-c=b;return c}function
-sx(c,b,a,g){var
-d=ee(b);if(d)var
-e=function(a){return iO(g,sf(c,a))},h=e(bA(fB,b[2])),i=function(d){return fE(a,d)?e(iv(c,a,b[2],d)):h},f=[0,m(i,bY(0,a[2]))];else
-var
-f=d;return f}function
-eg(a){return a[12]}function
-at(b,a){return R(a,b[13],0)}function
-cr(b,a){return R(a,b[14],e)}function
-sy(b,c){return p(e,b)?a(b,i(c)):a(b,k(c))}function
-fF(c,b,a){if(c){if(b){if(a){var
-d=fF(c[2],b[2],a[2]),f=a[1];return j(sy(l(c[1],b[1]),f),d)}return e}return e}return e}function
-bZ(b,a){var
-c=b[2];return E(a)===c?1:0}function
-sz(b,i,h,d,c){var
-e=bZ(b,at(b,d)),f=e?bZ(b,at(b,c)):e;if(f)var
-k=cr(b,c),m=a(i,l(cr(b,d),k)),n=at(b,c),g=[0,j(fF(at(b,d),n,h),m)];else
-var
-g=f;return g}function
-iP(f,e,b,d,c){if(b){var
-g=a(b[1],c);return p(a(d,a(e,eg(f))),g)}return b}function
-iQ(f,d,c){if(d){if(c){var
-b=c[1],g=iQ(f,d[2],c[2]);if(x(e,b[1])&&ed(d[1])&&x(b[2],f)){var
-h=b[3],i=l(f,b[2]);return v(g,l(a(b[1],i),h))}return g}return e}return e}function
-sA(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-sB(d,c,b,a){var
-e=ar(d[3],c);return m(sA,ar(ar(b,a),e))}function
-sC(a){return x(e,a[1])?a[3]:e}function
-iR(b,a){var
-c=k(a);return iQ(i(a),c,b)}function
-sD(e,d,c,b){var
-f=iR(b,[0,e,bA(fB,d[2])]),g=a(c[2],f),h=c[1];return j(ay(m(function(a){return iR(b,a)},h)),g)}function
-sE(b,a){var
-c=b[3];return ar(m(i,a),c)}function
-sF(f,b,e,i,h,d,c){var
-k=at(b,c),g=sB(e,h,at(b,d),k),n=sD(f,b,e,g),o=ay(m(sC,g)),p=cr(b,c),q=a(f,l(cr(b,d),p)),r=sE(e,i),s=at(b,c);return l(l(j(fF(at(b,d),s,r),q),o),n)}function
-sG(a){var
-b=a[5];if(typeof
-b==="number"&&!b){var
-c=a[6];if(typeof
-c==="number"&&!c){var
-d=a[7];if(typeof
-d==="number"&&!d)return ee(a);return 0}return 0}return 0}function
-sH(m,a,l,k,b,d,c){var
-f=sG(a),g=f?bZ(a,at(a,d)):f,h=g?bZ(a,at(a,c)):g,i=h?bZ(a,b):h,j=i?am(function(a){return p(e,a)},b):i,n=j?[0,sF(m,a,l,k,b,d,c)]:j;return n}function
-sI(c,b,a,j,i,h,g,f,e){var
-d=aJ(0,b[2]);return d?iP(c,a,sH(a,c,j,i,h,b[1],g),f,e):d}function
-iS(b,a){var
-c=k(b);if(c)var
-g=c[1],d=ax(k(a),g);else
-var
-d=k(a);var
-e=i(b);if(e)var
-h=e[1],f=v(i(a),h);else
-var
-f=i(a);return[0,f,d]}function
-sJ(d,c,b,a){switch(a[0]){case
-0:return b;case
-1:var
-e=a[1],f=dk(c,d,a[2],a[3]);return ec(function(a){return iS(f,a)},e,b);default:var
-h=a[1],g=0,i=dk(c,d,a[2],a[3]);return iu(function(a){return iS(i,a)},h,g,b)}}function
-sK(d,c,b,a){return dc(function(a,b){return sJ(d,c,a,b)},a,b)}function
-dm(a){return x(e,a[1])}function
-sL(a){return x(a[1],a[2])}function
-eh(c,b,d,a){function
+sz(e,d,c,a,j,i,h,b,g,f){var
+k=is(e,c,b,a,g),l=ii(a),m=d[2],n=0;return bC(iS(function(f,g){return sf(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ds(a){return x(e,a[1])}function
+sA(a){return x(a[1],a[2])}function
+ej(c,b,d,a){function
 e(d){if(a){var
-e=eh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eh(c,b,d,0)]}function
+e=ej(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,ej(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-dn(a){var
-b=eh(a[17],[0,e,h],a[2],a[18]);return ar(eh(a[15],[0,h,h],a[2],a[16]),b)}function
-cs(b){var
+b0(a){var
+b=ej(a[17],[0,e,h],a[2],a[18]);return an(ej(a[15],[0,h,h],a[2],a[16]),b)}function
+cx(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-dp(b,c){var
+cy(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dm(i(c))?0:2;case
-2:return dm(i(c))?cs(b)?0:1:2;case
+1:return ds(i(c))?0:2;case
+2:return ds(i(c))?cx(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cs(b)&&dm(i(c))&&dm(d)&&sL(d))return 0;return 2;case
-1:if(cs(b)&&p(e,a[1][1]))return 0;return 2;default:return dm(a[1])?1:2}}function
-sM(c){var
+d=a[1];if(cx(b)&&ds(i(c))&&ds(d)&&sA(d))return 0;return 2;case
+1:if(cx(b)&&p(e,a[1][1]))return 0;return 2;default:return ds(a[1])?1:2}}function
+sB(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-ei(c,i,b,h){var
-a=dl(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=p(b,e)?ax(f,c):f,g=[0,[0,d[1],j]];else
+ek(c,i,b,h){var
+a=dr(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?aA(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bL(t,c,b,k,B,r,d){var
+bM(t,c,b,j,B,r,d){var
 g=i(r)[1],h=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
 0:return[0,bB(b,d,c)];case
 1:var
 C=a(h,c);return[0,bB(b,s(a(g,d)),C)];case
-2:if(cs(t)){var
-D=a(h,c);return ei(b,k,s(a(g,d)),D)}var
-E=a(h,c);return ei(b,k,s(a(g,l(c,d))),E);case
+2:if(cx(t)){var
+D=a(h,c);return ek(b,j,s(a(g,d)),D)}var
+E=a(h,c);return ek(b,j,s(a(g,l(c,d))),E);case
 3:return 0;default:return[0,bB(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=j(a(a(g,d),w),G),I=a(c,h);return rB(b,B,a(j(a(g,d),I),w),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=k(a(a(g,d),w),G),I=a(c,h);return rG(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rH(b,j(a(d,m[2]),K),J);if(n){var
-x=n[1],o=ei(b,k,s(x[2]),b);if(o)var
-q=ei(b,k,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rM(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],o=ek(b,j,s(x[2]),b);if(o)var
+q=ek(b,j,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=n;return z;default:var
 A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bB(b,d,c)]:[0,[0,e,e]]}}function
-fG(b,a){var
+fH(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iT(b,j,h,g,f,d,a){if(a)return ae(i,bL(b,j,h,g,f,d,a[1]));var
-c=sM(b),k=c?[0,e]:c;return k}function
-iU(g,f,e,d,c,b,a){return a?ae(k,bL(g,f,e,d,c,b,a[1])):a}function
-sN(f,d,c,b){var
-g=a(b,b),h=v(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=K(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-sO(b,m,g,f){var
+iT(b,j,h,g,f,d,a){if(a)return ae(i,bM(b,j,h,g,f,d,a[1]));var
+c=sB(b),k=c?[0,e]:c;return k}function
+iU(g,f,e,d,c,b,a){return a?ae(j,bM(g,f,e,d,c,b,a[1])):a}function
+sC(f,d,c,b){var
+g=a(b,b),h=v(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+sD(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=k(g)[1],e=k(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sN(m,a(b,e),q,o)];else
+h=j(g)[1],e=j(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sC(m,a(b,e),q,o)];else
 var
 i=d;var
-j=i}else
+k=i}else
 var
-j=c;return j}function
-sP(a){var
-c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-sQ(b,a){return cs(b)?sP(a):a}function
-fH(b,e,d,g,f,a,c){switch(dp(b,a)){case
+k=c;return k}function
+sE(a){var
+c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
+sF(b,a){return cx(b)?sE(a):a}function
+fI(b,e,d,g,f,a,c){switch(cy(b,a)){case
 0:var
-j=iU(b,e,d,g,f,a,i(c));return fG(iT(b,e,d,g,f,a,k(c)),j);case
+k=iU(b,e,d,g,f,a,i(c));return fH(iT(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=iU(b,e,d,g,f,a,k(c));return fG(iT(b,e,d,g,f,a,i(c)),l);default:var
+l=iU(b,e,d,g,f,a,j(c));return fH(iT(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return sO(e,d,a,c);return 0}}function
-iV(a,f,e,d,c,b,p){var
-i=sQ(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return sD(e,d,a,c);return 0}}function
+fJ(a,f,e,d,c,b,p){var
+i=sF(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(F(g,k)){var
+k=h[1];if(G(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bL(a,f,e,d,c,b,g)}return fH(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fH(a,f,e,d,c,b,[0,[0,g],0])}return fH(a,f,e,d,c,b,[0,0,h])}function
-dq(b,a){return dc(v,a,b)}function
-sR(a){if(a)var
-b=a[2],c=a[1],e=m(k,b),f=dq(k(c),e),g=m(i,b),d=[0,[0,dq(i(c),g),f]];else
+n=1;if(n)return bM(a,f,e,d,c,b,g)}return fI(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fI(a,f,e,d,c,b,[0,[0,g],0])}return fI(a,f,e,d,c,b,[0,0,h])}function
+iV(d,c){var
+a=c;for(;;){if(a){var
+b=a[1];if(dK(d,i(b)))return j(b);var
+a=a[2];continue}return eg}}function
+iW(c,a,b){if(b){var
+e=b[2],d=b[1];return dK(a,i(d))?[0,[0,a,g(c,j(d))],e]:[0,d,iW(c,a,e)]}return[0,[0,a,g(c,eg)],0]}function
+sG(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&au(d,f)){var
+h=cu(g,c,a[3],a[4]);return iW(function(a){return iD(c,h,a)},d,b)}return b}return b}function
+sH(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bA(function(a,e){return sG(d,g,c,b,a,e)},f,e)}function
+sI(a){return i(j(a))}function
+sJ(b,a){return v(e,l(b,av(m(sI,a))))}function
+fK(a,b){var
+c=a[4];return cq(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+sK(a,e,d,c){var
+b=sH(a,e,d,c);return[0,sJ(a,b),b]}function
+sL(c,b,a){return eh(b)?a:v(a,fE(c,b))}function
+sM(b,a){var
+c=j(a);return bA(function(c,b){var
+d=i(b),e=j(b),f=i(a);return dp(function(a){return sL(f,e,a)},d,c)},c,b)}function
+sN(f,a,b){var
+c=bK(0,a[2]),g=cr(function(b){return fK(a,b)},c),d=m(function(c){return sK(f,a,b,c)},g),h=bA(sM,d,bL(e,b));return[0,d,K(D(cr(function(b){return d5(fK(a,b))},c))),h]}function
+fL(b,a){if(b)if(a)var
+d=fL(b[2],a[2]),c=[0,dn(b[1],a[1]),d];else
+var
+c=a;else
+var
+c=b;return c}function
+sO(c,b,a,g){var
+d=dq(b);if(d)var
+e=function(a){return fL(g,sl(c,a))},h=e(bL(eg,b[2])),i=function(d){return fK(a,d)?e(sh(c,a,b[2],d)):h},f=[0,m(i,bK(0,a[2]))];else
+var
+f=d;return f}function
+dt(b,a){return bA(v,a,b)}function
+sP(a){if(a)var
+b=a[2],c=a[1],e=m(j,b),f=dt(j(c),e),g=m(i,b),d=[0,[0,dt(i(c),g),f]];else
 var
 d=a;return d}function
-iW(c,b,a){var
+iX(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-fI(d,b,a){if(b){var
+fM(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-sS(b,a){var
-c=k(a),d=fI(ax,k(b),c),e=i(a);return[0,iW(ax,i(b),e),d]}function
-sT(b,a){var
-c=k(a),d=iW(v,k(b),c),e=i(a);return[0,fI(v,i(b),e),d]}function
-fJ(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fJ(b,c)):d}return dh}function
-sU(g){function
+sQ(b,a){var
+c=j(a),d=fM(aA,j(b),c),e=i(a);return[0,iX(aA,i(b),e),d]}function
+sR(b,a){var
+c=j(a),d=iX(v,j(b),c),e=i(a);return[0,fM(v,i(b),e),d]}function
+fN(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fN(b,c)):d}return dl}function
+sS(e,a,c){var
+b=iV(e,j(c)),d=fE(i(c),b);if(!x(j(a),d)){var
+h=i(b);if(!x(i(a),h))return a}var
+f=v(j(a),d),g=i(b);return[0,v(i(a),g),f]}function
+sT(d,a,c){var
+f=G(a[2],e)?e:d,g=[0,e,f],h=a[1],b=bA(function(a,b){return sS(c,a,b)},h,g),k=[0,j(b)];return[0,[0,i(b)],k]}function
+sU(b,a){var
+c=b[2];return au(co(D(j(a)),1),c)}function
+sV(a){var
+b=a[6];if(typeof
+b==="number"&&!b){var
+c=b0(a);return af(function(b){return 1===cy(a,b)?1:0},c)}return 0}function
+sW(a,h,g,c,f){var
+d=sV(a),e=d?au(1,a[2]):d;if(e)var
+k=c[1],b=af(function(b){return sU(a,b)},k);else
+var
+b=e;if(b){var
+l=bK(0,a[2]),o=fL(f,m(function(a){return sT(h,c,a)},l)),p=an(b0(a),o);return bC(m(function(a){var
+b=j(a);return n(g,i(a),b)},p))}return b}function
+el(a){return a[12]}function
+aw(b,a){return S(a,b[13],0)}function
+cz(b,a){return S(a,b[14],e)}function
+sX(b,c){return p(e,b)?a(b,i(c)):a(b,j(c))}function
+fO(c,b,a){if(c){if(b){if(a){var
+d=fO(c[2],b[2],a[2]),f=a[1];return k(sX(l(c[1],b[1]),f),d)}return e}return e}return e}function
+b1(b,a){var
+c=b[2];return D(a)===c?1:0}function
+sY(b,i,h,d,c){var
+e=b1(b,aw(b,d)),f=e?b1(b,aw(b,c)):e;if(f)var
+j=cz(b,c),m=a(i,l(cz(b,d),j)),n=aw(b,c),g=[0,k(fO(aw(b,d),n,h),m)];else
+var
+g=f;return g}function
+iY(f,e,b,d,c){if(b){var
+g=a(b[1],c);return p(a(d,a(e,el(f))),g)}return b}function
+iZ(g,f){var
+b=g,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(x(e,d[1]))return[0,[0,b,d],iZ(b+1|0,c)];var
+b=b+1|0,a=c;continue}return a}}function
+sZ(d,f,c,b){var
+g=j(b)[3],h=l(d,j(b)[2]),e=l(a(j(b)[1],h),g);if(x(c,e)&&x(j(b)[2],d)&&eh(iV(i(b),f)))return e;return c}function
+s0(c,b,a){return bA(function(a,d){return sZ(c,b,a,d)},a,e)}function
+s1(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
+s2(d,c,b,a){var
+e=an(d[3],c);return m(s1,an(an(b,a),e))}function
+s3(a){return x(e,a[1])?a[3]:e}function
+i0(b,a){var
+c=j(a);return s0(i(a),c,b)}function
+s4(e,b,d){var
+c=iZ(0,d),f=i0(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(av(m(function(a){return i0(c,a)},h)),g)}function
+s5(b,a){var
+c=b[3];return an(m(i,a),c)}function
+s6(f,b,e,i,h,d,c){var
+j=aw(b,c),g=s2(e,h,aw(b,d),j),n=s4(f,e,g),o=av(m(s3,g)),p=cz(b,c),q=a(f,l(cz(b,d),p)),r=s5(e,i),s=aw(b,c);return l(l(k(fO(aw(b,d),s,r),q),o),n)}function
+s7(a){var
+b=a[5];if(typeof
+b==="number"&&!b){var
+c=a[6];if(typeof
+c==="number"&&!c){var
+d=a[7];if(typeof
+d==="number"&&!d)return dq(a);return 0}return 0}return 0}function
+s8(m,a,l,k,b,d,c){var
+f=s7(a),g=f?b1(a,aw(a,d)):f,h=g?b1(a,aw(a,c)):g,i=h?b1(a,b):h,j=i?af(function(a){return p(e,a)},b):i,n=j?[0,s6(m,a,l,k,b,d,c)]:j;return n}function
+s9(c,b,a,j,i,h,g,f,e){var
+d=au(0,b[2]);return d?iY(c,a,s8(a,c,j,i,h,b[1],g),f,e):d}function
+i1(b,a){var
+c=j(b);if(c)var
+g=c[1],d=aA(j(a),g);else
+var
+d=j(a);var
+e=i(b);if(e)var
+h=e[1],f=v(i(a),h);else
+var
+f=i(a);return[0,f,d]}function
+s_(d,c,b,a){switch(a[0]){case
+0:return b;case
+1:var
+e=a[1],f=cu(c,d,a[2],a[3]);return dp(function(a){return i1(f,a)},e,b);default:var
+h=a[1],g=0,i=cu(c,d,a[2],a[3]);return iC(function(a){return i1(i,a)},h,g,b)}}function
+s$(d,c,b,a){return bA(function(a,b){return s_(d,c,a,b)},a,b)}function
+ta(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3417,176 +3454,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bh(c[1],f)}var
+f=e(b);return bg(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-sV(b,a){return a0(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
-dr(a,b,f){if(f){var
+tb(b,a){return a0(function(c,a){return k(v(e,l(c,b)),a)},e,a)}function
+du(a,b,f){if(f){var
 c=f[2],d=f[1];if(x(a,d)){var
-g=dr(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
-i=function(f){if(F(d,a)){var
-e=dr(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return dr(a,b,c)},k=function(b){return dr(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
-sW=sU([0,function(b,a){return p(a,b)}]);function
-iX(b,a){var
-c=g(sW[5],a);return R(rj(b),c,e)}function
-sX(b,a){return E(cm(function(a){return x(b,a)},a))}function
-sY(p,c){var
-b=fk(p,E(c)),d=m(i,c),e=m(k,c),f=iX(b,d),g=iX(b,e),h=dr(f,fi(b,sX(f,d)),d),l=aJ(0,b),n=l?h[2]===b?1:0:l;if(n)var
-q=J(b),r=sV(g,e),s=K(j(a(J(b),g),r),q),u=J(b),o=[0,[0,t(h[1],u),s]];else
+g=du(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(G(d,a)){var
+e=du(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return du(a,b,c)},j=function(b){return du(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+tc=ta([0,function(b,a){return p(a,b)}]);function
+i2(b,a){var
+c=g(tc[5],a);return S(ro(b),c,e)}function
+td(b,a){return D(cr(function(a){return x(b,a)},a))}function
+te(p,c){var
+b=fn(p,D(c)),d=m(i,c),e=m(j,c),f=i2(b,d),g=i2(b,e),h=du(f,fl(b,td(f,d)),d),l=au(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=K(b),r=tb(g,e),s=L(k(a(K(b),g),r),q),u=K(b),o=[0,[0,t(h[1],u),s]];else
 var
 o=n;return o}function
-iY(a){return a0(j,e,a)}function
-sZ(b,a){return iY(m(function(a){return v(e,l(b,k(a)))},a))}function
-iZ(c,b){var
-d=i(b),e=k(b);return j(a(l(c,h),e),d)}function
-s0(b,a){var
-c=J(E([0,b,a])),d=m(i,a),e=dq(i(b),d),f=m(function(a){return iZ(c,a)},a),g=dq(iZ(c,b),f),h=K(l(g,iY(m(i,[0,b,a]))),c);return[0,t(sZ(e,[0,b,a]),c),h]}function
-s1(a){var
-b=a?[0,s0(a[1],a[2])]:a;return b}function
-s2(a){var
-c=k(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
-s3(a){return a0(function(c,a){var
-b=k(c);return b?j(b[1],a):a},e,a)}function
-s4(a){var
-b=0;return a0(function(b,a){return k(b)?a:a+1|0},b,a)}function
-s5(b,a,d){var
-c=k(d);if(c){var
+i3(a){return a0(k,e,a)}function
+tf(b,a){return i3(m(function(a){return v(e,l(b,j(a)))},a))}function
+i4(c,b){var
+d=i(b),e=j(b);return k(a(l(c,h),e),d)}function
+tg(b,a){var
+c=K(D([0,b,a])),d=m(i,a),e=dt(i(b),d),f=m(function(a){return i4(c,a)},a),g=dt(i4(c,b),f),h=L(l(g,i3(m(i,[0,b,a]))),c);return[0,t(tf(e,[0,b,a]),c),h]}function
+th(a){var
+b=a?[0,tg(a[1],a[2])]:a;return b}function
+ti(a){var
+c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
+tj(a){return a0(function(c,a){var
+b=j(c);return b?k(b[1],a):a},e,a)}function
+tk(a){var
+b=0;return a0(function(b,a){return j(b)?a:a+1|0},b,a)}function
+tl(b,a,d){var
+c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-s6(c,b,a){var
-d=s5(c,b,a),e=i(a),f=ae(function(a){return j(e,a)},d);return[0,i(a),f]}function
-s7(a){var
-b=s4(a),c=s3(a);return m(function(a){return s6(c,b,a)},a)}function
-i0(c,b){var
+tm(c,b,a){var
+d=tl(c,b,a),e=i(a),f=ae(function(a){return k(e,a)},d);return[0,i(a),f]}function
+tn(a){var
+b=tk(a),c=tj(a);return m(function(a){return tm(c,b,a)},a)}function
+i5(c,b){var
 g=i(b),d=p(i(c),g);if(d){var
-e=k(c);if(e){var
-a=k(b);return a?p(a[1],e[1]):a}var
+e=j(c);if(e){var
+a=j(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-s8(e,d){var
+to(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=cl(function(b){return function(a){return i0(a,b)}}(c),a)?a:[0,c,cm(function(b){return function(a){return d1(i0(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-i1(i,h,g,f,e,d,c,b){return bL(i,a(h,J(c)),g,f,e,d,b)}function
-s9(h,g,f,e,d,c,o,b){var
-a=bL(h,g,f,e,d,c,i(b));if(a){var
-j=a[1][2],m=k(b);if(m){var
-p=i1(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(j,i(a))},p)}var
-n=[0,j]}else
+c=b[1],f=b[2],g=cq(function(b){return function(a){return i5(a,b)}}(c),a)?a:[0,c,cr(function(b){return function(a){return d5(i5(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+i6(i,h,g,f,e,d,c,b){return bM(i,a(h,K(c)),g,f,e,d,b)}function
+tp(h,g,f,e,d,c,o,b){var
+a=bM(h,g,f,e,d,c,i(b));if(a){var
+k=a[1][2],m=j(b);if(m){var
+p=i6(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(k,i(a))},p)}var
+n=[0,k]}else
 var
 n=a;return n}function
-s_(j,i,h,g,f,e,c){var
-k=s8(0,s7(c)),l=E(c),b=bK(m(function(a){return s9(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dq(a[1],a[2])]:a,d=n;else
+tq(j,i,h,g,f,e,c){var
+k=to(0,tn(c)),l=D(c),b=bC(m(function(a){return tp(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,dt(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-s$(a){var
-b=0;return a0(function(b,a){return fI(ax,k(b),a)},b,a)}function
-ta(b,a){return a0(function(c,a){return j(v(i(c),b),a)},e,a)}function
-tb(j,i,h,g,f,d,a){var
-k=s$(a);if(k){var
-m=k[1],b=bL(j,i,h,g,f,d,m);if(b)var
-o=ta(m,a),c=i1(j,i,h,g,f,d,E(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+tr(a){var
+b=0;return a0(function(b,a){return fM(aA,j(b),a)},b,a)}function
+ts(b,a){return a0(function(c,a){return k(v(i(c),b),a)},e,a)}function
+tt(j,i,h,g,f,d,a){var
+k=tr(a);if(k){var
+m=k[1],b=bM(j,i,h,g,f,d,m);if(b)var
+o=ts(m,a),c=i6(j,i,h,g,f,d,D(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-tc(a,f,e,d,c,b,i){var
+tu(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(dp(a,b))return 0;var
-h=m(s2,i),j=s_(a,f,e,d,c,b,h);return fG(tb(a,f,e,d,c,b,h),j)}return 0}function
-fK(e,d,c,b,a){function
-f(f,g){return iV(e,d,c,b,a,f,g)}return function(b,a){return bK(rE(rF,function(a){return f(b,a)},a))}}function
-i2(c,h,g,f,e){function
-i(a,b){return iV(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(dp(c,b)){case
-0:return i(b,fJ(sS,a));case
-1:return i(b,fJ(sT,a));default:var
-d=n(fK(c,h,g,f,e),b,a);return d?sR(d[1]):d}return a}}function
-td(b,g,f,e,d,k,c,a){var
+g!=="number"&&0===g[0]){if(cy(a,b))return 0;var
+h=m(ti,i),j=tq(a,f,e,d,c,b,h);return fH(tt(a,f,e,d,c,b,h),j)}return 0}function
+fP(e,d,c,b,a){function
+f(f,g){return fJ(e,d,c,b,a,f,g)}return function(b,a){return bC(rJ(rK,function(a){return f(b,a)},a))}}function
+i7(c,h,g,f,e){function
+i(a,b){return fJ(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(cy(c,b)){case
+0:return i(b,fN(sQ,a));case
+1:return i(b,fN(sR,a));default:var
+d=n(fP(c,h,g,f,e),b,a);return d?sP(d[1]):d}return a}}function
+tv(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(i2(b,g,f,e,d),c,a);case
+0:return n(i7(b,g,f,e,d),c,a);case
 1:var
-i=n(fK(b,g,f,e,d),c,a);return i?s1(i[1]):i;default:return tc(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fp(k,E(a),a);return n(i2(b,g,f,e,d),c,l)}var
-j=n(fK(b,g,f,e,d),c,a);return j?sY(h[1],j[1]):j}}function
-i3(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=i3(i,h,g,f,e,fm(d),k,j),m=a[1],n=b[1],c=[0,td(i,h,g,f,e,ck(0,d),n,m),l];else
+i=n(fP(b,g,f,e,d),c,a);return i?th(i[1]):i;default:return tu(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fs(k,D(a),a);return n(i7(b,g,f,e,d),c,l)}var
+j=n(fP(b,g,f,e,d),c,a);return j?te(h[1],j[1]):j}}function
+i8(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=i8(i,h,g,f,e,fp(d),k,j),m=a[1],n=b[1],c=[0,tv(i,h,g,f,e,cp(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-te(a){if(typeof
+tw(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-i4(a,f,e,d,c,b){var
-g=rC(a[2],b),h=dn(a);return bK(i3(a,f,e,d,c,te(a[6]),h,g))}function
-tf(b,a){return v(e,ax(b,a))}function
-tg(b,e,d,c){var
-g=x(c,d)?k(e):i(e),f=tf(b,g),h=a(f,c);return t(j(a(l(b,f),d),h),b)}function
-i5(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,aZ(l(s(h),a)))];function
+i9(a,f,e,d,c,b){var
+g=rH(a[2],b),h=b0(a);return bC(i8(a,f,e,d,c,tw(a[6]),h,g))}function
+tx(b,a){return v(e,aA(b,a))}function
+ty(b,e,d,c){var
+g=x(c,d)?j(e):i(e),f=tx(b,g),h=a(f,c);return t(k(a(l(b,f),d),h),b)}function
+i_(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,aZ(l(s(h),a)))];function
 c(o){var
 b=aZ(a);function
-g(a){return i5(n,m,k,j,i,o,a)}var
+g(a){return i_(n,m,k,j,i,o,a)}var
 c=bz(m,b);if(c){var
-d=g(R(b,k,e));if(d)var
-f=g(R(b,j,e)),p=f?[0,tg(n,c[1],d[1],f[1])]:f,h=p;else
+d=g(S(b,k,e));if(d)var
+f=g(S(b,j,e)),p=f?[0,ty(n,c[1],d[1],f[1])]:f,h=p;else
 var
 h=d;var
 l=h}else
 var
 l=c;return l}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-th(c,g,f,d,b){var
-h=R(b,at(c,d),e);return a(g,l(R(b,at(c,f),e),h))}function
-ti(a,b,i,h,g,f,d){var
-c=hY(a);if(c){var
-j=a[2];return i5(b,i,h,g,function(c){return th(a,b,f,d,c)},j,e)}return c}function
-i6(d,k,i,c,h,b){if(c)if(b){var
-m=b[2],n=fm(h),l=i6(d,k,i,c[2],n,m),o=eg(d);if(F(c[1],o)){var
-p=a(k,ck(e,h)),q=eg(d);return[0,j(a(g(i,b[1]),q),p),l]}var
+tz(c,g,f,d,b){var
+h=S(b,aw(c,d),e);return a(g,l(S(b,aw(c,f),e),h))}function
+tA(a,b,i,h,g,f,d){var
+c=h6(a);if(c){var
+j=a[2];return i_(b,i,h,g,function(c){return tz(a,b,f,d,c)},j,e)}return c}function
+i$(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=fp(h),l=i$(d,j,i,c[2],n,m),o=el(d);if(G(c[1],o)){var
+p=a(j,cp(e,h)),q=el(d);return[0,k(a(g(i,b[1]),q),p),l]}var
 f=l}else
 var
 f=b;else
 var
 f=c;return f}function
-tj(a){var
+tB(a){var
 b=a?[0,a0(v,a[1],a[2])]:a;return b}function
-tk(a,j,h,g,f){function
+tC(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return tj(i6(a,j,c,at(a,b),d,h))}var
+d=a[14];return tB(i$(a,k,c,aw(a,b),d,h))}var
 b=d(i,g);if(b)var
-c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+c=d(j,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-tl(a,f,e,d,c){var
+tD(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?tk(a,f,e,d,c):sz(a,f,e,d,c):ti(a,f,e,b[1],b[2],d,c)}function
-i7(b,a,g,f,e,d,c){return iP(b,a,tl(b,a,g,f,e),d,c)}function
-ct(d,c,b){return a(b,l(a(d,b),c))}function
-tm(c,g,d,b){if(x(e,c)){if(g)var
+b==="number"?b?tC(a,f,e,d,c):sY(a,f,e,d,c):tA(a,f,e,b[1],b[2],d,c)}function
+ja(b,a,g,f,e,d,c){return iY(b,a,tD(b,a,g,f,e),d,c)}function
+cA(d,c,b){return a(b,l(a(d,b),c))}function
+tE(c,g,d,b){if(x(e,c)){if(g)var
 u=g[1],i=p(b,a(a(f(2,h),c),u));else
 var
 i=g;if(d)var
 v=d[1],j=p(a(a(f(2,h),c),v),b);else
 var
-j=d;if(i)return ae(function(a){return ct(c,b,a)},g);if(j)return ae(function(a){return ct(c,b,a)},d);var
+j=d;if(i)return ae(function(a){return cA(c,b,a)},g);if(j)return ae(function(a){return cA(c,b,a)},d);var
 w=a(f(2,f(2,h)),c);return[0,t(s(a(b,b)),w)]}if(g){var
 k=g[1];if(d){var
-y=ct(c,b,d[1]);return[0,ax(ct(c,b,k),y)]}var
-l=F(c,e),m=l?p(b,e):l,z=m?[0,ct(c,b,k)]:m;return z}if(d){var
-n=F(c,e),o=n?p(e,b):n,A=o?[0,ct(c,b,d[1])]:o;return A}var
-q=F(c,e),r=q?F(b,e):q,B=r?[0,e]:r;return B}function
-i8(g,f,d,a){if(a){var
-b=tm(g,f,d,a[1]);if(b)var
-c=i8(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+y=cA(c,b,d[1]);return[0,aA(cA(c,b,k),y)]}var
+l=G(c,e),m=l?p(b,e):l,z=m?[0,cA(c,b,k)]:m;return z}if(d){var
+n=G(c,e),o=n?p(e,b):n,A=o?[0,cA(c,b,d[1])]:o;return A}var
+q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
+jb(g,f,d,a){if(a){var
+b=tE(g,f,d,a[1]);if(b)var
+c=jb(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-tn(a,d){var
+tF(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bz(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-to(a,n){var
-g=n[2]===1?1:0,h=g?h8(a):g;if(h){var
+tG(a,n){var
+g=n[2]===1?1:0,h=g?ie(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3599,7 +3636,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=aJ(0,b[1]);else
+d=au(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3610,102 +3647,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-tp(d,b){var
+tH(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-tq(a,d,c,b){var
-e=bY(0,a[2]),f=m(function(b){return tn(a,b)},e),g=at(a,b),h=ar(ar(at(a,c),g),f);return m(function(a){return tp(d,a)},h)}function
-i9(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],k=i[2],g=i9(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(F(b,e))return[0,[0,o,n]];var
-h=x(e,b)?k[1]:k[2];if(h)var
-r=j(n,a(b,h[1])),s=i[1],p=[0,[0,ec(function(a){return l(a,b)},s,o),r]];else
+tI(a,d,c,b){var
+e=bK(0,a[2]),f=m(function(b){return tF(a,b)},e),g=aw(a,b),h=an(an(aw(a,c),g),f);return m(function(a){return tH(d,a)},h)}function
+jc(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=jc(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
+h=x(e,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dp(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-tr(b,c,d){var
+tJ(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,a1(b)),k=c[3],g=t(a(f,a1(b)),k),m=l(fx(b,c,g),f);return[0,g,v(l(f,cp(b,c,g)),m)];case
+f=a(d,a1(b)),k=c[3],g=t(a(f,a1(b)),k),m=l(fA(b,c,g),f);return[0,g,v(l(f,cv(b,c,g)),m)];case
 1:var
-h=a(d,a1(b)),n=c[3],i=t(a(h,a1(b)),n),o=l(fx(b,c,i),h);return[0,i,v(l(h,cp(b,c,i)),o)]}return[0,d,e]}function
-i_(a){var
+h=a(d,a1(b)),n=c[3],i=t(a(h,a1(b)),n),o=l(fA(b,c,i),h);return[0,i,v(l(h,cv(b,c,i)),o)]}return[0,d,e]}function
+jd(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fC(a),f=c?[0,e]:c,d=ef(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-ts(b,d,c){var
-e=ay(d),f=fr(b);return j(a(a(cq(b),f),e),c)}function
-tt(b,c){var
-d=bA(e,b[1]),g=d3(c,b[9],d),i=cq(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
-tu(b,d,c){var
-e=af(c,m(function(a){return fs(b,h,a[1])},d));return a(cq(b),e)}function
-tv(c){var
-a=ft(c);if(a){var
+c=fF(a),f=c?[0,e]:c,d=ei(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+tK(b,d,c){var
+e=av(d),f=fu(b);return k(a(a(cw(b),f),e),c)}function
+tL(b,c){var
+d=bL(e,b[1]),g=d7(c,b[9],d),i=cw(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
+tM(b,d,c){var
+e=ag(c,m(function(a){return fv(b,h,a[1])},d));return a(cw(b),e)}function
+tN(c){var
+a=fw(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-tw(b,n,t,h,g,f,K,J){var
-d=n[3],o=f[1],u=d$(0,n[4]),w=ft(b)?v(e,f[3]):e,x=to(b,n),y=x?bZ(b,at(b,h)):x,z=y?bZ(b,at(b,g)):y,A=z?am(function(a){var
-c=b[2];return aJ(i(a),c)},u):z;if(A){var
-L=tq(b,o,h,g),q=i9(u,f[2],L);if(q){var
-B=q[1],M=ar(t,B[1]),C=m(function(a){return tr(b,a[1],a[2])},M),r=m(i,C),N=tt(b,r),O=k(i_(b)),P=i(i_(b)),s=i8(ts(b,r,w),P,O,N);if(s){var
-D=tv(b),c=D[2],E=D[1],F=Y(b),Q=di(b),G=a(cq(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tu(b,t,r),V=l(a(j(s[1],U),T),S),W=a(ay(m(k,C)),d),X=cr(b,g),Z=l(cr(b,h),X),_=a(a(a(o,b[15]),Z),d),$=j(B[2],_),aa=l(a(a1(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(j(a(V,d),ab),J),ad=eg(b),ae=b[15],af=a1(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),af),o),ae),ad)),ac)}var
+tO(b,n,t,h,g,f,K,J){var
+d=n[3],o=f[1],u=ed(0,n[4]),w=fw(b)?v(e,f[3]):e,x=tG(b,n),y=x?b1(b,aw(b,h)):x,z=y?b1(b,aw(b,g)):y,A=z?af(function(a){var
+c=b[2];return au(i(a),c)},u):z;if(A){var
+L=tI(b,o,h,g),q=jc(u,f[2],L);if(q){var
+B=q[1],M=an(t,B[1]),C=m(function(a){return tJ(b,a[1],a[2])},M),r=m(i,C),N=tL(b,r),O=j(jd(b)),P=i(jd(b)),s=jb(tK(b,r,w),P,O,N);if(s){var
+D=tN(b),c=D[2],E=D[1],F=Z(b),Q=dm(b),G=a(cw(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tM(b,t,r),V=l(a(k(s[1],U),T),S),W=a(av(m(j,C)),d),X=cz(b,g),Y=l(cz(b,h),X),_=a(a(a(o,b[15]),Y),d),$=k(B[2],_),aa=l(a(a1(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(k(a(V,d),ab),J),ad=el(b),ae=b[15],ag=a1(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),ag),o),ae),ad)),ac)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-i$(a){var
-f=a[9],b=am(function(b){var
-c=a[1];return fj(E(b),c)},f),c=b?cs(a):b;if(c){var
+je(a){var
+f=a[9],b=af(function(b){var
+c=a[1];return fm(D(b),c)},f),c=b?cx(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ds(c,i,h,g,f,b,a){if(dp(c,b))return 0;var
-d=p(e,a);return d?bL(c,i,h,g,f,b,a):d}function
-tx(o,n,m,l,j,c){var
+dv(c,i,h,g,f,b,a){if(cy(c,b))return 0;var
+d=p(e,a);return d?bM(c,i,h,g,f,b,a):d}function
+tP(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ds(o,n,m,l,j,e[1],d);if(b)var
-p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dv(o,n,m,l,k,e[1],d);if(b)var
+p=i(b[1]),f=x(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-ty(o,n,m,l,j,c){var
+tQ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ds(o,n,m,l,j,e[1],d);if(b)var
-p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dv(o,n,m,l,k,e[1],d);if(b)var
+p=i(e[2]),f=x(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fL(c,b){var
-d=af(b,b),e=af(c,b),g=a(f(2,h),e);return j(l(af(c,c),g),d)}function
-ja(c,b,d){var
-e=p(j(c,b),d);if(e){var
+fQ(c,b){var
+d=ag(b,b),e=ag(c,b),g=a(f(2,h),e);return k(l(ag(c,c),g),d)}function
+jf(c,b,d){var
+e=p(k(c,b),d);if(e){var
 g=l(l(d,c),b),i=a(l(l(d,c),b),g);return p(a(a(f(2,f(2,h)),c),b),i)}return e}function
-cu(b,c){var
-d=Y(b);return a(c,a(Y(b),d))}function
-tz(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=R(h,o,0);if(j){var
-s=cu(c,j[1]),t=a(e,fL(n,d8(c,h)));if(ja(cu(c,g),t,s)){var
-l=ds(c,e,r,q,p,m,g);if(l){var
-u=k(l[1]),v=ax(k(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
-tA(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],j=R(h,o,0);if(j){var
-s=cu(c,g),t=a(e,fL(n,d8(c,h)));if(ja(cu(c,j[1]),t,s)){var
-l=ds(c,e,r,q,p,m,g);if(l){var
-u=k(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
-dt(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dt(e,d[2],c[2],b[2],a[2]);return[0,ev(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-tB(a,f,e,d,c,i,h,b){if(i$(a)){var
-g=dn(a),j=i[1],k=ar(ar(g,b),j),l=m(function(b){return tx(a,f,e,d,c,b)},k),n=h[1],o=ar(ar(g,b),n),p=m(function(b){return ty(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dt(function(b,g,h,i){return tz(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dt(function(b,g,h,i){return tA(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-jb(b){var
+cB(b,c){var
+d=Z(b);return a(c,a(Z(b),d))}function
+tR(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],k=S(h,o,0);if(k){var
+s=cB(c,k[1]),t=a(e,fQ(n,ea(c,h)));if(jf(cB(c,g),t,s)){var
+l=dv(c,e,r,q,p,m,g);if(l){var
+u=j(l[1]),v=aA(j(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+tS(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],k=S(h,o,0);if(k){var
+s=cB(c,g),t=a(e,fQ(n,ea(c,h)));if(jf(cB(c,k[1]),t,s)){var
+l=dv(c,e,r,q,p,m,g);if(l){var
+u=j(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
+dw(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dw(e,d[2],c[2],b[2],a[2]);return[0,dC(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+tT(a,f,e,d,c,i,h,b){if(je(a)){var
+g=b0(a),j=i[1],k=an(an(g,b),j),l=m(function(b){return tP(a,f,e,d,c,b)},k),n=h[1],o=an(an(g,b),n),p=m(function(b){return tQ(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dw(function(b,g,h,i){return tR(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dw(function(b,g,h,i){return tS(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+jg(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3715,236 +3752,251 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-du(b,g,f,e,d,a,c){return 1===dp(b,a)?bL(b,g,f,e,d,a,c):0}function
-tC(o,n,m,l,j,c){var
+dx(b,g,f,e,d,a,c){return 1===cy(b,a)?bM(b,g,f,e,d,a,c):0}function
+tU(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=du(o,n,m,l,j,e[1],d);if(b)var
-p=i(b[1]),f=x(k(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dx(o,n,m,l,k,e[1],d);if(b)var
+p=i(b[1]),f=x(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-tD(o,n,m,l,j,c){var
+tV(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=du(o,n,m,l,j,e[1],d);if(b)var
-p=i(e[2]),f=x(k(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dx(o,n,m,l,k,e[1],d);if(b)var
+p=i(e[2]),f=x(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fM(g,f,d,c,b){var
+fR(g,f,d,c,b){var
 i=a1(g),h=a(a1(g),i);if(p(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-jc(c,d,b,k){var
+jh(c,d,b,j){var
 g=p(e,b),i=g?p(e,d):g;if(i){var
-m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),k),q=j(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
-jd(b,a){return R(a,b,[0,e,e,h,h])}function
-tE(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=R(e,r,0);if(o){if(aJ(e,d[2])){var
-w=af(q,d8(d,e)),x=jd(s,e),y=fM(d,c,k(g),x,w),z=a(m,o[1]);if(jc(c,l(a(n,c),z),m,y)){var
-p=du(d,c,v,u,t,i(g),n);if(p){var
-A=k(p[1]),B=ax(k(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
-tF(d,c,w,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],j=h[2],m=j[2],n=j[1],e=h[1],o=R(e,r,0);if(o){if(aJ(e,d[2])){var
-x=af(q,d8(d,e)),y=jd(s,e),z=fM(d,c,k(g),y,x),A=a(n,c);if(jc(c,l(a(m,o[1]),A),m,z)){var
-p=du(d,c,w,u,t,i(g),n);if(p){var
-B=k(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
-tG(a,f,e,d,c,g,j,i,b){if(jb(a)){var
-h=dn(a),k=ar(h,g),l=j[1],n=ar(ar(h,b),l),o=m(function(b){return tC(a,f,e,d,c,b)},n),p=i[1],q=ar(ar(h,b),p),r=m(function(b){return tD(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dt(function(b,h,i,j){return tE(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dt(function(b,h,i,j){return tF(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-tH(b,a){var
-c=h_(b),d=rP(b),e=sr(b,a[1],a[3]),f=c?rO(b,c[1]):c;return[0,b,a,fo(a[2],a[3]),c,f,e,d]}function
-tI(a){var
-b=r4(a);return function(a){function
-c(b,a){return b===a?1:0}return cl(function(b){return c(a,b)},b)}}function
-tJ(a,b){var
-c=a[7],d=a[1][9],e=tI(b),f=ia(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-je(d,c){var
+m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),j),q=k(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
+ji(b,a){return S(a,b,[0,e,e,h,h])}function
+tW(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=S(e,r,0);if(o){if(au(e,d[2])){var
+w=ag(q,ea(d,e)),x=ji(s,e),y=fR(d,c,j(g),x,w),z=a(m,o[1]);if(jh(c,l(a(n,c),z),m,y)){var
+p=dx(d,c,v,u,t,i(g),n);if(p){var
+A=j(p[1]),B=aA(j(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+tX(d,c,w,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=S(e,r,0);if(o){if(au(e,d[2])){var
+x=ag(q,ea(d,e)),y=ji(s,e),z=fR(d,c,j(g),y,x),A=a(n,c);if(jh(c,l(a(m,o[1]),A),m,z)){var
+p=dx(d,c,w,u,t,i(g),n);if(p){var
+B=j(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
+tY(a,f,e,d,c,g,j,i,b){if(jg(a)){var
+h=b0(a),k=an(h,g),l=j[1],n=an(an(h,b),l),o=m(function(b){return tU(a,f,e,d,c,b)},n),p=i[1],q=an(an(h,b),p),r=m(function(b){return tV(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dw(function(b,h,i,j){return tW(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dw(function(b,h,i,j){return tX(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+tZ(b,a){var
+c=ih(b),d=rU(b),e=sx(b,a[1],a[3]),f=c?rT(b,c[1]):c;return[0,b,a,fr(a[2],a[3]),c,f,e,d]}function
+t0(a){var
+b=r9(a);return function(a){function
+c(b,a){return b===a?1:0}return cq(function(b){return c(a,b)},b)}}function
+t1(a,b){var
+c=a[7],d=a[1][9],e=t0(b),f=ij(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+jj(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(gF(b[1],d))return[0,b[2]];var
+b=a[1];if(dK(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-tK(a,g,b){var
+t2(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?sx(h,c,g,d[1]):d}var
+d=a[6];return d?sO(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return st(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return sz(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-tL(a,b){var
-c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=tB(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?tG(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-tM(a,b,d){var
-e=a[2][2],f=a[1],h=a[2][1],c=tK(a,b,d);if(c){var
-i=i4(f,h,e,a[2][3],a[3],c[1]);return ae(function(c){var
-f=sK(e,b[3],c,b[4]);return g(tL(a,d),f)},i)}return c}function
-tN(b,a,h){var
-d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=je(e,h[4]);if(b){var
-f=F(i,c);if(f){var
-l=a[5],m=b[1];return sI(d,a,c,sw(c,a,d[2]),k,m,e,j,l)}var
-g=f}else
-var
-g=b;return g}}function
-tO(d,a,g){var
-h=d[1];return function(e,i){var
-b=d[4];if(b){var
-c=je(e,g[5]);if(c)return tw(h,a,b[1],a[1],e,c[1],i,a[5]);var
+t3(a,d){var
+b=a[1],e=a[2][1],c=dq(b),f=c?[0,sN(e,d,b[2])]:c;return f}function
+t4(a){var
+d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
+c=a[6];if(c){var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return sW(d,e,function(a,b){return fJ(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-tP(c,a,g){var
-l=c[1],m=c[2][2];return function(h,b){var
-d=R(b,a[6],e),i=b===a[1]?1:0;if(i)var
+t5(a,b){var
+c=a[1],d=a[2][1],e=a[2][2];return function(i){var
+f=a[2][3],g=tT(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?tY(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+t6(a,e,d){var
+f=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=g(t4(a),j);if(c)return[0,c[1]];var
+b=t2(a,e,d);return b?i9(f,h,i,a[2][3],a[3],b[1]):b}}function
+t7(b,a,c){var
+d=b[2][2];return function(e){var
+f=g(t6(b,a,c),e);return ae(function(e){var
+f=s$(d,a[3],e,a[4]);return g(t5(b,c),f)},f)}}function
+t8(a,c,i){var
+d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
+b=jj(e,i[4]);if(b){var
+f=G(d,k);if(f)return s9(j,c,d,a[1],m,b[1],e,l,c[5]);var
+g=f}else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}}function
+t9(d,a,g){var
+h=d[1];return function(e,i){var
+b=d[4];if(b){var
+c=jj(e,g[5]);if(c)return tO(h,a,b[1],a[1],e,c[1],i,a[5]);var
+f=c}else
+var
+f=b;return f}}function
+t_(c,a,g){var
+l=c[1],m=c[2][2];return function(o,h,b){var
+d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=x(e,d);if(j){var
-o=i7(l,m,h,a[1],b,d,a[5]),k=o||bD(tN(c,a,g),h,b,d);if(!k)return n(tO(c,a,g),b,d);var
+p=ja(l,m,h,a[1],b,d,a[5]),k=p||dC(t8(c,a,g),o,h,b,d);if(!k)return n(t9(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-tQ(b,a,d){var
-h=b[1],e=aJ(0,a[2]);if(e){var
-c=tM(b,a,d);if(c){var
-i=bY(0,h[3]),j=c[1];return am(g(tP(b,a,d),j),i)}var
-f=c}else
+t$(b,a,d){var
+i=b[1],e=au(0,a[2]);if(e){var
+f=t3(b,a),c=g(t7(b,a,d),f);if(c){var
+j=bK(0,i[3]),k=c[1];return af(n(t_(b,a,d),f,k),j)}var
+h=c}else
 var
-f=e;return f}function
-jf(b,c){var
+h=e;return h}function
+jk(b,c){var
 d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
-jg(h,g,a){var
-b=af(a,a),f=0,c=g[4];if(typeof
+jl(h,g,a){var
+b=ag(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=jf(h,b);f=1}if(!f)var
+d=jk(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-tR(a,b,c){if(F(a,e))return[0,[0,e,e]];var
+ua(a,b,c){if(G(a,e))return[0,[0,e,e]];var
 d=x(e,b);if(d){if(x(e,a))var
-h=K(a,b),f=[0,t(a,c),h];else
+h=L(a,b),f=[0,t(a,c),h];else
 var
-i=K(a,c),f=[0,t(a,b),i];var
+i=L(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-jh(b,r,f,h){var
+jm(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=p(e,g[1]);if(l)var
-s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dg(jf(b,h),t)];else
+s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dk(jk(b,h),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=p(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=j(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(k(o)),q=[0,[0,by(i(o)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(j(o)),q=[0,[0,by(i(o)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-tS(b,h,e,d){var
-j=k(d),l=a(k(e),j),m=i(d),n=a(i(e),m),c=tR(a(a(a(b,b),b),h),n,l);if(c)var
-f=c[1],o=ax(b,k(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
+ub(b,h,e,d){var
+k=j(d),l=a(j(e),k),m=i(d),n=a(i(e),m),c=ua(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=aA(b,j(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
 var
 g=c;return g}function
-ji(e,k,o,b,n,m,d){var
-c=k[8],g=af(o,d[1]),i=k[4];if(typeof
+jn(e,j,o,b,n,m,d){var
+c=j[8],g=ag(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,j(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,bB(e,g,a(b,c))]:tS(e,g,d[3],m)}function
-jj(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,bB(e,g,a(b,c))]:ub(e,g,d[3],m)}function
+jo(f,e,d,c,b){function
 g(g){var
-h=a(J(d+1|0),f),c=jj(f,e,d+1|0,g,t(a(b,e),h)),l=k(c);return[0,j(b,i(c)),l]}function
+h=a(K(d+1|0),f),c=jo(f,e,d+1|0,g,t(a(b,e),h)),l=j(c);return[0,k(b,i(c)),l]}function
 h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-jk(d,b){var
+jp(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aJ(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(au(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-tT(c,g,b){var
-d=t(i(b),c),l=a(j(d,f(2,h)),c),e=p(k(b),l),m=e?[0,d]:e;return[0,g,m]}function
-fN(g,c,f,e,b,d){if(aJ(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fn(a(g,c),d,k),m=fN(g,c,f,j,da(b,i),l),n=fN(g,c,f,j,b,d);return[1,da(b,i),n,m]}return tT(c,b,d)}function
-jl(g,f,e,c,b,d){function
+uc(c,g,b){var
+d=t(i(b),c),l=a(k(d,f(2,h)),c),e=p(j(b),l),m=e?[0,d]:e;return[0,g,m]}function
+fS(g,c,f,e,b,d){if(au(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=fq(a(g,c),d,k),m=fS(g,c,f,j,co(b,i),l),n=fS(g,c,f,j,b,d);return[1,co(b,i),n,m]}return uc(c,b,d)}function
+jq(g,f,e,c,b,d){function
 h(e){var
-h=fn(a(g,f),b,b);return jl(g,f,e,da(c,c),h,[0,[0,c,b],d])}function
+h=fq(a(g,f),b,b);return jq(g,f,e,co(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-tU(c,b,i,g,f,e){var
-j=s(h),d=dl(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fN(c,b,g,jl(c,b,e,1,d[1],0),0,l)}return tV}function
-tW(c,n,m,C,B,b,A){var
-o=a(A,c),d=t(o,b);if(x(d,J(n))){var
-q=l(a(j(d,h),b),o),f=jk(m,aZ(j(d,h)));if(f){var
-r=f[1],s=jj(b,t(q,c),1,C,q),u=p(k(s),B);if(u)var
-D=a(b,c),v=[0,j(r,t(a(r,i(s)),D))];else
+ud(c,b,i,g,f,e){var
+j=s(h),d=dr(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fS(c,b,g,jq(c,b,e,1,d[1],0),0,l)}return ue}function
+uf(c,n,m,C,B,b,A){var
+o=a(A,c),d=t(o,b);if(x(d,K(n))){var
+q=l(a(k(d,h),b),o),f=jp(m,aZ(k(d,h)));if(f){var
+r=f[1],s=jo(b,t(q,c),1,C,q),u=p(j(s),B);if(u)var
+D=a(b,c),v=[0,k(r,t(a(r,i(s)),D))];else
 var
 v=u;var
 w=v}else
 var
 w=f;return w}var
-g=jk(m,n);if(g)var
-y=F(g[1],e),z=y?[0,e]:y;else
+g=jp(m,n);if(g)var
+y=G(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-jm(m,k,i,h,g,f,b,a){if(a){var
-n=a[1],o=p(n,b),c=o?tW(m,k,i,h,g,f,l(b,n)):o;if(c)var
-d=jm(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
+jr(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?uf(m,j,i,h,g,f,l(b,n)):o;if(c)var
+d=jr(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-tX(k,o,n,i,g,e,m,d){var
-b=jm(k,o,n,i,g,e,m,d);if(b)var
-c=b[1],p=a(e,k),q=J(i),r=a(f(2,h),q),s=K(a(j(j(g,f(2,f(2,h))),r),c),p),t=J(E(d)),l=[0,[0,c,j(j(c,a(N(f(2,f(2,h))),t)),s)]];else
+ug(j,o,n,i,g,e,m,d){var
+b=jr(j,o,n,i,g,e,m,d);if(b)var
+c=b[1],p=a(e,j),q=K(i),r=a(f(2,h),q),s=L(a(k(k(g,f(2,f(2,h))),r),c),p),t=K(D(d)),l=[0,[0,c,k(k(c,a(F(f(2,f(2,h))),t)),s)]];else
 var
 l=b;return l}function
-jn(a){return a0(v,ck(e,a),a)}function
-tY(e,d,c,b,a){return bK(m(function(a){return dl(e,d,l(a,b),c)},a))}function
-tZ(b,d,c){var
-e=i(d),f=ax(b,K(a(b,k(c)),e)),g=k(d);return[0,t(a(b,i(c)),g),f]}function
-jo(d,l,j,c){var
-a=tY(d,l,j,jn(c),c);if(a)var
-b=a[1],n=ay(m(k,b)),f=[0,ay(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return tZ(d,f,a)},b)]:g,h=o;else
+js(a){return a0(v,cp(e,a),a)}function
+uh(e,d,c,b,a){return bC(m(function(a){return dr(e,d,l(a,b),c)},a))}function
+ui(b,d,c){var
+e=i(d),f=aA(b,L(a(b,j(c)),e)),g=j(d);return[0,t(a(b,i(c)),g),f]}function
+jt(d,l,k,c){var
+a=uh(d,l,k,js(c),c);if(a)var
+b=a[1],n=av(m(j,b)),f=[0,av(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return ui(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-t0=f(2,f(2,N(f(2,N(f(2,N(f(2,h)))))))),fO=aY(f(2,h),t0),t1=f(2,f(2,f(2,N(f(2,h))))),t2=aY(f(2,h),t1),t3=f(2,N(f(2,f(2,h)))),jp=aY(f(2,h),t3),t4=f(2,N(f(2,f(2,h)))),t5=aY(f(2,h),t4),jq=aZ(a(f(2,N(f(2,f(2,N(f(2,f(2,h))))))),t5)),jr=f(2,f(2,f(2,N(f(2,f(2,h))))));function
-t6(b,a){return tU(fO,t2,jp,jq,b,a)}function
-t7(a){var
-b=v(e,l(jr,bx(a)));return aY(f(2,h),b)}function
-t8(i,c,g,e){var
-b=t7(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return tX(jp,jq,i,4,t(d,aY(f(2,h),jr)),d,k,j)}function
-t9(d,p,b,o,n,m){var
-c=dl(d,p,l(m,n),o);if(c){var
+uj=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fT=aY(f(2,h),uj),uk=f(2,f(2,f(2,F(f(2,h))))),ul=aY(f(2,h),uk),um=F(f(2,F(f(2,h)))),ju=aY(f(2,h),um),un=F(f(2,F(f(2,h)))),uo=aY(f(2,h),un),jv=aZ(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),uo)),jw=F(f(2,F(f(2,f(2,F(f(2,f(2,h))))))));function
+up(b,a){return ud(fT,ul,ju,jv,b,a)}function
+uq(a){var
+b=v(e,l(jw,bx(a)));return aY(f(2,h),b)}function
+ur(i,c,g,e){var
+b=uq(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return ug(ju,jv,i,5,t(d,aY(f(2,h),jw)),d,k,j)}function
+us(d,p,b,o,n,m){var
+c=dr(d,p,l(m,n),o);if(c){var
 f=c[1],g=x(e,i(b));if(g)var
-q=i(b),r=ax(d,K(a(fO,k(f)),q)),s=k(b),h=[0,[0,t(a(fO,i(f)),s),r]];else
+q=i(b),r=aA(d,L(a(fT,j(f)),q)),s=j(b),h=[0,[0,t(a(fT,i(f)),s),r]];else
 var
 h=g;var
-j=h}else
+k=h}else
 var
-j=c;return j}function
-fP(a){var
-b=[0,k(a)];return[0,[0,i(a)],b]}function
-t_(a,g){var
+k=c;return k}function
+fU(a){var
+b=[0,j(a)];return[0,[0,i(a)],b]}function
+ut(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=ee(a),h=d?t$:d;return h}var
-i=a[2],e=E(a[9])===i?1:0;if(e)var
-j=a[9],b=am(function(b){var
-c=a[1];return fj(E(b),c)},j);else
+d=dq(a),h=d?uu:d;return h}var
+i=a[2],e=D(a[9])===i?1:0;if(e)var
+j=a[9],b=af(function(b){var
+c=a[1];return fm(D(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return jg(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return jl(g,a,b)},k)];else
 var
 f=b;return f}function
-ua(e,d,a,c,g){var
-f=af(a,a),b=jh(d,e,c,f);if(b){var
-h=b[1];return bK(m(function(b){return ji(d,e,a,c,f,h,b)},g))}return b}function
-ub(b,d,i,h,a,g){var
-c=R(g,a[2],0),j=b[1],e=E(c)===j?1:0;if(e){var
+uv(e,d,a,c,g){var
+f=ag(a,a),b=jm(d,e,c,f);if(b){var
+h=b[1];return bC(m(function(b){return jn(d,e,a,c,f,h,b)},g))}return b}function
+uw(b,d,i,h,a,g){var
+c=S(g,a[2],0),j=b[1],e=D(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=jo(d,i,a[1],c);return ae(function(a){return m(fP,a)},k)}var
-l=ua(b,d,c,a[1],h);return ae(function(a){return m(fP,a)},l)}return e}function
-uc(d,c,e,b){var
-a=t_(d,c);if(a){var
-f=bY(0,E(b[2])),g=a[1];return bK(m(function(a){return ub(d,c,e,g,b,a)},f))}return a}function
-ud(b,d){var
+k=jt(d,i,a[1],c);return ae(function(a){return m(fU,a)},k)}var
+l=uv(b,d,c,a[1],h);return ae(function(a){return m(fU,a)},l)}return e}function
+ux(d,c,e,b){var
+a=ut(d,c);if(a){var
+f=bK(0,D(b[2])),g=a[1];return bC(m(function(a){return uw(d,c,e,g,b,a)},f))}return a}function
+uy(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=p(a(g[1],d),j);else
@@ -3955,138 +4007,140 @@ k=a(h[1],d);return p(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-ue(j,f,c){var
+uz(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=p(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(af(c,c),m),l)}return i}return 1}var
-g=d1(F(d[1][1],e));return g?g:x(e,af(c,c))}}function
-js(b,c,a){var
-f=b[1],d=E(a)===f?1:0,e=d?am(ud(b,c),a):d;return e?ue(b,c,a):e}function
-uf(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(ag(c,c),m),l)}return i}return 1}var
+g=d5(G(d[1][1],e));return g?g:x(e,ag(c,c))}}function
+jx(b,c,a){var
+f=b[1],d=D(a)===f?1:0,e=d?af(uy(b,c),a):d;return e?uz(b,c,a):e}function
+uA(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return p(a(c[1],d),f)}return b}return 1}function
-ug(e,d,b,c){if(c){if(b){var
+uB(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return p(a(b[1],e),f)}return b}return 1}function
-fQ(c,b,a,f,e){var
-d=uf(c,b,i(a),f);return d?ug(c,b,k(a),e):d}function
-jt(e,d,a,c,b){var
-f=[0,k(a)];return fQ(d,e,[0,[0,i(a)],f],c,b)}function
-uh(j,i,h,g,f,e,d){var
+fV(c,b,a,f,e){var
+d=uA(c,b,i(a),f);return d?uB(c,b,j(a),e):d}function
+jy(e,d,a,c,b){var
+f=[0,j(a)];return fV(d,e,[0,[0,i(a)],f],c,b)}function
+uC(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=cl(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jt(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cq(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jy(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-ui(j,i,g,f,b,a){switch(a[0]){case
+uD(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bz(i,a[1]);if(c){var
-d=bz(c[1],a[2]);if(d)return fQ(b,j,d[1],a[3],a[4]);var
+d=bz(c[1],a[2]);if(d)return fV(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bz(f,a[1]);return e?jt(g,b,e[1],a[2],a[3]):e;default:return uh(g,b,a[1],a[2],a[3],0,f)}}function
-uj(a){return 0===a[0]?1:0}function
-ju(i,b,h,g,f,e,a){var
-j=b[2],d=E(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=am(function(a){return js(i,l,a)},k);else
+e=bz(f,a[1]);return e?jy(g,b,e[1],a[2],a[3]):e;default:return uC(g,b,a[1],a[2],a[3],0,f)}}function
+uE(a){return 0===a[0]?1:0}function
+jz(i,b,h,g,f,e,a){var
+j=b[2],d=D(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=af(function(a){return jx(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return am(function(a){return ui(h,g,f,e,n,a)},m)}return c}var
-uk=N(f(2,f(2,N(f(2,h))))),ul=aY(f(2,h),uk),um=aZ(f(2,f(2,f(2,f(2,h)))));function
-fR(d,c,a,b){if(a){var
-e=k(b),f=i(b),g=fP(a[1]);return fQ(d[3],c,g,f,e)}return a}function
-un(a,f,b,c){var
-g=c[1];return function(l,j,h,c){var
-m=a[9],d=R(i(c),m,0),n=a[1],e=fj(E(d),n);if(e){var
-o=k(c);return fR(f,b,ji(b,a,l,g,j,h,jg(b,a,d)),o)}return e}}function
-uo(d,c,b,a){var
-e=k(a);return fR(d,c,bz(b,i(a)),e)}function
-up(j,d,h,b,a){var
+m=b[4],n=b[3];return af(function(a){return uD(h,g,f,e,n,a)},m)}return c}var
+uF=F(f(2,F(f(2,f(2,h))))),uG=aY(f(2,h),uF),uH=aZ(F(f(2,f(2,F(f(2,h))))));function
+fW(d,c,a,b){if(a){var
+e=j(b),f=i(b),g=fU(a[1]);return fV(d[3],c,g,f,e)}return a}function
+uI(a,f,b,c){var
+g=c[1];return function(l,k,h,c){var
+m=a[9],d=S(i(c),m,0),n=a[1],e=fm(D(d),n);if(e){var
+o=j(c);return fW(f,b,jn(b,a,l,g,k,h,jl(b,a,d)),o)}return e}}function
+uJ(d,c,b,a){var
+e=j(a);return fW(d,c,bz(b,i(a)),e)}function
+uK(k,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=jn(b),c=t8(a[1],e,f,b);if(c){var
-m=c[1];return am(function(c){var
+f=js(b),c=ur(a[1],e,f,b);if(c){var
+m=c[1];return af(function(c){var
 a=bz(b,i(c));if(a){var
-g=k(c);return fR(j,d,t9(d,h,m,e,f,a[1]),g)}return a},l)}var
+g=j(c);return fW(k,d,us(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-uq(d,c,a,k,e,r){var
+uL(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=d$(s,c[4]);if(f){var
+f=ed(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=ee(d);if(o){var
-p=n(up(c,a,k,e,r),b,g);if(p)var
+o=dq(d);if(o){var
+p=n(uK(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=jo(a,k,l,b);if(i){var
-t=i[1];return am(function(b){return uo(c,a,t,b)},g)}var
+i=jt(a,k,l,b);if(i){var
+t=i[1];return af(function(b){return uJ(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=jh(a,d,l,q);if(j){var
-u=j[1];return am(bD(un(d,c,a,e),b,q,u),g)}return j}return 1}}function
-ur(k,j,i,h,g,f,e,d){var
+q=ag(b,b),j=jm(a,d,l,q);if(j){var
+u=j[1];return af(bR(uI(d,c,a,e),b,q,u),g)}return j}return 1}}function
+uM(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(uq(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(uL(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-us(b,a){return 0===a[0]?aJ(a[1],b):0}function
-ut(b,f,e){var
+uN(b,a){return 0===a[0]?au(a[1],b):0}function
+uO(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=J(E(e[2])),d=p(ul,a(J(b[1]),g)),h=d?[0,t6(f,um)]:d;return h}return 0}function
-uu(c,b,h,f,a){var
-i=a[1],j=b[2],g=E(a[2])===j?1:0;if(g)var
-k=a[2],d=am(function(a){return js(c,i,a)},k);else
+g=K(D(e[2])),d=p(uG,a(K(b[1]),g)),h=d?[0,up(f,uH)]:d;return h}return 0}function
+uP(c,b,h,f,a){var
+i=a[1],j=b[2],g=D(a[2])===j?1:0;if(g)var
+k=a[2],d=af(function(a){return jx(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=E(a[2]),e=am(function(a){return us(m,a)},l);else
+l=b[4],m=D(a[2]),e=af(function(a){return uN(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return ur(c,b,h,f,a,ut(c,f,a),0,n)}return e}function
-uv(c,b,m,l,f,d,k,a){var
-g=ju(c,b,m,l,f,d,k),i=g?aJ(a,c[3]):g,j=i?d1(a===b[1]?1:0):i;return j?i7(c,f,d,a,b[1],e,h):j}function
-jv(c,a,b){return uc(c,a[1],a[3],b)}function
-jw(c,a){var
+n=a[2];return uM(c,b,h,f,a,uO(c,f,a),0,n)}return e}function
+uQ(c,b,m,l,f,d,k,a){var
+g=jz(c,b,m,l,f,d,k),i=g?au(a,c[3]):g,j=i?d5(a===b[1]?1:0):i;return j?ja(c,f,d,a,b[1],e,h):j}function
+jA(c,a,b){return ux(c,a[1],a[3],b)}function
+jB(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fo(b,a[3]);return i4(c,d,b,a[3],f,e)}}function
-uw(c,a,d,b){var
-h=a[1],m=a[2],i=aJ(0,E(b[2]));if(i){if(am(uj,d[4]))return uu(c,d,h,a[3],b);var
-e=jv(c,a,b);if(e){var
-j=e[1],f=g(jw(c,a),j);if(f)return ju(c,d,h,j,m,f[1],b);var
+f=fr(b,a[3]);return i9(c,d,b,a[3],f,e)}}function
+uR(c,a,d,b){var
+h=a[1],m=a[2],i=au(0,D(b[2]));if(i){if(af(uE,d[4]))return uP(c,d,h,a[3],b);var
+e=jA(c,a,b);if(e){var
+j=e[1],f=g(jB(c,a),j);if(f)return jz(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-ux(b,a,k,c){var
-l=a[1],m=a[2],f=aJ(0,E(c[2]));if(f){var
-d=jv(b,a,c);if(d){var
-h=d[1],e=g(jw(b,a),h);if(e){var
-n=bY(0,b[3]),o=e[1];return cl(function(a){return uv(b,k,l,h,m,o,c,a)},n)}var
+uS(b,a,k,c){var
+l=a[1],m=a[2],f=au(0,D(c[2]));if(f){var
+d=jA(b,a,c);if(d){var
+h=d[1],e=g(jB(b,a),h);if(e){var
+n=bK(0,b[3]),o=e[1];return cq(function(a){return uQ(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}var
-dv=[U,uy,bS(0)],jx=[U,uz,bS(0)];function
-aK(b,a){throw[0,dv,n(as(uA),b,a)]}function
-uB(a){return[0,a,e6(64),0]}function
-bi(a){if(a[3])throw[0,dv,uC];nm(a[2]);(function(d){for(;;){var
+b2=[W,uT,bV(0)],jC=[W,uU,bV(0)];function
+aE(b,a){throw[0,b2,n(at(uV),b,a)]}function
+uW(a){return[0,a,e9(64),0]}function
+jD(b){var
+a=b[3];if(a)throw[0,b2,uX];return a}function
+bh(a){jD(a);nr(a[2]);(function(d){for(;;){var
 b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(nl(a[2])===1025)return aK(uD,e7(a[2]));hn(a[2],b);continue}return c}}(0));return e7(a[2])}function
-ej(a,d){var
-b=bi(d),c=D(b,a);return c?aK(a,b):c}function
-fS(b){var
-a=1-b[3];if(a)throw[0,dv,uE];return a}function
-uF(a){var
+c=32!==b?1:0;if(c){if(nq(a[2])===1025)return aE(uY,e_(a[2]));hv(a[2],b);continue}return c}}(0));return e_(a[2])}function
+em(a,d){var
+b=bh(d),c=E(b,a);return c?aE(a,b):c}function
+fX(b){var
+a=1-b[3];if(a)throw[0,b2,uZ];return a}function
+u0(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=k9?1:0:e;return d}function
-jy(a){var
-e=D(a,uG),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=lc?1:0:e;return d}function
+jE(a){var
+e=E(a,u1),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==aa(a,b)?1:0:k;function
@@ -4094,192 +4148,209 @@ l(f){var
 b=f;for(;;){var
 c=b===z(a)?1:0;if(c)var
 d=c;else{var
-e=uF(aa(a,b));if(e){var
+e=u0(aa(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cI?1:0,j=i?l(b):i;else
+i=c<=cP?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aK(uH,a);return rf(16,a)}function
-aC(a){return jy(bi(a))}function
-cv(c){var
-a=bi(c),b=D(a,uI);return b?[0,jy(a)]:b}function
-bC(b){var
-a=aC(b);if(ab(a)<=0)aK(uK,lW(uJ,a));return a}var
-jz=1048576;function
-b0(b){var
-a=aC(b);if(ab(a)<0)aK(uM,lW(uL,a));if(re(a,jz))throw[0,jx,g(as(uN),jz)];return c8(a)}function
-ek(d,b,c){var
-a=b0(c);if(b<=a){var
-e=g(as(uO),a);aK(n(as(uP),d,b),e)}return a}function
-cw(d,c){function
-a(f,e){var
+j=d;if(1-j)aE(u2,a);return rk(16,a)}function
+aK(a){return jE(bh(a))}function
+cC(c){var
+a=bh(c),b=E(a,u3);return b?[0,jE(a)]:b}function
+bN(b){var
+a=aK(b);if(ab(a)<=0)aE(u5,l1(u4,a));return a}var
+jF=1048576;function
+b3(b){var
+a=aK(b);if(ab(a)<0)aE(u7,l1(u6,a));if(rj(a,jF))throw[0,jC,g(at(u8),jF)];return dc(a)}function
+en(d,b,c){var
+a=b3(c);if(b<=a){var
+e=g(at(u9),a);aE(n(at(u_),d,b),e)}return a}function
+jG(a,d,c){return function(f,e){var
 b=f,a=e;for(;;){if(0===b)return bs(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}return a(b0(c),0)}function
-a_(b,d,c){var
-a=cw(d,c);if(1-g8(a7(a),b)){var
-e=a7(a),f=g(as(uQ),e);aK(aN(uT,mU(uS,_(as(uR),b))),f)}return a}function
-jA(c,b,a){var
-d=[0,b,0];return a_(c,function(a){return a_(d,aC,a)},a)}function
-fT(e,b){var
-a=bi(b),c=D(a,uU);if(c){if(D(a,uV))return aK(uW,a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
+cD(b,a){return jG(b3(a),b,a)}function
+bi(b,d,c){var
+a=cD(d,c);if(1-hf(a7(a),b)){var
+e=a7(a),f=g(at(u$),e);aE(aN(vc,mZ(vb,V(at(va),b))),f)}return a}function
+jH(c,b,a){var
+d=[0,b,0];return bi(c,function(a){return bi(d,aK,a)},a)}function
+fY(e,b){var
+a=bh(b),c=E(a,vd);if(c){if(E(a,ve))return aE(vf,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-cx(a){var
-b=aC(a);return[0,b,bC(a)]}function
-uX(b){var
-a=bi(b);if(D(a,uY)){var
-c=D(a,uZ);if(c){if(D(a,u0))return D(a,u1)?D(a,u2)?aK(u3,a):1:[1,cx(b)];var
-d=[2,fT(cx,b)]}else
+cE(a){var
+b=aK(a);return[0,b,bN(a)]}function
+vg(b){var
+a=bh(b);if(E(a,vh)){var
+c=E(a,vi);if(c){if(E(a,vj))return E(a,vk)?E(a,vl)?aE(vm,a):1:[1,cE(b)];var
+d=[2,fY(cE,b)]}else
 var
-d=c;return d}return[0,cx(b)]}function
-u4(b){var
-a=bi(b);if(D(a,u5)){if(D(a,u6)){var
-c=D(a,u7);if(c){if(D(a,u8))return D(a,u9)?D(a,u_)?D(a,u$)?D(a,va)?aK(vb,a):[2,cx(b)]:4:3:1;var
-d=[0,cx(b)]}else
+d=c;return d}return[0,cE(b)]}function
+vn(b){var
+a=bh(b);if(E(a,vo)){if(E(a,vp)){var
+c=E(a,vq);if(c){if(E(a,vr))return E(a,vs)?E(a,vt)?E(a,vu)?E(a,vv)?aE(vw,a):[2,cE(b)]:4:3:1;var
+d=[0,cE(b)]}else
 var
-d=c;return d}return 2}return[1,cx(b)]}function
-vc(e,b){var
-a=bi(b);if(D(a,vd)){var
-c=D(a,ve);if(c){if(D(a,vf))return D(a,vg)?D(a,vh)?aK(vi,a):[1,b0(b)]:2;var
+d=c;return d}return 2}return[1,cE(b)]}function
+vx(e,b){var
+a=bh(b);if(E(a,vy)){var
+c=E(a,vz);if(c){if(E(a,vA))return E(a,vB)?E(a,vC)?aE(vD,a):[1,b3(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,a_([0,e,0],function(a){return cw(aC,a)},b)]}function
-vj(c,b){var
-a=bi(b),d=D(a,vk);if(d){if(D(a,vl)){if(D(a,vm))return aK(vn,a);var
-f=a_([0,c,0],aC,b);return[0,f,a_([0,c,0],aC,b)]}var
+d=c;return d}return[0,bi([0,e,0],function(a){return cD(aK,a)},b)]}function
+vE(c,b){var
+a=bh(b),d=E(a,vF);if(d){if(E(a,vG)){if(E(a,vH))return aE(vI,a);var
+f=bi([0,c,0],aK,b);return[0,f,bi([0,c,0],aK,b)]}var
 e=1}else
 var
 e=d;return e}function
-vo(a){ej(vp,a);var
-e=b0(a),b=b0(a),c=b0(a),f=uX(a),g=u4(a),h=vc(b,a),d=vj(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bC(a),m=jA([0,i,0],e,a),n=fT(aC,a),o=fT(aC,a),p=bC(a),q=jA([0,c,0],j,a),r=a_([0,k,0],aC,a),s=bC(a),t=a_([0,0,[0,b,0]],aC,a),u=bC(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a_([0,0,[0,b,0]],aC,a)]}function
-jB(b,a){ej(vq,a);var
-e=ek(vr,b[3],a),d=b0(a);function
-c(a){return ek(vs,b[2],a)}function
+vJ(a){em(vK,a);var
+e=b3(a),b=b3(a),c=b3(a),f=vg(a),g=vn(a),h=vx(b,a),d=vE(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bN(a),m=jH([0,i,0],e,a),n=fY(aK,a),o=fY(aK,a),p=bN(a),q=jH([0,c,0],j,a),r=bi([0,k,0],aK,a),s=bN(a),t=bi([0,0,[0,b,0]],aK,a),u=bN(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bi([0,0,[0,b,0]],aK,a)]}function
+jI(b,a){em(vL,a);var
+e=en(vM,b[3],a),d=b3(a);function
+c(a){return en(vN,b[2],a)}function
 f(a){var
-b=bi(a);if(D(b,vt)){if(D(b,vu)){if(D(b,vv))return aK(vw,b);var
-e=ek(vx,d,a),f=c(a),g=cv(a);return[0,e,f,g,cv(a)]}var
-h=cw(c,a),i=cv(a);return[2,h,i,cv(a)]}var
-j=c(a),k=cv(a);return[1,j,k,cv(a)]}var
-g=bC(a),h=cw(f,a),i=bC(a);return[0,e,d,g,h,i,a_([0,b[3],0],aC,a)]}function
-vy(b,a){ej(vz,a);return cw(function(a){var
-c=ek(vA,b[3],a),d=bC(a);return[0,c,d,a_([0,b[2],0],aC,a)]},a)}function
-vB(b,a){ej(vC,a);var
-c=bC(a),d=[0,b[1],0];return[0,c,cw(function(a){return a_(d,aC,a)},a)]}var
-jC=30;function
-fU(a){var
-c=a5(a);if(c<=30)return[0,c8(a),0];var
-d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:bX(d,b),f=bX(e,jC),i=c8(l(e,X(f,jC))),g=bo(c8(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
+b=bh(a);if(E(b,vO)){if(E(b,vP)){if(E(b,vQ))return aE(vR,b);var
+e=en(vS,d,a),f=c(a),g=cC(a);return[0,e,f,g,cC(a)]}var
+h=cD(c,a),i=cC(a);return[2,h,i,cC(a)]}var
+j=c(a),k=cC(a);return[1,j,k,cC(a)]}var
+g=bN(a),h=cD(f,a),i=bN(a);return[0,e,d,g,h,i,bi([0,b[3],0],aK,a)]}function
+vT(b,a){em(vU,a);return cD(function(a){var
+c=en(vV,b[3],a),d=bN(a);return[0,c,d,bi([0,b[2],0],aK,a)]},a)}function
+vW(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+gB>>>0))return a-87|0}else
+if(48<=a)return a+gr|0;return aE(vX,e4(1,a))}function
+fZ(e,d,c){var
+b=e,a=d;for(;;){if(0===b)return a;var
+b=b-1|0,a=a<<4|vW(c);continue}}function
+f0(a){return 1===(a&1)?0:1+f0(a>>>1|0)|0}function
+vY(d){var
+g=fZ(3,0,d),h=fZ(6,0,d),a=fZ(7,0,d),f=g&gl;if(gl===f)throw[0,b2,vZ];var
+b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
+c=0===a?f0(b):f0(a),i=0===a?b>>>c|0:bI(k(Q(b,28),a),c),j=0===a?28+c|0:c,l=(as(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+v0(d,a){em(v1,a);var
+b=cD(function(a){jD(a);var
+c=jG(d[1],vY,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b2,v2];return c},a),e=0;function
+f(b,a){return ce(b,a[2])}var
+c=az(function(a,b){return az(f,a,b)},e,b);function
+i(a){return Q(a[1],a[2]-c|0)}var
+j=V(function(a){return V(i,a)},b);return[0,Q(h,-c|0),j]}var
+jJ=30;function
+f1(a){var
+c=a5(a);if(c<=30)return[0,dc(a),0];var
+d=0<=ab(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:bI(d,b),f=bI(e,jJ),i=dc(l(e,Q(f,jJ))),g=bo(dc(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
 aT(c,b){var
-a=fU(b);return bo(a[1],a[2]-c|0)}function
+a=f1(b);return bo(a[1],a[2]-c|0)}function
 aU(e,d,c){var
-a=fU(d),b=fU(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=f1(d),b=f1(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a2(c,b){var
-d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cK)|0;var
-e=gJ(b),f=bo(e[1],27),g=Math.floor(f),h=j(X(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?X(h,a):bX(h,-a|0)}function
-aD(a){return Math.abs(a)<M?1:0}function
-G(b,h){var
+d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cR)|0;var
+e=gS(b),f=bo(e[1],27),g=Math.floor(f),h=k(Q(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?Q(h,a):bI(h,-a|0)}function
+aF(a){return Math.abs(a)<N?1:0}function
+H(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-a$(b,e,d){var
+a_(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cy(c,b){var
-a=[0,0.];c2(function(c){var
+cF(c,b){var
+a=[0,0.];c8(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cz(a){return a*a}function
-bM(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-vD(a){var
-b=hx(0,a.length-1);return W(function(e,d){var
-f=qj(cL,cL,d),h=qq(b,f),g=g_(function(b){return gF(c(a,b)[1+b],d)},h);return g?g[1]:(ql(b,f,e),e)},a)}function
-vE(a){return typeof
-a==="number"?0===a?vF:0:2===a[0]?vH:vG}function
-vI(c,a){var
-b=r(c,0.),e=1./aw(1,a.length-1);function
-f(a,c){return y(b,a,d(b,a)+c*e)}c2(function(a){return B(f,a)},a);function
-g(c,a){return a-d(b,c)}return o(function(a){return W(g,a)},a)}function
-vJ(c,b,a){var
-d=cy(a,function(a){return cz(w(a-c,b-a))});return[0,cy(a,function(a){return cz(w(0.,w(c-a,a-b)))}),d]}function
-jD(b,a,c){if(b!=V&&a!=M){var
-d=cy(c,function(c){return w(b*c,a*c)});return[0,cy(c,function(c){return a9(b*c,a*c)}),d]}return[0,V,M]}function
-fV(e,d,b){function
-a(c){return e*Math.sqrt(cy(b,function(a){switch(d){case
+cG(a){return a*a}function
+bO(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+v3(a){var
+b=hF(0,a.length-1);return Y(function(e,d){var
+f=qo(cS,cS,d),h=qv(b,f),g=hh(function(b){return dK(c(a,b)[1+b],d)},h);return g?g[1]:(qq(b,f,e),e)},a)}function
+v4(a){return typeof
+a==="number"?0===a?v5:0:2===a[0]?v7:v6}function
+v8(c,a){var
+b=r(c,0.),e=1./as(1,a.length-1);function
+f(a,c){return y(b,a,d(b,a)+c*e)}c8(function(a){return B(f,a)},a);function
+g(c,a){return a-d(b,c)}return o(function(a){return Y(g,a)},a)}function
+v9(c,b,a){var
+d=cF(a,function(a){return cG(w(a-c,b-a))});return[0,cF(a,function(a){return cG(w(0.,w(c-a,a-b)))}),d]}function
+jK(b,a,c){if(b!=X&&a!=N){var
+d=cF(c,function(c){return w(b*c,a*c)});return[0,cF(c,function(c){return a9(b*c,a*c)}),d]}return[0,X,N]}function
+f2(e,d,b){function
+a(c){return e*Math.sqrt(cF(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cM),c]}function
-vK(a,g,d){var
-b=ac(a9,M,d),c=ac(w,V,d),h=fV(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cT),c]}function
+v_(a,g,d){var
+b=ac(a9,N,d),c=ac(w,X,d),h=f2(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-vL(e,b,v,n){var
-U=b[9],X=0;function
-Y(b,a){return aw(b,a5(a))}var
-f=aG(function(a,b){return aG(Y,a,b)},X,U),k=b[8],x=1,Z=b[9],g=P(_(function(a){return P(_(function(a){return aT(f,a)},a))},Z)),y=b[10],h=y?aT(f,y[1]):V,z=b[11],i=z?aT(f,z[1]):M,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
+v$(e,b,v,n){var
+U=b[9],W=0;function
+Z(b,a){return as(b,a5(a))}var
+f=az(function(a,b){return az(Z,a,b)},W,U),k=b[8],x=1,_=b[9],g=P(V(function(a){return P(V(function(a){return aT(f,a)},a))},_)),y=b[10],h=y?aT(f,y[1]):X,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
 l=0;else
 O=1;if(O){var
 Q=0;if(B&&!(0<ab(B[1])))var
 l=1;else
 Q=1;if(Q)var
 l=2}var
-C=o(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
+C=o(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
 0:var
-j=vI(n,g);break;case
+j=v8(n,g);break;case
 1:var
 j=g;break;default:var
-j=W(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
-R=0;if(2!==e&&h!=V&&i!=M){var
-D=[0,[an,(h+i)/2.,n*cz((i-h)/2.),cK],0];R=1}if(!R)var
+j=Y(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
+R=0;if(2!==e&&h!=X&&i!=N){var
+D=[0,[ao,(h+i)/2.,n*cG((i-h)/2.),cR],0];R=1}if(!R)var
 D=0;var
 p=b[4],u=0;if(typeof
 p==="number")u=1;else
 if(2===p[0]){var
-N=p[1];if(N)var
-t=N[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cz(aT(0,t[2])),as=[0,[an,0.,cz(aq),ar],0],m=as;else
+M=p[1];if(M)var
+t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cG(aT(0,t[2])),at=[0,[ao,0.,cG(aq),ar],0],m=at;else
 u=1}else
 var
-m=[0,[an,0.,1.,aU(-f|0,x,k)],0];if(u)var
+m=[0,[ao,0.,1.,aU(-f|0,x,k)],0];if(u)var
 m=0;var
 q=b[4],S=0;if(typeof
 q!=="number"&&2!==q[0]){var
 E=0===ab(q[1][1])?1:0;S=1}if(!S)var
 E=0;function
 $(a){switch(e){case
-0:return vJ(h,i,a);case
+0:return v9(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a9(i,b),c=jD(w(h,-b),f,a),d=fV(b,l,a),g=a9(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jD(h,i,a);default:return E?vK(1.,l,a):fV(1.,l,a)}}var
-aa=2===e?j:g,F=o($,aa),H=a(k,k),ac=P(b[9]);function
-ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,H)}if(2===e)var
+b=Math.sqrt(m[1][2]),f=a9(i,b),c=jK(w(h,-b),f,a),d=f2(b,l,a),g=a9(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jK(h,i,a);default:return E?v_(1.,l,a):f2(1.,l,a)}}var
+aa=2===e?j:g,F=o($,aa),G=a(k,k),ac=P(b[9]);function
+ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
 ae=0,I=function(a,b){return aU(ae,a,b)};else
 var
-I=function(c,b){return aU(2*f|0,a(c,H),b)};var
+I=function(c,b){return aU(2*f|0,a(c,G),b)};var
 af=2===e?0:2*(a5(k)-f|0)|0,s=b[4],T=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
-L=K[1],ao=a(L[2],L[2]),J=ao;T=1}}if(!T)var
+L=K[1],an=a(L[2],L[2]),J=an;T=1}}if(!T)var
 J=x;var
-ag=0===e?0:cY(D,m),ah=vD(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=r(v,[0]),al=o(function(a){return cy(a,function(a){return a})},j),am=o(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-vM(a){var
-b=a[2],c=a[1],d=0===dR(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eZ(function(a){return 0===dR(a,c)?1:0},g),e=vE(a[4]);if(e&&f&&h)return[0,vL(e[1],a,b,c)];return 0}function
-vN(a,d){function
+ag=0===e?0:c4(D,m),ah=v3(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=r(v,[0]),al=o(function(a){return cF(a,function(a){return a})},j),am=o(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+wa(a){var
+b=a[2],c=a[1],d=0===dV(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=e1(function(a){return 0===dV(a,c)?1:0},g),e=v4(a[4]);if(e&&f&&h)return[0,v$(e[1],a,b,c)];return 0}function
+wb(a,d){function
 b(b){return o(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),p=r(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,p,n,m,l,k,j,i,h,f]}function
-jE(a){return 0<ab(a[1])?1:0}function
-jF(e,b){var
+jL(a){return 0<ab(a[1])?1:0}function
+jM(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4287,22 +4358,22 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aF(d[1],d[2])<0?1:0;if(c&&b&&jE(d)&&f)return 0;return 2;case
-1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jE(a[1])?1:2}}function
-vO(a,i,b){var
-f=r(b,0),g=r(b,0),d=a[7],e=mw(a[13],i),h=0;if(typeof
+d=a[1],f=aH(d[1],d[2])<0?1:0;if(c&&b&&jL(d)&&f)return 0;return 2;case
+1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jL(a[1])?1:2}}function
+wc(a,i,b){var
+f=r(b,0),g=r(b,0),d=a[7],e=mB(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aF(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aH(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bf(k,a[13]);h=1}if(!h){hi(f,0,b,1);hi(g,0,b,1)}return[0,f,g]}function
-vP(b,a){return r(b,[0,3,3,aO(a,function(a){return a})])}function
-vQ(a,m,b,e){var
-n=a[16],f=P(_(function(a){return 0<ab(a)?1:0},n)),o=jF(a,1),p=[0,jF(a,0),o],h=vO(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};be(k,a[13]);h=1}if(!h){hq(f,0,b,1);hq(g,0,b,1)}return[0,f,g]}function
+wd(b,a){return r(b,[0,3,3,aO(a,function(a){return a})])}function
+we(a,m,b,e){var
+n=a[16],f=P(V(function(a){return 0<ab(a)?1:0},n)),o=jM(a,1),p=[0,jM(a,0),o],h=wc(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mj(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mo(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
@@ -4312,23 +4383,23 @@ if(0===d[0]){var
 l=P(d[1]);return aO(b,function(a){if(a<l.length-1)var
 b=P(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cX(f,b.length-1-1|0),e=lV(c(b,d)[1+d],1);else
+d=ce(f,b.length-1-1|0),e=l0(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a8(e,function(a){return a}),d=P(g(bg(f),h));else
+e=a;return e},h=a8(e,function(a){return a}),d=P(g(bf(f),h));else
 var
-d=[0];return k(d,a)})}return vP(b,e)}function
-el(a,g,b){var
-h=a[1],e=bM(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bM(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bN(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fW(a,b){var
-c=b4*a[17];return c<bN(a,b)?1:0}function
-vR(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-vS(a,b){var
-c=vR(a,b);return(a[3]*a[15]-c)/2.}function
-vT(a,b){var
-c=a[3]==0.?0.:bN(a,a[4]);return(bN(a,b)+c)/2.}function
-em(q,p,g,o){var
+d=[0];return k(d,a)})}return wd(b,e)}function
+eo(a,g,b){var
+h=a[1],e=bO(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bO(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bP(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+f3(a,b){var
+c=b7*a[17];return c<bP(a,b)?1:0}function
+wf(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+wg(a,b){var
+c=wf(a,b);return(a[3]*a[15]-c)/2.}function
+wh(a,b){var
+c=a[3]==0.?0.:bP(a,a[4]);return(bP(a,b)+c)/2.}function
+ep(q,p,g,o){var
 e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4339,12 +4410,12 @@ b=v,m=n;continue}var
 l=n;break}}y(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-cA(b,f){var
+cH(b,f){var
 h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=el(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=eo(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 z=d(g,e),s=q-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
@@ -4353,104 +4424,104 @@ p=s;break}}var
 l=p/d(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fX(c,b,a){var
-e=G(a,a);return w(0.,d(c[8],b)-e)}function
-bO(a,b){var
+f4(c,b,a){var
+e=H(a,a);return w(0.,d(c[8],b)-e)}function
+bQ(a,b){var
 d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
-fY(c,a){var
-b=1;for(;;){bf(function(b){return a$(a,G(b,a),b)},c);var
+e=a[4],f=c(a[2],e)[1+e][1];a_(d,1.,c(a[1][6],f)[1+f])}return d}function
+f5(c,a){var
+b=1;for(;;){be(function(b){return a_(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-jG(a){var
-b=Math.sqrt(G(a,a));return o(function(a){return a/b},a)}function
-vU(a){var
+jN(a){var
+b=Math.sqrt(H(a,a));return o(function(a){return a/b},a)}function
+wi(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
 x=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
 z(h){var
-b=a7(i[1]),c=a7(f[1])-b|0,d=f[1],g=bs(cc(function(a,b){return a<c?1:0},d));bf(function(b){var
-c=i[1],d=bO(a,e(b));i[1]=[0,jG(fY(i[1],d)),c];return 0},g);return i[1]}function
+b=a7(i[1]),c=a7(f[1])-b|0,d=f[1],g=bs(cg(function(a,b){return a<c?1:0},d));be(function(b){var
+c=i[1],d=bQ(a,e(b));i[1]=[0,jN(f5(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dC*t(b)<g)var
+g=d(q,b);if(dF*t(b)<g)var
 c=g;else
 var
-n=bO(a,e(b)),l=fY(z(0),n),c=G(l,l);var
-h=vT(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cE<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bQ(a,e(b)),l=f5(z(0),n),c=H(l,l);var
+h=wh(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cL<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=b4*a[17],k=[0,[0,bN(a,b)<=m?1:0,c,b]];else
+m=b7*a[17],k=[0,[0,bP(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bT(E),F);if(i){var
-v=aG(aw,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bT(function(c){return function(b){var
+F=n[1],i=g(bW(E),F);if(i){var
+v=az(as,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bW(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-H=e(b),j=Math.sqrt(w),I=dC*t(b)<w?1:0,J=p[1],K=h[1],L=vS(a,b),M=mD(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-A=aO(x,function(c){return function(b){return el(a,c,e(b))}}(b)),N=h[1];bf(function(b,c){return function(a){return a$(c,d(a,b),a)}}(b,A),N);var
+G=e(b),j=Math.sqrt(w),I=dF*t(b)<w?1:0,J=p[1],K=h[1],L=wg(a,b),M=mI(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=aO(x,function(c){return function(b){return eo(a,c,e(b))}}(b)),N=h[1];be(function(b,c){return function(a){return a_(c,d(a,b),a)}}(b,A),N);var
 O=0,P=o(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
-Q=bO(a,H),m=jG(fY(z(0),Q));if(0.<a[3])var
-D=e(a[4]),u=G(m,c(l[6],D)[1+D]);else
+Q=bQ(a,G),m=jN(f5(z(0),Q));if(0.<a[3])var
+D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
 R=[0,[0,m,u]],S=aO(x,function(d,f){return function(b){var
-a=e(b);return G(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
+a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
 j(a){return P(bs(a))}var
-u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=em(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bN(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=bN(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-H=k[1],I=G(b,b),J=a[15]-I+H,K=G(b,b),L=w(J,eA*(a[15]+K)+cE),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
-jH(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cE,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return vU([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gw*h<b[1]?1:0])}function
-vV(a,b){var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=ep(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bP(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bP(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eC*(a[15]+K)+cL),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
+jO(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cL,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return wi([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gG*h<b[1]?1:0])}function
+wj(a,b){var
 e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],f=c(b,i)[1+i][1],m=bM(a,f);function
+i=e[1],f=c(b,i)[1+i][1],m=bO(a,f);function
 n(b){var
-g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dC*g<h)return h;var
-e=bu(c(a[6],b)[1+b]);a$(e,1.,c(a[6],f)[1+f]);return G(e,e)}var
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dF*g<h)return h;var
+e=bu(c(a[6],b)[1+b]);a_(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
 h=aO(a[2],n);y(h,f,0.);function
 j(c){return o(function(a){var
 b=d(h,a[1]);return g(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jH(a,b,1.,e[1],-1,r,q,h,p)}function
-vW(c,b,f,a){function
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jO(a,b,1.,e[1],-1,r,q,h,p)}function
+wk(c,b,f,a){function
 e(f,e){var
-h=[an,e];return e2(o(function(b){var
-e=a[1]*d(c[9],b[1]);return ez*(g(f,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jH(c,b,0.,b.length-1,f,e(function(a){return a[3]},V),k,i,h)}function
-jI(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,vV(a,b),0];var
-c=a[14];return eY(function(c,d){return vW(a,b,c,d)},c)}function
-fZ(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dQ(a[1][14],a[5]);return b/ez+e[1]*d(a[1][9],c)}function
-vX(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dQ(a[1][14],a[5]);return ez*(b-e[1]*d(a[1][9],c))}function
-vY(a,d,b){var
-c=cA(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fX(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-b1(a){return a[6].length-1}function
-vZ(a,k,b,j){var
-f=cA(a,b),l=f.length-1;function
+h=[ao,e];return e5(o(function(b){var
+e=a[1]*d(c[9],b[1]);return eB*(g(f,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jO(c,b,0.,b.length-1,f,e(function(a){return a[3]},X),k,i,h)}function
+jP(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,wj(a,b),0];var
+c=a[14];return e0(function(c,d){return wk(a,b,c,d)},c)}function
+f6(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dU(a[1][14],a[5]);return b/eB+e[1]*d(a[1][9],c)}function
+wl(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dU(a[1][14],a[5]);return eB*(b-e[1]*d(a[1][9],c))}function
+wm(a,d,b){var
+c=cH(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(f4(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b4(a){return a[6].length-1}function
+wn(a,k,b,j){var
+f=cH(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-v0(a,d){if(d===a[9].length-1)return a;function
-b(a){return hh(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=em(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jJ(a,e,d){var
-b=bO(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a$(b,f,bO(a,c(a[2],e)[1+e][1]))},d);return b}function
-v1(a,i,f){var
-j=f.length-1,g=r(j,0.),k=j-1|0,t=jJ(a,i,f),u=0;if(!(k<0)){var
+e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+wo(a,d){if(d===a[9].length-1)return a;function
+b(a){return hp(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=ep(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jQ(a,e,d){var
+b=bQ(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a_(b,f,bQ(a,c(a[2],e)[1+e][1]))},d);return b}function
+wp(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=jQ(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=G(t,bO(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=H(t,bQ(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=q-d(g,e)*z,A=e+1|0;if(o!==e){var
@@ -4458,36 +4529,36 @@ e=A,q=s;continue}var
 p=s;break}}y(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=em(a[9],a[10],a[11],g),l=W(function(b,a){return a+d(v,b)},f),m=jJ(a,i,l);return[0,l,G(m,m)]}function
-en(k,g,a,j,b){var
-t=k?k[1]:ey,u=g?g[1]:g,l=cA(a,b),m=em(a[9],a[10],a[11],l),n=fX(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=v1(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
+v=ep(a[9],a[10],a[11],g),l=Y(function(b,a){return a+d(v,b)},f),m=jQ(a,i,l);return[0,l,H(m,m)]}function
+eq(k,g,a,j,b){var
+t=k?k[1]:eA,u=g?g[1]:g,l=cH(a,b),m=ep(a[9],a[10],a[11],l),n=f4(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=wp(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=w(a[15],eC*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cE),f=r(b1(a),0.),i=[0,0.];B(function(b,h){var
+v=w(a[15],eE*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cL),f=r(b4(a),0.),i=[0,0.];B(function(b,h){var
 g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],z=p(a[4]),A=ac(function(b,a){return b+p(a)},z,x);return[0,f,e,-A-h/e-e*G(a[13],a[13])]}var
-v2=48,v3=16,v4=400000000;function
-v5(a){function
+x=a[9],z=p(a[4]),A=ac(function(b,a){return b+p(a)},z,x);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
+wq=48,wr=16,ws=400000000;function
+wt(a){function
 d(a){return a}var
-b=aO(b1(a),d);if(b.length-1<=48)return b;var
+b=aO(b4(a),d);if(b.length-1<=48)return b;var
 c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!hk(function(a){return a===b?1:0},e)){var
-c=bN(a,b);d=1}}if(!d)var
-c=cM;return[0,c,b]},b);hl(function(b,a){return aE(b,a)},c);var
-e=hh(c,0,aw(v2,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
-v6(a){var
-b=v5(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return el(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!hs(function(a){return a===b?1:0},e)){var
+c=bP(a,b);d=1}}if(!d)var
+c=cT;return[0,c,b]},b);ht(function(b,a){return aG(b,a)},c);var
+e=hp(c,0,as(wq,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+wu(a){var
+b=wt(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return eo(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jK(b,a){var
-d=c(b[2],a)[1+a];return fW(b[1],d)}function
-v7(a,c){var
-d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:el(a[1],b,c)},b)}function
-jL(g,p,D,n,f,j){var
+jR(b,a){var
+d=c(b[2],a)[1+a];return f3(b[1],d)}function
+wv(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eo(a[1],b,c)},b)}function
+jS(g,p,D,n,f,j){var
 k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -4508,11 +4579,11 @@ b=F,A=r;for(;;){var
 B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 v=B;break}}var
-x=w(0.,v),z=0.<j?-t-x/j:V,G=cd(z)?V:z;return[0,f,j,h,x,G]}function
-v8(j,i){var
+x=w(0.,v),z=0.<j?-t-x/j:X,G=ch(z)?X:z;return[0,f,j,h,x,G]}function
+ww(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+cE);var
+E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+cL);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4538,44 +4609,44 @@ k=J,w=x;continue}var
 v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jM(b,a){var
+jT(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=gt*b[1][17],f=W(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a8(l.length-1,function(a){return a}),h=P(g(bg(function(b){var
+m=a[4]/(a[2]*a[2]),n=gD*b[1][17],f=Y(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a8(l.length-1,function(a){return a}),h=P(g(bf(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
 p(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return o(function(b){return d(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=q(b),c=v8(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=cc(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dR(e,b.length-1))return[0,b,f,c];var
+h=q(b),c=ww(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=cg(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dV(e,b.length-1))return[0,b,f,c];var
 b=P(e);continue}}var
-u=q(h),v=[0,h,f,hj(function(a,b){return b/(p(a,a)+cE)},h,u)];return[0,t(h),v]}function
-v9(g,b,a,j){var
+u=q(h),v=[0,h,f,hr(function(a,b){return b/(p(a,a)+cL)},h,u)];return[0,t(h),v]}function
+wx(g,b,a,j){var
 k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jK(g,a)&&h*n<0.){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jR(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-v_(j,i,b){var
+wy(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
-f=d(i[1],b),g=jK(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a9(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-v$(a){var
+f=d(i[1],b),g=jR(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a9(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+wz(a){var
 b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
-wa(a,c,h,g,f){var
-i=v7(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
-u=gt*a[1][17];function
+wA(a,c,h,g,f){var
+i=wv(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
+u=gD*a[1][17];function
 k(b,j,f){var
-c=v9(a,b,j,f),d=c[2],e=c[1],k=lg*v$(e);return w(0.02*b[2],k)<d?jL(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
+c=wx(a,b,j,f),d=c[2],e=c[1],k=ll*wz(e);return w(0.02*b[2],k)<d?jS(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jM(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
-o=v_(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jT(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
+o=wy(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4585,87 +4656,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-p=f[2],q=a[2],b=n(jL(a,h,g,i,o(function(a){return d(f[1],a)},q),p),v3),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
-m=jM(a,b)[1],t=m[2],v=m[1],x=c3(function(b){return Math.abs(d(t,b))<=ge*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
-wb=60;function
-wc(a,j,b,c){var
-e=cA(a,b),f=cA(a,c),g=G(a[13],f),h=fX(a,b,e);if(b4*d(a[8],b)<h)var
-k=bO(a,c),l=G(bO(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+p=f[2],q=a[2],b=n(jS(a,h,g,i,o(function(a){return d(f[1],a)},q),p),wr),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
+m=jT(a,b)[1],t=m[2],v=m[1],x=c9(function(b){return Math.abs(d(t,b))<=gm*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
+wB=60;function
+wC(a,j,b,c){var
+e=cH(a,b),f=cH(a,c),g=H(a[13],f),h=f4(a,b,e);if(b7*d(a[8],b)<h)var
+k=bQ(a,c),l=H(bQ(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fZ(a,c,a[3]*a[15]-2.*i)}function
-jN(a,t,h,s,b){var
+i=g;return f6(a,c,a[3]*a[15]-2.*i)}function
+jU(a,t,h,s,b){var
 e=a7(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fW(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return f3(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a8(a[2].length-1,v),o=g(bg(function(a){return 1-mG(a,b)}),w),x=[0,s,_(n,o)],z=P(cY(_(function(a){return n(a[1])},b),x)),A=vN(a[1],z),B=jI(A,P(eY(u,b))),i=g_(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=en(0,0,j,h,e),k=r(b1(a),0.),l=[0,0.],m=[0,0];mC(function(n,g){var
+w=a8(a[2].length-1,v),o=g(bf(function(a){return 1-mL(a,b)}),w),x=[0,s,V(n,o)],z=P(c4(V(function(a){return n(a[1])},b),x)),A=wb(a[1],z),B=jP(A,P(e0(u,b))),i=hh(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=eq(0,0,j,h,e),k=r(b4(a),0.),l=[0,0.],m=[0,0];mH(function(n,g){var
 b=g[1],c=d(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fW(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?f3(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bN(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bP(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(f[1],e);y(k,b1(a)-1|0,C)}var
-p=t*fZ(j,e,h*(f[3]-l[1])),D=eY(function(i,b){var
-d=c(a[2],b)[1+b],f=wc(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bT(function(a){return a}),D),F=ha(function(b,a){return gH(a[1],b[1])},E),G=_(function(a){return a[2]},F),H=cc(function(a,b){return a<2?1:0},G);if(cd(p))return 0;var
+C=d(f[1],e);y(k,b4(a)-1|0,C)}var
+p=t*f6(j,e,h*(f[3]-l[1])),D=e0(function(i,b){var
+d=c(a[2],b)[1+b],f=wC(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bW(function(a){return a}),D),F=hj(function(b,a){return gQ(a[1],b[1])},E),G=V(function(a){return a[2]},F),H=cg(function(a,b){return a<2?1:0},G);if(ch(p))return 0;var
 q=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 q=i;return q}function
-wd(a){function
+wD(a){function
 b(b){var
-c=a[1];return g(bg(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a7(a[1])?1:0,d=c?_(b,a[5]):c;function
+c=a[1];return g(bf(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a7(a[1])?1:0,d=c?V(b,a[5]):c;function
 e(c){var
-d=a[1],e=_(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cY(d,g$(e,a[6]))}function
-jO(b,a){function
+d=a[1],e=V(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c4(d,hi(e,a[6]))}function
+jV(b,a){function
 c(a){return a}var
-e=a8(b[2].length-1,c),f=g(bg(function(b){return d(a,b)!=0.?1:0}),e);return _(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-we(a,e){function
+e=a8(b[2].length-1,c),f=g(bf(function(b){return d(a,b)!=0.?1:0}),e);return V(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+wE(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jO(a,e),b=ha(function(b,a){var
-c=f(b);return gH(f(a),c)},g);function
+g=jV(a,e),b=hj(function(b,a){var
+c=f(b);return gQ(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cc(function(a,b){return a<c?1:0},b)}return[0,b,a8(cX(8,a7(b)),h)]}function
-wf(a,k,j,e,i,d){var
+c=a+1|0;return cg(function(a,b){return a<c?1:0},b)}return[0,b,a8(ce(8,a7(b)),h)]}function
+wF(a,k,j,e,i,d){var
 f=a[2].length-1;function
-h(c,b){return aG(function(b,g){var
+h(c,b){return az(function(b,g){var
 i=f+a[1][3]|0,l=aM(50*(1+a7(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jN(a,k,j,e,g);if(b&&c){var
+c=jU(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(wd(a),[0,a]);if(c){var
+c=h(wD(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a8(f,function(a){return a}),n=g(bg(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=g$(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cY(_(function(b){return we(a,b)},i),q),s=0;return aG(function(a,d){var
-e=h(d,0),b=c0(function(a){return l(a,wb)},e);if(a){if(b){var
+b=a[1],m=a8(f,function(a){return a}),n=g(bf(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=hi(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c4(V(function(b){return wE(a,b)},i),q),s=0;return az(function(a,d){var
+e=h(d,0),b=c6(function(a){return l(a,wB)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dw=ex;function
-wg(a){var
+dy=ez;function
+wG(a){var
 b=a.length-1,g=r(b,[0]),e=o(function(a){return r(b,0.)},a);B(function(b,h){var
 f=bu(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);a$(f,n,g[1+a])}var
+n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);a_(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(G(f,f)),k=gw*Math.sqrt(G(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
+i=Math.sqrt(H(f,f)),k=gG*Math.sqrt(H(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
 p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-wh(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+wH(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -4675,137 +4746,137 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-wi(b,h,f,n){function
+wI(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?hj(l,a,g(b[5],h[1])):a}var
-p=i(n),q=o(function(a){return X(a,dw)},p),k=o(i,f),r=b[4];function
+a=g(b[5],c);return h?hr(l,a,g(b[5],h[1])):a}var
+p=i(n),q=o(function(a){return Q(a,dy)},p),j=o(i,f),r=b[4];function
 s(a){return aT(r,a)}var
-t=wg(o(function(a){return o(s,a)},k)),d=o(function(a){return 0},f),e=1;for(;;){var
+t=wG(o(function(a){return o(s,a)},j)),d=o(function(a){return 0},f),e=1;for(;;){var
 m=bu(q);B(function(f){return function(b,d){var
 e=0!==ab(d)?1:0;if(e){var
-g=c(k,b)[1+b];return B(function(b,e){var
+g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+ex|0,v=wh(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
-e=aD(b);if(e){var
-g=a2(dw,b);d[1+a]=j(c(d,a)[1+a],g);var
+u=b[4]+ez|0,v=wH(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
+e=aF(b);if(e){var
+g=a2(dy,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cB(a){return a?cM:1.}function
-bj(b,a){return 0.<b[3]?cB(a):-cB(a)}function
-eo(b,a,d,c){var
-e=fZ(b,d,bj(b,a)*c);return cB(a)*e}function
-wj(b,a,d,c){var
-e=vX(b,d,cB(a)*c);return bj(b,a)*e}function
-ep(b,a){return b[4]<a[4]?a:b}function
-f0(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-f1(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-f2(f,e,a,d,c){var
-g=bj(a[1],d),b=en(f,e,a[1],g,c),h=eo(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-wk(c,b,a){return 0<a[2].length-1?a:f2(0,0,a[1],c,b)}function
-wl(d,c,b){var
-a=d[1];return a[18]?f2(wn,wm,d,c,b):[0,d,[0],0.,eo(a,c,b,vY(a,bj(a,c),b))]}function
-jP(j,f,e,a){var
+cI(a){return a?cT:1.}function
+bj(b,a){return 0.<b[3]?cI(a):-cI(a)}function
+er(b,a,d,c){var
+e=f6(b,d,bj(b,a)*c);return cI(a)*e}function
+wJ(b,a,d,c){var
+e=wl(b,d,cI(a)*c);return bj(b,a)*e}function
+es(b,a){return b[4]<a[4]?a:b}function
+f7(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+f8(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+f9(f,e,a,d,c){var
+g=bj(a[1],d),b=eq(f,e,a[1],g,c),h=er(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+wK(c,b,a){return 0<a[2].length-1?a:f9(0,0,a[1],c,b)}function
+wL(d,c,b){var
+a=d[1];return a[18]?f9(wN,wM,d,c,b):[0,d,[0],0.,er(a,c,b,wm(a,bj(a,c),b))]}function
+jW(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dB*d[17])return a;var
-i=r(b1(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
-jQ(c,b){var
-a=_(b,c[4]);return a?aG(ep,a[1],a[2]):ah(wo)}function
-eq(c,b,a){return jQ(c,function(d){return jP(c,b,a,wl(d,b,a))})}function
-wp(k,c,b,f,e){var
-g=e[1],a=g[1],h=bj(a,c),d=en(wr,wq,v0(a,vZ(a,h,b,wj(a,c,b,f))),h,b),j=eo(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-ws(d,g,a){var
-b=a[1][1],h=jO(b,a[2]),i=bj(b,d),e=jN(b,cB(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dE*d[17])return a;var
+i=r(b4(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
+jX(c,b){var
+a=V(b,c[4]);return a?az(es,a[1],a[2]):ai(wO)}function
+et(c,b,a){return jX(c,function(d){return jW(c,b,a,wL(d,b,a))})}function
+wP(k,c,b,f,e){var
+g=e[1],a=g[1],h=bj(a,c),d=eq(wR,wQ,wo(a,wn(a,h,b,wJ(a,c,b,f))),h,b),j=er(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+wS(d,g,a){var
+b=a[1][1],h=jV(b,a[2]),i=bj(b,d),e=jU(b,cI(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dB*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-wu(k,c,a,b){var
-e=b[1],h=bj(e,c),l=f2(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dE*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+wU(k,c,a,b){var
+e=b[1],h=bj(e,c),l=f9(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=en([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ca(g),u=cF===m?g[1]:cJ===m?e5(g):g,n=wa(u,t,h,a,s),i=n[1],v=eo(e,c,a,i[3]),o=ep(d,[0,b,i[1],i[2],v]);if(n[2])return ws(c,a,o);var
+s=eq([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cd(g),u=cM===m?g[1]:cQ===m?e8(g):g,n=wA(u,t,h,a,s),i=n[1],v=er(e,c,a,i[3]),o=es(d,[0,b,i[1],i[2],v]);if(n[2])return wS(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=wf(e,cB(c),h,a,x,w);if(p){var
-j=p[1];return ep(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wt)}function
-jR(a){var
-b=a[4];return e0(function(a){return a[1][18]},b)}function
-dx(a){var
-b=a[4],c=0.;return aG(function(b,a){return w(b,a[1][17])},c,b)}function
-f3(a,d,c,b){if(0<a[7][1]&&jR(a))return ep(b,jQ(a,function(b){return jP(a,d,c,wu(a,d,c,b))}));return b}function
-cC(a){return dQ(a[1][14],a[5])}function
-jS(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e2(e,[an,c*cC(a)[3]]):e}function
-f4(e,d,h,a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=wF(e,cI(c),h,a,x,w);if(p){var
+j=p[1];return es(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wT)}function
+jY(a){var
+b=a[4];return e2(function(a){return a[1][18]},b)}function
+dz(a){var
+b=a[4],c=0.;return az(function(b,a){return w(b,a[1][17])},c,b)}function
+f_(a,d,c,b){if(0<a[7][1]&&jY(a))return es(b,jX(a,function(b){return jW(a,d,c,wU(a,d,c,b))}));return b}function
+cJ(a){return dU(a[1][14],a[5])}function
+jZ(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e5(e,[ao,c*cJ(a)[3]]):e}function
+f$(e,d,h,a){var
 b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aP(b);return[0,[0,X(1,h),k]]}function
-jT(i,h,a,g,f,b){var
+k=aP(b);return[0,[0,Q(1,h),k]]}function
+j0(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-k=0.<h?1:-1,m=l(f,ac(j,X(k,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,ac(k,Q(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-wv(b,d,a){if(0<=b[5]){var
-h=X(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+wV(b,d,a){if(0<=b[5]){var
+h=Q(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=ac(j,0,a),k=l(X(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
-er(a){return Math.log(a)/0.693147180559945286}function
-ww(b,a,g,d){var
-c=a[2].length-1+1|0,h=er(c*b[17]/(a[3]*d))/2.,i=b[18]?er(c*b[17]/d):0.,j=er(gs*c/a[3]),k=er(ac(a9,M,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aw(1,1+(e|0)|0)]:f;return l}function
-wx(l,k,j,i,a){var
-b=a[1][1],e=jS(b,j);function
-g(a){return c3(aD,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?ww(b,a,e,i):wy;if(f){var
-c=f[1],m=a[2],h=W(function(b,a){return a2(c,a*d(e,b))},m),n=a2(c,a[3]),o=b[4];jT(b,bj(b,k),o,c,n,h);return f4(l,b,c,h)}return f}return 0}function
-jU(a,b){var
-c=w(a[15],eC*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-wz(i,y,h,n){var
+i=ac(k,0,a),j=l(Q(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+eu(a){return Math.log(a)/0.693147180559945286}function
+wW(b,a,g,d){var
+c=a[2].length-1+1|0,h=eu(c*b[17]/(a[3]*d))/2.,i=b[18]?eu(c*b[17]/d):0.,j=eu(gC*c/a[3]),k=eu(ac(a9,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
+wX(l,k,j,i,a){var
+b=a[1][1],e=jZ(b,j);function
+g(a){return c9(aF,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?wW(b,a,e,i):wY;if(f){var
+c=f[1],m=a[2],h=Y(function(b,a){return a2(c,a*d(e,b))},m),n=a2(c,a[3]),o=b[4];j0(b,bj(b,k),o,c,n,h);return f$(l,b,c,h)}return f}return 0}function
+j1(a,b){var
+c=w(a[15],eE*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+wZ(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 p(b){return c(a[2],b)[1+b][1]}var
-z=a8(b,function(a){return a}),j=g(bg(function(a){return d(n[2],a)!=0.?1:0}),z),e=g8(a[4],j)?a[4]:aG(cX,b,j),k=P(g(bg(function(b){var
+z=a8(b,function(a){return a}),j=g(bf(function(a){return d(n[2],a)!=0.?1:0}),z),e=hf(a[4],j)?a[4]:az(ce,b,j),k=P(g(bf(function(b){var
 c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aM(200*(k.length-1)|0,a[1][3])|0;var
-q=jU(a,h)*bo(1.,-84);if(0<=a[5])var
-A=cC(a)[3],l=q*d(a[1][7],h)*A;else
+q=j1(a,h)*bo(1.,-84);if(0<=a[5])var
+A=cJ(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-t=aD(l),m=t?a2(dw,l):t;if(0<ab(m)){var
+t=aF(l),m=t?a2(dy,l):t;if(0<ab(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wi(a[1],C,D,h),w=bj(a,y),f=r(b1(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;jT(a,w,e,dw,m,f);return f4(i,a,dw,f)}}return 0}function
-f5(b,e,a,h,o){var
-d=wk(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dB*jU(i,a),k=d[3]<p?1:0,g=k?h<eA*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wI(a[1],C,D,h),w=bj(a,y),f=r(b4(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;j0(a,w,e,dy,m,f);return f$(i,a,dy,f)}}return 0}function
+ga(b,e,a,h,o){var
+d=wK(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dE*j1(i,a),k=d[3]<p?1:0,g=k?h<eC*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?wz(b,e,a,d):l,f=q||wx(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?wZ(b,e,a,d):l,f=q||wX(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-cD(b,a){return dQ(b[4],a)}function
-jV(b){var
-a=jS(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
-jW(a){var
-b=r(b1(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
+cK(b,a){return dU(b[4],a)}function
+j2(b){var
+a=jZ(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
+j3(a){var
+b=r(b4(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=ac(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-jX(a){var
-b=[0,0.],f=jV(a),c=jW(a);B(function(c,g){var
+j4(a){var
+b=[0,0.],f=j2(a),c=j3(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-wA(h,e){var
-f=o(jX,e);hl(function(b,a){return gH(b,a)},f);var
-b=47-gJ(w(d(f,((f.length-1)*9|0)/10|0),eC))[2]|0;if(10<=b&&!(60<b)){var
-g=X(1,b);if(0<=c(e,0)[1][5]){var
-l=cC(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cK){var
-i=X(g,1);k=1}if(!k)var
+w0(h,e){var
+f=o(j4,e);ht(function(b,a){return gQ(b,a)},f);var
+b=47-gS(w(d(f,((f.length-1)*9|0)/10|0),eE))[2]|0;if(10<=b&&!(60<b)){var
+g=Q(1,b);if(0<=c(e,0)[1][5]){var
+l=cJ(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cR){var
+i=Q(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-wB(h,s,M,L){var
-g=L[1],a=cD(s,M)[1];if(bo(1.,48-g|0)<=jX(a))return 0;var
-N=a[2].length-1,t=jV(a),O=jW(a),i=W(function(b,a){return a2(g,a*d(t,b))},O);wv(a,g,i);var
-j=W(function(b,a){var
+w1(h,s,M,L){var
+g=L[1],a=cK(s,M)[1];if(bo(1.,48-g|0)<=j4(a))return 0;var
+N=a[2].length-1,t=j2(a),O=j3(a),i=Y(function(b,a){return a2(g,a*d(t,b))},O);wV(a,g,i);var
+j=Y(function(b,a){var
 c=d(t,b);return aT(g,a)/c},i),e=r(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(z<0)var
 D=x,C=v,A=u;else{var
 b=P,n=x,m=v,l=u;for(;;){var
@@ -4816,59 +4887,59 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){a$(e,-f,bM(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a_(e,-f,bO(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(z!==b){var
 b=V,n=q,m=o,l=p;continue}var
 D=q,C=o,A=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];a$(e,A,bM(h,F));var
+E=a[4],F=c(a[2],E)[1+E][1];a_(e,A,bO(h,F));var
 Q=d(e,F);B(function(b,a){return y(e,b,a-Q)},e)}var
-R=0.,G=aG(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f4(s,a,g,i);if(k)var
+R=0.,G=az(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f$(s,a,g,i);if(k)var
 S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-wC(c,a,h,b){var
+w2(c,a,h,b){var
 e=bo(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=cC(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-wD(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cJ(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+w3(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=cC(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-wE(e){var
+h=cJ(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+w4(e){var
 h=e[9].length-1,f=r(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=r(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a$(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a_(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 p=o(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=p;var
 q=a+1|0;if(i!==a){var
 a=q;continue}break}}return f}function
-wF(b,a){if(0.<b[3]){var
+w5(b,a){if(0.<b[3]){var
 c=0.,d=-ac(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-wG(a){var
+w6(a){var
 b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
-wH(b,e,q,p){var
-h=cD(e,p),a=h[1];if(a[18])return 0;var
-i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=wE(a),u=o(function(b){return wF(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+w7(b,e,q,p){var
+h=cK(e,p),a=h[1];if(a[18])return 0;var
+i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=w4(a),u=o(function(b){return w5(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-k=o(function(a){return W(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,wG(a))},y,k);if(l*Math.sqrt(v)<10000.){var
-m=47-gJ(l)[2]|0,z=function(h){var
+j=o(function(a){return Y(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,w6(a))},y,j);if(l*Math.sqrt(v)<10000.){var
+m=47-gS(l)[2]|0,z=function(h){var
 b=o(function(a){return a2(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
-i=s(ac(j,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=r(e[1].length-1,0),k=e[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},k);return aP(g)},n=a2(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
-A=r(b[2],0);return[0,[0,n,_(z,aP(k)),A,h,q,0]]}return 0}return 0}function
-wI(c,k,b,r){var
-e=c[5],a=c[4][1],g=cA(a,b),h=e[4];if(0.<a[3])var
+i=s(ac(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=r(e[1].length-1,0),j=e[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aP(g)},n=a2(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
+A=r(b[2],0);return[0,[0,n,V(z,aP(j)),A,h,q,0]]}return 0}return 0}function
+w8(c,k,b,r){var
+e=c[5],a=c[4][1],g=cH(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
@@ -4877,31 +4948,31 @@ j=0;if(0<c){var
 m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
 n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=cC(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=cJ(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eC*f<i?1:0]}}(0,f)}function
-f6(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eE*f<i?1:0]}}(0,f)}function
+gb(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-f=wI(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
-wJ(a){return lj*a}function
-wK(a){return 1.5+0.2*a}function
-wL(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
-wM(a){var
-d=a7(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];bf(function(b){var
+f=w8(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+w9(a){return lo*a}function
+w_(a){return 1.5+0.2*a}function
+w$(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
+xa(a){var
+d=a7(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];be(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,f=n;for(;;){var
-s=wK(b),t=wL(k)-s,u=b*wJ(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=w_(b),t=w$(k)-s,u=b*w9(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
-q=a[6];bf(function(d){var
+q=a[6];be(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=aw(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},q);a[6]=0;return 0}function
-jY(c,b,a){var
+f=as(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},q);a[6]=0;return 0}function
+j5(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-jZ(f,w,e,l,v){function
+j6(f,w,e,l,v){function
 m(a){var
-b=jY(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cL,a=lj,y=cK,x=0.;for(;;){if(0<n){var
+b=j5(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cS,a=lo,y=cR,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4909,35 +4980,35 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/gs:(g+j)/2.;var
-G=Math.abs(k-a)<=eA*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/gC:(g+j)/2.;var
+G=Math.abs(k-a)<=eC*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-j0(f,h,a,e){if(h==V){var
-c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,ez*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cM/i]}function
-j1(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-wN(e,f,c,b){var
-a=f[2],d=f[1];if(V<d&&a<M){var
-g=a-d;return c*(d+a)-b<0.?j1(jZ(e,-a,g,c,-b)):jZ(e,d,g,c,b)}return a<M?j1(j0(e,-a,c,-b)):j0(e,d,c,b)}function
-wO(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==V)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=jY(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cM/(b*(1./(e*e)+1./(f*f)))]}function
-es(c,e,b){var
+j7(f,h,a,e){if(h==X){var
+c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,eB*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cT/i]}function
+j8(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+xb(e,f,c,b){var
+a=f[2],d=f[1];if(X<d&&a<N){var
+g=a-d;return c*(d+a)-b<0.?j8(j6(e,-a,g,c,-b)):j6(e,d,g,c,b)}return a<N?j8(j7(e,-a,c,-b)):j7(e,d,c,b)}function
+xc(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==X)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=j5(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cT/(b*(1./(e*e)+1./(f*f)))]}function
+ev(c,e,b){var
 a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
 h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
-j2(b,a){var
+j9(b,a){var
 c=bu(b[2][2]),e=b[1];B(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?a$(c,d(a,b),f[2]):e},e);return c}function
-j3(a){var
-b=a[3][1]==V?1:0,c=b||(a[3][2]==M?1:0);return c}function
-wP(a,c){var
-e=es(a,c,function(a){return a[1]}),j=j2(a,c),g=a[3],h=g[2],i=g[1];function
+e=d(a,b)!=0.?1:0;return e?a_(c,d(a,b),f[2]):e},e);return c}function
+j_(a){var
+b=a[3][1]==X?1:0,c=b||(a[3][2]==N?1:0);return c}function
+xd(a,c){var
+e=ev(a,c,function(a){return a[1]}),j=j9(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,es(a,c,function(a){return a[3]})];c2(function(c){if(0.<e)var
+b=[0,ev(a,c,function(a){return a[3]})];c8(function(c){if(0.<e)var
 d=f(c,w(i,a9(h,c/(2.*e))));else
-if(j3(a))var
-d=V;else
+if(j_(a))var
+d=X;else
 var
 g=f(c,h),d=a9(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];B(function(i,h){var
@@ -4946,10 +5017,10 @@ j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-j4(b,m,e){var
-j=e.length-1,n=es(b,e,function(a){return a[1]}),f=j2(b,e);if(j3(b)&&n<=0.)return 0;var
-g=[0,es(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=m5(j,j,0.);B(function(o,s){var
-e=wN(m,b[3],n,s);g[1]=g[1]+e[1];var
+j$(b,m,e){var
+j=e.length-1,n=ev(b,e,function(a){return a[1]}),f=j9(b,e);if(j_(b)&&n<=0.)return 0;var
+g=[0,ev(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=m_(j,j,0.);B(function(o,s){var
+e=xb(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
@@ -4961,10 +5032,10 @@ f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=wO(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
+b=xc(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
-a=aD(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
-wQ(p,n){var
+a=aF(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+xe(p,n){var
 l=n.length-1,h=o(bu,p),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -4975,7 +5046,7 @@ k=R,A=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,lg*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,ll*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
@@ -5000,35 +5071,35 @@ i=I;continue}break}}var
 E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-wR=12;function
-wS(e,b,n,m){var
+xf=12;function
+xg(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:j4(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=wQ(g[3],i),k=G(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<b4)return 0;var
-f=W(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=W(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
-i=V<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:j$(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=xe(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b7)return 0;var
+f=Y(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=Y(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
+i=X<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=c3(function(a){return a},k),l=i+0.0001*a*o-eA*Math.abs(i),h=g?j4(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
+g=f;return g},f),g=c9(function(a){return a},k),l=i+0.0001*a*o-eC*Math.abs(i),h=g?j$(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(go*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-wT(a,c){function
-d(a){return aD(a)?Math.abs(a):0.}function
+xh(a,c){function
+d(a){return aF(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,V],i=ac(g,w(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,X],i=ac(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=wP(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=xd(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=wS(a,b*i,c,wR);f(d);var
-e=gt<b?1:0;if(e){b/=10.;var
+d=xg(a,b*i,c,xf);f(d);var
+e=gD<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dC?1:0;if(a){var
-e=b[1];return f(W(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-wU=64;function
-wV(a,j){var
+a=Math.abs(c)<dF?1:0;if(a){var
+e=b[1];return f(Y(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+xi=64;function
+xj(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5042,207 +5113,207 @@ var
 d=b}else
 var
 d=f;return d}function
-wW(a){var
+xk(a){var
 d=P(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-j5(a,b){var
+ka(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[an,0.,M],j=G(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
-k=[an,0.,M],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
-wX(b,a){function
+f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[ao,0.,N],j=H(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
+k=[ao,0.,N],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
+xl(b,a){function
 c(c,a){return a?aT(b[4],a[1]):c}var
-d=c(V,a[10]),e=c(M,a[11]);if(2===b[1]){var
-f=e<=0.?0.:M,g=0.<=d?0.:V;return[an,g,f]}return[an,d,e]}function
-wY(f,c){var
+d=c(X,a[10]),e=c(N,a[11]);if(2===b[1]){var
+f=e<=0.?0.:N,g=0.<=d?0.:X;return[ao,g,f]}return[ao,d,e]}function
+xm(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return wZ;var
+b!=="number"){if(2!==b[0])return xn;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cz(aU(f[4],h,g))]}}return 0}var
-j6=64;function
-w0(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cG(aU(f[4],h,g))]}}return 0}var
+kb=64;function
+xo(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
-w1(b,e,f){var
+xp(b,e,f){var
 t=f[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=j5(b,d),f=e(M,a[4]),g=[an,e(V,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?n(b[17],a[1],t):c},c=ka(b,d),f=e(N,a[4]),g=[ao,e(X,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=f[4],o=g(bg(v),w),k=g(bT(u),o);if(wV(e,f)&&0===mH(k,o)&&!(0<dR(k,wU))){var
-y=wW(e),m=P(_(P,e[13])),p=f[1],z=c(m,p)[1+p],q=wX(b,e),h=wY(b,e),x=function(a){return j5(b,a)},A=aO(b[2],x),i=h?[0,[0,cM,r(b[3],0.),h[1],[an,0.,M]]]:[0],j=e2(P(k),i),B=a8(m.length-1,function(a){return a});return g(bT(function(k){if(k===f[1])return 0;var
-o=W(function(b,d){var
+w=f[4],o=g(bf(v),w),k=g(bW(u),o);if(xj(e,f)&&0===mM(k,o)&&!(0<dV(k,xi))){var
+y=xk(e),m=P(V(P,e[13])),p=f[1],z=c(m,p)[1+p],q=xl(b,e),h=xm(b,e),x=function(a){return ka(b,a)},A=aO(b[2],x),i=h?[0,[0,cT,r(b[3],0.),h[1],[ao,0.,N]]]:[0],j=e5(P(k),i),B=a8(m.length-1,function(a){return a});return g(bW(function(k){if(k===f[1])return 0;var
+o=Y(function(b,d){var
 e=g(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
 p(a){return 0<=ab(a)?a:s(a)}var
-t=ac(function(b,a){return 0<aF(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ac(function(f,g){var
-a=f[2],d=f[1],b=aU(0,g,t),e=c(A,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=wT(C,W(function(c,b){var
+t=ac(function(b,a){return 0<aH(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ac(function(f,g){var
+a=f[2],d=f[1],b=aU(0,g,t),e=c(A,d)[1+d];if(b!=0.)a_(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=xh(C,Y(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(G(n[2],n[2])/d)+dC}return 0.}return a[2]==M?gg:a[1]==V?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(H(n[2],n[2])/d)+dF}return 0.}return a[2]==N?go:a[1]==X?-0.1:0.},j));function
 v(d,b){var
-c=aD(b);return c?a(a2(d,b),t):c}var
+c=aF(b);return c?a(a2(d,b),t):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+w0(e)|0,E);var
-D=a8(w,function(a){return v(j6,d(u,a))});return[0,[0,k,[0,X(1,j6),D,x]]]}),B)}return 0}function
-w2(h,c,a){var
+E=d(u,w),x=v(64+xo(e)|0,E);var
+D=a8(w,function(a){return v(kb,d(u,a))});return[0,[0,k,[0,Q(1,kb),D,x]]]}),B)}return 0}function
+xq(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:M}else
+2:return 0.<a?-Math.log(a)/c:N}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a6}return a6}function
-j8(j,a,b,f){var
+kd(j,a,b,f){var
 d=r(b,0),e=r(b,0),g=r(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aF(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aH(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dk(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];bf(function(a){switch(a[0]){case
+b=cu(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];be(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=r(b,0),l=a[1];bf(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=r(b,0),l=a[1];be(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-f7=14;function
-j9(c,e,a){function
-f(b,a){return 0<e?j(b,a):l(b,a)}var
-h=50,i=0<=ab(a)?a:s(a),b=bX(i,h),d=0<ab(b)?b:1;function
-k(j,i,h){var
+gc=14;function
+ke(c,e,a){function
+f(b,a){return 0<e?k(b,a):l(b,a)}var
+h=50,i=0<=ab(a)?a:s(a),b=bI(i,h),d=0<ab(b)?b:1;function
+j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
-d=e,b=X(b,2),a=a-1|0;continue}}function
+d=e,b=Q(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=f(d,b);if(0!==a&&g(c,e)){var
-d=e,b=X(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=Q(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=bX(j(d,e),1);if(0!==a&&0!==aF(b,d)&&0!==aF(b,e)){if(g(c,b)){var
+b=bI(k(d,e),1);if(0!==a&&0!==aH(b,d)&&0!==aH(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,f7)]:k(a,d,f7);return c0(function(a){return n(a[1],a[2],f7)},o)}function
-w3(h,g,i,J,I,e){var
-k=h[2],p=j8(i,J,k,e),s=p[3],u=p[2],v=p[1],x=P(dn(g)),q=i[1],L=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,gc)]:j(a,d,gc);return c6(function(a){return n(a[1],a[2],gc)},o)}function
+xr(h,g,i,J,I,e){var
+j=h[2],p=kd(i,J,j,e),s=p[3],u=p[2],v=p[1],x=P(b0(g)),q=i[1],K=n(h[17],1,1);function
 y(a){var
 b=c(v,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return w2(g,aU(0,d[1],d[2]),e)}return a6}var
-m=aO(k,function(a){return Math.sqrt(y(a)*L)}),o=W(function(b,a){var
-c=aD(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
+e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return xq(g,aU(0,d[1],d[2]),e)}return a6}var
+m=aO(j,function(a){return Math.sqrt(y(a)*K)}),o=Y(function(b,a){var
+c=aF(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 z(b,a,g){var
-h=b!==a?1:0,i=h?aD(d(m,a)):h;if(i)var
+h=b!==a?1:0,i=h?aF(d(m,a)):h;if(i)var
 f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-A=k-1|0,M=0;if(!(A<0)){var
+A=j-1|0,M=0;if(!(A<0)){var
 b=M;for(;;){var
-O=c(u,b)[1+b],Q=O||c(s,b)[1+b];if(Q){var
-G=k-1|0,R=bM(h,b),S=0;if(!(G<0)){var
-f=S;for(;;){var
-H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(R,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
-U=f+1|0;if(G!==f){var
-f=U;continue}break}}}var
-T=b+1|0;if(A!==b){var
-b=T;continue}break}}var
-C=r(k,0);B(function(e,d){var
+O=c(u,b)[1+b],R=O||c(s,b)[1+b];if(R){var
+G=j-1|0,S=bO(h,b),T=0;if(!(G<0)){var
+f=T;for(;;){var
+H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(S,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+V=f+1|0;if(G!==f){var
+f=V;continue}break}}}var
+U=b+1|0;if(A!==b){var
+b=U;continue}break}}var
+C=r(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=W(function(a,k){var
+D=Y(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aD(d(m,a))){var
+f=b[1];if(k&&aF(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=ds(g,q,i[2],i[3],I,k,j);if(b){var
-d=b[1];if(e)return aF(d[2],f)<0?1:0;var
-h=0<aF(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dv(g,q,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aH(d[2],f)<0?1:0;var
+h=0<aH(d[1],f)?1:0}else
 var
-h=b;return h},n=aT(0,q),h=y(a)*n,j=aD(h);if(j){var
-o=a2(0,h),p=e?-1:1;return j9(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cu(g,1),N=aP(W(function(d,o){var
+h=b;return h},n=aT(0,q),h=y(a)*n,j=aF(h);if(j){var
+o=a2(0,h),p=e?-1:1;return ke(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cB(g,1),N=aP(Y(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cu(g,f[1]),p=c(E,b)[1+b],i=a(q,fL(c(E,d)[1+d],p)),k=j(h,i),m=aS(X(a(h,i),2)),r=e?K(j(k,m),F):t(l(k,m),F),n=[0,[0,b,r]];else
+h=cB(g,f[1]),p=c(E,b)[1+b],i=a(q,fQ(c(E,d)[1+d],p)),j=k(h,i),m=aS(Q(a(h,i),2)),r=e?L(k(j,m),F):t(l(j,m),F),n=[0,[0,b,r]];else
 var
 n=f;return n},o));return[0,aP(D),N]}function
-w4(d,c,a){var
+xs(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:a6;case
 4:return 0.<a?a:a6}return a6}function
-j$(e,b,a){var
+kg(e,b,a){var
 c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a6,a6]:a<b?[0,a9(1.,b*a+c*d),b-a*c/d]:[0,a6,a6]}function
-w5(m,h,k,I,H,e){var
-i=m[2],q=j8(k,I,i,e),u=q[3],v=q[2],w=q[1],x=P(dn(h)),f=k[1],n=aO(i,function(a){var
+xt(m,h,j,I,H,e){var
+i=m[2],q=kd(j,I,i,e),u=q[3],v=q[2],w=q[1],x=P(b0(h)),f=j[1],n=aO(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],k[2]),d=c(x,a)[1+a][1];return w4(h,aU(0,d[1],d[2]),e)}return a6});function
+e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return xs(h,aU(0,d[1],d[2]),e)}return a6});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
 p=aO(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=j$(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dB<f?1:0:f<i-dB?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
+f=kg(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dE<f?1:0:f<i-dE?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,J=0;if(!(A<0)){var
 b=J;for(;;){var
 N=c(v,b)[1+b],O=N||c(u,b)[1+b];if(O){var
-F=bM(m,b),G=i-1|0,Q=0;if(!(G<0)){var
-g=Q;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
-S=g+1|0;if(G!==g){var
-g=S;continue}break}}}var
-R=b+1|0;if(A!==b){var
-b=R;continue}break}}var
+F=bO(m,b),G=i-1|0,R=0;if(!(G<0)){var
+g=R;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
+T=g+1|0;if(G!==g){var
+g=T;continue}break}}}var
+S=b+1|0;if(A!==b){var
+b=S;continue}break}}var
 C=r(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},p);var
-D=W(function(a,l){var
+D=Y(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
-g=b[1],m=function(j){var
-l=c(x,a)[1+a],b=du(h,f,k[2],k[3],H,l,j);if(b){var
-d=b[1];if(e)return aF(d[2],g)<0?1:0;var
-i=0<aF(d[1],g)?1:0}else
+g=b[1],m=function(k){var
+l=c(x,a)[1+a],b=dx(h,f,j[2],j[3],H,l,k);if(b){var
+d=b[1];if(e)return aH(d[2],g)<0?1:0;var
+i=0<aH(d[1],g)?1:0}else
 var
-i=b;return i},o=aT(0,f),i=d(n,a)*o,j=aD(i);if(j){var
-p=a2(0,i),q=e?1:-1;return j9(m,q,p)}return j}return 0},C),s=P(h[9]),L=o(function(a){return[cJ,function(b){return h9(h,a)}]},s);function
+i=b;return i},o=aT(0,f),i=d(n,a)*o,k=aF(i);if(k){var
+p=a2(0,i),q=e?1:-1;return ke(m,q,p)}return k}return 0},C),s=P(h[9]),K=o(function(a){return[cQ,function(b){return ig(h,a)}]},s);function
 E(b){var
-a=c(L,b)[1+b],d=ca(a);return cF===d?a[1]:cJ===d?e5(a):a}var
-M=aP(W(function(g,w){var
-b=w[2],k=b===g?0:c(D,b)[1+b];if(k){var
-x=d(n,b),y=j$(e,d(bM(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
-i=a2(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=fM(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,j(l(p,X(a(i,F),1)),G))),r=a(i,k[1]),H=e?t(l(r,q),f):K(j(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+a=c(K,b)[1+b],d=cd(a);return cM===d?a[1]:cQ===d?e8(a):a}var
+M=aP(Y(function(g,w){var
+b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
+x=d(n,b),y=kg(e,d(bO(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aF(o)&&0.<=o){var
+i=a2(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=fR(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,k(l(p,Q(a(i,F),1)),G))),r=a(i,j[1]),H=e?t(l(r,q),f):L(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=k;return u},p));return[0,aP(D),M]}function
-w6(a){var
-b=a[4];return e0(function(a){return 0===a[0]?0:1},b)}function
-ka(d,a,c){var
-b=w6(c);if(b)switch(d[1]){case
-0:return i$(a);case
-1:return 0;default:return jb(a)}return b}var
-b2=[0,j7,j7,j_,j_];function
-w7(b,d,a,c){if(ka(b,d,c)){var
-e=fo(a[2],a[3]),f=function(f){var
-g=kp(f,b,d,a,c,e,1);return[0,kp(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(w5);return[0,b2[1],b2[2],g[1],g[2]]}var
-h=f(w3);return[0,h[1],h[2],b2[3],b2[4]]}return b2}var
-f9=bo(1.,-72);function
-w8(a){return[0,a,vM(a)]}function
-w9(i,d,h,b,a){function
+u=j;return u},p));return[0,aP(D),M]}function
+xu(a){var
+b=a[4];return e2(function(a){return 0===a[0]?0:1},b)}function
+kh(d,a,c){var
+b=xu(c);if(b)switch(d[1]){case
+0:return je(a);case
+1:return 0;default:return jg(a)}return b}var
+b5=[0,kc,kc,kf,kf];function
+xv(b,d,a,c){if(kh(b,d,c)){var
+e=fr(a[2],a[3]),f=function(f){var
+g=kw(f,b,d,a,c,e,1);return[0,kw(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(xt);return[0,b5[1],b5[2],g[1],g[2]]}var
+h=f(xr);return[0,h[1],h[2],b5[3],b5[4]]}return b5}var
+ge=bo(1.,-72);function
+xw(a){return[0,a,wa(a)]}function
+xx(i,d,h,b,a){function
 e(e,d){var
-f=eq(d,b,a),j=f1(d,b,a),k=w(f0(i,b,a),j),g=dx(d);function
+f=et(d,b,a),j=f8(d,b,a),k=w(f7(i,b,a),j),g=dz(d);function
 l(h){var
-c=f3(d,b,a,f),e=k+ey*g<c[4]?1:0;return e?f5(d,b,a,f9*g,c):e}return f6(d,c(h[2],e)[1+e],b,a,f,M,l)}return B(function(a){function
-b(b){return e(a,b)}return function(a){return g5(b,a)}},d)}function
-w_(d,f,b,a){function
+c=f_(d,b,a,f),e=k+eA*g<c[4]?1:0;return e?ga(d,b,a,ge*g,c):e}return gb(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+b(b){return e(a,b)}return function(a){return hc(b,a)}},d)}function
+xy(d,f,b,a){function
 e(a){return a2(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-w$(z,h,k,e,b){var
-l=f0(z,e,b),m=0<h.length-1?1:0,n=m?c3(mi,h):m;if(n){var
-f=o(mf,h),i=f.length-1,p=o(function(a){return w(l,f1(a,e,b))},f),A=k[1],q=W(function(d,a){if(a){var
-g=k[3],h=cD(c(f,d)[1+d],g)[1];return wC(a[1],h,e,b)}return V},A),g=r(i,0),j=function(a){var
+xz(z,h,k,e,b){var
+l=f7(z,e,b),m=0<h.length-1?1:0,n=m?c9(mn,h):m;if(n){var
+f=o(mk,h),i=f.length-1,p=o(function(a){return w(l,f8(a,e,b))},f),A=k[1],q=Y(function(d,a){if(a){var
+g=k[3],h=cK(c(f,d)[1+d],g)[1];return w2(a[1],h,e,b)}return X},A),g=r(i,0),j=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(p,a),e)},s=r(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
@@ -5254,173 +5325,173 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jR(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,f3(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,eq(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ey*dx(c(f,0)[1])<a?1:0;if(t){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jY(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,f_(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,et(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+eA*dz(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];B(function(f,h){var
 l=d(p,f)<a?1:0;if(l){var
-i=dx(h);if(a+b4*i<=d(q,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:eq(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?wp(h,e,b,a+gg*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:f9*i;return f5(h,e,b,f,c)};return f6(h,c(k[2],f)[1+f],e,b,j,a+b4*i,n)}return l},f);var
-v=u[1];if(v)return w_(k,e,b,a+gw*dx(c(f,0)[1]));var
+i=dz(h);if(a+b7*i<=d(q,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:et(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?wP(h,e,b,a+go*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:ge*i;return ga(h,e,b,f,c)};return gb(h,c(k[2],f)[1+f],e,b,j,a+b7*i,n)}return l},f);var
+v=u[1];if(v)return xy(k,e,b,a+gG*dz(c(f,0)[1]));var
 x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-xa=3;function
-xb(x,v,i,e,b){var
-y=aP(W(function(a,b){return c0(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bT(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f0(x,e,b),m=ac(function(c,a){return w(c,f1(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
+xA=3;function
+xB(x,v,i,e,b){var
+y=aP(Y(function(a,b){return c6(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bW(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f7(x,e,b),m=ac(function(c,a){return w(c,f8(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=cD(f,i[3])[1],h=b4*g[17];return wD(d[1],g,e,b)+h}return M},f),p=o(function(a){return 0},f),a=function(o){var
+g=cK(f,i[3])[1],h=b7*g[17];return w3(d[1],g,e,b)+h}return N},f),p=o(function(a){return 0},f),a=function(o){var
 g=o;for(;;){var
-i=[0,-1],q=[0,V];B(function(g,i){return function(a,l){var
+i=[0,-1],q=[0,X];B(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<g&&!c(p,a)[1+a]){c(p,a)[1+a]=1;var
-r=[0,f3(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+r=[0,f_(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,eq(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xa);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=dx(l),t=m+ey*s<k[4]?1:0;if(t){var
-A=function(a){return f5(l,e,b,f9*s,k)};return f6(l,r[3],e,b,k,M,A)}var
+s=[0,et(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xA);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dz(l),t=m+eA*s<k[4]?1:0;if(t){var
+A=function(a){return ga(l,e,b,ge*s,k)};return gb(l,r[3],e,b,k,N,A)}var
 u=t}else
 var
 u=a;return u}function
-kb(e,d,c,b,a,f){switch(f){case
+ki(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return xb(e,d,c,b,a);case
-2:return w$(e,d,c,b,a);default:return w9(e,d,c,b,a)}}function
-kc(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-xc(b,a){function
-c(a){return aD(a)?a:0.}function
+1:return xB(e,d,c,b,a);case
+2:return xz(e,d,c,b,a);default:return xx(e,d,c,b,a)}}function
+kj(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+xC(b,a){function
+c(a){return aF(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=ac(d,ac(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],gs*e];return a},a)}function
-xd(a,b){var
-g=b[3],d=r(b[2],0),e=b[4];bf(function(b){if(0===b[0]){var
+e=ac(d,ac(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gC*e];return a},a)}function
+xD(a,b){var
+g=b[3],d=r(b[2],0),e=b[4];be(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=kc(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kc(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=kj(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kj(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return o(function(b){return xc(a,P(bs(b)))},d)}function
-xe(l,a){var
-d=hx(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=qp(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a9(a[3],b[3]),p=w(a[2],b[2]);return hz(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hz(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return m_(P(mA(function(a){return qn(d,a)},b)))}function
-xf(a,l,b){if(c3(function(a){var
-b=aD(a[2]);return b?aD(a[3]):b},b)){var
-h=xe(a,b),i=h[1],e=r(a[2],V),f=r(a[2],M);c2(function(a){var
+j=i;return j}return 0},e);return o(function(b){return xC(a,P(bs(b)))},d)}function
+xE(l,a){var
+d=hF(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=qu(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a9(a[3],b[3]),p=w(a[2],b[2]);return hH(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hH(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return nd(P(mF(function(a){return qs(d,a)},b)))}function
+xF(a,l,b){if(c9(function(a){var
+b=aF(a[2]);return b?aF(a[3]):b},b)){var
+h=xE(a,b),i=h[1],e=r(a[2],X),f=r(a[2],N);c8(function(a){var
 b=w(d(e,a[1]),a[2]);y(e,a[1],b);var
 c=a9(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[cJ,function(b){return v6(a)}]]},g=jI(a,i);if(g)var
-q=r(a[2],f8),s=h[2],k=[0,[0,b,e,f,_(p,g),s,n,l,q]];else
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[cQ,function(b){return wu(a)}]]},g=jP(a,i);if(g)var
+q=r(a[2],gd),s=h[2],k=[0,[0,b,e,f,V(p,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-xg(d,c){var
-f=aP(c),a=g(bT(function(a){return a}),f);if(a){var
+xG(d,c){var
+f=aP(c),a=g(bW(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return aG(function(c,a){return c+cD(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aG(h,0,a8(a7(a[1][4]),i)),j=wA(d,P(_(function(a){return cD(a,b)[1]},a)));return c0(function(a){function
-e(c){return wB(d,c,b,a)}function
-f(a){return c0(e,a)}var
-g=o(function(a){return mh(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-xh(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==f8){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===f8){var
+c=0.;return az(function(c,a){return c+cK(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a8(a7(a[1][4]),i)),j=w0(d,P(V(function(a){return cK(a,b)[1]},a)));return c6(function(a){function
+e(c){return w1(d,c,b,a)}function
+f(a){return c6(e,a)}var
+g=o(function(a){return mm(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+xH(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gd){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gd){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-xi(u,t,k,s,j){var
+xI(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,v4],w=xd(a,j),b=o(function(b){return xf(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xg(a,b):k;if(m)var
+a=l[1],v=[0,ws],w=xD(a,j),b=o(function(b){return xF(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xG(a,b):k;if(m)var
 f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
 var
 E=o(function(a){return 0},b),F=0,G=1,e=E,h=F,p=G;var
-i=W(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return wH(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
+i=Y(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return w7(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
 j(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return o(function(b){return d(a,b)},b)}var
-k=j(b),p=j(i),l=[0,j(e),p,h,C,q],n=0;if(0===f[2]&&d(a[12],g)==M){var
+k=j(b),p=j(i),l=[0,j(e),p,h,C,q],n=0;if(0===f[2]&&d(a[12],g)==N){var
 m=1;n=1}if(!n)var
-m=f[2];kb(a,k,l,0,g,f[1]);return kb(a,k,l,1,g,m)},x);c2(function(a){return g5(wM,a)},i);var
-D=aP(W(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=xh(g[1][8]),f=[0,j,dy[2],dy[3],dy[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(hk(function(a){return 0<a?1:0},l)){var
-m=ac(aw,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=cc(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dy},b));return[0,p,aP(q),D]}function
-H(a){return dy}return[0,1,0,a8(j[2],H)]}function
-xj(b,d,c,a){var
-e=a[1],f=b[1];return xi(function(a,b){return vQ(f,e,a,b)},b,d,c,a)}function
-xk(b,c){var
-a=b[2];return a?w1(a[1],b[1],c):a}function
-xl(a,d,c){var
-b=a[2];return b?w7(b[1],a[1],d,c):b2}function
-xm(b,c){var
-a=b[2];return a?ka(a[1],b[1],c):a}function
-xn(g,b,f){var
-c=f[3],a=g[2],d=a?aw(0,cX(a[1][16],lq)):a,e=b[2]+d|0,h=X(1,e),i=a5(c);return[0,X(c,aw(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-xo(a){return[0,a,w8(a),0]}function
-ke(a){return X(h,(((aw(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-f_(c,b,a){return[0,c,b,aw(0,a)]}function
-kf(b,e,d){var
-a=xn(b[2],e,d),c=ke(a[2]),f=1===b[1][4]?c:ke(a[1]);return f_(f,c,a[3])}function
-xp(a){function
+m=f[2];ki(a,k,l,0,g,f[1]);return ki(a,k,l,1,g,m)},x);c8(function(a){return hc(xa,a)},i);var
+D=aP(Y(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=xH(g[1][8]),f=[0,j,dA[2],dA[3],dA[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(hs(function(a){return 0<a?1:0},l)){var
+m=ac(as,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=cg(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dA},b));return[0,p,aP(q),D]}function
+H(a){return dA}return[0,1,0,a8(j[2],H)]}function
+xJ(b,d,c,a){var
+e=a[1],f=b[1];return xI(function(a,b){return we(f,e,a,b)},b,d,c,a)}function
+xK(b,c){var
+a=b[2];return a?xp(a[1],b[1],c):a}function
+xL(a,d,c){var
+b=a[2];return b?xv(b[1],a[1],d,c):b5}function
+xM(b,c){var
+a=b[2];return a?kh(a[1],b[1],c):a}function
+xN(g,b,f){var
+c=f[3],a=g[2],d=a?as(0,ce(a[1][16],lv)):a,e=b[2]+d|0,h=Q(1,e),i=a5(c);return[0,Q(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+xO(a){return[0,a,xw(a),0]}function
+kl(a){return Q(h,(((as(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+gf(c,b,a){return[0,c,b,as(0,a)]}function
+km(b,e,d){var
+a=xN(b[2],e,d),c=kl(a[2]),f=1===b[1][4]?c:kl(a[1]);return gf(f,c,a[3])}function
+xP(a){function
 b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
-c=0;return aG(function(a,c){return aG(b,a,c)},c,a)}function
-xq(b,a,h){var
-c=mF(a,b[3]),g=0;if(c){var
-d=c[1];if(xp(d[7])<=134217728){var
+c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
+xQ(b,a,h){var
+c=mK(a,b[3]),g=0;if(c){var
+d=c[1];if(xP(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=tH(b[1],a);var
-f=tJ(e,h),i=g9(a,b[3]);b[3]=[0,[0,a,f],cc(function(a,b){return a<1?1:0},i)];return f}function
-xr(a){if(typeof
-a[7]!=="number"&&!hY(a))return xs;return 0}function
-f$(c,b){var
-a=xr(c);return a?[0,a[1]]:g(b,0)?0:1}function
-xt(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=_(function(b){return y3(a(b,f),e)},g);return[0,b[1],h]}function
-xu(a){var
-c=a[5],b=eZ(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eZ(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-xv=bg(function(a){return 0<ab(a[2][1])?1:0});function
-kg(a){return _(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-kh(a){var
-b=kg(a[2]);return[0,a[1],b]}function
-ki(a){var
-b=kg(a[2]);return[0,a[1],b]}function
-xw(a,b,k){function
+e=tZ(b[1],a);var
+f=t1(e,h),i=hg(a,b[3]);b[3]=[0,[0,a,f],cg(function(a,b){return a<1?1:0},i)];return f}function
+xR(a){if(typeof
+a[7]!=="number"&&!h6(a))return xS;return 0}function
+gg(c,b){var
+a=xR(c);return a?[0,a[1]]:g(b,0)?0:1}function
+xT(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=V(function(b){return zr(a(b,f),e)},g);return[0,b[1],h]}function
+xU(a){var
+c=a[5],b=e1(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return e1(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+xV=bf(function(a){return 0<ab(a[2][1])?1:0});function
+kn(a){return V(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+ko(a){var
+b=kn(a[2]);return[0,a[1],b]}function
+kp(a){var
+b=kn(a[2]);return[0,a[1],b]}function
+xW(a,b,k){function
 c(e,j,i,h){var
-l=e?e[1]:e,c=kf(a,j,b),f=g(i,c),d=g(h,c),m=ki(d[4]),n=ki(d[3]),o=kh(d[2]),p=kh(d[1]),q=a[1],r=_(function(a){return xt(c,q,a)},k),s=_(xu,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return tQ(xq(a,c,b),b,t)}function
+l=e?e[1]:e,c=km(a,j,b),f=g(i,c),d=g(h,c),m=kp(d[4]),n=kp(d[3]),o=ko(d[2]),p=ko(d[1]),q=a[1],r=V(function(a){return xT(c,q,a)},k),s=V(xU,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return t$(xQ(a,c,b),b,t)}function
 q(a){return[0,h,0,0]}function
-e(d,c){return xj(a[2],d,c,b)}function
-i(a){return b2}function
-j(c){return xl(a[2],c,b)}function
+e(d,c){return xJ(a[2],d,c,b)}function
+i(a){return b5}function
+j(c){return xL(a[2],c,b)}function
 d(v){var
-r=1,k=c(0,et,function(a){return e(r,a)},i);if(k)var
+r=1,k=c(0,ew,function(a){return e(r,a)},i);if(k)var
 l=k;else{var
-d=g(xv,xk(a[2],b)),m=0!==d?1:0;if(m){var
-n=c([0,d],et,q,i);if(n)var
+d=g(xV,xK(a[2],b)),m=0!==d?1:0;if(m){var
+n=c([0,d],ew,q,i);if(n)var
 f=n;else
 var
-u=1,f=c([0,d],et,function(a){return e(u,a)},i)}else
+u=1,f=c([0,d],ew,function(a){return e(u,a)},i)}else
 var
 f=m;if(f)var
 o=f;else{var
-p=xm(a[2],b);if(p)var
-s=1,h=c([0,d],et,function(a){return e(s,a)},j);else
+p=xM(a[2],b);if(p)var
+s=1,h=c([0,d],ew,function(a){return e(s,a)},j);else
 var
 h=p;if(!h){var
-t=0;return c([0,d],kd,function(a){return e(t,a)},j)}var
+t=0;return c([0,d],kk,function(a){return e(t,a)},j)}var
 o=h}var
-l=o}return l}return f$(a[1],d)}function
-xx(a){var
+l=o}return l}return gg(a[1],d)}function
+xX(a){var
 k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -5432,35 +5503,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ab(h)?aw(b,k-a5(h)|0):b}return b}return aG(b,0,a[4])+8|0}function
-kj(c,j,a,i){var
-b=kf(c,kd,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ab(h)?as(b,k-a5(h)|0):b}return b}return az(b,0,a[4])+8|0}function
+kq(c,j,a,i){var
+b=km(c,kk,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=xx(a);return X(h,aw(0,cX(a5(b)-1|0,c)))}var
-k=g(e),l=f_(g(f),k,d),m=[0,l,_(function(a){var
-b=X(e,a);return f_(X(f,a),b,d+(a/3|0)|0)},xy)];return e0(function(b){return ev(j,c[1],b,a,i)},m)}function
-xz(a,c,b){function
-d(d){return kj(a,uw,c,b)}return f$(a[1],d)}function
-xA(a,c,b){function
-d(d){return kj(a,ux,c,b)}return f$(a[1],d)}function
-xB(a){var
-b=vo(a);fS(a);return[0,b,xo(b)]}function
-kk(a){return typeof
-a==="number"?a?xC:xD:aN(xE,a[1])}function
-xF(b,a){var
-c=jB(b[1],a),d=vy(b[1],a);fS(a);return kk(xw(b[2],c,d))}function
-kl(b,c,a){var
-d=jB(b[1],a),e=vB(b[1],a);fS(a);return kk(bD(c,b[2],d,e))}function
-xG(a,b,c){if(D(b,xH)){if(D(b,xI)){if(D(b,xJ)){if(!D(b,xK)&&a)return[0,a,kl(a[1],xA,c)]}else
-if(a)return[0,a,kl(a[1],xz,c)]}else
-if(!a)return[0,[0,xB(c)],xM]}else
-if(a)return[0,a,xF(a[1],c)];return aK(xL,b)}function
-ga(a){return mW(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-km=[0,0],kn=[0,0];function
-xN(b){var
-a=[0,0],c=uB(function(c){if(a[1]===z(b))throw eU;a[1]++;return aa(b,a[1]-1|0)}),e=bi(c),d=xG(km[1],e,c);if(a[1]<z(b))throw[0,dv,xO];km[1]=d[1];return ga(d[2])}function
-gb(b){var
-a=aN(xP,ga(b));kn[1]=[0,a];return a}function
-xQ(b){var
-a=kn[1];if(a)return a[1];try{var
-c=xN(b);return c}catch(a){a=bd(a);return a[1]===jx?aN(xR,ga(a[2])):a===dN?xS:a===eT?xT:a[1]===dv?gb(a[2]):a===eU?gb(xU):gb(dV(a))}}zi(g(as(xV),ms),xQ);eW(0);return}(globalThis));
+c=xX(a);return Q(h,as(0,ce(a5(b)-1|0,c)))}var
+k=g(e),l=gf(g(f),k,d),m=[0,l,V(function(a){var
+b=Q(e,a);return gf(Q(f,a),b,d+(a/3|0)|0)},xY)];return e2(function(b){return dC(j,c[1],b,a,i)},m)}function
+xZ(a,c,b){function
+d(d){return kq(a,uR,c,b)}return gg(a[1],d)}function
+x0(a,c,b){function
+d(d){return kq(a,uS,c,b)}return gg(a[1],d)}function
+x1(a){var
+b=vJ(a);fX(a);return[0,b,xO(b)]}function
+kr(a){return typeof
+a==="number"?a?x2:x3:aN(x4,a[1])}function
+x5(b,a){var
+c=jI(b[1],a),d=vT(b[1],a);fX(a);return kr(xW(b[2],c,d))}function
+ks(b,c,a){var
+d=jI(b[1],a),e=v0(b[1],a);fX(a);return kr(bR(c,b[2],d,e))}function
+x6(a,b,c){if(E(b,x7)){if(E(b,x8)){if(E(b,x9)){if(!E(b,x_)&&a)return[0,a,ks(a[1],x0,c)]}else
+if(a)return[0,a,ks(a[1],xZ,c)]}else
+if(!a)return[0,[0,x1(c)],ya]}else
+if(a)return[0,a,x5(a[1],c)];return aE(x$,b)}function
+gh(a){return m1(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+kt=[0,0],ku=[0,0];function
+yb(b){var
+a=[0,0],c=uW(function(c){if(a[1]===z(b))throw eW;a[1]++;return aa(b,a[1]-1|0)}),e=bh(c),d=x6(kt[1],e,c);if(a[1]<z(b))throw[0,b2,yc];kt[1]=d[1];return gh(d[2])}function
+gi(b){var
+a=aN(yd,gh(b));ku[1]=[0,a];return a}function
+ye(b){var
+a=ku[1];if(a)return a[1];try{var
+c=yb(b);return c}catch(a){a=bc(a);return a[1]===jC?aN(yf,gh(a[2])):a===dR?yg:a===eV?yh:a[1]===b2?gi(a[2]):a===eW?gi(yi):gi(dZ(a))}}zI(g(at(yj),mx),ye);eY(0);return}(globalThis));

@@ -236,7 +236,7 @@ def dialogues(module: Import, kernel: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         numbers = count()
 
-        def said(does: str, greeting: str = "verale-proved 1 x") -> str:
+        def said(does: str, greeting: str = "verale-proved 2 x") -> str:
             path = Path(folder) / str(next(numbers))
             path.write_text(_SHELL.format(greeting=greeting, does=does))
             path.chmod(0o755)
@@ -270,7 +270,7 @@ def dialogues(module: Import, kernel: str) -> str:
             if said(does):
                 return f"no answer: {does}"
         try:
-            said("echo", greeting="verale-proved 2 x")
+            said("echo", greeting="verale-proved 3 x")
             return "another greeting"
         except errors.ExecutableError:
             pass
@@ -281,7 +281,7 @@ def _changed(module: Import, folder: Path) -> str:
     """An executable with other bytes than its digest says is not run."""
     executable, errors = module("proved.executable"), module("errors")
     path = folder / "changed"
-    path.write_text(_SHELL.format(greeting="verale-proved 1 x", does="exit"))
+    path.write_text(_SHELL.format(greeting="verale-proved 2 x", does="exit"))
     path.chmod(0o755)
     found = executable.Executable(str(path), "0" * 64)
     try:
