@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from verale.soundness.checker_mutants.attacks import detected_by
+from verale.soundness.checker_mutants.attacks import detections
 from verale.soundness.checker_mutants.faults import FAULTS, SURVIVORS
 
 
 def main() -> int:
-    detections = {str(fault): detected_by(fault) for fault in FAULTS}
-    for name, attack in detections.items():
+    detected = {str(fault): attack for fault, attack in detections(FAULTS)}
+    for name, attack in detected.items():
         print(f"{name}\n    {attack or 'SURVIVES: ' + SURVIVORS.get(name, 'not listed')}")
-    print(f"{len(detections)} faults, {sum(map(bool, detections.values()))} detected")
-    print(f"of {len(SURVIVORS)} listed survivors {sum(not detections[name] for name in SURVIVORS)} survive")
-    return 1 if any(attack is None and name not in SURVIVORS for name, attack in detections.items()) else 0
+    print(f"{len(detected)} faults, {sum(map(bool, detected.values()))} detected")
+    print(f"of {len(SURVIVORS)} listed survivors {sum(not detected[name] for name in SURVIVORS)} survive")
+    return 1 if any(attack is None and name not in SURVIVORS for name, attack in detected.items()) else 0
 
 
 if __name__ == "__main__":
