@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from verale.search.compiled.image import MEAN_DISTANCE, MEAN_OF_GREATEST, Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import part
+from verale.search.compiled.order import greatest
 from verale.search.compiled.pool import Pooled
 
 __all__ = ["Blame", "blame_patches", "first_open"]
@@ -99,7 +98,7 @@ def _share_greatest(image: ImageArrays, pooled: Pooled, prototype: int, weight: 
     """What the most similar patches lack, or how far another one may exceed the last of them."""
     similar, actual = pooled.patches.similar[:, :, prototype], image.actual_similar[prototype]
     count = min(image.greatest, len(own))
-    last = np.sort(actual)[len(own) - count]
+    last = greatest(actual, count)[0]
     for patch in range(len(own)):
         if weight > 0.0:
             share = actual[patch] - similar[1, patch] if actual[patch] >= last else 0.0

@@ -13,6 +13,7 @@ import numpy as np
 from verale.search.compiled.image import MEAN_DISTANCE, MEAN_SIMILARITY, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import part
 from verale.search.compiled.margins import Changes, add_changes, no_changes
+from verale.search.compiled.order import greatest
 from verale.search.compiled.similarity import orient, similarity
 
 __all__ = ["AllPatches", "all_patches_of", "replace_in_all", "try_in_all"]
@@ -305,5 +306,5 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
 @part
 def _mean_of_greatest(values: Floats, count: int) -> float:
     """The mean of the greatest values, as many as there are."""
-    kept = min(count, len(values))
-    return float(np.sort(values)[len(values) - kept :].sum() / kept)
+    kept = greatest(values, count)
+    return float(kept.sum() / len(kept))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from verale.search.compiled.jit import entry, part
 from verale.search.compiled.masses import Floats, Indices, most_left, move
+from verale.search.compiled.order import from_greatest
 
 __all__ = ["PricedRivals", "drop_statements"]
 
@@ -137,7 +138,7 @@ def _priced(rivals: PricedRivals, patches: Indices, prototypes: Indices) -> Pric
         left[patch] -= rivals.mass[patch, k]
         top[k] = max(top[k], rivals.mass[patch, k])
     left = np.maximum(left, 0.0)
-    order = np.argsort(-left)
+    order = from_greatest(left)
     rank = np.empty(count, np.int64)
     for at in range(count):
         rank[order[at]] = at
