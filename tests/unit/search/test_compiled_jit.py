@@ -7,7 +7,10 @@ import subprocess
 import sys
 
 import numba
+import pytest
+from filelock import FileLock, Timeout
 
+from verale.search.compiled import jit
 from verale.search.compiled.jit import part
 
 PROGRAM = """
@@ -71,3 +74,37 @@ def test_the_cache_of_others_stays_as_it_is():
     before = numba.config.CACHE_DIR
     part(lambda: 1)
     assert before == numba.config.CACHE_DIR
+
+
+class Cache:
+    """What numba's own is asked for; while it saves, nobody else can."""
+
+    def __init__(self, folder):
+        self.folder, self.saved = folder, []
+
+    def save_overload(self, types, code):
+        with pytest.raises(Timeout):
+            FileLock(self.folder / "saving.lock").acquire(timeout=0)
+        self.saved.append((types, code))
+
+
+def test_one_process_at_a_time_saves_machine_code(tmp_path):
+    cache = Cache(tmp_path)
+    jit._save_alone(cache, tmp_path)
+    cache.save_overload("types", "code")
+    assert cache.saved == [("types", "code")]
+
+
+def test_what_cannot_be_locked_is_not_saved(tmp_path, monkeypatch):
+    def no_lock(path):
+        raise NotImplementedError
+
+    monkeypatch.setattr(jit, "FileLock", no_lock)
+    cache = Cache(tmp_path)
+    jit._save_alone(cache, tmp_path)
+    cache.save_overload("types", "code")
+    assert cache.saved == []
+
+
+def test_the_cache_of_a_function_is_locked():
+    assert part(lambda x: x)._cache.save_overload.__qualname__.startswith("_save_alone")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from filelock import FileLock
 from numba.core import event
 
 __all__ = ["entry", "part"]
@@ -58,7 +59,25 @@ def _compiled(function: F) -> F:
         compiled: Any = numba.njit(error_model="numpy", nogil=True, cache=folder is not None)(function)
     finally:
         settings.CACHE_DIR = before
+    if folder is not None:
+        _save_alone(compiled._cache, folder)
     return cast(F, compiled)
+
+
+def _save_alone(cache: Any, folder: Path) -> None:
+    """Let one process at a time save machine code in a folder.
+
+    numba numbers what it saves for a function, by the arguments' types, and reads the list of numbers before it writes
+    it. Two processes that do so at once may give one number to machine code for different types. What cannot be locked
+    is not saved.
+    """
+    save = cache.save_overload
+
+    def save_overload(*given: Any) -> None:
+        with suppress(OSError, NotImplementedError), FileLock(folder / "saving.lock"):
+            save(*given)
+
+    cache.save_overload = save_overload
 
 
 @cache
