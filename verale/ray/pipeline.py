@@ -129,13 +129,17 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
 def _end_threads() -> None:
     """End the threads of Ray Data. One that goes on after Ray is shut down would end this process with exit code 1.
 
-    Ray Data itself waits two seconds for them, which are too few on a busy machine.
+    Ray Data itself waits two seconds for them, which are too few on a busy machine. Its prefetcher it tells to end only
+    where every row was read; otherwise that waits for more to fetch for ever.
     """
     for parts in list(_running):
         parts.close()
     last = time.monotonic() + _LONGEST_END
     for thread in threading.enumerate():
         if thread.name.startswith(("StreamingExecutor-", "Prefetcher")) or "(execute_computation)" in thread.name:
+            stop = getattr(getattr(getattr(thread, "_target", None), "__self__", None), "stop", None)
+            if stop is not None:
+                stop()
             thread.join(max(0.0, last - time.monotonic()))
 
 

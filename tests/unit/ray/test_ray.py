@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,15 @@ def test_a_device_that_no_worker_has(workers):
         pass
     with pytest.raises(UsageError, match="auto, cpu or cuda"), pipeline.start_ray(1, device="mps"):
         pass
+
+
+def test_a_prefetcher_whose_rows_are_not_read_any_more_ends() -> None:
+    """Ray Data does not tell it to: an interrupted run waited for it as long as it waits for anything."""
+    from ray.data._internal.block_batching.util import WaitBlockPrefetcher
+
+    before = set(threading.enumerate())
+    prefetcher = WaitBlockPrefetcher()
+    (thread,) = set(threading.enumerate()) - before
+    assert thread.name == "Prefetcher" and not prefetcher._stopped
+    pipeline._end_threads()
+    assert not thread.is_alive()
