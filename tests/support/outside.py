@@ -204,10 +204,6 @@ def detected_by(fault: OutsideFault | None, tests: tuple[str, ...]) -> str | Non
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "verale"
         shutil.copytree(ROOT / "verale", copy)
-        # Machine code is kept by the path of its source: of a copy, the search would be compiled every time.
-        shutil.rmtree(copy / "search")
-        with (copy / "__init__.py").open("a", encoding="utf-8") as stream:
-            stream.write(f"\n__path__.append({str(ROOT / 'verale')!r})\n")
         if fault is not None and source is not None:
             (copy / fault.file).write_text(source, encoding="utf-8")
         output = Path(folder) / "output"

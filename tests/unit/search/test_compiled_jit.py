@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 
-import numba
 import pytest
 from filelock import FileLock, Timeout
+from numba.core import caching
 
 from verale.search.compiled import jit
 from verale.search.compiled.jit import part
@@ -32,9 +32,9 @@ def twice(x):
 """
 
 
-def announcements(folder, cache) -> list[str]:
+def announcements(folder, cache, module=MODULE) -> list[str]:
     """The lines about compiling of a process that calls a kernel twice."""
-    (folder / "program.py").write_text(MODULE)
+    (folder / "program.py").write_text(module)
     environment = {"XDG_CACHE_HOME": str(cache), "PATH": "", "PYTHONPATH": f"{folder}:{':'.join(sys.path)}"}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment, cwd=folder
@@ -70,29 +70,35 @@ def test_without_a_place_to_write_it_is_compiled_each_time(tmp_path):
         assert "not kept" in line
 
 
-def test_the_cache_of_others_stays_as_it_is():
-    before = numba.config.CACHE_DIR
-    part(lambda: 1)
-    assert before == numba.config.CACHE_DIR
+def test_what_is_kept_does_not_depend_on_the_folder_of_the_sources(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    assert len(announcements(first, tmp_path / "cache")) == 1
+    assert announcements(second, tmp_path / "cache") == []
 
 
-class Cache:
-    """What numba's own is asked for; while it saves, nobody else can."""
+def test_other_sources_are_compiled_again(tmp_path):
+    announcements(tmp_path, tmp_path / "cache")
+    assert len(announcements(tmp_path, tmp_path / "cache", MODULE.replace("x\n", "+x\n"))) == 1
 
-    def __init__(self, folder):
-        self.folder, self.saved = folder, []
 
-    def save_overload(self, types, code):
+def kept_of(function, folder, monkeypatch):
+    """The cache of a function, in a folder."""
+    monkeypatch.setattr(jit, "_folder", lambda: folder)
+    return part(function)._cache
+
+
+def test_one_process_at_a_time_saves_machine_code(tmp_path, monkeypatch):
+    def save(cache, types, code):
         with pytest.raises(Timeout):
-            FileLock(self.folder / "saving.lock").acquire(timeout=0)
-        self.saved.append((types, code))
+            FileLock(tmp_path / "saving.lock").acquire(timeout=0)
+        saved.append((types, code))
 
-
-def test_one_process_at_a_time_saves_machine_code(tmp_path):
-    cache = Cache(tmp_path)
-    jit._save_alone(cache, tmp_path)
-    cache.save_overload("types", "code")
-    assert cache.saved == [("types", "code")]
+    saved = []
+    monkeypatch.setattr(caching.FunctionCache, "save_overload", save)
+    kept_of(lambda x: x, tmp_path, monkeypatch).save_overload("types", "code")
+    assert saved == [("types", "code")]
 
 
 def test_what_cannot_be_locked_is_not_saved(tmp_path, monkeypatch):
@@ -100,11 +106,6 @@ def test_what_cannot_be_locked_is_not_saved(tmp_path, monkeypatch):
         raise NotImplementedError
 
     monkeypatch.setattr(jit, "FileLock", no_lock)
-    cache = Cache(tmp_path)
-    jit._save_alone(cache, tmp_path)
-    cache.save_overload("types", "code")
-    assert cache.saved == []
-
-
-def test_the_cache_of_a_function_is_locked():
-    assert part(lambda x: x)._cache.save_overload.__qualname__.startswith("_save_alone")
+    kept = kept_of(lambda x: x, tmp_path, monkeypatch)
+    kept.save_overload("types", "code")
+    assert list(tmp_path.iterdir()) == []

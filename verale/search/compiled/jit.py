@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from filelock import FileLock
-from numba.core import event
+from numba.core import caching, event
 
 __all__ = ["entry", "part"]
 
@@ -52,32 +52,54 @@ def _compiled(function: F) -> F:
 
     Without `fastmath`, so that the same numbers come out on every processor.
     """
-    settings: Any = numba.config
-    folder, before = _folder(), settings.CACHE_DIR
-    settings.CACHE_DIR = "" if folder is None else str(folder)
-    try:
-        compiled: Any = numba.njit(error_model="numpy", nogil=True, cache=folder is not None)(function)
-    finally:
-        settings.CACHE_DIR = before
-    if folder is not None:
-        _save_alone(compiled._cache, folder)
+    compiled: Any = numba.njit(error_model="numpy", nogil=True)(function)
+    kept: Any = _Kept
+    if _folder() is not None:
+        compiled._cache = kept(function)
     return cast(F, compiled)
 
 
-def _save_alone(cache: Any, folder: Path) -> None:
-    """Let one process at a time save machine code in a folder.
+class _Place(caching._CacheLocator):
+    """Where numba looks for a function's machine code: in one folder, wherever the sources are.
+
+    Workers on a cluster have them somewhere else in each session.
+    """
+
+    def __init__(self, function: Any, path: str) -> None:
+        self._py_file, self._lineno = path, function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _Place:
+        return cls(py_func, py_file)
+
+    def get_cache_path(self) -> str:
+        return str(_folder())
+
+    def get_source_stamp(self) -> str:
+        return hashlib.sha256(Path(self._py_file).read_bytes()).hexdigest()
+
+    def get_disambiguator(self) -> str:
+        return str(self._lineno)
+
+
+class _Code(caching.CompileResultCacheImpl):
+    _locator_classes: list[Any] = [_Place]  # noqa: RUF012, numba's own is one
+
+
+class _Kept(caching.FunctionCache):
+    """Machine code of a function. One process at a time saves some.
 
     numba numbers what it saves for a function, by the arguments' types, and reads the list of numbers before it writes
     it. Two processes that do so at once may give one number to machine code for different types. What cannot be locked
     is not saved.
     """
-    save = cache.save_overload
 
-    def save_overload(*given: Any) -> None:
-        with suppress(OSError, NotImplementedError), FileLock(folder / "saving.lock"):
-            save(*given)
+    _impl_class = _Code
 
-    cache.save_overload = save_overload
+    def save_overload(self, sig: Any, data: Any) -> None:
+        save: Any = super().save_overload
+        with suppress(OSError, NotImplementedError), FileLock(Path(self.cache_path) / "saving.lock"):
+            save(sig, data)
 
 
 @cache
