@@ -136,6 +136,7 @@ def test_a_node_that_dies_loses_nothing(cluster, folder) -> None:
     wait_for_parts(folder, process, 3)
     own = node_of_driver(cluster)
     cluster.remove_node(next(node for node in added if node.node_id != own), allow_graceful=False)
+    assert process.poll() is None, "it was over before the node died"
     (folder / "go").touch()
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (0, ""), err
