@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -58,15 +59,27 @@ def _let_interrupts(through: bool) -> None:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Block Ctrl-C while a pool starts: a process interrupted during its imports would print a traceback."""
+    """While a pool and its processes start: nothing of the current folder is imported, and Ctrl-C is blocked.
+
+    multiprocessing runs `python -c`, which looks for modules in the current folder first: for its own, in the pool's
+    processes and in the one that tracks their resources. That folder may be somebody else's. A process that is
+    interrupted during its imports would print a traceback.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
     _let_interrupts(through=False)
     try:
         yield
     finally:
         _let_interrupts(through=True)
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _pool(jobs: int, options: AuditOptions) -> ProcessPoolExecutor:
+    """A pool; to be called, and given its work, within `_starting`."""
     return ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (options,))
 
 
@@ -86,10 +99,10 @@ def in_processes(
     """
     left = deque(paths)
     while left:
-        pool = _pool(min(jobs, len(left)), options)
+        with _starting():
+            pool = _pool(min(jobs, len(left)), options)
+            audited = pool.map(_audit, tuple(left))
         try:
-            with _starting():
-                audited = pool.map(_audit, tuple(left))
             for outcome in audited:
                 left.popleft()
                 yield _require_same(outcome, options, run)
@@ -101,10 +114,11 @@ def in_processes(
 
 
 def _alone(path: str | Stored, options: AuditOptions, run: dict[str, Any]) -> Outcome:
-    with _pool(1, options) as pool:
+    with _starting():
+        pool = _pool(1, options)
+        audited = pool.submit(_audit, path)
+    with pool:
         try:
-            with _starting():
-                audited = pool.submit(_audit, path)
             return _require_same(audited.result(), options, run)
         except BrokenProcessPool:
             return unusable(name_of(path), DIED, run)
