@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from contextlib import chdir, contextmanager, redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 from verale.datasets.staging import StagedDataset
 from verale.errors import UsageError, VeraleError, first_line
+from verale.ray.guard import nowhere, pickled_with_guard
 from verale.runs.device import DEVICES
 from verale.runs.parallel import cores
 
@@ -184,7 +185,8 @@ def _connect(address: str, workers: int | None) -> None:
     elsewhere = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
     options: dict[str, Any] = here if address == "local" else elsewhere
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
+        with chdir(nowhere()):
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise _unusable(address, first_line(error)) from error
 
@@ -327,11 +329,12 @@ def _processed_by_ray(
 ) -> Generator[FinishedPart, None, None]:
     import ray.data
 
+    worker, arguments = pickled_with_guard(_Worker, create_job=create_job, staged=staged, folder=os.getcwd())
     pipeline = ray.data.from_items(
         [{"start": start, "stop": stop} for start, stop in parts], override_num_blocks=len(parts)
     ).map_batches(
-        _Worker,
-        fn_constructor_kwargs={"create_job": create_job, "staged": staged, "folder": os.getcwd()},
+        worker,
+        fn_constructor_kwargs=arguments,
         batch_size=1,
         compute=ray.data.ActorPoolStrategy(size=min(workers.size, len(parts)), max_tasks_in_flight_per_actor=2),
         num_cpus=1,

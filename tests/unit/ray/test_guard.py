@@ -1,0 +1,81 @@
+"""Workers of Ray import the verale of the process that asks, or nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import ray
+
+from verale.ray import pipeline
+from verale.ray.guard import pickled_with_guard, sources_digest
+
+
+class Doubling:
+    """A worker."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def __call__(self, batch):
+        return {"start": [self.times * value for value in batch["start"]]}
+
+
+def test_ray_is_started_where_there_is_nothing_to_import(monkeypatch, tmp_path) -> None:
+    """Ray puts the folder in which it is started first on its workers' path."""
+    seen = {}
+    monkeypatch.setattr(ray, "init", lambda **options: seen.update(cwd=os.getcwd(), there=os.listdir()))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "verale").mkdir()
+    pipeline._connect("local", 1)
+    assert seen["there"] == [] and Path(seen["cwd"]) != tmp_path
+    assert Path(seen["cwd"]).stat().st_mode & 0o777 == 0o700
+    assert Path.cwd() == tmp_path
+
+
+def test_a_worker_with_the_same_sources_works() -> None:
+    kind, arguments = pickled_with_guard(Doubling, times=2)
+    assert kind(**arguments)({"start": [1, 2]}) == {"start": [2, 4]}
+
+
+WORKER = """
+import pickle, sys
+kind, arguments = pickle.load(open(sys.argv[1], "rb"))
+sys.path.insert(0, sys.argv[2])
+print(kind(**arguments)({"start": [4], "stop": [6]}))
+print([name for name in sys.modules if name.split(".")[0] == "verale"])
+"""
+
+
+def test_a_worker_that_would_import_other_sources_imports_none(tmp_path) -> None:
+    """As a process of Ray does, where somebody's folder is first on its path."""
+    marker = tmp_path / "ran"
+    (tmp_path / "verale").mkdir()
+    (tmp_path / "verale" / "__init__.py").write_text(f"open({str(marker)!r}, 'w')")
+    given = pickled_with_guard(Doubling, times=2)
+    (tmp_path / "pickled").write_bytes(ray.cloudpickle.dumps(given))
+    program = [sys.executable, "-c", WORKER, tmp_path / "pickled", tmp_path]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120)
+    assert f"workers of this Ray import {tmp_path / 'verale'}, but this process" in done.stdout, done.stderr
+    assert "'start': [4], 'stop': [6], 'summary': ['null']" in done.stdout
+    assert done.stdout.endswith("[]\n") and not marker.exists()
+
+
+def test_what_such_a_worker_answers_ends_the_run(tmp_path) -> None:
+    kind, arguments = pickled_with_guard(Doubling, times=2)
+    row = kind(**arguments | {"sha256": "0" * 64})({"start": [4], "stop": [6]})
+    with pytest.raises(pipeline.VeraleError, match="start Ray in a folder that holds no verale"):
+        pipeline._finished({name: value for name, (value,) in row.items()})
+
+
+def test_a_digest_is_of_names_and_bytes(tmp_path) -> None:
+    digests = set()
+    for name, text in (("a.py", "1"), ("b.py", "1"), ("b.py", "2"), ("b.py", "1\n"), ("c/b.py", "1"), ("c.txt", "")):
+        folder = tmp_path / str(len(digests)) / "verale"
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+        digests.add(sources_digest(folder))
+    assert len(digests) == 6

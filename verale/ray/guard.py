@@ -1,0 +1,78 @@
+"""The same verale in every process of Ray, and none that lies in somebody's folder.
+
+Ray puts the folder in which a program connects to it first on its workers' path. A folder that somebody sent may hold
+a `verale` that proves everything. So `nowhere` is the folder in which verale connects. Who starts Ray before may stand
+elsewhere: a worker's first act is to compare what it would import with what this process has imported.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+__all__ = ["GuardedWorker", "nowhere", "pickled_with_guard", "sources_digest"]
+
+
+@cache
+def nowhere() -> str:
+    """An empty folder that nobody else can write to, until this process ends."""
+    folder = tempfile.mkdtemp(prefix="verale-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def sources_digest(folder: Path) -> str:
+    """SHA-256 of the names and bytes of a package's modules."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py"), key=Path.as_posix):
+        source = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()} {len(source)}\n".encode())
+        digest.update(source)
+    return digest.hexdigest()
+
+
+def pickled_with_guard(worker: type, **arguments: Any) -> tuple[type[GuardedWorker], dict[str, Any]]:
+    """What Ray creates instead of a worker, and the arguments for it: plain values and bytes, which need no verale."""
+    from ray import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    package = Path(__file__).parents[1]
+    pickled = cloudpickle.dumps((worker, arguments))
+    return GuardedWorker, {"pickled": pickled, "sha256": sources_digest(package), "package": str(package)}
+
+
+class GuardedWorker:
+    """A worker that is there only where `import verale` gives the sources with this digest.
+
+    Ray gets this class with its code, not by its name, so that nothing is imported before the comparison.
+    """
+
+    def __init__(self, pickled: bytes, sha256: str, package: str) -> None:
+        spec = find_spec("verale")
+        found = None if spec is None or not spec.origin else Path(spec.origin).parent
+        if found is not None and sources_digest(found) == sha256:
+            from ray import cloudpickle
+
+            worker, arguments = cloudpickle.loads(pickled)
+            self._worker = worker(**arguments)
+        else:
+            self._worker = None
+        self._problem = (
+            f"workers of this Ray import {found or 'no verale'}, but this process {package}, whose sources are others:"
+            " install this version where they run, and start Ray in a folder that holds no verale"
+        )
+
+    def __call__(self, batch: Mapping[str, Any]) -> Any:
+        if self._worker is not None:
+            return self._worker(batch)
+        rows = {"start": int(batch["start"][0]), "stop": int(batch["stop"][0])}
+        none = {"summary": "null", "died": 0, "seconds": 0.0, "problem": self._problem, "trace": ""}
+        return {name: [value] for name, value in (rows | none).items()}
