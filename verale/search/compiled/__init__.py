@@ -8,12 +8,12 @@ that it does not have, the search on tensors is used.
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
 import torch
 
 from verale.bounds.observables import TENSOR_SUMS, CoordinateSums
 from verale.search.compiled.image import admits
+from verale.search.compiled.settings import import_numba
 
 __all__ = ["admits", "fastest_sums", "is_available"]
 
@@ -22,7 +22,7 @@ __all__ = ["admits", "fastest_sums", "is_available"]
 def is_available() -> bool:
     """Whether numba is there, and fits the numpy that is there. It is imported, so ask this last."""
     try:
-        import_module("numba")
+        import_numba()
     except ImportError:
         return False
     return True

@@ -15,9 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
 from filelock import FileLock
-from numba.core import caching, event
+
+from verale.search.compiled.settings import import_numba
+
+numba = import_numba()
+
+from numba.core import caching, event  # noqa: E402
 
 __all__ = ["entry", "part"]
 
