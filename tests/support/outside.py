@@ -27,6 +27,7 @@ RUNS = ("tests/unit/runs/test_audit.py", "tests/unit/runs/test_processes.py", "t
 RESUME = ("tests/unit/ray/test_resume.py",)
 ATTESTATION = ("tests/unit/runs/test_attestation.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
+GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
     "runs/records.py": RECORDS,
     "runs/audit_log.py": LOG,
@@ -36,6 +37,9 @@ TESTS = {
     "cli/audit.py": (*RUNS, *ATTESTATION),
     "runs/attestation.py": ATTESTATION,
     "ray/audit.py": RESUME,
+    "ray/guard.py": GUARD,
+    "ray/pipeline.py": GUARD,
+    "search/compiled/settings.py": ("tests/unit/search/test_compiled_settings.py",),
     "datasets/staging.py": ("tests/unit/datasets/test_staging.py", *RESUME),
     "report/verdicts.py": REPORT,
 }
@@ -128,7 +132,22 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a head may change meanwhile", 'if outcome.record["run"] != run:', "if False:", "runs/test_processes.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit"),
         ("what killed a process is left out", "            yield _alone(left.popleft(), options, run)\n", "            left.popleft()\n", "runs/test_processes.py::test_a_process_that_dies_costs_one_certificate"),
         ("what killed a process is proved", "return unusable(name_of(path), DIED, run)", 'from verale.checker.file_auditor import Outcome as O\n            return O(unusable(name_of(path), DIED, run).record | {"exit_code": 0})', "runs/test_processes.py::test_a_process_that_dies_costs_one_certificate"),
+        ("processes import what lies in the current folder", '    os.environ["PYTHONSAFEPATH"] = "1"\n', '    os.environ["PYTHONSAFEPATH"] = ""\n', "../end_to_end/test_strangers_folder.py::test_audits_in_several_processes"),
+        ("the process that tracks resources does", "        with _starting():\n            pool = _pool(min(jobs, len(left)), options)\n            audited", "        pool = _pool(min(jobs, len(left)), options)\n        with _starting():\n            audited", "../end_to_end/test_strangers_folder.py::test_audits_in_several_processes"),
         ("processes have other options", "_auditor = FileAuditor(**vars(options))", "_auditor = FileAuditor(options.head, options.latents)", "runs/test_processes.py::test_processes_have_the_options_that_are_given"),
+    ],
+    "ray/guard.py": [
+        ("workers import any verale", "found is not None and sources_digest(found) == sha256", "True"),
+        ("a digest is of names", "        digest.update(source)\n", "        pass\n"),
+        ("Ray is started among files", "tempfile.mkdtemp(prefix=\"verale-\")", "tempfile.gettempdir()"),
+        ("an actor is known by its name", "    cloudpickle.register_pickle_by_value(sys.modules[__name__])\n", ""),
+    ],
+    "ray/pipeline.py": [
+        ("Ray is started in the current folder", "with chdir(nowhere()):", "with chdir(os.curdir):"),
+    ],
+    "search/compiled/settings.py": [
+        ("numba is told by the current folder", "stack.enter_context(chdir(here))", "pass"),
+        ("and told again when it compiles", "numba.core.config._config_fname = str(here / \".numba_config.yaml\")", "here = str(here)"),
     ],
     "cli/audit.py": [
         ("the code of the last", "code = most_severe(codes)", "code = codes[-1]", "cli/test_audit.py::test_lines_come_in_order_and_one_bad_file_stops_nothing"),
