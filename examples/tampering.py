@@ -1,7 +1,7 @@
 """What `verale audit` says about certificates that somebody tampered with.
 
-Run `verale demo` first, then `python examples/tampering.py verale-demo`. It writes each attack on the first certificate
-of the demo to a temporary folder, and audits it with the command line and the latents.
+Run `make demo` first, then `.venv/bin/python examples/tampering.py verale-demo`. It writes each attack on the first
+certificate of the demo to a temporary folder, and audits it with the command line and the latents.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from verale.head import as_patches, evaluate
 Record = dict[str, Any]
 
 
-def attacks(demo: Path) -> Iterator[tuple[str, bytes, Path]]:
-    """(name, certificate bytes, head) of each attack."""
+def attacks(demo: Path, folder: Path) -> Iterator[tuple[str, bytes, Path]]:
+    """(name, certificate bytes, head) of each attack; a head that it needs is written into the folder."""
     head = demo / "head.safetensors"
     original = (demo / "certificates" / "000000.ale.json").read_bytes()
 
@@ -34,18 +34,18 @@ def attacks(demo: Path) -> Iterator[tuple[str, bytes, Path]]:
 
     yield "untouched", original, head
     yield "truncated", original[: len(original) // 2], head
-    yield "another head's", original, _other_head(demo)
+    yield "another head's", original, _other_head(demo, folder)
     yield "one statement removed", changed(lambda predicate: predicate["statements"].pop(0)), head
     yield "one end a billionth inside the true value", changed(lambda predicate: _narrow(predicate, demo)), head
     yield "class swapped", changed(_swap), head
 
 
-def _other_head(demo: Path) -> Path:
+def _other_head(demo: Path, folder: Path) -> Path:
     """The demo's head with one weight changed by one unit in the last place."""
     head = verale.Head.load(demo / "head.safetensors")
     weight = head.weight.clone()
     weight[0, 0] = weight[0, 0].nextafter(weight.new_tensor(inf))
-    path = demo / "other-head.safetensors"
+    path = folder / "other-head.safetensors"
     verale.Head(weight, head.geometry, head.similarity, prototypes=head.prototypes, domain=head.domain).save(path)
     return path
 
@@ -69,11 +69,11 @@ def _swap(predicate: Record) -> None:
 def main() -> None:
     demo = Path(sys.argv[1] if len(sys.argv) > 1 else "verale-demo")
     with tempfile.TemporaryDirectory() as folder:
-        for name, data, head in attacks(demo):
+        for name, data, head in attacks(demo, Path(folder)):
             path = Path(folder) / "certificate.ale.json"
             path.write_bytes(data)
             command = ["audit", str(path), "--head", str(head), "--latents", str(demo / "latents.safetensors")]
-            done = subprocess.run([sys.executable, "-m", "verale", *command], capture_output=True, text=True)
+            done = subprocess.run([sys.executable, "-P", "-m", "verale", *command], capture_output=True, text=True)
             print(f"{name}: exit code {done.returncode}\n    {(done.stdout + done.stderr).strip()}")
 
 

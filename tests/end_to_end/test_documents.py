@@ -94,8 +94,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source = ROOT / name
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(source, tmp_path / name, ignore=ignored) if source.is_dir() else shutil.copy(source, tmp_path)
-    for name, module in (("python", ""), ("verale", "-m verale")):
-        script = tmp_path / ".bin" / name
+    for name, module in ((".bin/python", ""), (".venv/bin/python", ""), (".bin/verale", "-P -m verale")):
+        script = tmp_path / name
         write_atomically(script, f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {module} "$@"\n'.encode())
         script.chmod(0o755)
     return tmp_path
@@ -292,10 +292,20 @@ def test_commands_within_sentences_exist(page: str) -> None:
 def test_modules_and_targets_within_sentences_exist(page: str) -> None:
     """`python -m proofs.errata`, `make fuzz`."""
     prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE).replace("\n", " ")
-    for module in re.findall(r"`python -m ([a-z_.0-9]+)", prose):
+    for module in re.findall(r"`python (?:-P )?-m ([a-z_.0-9]+)", prose):
         assert importlib.util.find_spec(module) is not None, module
     for target in re.findall(r"`make ([a-z-]+)", prose):
         assert re.search(rf"^{target}:", text_of("Makefile"), re.MULTILINE), target
+
+
+SENT = re.compile(r"(?<!-P )-m verale(?:\.checker)?\b(?!\.)")
+"""What somebody runs where files lie that others sent, in a way that imports from that folder."""
+
+
+def test_no_page_imports_the_checker_from_the_current_folder() -> None:
+    assert [page for page in PAGES if page != "CHANGELOG.md" and SENT.search(text_of(page))] == []
+    assert SENT.search("python -m verale.checker x") and SENT.search("python3 -m verale audit")
+    assert not SENT.search("python -P -m verale.checker x") and not SENT.search("python -m verale.soundness.teeth")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,4 +1,4 @@
-"""`python -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both|proved|all] [--minimality]
+"""`python -P -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both|proved|all] [--minimality]
 [--entailment-only]`
 
 One verdict line for each certificate on stdout, everything else on stderr. The exit code is that of the most severe
@@ -37,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check certificates; return the exit code."""
-    parser = _Parser(prog="python -m verale.checker", description="Prove verale certificates again.")
+    parser = _Parser(prog="python -P -m verale.checker", description="Prove verale certificates again.")
     parser.add_argument("certificates", nargs="+", metavar="CERT", help="certificate files")
     parser.add_argument("--head", required=True, metavar="H", help="the head file")
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")

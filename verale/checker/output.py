@@ -1,4 +1,4 @@
-"""Prints outcomes, for `python -m verale.checker` and all commands that audit: the same line, whoever prints it."""
+"""Prints outcomes, for `python -P -m verale.checker` and all commands that audit: the same line, whoever prints it."""
 
 from __future__ import annotations
 
