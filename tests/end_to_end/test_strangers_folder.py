@@ -107,7 +107,7 @@ OTHERS = {
     "doctor": ("doctor",),
     "gap": ("gap", FILE, "--seconds", 1),
     "head": ("head", "show", "head.safetensors"),
-    "latents": ("latents", "pack", "latents.safetensors", "--out", "../latents.parquet"),
+    "latents": ("latents", "--help"),
     "necessity": ("necessity", FILE, "--seconds", 1),
     "refute": ("refute", FILE, "--seconds", 1),
     "rules": ("rules", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../rules"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.datasets import storage
+from verale.datasets.footer import open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
 from verale.files import certificate_index, certificate_name, certificates_in
@@ -155,7 +156,6 @@ class ParquetRows:
     @classmethod
     def open(cls, path: str, column: str) -> ParquetRows:
         """Raises InputError: no Parquet file, one without that column or of other types, or an unfinished dataset."""
-        import pyarrow.parquet as pq
         from pyarrow import ArrowException
 
         infos = storage.files_under(path, ".parquet")
@@ -166,7 +166,7 @@ class ParquetRows:
         for info in infos:
             try:
                 with storage.open_file(files, info.path) as stream:
-                    footer, size = pq.ParquetFile(stream).metadata, stream.size()
+                    footer, size = open_parquet(info.path, stream).metadata, stream.size()
                     schema = footer.schema.to_arrow_schema()
             except (OSError, ValueError, ArrowException) as error:
                 raise InputError(info.path, f"cannot be read as a Parquet file ({storage.reason(error)})") from error
@@ -222,7 +222,7 @@ def _decoded(file: str, stream: NativeFile, group: int | None, columns: tuple[st
     """Those of the columns that exist, of one row group or of all. Raises InputError if they are too large."""
     import pyarrow.parquet as pq
 
-    plain = pq.ParquetFile(stream)
+    plain = open_parquet(file, stream)
     shared = [field.name for field in plain.schema_arrow if is_bytes(field.type)]
     parquet = pq.ParquetFile(stream, metadata=plain.metadata, read_dictionary=shared)
     present = [name for name in plain.schema_arrow.names if name in columns]

@@ -73,8 +73,10 @@ def test_what_such_a_worker_answers_ends_the_run(tmp_path) -> None:
 
 def test_a_digest_is_of_names_and_bytes(tmp_path) -> None:
     digests = set()
-    for name, text in (("a.py", "1"), ("b.py", "1"), ("b.py", "2"), ("b.py", "1\n"), ("c/b.py", "1"), ("c.txt", "")):
-        folder = tmp_path / str(len(digests)) / "verale"
+    for number, (name, text) in enumerate(
+        (("a.py", "1"), ("b.py", "1"), ("b.py", "2"), ("b.py", "1\n"), ("c/b.py", "1"), ("c.txt", ""))
+    ):
+        folder = tmp_path / str(number) / "verale"
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text(text)
         digests.add(sources_digest(folder))
