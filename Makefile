@@ -7,7 +7,7 @@ VENV := .venv
 # One process for each core. What a file shares, a running Ray say, is mostly built once: neighbours go to the same process.
 PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: demo test test-long test-all check docs fuzz proved release-check clean
+.PHONY: demo test test-long test-backends test-all check docs fuzz proved release-check clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
@@ -20,7 +20,12 @@ test: $(VENV)/test
 test-long: $(VENV)/test
 	$(PYTEST) -m long
 
-test-all: test test-long
+# mpmath computes in gmpy2's integers where gmpy2 is installed, as it is here; this is what concerns it once more, in
+# Python's own.
+test-backends: $(VENV)/test
+	MPMATH_NOGMPY=1 $(PYTEST) -m 'not long' -k mpmath tests/unit/checker tests/corpus
+
+test-all: test test-long test-backends
 
 check: $(VENV)/test $(VENV)/docs fuzz
 	$(VENV)/bin/ruff check .

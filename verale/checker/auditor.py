@@ -51,6 +51,10 @@ class Auditor:
         kernel: `arb`, `mpmath` or `proved`; or `both`, the first two, or `all`, which prove only what each proves.
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
 
+    Attributes:
+        packages: what the kernels compute with.
+        executable: the program that the kernel `proved` asks; None without it.
+
     Raises:
         HeadError, LatentsError: a file that cannot be used (step 1).
         KernelError: a kernel that is unknown or not installed.
@@ -59,6 +63,7 @@ class Auditor:
     def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT) -> None:
         names = CHOICES.get(kernel, (kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
+        self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._rules = [QuadraticRule(Space(self._head, each)) for each in kernels]

@@ -20,7 +20,6 @@ from .cost import LIMIT
 from .deployment import Deployment
 from .errors import ExecutableError, HeadError, KernelError, LatentsError
 from .head_file import LARGEST as LARGEST_HEAD
-from .kernel import CHOICES, KERNELS
 from .verdict import EXIT_UNUSABLE, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "unusable"]
@@ -28,7 +27,6 @@ __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest"
 UNUSABLE = "UNUSABLE"
 """The status of a file without a verdict."""
 _TYPE = "urn:verale:report:v1"
-_PACKAGES = {"arb": "python-flint", "mpmath": "mpmath"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class FileAuditor:
             "checker": {"version": _version("verale"), "sha256": checker_digest(), **executable},
             "libraries": {
                 "python": platform.python_version(),
-                **{_PACKAGES[name]: _version(_PACKAGES[name]) for name in KERNELS if name in CHOICES[kernel]},
+                **{package: _version(package) for package in self._auditor.packages},
             },
         }
 

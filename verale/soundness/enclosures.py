@@ -191,7 +191,7 @@ def _enclosed(ends: tuple[int, int], low: Fraction, high: Fraction, apart: int =
 def _around(value: tuple[int, int, int, int], bits: int, precision: int) -> tuple[Fraction, Fraction]:
     """An interval about a floating-point number of mpmath, times 2^bits."""
     sign, mantissa, exponent, _ = value
-    middle = Fraction(-mantissa if sign else mantissa) * Fraction(2) ** (exponent + bits)
+    middle = Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** (int(exponent) + bits)
     error = abs(middle) / 2 ** (precision - _ERROR_BITS)
     return middle - error, middle + error
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import mpmath
 import pytest
 
 from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
@@ -87,6 +88,7 @@ def test_a_record_names_all_that_the_verdict_depends_on(folder: Path, kernel: st
     assert run["latents"] == hashlib.sha256(files.latents([IMAGE])).hexdigest()
     assert (run["kernel"], run["minimality"], run["limit"]) == (kernel, True, 10**9)
     assert run["checker"]["sha256"] == checker_digest()
+    packages = [*packages, *["gmpy2"] * ("mpmath" in packages and mpmath.libmp.BACKEND == "gmpy")]
     assert run["libraries"] == {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from importlib import import_module
 
 import flint
 import mpmath
@@ -15,6 +16,7 @@ import pytest
 
 from verale.checker.errors import KernelError
 from verale.checker.kernel import KERNELS, Kernel, load_kernel, mpmath_kernel
+from verale.soundness.checker_mutants.attacks.arithmetic import foreign_integers
 
 TRUTH_BITS = 400
 
@@ -179,6 +181,11 @@ def test_integers(kernel: Kernel, value: int) -> None:
             x * 7 - 2,
         )
         assert (y < 5, y > -5, y == x, max(y, 3) == max(x, 3)) == (x < 5, x > -5, True, True)
+
+
+def test_the_integers_of_mpmath_s_backend_stay_in_the_kernel() -> None:
+    """gmpy2's, say, of which Decimal makes no number: a message about what is not proved then ended in a TypeError."""
+    assert foreign_integers(lambda name: import_module(f"verale.checker.{name}"), "mpmath") == ""
 
 
 def test_an_unknown_kernel() -> None:

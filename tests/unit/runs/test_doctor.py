@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
+import mpmath
 import pytest
 from click.testing import CliRunner
 from support.proved import fake
@@ -78,7 +79,10 @@ def test_an_unknown_distribution_is_told(monkeypatch) -> None:
 
 
 def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> None:
-    assert [(proof.kernel, proof.works) for proof in diagnose().proofs[:2]] == [("arb", True), ("mpmath", True)]
+    proofs = diagnose().proofs[:2]
+    assert [(proof.kernel, proof.works) for proof in proofs] == [("arb", True), ("mpmath", True)]
+    assert proofs[0].detail.endswith("; by python-flint")
+    assert proofs[1].detail.endswith("; by mpmath and gmpy2" if mpmath.libmp.BACKEND == "gmpy" else "; by mpmath")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ class Kernel(Protocol):
     lo <= value 2^bits <= hi."""
 
     name: str
+    packages: tuple[str, ...]
+    """What it computes with, by the names in an index of packages."""
 
     def integer(self, value: int) -> int:
         """The same integer in the kernel's own type."""

@@ -25,6 +25,7 @@ class ArbKernel:
     """Kernel on python-flint."""
 
     name = "arb"
+    packages: tuple[str, ...] = ("python-flint",)
 
     def integer(self, value: int) -> int:
         return cast(int, fmpz(value))

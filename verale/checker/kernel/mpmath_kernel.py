@@ -4,6 +4,9 @@ mpmath's own `iv.log` and `iv.exp` do not enclose: `iv.exp(6.569357051766728e-21
 `iv.ln(1.0000000000000004)` misses the value. So only the four operations of `libmp.libmpi`, which round each end
 outward, are used, and the series' remainders are proved here.
 
+mpmath computes in Python's integers, or in those of another package where one is installed, gmpy2's `mpz`. These never
+leave this file: Decimal and JSON do not take them, and messages and records are made of what a kernel returns.
+
 **log.** For positive integers write n / d = x 2^k with 2/3 <= x <= 4/3 and t = (x - 1) / (x + 1), so |t| <= 1/5. Then
 ln(n / d) = 2 atanh(t) + k ln 2, and atanh(t) = sum_{i<N} t^(2i+1) / (2i+1) + R with
 |R| <= sum_{i>=N} |t|^(2i+1) / (2i+1) <= |t|^(2N+1) / ((2N+1) (1 - t^2)) <= |t|^(2N+1) for N >= 1, since 3 (1 - 1/9) >
@@ -20,7 +23,7 @@ from collections.abc import Sequence
 from operator import mul
 from typing import Any, TypeAlias
 
-from mpmath.libmp import from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
+from mpmath.libmp import MPZ, from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
 
 from ..dyadic import ceil_shift, floor_shift
 
@@ -29,6 +32,7 @@ __all__ = ["MpmathKernel"]
 _GUARD_BITS = 32
 _GREATEST_ARGUMENT_BITS = 20
 _LN2_ESTIMATE = 0xB17217F7D1CF79AB  # about ln 2 at 2^-64: it only chooses k
+_OWNER = MPZ.__module__.partition(".")[0]  # the package whose integers mpmath computes in; `builtins` for Python's
 _Interval: TypeAlias = Any  # mpmath's pair of floating-point tuples
 
 
@@ -36,6 +40,7 @@ class MpmathKernel:
     """Kernel on mpmath."""
 
     name = "mpmath"
+    packages: tuple[str, ...] = ("mpmath",) if _OWNER == "builtins" else ("mpmath", _OWNER)
 
     def __init__(self) -> None:
         self._ln2: dict[int, _Interval] = {}
@@ -128,9 +133,9 @@ def _integer(value: int) -> _Interval:
 
 
 def _ends(interval: _Interval, bits: int) -> tuple[int, int]:
-    """The interval's ends at 2^-bits, rounded outward."""
+    """The interval's ends at 2^-bits, rounded outward, as Python's integers."""
     (low_sign, low, low_exponent, _), (high_sign, high, high_exponent, _) = interval
     return (
-        floor_shift(-low if low_sign else low, low_exponent + bits),
-        ceil_shift(-high if high_sign else high, high_exponent + bits),
+        floor_shift(-int(low) if low_sign else int(low), int(low_exponent) + bits),
+        ceil_shift(-int(high) if high_sign else int(high), int(high_exponent) + bits),
     )

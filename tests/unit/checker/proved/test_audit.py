@@ -236,7 +236,7 @@ def test_records_name_the_executable(asked, tmp_path) -> None:
         record = auditor.audit("a.ale.json", GOOD).record
         digest = auditor._auditor.executable
         assert digest is not None and record["run"]["checker"]["executable"] == digest.sha256
-        assert set(record["run"]["libraries"]) == {"python", *["python-flint", "mpmath"] * (kernel == "all")}
+        assert ({"python-flint", "mpmath"} <= set(record["run"]["libraries"])) == (kernel == "all")
         assert read_record(json.dumps(record)) == record
         lost = json.loads(json.dumps(record))
         del lost["run"]["checker"]["executable"]

@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import flint
 
 from verale.soundness.checker_mutants.attacks.activations import margins, similarities
-from verale.soundness.checker_mutants.attacks.arithmetic import matching, numbers, transcendentals
+from verale.soundness.checker_mutants.attacks.arithmetic import (
+    foreign_integers,
+    matching,
+    numbers,
+    transcendentals,
+)
 from verale.soundness.checker_mutants.attacks.command import commands_differ, records_differ
 from verale.soundness.checker_mutants.attacks.containment import ranges_contain
 from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
@@ -35,6 +40,7 @@ Attack = Callable[[Import, str], str]
 ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("numbers", numbers),
     ("kernel", transcendentals),
+    ("backend", foreign_integers),
     ("matching", matching),
     ("corpora", verdicts_differ),
     ("JSON", json_at_its_limits),

@@ -7,12 +7,13 @@ from fractions import Fraction
 from itertools import permutations
 from math import inf, isqrt, nextafter
 from typing import Any
+from unittest.mock import patch
 
 import flint
 
 from verale.soundness.extremes import Import
 
-__all__ = ["matching", "numbers", "transcendentals"]
+__all__ = ["foreign_integers", "matching", "numbers", "transcendentals"]
 
 
 def numbers(module: Import, kernel: str) -> str:
@@ -94,6 +95,43 @@ def transcendentals(module: Import, kernel: str) -> str:
 
 def _ball(mantissa: int, exponent: int) -> Any:
     return flint.arb((flint.fmpz(mantissa), flint.fmpz(exponent)))
+
+
+class _Foreign(int):
+    """An integer of another package, as gmpy2's `mpz`: what is computed of it is one too."""
+
+    def __neg__(self) -> _Foreign:
+        return _Foreign(-int(self))
+
+    def __lshift__(self, places: int) -> _Foreign:
+        return _Foreign(int(self) << places)
+
+    def __rshift__(self, places: int) -> _Foreign:
+        return _Foreign(int(self) >> places)
+
+    def __rlshift__(self, value: int) -> _Foreign:
+        return _Foreign(value << int(self))
+
+    def __rrshift__(self, value: int) -> _Foreign:
+        return _Foreign(value >> int(self))
+
+    def __add__(self, other: int) -> _Foreign:
+        return _Foreign(int(self) + other)
+
+
+def foreign_integers(module: Import, kernel: str) -> str:
+    """What the kernel `mpmath` gives are Python's integers, whatever package mpmath computes its own with."""
+    own, implementation = module("kernel").load_kernel("mpmath"), module("kernel.mpmath_kernel")
+    add = implementation.mpi_add
+
+    def foreign(*given: Any) -> Any:
+        return tuple((sign, _Foreign(m), _Foreign(exponent), size) for sign, m, exponent, size in add(*given))
+
+    with patch.object(implementation, "mpi_add", foreign):
+        for ends in (own.log(2, 3, 20), own.log(5, 3, 9), own.exp(-3, -1, 20), own.exp_sum([-1, -2], -2, 20)):
+            if any(type(end) is not int for end in ends):
+                return "integers of another package"
+    return ""
 
 
 def matching(module: Import, kernel: str) -> str:

@@ -101,7 +101,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("a byte that is too much is not read", "stream.read(limit + 1)", "stream.read(limit)"),
         ("the file at fault is not named", 'raise HeadError(f"{head}: {error}") from None', 'raise HeadError(f"{latents}: {error}") from None'),
         ("the code of an outcome is 0", 'return int(self.record["exit_code"])', "return 0"),
-        ("libraries are left out", "for name in KERNELS if name in CHOICES[kernel]", "for name in KERNELS if kernel == \"both\""),
+        ("libraries are left out", "for package in self._auditor.packages}", "for package in self._auditor.packages[1:]}"),
     ],
     "output.py": [
         ("what cannot be used is printed as a verdict", 'elif outcome.record["status"] == UNUSABLE:', "elif False:"),
