@@ -10,6 +10,7 @@ from itertools import islice
 import pytest
 from support.proved import fake
 
+from verale.checker import Auditor, Status
 from verale.soundness.agreement import __main__ as program
 from verale.soundness.agreement import judging, sets
 from verale.soundness.agreement.compare import Compared, compared
@@ -53,6 +54,17 @@ def test_the_proved_checker_refuses_what_is_asked_of_deployed_heads(executable) 
     """So the comparison leaves these cases out."""
     asked = deployed()
     assert len(asked) > 10 and {case.verdict("proved") for case in asked} == {("NOT_PROVED", "uncovered")}
+
+
+def test_to_prove_more_is_no_disagreement(executable) -> None:
+    """Margins one binary64 above what the rules prove: of some the proved checker proves more."""
+    raised = [case for case in stored() if case.name.startswith("reject/margin-raised-top_k-euclidean")]
+    proved = [Auditor(case.head, case.latents, "proved").check(case.certificate).status for case in raised]
+    assert Status.PROVED in proved
+    for case, status in zip(raised, proved, strict=True):
+        verdict = Auditor(case.head, case.latents, "all").check(case.certificate)
+        assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "margin")
+        assert verdict.message.endswith("(proved: PROVED)") == (status is Status.PROVED)
 
 
 def test_they_agree_on_mutants(executable) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Auditor", "check"]
 
+_DECIDED = {Status.PROVED, Status.REFUTED}
 _UNCLAIMED = (
     "every claim that was checked is proved, but the certificate names no latents: perhaps none satisfy the statements;"
     " name them, or ask for entailment only"
@@ -255,7 +256,7 @@ class _Audit(Steps):
 
 def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status) -> Verdict:
     """The verdict of an audit after some steps."""
-    status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
+    status, reason, message, false = Status.PROVED, "", "every claim that was checked is proved", False
     try:
         steps(audit)
     except FormatError as error:
@@ -263,23 +264,38 @@ def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status) -> Ve
     except RefutedError as error:
         status, reason, message = Status.REFUTED, "refuted", str(error)
     except UnprovedError as error:
-        status, reason, message = failed, error.reason, str(error)
-    return audit.verdict(status, reason, message)
+        status, reason, message, false = failed, error.reason, str(error), error.false
+    return replace(audit.verdict(status, reason, message), false=false)
 
 
 def _with_proved(common: Verdict, proved: Verdict) -> Verdict:
     """What is proved by the kernels with rules, whose common verdict is given, and by the kernel `proved` too.
 
-    Where the latter decides nothing, the verdict is its own. Nor do they disagree where neither proves anything.
+    One may prove more than the other, as certificates/v1.md allows. The verdict is then that of the one which proves
+    less, and says what the other proves. They disagree where one proves what is certainly false by the other.
     """
-    decided = (Status.PROVED, Status.REFUTED)
-    if common.status in decided and proved.reason in ("uncovered", "limit"):
-        return replace(proved, message=f"{proved.message} ({' and '.join(KERNELS)}: {common.status.value})")
+    rules = " and ".join(KERNELS)
+    if {common.status, proved.status} == _DECIDED or (common.false and _proves_instance(proved)):
+        return _disagreement(common, f"{rules}: {_said(common)}; {PROVED}: {_said(proved)}")
     if common.status is proved.status is Status.PROVED:
         return _common([common, proved])
-    if common.status is proved.status or {common.status, proved.status}.isdisjoint(decided):
-        return common
-    return _disagreement(common, f"{' and '.join(KERNELS)}: {_said(common)}; {PROVED}: {_said(proved)}")
+    if _extent(common) <= _extent(proved):
+        less, more, who = common, proved, PROVED
+    else:
+        less, more, who = proved, common, rules
+    if less.status in _DECIDED or more.status not in _DECIDED:
+        return less
+    return replace(less, message=f"{less.message} ({who}: {more.status.value})")
+
+
+def _proves_instance(verdict: Verdict) -> bool:
+    """Whether the latents are proved to lie in the domain and to satisfy every statement."""
+    return verdict.status is Status.REFUTED or verdict.claims.get("instance") == "proved"
+
+
+def _extent(verdict: Verdict) -> tuple[bool, int]:
+    """How far a verdict goes. Claims are proved in one order, so of two verdicts one proves all that the other does."""
+    return verdict.status in _DECIDED, list(verdict.claims.values()).count("proved")
 
 
 def _common(verdicts: list[Verdict]) -> Verdict:
@@ -291,17 +307,7 @@ def _common(verdicts: list[Verdict]) -> Verdict:
         tuple(None if one is None or other is None else min(one, other) for one, other in zip(*each, strict=True))
         for each in ((first.margins, second.margins), (first.deployed, second.deployed))
     )
-    return Verdict(
-        first.status,
-        first.reason,
-        first.message,
-        first.claims,
-        first.predicted,
-        first.paradigm,
-        first.statements,
-        margins,
-        deployed,
-    )
+    return replace(first, margins=margins, deployed=deployed, false=first.false or second.false)
 
 
 def _disagreement(verdict: Verdict, said: str) -> Verdict:

@@ -47,11 +47,13 @@ class UnprovedError(CheckerError):
     Attributes:
         reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `deployment`, `kernels`,
             `witness` or `uncovered`.
+        false: whether the contrary is certain, so that no kernel may prove the claim.
     """
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, false: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
+        self.false = false
 
 
 class RefutedError(CheckerError):

@@ -58,6 +58,7 @@ class Verdict:
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
             not known.
+        false: whether the instance is certainly false, not only unproved.
     """
 
     status: Status
@@ -69,6 +70,7 @@ class Verdict:
     statements: int | None = None
     margins: tuple[Fraction | None, ...] = ()
     deployed: tuple[Fraction | None, ...] = ()
+    false: bool = False
 
     @property
     def exit_code(self) -> int:

@@ -21,22 +21,16 @@ _LADDER = (128, 320, 1280)  # the last separates any two binary64 numbers, even 
 def require_domain(head: Head, latents: Exact, patches: int) -> None:
     """Raises UnprovedError unless the latents have that many patches, all of them in the head's domain."""
     if len(latents.rows) != patches:
-        raise UnprovedError(
-            "instance", f"the latents have {len(latents.rows)} patches, expected the certificate's {patches}"
-        )
+        raise _untrue(f"the latents have {len(latents.rows)} patches, expected the certificate's {patches}")
     lower = None if head.lower is None else ceil_at(head.lower, latents.bits)
     upper = None if head.upper is None else floor_at(head.upper, latents.bits)
     for patch, row in enumerate(latents.rows):
         if (lower is not None and min(row) < lower) or (upper is not None and max(row) > upper):
-            raise UnprovedError(
-                "instance", f"patch {patch}: a coordinate of the latents lies outside the head's domain"
-            )
+            raise _untrue(f"patch {patch}: a coordinate of the latents lies outside the head's domain")
         if head.radius is not None and Fraction(dot(row, row), 1 << 2 * latents.bits) > head.radius**2:
-            raise UnprovedError("instance", f"patch {patch}: the latent is longer than the radius of the head's domain")
+            raise _untrue(f"patch {patch}: the latent is longer than the radius of the head's domain")
         if head.geometry in COSINES and head.epsilon == 0 and not any(row):
-            raise UnprovedError(
-                "instance", f"patch {patch}: the latent is zero, where a cosine without epsilon is undefined"
-            )
+            raise _untrue(f"patch {patch}: the latent is zero, where a cosine without epsilon is undefined")
 
 
 def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
@@ -49,6 +43,7 @@ def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
             raise UnprovedError(
                 "instance",
                 f"statement {number} ({statement}) {fault} at the latents; state an interval that holds the observable",
+                false=truth is False,
             )
 
 
@@ -63,6 +58,11 @@ def require_not_refuted(head: Head, predicted: int, evaluation: Evaluation) -> N
                 f"rival {rival}: at the latents, which satisfy every statement, its logit is at least that of the"
                 f" predicted class {predicted}; the certificate is wrong"
             )
+
+
+def _untrue(what: str) -> UnprovedError:
+    """What is decided exactly, so by every kernel."""
+    return UnprovedError("instance", what, false=True)
 
 
 def _truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | None:

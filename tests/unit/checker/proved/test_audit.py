@@ -257,21 +257,29 @@ def test_without_an_executable_there_is_no_auditor(tmp_path, monkeypatch) -> Non
 
 WEAK = files.certificate(HEAD, [OWN], image=IMAGE, margins=[None, 100.0])
 FALSE = files.certificate(HEAD, [], image=[[1.0, 1.0]])
+UNTRUE = files.certificate(HEAD, [files.patch_statement(0, 0, 1.0, 2.0)], image=IMAGE)
 
 
 @pytest.mark.parametrize(
     ("data", "answers", "status", "reason"),
     [
         (GOOD, {}, "PROVED", ""),
-        (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
-        (GOOD, {"instance": "not proved"}, "NOT_PROVED", "kernels"),
+        (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "entailment"),
+        (GOOD, {"instance": "not proved"}, "NOT_PROVED", "instance"),
         (GOOD, {"entails": "not proved", "refuted": "proved"}, "NOT_PROVED", "kernels"),
         (GOOD, {"entails": "not covered: it"}, "NOT_PROVED", "uncovered"),
         (GOOD, {"entails": "limit: it"}, "NOT_PROVED", "limit"),
         (WEAK, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "margin"),
         (WEAK, {"entails": "not covered: it"}, "NOT_PROVED", "margin"),
-        (WEAK, {}, "NOT_PROVED", "kernels"),
+        (WEAK, {"instance": "not proved"}, "NOT_PROVED", "instance"),
+        (WEAK, {}, "NOT_PROVED", "margin"),
+        (WEAK, {"entails": "not proved", "refuted": "proved"}, "NOT_PROVED", "margin"),
+        (UNTRUE, {}, "NOT_PROVED", "kernels"),
+        (UNTRUE, {"entails": "not proved", "refuted": "proved"}, "NOT_PROVED", "kernels"),
+        (UNTRUE, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
+        (UNTRUE, {"instance": "not proved"}, "NOT_PROVED", "instance"),
         (FALSE, {"entails": "not proved"}, "REFUTED", "refuted"),
+        (FALSE, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "entailment"),
         (FALSE, {}, "NOT_PROVED", "kernels"),
         (FALSE, {"entails": "not covered: it"}, "NOT_PROVED", "uncovered"),
         (b"{", {}, "MALFORMED", "malformed"),
@@ -288,6 +296,41 @@ def test_all_proves_only_what_each_proves(data, answers, status, reason, tmp_pat
         assert [None if m is None else float(m) for m in verdict.margins] == [None, 0.5], "the smaller margin"
     if reason == "kernels":
         assert "arb and mpmath: " in verdict.message and "; proved: " in verdict.message
+    else:
+        assert "report it" not in verdict.message
+
+
+def test_all_says_who_proves_what_another_does_not(tmp_path, monkeypatch) -> None:
+    """A kernel may prove more than another, and then they do not contradict each other."""
+    for answers, data, said in (
+        ({}, WEAK, "(proved: PROVED)"),
+        ({"entails": "not proved", "refuted": "proved"}, WEAK, "(proved: REFUTED)"),
+        ({"entails": "not proved", "refuted": "not proved"}, GOOD, "(arb and mpmath: PROVED)"),
+        ({"entails": "not proved", "refuted": "not proved"}, FALSE, "(arb and mpmath: REFUTED)"),
+    ):
+        body = f"return None if question == 'head' else {answers!r}.get(question, 'proved')"
+        monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+        verdict = check(data, files.latents([IMAGE, [[1.0, 1.0]]]), "all")
+        assert verdict.status is Status.NOT_PROVED and verdict.exit_code == 3 and verdict.message.endswith(said)
+        assert verdict.claims["entailment"] == "not checked"
+
+
+@says(entails="not covered: it", instance="not covered: it")
+def test_all_claims_nothing_that_one_kernel_does_not_prove(asked) -> None:
+    """With rules the class is proved, and that a statement is not needed; by the proved checker nothing is."""
+    data = files.certificate(HEAD, [OWN, OTHER], image=IMAGE, minimality=True)
+    verdict = check(data, kernel="all", minimality=True)
+    assert check(data, kernel="arb", minimality=True).reason == "minimality"
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "uncovered")
+    assert "proved" not in verdict.claims.values()
+
+
+@says()
+def test_all_knows_latents_outside_the_domain_from_undecided_statements(asked) -> None:
+    outside = [[9.0, 0.0]]
+    data = files.certificate(HEAD, [files.patch_statement(0, 0, 81.0, 81.0)], image=outside)
+    verdict = check(data, files.latents([outside]), "all")
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "kernels")
 
 
 @pytest.mark.parametrize(

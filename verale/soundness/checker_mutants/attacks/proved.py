@@ -72,7 +72,10 @@ MINIMAL = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
 MALFORMED = files.certificate(HEAD, [files.patch_statement(0, 2, 0.0, 1.0)], image=IMAGE)
 OTHER_HEAD = files.certificate(HEAD + b" ", [OWN], image=IMAGE)
 FALSE = files.certificate(HEAD, [], image=ELSEWHERE)
-LATENTS = files.latents([IMAGE, ELSEWHERE])
+WEAK = files.certificate(HEAD, [OWN], image=IMAGE, margins=[None, 100.0])
+UNTRUE = files.certificate(HEAD, [files.patch_statement(0, 0, 1.0, 2.0)], image=IMAGE)
+OUTSIDE = files.certificate(HEAD, [], image=[[9.0, 0.0]])
+LATENTS = files.latents([IMAGE, ELSEWHERE, [[9.0, 0.0]]])
 
 VERDICTS: list[tuple[bytes, Script, str, str, str]] = [
     (GOOD, {}, "PROVED", "", "instance entails"),
@@ -119,16 +122,32 @@ WITNESSES: list[tuple[bytes, Script, str, str]] = [
     (MALFORMED, {}, "MALFORMED", "malformed"),
 ]
 
-OF_ALL: list[tuple[bytes, Script, str, str]] = [
-    (GOOD, {}, "PROVED", ""),
-    (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
-    (GOOD, {"entails": "not covered"}, "NOT_PROVED", "uncovered"),
-    (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit"),
-    (FALSE, {}, "NOT_PROVED", "kernels"),
-    (FALSE, {"entails": "not proved"}, "REFUTED", "refuted"),
-    (FALSE, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
+OF_ALL: list[tuple[bytes, Script, str, str, str]] = [
+    (GOOD, {}, "PROVED", "", ""),
+    (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "entailment", "(arb and mpmath: PROVED)"),
+    (GOOD, {"entails": "not proved"}, "NOT_PROVED", "kernels", "report it"),
+    (GOOD, {"entails": "not covered"}, "NOT_PROVED", "uncovered", "(arb and mpmath: PROVED)"),
+    (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit", "(arb and mpmath: PROVED)"),
+    (WEAK, {}, "NOT_PROVED", "margin", "(proved: PROVED)"),
+    (WEAK, {"entails": "not proved"}, "NOT_PROVED", "margin", "(proved: REFUTED)"),
+    (WEAK, {"instance": "not covered"}, "NOT_PROVED", "uncovered", ""),
+    (UNTRUE, {}, "NOT_PROVED", "kernels", "report it"),
+    (UNTRUE, {"entails": "not proved"}, "NOT_PROVED", "kernels", "report it"),
+    (UNTRUE, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels", "report it"),
+    (UNTRUE, {"instance": "not proved"}, "NOT_PROVED", "instance", ""),
+    (OUTSIDE, {}, "NOT_PROVED", "kernels", "report it"),
+    (FALSE, {}, "NOT_PROVED", "kernels", "report it"),
+    (FALSE, {"entails": "not proved"}, "REFUTED", "refuted", ""),
+    (
+        FALSE,
+        {"entails": "not proved", "refuted": "not proved"},
+        "NOT_PROVED",
+        "entailment",
+        "(arb and mpmath: REFUTED)",
+    ),
 ]
-"""Of the kernel `all`, without minimality: those with rules prove GOOD and refute FALSE."""
+"""Of the kernel `all`, without minimality: those with rules prove GOOD, refute FALSE, and know that the instances of
+UNTRUE and OUTSIDE are false. Last, how the message ends where another kernel is named."""
 
 
 class _Dialogue:
@@ -185,11 +204,13 @@ def proved_verdicts(module: Import, kernel: str) -> str:
             verdict = auditor(HEAD, None, "proved").refute(data, files.latents([IMAGE]))
         if (verdict.status.value, verdict.reason) != (status, reason):
             return f"witness {number}: {verdict.status.value} {verdict.reason}"
-    for number, (data, script, status, reason) in enumerate(OF_ALL):
+    for number, (data, script, status, reason, said) in enumerate(OF_ALL):
         with _scripted(module, script):
             verdict = auditor(HEAD, LATENTS, "all").check(data)
         if (verdict.status.value, verdict.reason) != (status, reason):
             return f"all {number}: {verdict.status.value} {verdict.reason}"
+        if not verdict.message.endswith(said) or verdict.message.endswith(")") != said.endswith(")"):
+            return f"all {number}: {verdict.message}"
         if reason == "kernels" and "proved" in verdict.claims.values():
             return f"all {number}: claims of kernels that disagree"
     return ""

@@ -147,6 +147,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("outside the ball is inside", "> head.radius**2", "< head.radius**2"),
         ("the ball's radius is not squared", "> head.radius**2", "> 2 * head.radius**2"),
         ("a zero latent has a cosine", "and head.epsilon == 0 and not any(row)", "and head.epsilon == 1 and not any(row)"),
+        ("what is false is only undecided", "false=truth is False", "false=False"),
+        ("latents outside the domain are only undecided", 'return UnprovedError("instance", what, false=True)', 'return UnprovedError("instance", what)'),
         ("what cannot be decided is true", "        if not truth:", "        if truth is False:"),
         ("only the first statement is looked at", "in enumerate(certificate.statements):", "in enumerate(certificate.statements[:1]):"),
         ("overlap is enough", "if (lower is None or lower <= low) and (upper is None or high <= upper):", "if (lower is None or lower <= high) and (upper is None or low <= upper):"),

@@ -49,7 +49,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("a witness need not satisfy statements", "require_not_refuted(head, certificate.predicted, self._satisfied(image))", "require_not_refuted(head, certificate.predicted, Evaluation(self._space, image.exact))"),
         ("a witness may be any image", "Latents(witness, self._head.depth).only()", "Latents(witness, self._head.depth)\n        image = Image(image._values(0)[: self._head.depth], self._head.depth)"),
         ("what is not refuted is proved", "            f\" {certificate.predicted}: it is no counterexample, which proves nothing\",\n        )", "            f\" {certificate.predicted}: it is no counterexample, which proves nothing\",\n        ) if False else RefutedError('')"),
-        ("an error is a proof", "    except UnprovedError as error:\n        status, reason, message = failed, error.reason, str(error)", "    except UnprovedError as error:\n        message = str(error)"),
+        ("an error is a proof", "    except UnprovedError as error:\n        status, reason, message, false = failed, error.reason, str(error), error.false", "    except UnprovedError as error:\n        message = str(error)"),
         ("what is refuted is only not proved", "status, reason, message = Status.REFUTED, \"refuted\", str(error)", "status, reason, message = failed, \"entailment\", str(error)"),
         ("minimality is proved with entailment", '        self.proved.add("entailment")\n', '        self.proved |= {"entailment", "minimality"}\n'),
         ("the instance is proved before it is tried", "        evaluation = self._satisfied(image)\n        self.proved.add(\"instance\")\n", "        self.proved.add(\"instance\")\n        evaluation = self._satisfied(image)\n"),
