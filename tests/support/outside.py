@@ -121,6 +121,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("what is new is not logged", "                log.add(outcome)\n", "                pass\n", "cli/test_audit.py::test_a_report_that_cannot_be_written"),
         ("the log is not finished", "        log.finish(outcomes)\n", "        pass\n"),
         ("the log has the last outcome alone", "        outcomes.append(outcome)\n", "        outcomes = [outcome]\n"),
+        ("what is never proved is begun", "    if refused is not None:\n", "    if False:\n", "cli/test_audit.py::test_what_the_kernel_proved_never_proves_is_not_begun"),
         ("a certificate need claim no instance", "minimality, entailment_only, deployed)", "minimality, True, deployed)"),
         ("the latents are not read", "None if latents is None else latents_bytes(latents", "None if True else latents_bytes(latents"),
     ],
@@ -152,6 +153,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "cli/audit.py": [
         ("the code of the last", "code = most_severe(codes)", "code = codes[-1]", "cli/test_audit.py::test_lines_come_in_order_and_one_bad_file_stops_nothing"),
+        ("what is never proved is begun", "    if refused is not None:\n", "    if False:\n", "cli/test_audit.py::test_what_the_kernel_proved_never_proves_is_not_begun"),
         ("the code is 0", "    sys.exit(code)\n", "    sys.exit(0)\n", "cli/test_audit.py::test_lines_come_in_order_and_one_bad_file_stops_nothing"),
         ("a folder without certificates is looked over", "            if not inside:\n", "            if False:\n", "cli/test_audit.py::test_what_holds_no_certificate_is_code_9_beside_what_is_proved"),
         ("what cannot be read has no code", "            codes.append(EXIT_UNUSABLE)\n", "            pass\n", "cli/test_audit.py::test_what_holds_no_certificate_is_code_9_beside_what_is_proved"),

@@ -18,7 +18,7 @@ from .cost import LIMIT
 from .deployment import FORMULAS, parse_deployment
 from .errors import CheckerError
 from .file_auditor import FileAuditor
-from .kernel import CHOICES
+from .kernel import CHOICES, never_proved
 from .output import print_line, print_outcome
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
@@ -63,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         deployment = parse_deployment(options.deployment, options.ulps)
     except ValueError as error:
         parser.error(str(error))
+    refused = never_proved(options.kernel, options.minimality, deployment is not None)
+    if refused is not None:
+        parser.error(f"--{refused}")
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
     try:

@@ -109,6 +109,7 @@ def command(
 
     from verale.checker.cost import LIMIT
     from verale.checker.deployment import parse_deployment
+    from verale.checker.kernel import never_proved
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.cli.inputs import inputs_finder
     from verale.datasets.certificates import is_dataset, packed_certificates
@@ -121,6 +122,9 @@ def command(
         deployed = parse_deployment(deployment, ulps)
     except ValueError as error:
         raise click.UsageError(f"--deployment: {error}") from error
+    refused = never_proved(kernel, minimality, deployed is not None)
+    if refused is not None:
+        raise click.UsageError(f"--{refused}")
 
     def options_with(head: str, latents: str | None) -> AuditOptions:
         return AuditOptions(

@@ -12,6 +12,7 @@ from verale.checker.certificate import LARGEST
 from verale.checker.deployment import parse_deployment
 from verale.checker.file_auditor import Outcome
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
+from verale.checker.kernel import never_proved
 from verale.errors import InputError, UsageError
 from verale.runs.arguments import certificate_bytes, head_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
@@ -59,7 +60,8 @@ def audit(
     Raises:
         InputError: a file that cannot be read, or an invalid head or latents file.
         LatentsError: latents, not in a file, whose shape or values do not fit the head.
-        UsageError: something else than a certificate or a head, or a formula or ulps that are not defined.
+        UsageError: something else than a certificate or a head, a formula or ulps that are not defined, or a kernel
+            that cannot prove what is asked for.
 
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
@@ -68,6 +70,9 @@ def audit(
         deployed = parse_deployment(deployment, ulps)
     except ValueError as error:
         raise UsageError(f"deployment: {error}") from error
+    refused = never_proved(kernel, minimality, deployed is not None)
+    if refused is not None:
+        raise UsageError(refused)
     data = head_bytes(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, head, data)
     try:

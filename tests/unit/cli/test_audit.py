@@ -14,10 +14,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support.commands import in_process
 
 import verale
 from verale.datasets.certificates import write_rows
-from verale.errors import InputError
+from verale.errors import InputError, UsageError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions
@@ -133,6 +134,22 @@ def test_every_option_reaches_the_audit(jobs: int, folder: Path) -> None:
     assert whole["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
     assert whole["run"]["kernel"] == "mpmath" and whole["run"]["limit"] == 2**40
     assert run(folder, "bare", "--entailment-only", "--jobs", jobs)[0] == 0
+
+
+@pytest.mark.parametrize("kernel", ["proved", "all"])
+@pytest.mark.parametrize("asked", [("--minimality",), ("--deployment", "direct")])
+@pytest.mark.parametrize("engine", ["local", "ray"])
+def test_what_the_kernel_proved_never_proves_is_not_begun(
+    kernel: str, asked: tuple[str, ...], engine: str, folder: Path
+) -> None:
+    """Otherwise it would end after all other proofs, with nothing proved."""
+    done = in_process("audit", "all", "--head", "head", "--kernel", kernel, *asked, "--engine", engine, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {asked[0]} is not covered by the proof of the kernel proved, which kernel ")
+    assert "; leave it out, or choose one of arb, mpmath, both; see 'verale audit --help'" in done.stderr
+    given = {"minimality": True} if asked == ("--minimality",) else {"deployment": "direct"}
+    with pytest.raises(UsageError, match="is not covered by the proof of the kernel proved"):
+        verale.audit(folder / "all" / "0.ale.json", folder / "head", kernel=kernel, **given)
 
 
 def test_an_unusable_head_is_one_line_for_any_number_of_processes(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from ..errors import KernelError
 
-__all__ = ["CHOICES", "KERNELS", "PROVED", "Kernel", "load_kernel"]
+__all__ = ["CHOICES", "KERNELS", "PROVED", "Kernel", "load_kernel", "never_proved"]
 
 KERNELS = ("arb", "mpmath")
 PROVED = "proved"
@@ -58,6 +58,17 @@ class Kernel(Protocol):
 
     def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
         """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
+
+
+def never_proved(name: str, minimality: bool, deployment: bool) -> str | None:
+    """Why an audit that asks for these claims, where certificates make them, cannot prove them with these kernels; None
+    if it can. So nobody waits for all the other proofs in vain."""
+    if PROVED not in CHOICES.get(name, ()) or not (minimality or deployment):
+        return None
+    return (
+        f"{'minimality' if minimality else 'deployment'} is not covered by the proof of the kernel {PROVED}, which"
+        f" kernel {name} asks; leave it out, or choose one of {', '.join(KERNELS)}, both"
+    )
 
 
 def load_kernel(name: str) -> Kernel:

@@ -283,6 +283,8 @@ def _wrong_options(module: Import, kernel: str) -> str:
     code, (line,), _ = _ran(module, proved, *own[:2], *latents, "--kernel", "both", "--minimality")
     if code or not line.endswith("entailment+instance+minimality proved"):
         return "--kernel both"
+    if _ran(module, proved, *own[:2], "--kernel", "all", "--minimality")[:2] != (2, []):
+        return "what is never proved"
     _, (line,), _ = _ran(module, proved, *own[:2], "--kernel", "both", "--json")
     if json.loads(line)["run"]["kernel"] != "both":
         return "--kernel"

@@ -110,7 +110,12 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("a line may end in its middle", "print(printable(line), file=stream, flush=True)", "print(line, file=stream, flush=True)"),
         ("everything is printed on stderr", "stream = stream or sys.stdout", "stream = sys.stderr"),
     ],
+    "kernel/__init__.py": [
+        ("what is never proved is begun", "    if PROVED not in CHOICES.get(name, ()) or not (minimality or deployment):", "    if PROVED != name or not (minimality or deployment):"),
+        ("what is proved is refused", "    if PROVED not in CHOICES.get(name, ()) or not (minimality or deployment):", "    if not (minimality or deployment):"),
+    ],
     "__main__.py": [
+        ("what is never proved is begun", "    if refused is not None:\n", "    if False:\n"),
         ("the code of the last", "return most_severe(codes)", "return codes[-1]"),
         ("the code is 0", "return most_severe(codes)", "return 0"),
         ("the code does not leave the process", "    sys.exit(main())", "    main()"),
