@@ -16,16 +16,24 @@ from verale.errors import InputError
 
 __all__ = [
     "CERTIFICATE_SUFFIX",
+    "LARGEST",
+    "LARGEST_LATENTS",
     "certificate_index",
     "certificate_name",
     "certificates_in",
     "open_regular",
     "read",
+    "require_size",
     "require_writable",
     "write_atomically",
 ]
 
 _IRREGULAR = "it is a pipe, socket or device; write its content to a regular file"
+
+LARGEST = 128 * 2**20
+"""Bytes of a file that is read whole: a head, as certificates/v1.md has it, a picture, a description of a run."""
+LARGEST_LATENTS = 16 * 2**30
+"""The same of latents, checkpoints and tables, which may be large. A file can claim any size and take no space."""
 
 CERTIFICATE_SUFFIX = ".ale.json"
 """How the names of certificate files end."""
@@ -61,19 +69,34 @@ def _opened(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, _IRREGULAR, path)
 
 
-def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
+def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) -> bytes:
     """The bytes of a regular file, or the first `limit` of them.
 
+    Args:
+        most: how many bytes a file may have that is read whole; None for `LARGEST`.
+
     Raises:
-        InputError: the file cannot be read; the message names it and says which `kind` of file was expected.
+        InputError: the file cannot be read, or is larger; the message names it and says which `kind` of file was
+            expected.
     """
     try:
         with open_regular(path) as stream:
+            if limit < 0:
+                require_size(path, os.fstat(stream.fileno()).st_size, kind, most)
             return stream.read(limit)
+    except MemoryError:
+        raise InputError(path, f"takes more memory than there is; expected {kind}") from None
     except FileNotFoundError:
         raise InputError(path, f"there is no such file; expected {kind}") from None
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror}); expected {kind}") from error
+
+
+def require_size(path: str | Path, size: int, kind: str, most: int | None = None) -> None:
+    """Raise InputError if a file of `kind` has more than `most` bytes; None for `LARGEST`. Call this before reading."""
+    most = LARGEST if most is None else most
+    if size > most:
+        raise InputError(path, f"has {size} bytes, more than the {most} that are read; expected {kind}: give another")
 
 
 def require_writable(path: str | Path) -> None:

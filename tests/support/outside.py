@@ -26,6 +26,7 @@ LOG = ("tests/unit/runs/test_audit_log.py",)
 RUNS = ("tests/unit/runs/test_audit.py", "tests/unit/runs/test_processes.py", "tests/unit/cli/test_audit.py")
 RESUME = ("tests/unit/ray/test_resume.py",)
 ATTESTATION = ("tests/unit/runs/test_attestation.py",)
+LARGE = ("tests/unit/cli/test_large_files.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
@@ -43,6 +44,9 @@ TESTS = {
     "datasets/footer.py": ("tests/unit/datasets/test_footer.py",),
     "datasets/staging.py": ("tests/unit/datasets/test_staging.py", *RESUME),
     "report/verdicts.py": REPORT,
+    "files.py": LARGE,
+    "datasets/storage.py": LARGE,
+    "cli/__init__.py": LARGE,
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -78,6 +82,17 @@ class OutsideFault:
 
 
 _FAULTS: dict[str, list[tuple[str, ...]]] = {
+    "files.py": [
+        ("a file may have any size", "    if size > most:\n", "    if False:\n", "cli/test_large_files.py::test_a_limit_is_the_last_size_that_is_read"),
+        ("a file may have a byte less", "    if size > most:\n", "    if size >= most:\n"),
+        ("a size is looked at after reading", "            if limit < 0:\n", "            if False:\n", "cli/test_large_files.py::test_certificates_too"),
+    ],
+    "datasets/storage.py": [
+        ("a stored file may have any size", "            require_size(path, stream.size(), kind, most)\n", ""),
+    ],
+    "cli/__init__.py": [
+        ("too little memory is a traceback", "    except MemoryError:\n", "    except ZeroDivisionError:\n"),
+    ],
     "runs/audit_log.py": [
         ("a verdict belongs to a name", "return json.dumps([digest, run], sort_keys=True)", "return json.dumps([run], sort_keys=True)"),
         ("a verdict belongs to any run", "return json.dumps([digest, run], sort_keys=True)", "return digest"),

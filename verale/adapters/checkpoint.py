@@ -19,7 +19,7 @@ from verale.adapters.modules import SavedModel, is_module, saved_model, unwrappe
 from verale.adapters.pickled import Machine
 from verale.adapters.storages import ExcessError, ForeignError, Storages
 from verale.errors import HeadError, InputError
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 
 __all__ = ["load_model", "read_checkpoint"]
 
@@ -77,7 +77,7 @@ def load_model(path: str | Path) -> SavedModel:
 
 def _content(path: str | Path) -> tuple[Any, str | None]:
     """The content as the machine built it, and what in it is foreign to a state dictionary. Raises InputError."""
-    data = read(path, "a checkpoint (.pth)")
+    data = read(path, "a checkpoint (.pth)", most=LARGEST_LATENTS)
     try:
         return _archive(data) if data[:2] == b"PK" else _legacy(data)
     except ExcessError as error:

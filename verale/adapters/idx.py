@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import InputError
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 
 __all__ = ["read_idx"]
 
@@ -26,7 +26,7 @@ def read_idx(path: str | Path, dimensions: int) -> Tensor:
     Raises:
         InputError: a file that is missing, that holds something else, or that claims more than it holds.
     """
-    data = read(path, "an IDX file, such as t10k-images-idx3-ubyte.gz")
+    data = read(path, "an IDX file, such as t10k-images-idx3-ubyte.gz", most=LARGEST_LATENTS)
     header = 4 + 4 * dimensions
     try:
         start = _first(data, header)

@@ -20,6 +20,7 @@ from .cost import LIMIT
 from .deployment import Deployment
 from .errors import ExecutableError, HeadError, KernelError, LatentsError
 from .head_file import LARGEST as LARGEST_HEAD
+from .latents import LARGEST as LARGEST_LATENTS
 from .verdict import EXIT_UNUSABLE, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "unusable"]
@@ -78,13 +79,17 @@ class FileAuditor:
         deployment: Deployment | None = None,
     ) -> None:
         head_data = _read(head, LARGEST_HEAD)
-        latents_data = None if latents is None else _read(latents)
         try:
+            latents_data = None if latents is None else _read_latents(latents)
             self._auditor = Auditor(head_data, latents_data, kernel, limit)
         except HeadError as error:
             raise HeadError(f"{head}: {error}") from None
         except LatentsError as error:
             raise LatentsError(f"{latents}: {error}") from None
+        except MemoryError:
+            raise LatentsError(
+                f"{head if latents is None else latents}: takes more memory than there is; give fewer images at once"
+            ) from None
         executable = {} if self._auditor.executable is None else {"executable": self._auditor.executable.sha256}
         self._asked = minimality, entailment_only
         self._deployment = deployment
@@ -174,6 +179,15 @@ def _read(path: str, limit: int | None = None) -> bytes:
     """The bytes of a regular file, at most `limit` + 1 of them: enough to refuse a file that is too long."""
     with open(path, "rb", opener=_opened) as stream:
         return stream.read() if limit is None else stream.read(limit + 1)
+
+
+def _read_latents(path: str) -> bytes:
+    """The bytes of a latents file. Raises LatentsError, before it is read, for more than `LARGEST_LATENTS` of them."""
+    if (size := os.stat(path).st_size) > LARGEST_LATENTS:
+        raise LatentsError(
+            f"latents file: it has {size} bytes, expected at most {LARGEST_LATENTS}; give fewer images at once"
+        )
+    return _read(path)
 
 
 def _opened(path: str, flags: int) -> int:

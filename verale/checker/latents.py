@@ -13,7 +13,10 @@ from .dyadic import Exact, exact
 from .errors import FormatError, LatentsError
 from .safetensors_reader import read_tensors
 
-__all__ = ["Image", "Latents"]
+__all__ = ["LARGEST", "Image", "Latents"]
+
+LARGEST = 16 * 2**30
+"""Bytes of a latents file that is read. A file can claim more than any machine has, and take no space."""
 
 
 @dataclass(frozen=True)

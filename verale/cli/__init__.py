@@ -104,6 +104,8 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:  # such as a name that is too long, or a folder that may not be listed
         _exit(f"error: {error if error.filename is None else f'{error.filename}: {error.strerror}'}")
+    except MemoryError:
+        _exit("error: this takes more memory than there is; give smaller files, or fewer images at once")
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").split(".")[0])
         if extra is None:

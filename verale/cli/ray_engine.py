@@ -13,6 +13,7 @@ from verale.checker.output import print_line, print_outcome
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED
 from verale.errors import InputError, UsageError
+from verale.files import LARGEST_LATENTS
 
 if TYPE_CHECKING:
     from verale.ray.explain import ExplainRun
@@ -165,7 +166,7 @@ def _keep_latents(out: str, latents: str, sha256: str) -> None:
     local = "://" not in latents
     is_file = local and Path(latents).is_file() and Path(latents).suffix != ".parquet"
     if is_file and Path(latents).stat().st_size <= LARGEST_COPY:
-        data = storage.read_bytes(latents, "a latents file (safetensors)")
+        data = storage.read_bytes(latents, "a latents file (safetensors)", LARGEST_LATENTS)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise InputError(latents, "changed while it was read; run the command again")
         storage.write_bytes(storage.join(out, LATENTS), data)

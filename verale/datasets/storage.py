@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, first_line
-from verale.files import open_regular
+from verale.files import open_regular, require_size
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -137,12 +137,16 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or first_line(error)
 
 
-def read_bytes(path: str, kind: str) -> bytes:
-    """The bytes of a file. Raises InputError, which says which `kind` of file was expected."""
+def read_bytes(path: str, kind: str, most: int | None = None) -> bytes:
+    """The bytes of a file. Raises InputError, which says which `kind` of file was expected; also for more than `most`
+    bytes, None for `LARGEST`."""
     try:
         with open_input(path) as stream:
+            require_size(path, stream.size(), kind, most)
             data: bytes = stream.read()
             return data
+    except MemoryError:
+        raise InputError(path, f"takes more memory than there is; expected {kind}") from None
     except OSError as error:
         raise InputError(path, f"cannot be read ({first_line(error)}); expected {kind}") from error
 

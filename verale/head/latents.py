@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import InputError
-from verale.files import read, write_atomically
+from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.head.arguments import latents_tensor, require_labels, require_path
 
 __all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "patches_of", "save_latents"]
@@ -105,7 +105,7 @@ def load_labels(path: str | Path) -> list[int] | None:
 
 
 def _tensors(path: str | Path) -> dict[str, Tensor]:
-    data = read(path, "a latents file (safetensors)")
+    data = read(path, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
         tensors: dict[str, Tensor] = safetensors.torch.load(data)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:  # KeyError: a type that torch does not have

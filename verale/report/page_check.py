@@ -21,7 +21,7 @@ from verale.checker.latents import Latents
 from verale.checker.proved import SCRIPT
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.errors import InputError
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection
 
 __all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "csp_digest", "deflated"]
@@ -119,6 +119,6 @@ def _read_head(path: Path) -> Head:
 
 def _read_latents(path: Path, head: Head) -> Latents:
     try:
-        return Latents(read(path, "a latents file (.safetensors)"), head.depth)
+        return Latents(read(path, "a latents file (.safetensors)", most=LARGEST_LATENTS), head.depth)
     except CheckerError as error:
         raise InputError(path, str(error)) from error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection, Item
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
@@ -54,7 +54,7 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
         InputError: a file that is not an audit log.
     """
     head = None if collection.head is None else collection.head.digest
-    found, _ = read_records(audit_log, read(audit_log, "an audit log of verale audit"))
+    found, _ = read_records(audit_log, read(audit_log, "an audit log of verale audit", most=LARGEST_LATENTS))
     records = {(record["sha256"], record["run"]["head"]): record for record in found}
 
     def record_of(item: Item) -> Mapping[str, Any] | None:

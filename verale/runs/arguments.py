@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from verale.certificate import Certificate
 from verale.errors import HeadError, InputError, UsageError, with_article
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -99,7 +99,7 @@ def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:
         LatentsError: latents whose shape or values do not fit the head.
     """
     if is_path(latents):
-        return read(latents, "a latents file (safetensors)")
+        return read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     import safetensors.torch
 
     from verale.head import Head, latents_tensor

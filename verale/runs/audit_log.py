@@ -9,7 +9,7 @@ from typing import Any
 
 from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
 from verale.errors import InputError
-from verale.files import read, write_atomically
+from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.runs.auditor import Stored, certificate_digest, name_of
 from verale.runs.records import read_records
 
@@ -27,7 +27,7 @@ class AuditLog:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        data = read(path, "an audit log") if self._path.exists() else b""
+        data = read(path, "an audit log", most=LARGEST_LATENTS) if self._path.exists() else b""
         records, length = read_records(path, data)
         self._verdicts = _verdicts(path, records)
         write_atomically(self._path, data[:length])  # without half a record; and so it is known that it can be written

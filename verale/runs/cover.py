@@ -13,7 +13,7 @@ from verale.checker import Auditor, HeadError, Status, Verdict
 from verale.checker.certificate import LARGEST
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError, LatentsError
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class CoveringAudits:
         try:
             data = read(head, "a head file (safetensors)", LARGEST_HEAD + 1)
             self._without_images = Auditor(data, None, kernel)
-            self._auditor = Auditor(data, read(latents, "a latents file"), kernel)
+            self._auditor = Auditor(data, read(latents, "a latents file", most=LARGEST_LATENTS), kernel)
         except HeadError as error:
             raise InputError(head, str(error)) from error
         self.total = len(self._images)

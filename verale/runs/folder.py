@@ -18,6 +18,7 @@ from typing import Any
 from verale.errors import InputError
 from verale.files import (
     CERTIFICATE_SUFFIX,
+    LARGEST_LATENTS,
     certificate_name,
     certificates_in,
     read,
@@ -207,7 +208,7 @@ class RunFolder:
 
     def _write_table(self) -> None:
         lines = csv_lines([self.rows[index] for index in sorted(self.rows)], heading=True).encode()
-        if not self._table.exists() or read(self._table, "a table (explanations.csv)") != lines:
+        if not self._table.exists() or read(self._table, "a table (explanations.csv)", most=LARGEST_LATENTS) != lines:
             write_atomically(self._table, lines)
 
 

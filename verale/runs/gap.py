@@ -11,7 +11,7 @@ from verale.checker.errors import UnprovedError
 from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError
-from verale.files import read, require_writable, write_atomically
+from verale.files import LARGEST_LATENTS, read, require_writable, write_atomically
 from verale.runs.released import opened
 
 __all__ = ["Gap", "gap"]
@@ -90,8 +90,9 @@ def gap(
     if out is not None:
         require_writable(out)
     _, document = least_document(released.head, released.given, seconds)
+    data = read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
-        least = proved_least(document, read(head, "a head file (safetensors)"), read(latents, "a latents file"), kernel)
+        least = proved_least(document, read(head, "a head file (safetensors)"), data, kernel)
     except UnprovedError as error:
         raise VeraleError(
             f"{certificate}: the bound that was found is not proved ({error}); please report this"

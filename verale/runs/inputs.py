@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
-from verale.files import open_regular, read, write_atomically
+from verale.files import LARGEST_LATENTS, open_regular, read, require_size, write_atomically
 from verale.runs.folder import HEAD, LATENTS, RUN_FILE
 
 if TYPE_CHECKING:
@@ -85,10 +85,11 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
 
 
 def sha256_of(path: str | Path) -> str:
-    """SHA-256 (hex) of a file of any size. Raises InputError."""
+    """SHA-256 (hex) of a file, which is not kept in memory. Raises InputError."""
     digest = hashlib.sha256()
     try:
         with open_regular(path) as stream:
+            require_size(path, os.fstat(stream.fileno()).st_size, "head or latents", LARGEST_LATENTS)
             while block := stream.read(1 << 22):
                 digest.update(block)
     except OSError as error:
@@ -191,7 +192,7 @@ def _keep_latents(folder: Path, latents: Tensor, digest: str, labels: Sequence[i
             write_atomically(link, data)
         return
     else:
-        write_atomically(path, read(file, "a latents file (safetensors)"))
+        write_atomically(path, read(file, "a latents file (safetensors)", most=LARGEST_LATENTS))
         if not _holds(path, digest, labels):
             path.unlink()
             raise _changed(file)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from verale.errors import InputError
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 
 __all__ = ["COLUMNS", "TABLE", "Explained", "csv_line", "csv_lines", "read_table"]
 
@@ -163,7 +163,7 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
     Raises:
         InputError: the file is not such a table; the message names file, line and column.
     """
-    text = read(path, "a table (explanations.csv)").decode("utf-8-sig", "replace")
+    text = read(path, "a table (explanations.csv)", most=LARGEST_LATENTS).decode("utf-8-sig", "replace")
     if not whole:
         text = text[: text.rfind("\n") + 1]
         if not text:

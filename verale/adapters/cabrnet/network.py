@@ -28,7 +28,7 @@ from verale.adapters.float32 import float32_logits
 from verale.adapters.neighbours import widened
 from verale.adapters.receptive_field import fields_of
 from verale.errors import InputError, LatentsError, first_line
-from verale.files import read
+from verale.files import LARGEST_LATENTS, read
 from verale.head import Head, as_patches, evaluate
 from verale.pictures import opened
 
@@ -213,9 +213,10 @@ class Network:
     def describe(self) -> dict[str, Any]:
         """The network's entries in `source.json`."""
         versions = {name: importlib.metadata.version(name) for name in ("cabrnet", "torch", "torchvision")}
+        state = read(self.path / STATE, "a state dictionary", most=LARGEST_LATENTS)
         return {
             "run": str(self.path.resolve()),
-            "state_sha256": hashlib.sha256(read(self.path / STATE, "a state dictionary")).hexdigest(),
+            "state_sha256": hashlib.sha256(state).hexdigest(),
             "architecture": self._run.architecture,
             "versions": versions,
             "preprocessing": self.preprocessing,

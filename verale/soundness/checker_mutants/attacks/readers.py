@@ -3,14 +3,17 @@ for nothing."""
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from math import prod
 from typing import Any
+from unittest.mock import patch
 
 from verale.soundness.corpus.editing import joined, split
 from verale.soundness.extremes import Import
 from verale.soundness.independent import files
+from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["json_at_its_limits", "tensors_at_their_limits"]
 
@@ -122,7 +125,25 @@ def tensors_at_their_limits(module: Import, kernel: str) -> str:
     ):
         if _reads(lambda data=data: reader.read_tensors(data), errors.FormatError) != right:
             return "the length of a header"
-    return _wrong_images(module, errors)
+    return _wrong_images(module, errors) or _wrong_latents(module, errors.LatentsError)
+
+
+def _wrong_latents(module: Import, error: type[Exception]) -> str:
+    """How large a latents file may be; and one for which there is too little memory."""
+    auditor = module("file_auditor")
+    base = str(CERTIFICATES / "accept" / "projection-euclidean")
+    given = base + ".head.safetensors", base + ".latents.safetensors"
+    if auditor.LARGEST_LATENTS != 16 * 1024 * _MEGABYTE:
+        return "the limit of latents"
+    size = os.stat(given[1]).st_size
+    for most, right in ((size, True), (size - 1, False)):
+        with patch.object(auditor, "LARGEST_LATENTS", most):
+            if _reads(lambda: auditor.FileAuditor(*given), error) != right:
+                return "latents at their limit"
+    with patch.object(auditor, "Auditor", side_effect=MemoryError):
+        if _reads(lambda: auditor.FileAuditor(*given), error):
+            return "too little memory"
+    return ""
 
 
 def _reads(read: Any, error: type[Exception]) -> bool:
