@@ -90,6 +90,8 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
 
     points = prototypes()
     state = {
+        "features.conv1.weight": torch.zeros(4, 3, 7, 7),
+        "add_on_layers.0.weight": torch.zeros(DEPTH, 4, 1, 1),
         "prototype_vectors": kernels(points),
         "ones": torch.ones(SIZE, DEPTH, 1, 1),
         "last_layer.weight": favouring(),
@@ -176,10 +178,13 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
     taps = uniform(SIZE, 2, 2, 2)
     latents = uniform(IMAGES, PATCHES, 4, 4) + 0.05  # channel, tap
     latents = 31 * latents / latents.norm(dim=-2, keepdim=True)
-    yield (
-        "deformable",
-        Case("deformable", {"prototype_vectors": taps, "last_layer.weight": favouring()}, latents.flatten(2)),
-    )
+    state = {
+        "add_on_layers.0.weight": torch.zeros(2, 4, 1, 1),
+        "conv_offset.0.weight": torch.zeros(8, 4, 2, 2),
+        "prototype_vectors": taps,
+        "last_layer.weight": favouring(),
+    }
+    yield "deformable", Case("deformable", state, latents.flatten(2))
 
     tokens = prototypes(SIZE + PER_CLASS, wide=True)
     state = {
@@ -197,7 +202,12 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
     yield "gaussian-log_distance", Case("gaussian", state, near(points))
     yield "gaussian-log_density", Case("gaussian", state, near(points), {"density": "log_density"})
 
-    state = {"prototype_vectors": kernels(prototypes(wide=True)), "last_layer.weight": favouring()}
+    state = {
+        "features.conv1.weight": torch.zeros(DEPTH, 4, 1, 3),
+        "prototype_vectors": kernels(prototypes(wide=True)),
+        "ones": torch.ones(SIZE, DEPTH, 1, 1),
+        "last_layer.weight": favouring(),
+    }
     yield "genetic", Case("genetic", state, normal(IMAGES, PATCHES, DEPTH), {"patches": PATCHES})
 
 

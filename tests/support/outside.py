@@ -27,6 +27,7 @@ RUNS = ("tests/unit/runs/test_audit.py", "tests/unit/runs/test_processes.py", "t
 RESUME = ("tests/unit/ray/test_resume.py",)
 ATTESTATION = ("tests/unit/runs/test_attestation.py",)
 LARGE = ("tests/unit/cli/test_large_files.py",)
+TELLING = ("tests/unit/adapters/test_telling.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
@@ -47,6 +48,11 @@ TESTS = {
     "files.py": LARGE,
     "datasets/storage.py": LARGE,
     "cli/__init__.py": LARGE,
+    "adapters/telling.py": TELLING,
+    "adapters/published/__init__.py": TELLING,
+    "adapters/published/genetic.py": TELLING,
+    "adapters/cabrnet/heads.py": ("tests/unit/cli/test_head.py",),
+    "cli/head.py": ("tests/unit/cli/test_head.py",),
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -225,6 +231,39 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a verdict on other bytes", "return records.get((item.sha256, head or named))", "return next((r for (_, h), r in records.items() if h == (head or named)), None)"),
         ("minimality is not asked for", 'latents, "arb", minimality), jobs', 'latents, "arb", False), jobs'),
         ("the latents are not given", 'AuditOptions(str(collection.head_path), latents, "arb"', 'AuditOptions(str(collection.head_path), None, "arb"'),
+    ],
+    "adapters/telling.py": [
+        ("a tensor of one network alone says nothing", "for key, name in _ONLY.items() if key in tensors]", "for key, name in _ONLY.items() if False]"),
+        ("another network's state is taken", "        if name not in sign.names:\n", "        if False:\n"),
+        ("a kernel along a sequence says nothing", "along = next((key for key, kernel in kernels.items() if kernel.shape[-1] > 1), None)", "along = None"),
+        ("an add-on is left out", 'add_on = next((key for key in tensors if key.startswith("add_on_layers.")), None)', "add_on = None"),
+        ("kernels of images run along a sequence", "if kernel.dim() == 4 and kernel.shape[2] > 1), None)", "if False), None)"),
+        ("cosines are of fixed prototypes", '("genetic",) if fixed is True else ()', '("genetic",)'),
+        ("a class says nothing", "elif str(kind).lower() in _CLASSES:", "elif False:"),
+        ("a stated option is not taken", "known.setdefault(option, value) != value", "known.get(option, value) != value"),
+        ("a contradicted option is taken", "if known.setdefault(option, value) != value:", "if known.setdefault(option, value) == 0:"),
+        ("positions are the second number", "first = _number(value[0]) if", "first = _number(value[-1]) if"),
+        ("arguments of a run say nothing", "        if key in _ARGUMENTS:\n", "        if False:\n"),
+        ("a wrapped model says nothing", "        elif is_module(value):\n", "        elif False:\n"),
+        ("prototypes below the domain are inside", "(head.domain.lower, -1), ", ""),
+        ("prototypes above the domain are inside", ", (head.domain.upper, 1)):", ",):"),
+        ("one channel is looked at", "(sign * (points - end)).amax(1)", "(sign * (points - end))[:, 0]"),
+    ],
+    "adapters/published/__init__.py": [
+        ("whose the state is is not asked", "    require_own(name, tensors, said)\n    known", "    known"),
+        ("prototypes outside are not told", "    if outside is not None:\n", "    if False:\n"),
+        ("an option that is missing is a misfit", "            pass  # an option is missing, which is asked for after the tensors", "            continue"),
+        ("own networks are looked at like published ones", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n    require_own(name, tensors, said)\n"),
+    ],
+    "adapters/published/genetic.py": [
+        ("an option is asked for before the tensors", '    prototypes = kernels(state, "prototype_vectors")\n', '    if patches is None:\n        raise UsageError("option patches")\n    prototypes = kernels(state, "prototype_vectors")\n'),
+    ],
+    "adapters/cabrnet/heads.py": [
+        ("prototypes of a run are not looked at", "    if outside is not None:\n", "    if False:\n"),
+    ],
+    "cli/head.py": [
+        ("a suggestion lacks its option", 'if "genetic" in found and', "if False and"),
+        ("the first of several is suggested", "    if len(found) > 1:\n", "    if False:\n"),
     ],
 }  # fmt: skip
 FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]

@@ -18,6 +18,7 @@ from torch import Tensor
 from verale.adapters.modules import SavedModel, is_module, saved_model, unwrapped
 from verale.adapters.pickled import Machine
 from verale.adapters.storages import ExcessError, ForeignError, Storages
+from verale.adapters.telling import said_of
 from verale.errors import HeadError, InputError
 from verale.files import LARGEST_LATENTS, read
 
@@ -29,26 +30,27 @@ _MAGIC, _VERSION = 0x1950A86A20F9469CFC6C, 1001
 """The first two pickles of the older format; the system, the content and the keys of storages follow, then those."""
 
 
-def read_checkpoint(path: str | Path) -> Any:
-    """The content of a checkpoint: tensors, numbers, strings and collections of them.
+def read_checkpoint(path: str | Path) -> tuple[Any, dict[str, Any]]:
+    """The content of a checkpoint, and what it says beside its tensors (`telling.said_of`).
 
-    The place of a whole pickled model is taken by its state dictionary. Other objects beside models and tensors, such
-    as a run's arguments, are left out.
+    The content is tensors, numbers, strings and collections of them. The place of a whole pickled model is taken by its
+    state dictionary. Other objects beside models and tensors, such as a run's arguments, are left out.
 
     Raises:
         InputError: a file that is missing or broken, that holds calls or objects but no model or tensors, or that
             claims more than it holds. Nothing in the file is executed.
     """
     content, foreign = _content(path)
+    said = said_of(content)
     if foreign is None:
-        return content
+        return content, said
     try:
         plain = _without_objects(content)
     except HeadError as error:
         raise InputError(path, str(error)) from error
     if plain is None:
         raise _refused(path, foreign)
-    return plain
+    return plain, said
 
 
 def load_model(path: str | Path) -> SavedModel:

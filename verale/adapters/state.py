@@ -16,7 +16,17 @@ from verale.adapters.checkpoint import read_checkpoint
 from verale.errors import HeadError, InputError
 from verale.head import described, tensor_of
 
-__all__ = ["State", "isotropic", "kernels", "load_state", "numbers", "positive", "read_state", "unwrap"]
+__all__ = [
+    "State",
+    "isotropic",
+    "kernels",
+    "load_described",
+    "load_state",
+    "numbers",
+    "positive",
+    "read_state",
+    "unwrap",
+]
 
 State = Mapping[str, Tensor]
 
@@ -29,25 +39,31 @@ _PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
 
 def load_state(path: str | Path) -> dict[str, Tensor]:
     """The tensors of a checkpoint, unwrapped (`unwrap`). Raises InputError, as `read_state`, or without tensors."""
+    return load_described(path)[0]
+
+
+def load_described(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors of `load_state`, and what else the checkpoint says (`telling.said_of`). Raises InputError."""
+    state, said = read_state(path)
     try:
-        return unwrap(read_state(path))
+        return unwrap(state), said
     except HeadError as error:
         raise InputError(path, str(error)) from error
 
 
-def read_state(path: str | Path) -> Mapping[str, Any]:
+def read_state(path: str | Path) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """The content of a checkpoint: tensors, numbers, strings and collections of them; of a list or a tuple, such as a
-    network's state and its optimizer's, a dictionary by places.
+    network's state and its optimizer's, a dictionary by places. And what it says besides (`telling.said_of`).
 
     Raises:
         InputError: as `read_checkpoint`, or the file holds no collection.
     """
-    state = read_checkpoint(path)
+    state, said = read_checkpoint(path)
     if isinstance(state, list | tuple) and any(isinstance(entry, Mapping) for entry in state):
         state = dict(enumerate(state))
     if not isinstance(state, Mapping):
         raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
-    return state
+    return state, said
 
 
 def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:

@@ -90,11 +90,10 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
 
         head, chosen = load_head(source), ""
     else:
-        from verale.adapters import load_published
+        from verale.adapters.published import load_with_options
 
-        keywords = _keywords(arch, options)
-        head = load_published(source, arch, **keywords)
-        chosen = "".join(f", {key}={_text(value)}" for key, value in keywords.items())
+        head, known = load_with_options(source, arch, _keywords(arch, options))
+        chosen = "".join(f", {key}={_text(value)}" for key, value in known.items())
     if positions is not None:
         from verale.adapters.positions import with_positions
 
@@ -105,23 +104,32 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
 
 def _networks(path: str, output: str) -> str:
     """To which networks the tensors of a state dictionary may belong, and what to write then."""
-    from verale.adapters import load_state
     from verale.adapters.published import fitting
+    from verale.adapters.state import load_described
+    from verale.adapters.telling import settled
     from verale.certificate.words import enumerated
 
-    found = fitting(load_state(path))
+    tensors, said = load_described(path)
+    found = fitting(tensors, said)
     if not found:
         return (
             f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}, to see why; or, where"
             " it is of a CaBRNet run, the run's directory"
         )
-    which = "write" if len(found) == 1 else "say which network it is, such as"
-    command = f"verale head import {quote(path)} -o {quote(output)} --arch {found[0]}"
-    return f"has the tensors of {enumerated(found)}, and needs --arch: {which} {command}"
+    choices = [f"--arch {name}" for name in found]
+    if "genetic" in found and "patches" not in settled("genetic", {}, tensors, said):
+        choices[found.index("genetic")] += " --option patches=L (L is the length of the latent sequence)"
+    if len(found) > 1:
+        return (
+            f"has the tensors of {enumerated(found)}, and needs --arch: these have the same tensors and compute"
+            f" different things, so say which network it is, {' or '.join(choices)}"
+        )
+    command = f"verale head import {quote(path)} -o {quote(output)} {choices[0]}"
+    return f"has the tensors of {found[0]}, and needs --arch: write {command}"
 
 
 def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
-    """The keywords of an architecture: its defaults, overridden by the options. Raises UsageError."""
+    """The options of an architecture that are given. Raises UsageError."""
     from inspect import signature
 
     from verale.adapters.published import architecture
@@ -129,11 +137,12 @@ def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
     parameters = list(signature(architecture(arch)).parameters.values())[1:]
     kinds = {parameter.name: str(parameter.annotation).split()[0] for parameter in parameters}
     parsers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": _box}
-    keywords = {parameter.name: parameter.default for parameter in parameters if parameter.default is not None}
+    defaults = {parameter.name: parameter.default for parameter in parameters if parameter.default is not None}
+    keywords = {}
     for option in options:
         key, _, value = option.partition("=")
         if key not in kinds:
-            known = ", ".join(f"{name}={_text(keywords.get(name, '...'))}" for name in kinds)
+            known = ", ".join(f"{name}={_text(defaults.get(name, '...'))}" for name in kinds)
             raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known or 'none'}")
         try:
             keywords[key] = parsers[kinds[key]](value)

@@ -210,16 +210,16 @@ class _Capture:
 
 def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> Head:
     """The head: given, or taken from the model. Raises UsageError, HeadError."""
-    from verale.adapters import ARCHITECTURES, head_of
+    from verale.adapters import ARCHITECTURES
     from verale.adapters.cabrnet.memory import head_of_model, is_cabrnet
-    from verale.adapters.published import fitting
+    from verale.adapters.published import fitting, head_of_own
 
     if head is not None:
         if arch is not None or options:
             raise UsageError("head is given, expected no arch and no options beside it")
         return head
     if arch is not None:
-        return head_of(arch, model.state_dict(), **options)
+        return head_of_own(arch, model, options)
     if options:
         raise UsageError(f"options are given ({', '.join(options)}), expected arch=... too")
     if is_cabrnet(model):

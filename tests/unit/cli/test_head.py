@@ -7,6 +7,8 @@ import shlex
 import pytest
 import torch
 from click.testing import CliRunner
+from support.commands import in_process
+from support.runs import changed, final
 
 from benchmarks.architectures import cases
 from verale.adapters import ARCHITECTURES
@@ -83,7 +85,57 @@ def test_a_state_that_fits_two_networks_is_not_guessed(tmp_path):
     torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
     result = run(tmp_path / "state.pth", "-o", tmp_path / "h", "--option", "epsilon=0.1")
     assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
-    assert "has the tensors of protopnet and tesnet, and needs --arch: say which network it is" in str(result.exception)
+    assert str(result.exception).endswith(
+        "has the tensors of protopnet and tesnet, and needs --arch: these have the same tensors and compute different"
+        " things, so say which network it is, --arch protopnet or --arch tesnet"
+    )
+
+
+def test_a_network_for_dna_is_named_and_its_option(tmp_path):
+    """The published tensors, without and with the receptive field that states the option."""
+    case = cases()["genetic"]
+    torch.save(case.state, tmp_path / "genetics.pth")
+    result = run(tmp_path / "genetics.pth", "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
+    said = str(result.exception)
+    assert "has the tensors of genetic, and needs --arch: write verale head import" in said
+    assert said.endswith("--arch genetic --option patches=L (L is the length of the latent sequence)")
+    torch.save({"state_dict": case.state, "proto_layer_rf_info": [5, 8, 46, 4.0]}, tmp_path / "genetics.pth")
+    said = str(run(tmp_path / "genetics.pth", "-o", tmp_path / "h").exception)
+    assert said.endswith("--arch genetic")
+    result = run(*shlex.split(said.split("verale head import ")[1]))
+    assert result.exit_code == 0 and Head.load(tmp_path / "h").digest == case.head().digest
+    assert "12 prototypes, domain=:, patches=5, sha256" in result.output
+    for arguments, refusal in (
+        (("genetic", "--option", "patches=6"), "says patches=5, and option patches is 6, expected 5: leave it out"),
+        (("protopnet",), "so this is the state of genetic, not of protopnet: give that architecture"),
+    ):
+        result = run(tmp_path / "genetics.pth", "-o", tmp_path / "other", "--arch", *arguments)
+        assert isinstance(result.exception, InputError) and refusal in str(result.exception)
+        assert not (tmp_path / "other").exists()
+
+
+def test_prototypes_outside_the_domain_are_told(tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
+    done = in_process(
+        *("head", "import", tmp_path / "state.pth", "-o", tmp_path / "h", "--arch", "protopnet"),
+        *("--option", "domain=0:0.5"),
+    )
+    assert (
+        done.returncode == 0
+        and "WARNING: protopnet: 12 of 12 prototypes lie outside the head's domain 0:0.5, the" in done.stderr
+    )
+    done = in_process("head", "import", tmp_path / "state.pth", "-o", tmp_path / "h", "--arch", "protopnet")
+    assert done.returncode == 0 and "WARNING" not in done.stderr
+
+
+def test_prototypes_of_a_run_are_looked_at_too(tmp_path):
+    def shifted(tensors) -> None:
+        tensors["classifier.prototypes"][2] -= 5.0
+
+    assert "WARNING" not in in_process("head", "import", final("protopnet"), "-o", tmp_path / "h").stderr
+    done = in_process("head", "import", changed("protopnet", tmp_path, state=shifted), "-o", tmp_path / "h")
+    assert done.returncode == 0 and "1 of 12 prototypes lie outside the head's domain" in done.stderr, done.stderr
 
 
 def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):

@@ -5,6 +5,7 @@ Sizes come from the tensors, never from the YAML: pruning leaves the YAML as it 
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from verale.adapters.cabrnet.run import STATE, Run, open_run
+from verale.adapters.telling import prototypes_outside
 from verale.errors import HeadError
 from verale.head import (
     Cosine,
@@ -32,6 +34,8 @@ from verale.head import (
 )
 
 __all__ = ["Rebuilt", "load_head", "rebuild"]
+
+_log = logging.getLogger(__name__)
 
 _WEIGHT = "classifier.last_layer.weight"
 
@@ -56,13 +60,19 @@ def load_head(run: str | Path) -> Head:
         run: a CaBRNet 1.2 run directory (`RUN/final`) of a ProtoPNet, PIP-Net, ProtoPool, ProtoTree, TesNet or Gaussian
             ProtoPNet. CaBRNet need not be installed.
 
+    A warning in the log says where prototypes lie outside its domain.
+
     Raises:
         InputError: a file is missing or broken, or verale cannot explain the network; the message says why.
 
     Soundness: sizes come from the tensors, never from the YAML; prototypes stay as stored. The float32 rounding
     of the framework's own logits is not part of the head: `Network.capture` compares the two.
     """
-    return rebuild(open_run(run)).head
+    head = rebuild(open_run(run)).head
+    outside = prototypes_outside(head)
+    if outside is not None:
+        _log.warning("%s: %s", run, outside)
+    return head
 
 
 def rebuild(run: Run) -> Rebuilt:

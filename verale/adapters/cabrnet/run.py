@@ -162,7 +162,7 @@ def known_module(section: str, module: str, name: str) -> str | None:
 def open_run(path: str | Path) -> Run:
     """Read a run directory. Raises InputError: a file is missing, broken or names classes that verale does not know."""
     path = Path(path)
-    return Run(path, _normalised(path / ARCHITECTURE), read_state(path / STATE))
+    return Run(path, _normalised(path / ARCHITECTURE), read_state(path / STATE)[0])
 
 
 def _normalised(path: Path) -> dict[str, Any]:

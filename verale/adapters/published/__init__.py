@@ -13,21 +13,21 @@ computation, step by step (tests/unit/adapters/test_published.py).
 
 from __future__ import annotations
 
-from collections import UserDict
+import logging
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
-from verale.adapters.state import State, load_state, unwrap
-from verale.errors import HeadError, InputError, UsageError, VeraleError
+from verale.adapters.state import State, load_described, unwrap
+from verale.adapters.telling import prototypes_outside, require_own, said_of, settled
+from verale.errors import HeadError, InputError, UsageError
 from verale.head import Box, Head, LogRatio, Negated, Similarity
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import nn
 
 __all__ = [
     "ANYWHERE",
@@ -37,8 +37,12 @@ __all__ = [
     "distance_similarity",
     "fitting",
     "head_of",
+    "head_of_own",
     "load_published",
+    "load_with_options",
 ]
+
+_log = logging.getLogger(__name__)
 
 ANYWHERE = Box()
 SIGMOID = Box(0, 1)
@@ -47,11 +51,14 @@ SIGMOID = Box(0, 1)
 _BESIDE = {"deformable": "conv_offset.0.weight"}
 """A tensor that a network has beside those of its head, where others have the same ones."""
 
+_TRIED = {"hyperpg": {"pm_name": "l2"}}
+"""Options with which an architecture takes all its networks' tensors, where the default does not."""
+
 _Choice = TypeVar("_Choice")
 
 
 def head_of(name: str, state: Mapping[str, Any], **options: Any) -> Head:
-    """The head of a published network.
+    """The head of a published network. A warning in the log says where prototypes lie outside its domain.
 
     Args:
         name: one of `verale.adapters.ARCHITECTURES`.
@@ -59,25 +66,58 @@ def head_of(name: str, state: Mapping[str, Any], **options: Any) -> Head:
         options: keywords of `head` in `verale/adapters/published/NAME.py`. A domain is a `Box`, (0, 1) or "0:1".
 
     Raises:
-        HeadError: no state dictionary, a tensor that is missing or unsupported, a domain that is none; the error names
-            the key.
+        HeadError: no state dictionary, a tensor that is missing or unsupported, a state that is certainly another
+            network's, an option that the state contradicts, a domain that is none; the error names the key.
         UsageError: an unknown architecture, an unknown option, or an invalid value of one.
     """
-    return _with_options(name, options)(unwrap(state))
+    require_options(name, options)
+    return _made(name, unwrap(state), said_of(state), options)[0]
 
 
 def load_published(path: str | Path, name: str, **options: Any) -> Head:
     """The head of a published network, from the file of its state dictionary; no code from the file is executed.
 
     Raises:
-        InputError: the file cannot be read, or a tensor is missing or unsupported; the error names file and key.
+        InputError: the file cannot be read, or as HeadError of `head_of`; the error names file and key.
         UsageError: as `head_of`.
     """
-    head, state = _with_options(name, options), load_state(path)
+    return load_with_options(path, name, options)[0]
+
+
+def load_with_options(path: str | Path, name: str, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
+    """The head of `load_published`, and the options that made it: given, stated by the file, or defaults."""
+    require_options(name, options)
+    tensors, said = load_described(path)
     try:
-        return head(state)
+        return _made(name, tensors, said, options)
     except HeadError as error:
         raise InputError(path, str(error)) from error
+
+
+def head_of_own(name: str, model: nn.Module, options: Mapping[str, Any]) -> Head:
+    """The head of a module with an architecture's tensors, whose logits the caller compares with the head's.
+
+    So it may be a network of somebody's own, beside whose head anything may stand. Raises as `head_of`.
+    """
+    require_options(name, options)
+    tensors, said = unwrap(model.state_dict()), {}
+    if name == "genetic":
+        said = said_of({"args": vars(model)})
+    return architecture(name)(tensors, **settled(name, options, tensors, said))
+
+
+def _made(
+    name: str, tensors: State, said: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[Head, dict[str, Any]]:
+    """The head, and the options that made it. Raises HeadError, UsageError."""
+    require_own(name, tensors, said)
+    known = settled(name, options, tensors, said)
+    head = architecture(name)(tensors, **known)
+    outside = prototypes_outside(head)
+    if outside is not None:
+        _log.warning("%s: %s", name, outside)
+    defaults = {option.name: option.default for option in _options(name) if option.default is not None}
+    return head, defaults | known
 
 
 def architecture(name: str) -> Callable[..., Head]:
@@ -88,44 +128,41 @@ def architecture(name: str) -> Callable[..., Head]:
     return head
 
 
-def fitting(state: Mapping[str, Any]) -> list[str]:
-    """The architectures that a state dictionary may be of: those that make a head of it, with their own defaults.
+def fitting(state: Mapping[str, Any], said: Mapping[str, Any] | None = None) -> list[str]:
+    """The architectures that a state dictionary may be of: those that make a head of it, perhaps with an option.
 
-    Of two of which one uses all the tensors of the other, and more, only that one is listed.
+    Where there are several, their tensors cannot be told apart.
+
+    Args:
+        state: as of `head_of`.
+        said: what its checkpoint says besides; by default what the dictionary does.
     """
-    tensors = unwrap(state)
-    used: dict[str, set[str]] = {}
+    tensors, found = unwrap(state), []
+    said = said_of(state) if said is None else said
     for name in ARCHITECTURES:
-        watched = _Watched(tensors)
         try:
-            architecture(name)(watched)
-        except VeraleError:
+            require_own(name, tensors, said)
+            architecture(name)(tensors, **settled(name, _TRIED.get(name, {}), tensors, said))
+        except UsageError:
+            pass  # an option is missing, which is asked for after the tensors
+        except HeadError:
             continue
         if _BESIDE.get(name) in (None, *tensors):
-            used[name] = watched.used
-    return [name for name, keys in used.items() if not any(keys < others for others in used.values())]
+            found.append(name)
+    return found
 
 
-class _Watched(UserDict[str, "Tensor"]):
-    """Tensors by name that remember which were used."""
-
-    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
-        super().__init__(tensors)
-        self.used: set[str] = set()
-
-    def __getitem__(self, key: str) -> Tensor:
-        self.used.add(key)
-        return super().__getitem__(key)
-
-
-def _with_options(name: str, options: Mapping[str, Any]) -> Callable[[State], Head]:
-    """The function `head` of an architecture, with its options. Raises UsageError, which lists what there is."""
-    head = architecture(name)
-    known = list(signature(head).parameters)[1:]
+def require_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raise UsageError, which lists what there is, for an option or an architecture that is unknown."""
+    known = [option.name for option in _options(name)]
     for option in options:
         if option not in known:
             raise UsageError(f"option {option!r} is unknown, expected one of {name}'s: {', '.join(known) or 'none'}")
-    return partial(head, **options)
+
+
+def _options(name: str) -> list[Parameter]:
+    """The options of an architecture. Raises UsageError."""
+    return list(signature(architecture(name)).parameters.values())[1:]
 
 
 def choice(option: str, value: str, choices: dict[str, _Choice]) -> _Choice:

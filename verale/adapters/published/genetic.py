@@ -15,10 +15,9 @@ def head(state: State, *, patches: int | None = None, domain: Box = ANYWHERE) ->
     """a_j = cos(z_l, p_j) at the one patch l = j mod K: prototype k of the K of a class is compared at position k.
 
     Args:
-        patches: L, the positions of the latent sequence; at least K.
+        patches: L, the positions of the latent sequence; at least K. A whole model states it, as the first number of
+            its `proto_layer_rf_info`.
     """
-    if patches is None:
-        raise UsageError("option patches is missing, expected the positions of the latent sequence, such as patches=40")
     prototypes = kernels(state, "prototype_vectors")
     layer = linear(state, "last_layer", len(prototypes))
     each, rest = divmod(len(prototypes), len(layer.weight))
@@ -28,6 +27,8 @@ def head(state: State, *, patches: int | None = None, domain: Box = ANYWHERE) ->
             f"has {len(prototypes)} prototypes of {len(layer.weight)} classes, expected as many of each: a pruned"
             " network does not say which positions are left",
         )
+    if patches is None:
+        raise UsageError("option patches is missing, expected the positions of the latent sequence, such as patches=40")
     if patches < each:
         raise UsageError(f"option patches is {patches}, expected at least {each}, as many as prototypes of a class")
     return Head(

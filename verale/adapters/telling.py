@@ -1,0 +1,214 @@
+"""Whose state dictionary this is, by what it holds beside its head; and the options that a checkpoint states.
+
+The heads of several published networks have the same tensors: `prototype_vectors` and `last_layer.weight` are those of
+ProtoPNet, of TesNet, of Deformable ProtoPNet and of the ProtoPNet for DNA. What stands beside them in a checkpoint
+tells most of them apart: other tensors and, where the file holds a whole model, the attributes of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from verale.adapters.modules import is_module, unwrapped
+from verale.adapters.pickled import Record
+from verale.errors import HeadError
+from verale.head import Head
+
+__all__ = ["prototypes_outside", "require_own", "said_of", "settled"]
+
+_ONLY = {
+    "prototype_vectors_global": "protopformer",
+    "proto_presence": "protopool",
+    "conv_offset.0.weight": "deformable",
+}
+"""Tensors that one architecture has beside those that it shares with others."""
+
+_SHARING = ("deformable", "genetic", "protopformer", "protopnet", "protopool", "tesnet")
+"""The architectures with `prototype_vectors`."""
+
+_OF_IMAGES = ("protopnet", "tesnet")
+
+_CLASSES = {"tesnet": ("tesnet",), "ppnet": ("genetic", "protopnet")}
+"""What the classes of published models are called, in small letters, and whose they are."""
+
+_WRAPPERS = ("model_state_dict", "state_dict", "model")
+_LONGEST, _GREATEST = 40, 2.0**53
+"""What a file states is printed, so words are cut, and numbers beyond this are no options."""
+
+_ARGUMENTS = ("args", "config", "hparams", "hyper_parameters")
+"""The entries of a checkpoint in which training scripts keep a run's arguments."""
+
+
+@dataclass(frozen=True)
+class _Sign:
+    """A tensor or an attribute that says whose state this is, what was found there, and whose it can be."""
+
+    key: str
+    found: str
+    names: tuple[str, ...]
+
+
+def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> None:
+    """Raise HeadError where a state dictionary is certainly another architecture's; it names the key and that one.
+
+    Args:
+        name: one of `verale.adapters.ARCHITECTURES`.
+        tensors: the state dictionary (`state.unwrap`). Where it holds the head's tensors alone, nothing is certain.
+        said: what the checkpoint says besides (`said_of`).
+    """
+    if name not in _SHARING or "prototype_vectors" not in tensors:
+        return
+    for sign in _signs(tensors, said):
+        if name not in sign.names:
+            whose = f"{' or '.join(sign.names)}, not of {name}: give that architecture"
+            if not sign.names:
+                whose = f"none of {', '.join(_SHARING)}: build verale.Head(...) of its tensors"
+            own = "of a network of your own, give the tensors of its head alone"
+            raise HeadError(sign.key, f"{sign.found}, so this is the state of {whose}; or, {own}")
+
+
+def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> list[_Sign]:
+    """What tells whose the tensors are; the right architecture is named by all of them."""
+    signs = [_Sign(key, "is there", (name,)) for key, name in _ONLY.items() if key in tensors]
+    return signs or [*_signs_of_a_model(said), *_signs_of_a_backbone(tensors)]
+
+
+def _signs_of_a_model(said: Mapping[str, Any]) -> Iterator[_Sign]:
+    """Of the attributes and the class of a whole model."""
+    distance, fixed, kind = (said.get(key) for key in ("prototype_distance_function", "fix_prototypes", "class"))
+    if distance == "cosine":
+        names = ("genetic",) if fixed is True else ()
+        found = f"is {'True' if names else 'not True'} beside prototype_distance_function='cosine'"
+        yield _Sign("fix_prototypes", found, names)
+    elif distance == "l2":
+        yield _Sign("prototype_distance_function", "is 'l2'", ("protopnet",))
+    elif str(kind).lower() in _CLASSES:
+        yield _Sign("class", f"is {kind}", _CLASSES[str(kind).lower()])
+
+
+def _signs_of_a_backbone(tensors: Mapping[str, Tensor]) -> Iterator[_Sign]:
+    """Of the layers before the head. Those of a network for DNA run along a sequence, and it has no add-on."""
+    add_on = next((key for key in tensors if key.startswith("add_on_layers.")), None)
+    kernels = {
+        key: tensor
+        for key, tensor in tensors.items()
+        if key.startswith("features.") and key.endswith(".weight") and tensor.dim() in (3, 4)
+    }
+    planar = next((key for key, kernel in kernels.items() if kernel.dim() == 4 and kernel.shape[2] > 1), None)
+    along = next((key for key, kernel in kernels.items() if kernel.shape[-1] > 1), None)
+    if planar is not None:
+        yield _Sign(planar, "is a kernel over rows and columns, and there is no conv_offset.0.weight", _OF_IMAGES)
+    elif add_on is not None:
+        yield _Sign(add_on, "is there, and no conv_offset.0.weight", _OF_IMAGES)
+    elif along is not None:
+        found = f"has shape {tuple(kernels[along].shape)}, a kernel along a sequence, and no add_on_layers follow"
+        yield _Sign(along, found, ("genetic",))
+
+
+def said_of(content: Any) -> dict[str, Any]:
+    """What a checkpoint says beside its tensors, by name: attributes of its whole model, a run's arguments, entries.
+
+    Args:
+        content: as a file's pickle gives it, or a dictionary in memory. The name of a whole model's class is
+            the entry `class`.
+    """
+    if is_module(content):
+        model = unwrapped(content)
+        return {**_own(model.attributes), "class": model.name.rpartition(".")[2]}
+    if isinstance(content, list | tuple):
+        content = dict(enumerate(content))
+    if not isinstance(content, Mapping):
+        return {}
+    said = _own(content)
+    for key, value in content.items():
+        if key in _ARGUMENTS:
+            said |= _own(value.attributes if isinstance(value, Record) else value)
+        elif is_module(value):
+            said |= said_of(value)
+        elif key in _WRAPPERS:
+            said |= _own(value)
+    return said
+
+
+def _own(entries: Any) -> dict[str, Any]:
+    """Those of a dictionary's entries that are plain: numbers, words, lists."""
+    if not isinstance(entries, Mapping):
+        return {}
+    plain = (bool, int, float, str, list, tuple)
+    return {key: value for key, value in entries.items() if type(key) is str and type(value) in plain}
+
+
+def _word(value: Any) -> str | None:
+    return value[:_LONGEST] if type(value) is str else None
+
+
+def _number(value: Any) -> float | None:
+    return value if type(value) in (int, float) and abs(value) <= _GREATEST else None
+
+
+def _positions(value: Any) -> int | None:
+    """The first of the numbers of a receptive field: how many patches there are."""
+    if isinstance(value, Tensor | np.ndarray):
+        value = value.flatten().tolist()
+    first = _number(value[0]) if isinstance(value, list | tuple) and value else None
+    return int(first) if first is not None and 1 <= first == first // 1 else None
+
+
+_Entry = tuple[str, Callable[[Any], Any]]
+
+_PROTOPNET: dict[str, _Entry] = {
+    "activation": ("prototype_activation_function", _word),
+    "epsilon": ("epsilon", _number),
+}
+_STATED: dict[str, dict[str, _Entry]] = {
+    "genetic": {"patches": ("proto_layer_rf_info", _positions)},
+    "nonparam": {"temperature": ("temperature", _number)},
+    "protopformer": {**_PROTOPNET, "g": ("global_coe", _number)},
+    "protopnet": _PROTOPNET,
+    "protopool": _PROTOPNET,
+}
+"""For each architecture the options that its checkpoints may state: under which name, and how they are read."""
+
+
+def settled(
+    name: str, options: Mapping[str, Any], tensors: Mapping[str, Tensor], said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options as given, and those that the checkpoint states. Raises HeadError where the two differ."""
+    known = dict(options)
+    for option, (key, read) in _STATED.get(name, {}).items():
+        value = read(said.get(key, tensors.get(key)))
+        if value is None:
+            continue
+        if known.setdefault(option, value) != value:
+            raise HeadError(
+                key, f"says {option}={value}, and option {option} is {known[option]}, expected {value}: leave it out"
+            )
+    return known
+
+
+def prototypes_outside(head: Head) -> str | None:
+    """A warning where prototypes lie outside the head's domain: how many and how far. None where none does.
+
+    A projected prototype is a copy of a latent, so it lies where latents do.
+    """
+    if head.prototypes is None:
+        return None
+    points = head.prototypes.double()
+    beyond = points.new_zeros(len(points))
+    for end, sign in ((head.domain.lower, -1), (head.domain.upper, 1)):
+        if end is not None:
+            beyond = beyond.maximum((sign * (points - end)).amax(1))
+    count, farthest = int((beyond > 0).sum()), int(beyond.argmax())
+    if not count:
+        return None
+    ends = ":".join("" if end is None else f"{end:g}" for end in (head.domain.lower, head.domain.upper))
+    return (
+        f"{count} of {head.size} prototypes lie outside the head's domain {ends}, the farthest (prototype {farthest})"
+        f" by {float(beyond[farthest]):.3g}: projected prototypes are latents, so is this another network's state, or"
+        " the domain another one (domain=LOWER:UPPER)?"
+    )
