@@ -11,10 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from verale.errors import LatentsError, UsageError
+from verale.errors import LatentsError, UsageError, first_line
 from verale.head import described, tensor_of
 
-__all__ = ["capture", "capture_and_run", "evaluating", "in_float32", "require_module"]
+__all__ = ["capture", "capture_and_run", "evaluating", "find_layer", "in_float32", "require_module"]
+
+_COMPILED = "_orig_mod"
+"""Where the module that `torch.compile` returns keeps the model."""
+
+_COLOURS = (1, 3)
+"""The channels of a picture."""
 
 
 def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor:
@@ -33,7 +39,7 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
         precision. Several calls give (N, L, D), the patches of each call after those of the call before.
 
     Raises:
-        UsageError: the model is no torch module, or has no such layer.
+        UsageError: the model is no torch module, has no such layer, or does not take these inputs.
         LatentsError: the layer was not called that often, or its output has another type or shape.
     """
     return capture_and_run(model, layer, inputs, calls)[0]
@@ -42,10 +48,9 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
 def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> tuple[Tensor, Any]:
     """What `capture` returns, and the model's own output for the same inputs. Raises as `capture` does."""
     require_module(model, "capture(model, layer, images)")
-    modules = dict(model.named_modules())
-    if layer not in modules:
-        near = get_close_matches(layer, modules, n=5) or [name for name in modules if name and "." not in name]
-        raise UsageError(f"layer {layer!r} is unknown, expected a name of model.named_modules(): {', '.join(near)} ...")
+    if type(calls) is not int or calls < 1:
+        raise UsageError(f"calls is {calls if type(calls) is int else described(calls)}, expected a number from 1 on")
+    model, layer, module = find_layer(model, layer)
     outputs: list[tuple[Any, Any]] = []
 
     def hook(module: nn.Module, arguments: Any, output: Any) -> None:
@@ -53,10 +58,16 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
             # Copied, because a later layer may change it in place.
             outputs.append((output, output.detach().clone() if isinstance(output, Tensor) else output))
 
-    handle = modules[layer].register_forward_hook(hook)
+    given = [_as_input(each) for each in (inputs if isinstance(inputs, tuple) else (inputs,))]
+    handle = module.register_forward_hook(hook)
     try:
         with evaluating(model), torch.no_grad():
-            returned = model(*map(_as_input, inputs if isinstance(inputs, tuple) else (inputs,)))
+            returned = model(*given)
+    except Exception as error:  # whatever a network's own code raises
+        what = ", ".join(str(tuple(each.shape)) if isinstance(each, Tensor) else described(each) for each in given)
+        raise UsageError(
+            f"the model does not take inputs {what} ({type(error).__name__}: {first_line(error)}){_remedy(given)}"
+        ) from error
     finally:
         handle.remove()
     if len(outputs) != calls:
@@ -68,10 +79,40 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
     return joined, returned
 
 
+def find_layer(model: nn.Module, layer: str) -> tuple[nn.Module, str, nn.Module]:
+    """The model, as it was before `torch.compile`, the layer's name in it, and the layer. Raises UsageError.
+
+    What is compiled computes the same up to rounding, but calls its layers where no hook sees it.
+    """
+    while (inner := dict(model.named_children()).get(_COMPILED)) is not None:
+        model = inner
+        layer = layer.removeprefix(f"{_COMPILED}.") if isinstance(layer, str) else layer
+    modules = dict(model.named_modules())
+    if not isinstance(layer, str):
+        own = [f": write layer={name!r}" for name, module in modules.items() if module is layer]
+        raise UsageError(f"layer is {described(layer)}, expected a name of model.named_modules(){''.join(own[:1])}")
+    if layer not in modules:
+        near = get_close_matches(layer, modules, n=5) or [name for name in modules if name and "." not in name]
+        raise UsageError(f"layer {layer!r} is unknown, expected a name of model.named_modules(): {', '.join(near)} ...")
+    return model, layer, modules[layer]
+
+
+def _remedy(given: list[Any]) -> str:
+    """What to write where the colours of images stand last, as in pictures; else nothing."""
+    shape = tuple(given[0].shape) if given and isinstance(given[0], Tensor) else ()
+    if len(shape) == 4 and shape[3] in _COLOURS and shape[1] not in _COLOURS:
+        return ": these look like (N, H, W, C), expected (N, C, H, W); write torch.as_tensor(images).movedim(-1, 1)"
+    return ""
+
+
 def require_module(model: object, call: str) -> None:
-    """Raise UsageError, which says what to write instead, unless this is a torch module."""
+    """Raise UsageError, which says what to write instead, unless this is a torch module with numbers."""
     if not isinstance(model, nn.Module):
         raise UsageError(f"model is {described(model)}, expected a torch module: write {call}")
+    if any(parameter.is_meta for parameter in model.parameters()):
+        raise UsageError(
+            "model holds no numbers (its parameters are on the device meta): load its state dictionary first"
+        )
 
 
 @contextmanager

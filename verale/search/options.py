@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import torch
 
 from verale.certificate import Statement
 from verale.errors import UsageError
+from verale.head import described
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
@@ -85,8 +89,33 @@ class SearchOptions:
             raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {known}")
         if self.order is not None and self.order not in ORDERS:
             raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
+        for name, kind, expected in (
+            ("tolerance", (Real, str), "a number, a percentage such as '1%', or 'auto'"),
+            ("device", (str, torch.device), "a device such as 'cuda'"),
+            ("batch", Integral, "a number of images"),
+            ("max_memory", Real, "a number of bytes"),
+            ("avoid", Avoid, "verale.search.Avoid(prototypes=(3,), patches=(0, 1))"),
+            ("costs", Costs, "verale.search.Costs.of(prototypes={3: 5.0})"),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise UsageError(f"{name} is {described(value)}, expected {expected}")
         tolerances(self.tolerance)
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")
         if not self.max_memory > 0:
             raise UsageError(f"max_memory is {self.max_memory}, expected a number of bytes")
+
+    @classmethod
+    def of(cls, paradigm: str | None, options: Mapping[str, Any]) -> SearchOptions:
+        """The options of a call, by name; `avoid` may be text, such as "patches:0-7". Raises UsageError."""
+        known = [field.name for field in fields(cls) if field.name != "paradigm"]
+        for name in options:
+            if name not in known:
+                near = get_close_matches(name, ["paradigm", *known], n=1)
+                hint = f" (did you mean {near[0]}?)" if near else ""
+                raise UsageError(f"option {name!r} is unknown, expected one of {', '.join(known)}{hint}")
+        given = dict(options)
+        if isinstance(given.get("avoid"), str):
+            given["avoid"] = Avoid.parse([given["avoid"]])
+        return cls(paradigm, **given)

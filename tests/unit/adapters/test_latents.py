@@ -83,8 +83,8 @@ def test_the_model_is_left_as_it_was(network, images):
     flags = {name: module.training for name, module in network.named_modules()}
     state = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     capture(network, "features", images)
-    with pytest.raises(RuntimeError):
-        capture(network, "features", images[:, :2])  # the model's own error
+    with pytest.raises(UsageError, match=r"the model does not take inputs \(2, 2, 4, 4\) \(RuntimeError: Given groups"):
+        capture(network, "features", images[:, :2])
     assert {name: module.training for name, module in network.named_modules()} == flags
     assert all(torch.equal(tensor, state[name]) for name, tensor in network.state_dict().items())
     assert not any(module._forward_hooks for module in network.modules())
