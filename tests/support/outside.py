@@ -28,6 +28,8 @@ RESUME = ("tests/unit/ray/test_resume.py",)
 ATTESTATION = ("tests/unit/runs/test_attestation.py",)
 LARGE = ("tests/unit/cli/test_large_files.py",)
 TELLING = ("tests/unit/adapters/test_telling.py",)
+CHECK = ("tests/unit/runs/test_check.py",)
+ARGUMENTS = ("tests/end_to_end/test_python_arguments.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
@@ -52,6 +54,14 @@ TESTS = {
     "adapters/published/__init__.py": TELLING,
     "adapters/published/genetic.py": TELLING,
     "adapters/cabrnet/heads.py": ("tests/unit/cli/test_head.py",),
+    "adapters/endings.py": ("tests/unit/adapters/test_endings.py",),
+    "adapters/latents.py": CHECK,
+    "adapters/neighbours.py": CHECK,
+    "runs/check.py": CHECK,
+    "runs/comparison.py": CHECK,
+    "runs/explain_model.py": ARGUMENTS,
+    "runs/model_images.py": (*CHECK, *ARGUMENTS),
+    "search/options.py": ARGUMENTS,
     "cli/head.py": ("tests/unit/cli/test_head.py",),
 }
 """The tests that have to detect the faults of a file that name none."""
@@ -260,6 +270,65 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "adapters/cabrnet/heads.py": [
         ("prototypes of a run are not looked at", "    if outside is not None:\n", "    if False:\n"),
+    ],
+    "adapters/endings.py": [
+        ("a tanh is a sigmoid", "nn.Tanh: lambda module: (-1.0, 1.0)", "nn.Tanh: lambda module: (0.0, 1.0)"),
+        ("what follows a layer's end is its end", "if type(module) not in _UNCHANGED]", "]"),
+        ("a class of one's own is torch's", "_RANGES.get(type(layer))", "next((made for kind, made in _RANGES.items() if isinstance(layer, kind)), None)"),
+        ("a domain may cut the lower end", "self.lower < lower)", "False)"),
+        ("a domain may cut the upper end", "self.upper > upper\n", "False\n"),
+        ("an open end is closed", "own is None and end is not None for", "False for"),
+    ],
+    "adapters/latents.py": [
+        ("what is compiled is not unwrapped", "    while (inner := dict(model.named_children()).get(_COMPILED)) is not None:\n        model = inner\n", "    while (inner := None) is not None:\n        model = inner\n"),
+        ("a network's own errors come through", "    except Exception as error:  # whatever a network's own code raises", "    except ZeroDivisionError as error:"),
+        ("colours that stand last are not told", "if len(shape) == 4 and shape[3] in _COLOURS", "if len(shape) == 5 and shape[3] in _COLOURS"),
+        ("parameters need no numbers", "if any(parameter.is_meta for parameter in model.parameters()):", "if False:"),
+        ("calls may be anything", "if type(calls) is not int or calls < 1:", "if False:"),
+    ],
+    "adapters/neighbours.py": [
+        ("the worst number is fitted", "best = min(range(_STEPS + 1), key=", "best = max(range(_STEPS + 1), key="),
+        ("a number is not fitted finely", "number = math.exp(_least(off, low, high))", "number = math.exp(start + best * step)"),
+        ("the other part is kept", "        if found[0] <= found[1]:\n", "        if found[0] > found[1]:\n"),
+        ("cosines have no number", "    if isinstance(head.geometry, Cosine):\n        rooted", "    if False:\n        rooted"),
+    ],
+    "runs/check.py": [
+        ("a number need explain a few images alone", " and _inside_of(neighbour.head, *every):", ":"),
+        ("a number need not explain", "if option not in found and _inside_of(neighbour.head, *some) and _inside_of(neighbour.head, *every):", "if option not in found:"),
+        ("the labels are left out", "labels=None if labels is None else tuple(labels)", "labels=None"),
+        ("the images' numbers are left out", "        images=given.images,\n", ""),
+        ("the layer's end is left out", "        ending=given.ending,\n", ""),
+        ("one parameter is looked at", "    for each in numbers:\n", "    for each in numbers[:1]:\n"),
+        ("a function may fail on the output", "    except Exception as error:  # whatever a function of the caller's raises", "    except ZeroDivisionError as error:"),
+    ],
+    "runs/comparison.py": [
+        ("wrong images are right", "sum(map(int.__eq__,", "sum(map(int.__ne__,"),
+        ("chance is not told", "right / count <= hardly:", "right / count < 0:"),
+        ("few images tell", "count >= _FEW", "count >= 1"),
+        ("half is hardly more than chance", "_HARDLY = 0.1", "_HARDLY = 0.5"),
+        ("bytes are normalised", "_NORMALISED = 10.0", "_NORMALISED = 1000.0"),
+        ("normalised images are bytes", "_NORMALISED = 10.0", "_NORMALISED = 1.5"),
+        ("a domain may be narrower than the layer", " and self.in_domain and not self._is_cut", " and self.in_domain"),
+        ("a narrower domain is not told", "        if self._is_cut:\n", "        if False:\n"),
+        ("an end that the layer has not is not told", "if self.ending is not None and self.ending.is_open_where(self.domain):", "if False:"),
+        ("warnings are not printed", '        lines += [f"warning: {each}" for each in self.warnings]\n', ""),
+    ],
+    "runs/explain_model.py": [
+        ("the search refuses what is written", "        Batches(found, latents, search_options)", "        Batches"),
+        ("arguments are not looked at", "        if not isinstance(value, kinds):\n", "        if False:\n"),
+        ("warnings are not logged", "        for warning in comparison.warnings:\n", "        for warning in []:\n"),
+        ("the labels are not compared", "compare(found, compared, known)", "compare(found, compared)"),
+        ("what is compiled is described", "    model, layer, _ = find_layer(model, layer)\n", ""),
+    ],
+    "runs/model_images.py": [
+        ("numpy's types are enough", "return values.float() if values.dtype == torch.bfloat16 else values", "return values"),
+        ("folders are no classes", "return (None, None) if folders is None else (labels_of(names, folders), folders)", "return (None, None)"),
+        ("labels may be of no class", "        if not 0 <= label < head.classes:\n", "        if False:\n"),
+    ],
+    "search/options.py": [
+        ("options may be of any kind", "            if not isinstance(value, kind):\n", "            if False:\n"),
+        ("unknown options come through", "            if name not in known:\n", "            if False:\n"),
+        ("text is not read", "        if isinstance(given.get(\"avoid\"), str):\n", "        if False:\n"),
     ],
     "cli/head.py": [
         ("a suggestion lacks its option", 'if "genetic" in found and', "if False and"),

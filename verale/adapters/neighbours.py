@@ -5,6 +5,7 @@ The options are those that state dictionaries do not say (`published/`), with th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,9 +35,14 @@ from verale.head import (
     Softmax,
     Threshold,
     TopMeanPooling,
+    evaluate_observed,
+    observables,
 )
 
-__all__ = ["OTHER_LATENTS", "Neighbour", "neighbours", "widened"]
+__all__ = ["OTHER_LATENTS", "Neighbour", "fitted", "neighbours", "widened"]
+
+_STEPS, _SECTIONS, _GOLDEN = 32, 36, (math.sqrt(5) - 1) / 2
+"""How a number is fitted: the best of so many, and so many steps of the golden section around it."""
 
 _EPSILONS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
 """Constants of logarithms: ProtoPNet has 1e-4, HyperPG 1e-6."""
@@ -109,6 +115,66 @@ def neighbours(head: Head, patches: int) -> Iterator[Neighbour]:
 
 _Change = tuple[str, str, str, dict[str, Any]]
 """An option, its other value, its given value, and the fields of the head that differ."""
+
+
+def fitted(head: Head, patches: Tensor, logits: Tensor) -> Iterator[Neighbour]:
+    """Heads that differ in one number, fitted to a network's logits: the least squares, on a scale of logarithms.
+
+    Whether such a head computes the logits is for the caller to see; this is only where to look.
+
+    Args:
+        head: with a domain that holds the latents.
+        patches: (N, L, D) the latents.
+        logits: (N, C) float64, the network's.
+    """
+    for option, given, (least, greatest), make in _numbers(head):
+        observed = observables(head, patches) if option == "epsilon" else None
+
+        def off(exponent: float, make: Any = make, observed: Any = observed) -> float:
+            other = make(math.exp(exponent))
+            seen = observables(other, patches) if observed is None else observed
+            away = float((evaluate_observed(other, seen).logits - logits).square().sum())
+            return away if math.isfinite(away) else math.inf
+
+        start, step = math.log(least), (math.log(greatest) - math.log(least)) / _STEPS
+        best = min(range(_STEPS + 1), key=lambda at: off(start + at * step))
+        low, high = start + max(0, best - 1) * step, start + min(_STEPS, best + 1) * step
+        number = math.exp(_least(off, low, high))
+        for digits in range(1, 18):
+            short = float(f"{number:.{digits}g}")
+            if least <= short <= greatest:
+                yield Neighbour(option, f"{short:.{digits}g}", f"{given:g}", make(short))
+
+
+def _least(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function is least between two ends, by the golden section; elsewhere than there if it has two minima."""
+    at = [high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)]
+    found = [of(at[0]), of(at[1])]
+    for _ in range(_SECTIONS):
+        if found[0] <= found[1]:
+            high = at[1]
+            at, found = [high - _GOLDEN * (high - low), at[0]], [0.0, found[0]]
+            found[0] = of(at[0])
+        else:
+            low = at[0]
+            at, found = [at[1], low + _GOLDEN * (high - low)], [found[1], 0.0]
+            found[1] = of(at[1])
+    return (low + high) / 2
+
+
+def _numbers(head: Head) -> Iterator[tuple[str, float, tuple[float, float], Callable[[float], Head]]]:
+    """The numbers that a head holds beside its tensors: name, value, ends, and the head with another value."""
+    if isinstance(head.similarity, LogRatio):
+        yield (
+            *("epsilon", head.similarity.epsilon, (1e-12, 1 - 2.0**-20)),
+            lambda number: replace(head, similarity=LogRatio(number)),
+        )
+    if isinstance(head.geometry, Cosine):
+        rooted = head.geometry.rooted
+        yield (
+            *("geometry.epsilon", head.geometry.epsilon, (1e-12, 1e3)),
+            lambda number: replace(head, geometry=Cosine(number, rooted)),
+        )
 
 
 def _similarities(head: Head) -> Iterator[_Change]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import LatentsError, UsageError
+from verale.errors import LatentsError, UsageError, first_line
+from verale.runs.comparison import CLOSER, ModelComparison
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from verale.adapters.endings import Ending
     from verale.adapters.neighbours import Neighbour
     from verale.head import Head
     from verale.rounding import Enclosure
@@ -19,9 +21,6 @@ __all__ = ["Forward", "ModelComparison", "check", "compare", "forward"]
 
 BATCH = 64
 """Images that the network receives at once."""
-
-_CLOSER = 16
-"""A neighbour is mentioned if its logits are so many times closer to the network's."""
 
 _TRIED, _NAMED = 16, 6
 """On how many images neighbours are tried, and how many of them are compared within float32's rounding."""
@@ -37,117 +36,14 @@ class Forward:
     Attributes:
         latents: (N, D, H, W) or (N, L, D), of the named layer.
         logits: (N, C), the network's own.
+        images: the least and the greatest number of the images; None where they are not known.
+        ending: where the layer's last module puts the latents; None where it does not say.
     """
 
     latents: Tensor
     logits: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class ModelComparison:
-    """A network's own logits and those of a head, on the same latents. `print` says what follows.
-
-    Attributes:
-        logits: (N, C) of the network.
-        of_head: (N, C) float64, of the head.
-        lower, upper: (N, C) float64: what float32 may compute of the head, whatever the order of its sums
-            (`verale/adapters/float32.py` has the derivation).
-        proved: whether these ends rest on no stated allowance for numbers that the head holds in float64.
-        latents: the least and the greatest coordinate of the latents.
-        domain: the two ends of the head's domain; None where it has none.
-        alike: what would explain a difference: the options of a head that agrees, the closest first, and in words what
-            else fits.
-        closer: options of a head that is much closer to the network than the given one, where that agrees too.
-    """
-
-    logits: Tensor
-    of_head: Tensor
-    lower: Tensor
-    upper: Tensor
-    proved: bool
-    latents: tuple[float, float]
-    domain: tuple[float | None, float | None]
-    alike: tuple[str, ...] = ()
-    closer: str | None = None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether every logit of the network lies where float32 may put the head's, and all latents in the domain."""
-        return not bool(self._outside.any()) and self.in_domain
-
-    @property
-    def difference(self) -> float:
-        """The largest difference of two logits."""
-        return float((self.logits.double() - self.of_head).abs().max())
-
-    @property
-    def allowed(self) -> Tensor:
-        """(N, C) how far float32 may move the logits."""
-        import torch
-
-        return torch.maximum(self.upper - self.of_head, self.of_head - self.lower)
-
-    @property
-    def other_classes(self) -> int:
-        """On how many images head and network name different classes."""
-        return int((self.logits.argmax(1) != self.of_head.argmax(1)).sum())
-
-    @property
-    def _outside(self) -> Tensor:
-        logits = self.logits.double()
-        return ~((self.lower <= logits) & (logits <= self.upper))
-
-    @property
-    def in_domain(self) -> bool:
-        """Whether all latents lie in the head's domain."""
-        (low, high), (lower, upper) = self.latents, self.domain
-        return (lower is None or lower <= low) and (upper is None or high <= upper)
-
-    def __str__(self) -> str:
-        count, outside = len(self.logits), self._outside
-        lines = []
-        if not bool(outside.any()):
-            kind = "proved for any order of sums" if self.proved else "stated, since the head holds folded numbers"
-            lines.append(f"The head computes this network's logits on {_images(count)}, up to float32's rounding.")
-            lines.append(
-                f"largest difference {self.difference:.2g}; float32 may move these logits by up to"
-                f" {float(self.allowed.max()):.2g} ({kind})"
-            )
-            if self.other_classes:
-                lines.append(f"within rounding, the two name different classes on {_images(self.other_classes)}")
-            if self.closer is not None:
-                lines.append(f"note: the logits are {_CLOSER} times closer, or more, with {self.closer}")
-        else:
-            lines.append(
-                f"The head is not this network's: on {int(outside.any(1).sum())} of {_images(count)} their logits"
-                " differ by more than float32 explains."
-            )
-            image, of_class = divmod(int(self._beyond.argmax()), self.logits.shape[1])
-            lines.append(
-                f"image {image}, class {of_class}: the network's logit is {float(self.logits[image, of_class]):.6g},"
-                f" the head's {float(self.of_head[image, of_class]):.6g}; float32 may move it by"
-                f" {float(self.allowed[image, of_class]):.2g}"
-            )
-            lines.append(f"the two name different classes on {self.other_classes} of {_images(count)}")
-            lines += [f"the logits agree with {each}" for each in self.alike[:1]]
-            lines += [f"they also agree with {each}" for each in self.alike[1:3]]
-            if not self.alike:
-                lines.append("no option that verale knows explains it: are layer, weights and formulas these?")
-        if not self.in_domain:
-            lower, upper = ("no end" if end is None else f"{end:g}" for end in self.domain)
-            lines.append(
-                f"latents lie in [{self.latents[0]:.6g}, {self.latents[1]:.6g}], outside the head's domain (from"
-                f" {lower} to {upper}): give the domain that is true of this network, or the layer whose output has it"
-            )
-        return "\n".join(lines)
-
-    @property
-    def _beyond(self) -> Tensor:
-        """(N, C) by how much each logit is beyond what float32 allows; negative where it is not."""
-        import torch
-
-        logits = self.logits.double()
-        return torch.maximum(logits - self.upper, self.lower - logits).nan_to_num(torch.inf)
+    images: tuple[float, float] | None = None
+    ending: Ending | None = None
 
 
 def check(
@@ -156,6 +52,8 @@ def check(
     layer: str,
     images: Any,
     *,
+    labels: Sequence[int] | None = None,
+    preprocess: Callable[[Any], Any] | None = None,
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
 ) -> ModelComparison:
@@ -165,7 +63,11 @@ def check(
         head: the head.
         model: the network. It is unchanged afterwards.
         layer: the layer whose output the head receives, a name of `model.named_modules()` (`verale.adapters.capture`).
-        images: (N, 3, H, W), preprocessed as for the network; some dozens are enough.
+        images: (N, 3, H, W), preprocessed as for the network; or image files, or the path of a folder of them. Some
+            dozens are enough.
+        labels: N true classes, if they are known; of a folder with one subfolder for each class they are. Then the
+            comparison says on how many images the network is right.
+        preprocess: for files, a callable from a picture (PIL, RGB) to a tensor (3, H, W), such as torchvision's.
         logits: takes the network's output and returns its logits (N, C). By default they are found by their shape.
         calls: how often the network calls the layer.
 
@@ -174,18 +76,21 @@ def check(
         no proof that head and network are equal: it holds of these images, and up to rounding.
 
     Raises:
-        UsageError: an unknown layer, an output without logits, or a network in half precision.
-        LatentsError: a layer whose output is no latents of this head.
+        UsageError: an unknown layer, images that the network does not take, an output without logits, or a network in
+            half precision.
+        LatentsError: a layer whose output is no latents of this head, or labels that do not fit.
+        InputError: an image that cannot be read.
 
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
     """
     from verale.head import require_head
-    from verale.runs.model_images import preprocessed
+    from verale.runs.model_images import known_labels, model_images
 
     require_head(head)
-    batches = preprocessed(images).split(BATCH)  # type: ignore[no-untyped-call]
-    return compare(head, forward(model, layer, batches, head.classes, logits, calls))
+    given = model_images(images, preprocess, "images")
+    known, _ = known_labels(given, labels, head)
+    return compare(head, forward(model, layer, given.batches(BATCH), head.classes, logits, calls), known)
 
 
 def forward(
@@ -199,22 +104,30 @@ def forward(
     """Latents and logits of batches of images, computed in float32 proper. Raises as `check` does."""
     import torch
 
-    from verale.adapters.latents import capture_and_run, in_float32, require_module
+    from verale.adapters.endings import ending_of
+    from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
+    from verale.head import described
 
     require_module(model, "verale.check(head, model, layer, images)")
-    parameter = next((each for each in model.parameters() if each.is_floating_point()), None)
-    if parameter is not None and parameter.dtype not in (torch.float32, torch.float64):
-        raise UsageError(f"the model computes in {parameter.dtype}, expected float32: call model.float() first")
-    parts = []
+    if logits is not None and not callable(logits):
+        raise UsageError(f"logits is {described(logits)}, expected a function, such as lambda output: output[0]")
+    numbers = [each for each in model.parameters() if each.is_floating_point()]
+    for each in numbers:
+        if each.dtype not in (torch.float32, torch.float64):
+            raise UsageError(f"the model computes in {each.dtype}, expected float32: call model.float() first")
+    parts, ends = [], []
     with in_float32():
         for batch in batches:
-            some = batch if parameter is None else batch.to(parameter.device, parameter.dtype)
+            some = batch.to(numbers[0].device, numbers[0].dtype) if numbers else batch
             latents, output = capture_and_run(model, layer, some, calls)
             parts.append((latents.cpu(), _logits(output, len(some), classes, logits).cpu()))
-    return Forward(*(torch.cat(each) for each in zip(*parts, strict=True)))
+            ends += [float(batch.min()), float(batch.max())]
+    ending = ending_of(find_layer(model, layer)[2])
+    all_latents, all_logits = (torch.cat(each) for each in zip(*parts, strict=True))
+    return Forward(all_latents, all_logits, (min(ends), max(ends)), ending)
 
 
-def compare(head: Head, given: Forward) -> ModelComparison:
+def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> ModelComparison:
     """The comparison of `check`, for latents and logits that are at hand. Raises LatentsError."""
     import torch
 
@@ -229,16 +142,21 @@ def compare(head: Head, given: Forward) -> ModelComparison:
         *(given.logits, head.logits(given.latents), bounds.lower, bounds.upper, proved(head)),
         latents=(float(patches.min()), float(patches.max())),
         domain=(head.domain.lower, head.domain.upper),
+        labels=None if labels is None else tuple(labels),
+        images=given.images,
+        ending=given.ending,
     )
     agrees = _inside(bounds, logits)
     # A neighbour that agrees on images where the head does not explains them; a few are enough to find it.
+    whole, all_logits = patches, logits
     some = torch.argsort(plain._beyond.amax(1), descending=True, stable=True)[:_TRIED]
     patches, logits, bounds = patches[some], logits[some], bounds[some]
     closest = _closest(free, patches, logits)
     if not agrees:
         alike = [str(each) for _, each in closest if _inside_of(each.head, patches, logits)]
+        alike = alike or [*_fitted(free, (patches, logits), (whole, all_logits))]
         return replace(plain, alike=tuple(alike or _other_causes(free, patches, logits, bounds)))
-    if closest and closest[0][0] * _CLOSER < float((plain.of_head[some] - logits).abs().max()):
+    if closest and closest[0][0] * CLOSER < float((plain.of_head[some] - logits).abs().max()):
         return replace(plain, closer=str(closest[0][1]))
     return plain
 
@@ -264,6 +182,24 @@ def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, N
         if difference < float("inf"):
             compared.append((difference, neighbour))
     return sorted(compared, key=lambda each: each[0])[:_NAMED]
+
+
+def _fitted(head: Head, some: tuple[Tensor, Tensor], every: tuple[Tensor, Tensor]) -> Iterator[str]:
+    """Numbers of few digits with which a head's logits are the network's, on all images.
+
+    Args:
+        head: with a domain that holds the latents.
+        some: latents and logits of a few images, to which the number is fitted.
+        every: those of all images.
+    """
+    from verale.adapters.neighbours import fitted
+
+    found: set[str] = set()
+    for neighbour in fitted(head, *some):
+        option = neighbour.option
+        if option not in found and _inside_of(neighbour.head, *some) and _inside_of(neighbour.head, *every):
+            found.add(option)
+            yield f"{option}={neighbour.value}, which explains all logits; you gave {neighbour.given}"
 
 
 def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
@@ -312,7 +248,11 @@ def _inside(bounds: Enclosure, logits: Tensor) -> bool:
 
 def _logits(output: Any, images: int, classes: int, pick: Callable[[Any], Any] | None) -> Tensor:
     """The logits (N, C) in a network's output. Raises UsageError."""
-    tensors = list(_tensors(output if pick is None else pick(output)))
+    try:
+        picked = output if pick is None else pick(output)
+    except Exception as error:  # whatever a function of the caller's raises
+        raise UsageError(f"logits fails on the model's output: {type(error).__name__}: {first_line(error)}") from error
+    tensors = list(_tensors(picked))
     fitting = [each for each in tensors if tuple(each.shape) == (images, classes) and each.is_floating_point()]
     if len(fitting) != 1:
         shapes = ", ".join(str(tuple(each.shape)) for each in tensors) or "no tensor"
@@ -335,7 +275,3 @@ def _tensors(output: Any) -> Iterator[Tensor]:
     elif isinstance(output, (tuple, list)):
         for each in output:
             yield from _tensors(each)
-
-
-def _images(count: int) -> str:
-    return f"{count} image" if count == 1 else f"{count} images"

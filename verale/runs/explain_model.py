@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import HeadError, LatentsError, UsageError
+from verale.errors import HeadError, UsageError
 from verale.files import write_atomically
 from verale.paradigms import SMALLEST
 from verale.runs.capture import captured_before, earlier_source
 from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
 from verale.runs.explain import open_run
 from verale.runs.folder import HEAD, LATENTS, SOURCE, locked
-from verale.runs.images import class_folders, labels_of
-from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, model_images
+from verale.runs.model_images import ImageTensors, ModelImages, known_labels, model_images
+from verale.runs.parallel import require_jobs
 from verale.runs.source import SourceFile
 from verale.runs.table import Explained
 from verale.version import __version__
@@ -134,17 +135,21 @@ def explain_model(
     Soundness: certificates are about the head. That the head is the model's is compared on these images, within what
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
-    from verale.adapters.latents import require_module
-    from verale.search import SearchOptions
+    from verale.adapters.latents import find_layer, require_module
+    from verale.search import Batches, SearchOptions
 
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
+    _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
+    _require(jobs=jobs, overwrite=overwrite)
+    model, layer, _ = find_layer(model, layer)
     found = replace(_head(model, arch, dict(options or {}), head), _digest=None)
     if class_names is not None:
         found = replace(found, labels=tuple(map(str, class_names)))
     given = model_images(images, preprocess, "images")
     origins = _PrototypeImages.of(prototype_images, preprocess, found)
-    search_options = SearchOptions(paradigm, **search)
-    known, classes = _labels(given, labels, found)
+    search_options = SearchOptions.of(paradigm, search)
+    require_jobs(jobs)
+    known, classes = known_labels(given, labels, found)
     directory = Path(out)
     capture = _Capture(model, layer, logits, calls, found)
     described = {**capture.describe(), "arch": arch, "prototype_images": None if origins is None else origins.digests()}
@@ -154,13 +159,16 @@ def explain_model(
     comparison = None
     if latents is None:
         compared = capture.forward(given)
-        latents, comparison = compared.latents, compare(found, compared)
+        latents, comparison = compared.latents, compare(found, compared, known)
         if not comparison.agrees:
             raise HeadError(*_disagreement(comparison))
         if comparison.other_classes or comparison.closer is not None:
             _log.warning("%s", comparison)
+        for warning in comparison.warnings:
+            _log.warning("%s", warning)
         places = None if origins is None else origins.places(capture)
         fields = capture.receptive_fields(given)
+        Batches(found, latents, search_options)  # what it refuses, it refuses before anything is written
         with locked(directory):
             for pictures in (given, origins and origins.images):
                 if isinstance(pictures, ImageTensors):
@@ -208,16 +216,39 @@ class _Capture:
         }
 
 
+def _require(**given: Any) -> None:
+    """Raise UsageError for arguments of another kind than those that `explain_model` takes."""
+    import numpy as np
+    import torch
+
+    from verale.head import described
+
+    some = (list, tuple, np.ndarray, torch.Tensor)
+    expected: dict[str, tuple[tuple[type, ...], str]] = {
+        "out": ((str, os.PathLike), "the path of a folder"),
+        "options": ((Mapping, type(None)), "a dictionary such as {'epsilon': 1e-4}"),
+        "class_names": ((list, tuple, np.ndarray, type(None)), "a list of names, one a class"),
+        "prototype_images": ((*some, type(None)), "a tensor, or a list with an image file or None for each prototype"),
+        "jobs": ((int, type(None)), "a number of processes"),
+        "overwrite": ((int,), "True or False"),
+    }
+    for name, value in given.items():
+        kinds, what = expected[name]
+        if not isinstance(value, kinds):
+            raise UsageError(f"{name} is {described(value)}, expected {what}")
+
+
 def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> Head:
     """The head: given, or taken from the model. Raises UsageError, HeadError."""
     from verale.adapters import ARCHITECTURES
     from verale.adapters.cabrnet.memory import head_of_model, is_cabrnet
     from verale.adapters.published import fitting, head_of_own
+    from verale.head import require_head
 
     if head is not None:
         if arch is not None or options:
             raise UsageError("head is given, expected no arch and no options beside it")
-        return head
+        return require_head(head)
     if arch is not None:
         return head_of_own(arch, model, options)
     if options:
@@ -228,24 +259,6 @@ def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Hea
     names = [repr(name) for name in fitting(state)] if state else []
     hint = f": its tensors fit {' or '.join(names)}" if names else f", one of {', '.join(ARCHITECTURES)}, or head=..."
     raise UsageError(f"arch is missing, expected the architecture of the model's tensors{hint}")
-
-
-def _labels(images: ModelImages, labels: Sequence[int] | None, head: Head) -> tuple[list[int] | None, list[str] | None]:
-    """True classes, given or from subfolders, and the classes' names if these are subfolders. Raises LatentsError."""
-    from verale.head import require_labels
-
-    names = images.names if isinstance(images, ImageFiles) else []
-    folders = class_folders(names, head.classes)
-    if labels is None:
-        classes = list(head.labels or ())
-        if names and all(name.split("/")[0] in classes for name in names):
-            return labels_of(names, classes), None
-        return (None, None) if folders is None else (labels_of(names, folders), folders)
-    known = require_labels(labels, len(images))
-    for index, label in enumerate(known):
-        if not 0 <= label < head.classes:
-            raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {head.classes - 1}")
-    return known, folders
 
 
 def _source(

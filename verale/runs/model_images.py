@@ -11,16 +11,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import InputError, UsageError, first_line
+from verale.errors import InputError, LatentsError, UsageError, first_line
 from verale.files import read, write_atomically
-from verale.runs.images import image_files
+from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.source import SourceImage
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["ImageFiles", "ImageTensors", "ModelImages", "model_images", "preprocessed"]
+    from verale.head import Head
+
+__all__ = ["ImageFiles", "ImageTensors", "ModelImages", "known_labels", "model_images"]
 
 _COLOURS = (1, 3)
 """The channels of a picture."""
@@ -207,7 +209,7 @@ def model_images(
     elif isinstance(images, (list, tuple)) and images and all(isinstance(each, (str, os.PathLike)) for each in images):
         files = [Path(each) for each in images]
     else:
-        return ImageTensors(preprocessed(images, name), folder)
+        return ImageTensors(_preprocessed(images, name), folder)
     if preprocess is None:
         raise UsageError(
             f"{name} is given as files, expected preprocess=... too: a callable from a picture to a tensor"
@@ -215,7 +217,27 @@ def model_images(
     return ImageFiles([file.absolute() for file in files], preprocess)
 
 
-def preprocessed(images: Any, name: str = "images") -> Tensor:
+def known_labels(
+    images: ModelImages, labels: Sequence[int] | None, head: Head
+) -> tuple[list[int] | None, list[str] | None]:
+    """True classes, given or from subfolders, and the classes' names if these are subfolders. Raises LatentsError."""
+    from verale.head import require_labels
+
+    names = images.names if isinstance(images, ImageFiles) else []
+    folders = class_folders(names, head.classes)
+    if labels is None:
+        classes = list(head.labels or ())
+        if names and all(name.split("/")[0] in classes for name in names):
+            return labels_of(names, classes), None
+        return (None, None) if folders is None else (labels_of(names, folders), folders)
+    known = require_labels(labels, len(images))
+    for index, label in enumerate(known):
+        if not 0 <= label < head.classes:
+            raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {head.classes - 1}")
+    return known, folders
+
+
+def _preprocessed(images: Any, name: str = "images") -> Tensor:
     """Preprocessed images, (N, 3, H, W) or what else the model takes, N > 0. Raises UsageError."""
     import torch
 
@@ -234,7 +256,11 @@ def preprocessed(images: Any, name: str = "images") -> Tensor:
         raise UsageError(
             f"{name} has shape {tuple(values.shape)}, expected (N, 3, H, W): write {name}[None] for a single image"
         )
-    return values.detach()
+    if values.is_meta:
+        raise UsageError(f"{name} holds no numbers (it is on the device meta), expected preprocessed images")
+    values = values.detach().to_dense() if values.layout != torch.strided else values.detach()
+    # Exact, and a type that numpy has: images of a bfloat16 network are float32 numbers.
+    return values.float() if values.dtype == torch.bfloat16 else values
 
 
 def _digest(image: Tensor) -> str:

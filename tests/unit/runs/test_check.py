@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from PIL import Image
 from support.own_network import OwnNetwork, own_images
 from support.small import small_head, small_latents, varied_head
 from torch import Tensor, nn
@@ -112,9 +113,38 @@ def test_outputs_that_are_no_logits_are_named(change, cause):
     assert not comparison.agrees and comparison.alike[0].startswith(cause)
 
 
+@pytest.mark.parametrize(("epsilon", "given"), [(0.0375, 0.0376), (0.3, 1e-4), (2.5e-4, 3e-4)])
+def test_an_epsilon_of_nobody_is_fitted(epsilon, given):
+    """A number of few digits that explains the logits of all images, more than those to which it is fitted."""
+    network = OwnNetwork(epsilon=epsilon)
+    comparison = check(head_for(network, epsilon=given), network, LAYER, own_images(20))
+    said = f"epsilon={epsilon:g}, which explains all logits; you gave {given:g}"
+    assert not comparison.agrees and comparison.alike == (said,)
+    assert f"the logits agree with {said}" in str(comparison)
+    assert check(head_for(network, epsilon=epsilon), network, LAYER, own_images(20)).agrees
+
+
+def test_the_epsilon_of_a_cosine_is_fitted():
+    true = replace(varied_head("rooted"), bias=None, geometry=Cosine(0.037, rooted=True))
+    latents = small_latents(true, images=6, patches=6)
+    given = Forward(latents, true.logits(latents).float())
+    (cause,) = compare(replace(true, geometry=Cosine(0.03, rooted=True)), given).alike
+    assert cause == "geometry.epsilon=0.037, which explains all logits; you gave 0.03"
+
+
+def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
+    """The last image, of small differences, is not among those to which the number is fitted."""
+    head = small_head("euclidean")
+    latents = small_latents(head, images=18, patches=5)
+    logits = replace(head, similarity=LogRatio(0.0375)).logits(latents)
+    logits[7] = head.logits(latents)[7] + 1e-3
+    comparison = compare(head, Forward(latents, logits))
+    assert not comparison.agrees and not any("explains all" in cause for cause in comparison.alike)
+
+
 def test_what_nothing_explains_is_said():
-    network = OwnNetwork(epsilon=0.3)
-    comparison = compared(network, head_for(network))
+    model = Wrapped(lambda logits, distances: logits + logits.square())
+    comparison = compared(model, head_for(model.network), "network.add_on_layers")
     assert not comparison.agrees and comparison.alike == ()
     assert str(comparison).endswith("no option that verale knows explains it: are layer, weights and formulas these?")
 
@@ -162,6 +192,109 @@ def test_a_neighbour_differs_in_what_it_says(name):
         assert each.head.digest != head.digest and each.value != each.given
 
 
+def right_and_wrong(right: int, images: int, classes: int = 3) -> tuple[Forward, Head, list[int]]:
+    """Logits of a head, and labels of which so many are right."""
+    head = replace(small_head("euclidean"), bias=None)
+    latents = small_latents(head, images=images, patches=5)
+    classes_of = head.logits(latents).argmax(1).tolist()
+    return (
+        Forward(latents, head.logits(latents)),
+        head,
+        [c if i < right else (c + 1) % 3 for i, c in enumerate(classes_of)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "images", "warned"), [(3, 8, True), (0, 12, True), (4, 8, False), (8, 8, False), (0, 7, False)]
+)
+def test_how_many_images_are_right_is_said_where_labels_are_known(right, images, warned):
+    given, head, labels = right_and_wrong(right, images)
+    comparison = compare(head, given, labels)
+    assert comparison.agrees and comparison.right == right
+    assert f"The network is right on {right} of {images} images." in str(comparison).splitlines()
+    said = f"the network is right on {right} of {images} images, hardly more than chance: are the images normalised"
+    assert [each.startswith(said) for each in comparison.warnings] == [True] * warned
+    assert (f"warning: {said}" in str(comparison)) == warned
+    assert compare(head, given).right is None and "right on" not in str(compare(head, given))
+
+
+def test_labels_of_images_are_compared_with_the_networks_classes():
+    network = OwnNetwork()
+    classes = network(own_images(12))[0].argmax(1)
+    assert compared(network, head_for(network), labels=classes).right == 12
+    swapped = compared(network, head_for(network), labels=[(each + 1) % 3 for each in classes.tolist()])
+    assert swapped.right == 0 and "are the labels in the order of its classes?" in str(swapped)
+    assert "(these hold 0 to 1)" in str(swapped)
+    with pytest.raises(LatentsError, match="label 0 is 7, expected one of the head's classes, 0 to 2"):
+        compared(network, head_for(network), labels=[7] * 12)
+
+
+def test_labels_are_those_of_class_folders(tmp_path):
+    """Images as files; here folder b holds what the network calls class 0."""
+    network = OwnNetwork()
+    images = own_images(12)
+    classes = network(images)[0].argmax(1).tolist()
+    assert set(classes) == {0, 1, 2}
+    for index, (image, of_class) in enumerate(zip(images, classes, strict=True)):
+        folder = tmp_path / "bac"[of_class]
+        folder.mkdir(exist_ok=True)
+        Image.fromarray((image * 255).round().byte().permute(1, 2, 0).numpy()).save(folder / f"{index}.png")
+    arguments = (head_for(network), network, LAYER, tmp_path)
+
+    def scaled(picture: Image.Image) -> Tensor:
+        return torch.tensor(list(picture.tobytes())).view(8, 8, 3).permute(2, 0, 1) / 255
+
+    comparison = check(*arguments, preprocess=scaled)
+    assert comparison.agrees and comparison.right == classes.count(2)
+    with pytest.raises(UsageError, match="images is given as files, expected preprocess"):
+        check(*arguments)
+
+
+def test_bytes_that_were_not_divided_are_told():
+    network = OwnNetwork()
+    comparison = check(head_for(network), network, LAYER, own_images(4) * 255)
+    assert comparison.images == (float((own_images(4) * 255).min()), float((own_images(4) * 255).max()))
+    (warning,) = comparison.warnings
+    assert "expected normalised ones, below 10: are these bytes that were not divided by 255?" in warning
+    assert f"warning: {warning}" in str(comparison)
+    assert check(head_for(network), network, LAYER, own_images(4) * 4 - 2).warnings == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "domain", "range_"),
+    [
+        (nn.Tanh(), Box(-0.95, 0.95), "Tanh, after which latents lie in -1:1"),
+        (nn.Tanh(), Box(-1, 0.95), "Tanh, after which latents lie in -1:1"),
+        (nn.Sequential(nn.Sigmoid(), nn.Dropout()), Box(0.001, 1), "Sigmoid, after which latents lie in 0:1"),
+        (nn.ReLU(), Box(1e-6, None), "ReLU, after which latents lie in 0:"),
+        (nn.Softmax(dim=1), Box(0, 0.9), "Softmax, after which latents lie in 0:1"),
+    ],
+)
+def test_a_domain_that_leaves_out_what_the_layer_can_give_is_refused(ending, domain, range_):
+    """Although these images lie in it."""
+    network = OwnNetwork()
+    network.add_on_layers[1] = ending
+    network.add_on_layers[0].weight.data *= 0.01
+    network.add_on_layers[0].bias.data.fill_(0.3)
+    comparison = compared(network, head_for(network, domain=domain))
+    assert comparison.in_domain and not comparison.agrees
+    lower, upper = (f"{end:g}" if end is not None else "no end" for end in (domain.lower, domain.upper))
+    assert f"the layer ends in {range_}: the head's domain (from {lower} to {upper}) is narrower" in str(comparison)
+    wider = compared(network, head_for(network, domain=Box(-1, None)))
+    assert wider.agrees and wider.warnings == []
+
+
+def test_a_domain_that_ends_where_the_layer_does_not_is_told():
+    network = OwnNetwork()
+    network.add_on_layers[1] = nn.ReLU()
+    comparison = compared(network, head_for(network, domain=Box(0, 100)))
+    assert comparison.agrees
+    (warning,) = comparison.warnings
+    assert warning.startswith(
+        "the layer ends in ReLU, after which latents lie in 0:, and the head's domain ends (from 0"
+    )
+
+
 def test_where_the_logits_are_can_be_said():
     model = Wrapped(lambda logits, distances: {"distances": distances, "scores": (logits, -logits)})
     head = head_for(model.network)
@@ -170,9 +303,34 @@ def test_where_the_logits_are_can_be_said():
     assert compared(model, head, "network.add_on_layers", logits=lambda output: output["scores"][0]).agrees
 
 
+def half_of_it(network: nn.Module) -> nn.Module:
+    network.last_layer.half()
+    return network
+
+
+@pytest.mark.parametrize("layer", [LAYER, f"_orig_mod.{LAYER}"])
+def test_a_compiled_network_is_compared_as_it_was_before(layer):
+    def compiler(graph, inputs):
+        pytest.fail("the network was compiled")
+
+    network = OwnNetwork()
+    compiled = torch.compile(network, backend=compiler)
+    assert compared(compiled, head_for(network), layer).agrees
+    assert network.training
+
+
 def test_a_network_in_float64_agrees_too():
     network = OwnNetwork()
     assert compared(OwnNetwork().double(), head_for(network)).agrees
+
+
+def test_images_in_half_precision_are_cast_up():
+    network = OwnNetwork()
+    images = own_images(2)
+    for given in (images.bfloat16(), images.half(), images.to_sparse()):
+        dense = given.to_dense() if given.is_sparse else given
+        comparison = check(head_for(network), network, LAYER, given)
+        assert comparison.agrees and torch.equal(comparison.logits, network(dense.float())[0].detach())
 
 
 @pytest.mark.parametrize(
@@ -188,6 +346,36 @@ def test_a_network_in_float64_agrees_too():
             lambda net, head: check(head, net.half(), LAYER, own_images(2)),
             UsageError,
             "torch.float16, expected float32",
+        ),
+        (
+            lambda net, head: check(head, net, LAYER, own_images(2).movedim(1, -1)),
+            UsageError,
+            r"does not take inputs \(2, 8, 8, 3\) .*look like \(N, H, W, C\), .*write .*images\)\.movedim\(-1, 1\)",
+        ),
+        (lambda net, head: check(head, net.bfloat16(), LAYER, own_images(2)), UsageError, "torch.bfloat16, expected"),
+        (
+            lambda net, head: check(head, half_of_it(net), LAYER, own_images(2)),
+            UsageError,
+            "torch.float16, expected float32",
+        ),
+        (lambda net, head: check(head, net.to("meta"), LAYER, own_images(2)), UsageError, "model holds no numbers"),
+        (lambda net, head: check(head, net, LAYER, own_images(2).to("meta")), UsageError, "images holds no numbers"),
+        (
+            lambda net, head: check(head, net, net.add_on_layers, own_images(2)),
+            UsageError,
+            r"layer is a module \(Sequential\), expected a name .*: write layer='add_on_layers'",
+        ),
+        (
+            lambda net, head: check(head, net, LAYER, own_images(2), calls=0),
+            UsageError,
+            "calls is 0, expected a number",
+        ),
+        (lambda net, head: check(head, net, LAYER, own_images(2), calls="1"), UsageError, "calls is a path"),
+        (lambda net, head: check(head, net, LAYER, own_images(2), logits="0"), UsageError, "logits is a path"),
+        (
+            lambda net, head: check(head, net, LAYER, own_images(2), logits=lambda output: output["x"]),
+            UsageError,
+            "logits fails on the model's output: TypeError: tuple indices",
         ),
         (lambda net, head: check(head, net, LAYER, own_images(2).long()), UsageError, "dtype torch.int64, expected"),
         (lambda net, head: check(head, net, LAYER, own_images(0)), UsageError, r"shape \(0, 3, 8, 8\)"),
