@@ -21,6 +21,7 @@ __all__ = [
     "certificate_index",
     "certificate_name",
     "certificates_in",
+    "is_certificate_name",
     "open_regular",
     "read",
     "require_size",
@@ -37,6 +38,8 @@ LARGEST_LATENTS = 16 * 2**30
 
 CERTIFICATE_SUFFIX = ".ale.json"
 """How the names of certificate files end."""
+_LONGEST_NAME = 200
+"""Bytes of a name that a stranger chose: file systems allow some 255, of which temporary files need a few more."""
 
 
 def certificate_name(index: int) -> str:
@@ -53,6 +56,21 @@ def certificate_index(name: str) -> int | None:
 def certificates_in(folder: Path) -> list[Path]:
     """The certificate files of a folder, sorted by name. Whatever else has such a name is there too, to be refused."""
     return sorted(folder.glob(f"*{CERTIFICATE_SUFFIX}"))
+
+
+def is_certificate_name(name: str) -> bool:
+    """Whether a name that a stranger chose may be given to a certificate file, in any folder.
+
+    It is plain, printable and short, and ends in `.ale.json`, so that no other program takes the file for one of its
+    own. It does not begin with `.`, which hides a file, nor with `-`, which makes an option of it in `verale audit *`.
+    """
+    return (
+        name.endswith(CERTIFICATE_SUFFIX)
+        and name.isprintable()
+        and not name.startswith((".", "-"))
+        and not set(name) & set('/\\:*?"<>|')
+        and len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_NAME
+    )
 
 
 def open_regular(path: str | Path) -> BinaryIO:

@@ -136,7 +136,7 @@ def test_a_wrong_option_is_one_line(arguments: tuple[str, ...], folder: Path) ->
         ("explain", "--head", "head", "--latents", "latents", "--out", LONG),
         ("summary", LONG),
         ("certificates", "unpack", f"{NAME}.gone", "--out", "p"),
-        ("certificates", "unpack", "hostile.parquet", "--out", "good.ale.json"),
+        ("certificates", "unpack", "hostile.parquet", "--out", "p"),
         ("demo", "--out", NAME),
         ("explain", "--head", f"{NAME}.gone", "--latents", "latents", "--out", "o"),
         ("explain", "--head", "head", "--latents", f"{NAME}.gone", "--out", "o"),
@@ -189,8 +189,8 @@ def test_a_verdict_names_its_file_on_one_line(folder: Path) -> None:
 def test_what_is_written_is_named_on_one_line(folder: Path) -> None:
     code, text = printed(folder, "certificates", "pack", "out", "--out", f"{TEXT}.parquet")
     assert code == 0 and text.startswith("2 certificates in x\\nPROVED")
-    code, text = printed(folder, "certificates", "unpack", "hostile.parquet", "--out", f"{NAME}2")
-    assert (code, text) == (0, f"1 certificates in {SHOWN}2\n")
+    code, text = printed(folder, "certificates", "unpack", f"{TEXT}.parquet", "--out", f"{NAME}2")
+    assert (code, text) == (0, f"2 certificates in {SHOWN}2\n")
     for _ in range(2):
         code, text = printed(folder, "explain", "--head", "head", "--latents", "latents", "--out", f"{NAME}3")
         assert code == 0 and text.endswith(f"2 of 2 images have a certificate in {SHOWN}3\n")

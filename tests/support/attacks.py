@@ -684,7 +684,7 @@ def unpack_a_certificate_of_200_megabytes(folder: Path) -> Arguments:
 
     return _unpack(
         folder,
-        pa.table({"name": ["a"], "certificate": pa.array([bytes(2 * 10**8)], pa.binary())}),
+        pa.table({"name": ["a.ale.json"], "certificate": pa.array([bytes(2 * 10**8)], pa.binary())}),
         compression="zstd",
         use_dictionary=False,
         write_statistics=False,
@@ -721,7 +721,9 @@ def unpack_latents_of_200_megabytes(folder: Path) -> Arguments:
     import pyarrow as pa
 
     flat = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(5 * 10**7, "f4")), 5 * 10**7)
-    return _unpack(folder, pa.table({"name": ["a"], "certificate": [b"{}"], "latents": flat}), compression="zstd")
+    return _unpack(
+        folder, pa.table({"name": ["a.ale.json"], "certificate": [b"{}"], "latents": flat}), compression="zstd"
+    )
 
 
 @attack

@@ -30,6 +30,7 @@ LARGE = ("tests/unit/cli/test_large_files.py",)
 TELLING = ("tests/unit/adapters/test_telling.py",)
 CHECK = ("tests/unit/runs/test_check.py",)
 ARGUMENTS = ("tests/end_to_end/test_python_arguments.py",)
+CERTIFICATES = ("tests/unit/datasets/test_certificates.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
@@ -47,7 +48,7 @@ TESTS = {
     "datasets/footer.py": ("tests/unit/datasets/test_footer.py",),
     "datasets/staging.py": ("tests/unit/datasets/test_staging.py", *RESUME),
     "report/verdicts.py": REPORT,
-    "files.py": LARGE,
+    "files.py": (*LARGE, *CERTIFICATES),
     "datasets/storage.py": LARGE,
     "cli/__init__.py": LARGE,
     "adapters/telling.py": TELLING,
@@ -63,6 +64,7 @@ TESTS = {
     "runs/model_images.py": (*CHECK, *ARGUMENTS),
     "search/options.py": ARGUMENTS,
     "cli/head.py": ("tests/unit/cli/test_head.py",),
+    "cli/certificates.py": CERTIFICATES,
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -102,6 +104,12 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a file may have any size", "    if size > most:\n", "    if False:\n", "cli/test_large_files.py::test_a_limit_is_the_last_size_that_is_read"),
         ("a file may have a byte less", "    if size > most:\n", "    if size >= most:\n"),
         ("a size is looked at after reading", "            if limit < 0:\n", "            if False:\n", "cli/test_large_files.py::test_certificates_too"),
+        ("any file may be unpacked", "name.endswith(CERTIFICATE_SUFFIX)", "name"),
+        ("a name may end a line", "        and name.isprintable()\n", ""),
+        ("a name may hide a file", 'name.startswith((".", "-"))', 'name.startswith("-")'),
+        ("a name may be an option", 'name.startswith((".", "-"))', 'name.startswith(".")'),
+        ("a name may lead out of its folder", "set('/\\\\:*", "set('\\\\:*"),
+        ("a name may be of any length", " <= _LONGEST_NAME", ""),
     ],
     "datasets/storage.py": [
         ("a stored file may have any size", "            require_size(path, stream.size(), kind, most)\n", ""),
@@ -333,6 +341,12 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     "cli/head.py": [
         ("a suggestion lacks its option", 'if "genetic" in found and', "if False and"),
         ("the first of several is suggested", "    if len(found) > 1:\n", "    if False:\n"),
+    ],
+    "cli/certificates.py": [
+        ("names are looked at when they are written", "    _require_names(parquet, [one.short for one in packed])\n", ""),
+        ("two names may be one file", 'return normalize("NFKC", name).casefold()', "return name"),
+        ("what lies beside is replaced unasked", "(*(one.short for one in packed), *beside)", "[one.short for one in packed]"),
+        ("any file is packed", "        if not is_certificate_name(name):\n            raise InputError(file", "        if False:\n            raise InputError(file"),
     ],
 }  # fmt: skip
 FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import click
 
 from verale.checker.output import print_line
 from verale.cli.shared import certificate_files
-from verale.errors import InputError
+from verale.errors import InputError, LatentsError
+from verale.files import CERTIFICATE_SUFFIX, is_certificate_name, read, write_atomically
+from verale.runs.folder import HEAD, LATENTS, SOURCE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 __all__ = ["command"]
+
+_NAMED = {HEAD: "head", LATENTS: "latents"}
+"""What is said of files beside certificates."""
+_FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
 
 
 @click.group(name="certificates")
@@ -38,17 +46,14 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
     from verale.datasets.certificates import row_of, write_rows
-    from verale.files import read
 
     files = certificate_files(certificates)
     names = [Path(file).name for file in files]
-    times = Counter(names)
+    times = Counter(map(_alike, names))
     for file, name in zip(files, names, strict=True):
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise InputError(file, "has a name that is not UTF-8, as names in Parquet must be; rename it") from None
-        if times[name] > 1:
+        if not is_certificate_name(name):
+            raise InputError(file, f"has a name that nobody can unpack: {_FORM}; rename it")
+        if times[_alike(name)] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
     if storage.exists(out) and not overwrite:
         raise InputError(out, "already exists; choose another --out, or say --overwrite")
@@ -59,72 +64,93 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 @command.command(name="unpack")
 @click.argument("parquet", metavar="P")
 @click.option("--out", required=True, metavar="DIR", type=click.Path(), help="The folder for the certificates.")
-@click.option("--overwrite", is_flag=True, help="Replace existing certificates.")
+@click.option("--overwrite", is_flag=True, help="Replace what is there.")
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
     """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
     If it has latents, they go to latents.safetensors. A head beside it goes there too, and so does source.json, with
-    the images that the rows name. Then DIR is a folder as `verale explain` writes it.
+    the images that the rows name. Then DIR is a folder as `verale explain` writes it. Nothing is written if some name
+    is not that of a certificate file.
 
     Exit code: 0 written; 9 a file that cannot be used; 130 interrupted; 2 unknown option.
     """
-    from verale.cli.inputs import folder_of
     from verale.datasets.certificates import packed_certificates
-    from verale.datasets.latents import latents_in
-    from verale.files import read, write_atomically
-    from verale.runs.folder import HEAD, LATENTS, SOURCE
 
     packed, without = packed_certificates(parquet)
     if not packed:
         raise InputError(parquet, f"holds no certificate in {without} rows")
-    directory = Path(out)
-    seen: set[str] = set()
-    for one in packed:
-        if one.short in seen:
-            raise InputError(parquet, f"has several certificates called {one.short!r}, which would replace each other")
-        seen.add(one.short)
-        if not one.is_plain:
-            raise InputError(parquet, f"has a certificate called {one.short!r}, which is not the plain name of a file")
-        if not overwrite and (directory / one.short).exists():
-            raise InputError(directory / one.short, "already exists; choose another --out, or say --overwrite")
-    head = None if "://" in parquet else folder_of(parquet) / HEAD
-    if head is not None and head.is_file():
-        _require_replaceable(directory / HEAD, head, overwrite)
+    _require_names(parquet, [one.short for one in packed])
+    directory, beside = Path(out), _beside(parquet)
+    for name in (*(one.short for one in packed), *beside):
+        if not overwrite and _is_in_the_way(directory / name, beside.get(name)):
+            raise InputError(directory / name, "already exists; choose another --out, or say --overwrite")
     for one in packed:
         write_atomically(directory / one.short, one.read())
+    for name, data in beside.items():
+        write_atomically(directory / name, data)
     rest = f"; {without} rows have none" if without else ""
-    if head is not None and head.is_file():
-        write_atomically(directory / HEAD, read(head, "a head file (safetensors)"))
-        rest += f"; their head in {HEAD}"
-    if (latents := latents_in(parquet)) is not None:
-        from verale.head import save_latents
-
-        save_latents(directory / LATENTS, latents)
-        rest += f"; their latents in {LATENTS}"
-        if head is not None and head.with_name(SOURCE).is_file():
-            _unpack_source(head, parquet, latents, directory / SOURCE)
+    rest += "".join(f"; their {kind} in {name}" for name, kind in _NAMED.items() if name in beside)
     print_line(f"{len(packed)} certificates in {directory}{rest}", sys.stderr)
 
 
-def _require_replaceable(path: Path, head: Path, overwrite: bool) -> None:
-    from verale.files import read
+def _require_names(parquet: str, names: list[str]) -> None:
+    """Raise InputError unless each is the name of a certificate file, and each of another file on every system."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if not is_certificate_name(name):
+            raise InputError(parquet, f"has a certificate called {reprlib.repr(name)}, {_FORM}; rename it there")
+        alike = _alike(name)
+        if alike in seen:
+            both = repr(name) if seen[alike] == name else f"{seen[alike]!r} and {name!r}"
+            raise InputError(parquet, f"has several certificates called {both}, which would replace each other")
+        seen[alike] = name
 
-    if not overwrite and path.exists() and path.read_bytes() != read(head, "a head file (safetensors)"):
-        raise InputError(path, f"is another head than {head}; choose another --out, or say --overwrite")
+
+def _alike(name: str) -> str:
+    """The same for names that some file systems take for one: they ignore case, or how letters are composed."""
+    return normalize("NFKC", name).casefold()
 
 
-def _unpack_source(head: Path, parquet: str, latents: Tensor, to: Path) -> None:
-    """Write source.json with the images that the rows name, bound to their latents by digest."""
+def _is_in_the_way(path: Path, data: bytes | None) -> bool:
+    """Whether a file is there, and not with the bytes that are to be written."""
+    return path.exists() and (data is None or not path.is_file() or path.read_bytes() != data)
+
+
+def _beside(parquet: str) -> dict[str, bytes]:
+    """The files that belong to the certificates, by name: head, latents and `source.json`, as far as there are any."""
+    from verale.cli.inputs import folder_of
+    from verale.datasets.latents import latents_in
+
+    files: dict[str, bytes] = {}
+    head = None if "://" in parquet else folder_of(parquet) / HEAD
+    if head is not None and head.is_file():
+        files[HEAD] = read(head, "a head file (safetensors)")
+    latents = latents_in(parquet)
+    if latents is None:
+        return files
+    import safetensors.torch
+
+    from verale.head import latents_tensor
+
+    try:
+        files[LATENTS] = safetensors.torch.save({"latents": latents_tensor(latents).contiguous()})
+    except LatentsError as error:
+        raise InputError(parquet, str(error)) from error
+    if head is not None and head.with_name(SOURCE).is_file():
+        files |= _source(head, parquet, latents)
+    return files
+
+
+def _source(head: Path, parquet: str, latents: Tensor) -> dict[str, bytes]:
+    """`source.json` with the images that the rows name, bound to their latents by digest, where all are known."""
     from verale.datasets.latents import images_in
-    from verale.files import write_atomically
     from verale.head import as_patches, digest, digest_of_all
-    from verale.runs.folder import SOURCE
     from verale.runs.inputs import sha256_of
     from verale.runs.source import SourceFile
 
     images = images_in(parquet)
     if images is None:
-        return
+        return {}
     patches = as_patches(latents)
     source = SourceFile.read(head.with_name(SOURCE), "remove it").noting(
         images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
@@ -132,4 +158,4 @@ def _unpack_source(head: Path, parquet: str, latents: Tensor, to: Path) -> None:
         latents_digest=digest_of_all(patches),
         image_latents=list(map(digest, patches)),
     )
-    write_atomically(to, source.to_bytes())
+    return {SOURCE: source.to_bytes()}

@@ -321,11 +321,6 @@ class PackedCertificate:
     rows: ParquetRows
     index: int
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether its short name can be the name of a file in any folder."""
-        return self.short not in ("", ".", "..") and not set(self.short) & set("/\\:\0")
-
     def read(self) -> bytes:
         """Its bytes."""
         data: bytes = self.rows.take(self.index, self.index + 1, ("certificate",))["certificate"][0].as_py()

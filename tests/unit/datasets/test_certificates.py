@@ -81,12 +81,67 @@ def test_names_in_one_file_are_unique(files, tmp_path):
         run("pack", files, tmp_path / "more", "--out", tmp_path / "all.parquet")
 
 
-@pytest.mark.parametrize("name", ["../a.ale.json", "/tmp/a.ale.json", "a/b", "..", ".", "c:a", "a\\b"])
-def test_a_name_that_leaves_the_folder_is_refused(name, tmp_path):
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("../a.ale.json", "/tmp/a.ale.json", "a/b.ale.json", "a\\b.ale.json", "c:a.ale.json", "..", "."),
+        *(".ale.json", ".a.ale.json", "-a.ale.json", "--head=a.ale.json"),
+        *("multiprocessing.py", ".envrc", "a.ale.json.py", "a.ale.jsoN", "a"),
+        *("a\n.ale.json", "a\0.ale.json", "\u202ea.ale.json", "x" * 192 + ".ale.json", "é" * 97 + ".ale.json"),
+    ],
+)
+def test_a_name_that_no_certificate_has_is_refused_before_anything_is_written(name, tmp_path):
     write_rows(str(tmp_path / "all.parquet"), [row_of("good.ale.json", b""), row_of(name, b"")])
-    with pytest.raises(InputError, match="not the plain name of a file"):
+    with pytest.raises(
+        InputError, match="expected the plain name of a file, short and printable, that ends in"
+    ) as said:
         run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    assert len(str(said.value)) < 400 + len(str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["all.parquet"]
+
+
+@pytest.mark.parametrize("names", [("a.ale.json", "A.ale.json"), ("\u00e9.ale.json", "e\u0301.ale.json")])
+def test_names_that_are_one_on_some_systems_are_refused(names, tmp_path):
+    write_rows(str(tmp_path / "all.parquet"), [row_of(name, b"") for name in names])
+    with pytest.raises(InputError, match="which would replace each other"):
+        run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(InputError, match="is not the only"):
+        run("pack", *(tmp_path / name for name in names), "--out", tmp_path / "packed.parquet")
+    assert not (tmp_path / "out").exists() and not (tmp_path / "packed.parquet").exists()
+
+
+def test_what_cannot_be_unpacked_is_not_packed(tmp_path):
+    (tmp_path / "a.py").write_bytes(b"{}")
+    with pytest.raises(InputError, match=r"a\.py: has a name that nobody can unpack"):
+        run("pack", tmp_path / "a.py", "--out", tmp_path / "all.parquet")
+    longest = "x" * 191 + ".ale.json"
+    (tmp_path / longest).write_bytes(b"{}")
+    assert run("pack", tmp_path / longest, "--out", tmp_path / "all.parquet")[0] == 0
+    assert run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")[0] == 0
+    assert content(tmp_path / "out") == {longest: b"{}"}
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
+def test_what_lies_beside_is_not_replaced_unless_it_is_said(name, tmp_path):
+    latents = pa.FixedSizeListArray.from_arrays(pa.array([1.0] * 4, pa.float32()), 4)
+    latents = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.float32(), (2, 2)), latents)
+    (tmp_path / "set").mkdir()
+    table = pa.table({"name": ["a.ale.json"], "certificate": [b"{}"], "latents": latents})
+    pq.write_table(table, tmp_path / "set" / "a.parquet")
+    (tmp_path / "set" / "head.safetensors").write_bytes(b"head")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / name).write_bytes(b"mine")
+    with pytest.raises(InputError, match=f"{name}: already exists"):
+        run("unpack", tmp_path / "set", "--out", out)
+    assert content(out) == {name: b"mine"}
+    assert run("unpack", tmp_path / "set", "--out", out, "--overwrite")[0] == 0
+    again = content(out)
+    assert set(again) == {"a.ale.json", "head.safetensors", "latents.safetensors"} and b"mine" not in again.values()
+    (out / "a.ale.json").unlink()
+    assert run("unpack", tmp_path / "set", "--out", out)[0] == 0 and content(out) == again
 
 
 def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
@@ -131,6 +186,7 @@ def test_what_is_no_finished_dataset_is_refused(given, tmp_path):
 def test_no_two_rows_are_called_alike(tmp_path):
     """Neither by a name that several have, nor by one that looks like a label, nor by a path."""
     given = [["a", None, "a"], ["a#0", "/b", "b"], ["000001.ale.json", "c", "x#9"]]
+    write_rows(f"{tmp_path}/twice.parquet", [{"name": "a.ale.json", "certificate": b""}] * 2)
     (tmp_path / "set").mkdir()
     for number, names in enumerate(given):
         rows = [{"name": name, "certificate": b""} for name in names]
@@ -138,8 +194,8 @@ def test_no_two_rows_are_called_alike(tmp_path):
     labels = [one.name.removeprefix(f"{tmp_path}/set/") for one in packed_certificates(f"{tmp_path}/set")[0]]
     assert labels[:5] == ["a#0", "000001.ale.json#1", "a#2", "a#0#3", "b#4"]
     assert labels[5:] == ["b#5", "000001.ale.json#6", "c", "x#9#8"]
-    with pytest.raises(InputError, match="has several certificates called 'a', which would replace each other"):
-        run("unpack", tmp_path / "set", "--out", tmp_path / "out")
+    with pytest.raises(InputError, match=r"has several certificates called 'a\.ale\.json', which would replace"):
+        run("unpack", tmp_path / "twice.parquet", "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

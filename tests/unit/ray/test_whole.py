@@ -111,5 +111,5 @@ def test_unpacked_images_belong_to_their_certificates(folder) -> None:
         assert [row["image_verified"] for row in csv.DictReader(stream)] == ["True"] * 12
     (folder / "other").mkdir()
     (folder / "other" / "head.safetensors").write_bytes(b"mine")
-    assert "is another head than" in verale(*unpack, "other", cwd=folder).stderr
+    assert "head.safetensors: already exists" in verale(*unpack, "other", cwd=folder).stderr
     assert list((folder / "other").iterdir()) == [folder / "other" / "head.safetensors"]
