@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from matplotlib import rc_context
+from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
@@ -120,11 +120,14 @@ def picture(collection: Collection, kind: str) -> bytes:
     grid = grid_of_image(given.patches, collection.head, collection.latents)
     estimates = estimates_of_item(collection, item, given)
     fields = fields_of_grid(collection.source.fields, grid)
-    figure = _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name, fields)
     stream = io.BytesIO()
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": None}
-    with rc_context({"svg.hashsalt": "verale"}), warnings.catch_warnings():  # the same picture, the same bytes
+    with rc_context(), warnings.catch_warnings():
+        # The same picture, the same bytes. The matplotlibrc of the current folder may be a stranger's and name LaTeX.
+        rcdefaults()
+        rcParams["svg.hashsalt"] = "verale"
         warnings.filterwarnings("ignore", "Glyph .* missing")  # which is drawn as a box
+        figure = _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name, fields)
         figure.savefig(stream, format=kind, metadata=dated[kind])
     return stream.getvalue()
 

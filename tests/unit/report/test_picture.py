@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from matplotlib import rc_context
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from PIL import Image
@@ -170,6 +171,14 @@ def test_files(folder, kind, magic):
     data = picture(collection, kind)
     assert data.startswith(magic)
     assert picture(collection, kind) == data, "the same certificate gives the same picture"
+
+
+def test_no_option_of_a_strangers_folder_counts(folder):
+    """matplotlib reads `matplotlibrc` of the current folder, which could have names set by LaTeX."""
+    collection = collect(folder / "000000.ale.json")
+    data = picture(collection, "svg")
+    with rc_context({"text.usetex": True, "figure.facecolor": "red", "font.size": 30}):
+        assert picture(collection, "svg") == data
 
 
 def test_an_image_that_is_gone_is_named(tmp_path):
