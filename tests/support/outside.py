@@ -65,6 +65,10 @@ TESTS = {
     "search/options.py": ARGUMENTS,
     "cli/head.py": ("tests/unit/cli/test_head.py",),
     "cli/certificates.py": CERTIFICATES,
+    "report/picture.py": ("tests/unit/report/test_picture.py",),
+    "search/caches.py": ("tests/unit/search/test_caches.py",),
+    "search/compiled/jit.py": ("tests/unit/search/test_compiled_jit.py",),
+    "search/devices/jit.py": ("tests/unit/search/test_devices_jit.py",),
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -347,6 +351,30 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("two names may be one file", 'return normalize("NFKC", name).casefold()', "return name"),
         ("what lies beside is replaced unasked", "(*(one.short for one in packed), *beside)", "[one.short for one in packed]"),
         ("any file is packed", "        if not is_certificate_name(name):\n            raise InputError(file", "        if False:\n            raise InputError(file"),
+    ],
+    "report/picture.py": [
+        ("options of the current folder count", "        rcdefaults()\n", "", "report/test_picture.py::test_no_option_of_a_strangers_folder_counts"),
+    ],
+    "search/caches.py": [
+        ("a cache may lie in a stranger's folder", "if not os.path.isabs(path):", "if False:", "search/test_compiled_jit.py::test_a_cache_in_the_current_folder_is_never_taken"),
+        ("links are not followed", "Path(os.path.realpath(path))", "Path(path)"),
+        ("only the folder itself is asked about", "for each in (*folder.parents, folder):", "for each in [folder]:"),
+        ("only what stands above is asked about", "for each in (*folder.parents, folder):", "for each in folder.parents:"),
+        ("what is created is as the umask says", "each.mkdir(mode=0o700, exist_ok=True)", "each.mkdir(exist_ok=True)"),
+        ("a group may write", "shared = status.st_mode & 0o022", "shared = status.st_mode & 0o002"),
+        ("others may write", "shared = status.st_mode & 0o022", "shared = status.st_mode & 0o020"),
+        ("a sticky folder is the user's own", "status.st_mode & stat.S_ISVTX and not is_last", "status.st_mode & stat.S_ISVTX"),
+        ("folders may be anybody's", "    if not _is_own(status):\n", "    if False:\n"),
+        ("files may be anybody's", " or not _is_own(status) or", " or"),
+        ("files may be written by anybody", "_is_own(status) or written:", "_is_own(status):"),
+        ("a link is a file", "not stat.S_ISREG(status.st_mode) or", ""),
+    ],
+    "search/compiled/jit.py": [
+        ("machine code is taken from anywhere", "folder = own_folder(folder)", "folder.mkdir(parents=True, exist_ok=True)", "search/test_compiled_jit.py::test_machine_code_that_others_may_have_written_does_not_run"),
+        ("a variable of numba chooses the cache", '_settings.CACHE_LOCATOR_CLASSES = ""', "", "search/test_compiled_jit.py::test_no_option_of_numba_chooses_another_cache"),
+    ],
+    "search/devices/jit.py": [
+        ("Triton's machine code is taken from anywhere", "        _require_own_cache()\n", "        pass\n"),
     ],
 }  # fmt: skip
 FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from filelock import FileLock, Timeout
@@ -32,10 +34,10 @@ def twice(x):
 """
 
 
-def announcements(folder, cache, module=MODULE) -> list[str]:
+def announcements(folder, cache, module=MODULE, **options) -> list[str]:
     """The lines about compiling of a process that calls a kernel twice."""
     (folder / "program.py").write_text(module)
-    environment = {"XDG_CACHE_HOME": str(cache), "PATH": "", "PYTHONPATH": f"{folder}:{':'.join(sys.path)}"}
+    environment = {"XDG_CACHE_HOME": str(cache), "PATH": "", "PYTHONPATH": f"{folder}:{':'.join(sys.path)}", **options}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment, cwd=folder
     )
@@ -68,6 +70,54 @@ def test_without_a_place_to_write_it_is_compiled_each_time(tmp_path):
     for _ in range(2):
         (line,) = announcements(tmp_path, cache)
         assert "not kept" in line
+
+
+class _Planted:
+    """Pickled, it writes a file when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self):
+        return Path.write_text, (self._path, "ran")
+
+
+def test_machine_code_that_others_may_have_written_does_not_run(tmp_path):
+    announcements(tmp_path, tmp_path / "cache")
+    (folder,) = (tmp_path / "cache" / "verale").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    indices = list(folder.glob("*.nbi"))
+    assert indices
+    for index in indices:
+        index.write_bytes(pickle.dumps(_Planted(tmp_path / "ran")))
+    folder.chmod(0o777)
+    (line,) = announcements(tmp_path, tmp_path / "cache")
+    assert not (tmp_path / "ran").exists()
+    assert f"others may write to {folder}: remove it" in line and "XDG_CACHE_HOME" in line
+
+
+def test_options_of_numba_are_not_taken_from_the_current_folder(tmp_path):
+    options = 'cache_locator_classes: "planted.Locator"\ncache_dir: "."\ndisable_jit: 1\n'
+    (tmp_path / ".numba_config.yaml").write_text(options)
+    (tmp_path / "planted.py").write_text("import pathlib; pathlib.Path('ran').touch(); Locator = None")
+    (line,) = announcements(tmp_path, tmp_path / "cache")
+    assert str(tmp_path / "cache") in line
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_option_of_numba_chooses_another_cache(tmp_path):
+    (line,) = announcements(tmp_path, tmp_path / "cache", NUMBA_CACHE_LOCATOR_CLASSES="InTreeCacheLocator")
+    assert str(tmp_path / "cache") in line and any((tmp_path / "cache").rglob("*.nbi"))
+
+
+@pytest.mark.parametrize("named", ["cache", ""])
+def test_a_cache_in_the_current_folder_is_never_taken(named, tmp_path, monkeypatch):
+    """It may be a stranger's, and yet belong to the user, who has unpacked it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", named)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user without a home
+    assert "would lie in the current folder" in jit._place.__wrapped__()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_kept_does_not_depend_on_the_folder_of_the_sources(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -22,6 +23,15 @@ def test_elsewhere_kernels_are_compiled_for_what_triton_has() -> None:
     assert not interprets()
     with pytest.raises(VeraleError, match="Triton does not compile for meta"):
         probe("meta")
+
+
+def test_machine_code_that_others_may_have_written_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    with pytest.raises(VeraleError, match=f"others may write to {tmp_path}: remove it; or name .* in TRITON_CACHE_DIR"):
+        probe("cuda:0")
 
 
 def test_a_device_that_it_does_not_have_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -17,18 +17,23 @@ from typing import Any, TypeVar, cast
 
 from filelock import FileLock
 
+from verale.search.caches import OpenToOthersError, own_folder, require_own_files
 from verale.search.compiled.settings import import_numba
 
 numba = import_numba()
 
-from numba.core import caching, event  # noqa: E402
+from numba.core import caching, config, event  # noqa: E402
 
 __all__ = ["entry", "part"]
+
+_settings: Any = config
+_settings.CACHE_LOCATOR_CLASSES = ""  # a variable of numba's would take the place of the cache below
 
 _log = logging.getLogger(__name__)
 
 _OURS = re.compile(r"compiled-[0-9a-f]{16}")
 _KEPT_SECONDS = 30 * 24 * 3600
+_REMEDY = "name a folder that is yours alone in XDG_CACHE_HOME"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -106,9 +111,15 @@ class _Kept(caching.FunctionCache):
             save(sig, data)
 
 
-@cache
 def _folder() -> Path | None:
-    """Where machine code is kept; None if nothing can be written there.
+    """Where machine code is kept; None if it is not."""
+    place = _place()
+    return place if isinstance(place, Path) else None
+
+
+@cache
+def _place() -> Path | str:
+    """Where machine code is kept, or why it is not: nothing can be written there, or others may write there too.
 
     It has the sources' digest in its name: numba does not see it when a function that another one calls changes.
     """
@@ -119,14 +130,17 @@ def _folder() -> Path | None:
     folder = Path(caches) / "verale" / f"compiled-{sources.hexdigest()[:16]}"
     try:
         is_new = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = own_folder(folder)
+        require_own_files(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
         if is_new:
             _remove_older(folder)
         return folder
+    except OpenToOthersError as error:
+        return f"{error}; or {_REMEDY}"
     except OSError:
-        return None
+        return f"no cache can be written; {_REMEDY}"
 
 
 def _remove_older(folder: Path) -> None:
@@ -149,8 +163,8 @@ class _Announcement(event.Listener):
     def on_start(self, event: Any) -> None:
         if not _Announcement.said:
             _Announcement.said = True
-            folder = _folder()
-            kept = "not kept: no cache can be written" if folder is None else f"kept in {folder}"
+            place = _place()
+            kept = f"kept in {place}" if isinstance(place, Path) else f"not kept: {place}"
             _log.warning("the search is compiled, which may take a minute; it is %s", kept)
 
     def on_end(self, event: Any) -> None:

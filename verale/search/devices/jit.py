@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 from verale.errors import VeraleError
+from verale.search.caches import OpenToOthersError, own_folder
 
 __all__ = ["interprets", "part", "probe"]
 
@@ -33,12 +34,22 @@ def probe(device: str) -> None:
     """Raise what goes wrong when a kernel computes in float64 on a device."""
     if torch.device(device).type not in _KINDS and not interprets():
         raise VeraleError(f"Triton does not compile for {device}")
+    if not interprets():
+        _require_own_cache()
     numbers = torch.tensor([1 / 3, -0.1, 2.0**-1000, 1e300], dtype=torch.float64)
     there, doubles = numbers.to(device), torch.zeros(4, dtype=torch.float64).to(device)
     launch: Any = _double
     launch[(1,)](there, doubles, num_warps=1, enable_fp_fusion=True)
     if doubles.tolist() != (2 * numbers).tolist():
         raise VeraleError(f"a kernel on {device} does not compute in float64")
+
+
+def _require_own_cache() -> None:
+    """Raise OpenToOthersError where others may write machine code that Triton would run."""
+    try:
+        own_folder(triton.knobs.cache.dir)
+    except OpenToOthersError as error:
+        raise OpenToOthersError(f"{error}; or name a folder that is yours alone in TRITON_CACHE_DIR") from error
 
 
 @part
