@@ -100,4 +100,6 @@ def test_how_small_an_explanation_can_be(two: Path) -> None:
         "smallest": False,
     }
     last = verale("gap", two, two).stdout.splitlines()[-1]
-    assert last == "2 explanations: mean size 2.00, mean bound 1.00; 0 have no statement more than their bound"
+    assert (
+        last == "2 explanations under top_k: mean size 2.00, mean bound 1.00; 0 have no statement more than their bound"
+    )

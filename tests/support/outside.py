@@ -31,6 +31,7 @@ TELLING = ("tests/unit/adapters/test_telling.py",)
 CHECK = ("tests/unit/runs/test_check.py",)
 ARGUMENTS = ("tests/end_to_end/test_python_arguments.py",)
 CERTIFICATES = ("tests/unit/datasets/test_certificates.py",)
+GAP = ("tests/unit/runs/test_gap.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
@@ -65,6 +66,9 @@ TESTS = {
     "search/options.py": ARGUMENTS,
     "cli/head.py": ("tests/unit/cli/test_head.py",),
     "cli/certificates.py": CERTIFICATES,
+    "runs/gap.py": GAP,
+    "runs/released.py": GAP,
+    "cli/gap.py": GAP,
     "report/picture.py": ("tests/unit/report/test_picture.py",),
     "search/caches.py": ("tests/unit/search/test_caches.py",),
     "search/compiled/jit.py": ("tests/unit/search/test_compiled_jit.py",),
@@ -351,6 +355,17 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("two names may be one file", 'return normalize("NFKC", name).casefold()', "return name"),
         ("what lies beside is replaced unasked", "(*(one.short for one in packed), *beside)", "[one.short for one in packed]"),
         ("any file is packed", "        if not is_certificate_name(name):\n            raise InputError(file", "        if False:\n            raise InputError(file"),
+    ],
+    "runs/gap.py": [
+        ("any paradigm is compared with the bound", "if self.certificate.paradigm == PARADIGM else None", ""),
+        ("what the bound is about is not said", '            "least_paradigm": PARADIGM,\n', ""),
+        ("the bound may be about another class", "!= released.certificate.predicted:", "== -1:"),
+    ],
+    "runs/released.py": [
+        ("a certificate need not be about its image", "    if verdict.status is not Status.PROVED:\n        raise UnprovedInputError(named(certificate, \"certificate\"), verdict)\n    return", "    return"),
+    ],
+    "cli/gap.py": [
+        ("another paradigm's bound is not told apart", "return line if gap.is_smallest is not None else", "return line if True else"),
     ],
     "report/picture.py": [
         ("options of the current folder count", "        rcdefaults()\n", "", "report/test_picture.py::test_no_option_of_a_strangers_folder_counts"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, verbose
 from verale.files import CERTIFICATE_SUFFIX
+
+if TYPE_CHECKING:
+    from verale.runs.gap import Gap
 
 __all__ = ["command", "report_gaps"]
 
@@ -49,10 +53,11 @@ def command(
 ) -> None:
     """Prove how many statements every explanation of an image under top_k has, for the images of proved certificates.
 
-    The bound counts statements about activations, the ceiling and the floor, whatever they are; the checker proves it.
+    The bound counts statements about activations, the ceiling and the floor, whatever they are; the checker proves it,
+    and also that each certificate is about its image. Of explanations under other paradigms the bound says nothing.
 
-    Exit code: 0 done; 9 a file or option that cannot be used, or a certificate that is not proved; 130 interrupted;
-    2 unknown option.
+    Exit code: 0 done; 9 a file or option that cannot be used, or a certificate that is not proved, or not of its image;
+    130 interrupted; 2 unknown option.
     """
     report_gaps(paths, head, latents, out, seconds, kernel, as_json)
 
@@ -71,24 +76,38 @@ def report_gaps(
     from verale.runs.gap import gap
 
     files, find = certificate_files(paths), inputs_finder(head, latents)
-    sizes, bounds, smallest = [], [], 0
+    gaps: list[Gap] = []
     with progress("bounding", len(files), unit="certificates") as advance:
         for file in files:
             name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
             result = gap(file, *find(file), None if out is None else Path(out) / f"{name}.least.json", seconds, kernel)
-            sizes.append(result.certificate.size)
-            bounds.append(result.least)
-            smallest += result.is_smallest
-            if as_json:
-                print_line(json.dumps({"certificate": file, **result.record()}))
-            else:
-                print_line(
-                    f"{file}: {result.certificate.size} statements under {result.certificate.paradigm}; no explanation"
-                    f" of this image under top_k has fewer than {result.least}: proved"
-                )
+            gaps.append(result)
+            print_line(json.dumps({"certificate": file, **result.record()}) if as_json else _line(file, result))
             advance(1)
     if len(files) > 1 and not as_json:
-        print_line(
-            f"{len(files)} explanations: mean size {sum(sizes) / len(files):.2f}, mean bound"
-            f" {sum(bounds) / len(files):.2f}; {smallest} have no statement more than their bound"
-        )
+        print_line(_summary(gaps))
+
+
+def _line(file: str, gap: Gap) -> str:
+    """The result for people."""
+    paradigm = gap.certificate.paradigm
+    line = (
+        f"{file}: {gap.certificate.size} statements under {paradigm}; no explanation of this image under top_k has"
+        f" fewer than {gap.least}: proved"
+    )
+    return line if gap.is_smallest is not None else f"{line}; of those under {paradigm} nothing is proved"
+
+
+def _summary(gaps: list[Gap]) -> str:
+    """Means over those that the bounds are about, and how many others there are."""
+    own = [gap for gap in gaps if gap.is_smallest is not None]
+    others = f"{len(gaps) - len(own)} explanations are under other paradigms, which the bounds are not about"
+    if not own:
+        return others
+    size = sum(gap.certificate.size for gap in own) / len(own)
+    bound = sum(gap.least for gap in own) / len(own)
+    line = (
+        f"{len(own)} explanations under top_k: mean size {size:.2f}, mean bound {bound:.2f};"
+        f" {sum(gap.is_smallest is True for gap in own)} have no statement more than their bound"
+    )
+    return line if len(own) == len(gaps) else f"{line}; {others}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,13 @@ __all__ = ["Gap", "gap"]
 SECONDS = 30.0
 
 
+PARADIGM = "top_k"
+"""The paradigm of the explanations that the bound is about."""
+
+
 @dataclass(frozen=True)
 class Gap:
-    """The size of an explanation, and what the checker proves of all explanations under `top_k`.
+    """The size of an explanation, and what the checker proves of all explanations of its image under `top_k`.
 
     Attributes:
         certificate: the explanation.
@@ -32,9 +37,10 @@ class Gap:
     least: int
 
     @property
-    def is_smallest(self) -> bool:
-        """Whether there is no smaller one under `top_k`."""
-        return self.certificate.size <= self.least
+    def is_smallest(self) -> bool | None:
+        """Whether there is no smaller one under `top_k`; None if it is under another paradigm, of which nothing is
+        proved."""
+        return self.certificate.size <= self.least if self.certificate.paradigm == PARADIGM else None
 
     def record(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -43,6 +49,7 @@ class Gap:
             "paradigm": self.certificate.paradigm,
             "statements": self.certificate.size,
             "least": self.least,
+            "least_paradigm": PARADIGM,
             "smallest": self.is_smallest,
         }
 
@@ -67,11 +74,12 @@ def gap(
 
     Raises:
         InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is
-            not proved.
+            not proved: its class, or that its statements are true of its image.
         UsageError: another readout, seconds below 0, or a kernel that proves no bounds.
         VeraleError: the checker does not prove what the search found.
 
-    Soundness: the checker proves the bound from the bytes of the files: see `proved_least`.
+    Soundness: the checker proves the bound from the bytes of the files: see `proved_least`. It also proves that the
+        certificate is about the image, so that both numbers are about one image and one class.
     """
     from verale.search.least import least_document
 
@@ -90,6 +98,12 @@ def gap(
     if out is not None:
         require_writable(out)
     _, document = least_document(released.head, released.given, seconds)
+    if (found := json.loads(document)["predicted"]) != released.certificate.predicted:
+        raise InputError(
+            certificate,
+            f"is about class {released.certificate.predicted}, and in float64 the image has class {found}: both logits"
+            " are too close to each other for a bound",
+        )
     data = read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
         least = proved_least(document, read(head, "a head file (safetensors)"), data, kernel)

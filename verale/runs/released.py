@@ -99,12 +99,10 @@ class Released:
             rivals: the classes to try, in this order.
             goal: a class that shall be ahead of all others by floats, in place of any rival.
         """
-        import safetensors.torch
-
         from verale.counterexample import counterexamples
 
         for image in counterexamples(self.head, rest, self.given, seconds, rivals, goal, GRACE):
-            latents = safetensors.torch.save({"latents": image[None].contiguous()})
+            latents = _file_of(image)
             if self.refutes(rest, latents):
                 yield Witness(image, latents, rest)
 
@@ -115,7 +113,8 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head, laten
     Raises:
         InputError: a file that cannot be read, an invalid head, or latents that do not fit.
         LatentsError: latents, not in a file, whose shape or values do not fit the head.
-        UnprovedInputError: a certificate that the checker does not prove.
+        UnprovedInputError: a certificate that the checker does not prove; where it claims that its statements are true
+            of an image, and latents are given, also one of which that is not proved.
         UsageError: something else than a certificate or a head.
     """
     from verale.certificate import Certificate
@@ -134,7 +133,20 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head, laten
     except CertificateError as error:
         raise InputError(named(certificate, "certificate"), str(error)) from error
     target = loaded_head(head)
-    return Released(target, record, None if latents is None else named_image(latents, target, record), auditor)
+    if latents is None:
+        return Released(target, record, None, auditor)
+    image = named_image(latents, target, record)
+    verdict = Auditor(data_of_head, _file_of(image)).check(data)  # with the instance, where one is claimed
+    if verdict.status is not Status.PROVED:
+        raise UnprovedInputError(named(certificate, "certificate"), verdict)
+    return Released(target, record, image, auditor)
+
+
+def _file_of(image: Tensor) -> bytes:
+    """The bytes of a latents file that holds one image (L, D)."""
+    import safetensors.torch
+
+    return safetensors.torch.save({"latents": image[None].contiguous()})
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def test_the_gap_is_proved_for_each_image(tmp_path):
     result = run(tmp_path, "--gap", paradigm="top_k")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert len(lines) == 4 and lines[-1].startswith("3 explanations: mean size ")
+    assert len(lines) == 4 and lines[-1].startswith("3 explanations under top_k: mean size ")
     bounds = []
     for path, line in zip(sorted((tmp_path / "out").glob("*.ale.json")), lines, strict=False):
         bounds.append(gap(path, tmp_path / "head.safetensors", tmp_path / "latents.safetensors").least)

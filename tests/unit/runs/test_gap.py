@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 from support.boxes import save_coordinates
-from support.small import small_latents, varied_head
+from support.commands import in_process
+from support.small import small_head, small_latents, varied_head
 
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError
 from verale.head import save_latents
+from verale.runs.contrast import contrast
 from verale.runs.gap import gap
+from verale.runs.necessity import necessity
 from verale.search.explain import explain
 
 
@@ -31,8 +34,57 @@ def test_nothing_is_smaller_than_one_statement_that_is_needed(tmp_path) -> None:
         "paradigm": "top_k",
         "statements": 1,
         "least": 1,
+        "least_paradigm": "top_k",
         "smallest": True,
     }
+
+
+def about(certificate: str, other: str, to: Path) -> Path:
+    """A certificate that names the image of another one, and claims that its statements are true of it."""
+    record, named = (json.loads(Path(each).read_bytes()) for each in (certificate, other))
+    record["subject"] = named["subject"]
+    to.write_text(json.dumps(record))
+    return to
+
+
+@pytest.mark.parametrize("ask", [gap, necessity, lambda *files: contrast(*files[:2], 0, files[2])])
+def test_a_certificate_that_is_not_about_its_image_is_refused(ask, tmp_path) -> None:
+    """It is of the other class: its statements entail it, and are false of this image."""
+    head = small_head("euclidean", classes=2)
+    latents = small_latents(head, images=8)
+    head.save(tmp_path / "head")
+    save_latents(tmp_path / "latents", latents)
+    of_class = {each.predicted: each for each in explain(head, latents, "top_k")}
+    for number, each in of_class.items():
+        each.save(tmp_path / f"{number}")
+    false = about(tmp_path / "1", tmp_path / "0", tmp_path / "false")
+    with pytest.raises(InputError, match=r"false: is NOT_PROVED .*expected a proved certificate"):
+        ask(false, tmp_path / "head", tmp_path / "latents")
+
+
+def test_what_is_under_another_paradigm_is_never_called_smallest(files) -> None:
+    record = gap(files.certificates[0], files.head_path, files.latents_path, seconds=0).record()
+    assert (record["paradigm"], record["least_paradigm"], record["smallest"]) == ("projection", "top_k", None)
+    own = next(iter(explain(files.head, small_latents(files.head, images=3), "mixed")))
+    own.save(files.folder / "mixed.ale.json")
+    done = in_process(
+        "gap",
+        files.folder / "mixed.ale.json",
+        "--head",
+        files.head_path,
+        "--latents",
+        files.latents_path,
+        "--seconds",
+        "0",
+    )
+    assert done.stdout.endswith(" of those under mixed nothing is proved\n") and "smallest" not in done.stdout
+
+
+def test_a_bound_about_another_class_is_not_this_images(files, monkeypatch) -> None:
+    """Where two logits are closer than float64 tells, the search may take the other class."""
+    monkeypatch.setattr("verale.search.least.least_document", lambda *given: (1, b'{"predicted": 99}'))
+    with pytest.raises(InputError, match="in float64 the image has class 99"):
+        gap(files.certificates[0], files.head_path, files.latents_path)
 
 
 def test_without_time_the_bound_is_weak_and_proved(files) -> None:
