@@ -32,6 +32,7 @@ CHECK = ("tests/unit/runs/test_check.py",)
 ARGUMENTS = ("tests/end_to_end/test_python_arguments.py",)
 CERTIFICATES = ("tests/unit/datasets/test_certificates.py",)
 GAP = ("tests/unit/runs/test_gap.py",)
+INPUTS = ("tests/unit/cli/test_inputs.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
 TESTS = {
@@ -73,6 +74,12 @@ TESTS = {
     "search/caches.py": ("tests/unit/search/test_caches.py",),
     "search/compiled/jit.py": ("tests/unit/search/test_compiled_jit.py",),
     "search/devices/jit.py": ("tests/unit/search/test_devices_jit.py",),
+    "report/page_check.py": INPUTS,
+    "cli/inputs.py": INPUTS,
+    "cli/ray_engine.py": INPUTS,
+    "runs/arguments.py": INPUTS,
+    "runs/attribute.py": INPUTS,
+    "runs/rules.py": INPUTS,
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -212,7 +219,11 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a certificate need claim no instance", "LIMIT if limit is None else limit, entailment_only, deployed", "LIMIT if limit is None else limit, True, deployed", "cli/test_audit.py::test_every_option_reaches_the_audit"),
         ("what is taken from the log is not said", "    if reused:\n", "    if False:\n", "cli/test_audit.py::test_a_report_is_what_json_prints_and_is_taken_up_again"),
         ("what is not proved may be attested", "attestation is not None and code == 0:", "attestation is not None:", "runs/test_attestation.py::test_nothing_is_attested_where_one_is_not_proved"),
+        ("the digest is that of what the file holds by now", 'Inputs(head, latents), run["head"])', 'Inputs(head, latents), __import__("verale.runs.inputs").runs.inputs.sha256_of(used.head))', "cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used"),
         ("a log with verdicts may be attested", "if attestation is not None and audit_log is not None:", "if False:", "runs/test_attestation.py::test_verdicts_of_an_audit_log_are_not_attested"),
+    ],
+    "cli/ray_engine.py": [
+        ("the digest is that of what the file holds by now", "Inputs(head, latents), run.head)", 'Inputs(head, latents), __import__("verale.runs.inputs").runs.inputs.sha256_of(found_head))', "cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used"),
     ],
     "runs/attestation.py": [
         ("a verdict that is not PROVED is attested", "            _require_proved_now(outcome)\n", "            pass\n"),
@@ -257,6 +268,23 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a verdict on other bytes", "return records.get((item.sha256, head or named))", "return next((r for (_, h), r in records.items() if h == (head or named)), None)"),
         ("minimality is not asked for", 'latents, "arb", minimality), jobs', 'latents, "arb", False), jobs'),
         ("the latents are not given", 'AuditOptions(str(collection.head_path), latents, "arb"', 'AuditOptions(str(collection.head_path), None, "arb"'),
+        ("a verdict is about a head that came later", 'if outcome.record["run"]["head"] != digest:', "if False:", "cli/test_inputs.py::test_a_report_is_about_one_head"),
+    ],
+    "report/page_check.py": [
+        ("the page asks about a head that came later", "if head.sha256 != digest:", "if False:", "cli/test_inputs.py::test_a_report_is_about_one_head"),
+    ],
+    "cli/inputs.py": [
+        ("the digest is that of what the file holds by now", "sha256 {sha256}", "sha256 {HeadFile.of(str(used.head)).sha256}"),
+    ],
+    "runs/arguments.py": [
+        ("the checker reads a head again", "        return head.data\n", '        return read(head.path, "a head file")\n', "cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used"),
+        ("a head file is read again", "return file if isinstance(file, HeadFile) else", "return", "cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used"),
+    ],
+    "runs/attribute.py": [
+        ("the head that is written is read again", "{HEAD: HeadFile.of(head).data", "{HEAD: HeadFile.of(HeadFile.of(head).path).data", "cli/test_inputs.py::test_the_head_that_is_written_is_the_one_that_was_explained"),
+    ],
+    "runs/rules.py": [
+        ("the head that is written is read again", "{HEAD: HeadFile.of(head).data", "{HEAD: HeadFile.of(HeadFile.of(head).path).data", "cli/test_inputs.py::test_the_head_that_is_written_is_the_one_that_was_explained"),
     ],
     "adapters/telling.py": [
         ("a tensor of one network alone says nothing", "for key, name in _ONLY.items() if key in tensors]", "for key, name in _ONLY.items() if False]"),

@@ -69,21 +69,22 @@ def command(
     Exit code: 0 the checker has proved every explanation; 3 or 12: not every one; 9 a file or option that cannot be
     used; 130 interrupted, and nothing is written; 2 unknown option.
     """
-    from verale.head import Head
     from verale.report.attribution_page import attribution_page
     from verale.report.rules_page import pictures_in
+    from verale.runs.arguments import HeadFile
     from verale.runs.attribute import attribute, require_empty, write_attribution
 
     directory = Path(out)
     require_empty(directory, overwrite)
     shown = {} if pictures is None else pictures_in(Path(pictures))
+    file = HeadFile.of(head)
     try:
         with progress("explaining", count, unit="explanations") as advance:
-            found = attribute(head, latents, image, count, paradigm, seed, in_a_row, advance=advance)
+            found = attribute(file, latents, image, count, paradigm, seed, in_a_row, advance=advance)
     except KeyboardInterrupt:
         print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
-    write_attribution(directory, found, attribution_page(found, Head.load(head), shown), head, overwrite)
+    write_attribution(directory, found, attribution_page(found, file.head, shown), file, overwrite)
     if as_json:
         print_line(json.dumps(found.record()))
     else:

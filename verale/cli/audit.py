@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -111,12 +111,13 @@ def command(
     from verale.checker.deployment import parse_deployment
     from verale.checker.kernel import never_proved
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
-    from verale.cli.inputs import inputs_finder
+    from verale.cli.inputs import inputs_finder, print_found
     from verale.datasets.certificates import is_dataset, packed_certificates
     from verale.runs.attestation import Attestation
     from verale.runs.audit import audit_groups
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
+    from verale.runs.inputs import Inputs
 
     try:
         deployed = parse_deployment(deployment, ulps)
@@ -142,6 +143,13 @@ def command(
     if attestation is not None and audit_log is not None:
         audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
     find = inputs_finder(head, latents)
+    said = set()
+
+    def announce(used: AuditOptions, run: dict[str, Any]) -> None:
+        if (using := (used.head, used.latents, run["head"])) not in said:
+            print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
+        said.add(using)
+
     codes: list[int] = []
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
     for given in certificates:
@@ -161,7 +169,7 @@ def command(
     outcomes: list[Outcome] = []
     try:
         with progress("auditing", total, unit="certificates") as advance:
-            for outcome in audit_groups(groups, jobs, audit_log):
+            for outcome in audit_groups(groups, jobs, audit_log, announce):
                 if attestation is not None:
                     outcomes.append(outcome)
                 codes.append(outcome.exit_code)

@@ -20,6 +20,8 @@ from verale.runs.folder import HEAD, LATENTS, SOURCE
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.arguments import HeadFile
+
 __all__ = ["command"]
 
 _NAMED = {HEAD: "head", LATENTS: "latents"}
@@ -120,11 +122,13 @@ def _beside(parquet: str) -> dict[str, bytes]:
     """The files that belong to the certificates, by name: head, latents and `source.json`, as far as there are any."""
     from verale.cli.inputs import folder_of
     from verale.datasets.latents import latents_in
+    from verale.runs.arguments import HeadFile
 
     files: dict[str, bytes] = {}
-    head = None if "://" in parquet else folder_of(parquet) / HEAD
-    if head is not None and head.is_file():
-        files[HEAD] = read(head, "a head file (safetensors)")
+    beside = None if "://" in parquet else folder_of(parquet) / HEAD
+    head = HeadFile.of(beside) if beside is not None and beside.is_file() else None
+    if head is not None:
+        files[HEAD] = head.data
     latents = latents_in(parquet)
     if latents is None:
         return files
@@ -136,25 +140,24 @@ def _beside(parquet: str) -> dict[str, bytes]:
         files[LATENTS] = safetensors.torch.save({"latents": latents_tensor(latents).contiguous()})
     except LatentsError as error:
         raise InputError(parquet, str(error)) from error
-    if head is not None and head.with_name(SOURCE).is_file():
-        files |= _source(head, parquet, latents)
+    if beside is not None and beside.with_name(SOURCE).is_file():
+        files |= _source(beside.with_name(SOURCE), head, parquet, latents)
     return files
 
 
-def _source(head: Path, parquet: str, latents: Tensor) -> dict[str, bytes]:
+def _source(beside: Path, head: HeadFile | None, parquet: str, latents: Tensor) -> dict[str, bytes]:
     """`source.json` with the images that the rows name, bound to their latents by digest, where all are known."""
     from verale.datasets.latents import images_in
     from verale.head import as_patches, digest, digest_of_all
-    from verale.runs.inputs import sha256_of
     from verale.runs.source import SourceFile
 
     images = images_in(parquet)
     if images is None:
         return {}
     patches = as_patches(latents)
-    source = SourceFile.read(head.with_name(SOURCE), "remove it").noting(
+    source = SourceFile.read(beside, "remove it").noting(
         images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
-        head_sha256=sha256_of(head) if head.is_file() else None,
+        head_sha256=None if head is None else head.sha256,
         latents_digest=digest_of_all(patches),
         image_latents=list(map(digest, patches)),
     )

@@ -55,16 +55,15 @@ def command(
     Exit code: 0 found; 11 not found, which proves nothing, unless the command says that no release lets the class win;
     9 a file or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """
-    from verale.cli.inputs import inputs_finder
+    from verale.cli.inputs import inputs_reader
     from verale.errors import UsageError
-    from verale.head import Head
     from verale.runs.contrast import contrast
 
     if model is not None and out is None:
         raise UsageError("--model draws the witness into a folder: give --out too")
-    head_path, latents_path = inputs_finder(head, latents)(certificate)
-    result = contrast(certificate, head_path, goal, latents_path, out, seconds, model)
-    loaded = Head.load(head_path)
+    head_file, latents_path = inputs_reader(head, latents)(certificate)
+    result = contrast(certificate, head_file, goal, latents_path, out, seconds, model)
+    loaded = head_file.head
     if as_json:
         print_line(json.dumps({"certificate": certificate, **result.record(loaded)}))
     else:

@@ -11,7 +11,6 @@ import click
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
-from verale.errors import InputError
 
 if TYPE_CHECKING:
     from verale.runs.cover import Covered
@@ -46,19 +45,14 @@ def command(
     option.
     """
     from verale.checker import most_severe
-    from verale.cli.inputs import folder_of
+    from verale.cli.inputs import inputs_reader
     from verale.files import require_writable, write_atomically
     from verale.runs.cover import CoveringAudits, csv_rows
-    from verale.runs.inputs import find_inputs
 
     files = certificate_files(certificates)
     if out is not None:
         require_writable(out)
-    if head is None:
-        head = find_inputs(folder_of(certificates[0]), None, latents).head
-    if head is None:
-        raise InputError(certificates[0], "has no head.safetensors beside it, so nothing can be proved: give --head")
-    covering = CoveringAudits(head, latents, kernel)
+    covering = CoveringAudits(inputs_reader(head, latents)(certificates[0])[0], latents, kernel)
     covered: list[Covered] = []
     try:
         with progress("covering", len(files), unit="certificates") as advance:

@@ -163,7 +163,7 @@ def command(
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
     cannot be used; 130 interrupted; 2 unknown option.
     """
-    from verale.head import Head, load_labels, load_latents
+    from verale.head import Head, load_labelled
     from verale.runs.deployed import deployment_of
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
@@ -195,7 +195,7 @@ def command(
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):
             head, latents_name, files = Head.load(given_head), given_latents, (given_head, given_latents)
-            latents, labels = load_latents(given_latents), load_labels(given_latents)
+            latents, labels = load_labelled(given_latents)
         case (None, None, str(given_run), str(given_images)):
             head, latents, labels = _capture(directory, Path(given_run), Path(given_images), overwrite)
             latents_name = str(directory / LATENTS)

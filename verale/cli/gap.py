@@ -72,10 +72,10 @@ def report_gaps(
     as_json: bool = False,
 ) -> None:
     """Print how far certificates are from the smallest ones under `top_k`; the arguments are those of `verale gap`."""
-    from verale.cli.inputs import inputs_finder
+    from verale.cli.inputs import inputs_reader
     from verale.runs.gap import gap
 
-    files, find = certificate_files(paths), inputs_finder(head, latents)
+    files, find = certificate_files(paths), inputs_reader(head, latents)
     gaps: list[Gap] = []
     with progress("bounding", len(files), unit="certificates") as advance:
         for file in files:

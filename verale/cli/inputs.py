@@ -10,10 +10,11 @@ from pathlib import Path
 
 from verale.checker.output import print_line
 from verale.errors import InputError
+from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD
-from verale.runs.inputs import Inputs, find_inputs, sha256_of
+from verale.runs.inputs import Inputs, find_inputs
 
-__all__ = ["folder_of", "inputs_finder"]
+__all__ = ["folder_of", "inputs_finder", "inputs_reader", "print_found"]
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ def folder_of(given: str) -> Path:
 def inputs_finder(
     head: str | None, latents: str | None, datasets: bool = False
 ) -> Callable[[str], tuple[str, str | None]]:
-    """A function that finds head and latents for an argument; it says once on stderr which ones it found in a folder.
+    """A function that finds head and latents for an argument.
 
     Args:
         head, latents: the files given as options, which count.
@@ -40,17 +41,12 @@ def inputs_finder(
     @cache
     def in_folder(folder: Path) -> Inputs:
         inputs = find_inputs(folder, head, latents)
-        if inputs.head is None:
-            return inputs
-        if inputs.head != head:
-            print_line(f"head {inputs.head}, sha256 {sha256_of(inputs.head)}", sys.stderr)
         if inputs.latents is None or inputs.latents == latents:
             return inputs
         path = Path(inputs.latents)
         if not datasets and ("://" in inputs.latents or path.suffix == ".parquet" or path.is_dir()):
             _log.warning("%s: no instance is checked without --engine ray", inputs.latents)
             return Inputs(inputs.head, latents)
-        print_line(f"latents {inputs.latents}", sys.stderr)
         return inputs
 
     def find(given: str) -> tuple[str, str | None]:
@@ -60,3 +56,37 @@ def inputs_finder(
         return inputs.head, inputs.latents
 
     return find
+
+
+def inputs_reader(head: str | None, latents: str | None) -> Callable[[str], tuple[HeadFile, str | None]]:
+    """A function that finds head and latents for an argument and reads the head, once; arguments as `inputs_finder`.
+
+    It says on stderr what it found in a folder.
+    """
+    find = inputs_finder(head, latents)
+
+    @cache
+    def in_file(path: str, images: str | None) -> HeadFile:
+        file = HeadFile.of(path)
+        print_found(Inputs(path, images), Inputs(head, latents), file.sha256)
+        return file
+
+    def read(given: str) -> tuple[HeadFile, str | None]:
+        found = find(given)
+        return in_file(*found), found[1]
+
+    return read
+
+
+def print_found(used: Inputs, given: Inputs, sha256: str) -> None:
+    """Say on stderr which files were found in a folder, not given.
+
+    Args:
+        used: the files that are used.
+        given: those that were given as options.
+        sha256: of the head's bytes that are used. Its file is not read here: it may hold others by now.
+    """
+    if used.head != given.head:
+        print_line(f"head {used.head}, sha256 {sha256}", sys.stderr)
+    if used.latents not in (None, given.latents):
+        print_line(f"latents {used.latents}", sys.stderr)

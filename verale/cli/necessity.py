@@ -50,10 +50,10 @@ def command(
     Exit code: 0 every statement of every certificate has a witness; 11 some have none, which proves nothing; 9 a file
     or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """
-    from verale.cli.inputs import inputs_finder
+    from verale.cli.inputs import inputs_reader
     from verale.runs.necessity import necessity
 
-    files, find = certificate_files(paths), inputs_finder(head, latents)
+    files, find = certificate_files(paths), inputs_reader(head, latents)
     witnessed = total = minimal = 0
     with progress("searching", len(files), unit="certificates") as advance:
         for file in files:

@@ -191,11 +191,12 @@ def audit(
     Without latents, given or beside the dataset, its own column counts.
     """
     from verale.checker.verdict import most_severe
-    from verale.cli.inputs import inputs_finder
+    from verale.cli.inputs import inputs_finder, print_found
     from verale.datasets.latents import has_latents
     from verale.datasets.staging import StagedDataset
     from verale.ray.audit import audit_rows
     from verale.ray.pipeline import start_ray
+    from verale.runs.inputs import Inputs
 
     if log is None or len(certificates) != 1:
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
@@ -205,6 +206,7 @@ def audit(
     codes = []
     with start_ray(workers, address, "cpu") as started:
         run = audit_rows(certificates[0], options, log, started)
+        print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
         _report_resumed(run.begun, run.total, "certificates")
         done = 0
         try:

@@ -36,11 +36,11 @@ def command(
     Exit code: 4 refuted; 11 no counterexample found, which proves nothing; 5 malformed; 6 about another head; 9 a file
     or option that cannot be used; 130 interrupted; 2 unknown option.
     """
-    from verale.cli.inputs import inputs_finder
+    from verale.cli.inputs import inputs_reader
     from verale.runs.refute import refute
 
     start = perf_counter()
-    verdict = refute(certificate, *inputs_finder(head, latents)(certificate), out, seconds)
+    verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds)
     record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
     print_line(json.dumps(record) if as_json else verdict.line(certificate))
     sys.exit(verdict.exit_code)

@@ -58,18 +58,20 @@ def command(
     interrupted, and nothing is written; 2 unknown option.
     """
     from verale.report.rules_page import page, pictures_in
+    from verale.runs.arguments import HeadFile
     from verale.runs.rules import fit_rules, require_room, write_rules
 
     directory = Path(out)
     require_room(directory, overwrite)
     shown = {} if pictures is None else pictures_in(Path(pictures))
+    file = HeadFile.of(head)
     try:
         with progress("fitting", count, unit="rules") as advance:
-            rules = fit_rules(head, latents, held_out, count, paradigm, advance=advance)
+            rules = fit_rules(file, latents, held_out, count, paradigm, advance=advance)
     except KeyboardInterrupt:
         print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
-    write_rules(directory, rules, page(rules, shown), head, overwrite)
+    write_rules(directory, rules, page(rules, shown), file, overwrite)
     if as_json:
         print_line(json.dumps(rules.record()))
     else:

@@ -15,7 +15,16 @@ from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.head.arguments import latents_tensor, require_labels, require_path
 
-__all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "patches_of", "save_latents"]
+__all__ = [
+    "as_patches",
+    "digest",
+    "digest_of_all",
+    "load_labelled",
+    "load_labels",
+    "load_latents",
+    "patches_of",
+    "save_latents",
+]
 
 
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -84,16 +93,29 @@ def load_latents(path: str | Path) -> Tensor:
         UsageError: no path.
     """
     require_path(path, "verale.load_latents(path)")
+    return _latents(path, _tensors(path))
+
+
+def load_labels(path: str | Path) -> list[int] | None:
+    """The tensor `labels` (N,) of a latents file, the images' true classes; None without one. Raises InputError."""
+    return _labels(path, _tensors(path))
+
+
+def load_labelled(path: str | Path) -> tuple[Tensor, list[int] | None]:
+    """`load_latents` and `load_labels` of the same bytes. Raises InputError."""
     tensors = _tensors(path)
+    return _latents(path, tensors), _labels(path, tensors)
+
+
+def _latents(path: str | Path, tensors: dict[str, Tensor]) -> Tensor:
     if "latents" not in tensors:
         names = ", ".join(sorted(tensors)) or "nothing"
         raise InputError(path, f"holds {names}, expected a tensor named 'latents' of shape (N, D, H, W) or (N, L, D)")
     return tensors["latents"]
 
 
-def load_labels(path: str | Path) -> list[int] | None:
-    """The tensor `labels` (N,) of a latents file, the images' true classes; None without one. Raises InputError."""
-    labels = _tensors(path).get("labels")
+def _labels(path: str | Path, tensors: dict[str, Tensor]) -> list[int] | None:
+    labels = tensors.get("labels")
     if labels is None:
         return None
     if labels.dim() != 1 or labels.dtype not in _INTEGERS:

@@ -73,12 +73,14 @@ class AuditRun:
     """An audit log in Parquet while it is being written.
 
     Attributes:
+        head: the digest of the head that every verdict is about.
         staged: the audit log.
         total: how many rows the dataset of certificates has.
         begun: how many of them an earlier, interrupted run audited.
         parts: the dataset's rows in order, with their outcomes; iterating does the work.
     """
 
+    head: str
     staged: StagedDataset
     total: int
     begun: int
@@ -123,7 +125,7 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     begun = len(rows) - sum(stop - start for start, stop in left)
     finished = _finished(create_job, staged, parts, rows, names, run, workers)
     audited = _in_order(finished, parts, staged, written)
-    return AuditRun(staged, len(rows), begun, _unless_changed(audited, latents, run, staged))
+    return AuditRun(str(run["head"]), staged, len(rows), begun, _unless_changed(audited, latents, run, staged))
 
 
 def _is_still_true(

@@ -56,12 +56,15 @@ class Checking:
         """That of a collection with a head; None, and a note, if the head does not fit.
 
         Raises:
-            InputError: no head, or a head or latents file that the checker cannot use.
+            InputError: no head, or a head or latents file that the checker cannot use, or a head that is no longer the
+                collection's.
         """
         path, digest = collection.head_path, None if collection.head is None else collection.head.digest
         if path is None or digest is None:
             raise InputError(collection.folder, "has no head, without which --check can prove nothing: say --head")
         head = _read_head(path)
+        if head.sha256 != digest:
+            raise InputError(path, "changed while the report was written: run the command again")
         text = b"head " + head_text(head)
         if len(text) > LARGEST_HEAD:
             notes.append(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection, Item
 from verale.runs.audit import audit_files
@@ -29,15 +30,18 @@ def audited(
         advance: called with the number of certificates audited since the last call.
 
     Raises:
-        InputError: a head or latents file that the checker cannot use.
+        InputError: a head or latents file that the checker cannot use, or a head that is no longer the collection's.
     """
     if collection.head_path is None:
         return collection
     latents = None if collection.latents_path is None else str(collection.latents_path)
     records = {}
+    digest = None if collection.head is None else collection.head.digest
     for outcome in audit_files(
         collection.paths, AuditOptions(str(collection.head_path), latents, "arb", minimality), jobs
     ):
+        if outcome.record["run"]["head"] != digest:
+            raise InputError(collection.head_path, "changed while the report was written: run the command again")
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     when = "when this page was written"

@@ -7,6 +7,8 @@ that file is.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from verale.head import Head
 
 __all__ = [
+    "HeadFile",
     "certificate_bytes",
     "head_bytes",
     "loaded_head",
@@ -28,7 +31,47 @@ __all__ = [
     "latents_bytes",
     "loaded_images",
     "named",
+    "read_once",
 ]
+
+
+@dataclass(frozen=True)
+class HeadFile:
+    """A head's file, read once: what is printed, searched with and audited with is of these bytes, though another file
+    may have the path by now.
+
+    Attributes:
+        path: of the file.
+        data: its bytes.
+    """
+
+    path: str
+    data: bytes
+
+    @classmethod
+    def of(cls, file: str | Path | HeadFile) -> HeadFile:
+        """A file that is read already, or that of a path, which is read now. Raises InputError."""
+        return file if isinstance(file, HeadFile) else cls(str(file), read(file, "a head file (safetensors)"))
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 (hex) of the bytes."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def head(self) -> Head:
+        """The head. Raises InputError, which names the file and the field."""
+        from verale.head import Head
+
+        try:
+            return Head.from_bytes(self.data)
+        except HeadError as error:
+            raise InputError(self.path, str(error)) from error
+
+
+def read_once(head: str | Path | Head | HeadFile) -> Head | HeadFile:
+    """A head, or its file, which is read here where a path is given. Raises InputError."""
+    return HeadFile.of(head) if isinstance(head, str | PathLike) else head
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
@@ -38,6 +81,8 @@ def is_path(value: object) -> TypeGuard[str | Path]:
 
 def named(value: object, name: str) -> str | Path:
     """What an error calls an argument: a path by itself, an object by the argument's name."""
+    if isinstance(value, HeadFile):
+        return value.path
     return value if is_path(value) else name
 
 
@@ -57,7 +102,7 @@ def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) ->
     raise UsageError(f"certificate is {found}, expected a verale.Certificate or the path of its file: {remedy}")
 
 
-def head_bytes(head: str | Path | Head, limit: int = -1) -> bytes:
+def head_bytes(head: str | Path | Head | HeadFile, limit: int = -1) -> bytes:
     """The bytes of a head's file.
 
     Raises:
@@ -65,6 +110,8 @@ def head_bytes(head: str | Path | Head, limit: int = -1) -> bytes:
         UsageError: neither a head nor a path, or a head from a file that other software wrote: certificates name that
             file by its digest, and the head does not remember its bytes.
     """
+    if isinstance(head, HeadFile):
+        return head.data
     if is_path(head):
         return read(head, "a head file (safetensors)", limit)
     from verale.head import require_head
@@ -79,11 +126,11 @@ def head_bytes(head: str | Path | Head, limit: int = -1) -> bytes:
     return data
 
 
-def loaded_head(head: str | Path | Head) -> Head:
-    """The head, read where a path is given. Raises InputError or UsageError."""
-    from verale.head import Head, require_head
+def loaded_head(head: Head | HeadFile) -> Head:
+    """The head. Raises InputError or UsageError."""
+    from verale.head import require_head
 
-    return Head.load(head) if is_path(head) else require_head(head)
+    return head.head if isinstance(head, HeadFile) else require_head(head)
 
 
 def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:

@@ -21,7 +21,8 @@ from verale.certificate import (
 )
 from verale.checker import Auditor, HeadError, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name, read
+from verale.files import certificate_name
+from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD, LATENTS, require_room, write_results
 from verale.runs.table import csv_line
 from verale.version import __version__
@@ -169,7 +170,7 @@ class Attribution:
 
 
 def attribute(
-    head_path: str,
+    head_file: str | HeadFile,
     latents_path: str,
     image: int = 0,
     count: int = 20,
@@ -182,7 +183,7 @@ def attribute(
     """Find several subset-minimal explanations of one image, and count what stands in them.
 
     Args:
-        head_path: the head file.
+        head_file: the head's file, or its path.
         latents_path: the latents file.
         image: its number in the latents.
         count: how many explanations.
@@ -199,14 +200,15 @@ def attribute(
     Soundness: the checker proves every explanation, its entailment and that its statements are true of the image. The
     shares are counts of what was found, not of all explanations that there are.
     """
-    from verale.head import Head, as_patches, load_latents
+    from verale.head import as_patches, load_latents
     from verale.search.problem import UnexplainedError
     from verale.search.several import several
 
     for name, value in (("count", count), ("in_a_row", in_a_row)):
         if value < 1:
             raise UsageError(f"{name} is {value}, expected at least 1")
-    head, stored = Head.load(head_path), load_latents(latents_path)
+    file, stored = HeadFile.of(head_file), load_latents(latents_path)
+    head = file.head
     try:
         images = as_patches(stored)
         if not 0 <= image < len(images):
@@ -230,9 +232,9 @@ def attribute(
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
     one = stored[image : image + 1].clone()
     try:
-        auditor = Auditor(read(head_path, "a head file (safetensors)"), _file_of(one), kernel)
+        auditor = Auditor(file.data, _file_of(one), kernel)
     except HeadError as error:
-        raise InputError(head_path, str(error)) from error
+        raise InputError(file.path, str(error)) from error
     listed, codes = [], []
     for number, certificate in enumerate(certificates):
         data = certificate.to_bytes()
@@ -312,7 +314,7 @@ def _file_of(latents: Tensor) -> bytes:
 
 
 def write_attribution(
-    directory: Path, attribution: Attribution, page: bytes, head: str, overwrite: bool = False
+    directory: Path, attribution: Attribution, page: bytes, head: str | HeadFile, overwrite: bool = False
 ) -> None:
     """Write certificates, head, latents, table, page and, last, `attribution.json`. Each file is whole or not there.
 
@@ -320,14 +322,14 @@ def write_attribution(
         directory: the folder.
         attribution: what was found.
         page: the page's bytes.
-        head: the path of the head.
+        head: the head's file, or its path.
         overwrite: whether to remove another attribution that is there.
 
     Raises:
         InputError: a folder that cannot be written, or that holds certificates already.
     """
     listed = zip(attribution.explanations, attribution.certificates, strict=True)
-    files = {HEAD: read(head, "a head file (safetensors)"), LATENTS: _file_of(attribution.latents)}
+    files = {HEAD: HeadFile.of(head).data, LATENTS: _file_of(attribution.latents)}
     files |= {each.certificate: certificate.to_bytes() for each, certificate in listed}
     files |= {TABLE: attribution.to_csv(), PAGE: page, JSON: attribution.to_json()}
     write_results(directory, (*ATTRIBUTION, HEAD, LATENTS), files, overwrite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,12 +105,19 @@ def audit_files(
 
 
 def audit_groups(
-    groups: Sequence[tuple[Sequence[str | Stored], AuditOptions]], jobs: int = 1, log: AuditLog | None = None
+    groups: Sequence[tuple[Sequence[str | Stored], AuditOptions]],
+    jobs: int = 1,
+    log: AuditLog | None = None,
+    announce: Callable[[AuditOptions, dict[str, Any]], object] = lambda options, run: None,
 ) -> Iterator[Outcome]:
-    """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log."""
+    """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log.
+
+    `announce` is called before each group with `FileAuditor.run`, which has the digests of what was read for it: every
+    verdict of the group is about these bytes.
+    """
     outcomes = []
     for paths, options in groups:
-        for outcome in _outcomes(paths, options, jobs, log):
+        for outcome in _outcomes(paths, options, jobs, log, announce):
             outcomes.append(outcome)
             yield outcome
     if log is not None:
@@ -118,9 +125,14 @@ def audit_groups(
 
 
 def _outcomes(
-    paths: Sequence[str | Stored], options: AuditOptions, jobs: int, log: AuditLog | None
+    paths: Sequence[str | Stored],
+    options: AuditOptions,
+    jobs: int,
+    log: AuditLog | None,
+    announce: Callable[[AuditOptions, dict[str, Any]], object],
 ) -> Iterator[Outcome]:
     auditor = auditor_of(options)
+    announce(options, auditor.run)
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)

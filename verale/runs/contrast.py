@@ -20,7 +20,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable, write_atomically
 from verale.head import Evaluation, Head, evaluate
-from verale.runs.arguments import head_bytes, is_path, loaded_images
+from verale.runs.arguments import HeadFile, head_bytes, is_path, loaded_images, read_once
 from verale.runs.folder import SOURCE
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
@@ -126,7 +126,7 @@ class Contrast:
 
 def contrast(
     certificate: str | Path | Certificate,
-    head: str | Path | Head,
+    head: str | Path | Head | HeadFile,
     goal: int,
     latents: Any = None,
     out: str | Path | None = None,
@@ -163,6 +163,7 @@ def contrast(
     """
     if not seconds >= 0:
         raise UsageError(f"seconds is {seconds}, expected at least 0")
+    head = read_once(head)
     released = opened(certificate, head, latents)
     if goal not in range(released.head.classes) or goal == released.certificate.predicted:
         raise UsageError(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from verale.checker import Auditor, HeadError, Status, Verdict
 from verale.checker.certificate import LARGEST
-from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError, LatentsError
 from verale.files import LARGEST_LATENTS, read
+from verale.runs.arguments import HeadFile
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class CoveringAudits:
     """Images of a latents file, and the checker that proves which of them certificates cover.
 
     Args:
-        head, latents: paths.
+        head: its file, or the path.
+        latents: the path.
         kernel: see `audit`.
 
     Attributes:
@@ -67,26 +68,27 @@ class CoveringAudits:
         InputError: a file that cannot be used, or latents that do not fit the head.
     """
 
-    def __init__(self, head: str, latents: str, kernel: str = "arb") -> None:
+    def __init__(self, head: str | HeadFile, latents: str, kernel: str = "arb") -> None:
         from verale.bounds import check_domain
-        from verale.head import Head, as_patches, digest, load_labels, load_latents
+        from verale.head import as_patches, digest, load_labelled
 
-        self._head: Head = Head.load(head)
+        file = HeadFile.of(head)
+        self._head: Head = file.head
         try:
-            self._images: Tensor = as_patches(load_latents(latents))
+            stored, self._labels = load_labelled(latents)
+            self._images: Tensor = as_patches(stored)
             check_domain(self._head, self._images)
         except LatentsError as error:
             raise InputError(latents, str(error)) from error
-        self._path, self._labels = latents, load_labels(latents)
+        self._path = latents
         if self._labels is not None and len(self._labels) != len(self._images):
             raise InputError(latents, f"holds {len(self._labels)} labels for {len(self._images)} images")
         self._digests = [digest(image) for image in self._images]
         try:
-            data = read(head, "a head file (safetensors)", LARGEST_HEAD + 1)
-            self._without_images = Auditor(data, None, kernel)
-            self._auditor = Auditor(data, read(latents, "a latents file", most=LARGEST_LATENTS), kernel)
+            self._without_images = Auditor(file.data, None, kernel)
+            self._auditor = Auditor(file.data, read(latents, "a latents file", most=LARGEST_LATENTS), kernel)
         except HeadError as error:
-            raise InputError(head, str(error)) from error
+            raise InputError(file.path, str(error)) from error
         self.total = len(self._images)
 
     def of(self, path: str) -> Covered:

@@ -13,6 +13,7 @@ from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError
 from verale.files import LARGEST_LATENTS, read, require_writable, write_atomically
+from verale.runs.arguments import HeadFile
 from verale.runs.released import opened
 
 __all__ = ["Gap", "gap"]
@@ -56,7 +57,7 @@ class Gap:
 
 def gap(
     certificate: str | Path,
-    head: str | Path,
+    head: str | Path | HeadFile,
     latents: str | Path | None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
@@ -92,7 +93,8 @@ def gap(
         )
     if latents is None:
         raise InputError(certificate, "has no latents beside it, and the bound is about its image: give --latents")
-    released = opened(certificate, head, latents)
+    file = HeadFile.of(head)
+    released = opened(certificate, file, latents)
     if released.given is None or released.certificate.latents is None:
         raise InputError(certificate, "names no image, and the bound is about one; explain the image again")
     if out is not None:
@@ -106,7 +108,7 @@ def gap(
         )
     data = read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
-        least = proved_least(document, read(head, "a head file (safetensors)"), data, kernel)
+        least = proved_least(document, file.data, data, kernel)
     except UnprovedError as error:
         raise VeraleError(
             f"{certificate}: the bound that was found is not proved ({error}); please report this"

@@ -206,11 +206,11 @@ def _changed(file: str) -> InputError:
 def _holds(path: Path, digest: str, labels: Sequence[int] | None) -> bool:
     """Whether a file holds the latents with this digest, and these labels."""
     from verale.errors import LatentsError
-    from verale.head import digest_of_all, load_labels, load_latents, patches_of
+    from verale.head import digest_of_all, load_labelled, patches_of
 
     try:
-        same = digest_of_all(patches_of(load_latents(path))) == digest
-        return same and load_labels(path) == (None if labels is None else list(labels))
+        there, known = load_labelled(path)
+        return digest_of_all(patches_of(there)) == digest and known == (None if labels is None else list(labels))
     except (InputError, LatentsError):
         return False
 

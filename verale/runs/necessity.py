@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.files import CERTIFICATE_SUFFIX, write_atomically
+from verale.runs.arguments import HeadFile
 from verale.runs.released import Released, Witness, opened
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Necessity:
 
 def necessity(
     certificate: str | Path | Certificate,
-    head: str | Path | Head,
+    head: str | Path | Head | HeadFile,
     latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,

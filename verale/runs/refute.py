@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from verale.checker import Auditor, HeadError, Status, Verdict
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import require_writable, write_atomically
-from verale.runs.arguments import certificate_bytes, head_bytes, is_path, loaded_head, loaded_images, named
+from verale.runs.arguments import (
+    HeadFile,
+    certificate_bytes,
+    head_bytes,
+    is_path,
+    loaded_head,
+    loaded_images,
+    named,
+    read_once,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,7 +37,7 @@ SECONDS = 60.0
 
 def refute(
     certificate: str | Path | Certificate,
-    head: str | Path | Head,
+    head: str | Path | Head | HeadFile,
     latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
@@ -64,6 +73,7 @@ def refute(
     if not seconds >= 0:
         raise UsageError(f"seconds is {seconds}, expected at least 0")
     start = time.monotonic()
+    head = read_once(head)
     try:
         auditor = Auditor(head_bytes(head))
     except HeadError as error:

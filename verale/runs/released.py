@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Status, Verdict
 from verale.errors import CertificateError, InputError
-from verale.runs.arguments import certificate_bytes, head_bytes, loaded_head, named
+from verale.runs.arguments import HeadFile, certificate_bytes, head_bytes, loaded_head, named, read_once
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -107,7 +107,7 @@ class Released:
                 yield Witness(image, latents, rest)
 
 
-def opened(certificate: str | Path | Certificate, head: str | Path | Head, latents: Any) -> Released:
+def opened(certificate: str | Path | Certificate, head: str | Path | Head | HeadFile, latents: Any) -> Released:
     """A certificate, or that of a file, for its statements to be released.
 
     Raises:
@@ -120,6 +120,7 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head, laten
     from verale.certificate import Certificate
     from verale.runs.refute import named_image
 
+    head = read_once(head)
     data_of_head, data = head_bytes(head), certificate_bytes(certificate)
     try:
         auditor = Auditor(data_of_head)

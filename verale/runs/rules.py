@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Verdict, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name, read
+from verale.files import certificate_name
 from verale.runs import folder
+from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD, write_results
 from verale.runs.table import csv_line
 from verale.version import __version__
@@ -179,14 +180,14 @@ class _Data:
         import torch
 
         from verale.bounds import check_domain
-        from verale.head import as_patches, load_labels, load_latents
+        from verale.head import as_patches, load_labelled
 
         try:
-            images = as_patches(load_latents(file))
+            latents, labels = load_labelled(file)
+            images = as_patches(latents)
             check_domain(head, images)
         except LatentsError as error:
             raise InputError(file, str(error)) from error
-        labels = load_labels(file)
         if labels is not None and len(labels) != len(images):
             raise InputError(file, f"holds {len(labels)} labels for {len(images)} images, expected one each, or none")
         return cls(file, images, None if labels is None else torch.tensor(labels))
@@ -200,7 +201,7 @@ def _default_paradigm(head: Head, patches: int) -> str:
 
 
 def fit_rules(
-    head_path: str,
+    head_file: str | HeadFile,
     fitted: str,
     held_out: str | None = None,
     count: int = 10,
@@ -211,7 +212,7 @@ def fit_rules(
     """Fit a list of rules to the images of a latents file, and measure it on another.
 
     Args:
-        head_path, fitted, held_out: paths.
+        head_file, fitted, held_out: paths; of the head also its file, already read.
         count: the most rules.
         paradigm: what statements are about; by default `joint` where the head has it, otherwise `top_k`.
         kernel: what proves; see `audit`.
@@ -228,17 +229,17 @@ def fit_rules(
 
     import torch
 
-    from verale.head import Head
     from verale.rules.coverage import coverage_of
     from verale.rules.fit import fit
 
     if count < 1:
         raise UsageError(f"count is {count}, expected at least 1")
-    head = Head.load(head_path)
+    file = HeadFile.of(head_file)
+    head = file.head
     try:
-        auditor = Auditor(read(head_path, "a head file (safetensors)"), None, kernel)
+        auditor = Auditor(file.data, None, kernel)
     except HeadError as error:
-        raise InputError(head_path, str(error)) from error
+        raise InputError(file.path, str(error)) from error
     sets = [_Data.load(file, head) for file in (fitted, held_out) if file is not None]
     patches = sets[0].images.shape[1]
     for data in sets:
@@ -317,21 +318,21 @@ _CHUNK = 256
 """How many images are evaluated at once."""
 
 
-def write_rules(directory: Path, rules: RuleList, page: bytes, head: str, overwrite: bool = False) -> None:
+def write_rules(directory: Path, rules: RuleList, page: bytes, head: str | HeadFile, overwrite: bool = False) -> None:
     """Write certificates, head, table, page and, last, `rules.json`. Each file is whole or not there.
 
     Args:
         directory: the folder.
         rules: the list.
         page: the page's bytes.
-        head: the path of the head.
+        head: the head's file, or its path.
         overwrite: whether to remove another list that is there.
 
     Raises:
         InputError: a folder that cannot be written, or that holds certificates already.
     """
     listed = zip(rules.rules, rules.certificates, strict=True)
-    files = {HEAD: read(head, "a head file (safetensors)")}
+    files = {HEAD: HeadFile.of(head).data}
     files |= {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
     files |= {TABLE: rules.to_csv(), PAGE: page, JSON: rules.to_json()}
     write_results(directory, (*RULES, HEAD), files, overwrite)

@@ -1,0 +1,85 @@
+"""What a command says about its files is about the bytes that it used, also where a link leads elsewhere meanwhile."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.commands import in_process
+from support.flipping import flipping
+from support.reporting import folder_of, report_head
+from support.small import small_head
+
+from verale.certificate import Certificate
+from verale.head import Head
+from verale.ray import pipeline
+
+HEAD = "head.safetensors"
+CHANGED = "changed while the report was written"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> tuple[Path, Path, Path]:
+    """A folder of certificates whose head is a link; the head that they are about, and another one."""
+    folder = folder_of(tmp_path_factory.mktemp("inputs") / "out", report_head(labels=None))
+    own, other = folder.parent / "own", folder.parent / "other"
+    (folder / HEAD).rename(own)
+    small_head("euclidean", 1).save(other)
+    done = in_process("certificates", "pack", folder, "--out", folder / "packed.parquet")
+    assert done.returncode == 0, done.stderr
+    return folder, own, other
+
+
+@contextmanager
+def nobody(*arguments: object) -> Iterator[pipeline.Workers]:
+    yield pipeline.Workers(1, 0)
+
+
+def arguments(command: str, folder: Path, to: Path) -> list[object]:
+    file = folder / "000000.ale.json"
+    goal = (Certificate.load(file).predicted + 1) % 3
+    return {
+        "audit": ["audit", file],
+        "ray": ["audit", folder / "packed.parquet", "--engine", "ray", "--log", to / "log.parquet"],
+        "refute": ["refute", file, "--seconds", 0.1],
+        "necessity": ["necessity", file, "--seconds", 0],
+        "gap": ["gap", file, "--seconds", 0],
+        "contrast": ["contrast", file, "--class", goal, "--seconds", 0.1],
+        "cover": ["cover", file, "--latents", folder / "latents.safetensors"],
+    }[command]
+
+
+@pytest.mark.parametrize("command", ["audit", "ray", "refute", "necessity", "gap", "contrast", "cover"])
+def test_the_digest_that_is_printed_is_that_of_the_head_that_is_used(command, made, tmp_path, without_ray, monkeypatch):
+    monkeypatch.setattr(pipeline, "start_ray", nobody)
+    folder, own, other = made
+    for first, second in ((own, other), (other, own)):
+        with flipping(folder / HEAD, first, second):
+            done = in_process(*arguments(command, folder, tmp_path / first.name))
+        printed = re.findall(r"^head .*, sha256 (\w+)$", done.stderr, re.MULTILINE)
+        assert printed == [Head.load(first).digest], done.stderr
+        assert done.returncode in ((0, 11) if first == own else (6, 9)), done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("command", ["attribute", "rules"])
+def test_the_head_that_is_written_is_the_one_that_was_explained(command, made, tmp_path):
+    folder, own, other = made
+    with flipping(folder / HEAD, own, other):
+        options = ["--head", folder / HEAD, "--latents", folder / "latents.safetensors", "--count", 2]
+        done = in_process(command, *options, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    said = json.loads((tmp_path / "out" / {"attribute": "attribution.json"}.get(command, "rules.json")).read_text())
+    assert said["head"] == Head.load(tmp_path / "out" / HEAD).digest == Head.load(own).digest
+
+
+@pytest.mark.parametrize(("reads", "options"), [(1, []), (2, ["--check"])])
+def test_a_report_is_about_one_head(reads, options, made, tmp_path):
+    folder, own, other = made
+    with flipping(folder / HEAD, *[own] * reads, other):
+        done = in_process("report", folder, *options, "-o", tmp_path / "r.html")
+    assert done.returncode == 9 and CHANGED in done.stderr
+    assert not (tmp_path / "r.html").exists()
