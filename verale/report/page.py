@@ -92,6 +92,7 @@ def page(
     data = {
         "version": __version__,
         "classes": collection.classes,
+        "ownNames": _names_are_own(collection),
         "head": _head(collection),
         "prototypes": _prototypes(collection, embedded),
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
@@ -129,9 +130,15 @@ def page(
         notes=notes,
         audited=collection.audited,
         not_proved=NOT_PROVED,
+        own_names=_names_are_own(collection),
         **overview(collection),
     )
     return text.encode("utf-8", "replace")
+
+
+def _names_are_own(collection: Collection) -> bool:
+    """Whether the classes have names that the head lacks: whoever wrote `source.json` chose them."""
+    return collection.classes is not None and (collection.head is None or collection.head.labels is None)
 
 
 def _csp_digest(text: str) -> str:

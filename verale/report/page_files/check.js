@@ -15,6 +15,14 @@ async function scriptDigest() {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+// Why the checker's script in this page may not run; empty if it is the one that the verale that wrote the page put in.
+async function scriptProblem() {
+  const own = await scriptDigest().catch(() => "none");
+  if (own === data.check.sha256) return "";
+  if (own === null) return "this browser computes no SHA-256 here, so the checker’s script cannot be compared with the one that verale put in; open the page from disk";
+  return "the checker’s script in this page is not the one that verale put in, so somebody replaced it (its SHA-256 is " + own + ", expected " + data.check.sha256 + ")";
+}
+
 async function started() {
   if (checker) return checker;
   const url = URL.createObjectURL(new Blob([await inflated("checker"), "\n" + ASKED], { type: "text/javascript" }));
@@ -92,7 +100,7 @@ function entailmentInWords(said, certificate, time) {
   if (said === "proved") {
     const least = certificate.margins.filter((one) => one !== null).map((one) => outward(fromHex(one), false, 4)).sort((a, b) => a - b)[0];
     return [el("b", {}, "Proved again, in " + time + ": "), "every latent tensor that satisfies the " + plural(certificate.statements.length, "statement") + " below is classified as ",
-      named(certificate.predicted), least === undefined ? "." : ", every other class staying at least " + least + " below it, in real arithmetic."];
+      ...(data.ownNames ? ["class " + certificate.predicted + ", which this page, not the head, names "] : []), named(certificate.predicted), least === undefined ? "." : ", every other class staying at least " + least + " below it, in real arithmetic."];
   }
   if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "the checker does not prove that the statements below lead to the class with the stated margins. That may be false, or beyond what it can prove."];
   return [el("b", {}, "No verdict: "), el("bdi", {}, said)];
@@ -108,10 +116,12 @@ function again(questions, certificate) {
   const answer = el("div", { role: "status", id: "answer" });
   const section = el("section", { "aria-labelledby": "again" }, el("h3", { id: "again" }, "Prove it again"));
   const why = questions.why || (asksAbout(questions, certificate) ? "" : "the checker would be asked about other statements or margins than this page shows, so somebody changed the page");
+  const refuse = (because) => section.replaceChildren(section.firstChild, el("p", {}, el("b", {}, "This certificate cannot be proved again here: "), el("bdi", {}, because), "."));
   if (why) {
-    section.append(el("p", {}, el("b", {}, "This certificate cannot be proved again here: "), el("bdi", {}, why), "."));
+    refuse(why);
     return section;
   }
+  scriptProblem().then((because) => because && refuse(because));
   let run = 0;
   const say = (...parts) => answer.append(el("p", {}, ...parts));
   const idle = () => { run = 0; button.textContent = "Prove again, here"; };
@@ -135,6 +145,8 @@ function again(questions, certificate) {
     const own = (run = performance.now());
     button.textContent = "Stop";
     answer.replaceChildren(el("p", {}, "Proving …"));
+    const because = await scriptProblem(); // the script in the page is what runs now
+    if (because) return refuse(because);
     const lines = [];
     try {
       const [said, time] = await timed(questions.entails);
@@ -160,10 +172,7 @@ function again(questions, certificate) {
 // What an answer proves, and what it does not.
 function meaning() {
   const digest = el("code", { id: "script-digest" }, "…");
-  scriptDigest().then((own) => {
-    digest.textContent = own === null ? data.check.sha256 + ", as the page says; this browser computes none here" : own;
-    if (own !== null && own !== data.check.sha256) digest.after(", which is not that of the verale that wrote this page");
-  });
+  scriptDigest().then((own) => { digest.textContent = own; });
   return el("details", {}, el("summary", {}, "What this proves, and what it does not"),
     el("p", {}, "“Proved again” says: of the head in this page, and of the statements and margins that it shows, the claim is a theorem. It is about real numbers, not about floats."),
     el("p", {}, "It does not say:"),
@@ -171,6 +180,6 @@ function meaning() {
       el("li", {}, "that head, statements and latents are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
       el("li", {}, "that the latents are what the network computes of the image."),
       el("li", {}, "that every statement is needed (minimality)."),
-      el("li", {}, "that this page is honest. Who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves.")),
+      el("li", {}, "that this page is honest. Its sentences, names and pictures are its author’s, and who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves, and ", el("code", {}, "verale report DIR --compare PAGE"), " compares a page with them.")),
     el("p", {}, "The checker’s script has the SHA-256 ", digest, ". It should be that of ", el("code", {}, "verale/checker/proved/verale-proved.js"), " in verale " + data.version + ". Your browser, and the translation from Rocq to JavaScript, are trusted."));
 }
