@@ -32,6 +32,7 @@ CHECK = ("tests/unit/runs/test_check.py",)
 ARGUMENTS = ("tests/end_to_end/test_python_arguments.py",)
 CERTIFICATES = ("tests/unit/datasets/test_certificates.py",)
 GAP = ("tests/unit/runs/test_gap.py",)
+PAGE = ("tests/unit/report/test_page_compare.py",)
 INPUTS = ("tests/unit/cli/test_inputs.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
@@ -75,6 +76,9 @@ TESTS = {
     "search/compiled/jit.py": ("tests/unit/search/test_compiled_jit.py",),
     "search/devices/jit.py": ("tests/unit/search/test_devices_jit.py",),
     "report/page_check.py": INPUTS,
+    "report/page_compare.py": PAGE,
+    "report/page.py": PAGE,
+    "cli/report.py": PAGE,
     "cli/inputs.py": INPUTS,
     "cli/ray_engine.py": INPUTS,
     "runs/arguments.py": INPUTS,
@@ -272,6 +276,22 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "report/page_check.py": [
         ("the page asks about a head that came later", "if head.sha256 != digest:", "if False:", "cli/test_inputs.py::test_a_report_is_about_one_head"),
+    ],
+    "report/page_compare.py": [
+        ("what differs is looked over", "    if difference is not None:\n", "    if False:\n"),
+        ("the checker in a page may be any", "if _inflated(there, here) != _inflated(here, here):", "if False:"),
+        ("a page may say anything of a certificate", "if inflated != expected:", "if False:"),
+        ("a page may show any picture", "if image != own_image:", "if False:"),
+        ("a page may list anything", '        if name == "data":\n            yield', '        if name == "data":\n            continue\n            yield'),
+        ("a page may say and do anything besides", "if shells[0] != shells[1]:", "if False:"),
+        ("a page may take any place for a time", r'"audit": \[[0-9., eul+n-]*\]', r'"audit": \[[^]]*\]'),
+    ],
+    "report/page.py": [
+        ("names that the head lacks are not the page's", '"ownNames": _names_are_own(collection),', '"ownNames": False,'),
+    ],
+    "cli/report.py": [
+        ("a page that is compared is not", "        require_same(target, data)\n", "        pass\n"),
+        ("a page that is compared is replaced", "        require_same(target, data)\n", "        require_same(target, data)\n        write_atomically(target, data)\n"),
     ],
     "cli/inputs.py": [
         ("the digest is that of what the file holds by now", "sha256 {sha256}", "sha256 {HeadFile.of(str(used.head)).sha256}"),

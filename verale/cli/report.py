@@ -77,6 +77,10 @@ _NEEDS = {
     help="The largest width and height of an image; larger ones are scaled down.",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+@click.option(
+    "--compare", metavar="PAGE", type=click.Path(),
+    help="Write nothing: say whether PAGE is the page that would be written, but for its times.",
+)  # fmt: skip
 @verbose
 def command(
     certificates: str,
@@ -95,15 +99,22 @@ def command(
     max_size: float,
     image_size: int,
     overwrite: bool,
+    compare: str | None,
 ) -> None:
     """Show certificates to people: as a page that needs neither network nor server, a picture, or a table.
 
     PROVED means that the checker has proved a certificate: now, or earlier, as --verdicts says. A head, and images, are
     looked for in DIR first. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
 
-    Exit code: 0 the report is written, whatever it says; 9 a file or option that cannot be used, or images that
-    contradict their certificates; 130 interrupted; 2 unknown option.
+    Exit code: 0 the report is written, whatever it says, or PAGE is the same; 9 a file or option that cannot be used,
+    images that contradict their certificates, or another PAGE; 130 interrupted; 2 unknown option.
     """
+    if compare is not None:
+        if output is not None or overwrite or kind not in (None, "html"):
+            raise UsageError("--compare writes nothing: leave out -o, --overwrite and other formats")
+        from verale.report.page_compare import holds_checker
+
+        output, kind, check = compare, "html", check or holds_checker(Path(compare))
     if output is None:
         if not Path(certificates).is_dir():
             raise UsageError(f"say where the report of {certificates} goes, with -o: only a folder has a default")
@@ -116,9 +127,10 @@ def command(
         raise UsageError("--verdicts come from an earlier audit: leave out --no-audit and --minimality")
     if check and kind != "html":
         raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
-    if target.exists() and not overwrite:
+    if compare is None and target.exists() and not overwrite:
         raise InputError(target, "already exists; choose another -o, or say --overwrite")
-    require_writable(target)
+    if compare is None:
+        require_writable(target)
     for module in _NEEDS[kind]:
         import_module(module)
     collection = _collect(certificates, head, latents, images, pictures)
@@ -146,14 +158,20 @@ def command(
         from verale.report.table import encode
 
         data = encode(collection, kind)
-    write_atomically(target, data)
+    if compare is None:
+        write_atomically(target, data)
+    else:
+        from verale.report.page_compare import require_same
+
+        require_same(target, data)
     statuses = Counter(item.status for item in collection.items)
     summary = f"{statuses.pop('PROVED', 0)} PROVED ({collection.audited})" if collection.audited else "not audited"
     for caveat, count in sorted(Counter(item.caveat for item in collection.items if item.caveat).items()):
         summary += f", {count} of them: {caveat}"
     if collection.audited:
         summary += "".join(f", {count} {status.replace('_', ' ')}" for status, count in sorted(statuses.items()))
-    print_line(f"{target}: {len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
+    same = "" if compare is None else "is what verale writes of these files: "
+    print_line(f"{target}: {same}{len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
     for note, count in sorted(Counter(item.image_note for item in collection.items if item.image_note).items()):
         _log.warning("%d of %d images are %s", count, len(collection.items), note)
 
