@@ -193,7 +193,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("what killed a process is left out", "            yield _alone(left.popleft(), options, run)\n", "            left.popleft()\n", "runs/test_processes.py::test_a_process_that_dies_costs_one_certificate"),
         ("what killed a process is proved", "return unusable(name_of(path), DIED, run)", 'from verale.checker.file_auditor import Outcome as O\n            return O(unusable(name_of(path), DIED, run).record | {"exit_code": 0})', "runs/test_processes.py::test_a_process_that_dies_costs_one_certificate"),
         ("processes import what lies in the current folder", '    os.environ["PYTHONSAFEPATH"] = "1"\n', '    os.environ["PYTHONSAFEPATH"] = ""\n', "../end_to_end/test_strangers_folder.py::test_audits_in_several_processes"),
-        ("the process that tracks resources does", "        with _starting():\n            pool = _pool(min(jobs, len(left)), options)\n            audited", "        pool = _pool(min(jobs, len(left)), options)\n        with _starting():\n            audited", "../end_to_end/test_strangers_folder.py::test_audits_in_several_processes"),
+        ("the process that tracks resources does", "        with _importing_nothing_here():\n            pool = _pool(min(jobs, len(left)), options)\n", "        pool = _pool(min(jobs, len(left)), options)\n        with _importing_nothing_here():\n", "../end_to_end/test_strangers_folder.py::test_audits_in_several_processes"),
         ("processes have other options", "_auditor = FileAuditor(**vars(options))", "_auditor = FileAuditor(options.head, options.latents)", "runs/test_processes.py::test_processes_have_the_options_that_are_given"),
     ],
     "ray/guard.py": [

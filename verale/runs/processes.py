@@ -58,28 +58,35 @@ def _let_interrupts(through: bool) -> None:
 
 
 @contextmanager
-def _starting() -> Iterator[None]:
-    """While a pool and its processes start: nothing of the current folder is imported, and Ctrl-C is blocked.
+def _importing_nothing_here() -> Iterator[None]:
+    """While a pool and its processes start: nothing of the current folder is imported.
 
     multiprocessing runs `python -c`, which looks for modules in the current folder first: for its own, in the pool's
-    processes and in the one that tracks their resources. That folder may be somebody else's. A process that is
-    interrupted during its imports would print a traceback.
+    processes and in the one that tracks their resources. That folder may be somebody else's.
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
-    _let_interrupts(through=False)
     try:
         yield
     finally:
-        _let_interrupts(through=True)
         if before is None:
             del os.environ["PYTHONSAFEPATH"]
         else:
             os.environ["PYTHONSAFEPATH"] = before
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Block Ctrl-C while processes start: one that is interrupted during its imports would print a traceback."""
+    _let_interrupts(through=False)
+    try:
+        yield
+    finally:
+        _let_interrupts(through=True)
+
+
 def _pool(jobs: int, options: AuditOptions) -> ProcessPoolExecutor:
-    """A pool; to be called, and given its work, within `_starting`."""
+    """A pool, which lets Ctrl-C through again as it starts to track resources."""
     return ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (options,))
 
 
@@ -99,9 +106,10 @@ def in_processes(
     """
     left = deque(paths)
     while left:
-        with _starting():
+        with _importing_nothing_here():
             pool = _pool(min(jobs, len(left)), options)
-            audited = pool.map(_audit, tuple(left))
+            with _uninterrupted():
+                audited = pool.map(_audit, tuple(left))
         try:
             for outcome in audited:
                 left.popleft()
@@ -114,9 +122,10 @@ def in_processes(
 
 
 def _alone(path: str | Stored, options: AuditOptions, run: dict[str, Any]) -> Outcome:
-    with _starting():
+    with _importing_nothing_here():
         pool = _pool(1, options)
-        audited = pool.submit(_audit, path)
+        with _uninterrupted():
+            audited = pool.submit(_audit, path)
     with pool:
         try:
             return _require_same(audited.result(), options, run)
