@@ -29,6 +29,7 @@ _MEGABYTE = 2**20
 _STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
 _SWEEP = 7  # steps of an operation on 320 bits
+_OUTWARD, _INWARD = (24, 6), (100, 25)  # operations for the range of an observable, and as many more for each statement
 _BITS = 512  # a number of so many bits takes the memory of two
 
 
@@ -57,8 +58,8 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
 
-    def patch(n: int) -> int:
-        return _patch(certificate.paradigm, n, count, head.depth, work)
+    def patch(n: int, operations: tuple[int, int] = _OUTWARD) -> int:
+        return _patch(certificate.paradigm, n, count, head.depth, work, operations)
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + head.columns
@@ -69,10 +70,12 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     kept = parts if mean else min(parts, head.columns)
     if minimality:
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-        steps += sum(patch(n) + n * patch(n - 1) for n in groups.values())
-        steps += statements * (box + OPERATION * count) + 3 * OPERATION * count * kept
-        if not groups:
-            steps += _STATEMENT // 10 * statements * statements
+        steps += sum(patch(n, _INWARD) + n * patch(n - 1, _INWARD) for n in groups.values()) + box
+        steps += 3 * OPERATION * count * kept
+        if groups:
+            steps += statements * (box + OPERATION * count)
+        else:  # activations are pooled once, and cut for each statement
+            steps += statements * (OPERATION * count + _STATEMENT // 10 * statements)
     # For each patch that is bounded with others: five numbers a prototype, and matrices of its anchors.
     anchors = min(head.depth, max(groups.values(), default=0))
     alike = min(TOGETHER, len(groups)) if head.prototypes.rows else 0
@@ -97,10 +100,15 @@ def require_within(limit: int, counted: Cost) -> None:
         )
 
 
-def _patch(paradigm: str, n: int, count: int, depth: int, work: Work) -> int:
-    """The ranges of one patch with n statements, of all observables: Gram matrix, its sweeps, and all targets."""
+def _patch(paradigm: str, n: int, count: int, depth: int, work: Work, operations: tuple[int, int]) -> int:
+    """The ranges of one patch with n statements, of all observables: Gram matrix, its sweeps, and all targets.
+
+    Args:
+        operations: of a target, and for each statement as many more.
+    """
     if n == 0 or paradigm in ("simplex", "assignment"):
         return OPERATION * (count + n)
     kept = min(n, depth)
-    target = work.products(n * (depth + 2 * n)) + OPERATION * (60 + 12 * n)
+    once, each = operations
+    target = work.products(n * (depth + 2 * n)) + OPERATION * (once + each * n)
     return work.products(n * n * depth) + _SWEEP * n * n * kept + count * target

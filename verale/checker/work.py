@@ -5,6 +5,7 @@ many matchings show that it is needed, how many similarities a mean needs. Nothi
 proof depends on them: a limit can cost a proof, never soundness.
 
 A step is 25 ns at most, on a processor of 2024: a fourth of a multiplication of two such integers by Python.
+`benchmarks/prices.py` measures what a step of each kind of work takes.
 """
 
 from __future__ import annotations

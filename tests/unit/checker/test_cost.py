@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from typing import Any
 
@@ -82,6 +83,22 @@ def test_minimality_takes_more(paradigm: str) -> None:
     )
     once = stated(paradigm, *statements)
     assert steps(once, of) < steps(once, of, minimality=True)
+
+
+def test_what_is_found_of_large_heads_is_within_the_limit() -> None:
+    """With 1,000 prototypes trained on CIFAR-100 an explanation may take some 2,200 statements about 64 patches."""
+    generator = random.Random(1)
+    rows = [[generator.random() for _ in range(64)] for _ in range(1000)]
+    of = Space(read_head(files.head([[1.0] * 1000] * 2, rows, dtype="F32")), load_kernel("arb"))
+    assert steps(stated("projection", *spatial(64, 35), patches=64), of) < LIMIT
+    activations = [ActivationStatement(j, Fraction(0), Fraction(1)) for j in range(900)]
+    assert steps(stated("top_k", *activations), of, minimality=True) < LIMIT // 4
+
+
+def test_what_is_rounded_inward_takes_more() -> None:
+    """To reach a range from points takes several times as much as to bound it."""
+    once = stated("projection", *spatial(1, 8))
+    assert steps(once, minimality=True) > 20 * steps(once)
 
 
 def test_prices_take_more() -> None:

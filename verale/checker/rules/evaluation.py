@@ -137,7 +137,8 @@ class Evaluation:
         head, patches = self._space.head, len(self._latents.rows)
         similar = patches if head.pooling not in ("max", "masked_max") or head.similarity.unimodal else 1
         each = 4 * OPERATION + (self.work.series if head.similarity.series else 0)
-        return self.count * (patches * (self.work.products(head.depth) + 4 * OPERATION) + 2 * similar * each)
+        observed = OPERATION * (8 if head.geometry in COSINES else 4)  # two quotients, or a difference
+        return self.count * (patches * (self.work.products(head.depth) + observed) + 2 * similar * each)
 
     def _products(self) -> Iterator[Sequence[int]]:
         """<z_l, A_j> for all l, one sequence for each j; zeros for softmax."""

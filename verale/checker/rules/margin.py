@@ -55,8 +55,9 @@ def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
 
 
 def margin_steps(head: Head) -> int:
-    """The steps of one lower bound (`work`): a node of a tree takes a few operations, a fraction some dozens."""
-    return OPERATION * (40 + head.count * (4 if head.readout == "soft_tree" else 1))
+    """The steps of one lower bound (`work`): a fraction takes some operations, a node of a tree a few, a term less than
+    one."""
+    return 16 * OPERATION + head.count * (30 if head.readout == "soft_tree" else 4)
 
 
 def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:

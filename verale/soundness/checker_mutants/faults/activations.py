@@ -97,6 +97,9 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "rules/margin.py": [
         ("every end is the wrong one", "low if d > 0 else high", "high if d > 0 else low"),
+        ("a node takes what a term does", '(30 if head.readout == "soft_tree" else 4)', "4"),
+        ("a term takes what a node does", '(30 if head.readout == "soft_tree" else 4)', "30"),
+        ("a margin's fraction takes nothing", "return 16 * OPERATION + head.count", "return head.count"),
         ("every end is the lower", "d * (low if d > 0 else high)", "d * low"),
         ("the bias has the wrong sign", "bias[winner] - bias[loser]", "bias[loser] - bias[winner]"),
         ("the bias is left out", " + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)", ""),
@@ -120,6 +123,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("rivals are forgotten", "for _, rival in rivals", "for _, rival in rivals[1:]"),
     ],
     "rules/evaluation.py": [
+        ("the quotients of cosines are not counted", "OPERATION * (8 if head.geometry in COSINES else 4)", "OPERATION * 4"),
         ("the greatest distance is pooled", 'pick = min if head.geometry == "euclidean" else max', 'pick = max if head.geometry == "euclidean" else min'),
         ("epsilon is rounded inward", "low + floor_at(head.epsilon, places), high + ceil_at(head.epsilon, places)", "low + ceil_at(head.epsilon, places), high + floor_at(head.epsilon, places)"),
         ("epsilon is left out", "low + floor_at(head.epsilon, places), high + ceil_at(head.epsilon, places)", "low, high"),
