@@ -30,6 +30,11 @@ LONG = "x" * 5000
 """No file can have this name."""
 
 SHOWN = f"x\\n{FORGED}\\r\\x1b[2K\\x07\\x7f\\u202e\\u2028\\x85\\u200b\\udcff[red]é漢"
+"""On a line of its own."""
+FIELD = SHOWN.replace(
+    "PROVED      good.ale.json  class 0", "PROVED" + 6 * r"\x20" + "good.ale.json" + 2 * r"\x20" + "class 0"
+)
+"""As one field of several, which two spaces separate."""
 
 
 def printed(folder: Path, *arguments: object) -> tuple[int, str]:
@@ -174,16 +179,16 @@ def test_a_verdict_names_its_file_on_one_line(folder: Path) -> None:
     for given in (NAME, f"{NAME}/{NAME}.ale.json"):
         code, text = printed(folder, "audit", given, "--head", "head")
         assert code == 0 and text.count("\n") == 1
-        assert text.startswith(f"PROVED      {SHOWN}/{SHOWN}.ale.json  class "), text
+        assert text.startswith(f"PROVED      {FIELD}/{FIELD}.ale.json  class "), text
     for log in (f"{NAME}.log", f"{NAME}.log"):
         code, text = printed(folder, "audit", NAME, "bad.ale.json", "--head", "head", "--log", log)
         assert code == 5
     assert text.splitlines()[-1] == f"2 of 2 verdicts are taken from {SHOWN}.log"
     code, text = printed(folder, "audit", "hostile.parquet", "--head", "head")
-    assert code == 0 and text.startswith("PROVED      hostile.parquet/x\\nPROVED ")
+    assert code == 0 and text.startswith("PROVED      hostile.parquet/x\\nPROVED\\x20")
     assert json.loads(printed(folder, "audit", NAME, "--head", "head", "--json")[1])["certificate"].startswith(NAME)
     code, text = printed(folder, "refute", f"{NAME}/{NAME}.ale.json", "--head", "head", "--seconds", "0")
-    assert code == 11 and text.startswith(f"NOT_REFUTED  {SHOWN}/{SHOWN}.ale.json  class ")
+    assert code == 11 and text.startswith(f"NOT_REFUTED  {FIELD}/{FIELD}.ale.json  class ")
 
 
 def test_what_is_written_is_named_on_one_line(folder: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import TextIO
 
 from .file_auditor import UNUSABLE, Outcome
-from .verdict import printable
+from .verdict import before_colon, printable
 
 __all__ = ["print_line", "print_outcome"]
 
@@ -18,7 +18,7 @@ def print_outcome(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         print_line(json.dumps(outcome.record))
     elif outcome.record["status"] == UNUSABLE:
-        print_line(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
+        print_line(f"error: {before_colon(outcome.record['certificate'])}: {outcome.record['message']}", sys.stderr)
     else:
         print_line(outcome.line)
 

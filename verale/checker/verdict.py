@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,7 +11,7 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
-__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "line_of", "most_severe", "printable"]
+__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "before_colon", "line_of", "most_severe", "one_field", "printable"]
 
 EXIT_UNUSABLE = 9
 _EXIT_CODES = {
@@ -31,6 +32,9 @@ _EXIT_CODES = {
 }
 _SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0)
 _DIGITS = 4
+# Characters that are printable and show nothing: marks without width, and letters that are blank.
+_UNSEEN = "\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_SEPARATING = re.compile(rf"^ +| +$|[ {_UNSEEN}]{{2,}}|[\u115f\u1160\u2800\u3164\uffa0]+")
 
 
 class Status(Enum):
@@ -101,9 +105,9 @@ class Verdict:
 
 def line_of(record: Mapping[str, Any]) -> str:
     """A verdict on one line, from its record and the name of the certificate."""
-    parts = [f"{record['status']:<10}", record["certificate"]]
+    parts = [record["certificate"]]
     if record["predicted"] is not None:
-        parts.append(f"class {record['predicted']}  {record['paradigm']}  {record['statements']} statements")
+        parts += [f"class {record['predicted']}", record["paradigm"], f"{record['statements']} statements"]
     if record["status"] == Status.PROVED.value:
         claims = record["claims"].items()
         proved = "+".join(claim for claim, state in claims if state == "proved")
@@ -112,10 +116,10 @@ def line_of(record: Mapping[str, Any]) -> str:
             for claim, state in claims
             if state != "proved"
         )
-        parts.append(f"margin >= {record['margin']}  {proved} proved{unchecked}")
+        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}"]
     else:
         parts.append(f"{record['reason']}: {record['message']}")
-    return printable("  ".join(parts))
+    return "  ".join((f"{record['status']:<10}", *map(one_field, parts)))
 
 
 def most_severe(exit_codes: list[int]) -> int:
@@ -140,6 +144,20 @@ def _binary64_below(value: Fraction) -> float:
     except OverflowError:
         nearest = inf if value > 0 else -inf
     return nearest if nearest == -inf or nearest <= value else nextafter(nearest, -inf)
+
+
+def one_field(text: str) -> str:
+    """A text as one field of a line, where two spaces separate fields: what looks like such a separator, or begins or
+    ends with a part of one, is written as an escape, besides what is not printable."""
+    return _SEPARATING.sub(
+        lambda run: "".join("\\x20" if c == " " else c.encode("unicode_escape").decode("ascii") for c in run[0]),
+        printable(text),
+    )
+
+
+def before_colon(name: str) -> str:
+    """A name as what stands before the first colon and space of a line."""
+    return one_field(name).replace(": ", ":\\x20")
 
 
 def printable(text: str) -> str:

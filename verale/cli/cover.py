@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
 
@@ -76,7 +77,8 @@ def _line(covered: Covered, total: int) -> str:
     if covered.predicted is None:
         return covered.verdict.line(covered.certificate)
     count = len(covered.images)
-    line = f"{covered.certificate}: class {covered.predicted}, {count} of {total} images ({_share(count, total)})"
+    name = before_colon(covered.certificate)
+    line = f"{name}: class {covered.predicted}, {count} of {total} images ({_share(count, total)})"
     if covered.correct is not None:
         line += f", {covered.correct} of them truly of this class"
     if covered.unproved:

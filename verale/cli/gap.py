@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
+from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
 from verale.cli.shared import certificate_files, verbose
 from verale.files import CERTIFICATE_SUFFIX
@@ -92,8 +93,8 @@ def _line(file: str, gap: Gap) -> str:
     """The result for people."""
     paradigm = gap.certificate.paradigm
     line = (
-        f"{file}: {gap.certificate.size} statements under {paradigm}; no explanation of this image under top_k has"
-        f" fewer than {gap.least}: proved"
+        f"{before_colon(file)}: {gap.certificate.size} statements under {paradigm}; no explanation of this image under"
+        f" top_k has fewer than {gap.least}: proved"
     )
     return line if gap.is_smallest is not None else f"{line}; of those under {paradigm} nothing is proved"
 

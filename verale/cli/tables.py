@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from verale.checker.verdict import printable
+from verale.checker.verdict import one_field
 
 __all__ = ["PLAIN", "TextTable", "print_table"]
 
@@ -17,11 +17,11 @@ PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
 
 
 class TextTable(Table):
-    """A table whose cells are one line each: what is not printable is escaped."""
+    """A table whose cells are one line each, and look like one cell: what is not so is escaped."""
 
     def add_row(self, *cells: Any, **options: Any) -> None:
         """Add a row; every cell is a string."""
-        super().add_row(*map(printable, cells), **options)
+        super().add_row(*map(one_field, cells), **options)
 
 
 def print_table(table: TextTable, width: int | None = None) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from verale.checker import Status, Verdict, most_severe
+from verale.checker.verdict import before_colon, one_field
 
 
 def proved(margin: Fraction, **claims: str) -> Verdict:
@@ -73,3 +74,28 @@ def test_the_most_severe_decides() -> None:
     assert most_severe([9, 5]) == 5
     assert most_severe([5, 4, 0]) == 4
     assert most_severe([]) == 9, "nothing was proved"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b c", "a b c"),
+        ("a  class 0", r"a\x20\x20class 0"),
+        (" a ", r"\x20a\x20"),
+        ("a\t b\nc", r"a\t b\nc"),
+        ("a \u202e\xa0b", r"a \u202e\xa0b"),
+        ("a \ufe0f b", r"a\x20\ufe0f\x20b"),
+        ("a \u034f b", r"a\x20\u034f\x20b"),
+        ("a\u3164\u2800b", r"a\u3164\u2800b"),
+        ("\u2764\ufe0f", "\u2764\ufe0f"),
+    ],
+)
+def test_a_name_is_one_field(text: str, shown: str) -> None:
+    """Two spaces separate fields, a colon and a space a name from what is said of it."""
+    assert one_field(text) == before_colon(text) == shown
+    assert (
+        proved(Fraction(1, 4), entailment="proved").line(text).startswith(f"PROVED      {shown}  class 3  projection  ")
+    )
+    lost = Verdict(Status.MALFORMED, "malformed", f"found <{text}>").line("x")
+    assert lost.count("  ") == 2 and lost.startswith("MALFORMED   x  malformed: found <")
+    assert before_colon(f"{text}: PROVED: b") == f"{one_field(f'{text}:')}\\x20PROVED:\\x20b"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import io
 import logging
+import shutil
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from support.commands import in_process
 
 from verale.cli.shared import log_to_stderr
 from verale.cli.tables import TextTable, print_table
+from verale.runs.doctor import SAMPLE
 
 ROOT = Path(__file__).parents[3] / "verale"
 
@@ -73,6 +76,26 @@ def test_a_table_takes_its_cells_as_text() -> None:
         print_table(table, width=80)
     assert r"[red]x[/red] :smile:\n" in out.getvalue() and r"\x1b[31m\u202ey" in out.getvalue()
     assert all(line.isprintable() for line in out.getvalue().split("\n"))
+
+
+def test_a_cell_is_not_two() -> None:
+    table = TextTable("a", "b")
+    table.add_row("x  PROVED", "y ")
+    out = io.StringIO()
+    with redirect_stdout(out):
+        print_table(table, width=80)
+    assert r"x\x20\x20PROVED" in out.getvalue() and r"y\x20 " in out.getvalue()
+
+
+@pytest.mark.parametrize("command", [("gap",), ("cover", "--latents", "latents.safetensors")])
+def test_a_name_does_not_look_like_what_is_said_of_it(command: tuple[str, ...], tmp_path: Path) -> None:
+    for path in SAMPLE.glob("*.safetensors"):
+        shutil.copy(path, tmp_path)
+    name = "a: class 0, 9 of 9 images  .ale.json"
+    shutil.copy(SAMPLE / "0.ale.json", tmp_path / name)
+    done = in_process(command[0], name, *command[1:], cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("a:\\x20class 0, 9 of 9 images\\x20\\x20.ale.json: ")
 
 
 def test_a_record_of_the_log_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,10 @@ def margins_in_records(module: Import, kernel: str) -> str:
         below = least.record()
         if below["margin"] is not None or _not_below(below["margins"][2], -value) or below["margins"][1] is not None:
             return "a negative margin"
+        if made.line(" a  b \ufe0f c\u2800 ").split("  ")[3] != r"\x20a\x20\x20b\x20\ufe0f\x20c\u2800\x20":
+            return "a name of several fields"
+        if verdict.before_colon("a: b  c") != r"a:\x20b\x20\x20c":
+            return "a name and a message"
         if not made.line("a\nb").startswith("PROVED      a\\nb  class 0  top_k  1 statements  margin >= "):
             return "line"
     return ""

@@ -39,7 +39,12 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("claims are left out of the record", '"claims": dict(self.claims),', '"claims": {},'),
         ("the reason is left out of the record", '"reason": self.reason,', '"reason": "",'),
         ("the code of the record is 0", '"exit_code": self.exit_code,', '"exit_code": 0,'),
-        ("a name may have two lines", "return printable(\"  \".join(parts))", "return \"  \".join(parts)"),
+        ("a name may have two lines", "*map(one_field, parts)", "*parts"),
+        ("a name may look like two fields", "*map(one_field, parts)", "*map(printable, parts)"),
+        ("a name may begin or end with a space", "^ +| +$|[", "["),
+        ("a mark that is not seen may stand between spaces", "[ {_UNSEEN}]", "[ ]"),
+        ("letters may be blank", "|[\\u115f\\u1160\\u2800\\u3164\\uffa0]+", ""),
+        ("a name may look like a name and a message", 'one_field(name).replace(": ", ":\\\\x20")', "one_field(name)"),
         ("what is not printable is printed", "    if text.isprintable():\n", "    if text:\n"),
     ],
     "auditor.py": [
@@ -108,7 +113,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "output.py": [
         ("what cannot be used is printed as a verdict", 'elif outcome.record["status"] == UNUSABLE:', "elif False:"),
-        ("what cannot be used is not printed", '        print_line(f"error: {outcome.record[\'certificate\']}: {outcome.record[\'message\']}", sys.stderr)\n', "        pass\n"),
+        ("what cannot be used is not printed", '        print_line(f"error: {before_colon(outcome.record[\'certificate\'])}: {outcome.record[\'message\']}", sys.stderr)\n', "        pass\n"),
         ("JSON is printed as a line", "if as_json:", "if not as_json:"),
         ("a line may end in its middle", "print(printable(line), file=stream, flush=True)", "print(line, file=stream, flush=True)"),
         ("everything is printed on stderr", "stream = stream or sys.stdout", "stream = sys.stderr"),
