@@ -5,6 +5,8 @@ A message says what is wrong, what was expected and what to do about it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "CertificateError",
     "HeadError",
@@ -13,6 +15,7 @@ __all__ = [
     "UsageError",
     "VeraleError",
     "first_line",
+    "nearest",
     "with_article",
 ]
 
@@ -69,3 +72,11 @@ def first_line(error: object) -> str:
 def with_article(name: str) -> str:
     """A type's name as a message has it: `a Tensor`, `an ndarray`."""
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """What a message about an unknown name ends with: the nearest known one, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(given, list(known), n=1, cutoff=0.7)
+    return f" (did you mean {near[0]}?)" if near else ""

@@ -297,7 +297,7 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
         (("guess",), "No such command 'guess'; see 'verale --help'"),
         (
             ("audit", "x", "--head", "h", "--kernel", "abacus"),
-            "'abacus' is not one of 'arb', 'mpmath', 'both', 'proved', 'all'; see 'verale",
+            "'abacus' is unknown, expected one of arb, mpmath, both, proved, all; see 'verale",
         ),
         (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
         (
@@ -305,7 +305,7 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
             "top_k, mixed (did you mean top_k?); see 'verale explain --help'",
         ),
         (("summary",), "Missing argument 'OUT|CSV...'; see 'verale summary --help'"),
-        (("completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+        (("completion", "tcsh"), "'tcsh' is unknown, expected one of bash, zsh, fish"),
     ],
 )
 def test_what_there_is_not_gets_one_line(arguments, reason, tmp_path) -> None:

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr, nearest
-from verale.errors import VeraleError
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr
+from verale.errors import VeraleError, nearest
 from verale.version import __version__
 
 __all__ = ["cli", "main"]

@@ -10,7 +10,7 @@ import click
 from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, one_of, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, choice, one_of, verbose
 from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ __all__ = ["command"]
 )
 @click.option(
     "--kernel",
-    type=click.Choice(["arb", "mpmath", "both", "proved", "all"]),
     default="arb",
     show_default=True,
     help="What proves: rules in the arithmetic of arb, mpmath or both; the proved checker; or all three.",
+    **choice("arb", "mpmath", "both", "proved", "all"),
 )
 @click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
 @click.option(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from verale.cli.shared import choice
+
 __all__ = ["command"]
 
 INSTALL = {
@@ -15,7 +17,7 @@ INSTALL = {
 
 
 @click.command(name="completion", short_help="Print a shell's completion script.")
-@click.argument("shell", type=click.Choice(tuple(INSTALL)))
+@click.argument("shell", **choice(*INSTALL))
 def command(shell: str) -> None:
     """Print a shell's completion script; its last line says how to install it.
 

@@ -12,6 +12,7 @@ import click
 
 from verale.adapters import ARCHITECTURES
 from verale.checker.output import print_line
+from verale.cli.shared import choice
 from verale.errors import InputError, UsageError
 
 __all__ = ["command"]
@@ -58,7 +59,7 @@ def show(head_path: str) -> None:
 @command.command(name="import")
 @click.argument("source", metavar="RUN|STATE", type=click.Path())
 @click.option("-o", "--output", required=True, metavar="H", type=click.Path(), help="The head file to write.")
-@click.option("--arch", type=click.Choice(ARCHITECTURES), help="The published network that STATE belongs to.")
+@click.option("--arch", help="The published network that STATE belongs to.", **choice(*ARCHITECTURES))
 @click.option(
     "--option",
     "options",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import one_of
+from verale.cli.shared import choice, one_of
 from verale.errors import HeadError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NETWORKS = ("prototypedl",)
 
 @click.command(name="latents", short_help="Capture images with the encoder of a whole published network.")
 @click.argument("model_path", metavar="MODEL", type=click.Path())
-@click.option("--arch", required=True, type=click.Choice(_NETWORKS), help="The published network that MODEL is.")
+@click.option("--arch", required=True, help="The published network that MODEL is.", **choice(*_NETWORKS))
 @click.option(
     "--images",
     required=True,

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line, print_outcome
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, choice
 from verale.errors import InputError, UsageError
 from verale.files import LARGEST_LATENTS
 
@@ -42,10 +42,10 @@ def options(command: Any) -> Any:
         ),
         click.option(
             "--engine",
-            type=click.Choice(["local", "ray"]),
             default="local",
             show_default=True,
             help="local: this process; ray: many cores or machines, for large data (docs/scale.md).",
+            **choice("local", "ray"),
         ),
     ):
         command = option(command)

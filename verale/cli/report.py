@@ -13,7 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import verbose
+from verale.cli.shared import choice, verbose
 from verale.errors import InputError, UsageError
 from verale.files import certificates_in, require_writable, write_atomically
 
@@ -48,8 +48,8 @@ _NEEDS = {
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(FORMATS),
     help="By default the output's suffix. pdf, svg, png: one certificate. parquet, csv: a table of all.",
+    **choice(*FORMATS),
 )
 @click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
 @click.option("--latents", metavar="Z", type=click.Path(), help="By default DIR/latents.safetensors.")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from verale.errors import InputError
+from verale.errors import InputError, nearest
 from verale.files import CERTIFICATE_SUFFIX, certificates_in
 
 __all__ = [
@@ -20,9 +20,9 @@ __all__ = [
     "EXIT_USAGE",
     "EXTRA_OF",
     "certificate_files",
+    "choice",
     "log_to_stderr",
     "names",
-    "nearest",
     "one_of",
     "verbose",
 ]
@@ -79,12 +79,9 @@ def one_of(*known: str) -> dict[str, Any]:
     return {"callback": check, "shell_complete": names(*known)}
 
 
-def nearest(given: str, known: Iterable[str]) -> str:
-    """What a message about an unknown name ends with: the nearest known one, or nothing."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(given, list(known), n=1, cutoff=0.7)
-    return f" (did you mean {near[0]}?)" if near else ""
+def choice(*known: str) -> dict[str, Any]:
+    """The same for an option whose help lists these values in the place of a metavar."""
+    return {"metavar": f"[{'|'.join(known)}]", **one_of(*known)}
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -12,6 +12,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.checker.verdict import printable
+from verale.cli.shared import choice
 
 if TYPE_CHECKING:
     from verale.runs.summary import RunSummary, Spread
@@ -26,10 +27,10 @@ HEADINGS = ("folder", "paradigm", "predictions", "images", "size", "% of all", "
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "csv", "markdown", "json"]),
     default="text",
     show_default=True,
     help="text: a table for people; json: one object a line, full precision.",
+    **choice("text", "csv", "markdown", "json"),
 )
 def command(sources: tuple[str, ...], form: str) -> None:
     """Print mean and standard deviation of size, relative size and time, also for correct and incorrect predictions.

@@ -157,7 +157,7 @@ def test_options_need_an_architecture(tmp_path):
 
 def test_help_lists_the_architectures():
     assert "|".join(ARCHITECTURES) in run("--help").output
-    assert "'protonet' is not one of" in run("x", "-o", "y", "--arch", "protonet").output
+    assert "'protonet' is unknown, expected one of" in run("x", "-o", "y", "--arch", "protonet").output
 
 
 @pytest.mark.parametrize("name", ["protopnet", "gmm-max", "hyperpg-hyperpg", "protopformer"])

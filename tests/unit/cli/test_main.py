@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from verale import cli
 from verale.cli import main
-from verale.cli.shared import EXIT_USAGE, EXTRA_OF, certificate_files, names, nearest, one_of
-from verale.errors import InputError
+from verale.cli.shared import EXIT_USAGE, EXTRA_OF, certificate_files, names, one_of
+from verale.errors import InputError, nearest
 
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
@@ -118,6 +118,36 @@ def test_every_command_that_takes_a_paradigm_is_in_the_test_above() -> None:
     commands = {name: cli.cli.get_command(context, name) for name in cli.cli.list_commands(context)}
     taking = {name for name, each in commands.items() if any("--paradigm" in one.opts for one in each.params)}
     assert taking == {"attribute", "demo", "explain", "rules"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["head", "import", "x", "-o", "h", "--arch", "protopnt"], "protopnet"),
+        (["latents", "x", "-o", "z", "--images", "i", "--arch", "prototypdl"], "prototypedl"),
+        *(([name, "x", "--kernel", "mpmth", "--latents", "z"], "mpmath") for name in ("audit", "cover", "gap")),
+        (["summary", "x", "--format", "markdwn"], "markdown"),
+        (["report", "x", "--format", "parqet"], "parquet"),
+        (["completion", "bsh"], "bash"),
+        (["audit", "x", "--engine", "locl"], "local"),
+    ],
+)
+def test_a_value_that_is_misspelt_gets_the_nearest(arguments, near) -> None:
+    refused = CliRunner().invoke(cli.cli, arguments, terminal_width=500)
+    assert refused.exit_code == EXIT_USAGE and f"(did you mean {near}?)" in refused.output
+
+
+def test_no_option_has_names_without_a_nearest_one() -> None:
+    """`click.Choice` refuses a value, and suggests none."""
+
+    def options(command: click.Command) -> list[click.Parameter]:
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        return [*command.params, *(option for each in inner for option in options(each))]
+
+    context = click.Context(cli.cli)
+    commands = [cli.cli.get_command(context, name) for name in cli.cli.list_commands(context)]
+    chosen = [option for command in commands for option in options(command)]
+    assert chosen and not any(isinstance(option.type, click.Choice) for option in chosen)
 
 
 def test_a_command_that_is_misspelt_gets_the_nearest() -> None:
