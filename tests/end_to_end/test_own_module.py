@@ -90,6 +90,16 @@ def test_what_is_printed_says_what_to_do_next(run):
     assert lines[-3:] == [f"  verale {name} {run.folder}" for name in ("audit", "report", "summary")]
 
 
+def test_without_a_certificate_it_says_why_and_not_to_audit(run):
+    none = replace(run, rows=tuple(replace(row, certificate=None, reason="no proof") for row in run.rows))
+    lines = str(none).splitlines()
+    assert lines[0] == f"0 of {COUNT} images have a certificate in {run.folder}"
+    assert "without one: 0, 1, 2, 3, 4, 5: no proof" in lines
+    assert lines[-1].startswith("next: ") and "verale audit" not in str(none)
+    some = replace(run, rows=(*none.rows[:2], *run.rows[2:]))
+    assert "without one: 0, 1: no proof" in str(some) and f"verale audit {run.folder}" in str(some)
+
+
 def test_the_head_is_the_networks_and_names_its_classes(run):
     assert verale.Head.load(run.folder / "head.safetensors").labels == ("ant", "bee", "cat")
     assert [row.label for row in run.rows] == [0, 1, 2, 0, 1, 2]

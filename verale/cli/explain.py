@@ -168,7 +168,7 @@ def command(
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
     from verale.runs.folder import LATENTS
-    from verale.runs.table import TABLE
+    from verale.runs.table import TABLE, reasons
     from verale.search import Avoid, Costs, SearchOptions
 
     deployed = deployment_of(deployment, ulps)
@@ -210,17 +210,15 @@ def command(
             explained = _explain(directory, opened, as_json)
     except LatentsError as error:
         raise InputError(latents_name, str(error)) from error
-    without = [str(one.index) for one in explained if one.certificate is None]
-    print_line(
-        f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", sys.stderr
-    )
     certificates = tuple(str(directory / one.certificate) for one in explained if one.certificate)
+    print_line(f"{len(certificates)} of {len(explained)} images have a certificate in {directory}", sys.stderr)
     if cost_of and certificates:
         _print_costs(certificates, cost_of)
     if with_gap and certificates:
         report_gaps(certificates, as_json=as_json)
-    if without:
-        print_line(f"without one: {', '.join(without)}; reasons in {directory / TABLE}", sys.stderr)
+    for line in reasons(explained, directory / TABLE):
+        print_line(line, sys.stderr)
+    if len(certificates) < len(explained):
         sys.exit(EXIT_UNEXPLAINED)
 
 

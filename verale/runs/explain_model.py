@@ -20,7 +20,7 @@ from verale.runs.folder import HEAD, LATENTS, SOURCE, locked
 from verale.runs.model_images import ImageTensors, ModelImages, known_labels, model_images
 from verale.runs.parallel import require_jobs
 from verale.runs.source import SourceFile
-from verale.runs.table import Explained
+from verale.runs.table import TABLE, Explained, reasons
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -66,9 +66,11 @@ class ExplainedModel:
         explained = sum(row.certificate is not None for row in self.rows)
         lines = [f"{explained} of {len(self.rows)} images have a certificate in {self.folder}"]
         lines += [] if self.comparison is None else [str(self.comparison)]
-        return "\n".join(
-            [*lines, "next:", *(f"  verale {name} {self.folder}" for name in ("audit", "report", "summary"))]
-        )
+        lines += reasons(self.rows, self.folder / TABLE)
+        if not explained:
+            return "\n".join([*lines, "next: what the reasons say, or another paradigm, with overwrite=True"])
+        commands = [f"  verale {name} {self.folder}" for name in ("audit", "report", "summary")]
+        return "\n".join([*lines, "next:", *commands])
 
 
 def explain_model(

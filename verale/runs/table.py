@@ -10,6 +10,7 @@ import csv
 import io
 import re
 import reprlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 
-__all__ = ["COLUMNS", "TABLE", "Explained", "csv_line", "csv_lines", "read_table"]
+__all__ = ["COLUMNS", "TABLE", "Explained", "csv_line", "csv_lines", "read_table", "reasons"]
 
 TABLE = "explanations.csv"
 
@@ -68,6 +69,9 @@ class Explained:
     sha256: str | None = None
     reason: str | None = None
 
+
+_REASONS, _IMAGES = 3, 8
+"""How many reasons are named, and how many images of each."""
 
 _GREATEST = 1e100
 """More than any score, time or margin; sums of squares of smaller numbers are finite."""
@@ -202,3 +206,17 @@ def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> 
                 path, f"{where}: column {column!r} is {reprlib.repr(text)}, expected {_EXPECTED[parse]}; {remedy}"
             ) from None
     return values
+
+
+def reasons(rows: Iterable[Explained], table: str | Path) -> list[str]:
+    """Lines that say which images have no certificate, and why: the most frequent reasons, and where to find all."""
+    without = defaultdict(list)
+    for row in rows:
+        if row.certificate is None:
+            without[row.reason].append(str(row.index))
+    named = sorted(without.items(), key=lambda each: -len(each[1]))
+    lines = []
+    for reason, images in named[:_REASONS]:
+        more = f" and {len(images) - _IMAGES} more" if len(images) > _IMAGES else ""
+        lines.append(f"without one: {', '.join(images[:_IMAGES])}{more}: {reason}")
+    return [*lines, f"all reasons are in {table}"] if lines else []

@@ -91,7 +91,11 @@ def test_a_tolerance_that_is_none_is_a_usage_error(text, tmp_path):
 
 
 def test_without_an_explanation_the_table_says_what_to_try(tmp_path):
-    assert run(tmp_path, "--tolerance", "50", paradigm="top_k").exit_code == 10
+    done = run(tmp_path, "--tolerance", "50", paradigm="top_k")
+    assert done.exit_code == 10
+    assert "0 of 3 images have a certificate" in done.stderr
+    assert "without one: 0: with a tolerance of 50 the class is not implied" in done.stderr
+    assert done.stderr.endswith(f"all reasons are in {tmp_path / 'out' / 'explanations.csv'}\n")
     for row in read_table(tmp_path / "out" / "explanations.csv"):
         assert re.fullmatch(
             r"with a tolerance of 50 the class is not implied even by all statements;"

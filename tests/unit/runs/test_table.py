@@ -8,7 +8,7 @@ import io
 import pytest
 
 from verale.errors import InputError
-from verale.runs.table import COLUMNS, Explained, csv_lines, read_table
+from verale.runs.table import COLUMNS, Explained, csv_lines, read_table, reasons
 
 PAPERS = (
     "Idx,True Label,Pred Label,Correct,Exp Size,Conf Score,Conf Softmax,2nd Conf Score,2nd Conf Softmax,"
@@ -108,3 +108,14 @@ def test_bytes_that_are_no_text_are_told(tmp_path) -> None:
     (tmp_path / "t.csv").write_bytes(bytes(range(256)))
     with pytest.raises(InputError, match=r"t\.csv: line "):
         read_table(tmp_path / "t.csv")
+
+
+def test_the_most_frequent_reasons_are_named() -> None:
+    assert reasons(ROWS[:1], "t.csv") == []
+    rows = [Explained(index, 0, reason=f"reason {min(index, 4)}") for index in range(20)]
+    assert reasons([*ROWS[:1], *rows], "t.csv") == [
+        "without one: 4, 5, 6, 7, 8, 9, 10, 11 and 8 more: reason 4",
+        "without one: 0: reason 0",
+        "without one: 1: reason 1",
+        "all reasons are in t.csv",
+    ]
