@@ -20,6 +20,7 @@ __all__ = [
     "LARGEST_LATENTS",
     "certificate_index",
     "certificate_name",
+    "certificates_folder",
     "certificates_in",
     "is_certificate_name",
     "open_regular",
@@ -56,6 +57,12 @@ def certificate_index(name: str) -> int | None:
 def certificates_in(folder: Path) -> list[Path]:
     """The certificate files of a folder, sorted by name. Whatever else has such a name is there too, to be refused."""
     return sorted(folder.glob(f"*{CERTIFICATE_SUFFIX}"))
+
+
+def certificates_folder(folder: Path) -> Path:
+    """Where the certificates of a folder lie: there, or in its subfolder `certificates`, as `verale demo` has them."""
+    inside = folder / "certificates"
+    return inside if not certificates_in(folder) and certificates_in(inside) else folder
 
 
 def is_certificate_name(name: str) -> bool:

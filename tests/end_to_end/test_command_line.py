@@ -232,6 +232,7 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     again = process("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
+    assert run("summary", "demo", cwd=tmp_path).stdout.splitlines()[1].split()[:4] == ["demo", "smallest", "all", "50"]
     refused = run("demo", "--out", tmp_path / "demo", "--paradigm", "top_k", cwd=tmp_path)
     assert refused.returncode == 9 and "paradigm smallest there, top_k here" in refused.stderr
     certificates = {path: path.read_bytes() for path in (tmp_path / "demo" / "certificates").iterdir()}

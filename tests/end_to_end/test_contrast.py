@@ -97,6 +97,7 @@ def test_how_small_an_explanation_can_be(two: Path) -> None:
         "paradigm": "top_k",
         "statements": 2,
         "least": 1,
+        "least_paradigm": "top_k",
         "smallest": False,
     }
     last = verale("gap", two, two).stdout.splitlines()[-1]

@@ -64,7 +64,10 @@ TESTS = {
     "adapters/neighbours.py": CHECK,
     "runs/check.py": CHECK,
     "runs/comparison.py": CHECK,
-    "runs/explain_model.py": ARGUMENTS,
+    "runs/explain_model.py": (
+        *ARGUMENTS,
+        "tests/end_to_end/test_own_module.py::test_without_a_certificate_it_says_why_and_not_to_audit",
+    ),
     "runs/model_images.py": (*CHECK, *ARGUMENTS),
     "search/options.py": ARGUMENTS,
     "cli/head.py": ("tests/unit/cli/test_head.py",),
@@ -132,6 +135,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a name may be an option", 'name.startswith((".", "-"))', 'name.startswith(".")'),
         ("a name may lead out of its folder", "set('/\\\\:*", "set('\\\\:*"),
         ("a name may be of any length", " <= _LONGEST_NAME", ""),
+        ("a subfolder comes before the folder", "if not certificates_in(folder) and certificates_in(inside)", "if certificates_in(inside)", "cli/test_folders.py::test_own_certificates_come_before_those_of_a_subfolder"),
     ],
     "datasets/storage.py": [
         ("a stored file may have any size", "            require_size(path, stream.size(), kind, most)\n", ""),
@@ -308,10 +312,15 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "cli/inputs.py": [
         ("the digest is that of what the file holds by now", "sha256 {sha256}", "sha256 {HeadFile.of(str(used.head)).sha256}"),
+        ("a folder of a demo has its own head alone", "return certificates_folder(path) if", "return path if", "cli/test_folders.py::test_head_and_latents_are_those_beside_the_certificates"),
+        ("a path that is not there lacks a head", "and not os.path.lexists(given):", "and False:", "cli/test_folders.py::test_a_path_that_is_not_there_is_what_is_named"),
     ],
     "runs/arguments.py": [
         ("the checker reads a head again", "        return head.data\n", '        return read(head.path, "a head file")\n', "cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used"),
         ("a head file is read again", "return file if isinstance(file, HeadFile) else", "return", "cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used"),
+        ("a class has no name", "labels = head.labels or ()", "labels = ()", "cli/test_folders.py::test_a_class_has_a_name"),
+        ("the first class of a name is meant", "        if len(classes) > 1:\n", "        if False:\n", "cli/test_folders.py::test_a_class_has_a_name"),
+        ("case counts for nothing", "for alike in (str, str.casefold):", "for alike in (str.casefold,):", "cli/test_folders.py::test_a_class_has_a_name"),
     ],
     "runs/attribute.py": [
         ("the head that is written is read again", "{HEAD: HeadFile.of(head).data", "{HEAD: HeadFile.of(HeadFile.of(head).path).data", "cli/test_inputs.py::test_the_head_that_is_written_is_the_one_that_was_explained"),
@@ -396,6 +405,8 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("warnings are not logged", "        for warning in comparison.warnings:\n", "        for warning in []:\n"),
         ("the labels are not compared", "compare(found, compared, known)", "compare(found, compared)"),
         ("what is compiled is described", "    model, layer, _ = find_layer(model, layer)\n", ""),
+        ("why there is none is not said", "        lines += reasons(self.rows, self.folder / TABLE)\n", ""),
+        ("nothing is to be audited", "        if not explained:\n", "        if False:\n"),
     ],
     "runs/model_images.py": [
         ("numpy's types are enough", "return values.float() if values.dtype == torch.bfloat16 else values", "return values"),
@@ -451,6 +462,20 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "cli/shared.py": [
         ("a misspelt value has no nearest one", "**one_of(*known)}", '"type": click.Choice(known)}', "cli/test_main.py::test_no_option_has_names_without_a_nearest_one"),
+        ("a folder of a demo holds nothing", "certificates_in(certificates_folder(path))", "certificates_in(path)", "cli/test_folders.py::test_a_folder_of_a_demo_is_taken"),
+        ("a folder is one certificate", "    if not Path(path).is_dir():\n        return path\n", "    return path\n", "cli/test_folders.py::test_a_command_for_one_certificate_names_one"),
+    ],
+    "datasets/certificates.py": [
+        ("a folder of a demo is a dataset", "certificates_in(certificates_folder(folder))", "certificates_in(folder)", "cli/test_folders.py::test_a_parquet_file_beside_them_changes_nothing"),
+    ],
+    "runs/summary.py": [
+        ("a folder of a demo has no table", "    path = certificates_folder(path)\n", "", "cli/test_folders.py::test_a_folder_of_a_demo_is_taken"),
+    ],
+    "runs/table.py": [
+        ("the rarest reasons are named", "key=lambda each: -len(each[1])", "key=lambda each: len(each[1])", "runs/test_table.py::test_the_most_frequent_reasons_are_named"),
+    ],
+    "report/collect.py": [
+        ("a folder of a demo has no report", "folder = certificates_folder(given) if", "folder = given if", "cli/test_folders.py::test_a_folder_of_a_demo_is_taken"),
     ],
 }  # fmt: skip
 FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]

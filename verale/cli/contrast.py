@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import verbose
+from verale.cli.shared import one_certificate, verbose
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -26,7 +26,7 @@ _MOST = 10
 
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
-@click.option("--class", "goal", required=True, type=int, metavar="C", help="The class that shall win.")
+@click.option("--class", "goal", required=True, metavar="C", help="The class that shall win: its number or its label.")
 @click.option(
     "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
 )
@@ -40,7 +40,7 @@ _MOST = 10
 @verbose
 def command(
     certificate: str,
-    goal: int,
+    goal: str,
     head: str | None,
     latents: str | None,
     out: str | None,
@@ -61,6 +61,7 @@ def command(
 
     if model is not None and out is None:
         raise UsageError("--model draws the witness into a folder: give --out too")
+    certificate = one_certificate(certificate)
     head_file, latents_path = inputs_reader(head, latents)(certificate)
     result = contrast(certificate, head_file, goal, latents_path, out, seconds, model)
     loaded = head_file.head

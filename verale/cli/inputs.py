@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from verale.checker.output import print_line
 from verale.errors import InputError
+from verale.files import certificates_folder
 from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD
 from verale.runs.inputs import Inputs, find_inputs
@@ -22,7 +24,7 @@ _log = logging.getLogger(__name__)
 def folder_of(given: str) -> Path:
     """The folder in which head and latents of certificates are looked for: a dataset's is the one that it lies in."""
     path = Path(given)
-    return path if path.is_dir() and path.suffix != ".parquet" else path.parent
+    return certificates_folder(path) if path.is_dir() and path.suffix != ".parquet" else path.parent
 
 
 def inputs_finder(
@@ -35,7 +37,7 @@ def inputs_finder(
         datasets: whether latents may be Parquet.
 
     Raises:
-        InputError: (the function) no head, or as `find_inputs`.
+        InputError: (the function) nothing at the argument's path, no head, or as `find_inputs`.
     """
 
     @cache
@@ -51,6 +53,8 @@ def inputs_finder(
 
     def find(given: str) -> tuple[str, str | None]:
         inputs = Inputs(head, latents) if "://" in given else in_folder(folder_of(given))
+        if inputs.head is None and "://" not in given and not os.path.lexists(given):
+            raise InputError(given, "there is no such file or folder; expected certificates")
         if inputs.head is None:
             raise InputError(given, f"has no {HEAD} beside it, without which nothing can be proved: give --head")
         return inputs.head, inputs.latents

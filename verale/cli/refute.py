@@ -9,7 +9,7 @@ from time import perf_counter
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import verbose
+from verale.cli.shared import one_certificate, verbose
 
 __all__ = ["command"]
 
@@ -39,7 +39,7 @@ def command(
     from verale.cli.inputs import inputs_reader
     from verale.runs.refute import refute
 
-    start = perf_counter()
+    certificate, start = one_certificate(certificate), perf_counter()
     verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds)
     record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
     print_line(json.dumps(record) if as_json else verdict.line(certificate))

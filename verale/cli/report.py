@@ -15,7 +15,7 @@ from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import choice, verbose
 from verale.errors import InputError, UsageError
-from verale.files import certificates_in, require_writable, write_atomically
+from verale.files import certificates_folder, certificates_in, require_writable, write_atomically
 
 if TYPE_CHECKING:
     from verale.report.collect import Collection
@@ -181,7 +181,7 @@ def _collect(
 ) -> Collection:
     from verale.report.collect import collect
 
-    count = len(certificates_in(Path(certificates))) or 1
+    count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
         return collect(certificates, head, latents, images, advance, pictures)
 

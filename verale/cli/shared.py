@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from verale.errors import InputError, nearest
-from verale.files import CERTIFICATE_SUFFIX, certificates_in
+from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in
 
 __all__ = [
     "EXIT_INTERRUPTED",
@@ -23,6 +23,7 @@ __all__ = [
     "choice",
     "log_to_stderr",
     "names",
+    "one_certificate",
     "one_of",
     "verbose",
 ]
@@ -55,11 +56,19 @@ def certificate_files(paths: tuple[str, ...]) -> list[str]:
     """Files as given; for each directory its certificates, sorted. Raises InputError if it has none."""
     files: list[str] = []
     for path in map(Path, paths):
-        inside = certificates_in(path) if path.is_dir() else [path]
+        inside = certificates_in(certificates_folder(path)) if path.is_dir() else [path]
         if not inside:
             raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}")
         files += map(str, inside)
     return files
+
+
+def one_certificate(path: str) -> str:
+    """The file of a command that takes one. Raises InputError, which names one, for a folder of certificates."""
+    inside = certificate_files((path,))
+    if not Path(path).is_dir():
+        return path
+    raise InputError(path, f"is a folder, expected one certificate, such as {inside[0]}")
 
 
 def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:

@@ -19,7 +19,7 @@ from verale.datasets import storage
 from verale.datasets.footer import open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
-from verale.files import certificate_index, certificate_name, certificates_in
+from verale.files import certificate_index, certificate_name, certificates_folder, certificates_in
 
 if TYPE_CHECKING:
     from pyarrow import Array, NativeFile, Schema, Table
@@ -349,4 +349,4 @@ def is_dataset(path: str) -> bool:
     if path.endswith(".parquet") or "://" in path:
         return True
     folder = Path(path)
-    return folder.is_dir() and not certificates_in(folder) and any(folder.rglob("*.parquet"))
+    return folder.is_dir() and not certificates_in(certificates_folder(folder)) and any(folder.rglob("*.parquet"))

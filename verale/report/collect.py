@@ -14,7 +14,7 @@ from verale.certificate.words import below, caveat, claim, subjects
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.errors import InputError
-from verale.files import certificate_index, certificates_in, read
+from verale.files import certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.images import Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
@@ -224,7 +224,7 @@ def collect(
             becomes an item without a summary.
     """
     given = Path(path)
-    folder = given if given.is_dir() else given.parent
+    folder = certificates_folder(given) if given.is_dir() else given.parent
     files = certificates_in(folder) if given.is_dir() else [given]
     rows = _explained(folder / TABLE)
     if not files and not rows:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from verale.certificate import Certificate
-from verale.errors import HeadError, InputError, UsageError, with_article
+from verale.errors import HeadError, InputError, UsageError, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HeadFile",
     "certificate_bytes",
+    "class_named",
     "head_bytes",
     "loaded_head",
     "is_path",
@@ -156,6 +157,27 @@ def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:
     except HeadError as error:
         raise InputError(named(head, "head"), str(error)) from error
     return safetensors.torch.save({"latents": latents_tensor(latents, depth).cpu().contiguous()})
+
+
+def class_named(head: Head, given: int | str) -> int:
+    """The class with a number, or else with that name among the head's labels, upper and lower case apart if need be.
+
+    Raises:
+        UsageError: no such class, or several with that name.
+    """
+    numbers = {str(c): c for c in range(head.classes)}
+    if (number := numbers.get(str(given))) is not None:
+        return number
+    labels = head.labels or ()
+    for alike in (str, str.casefold):
+        classes = [c for c, label in enumerate(labels) if alike(label) == alike(str(given))]
+        if len(classes) > 1:
+            raise UsageError(f"class {given!r} is the name of {len(classes)} classes: give a number, {classes}")
+        if classes:
+            return classes[0]
+    named = ", or one of its labels" if labels else "; it has no labels"
+    expected = f"expected a number of the head's classes, 0 to {head.classes - 1}{named}{nearest(str(given), labels)}"
+    raise UsageError(f"class {given!r} is unknown, {expected}")
 
 
 def loaded_images(latents: Any, depth: int) -> Tensor:

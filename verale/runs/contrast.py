@@ -20,7 +20,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable, write_atomically
 from verale.head import Evaluation, Head, evaluate
-from verale.runs.arguments import HeadFile, head_bytes, is_path, loaded_images, read_once
+from verale.runs.arguments import HeadFile, class_named, head_bytes, is_path, loaded_images, read_once
 from verale.runs.folder import SOURCE
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
@@ -127,7 +127,7 @@ class Contrast:
 def contrast(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
-    goal: int,
+    goal: int | str,
     latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
@@ -141,7 +141,7 @@ def contrast(
     Args:
         certificate: the certificate, or the path of its file.
         head: the head that it is about, or the path of its file.
-        goal: the class that shall win.
+        goal: the class that shall win, its number or its name among the head's labels.
         latents: latents with those of its image, or the path of their file, to start from.
         out: a folder for `witness.latents.safetensors`, the latents; `rest.ale.json`, the certificate without the
             released statements, which the latents refute; `witness.ale.json`, a certificate that they get the class;
@@ -165,15 +165,13 @@ def contrast(
         raise UsageError(f"seconds is {seconds}, expected at least 0")
     head = read_once(head)
     released = opened(certificate, head, latents)
-    if goal not in range(released.head.classes) or goal == released.certificate.predicted:
-        raise UsageError(
-            f"class is {goal!r}, expected one of the head's classes, 0 to {released.head.classes - 1}, other than the"
-            f" predicted one, {released.certificate.predicted}"
-        )
+    rival = class_named(released.head, goal)
+    if rival == released.certificate.predicted:
+        raise UsageError(f"class {goal!r} is the predicted one, expected another class")
     pictures = None if model is None else decoder_of(model, released.head.depth)
     if out is not None:
         require_writable(Path(out) / RECORD)
-    search = _Search(released, head_bytes(head), goal, Deadline.after(seconds))
+    search = _Search(released, head_bytes(head), rival, Deadline.after(seconds))
     result = search.run()
     if result.found is not None:
         noted = Path(certificate).parent / SOURCE if is_path(certificate) else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from verale.errors import InputError
-from verale.files import read
+from verale.files import certificates_folder, read
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.table import TABLE, Explained, read_table
@@ -67,8 +67,9 @@ def table_of(source: str) -> Path:
     path = Path(source)
     if not path.is_dir():
         return path
+    path = certificates_folder(path)
     if not (path / TABLE).exists():
-        raise InputError(path, f"holds no {TABLE}; expected an --out of verale explain, or a table")
+        raise InputError(source, f"holds no {TABLE}; expected an --out of verale explain, or a table")
     return path / TABLE
 
 

@@ -109,10 +109,10 @@ def test_the_decoder_draws_the_witness(tmp_path) -> None:
 def test_wrong_inputs_are_named(files, tmp_path) -> None:
     certificate = Certificate.load(files.certificates[0])
     wrong = certificate.predicted
-    for goal in (wrong, -1, 3):
-        with pytest.raises(
-            UsageError, match=f"class is {goal}, expected one of the head's classes, 0 to 2, other than"
-        ):
+    with pytest.raises(UsageError, match=f"class {wrong} is the predicted one"):
+        contrast(files.certificates[0], files.head_path, wrong)
+    for goal in (-1, 3, True, 1.0):
+        with pytest.raises(UsageError, match=f"class {goal} is unknown, expected a number of .*, 0 to 2; it has no"):
             contrast(files.certificates[0], files.head_path, goal)
     with pytest.raises(UsageError, match="seconds is -1"):
         contrast(files.certificates[0], files.head_path, 0, seconds=-1)
