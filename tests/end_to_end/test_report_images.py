@@ -153,7 +153,7 @@ def test_two_equal_images_keep_their_own_names_and_labels(folder) -> None:
     shutil.copy(FILES[0], folder / "images" / "3" / "9999.png")
     arguments = ("--checkpoint-dir", final("protopnet"), "--images", "images", "--out", "EQUAL")
     assert verale("explain", *arguments, cwd=folder).returncode == 0
-    rows, said = reported(folder, "EQUAL")
+    rows, said = reported(folder, "EQUAL", "--allow", "images")
     assert [row["index"] for row in rows] == [str(index) for index in range(13)]
     assert (rows[0]["label"], rows[12]["label"]) == ("0", "3") and "WARNING" not in said
     assert [Path(rows[index]["image"]).name for index in (0, 12)] == ["0000.png", "9999.png"]

@@ -37,6 +37,8 @@ INPUTS = ("tests/unit/cli/test_inputs.py",)
 PRINTED = ("tests/unit/cli/test_printing.py",)
 REPORT = ("tests/unit/report/test_verdicts.py",)
 GUARD = ("tests/unit/ray/test_guard.py",)
+OUTSIDE = ("tests/unit/report/test_outside.py",)
+LINKS = ("tests/unit/runs/test_inputs.py",)
 TESTS = {
     "runs/records.py": RECORDS,
     "runs/audit_log.py": LOG,
@@ -75,7 +77,7 @@ TESTS = {
     "runs/gap.py": GAP,
     "runs/released.py": GAP,
     "cli/gap.py": (*GAP, *PRINTED),
-    "report/picture.py": ("tests/unit/report/test_picture.py",),
+    "report/picture.py": ("tests/unit/report/test_picture.py", *OUTSIDE),
     "search/caches.py": ("tests/unit/search/test_caches.py",),
     "search/compiled/jit.py": ("tests/unit/search/test_compiled_jit.py",),
     "search/devices/jit.py": ("tests/unit/search/test_devices_jit.py",),
@@ -90,6 +92,10 @@ TESTS = {
     "runs/rules.py": INPUTS,
     "cli/tables.py": PRINTED,
     "cli/cover.py": PRINTED,
+    "report/collect.py": OUTSIDE,
+    "report/images.py": OUTSIDE,
+    "runs/source.py": OUTSIDE,
+    "runs/inputs.py": LINKS,
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -305,10 +311,13 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "report/page.py": [
         ("names that the head lacks are not the page's", '"ownNames": _names_are_own(collection),', '"ownNames": False,'),
+        ("images may lie anywhere", " and collection.source.admits(item.file):", ":", "report/test_outside.py::test_nothing_outside_is_read_or_shown"),
+        ("pictures of prototypes may lie anywhere", "if not collection.source.admits(file):", "if False:", "report/test_outside.py::test_nothing_outside_is_read_or_shown"),
     ],
     "cli/report.py": [
         ("a page that is compared is not", "        require_same(target, data)\n", "        pass\n"),
         ("a page that is compared is replaced", "        require_same(target, data)\n", "        require_same(target, data)\n        write_atomically(target, data)\n"),
+        ("what is not shown is not said", "    if collection.outside:\n", "    if False:\n", "report/test_outside.py::test_nothing_outside_is_read_or_shown"),
     ],
     "cli/inputs.py": [
         ("the digest is that of what the file holds by now", "sha256 {sha256}", "sha256 {HeadFile.of(str(used.head)).sha256}"),
@@ -438,6 +447,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "report/picture.py": [
         ("options of the current folder count", "        rcdefaults()\n", "", "report/test_picture.py::test_no_option_of_a_strangers_folder_counts"),
+        ("an image may lie anywhere", " and collection.source.admits(item.file):", ":"),
     ],
     "search/caches.py": [
         ("a cache may lie in a stranger's folder", "if not os.path.isabs(path):", "if False:", "search/test_compiled_jit.py::test_a_cache_in_the_current_folder_is_never_taken"),
@@ -476,6 +486,21 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "report/collect.py": [
         ("a folder of a demo has no report", "folder = certificates_folder(given) if", "folder = given if", "cli/test_folders.py::test_a_folder_of_a_demo_is_taken"),
+        ("images may lie anywhere", ".within(*trusted)", ""),
+        ("what is not shown is not said", "        if not folders:\n", "        if folders or not folders:\n"),
+    ],
+    "runs/source.py": [
+        ("every file may be read", "any(real.is_relative_to(root) for root in self.roots)", "True"),
+        ("links are not followed", "        return path.resolve()\n", "        return Path(os.path.abspath(path))\n"),
+    ],
+    "runs/inputs.py": [
+        ("a link to latents may lead anywhere", 'if "://" in file or not _is_within(path, link.parent):', 'if "://" in file:'),
+        ("a link to latents may be an address", 'if "://" in file or not', "if not"),
+        ("links of the system are not followed", "path.resolve().is_relative_to(folder.resolve())", "Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder))"),
+    ],
+    "report/images.py": [
+        ("images that are noted may lie anywhere", "if not source.admits(noted):", "if False:"),
+        ("images are looked for wherever links lead", " and self._source.admits(file):", ":"),
     ],
 }  # fmt: skip
 FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]

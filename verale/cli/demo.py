@@ -130,11 +130,13 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
     """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
         return "not written; pip install 'verale[report]'"
+    from verale.demo.network import IMAGES
+    from verale.demo.source import PROJECTION
     from verale.report.collect import collect
     from verale.report.page import page
 
     records = {record["sha256"]: record for record in audited.values()}
-    collection = collect(certificates, head, latents)
+    collection = collect(certificates, head, latents, allow=(IMAGES, PROJECTION))
     judged = collection.with_records(lambda item: records.get(item.sha256), "when this page was written")
     write_atomically(path, page(judged, "Explanations of handwritten digits"))
     return str(path)

@@ -6,7 +6,9 @@ import json
 import sys
 from dataclasses import asdict
 from itertools import chain
+from os.path import lexists
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -156,7 +158,8 @@ def command(
 
     Writes one certificate for each image, and explanations.csv, which also says what the paradigms gave that were tried
     and not kept. OUT also gets the head and the latents, so that it can
-    be audited on its own; latents of more than 1 GiB stay where they are, and OUT gets a link. For a folder of images
+    be audited on its own; latents of more than 1 GiB stay where they are, OUT gets a link, and
+    commands that need them ask for --latents. For a folder of images
     OUT gets source.json too (which network, which images, where its prototypes come from). After an interruption the
     same command continues where it stopped; OUT never holds two runs.
 
@@ -168,6 +171,8 @@ def command(
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
     from verale.runs.folder import LATENTS
+    from verale.runs.inputs import LINK
+    from verale.runs.source import allowing
     from verale.runs.table import TABLE, reasons
     from verale.search import Avoid, Costs, SearchOptions
 
@@ -218,6 +223,10 @@ def command(
         report_gaps(certificates, as_json=as_json)
     for line in reasons(explained, directory / TABLE):
         print_line(line, sys.stderr)
+    if certificates and (allowed := allowing(directory)):
+        print_line(f"next: verale report {directory}{allowed}", sys.stderr)
+    if certificates and lexists(directory / LINK):
+        print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
     if len(certificates) < len(explained):
         sys.exit(EXIT_UNEXPLAINED)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -174,6 +175,7 @@ def _keep_latents(out: str, latents: str, sha256: str) -> None:
     folder = Path(out) if local and "://" not in out else None
     path = str(Path(latents).absolute()) if local else latents
     storage.write_bytes(storage.join(out, LINK), link_to(path, sha256, folder))
+    print_line(f"next: verale audit {out} --latents {quote(path)} --engine ray --log L.parquet", sys.stderr)
 
 
 def audit(

@@ -60,6 +60,10 @@ _NEEDS = {
     "--pictures", metavar="DIR", type=click.Path(),
     help="Pictures of prototypes, DIR/0000.png and so on; by default those in prototypes/ beside the certificates.",
 )  # fmt: skip
+@click.option(
+    "--allow", multiple=True, metavar="DIR", type=click.Path(),
+    help="Also show images in this folder that source.json names; may be repeated.",
+)  # fmt: skip
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")
@@ -90,6 +94,7 @@ def command(
     latents: str | None,
     images: str | None,
     pictures: str | None,
+    allow: tuple[str, ...],
     verdicts: str | None,
     no_audit: bool,
     minimality: bool,
@@ -104,7 +109,8 @@ def command(
     """Show certificates to people: as a page that needs neither network nor server, a picture, or a table.
 
     PROVED means that the checker has proved a certificate: now, or earlier, as --verdicts says. A head, and images, are
-    looked for in DIR first. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
+    looked for in DIR first. Images elsewhere are shown only with --images or --allow: who wrote DIR may name any file
+    of this machine in it. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
 
     Exit code: 0 the report is written, whatever it says, or PAGE is the same; 9 a file or option that cannot be used,
     images that contradict their certificates, or another PAGE; 130 interrupted; 2 unknown option.
@@ -133,7 +139,7 @@ def command(
         require_writable(target)
     for module in _NEEDS[kind]:
         import_module(module)
-    collection = _collect(certificates, head, latents, images, pictures)
+    collection = _collect(certificates, head, latents, images, pictures, allow)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
@@ -164,6 +170,8 @@ def command(
         from verale.report.page_compare import require_same
 
         require_same(target, data)
+    from verale.report.images import OUTSIDE
+
     statuses = Counter(item.status for item in collection.items)
     summary = f"{statuses.pop('PROVED', 0)} PROVED ({collection.audited})" if collection.audited else "not audited"
     for caveat, count in sorted(Counter(item.caveat for item in collection.items if item.caveat).items()):
@@ -172,18 +180,27 @@ def command(
         summary += "".join(f", {count} {status.replace('_', ' ')}" for status, count in sorted(statuses.items()))
     same = "" if compare is None else "is what verale writes of these files: "
     print_line(f"{target}: {same}{len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
-    for note, count in sorted(Counter(item.image_note for item in collection.items if item.image_note).items()):
+    for note, count in sorted(Counter(item.image_note for item in collection.items).items()):
+        if note in ("", OUTSIDE):
+            continue
         _log.warning("%d of %d images are %s", count, len(collection.items), note)
+    if collection.outside:
+        _log.warning("%s", collection.outside)
 
 
 def _collect(
-    certificates: str, head: str | None, latents: str | None, images: str | None, pictures: str | None
+    certificates: str,
+    head: str | None,
+    latents: str | None,
+    images: str | None,
+    pictures: str | None,
+    allow: tuple[str, ...],
 ) -> Collection:
     from verale.report.collect import collect
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
-        return collect(certificates, head, latents, images, advance, pictures)
+        return collect(certificates, head, latents, images, advance, pictures, allow)
 
 
 def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:

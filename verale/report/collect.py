@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os.path import lexists
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import below, caveat, claim, subjects
@@ -42,6 +43,8 @@ NOT_AUDITED = "NOT_AUDITED"
 """The status of a certificate without a verdict."""
 UNEXPLAINED = "UNEXPLAINED"
 """The status of an image without a certificate."""
+_LISTED = 3
+"""The most folders of images that a message names."""
 _LONGEST_NAME = 200
 """The most characters shown of a class's name, which stands in every line about it."""
 
@@ -176,6 +179,19 @@ class Collection:
     audited: str = ""
 
     @property
+    def outside(self) -> str:
+        """Where images are that are not shown because nobody has allowed it, and what shows them; empty without any."""
+        folders = self.source.outside(*self.pictures.values())
+        if not folders:
+            return ""
+        named = ", ".join(map(str, folders[:_LISTED])) + (", ..." if len(folders) > _LISTED else "")
+        options = " ".join(f"--allow {quote(str(each))}" for each in folders[:_LISTED])
+        return (
+            f"images that {SOURCE}, or a link, names outside of {self.folder}, in {named}, are not shown; if you mean"
+            f" these folders, say {options}"
+        )
+
+    @property
     def paths(self) -> list[str]:
         """The certificates' files."""
         return [str(item.path) for item in self.items if item.path is not None]
@@ -206,6 +222,7 @@ def collect(
     images: str | Path | None = None,
     advance: Callable[[int], object] = lambda done: None,
     pictures: str | Path | None = None,
+    allow: Sequence[str | Path] = (),
 ) -> Collection:
     """Collect what a report shows of a folder of certificates, or of one certificate.
 
@@ -217,6 +234,8 @@ def collect(
             names now, are known by their digests.
         advance: called with the number of files read since the last call.
         pictures: the folder of the prototypes' pictures; by default the folder's `prototypes`, if it exists.
+        allow: folders of which images may be shown that `source.json` names, beside the folder itself, `images` and
+            `pictures`. Others are never read: the page could be shared with whoever wrote `source.json`.
 
     Raises:
         InputError: no certificates; no pictures where their folder is given; a head, latents or source file that cannot
@@ -231,7 +250,8 @@ def collect(
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
     inputs = find_inputs(folder, _text_or_none(head), _text_or_none(latents))
     source_path = folder / SOURCE if lexists(folder / SOURCE) else None
-    source = load_source(source_path, None if images is None else Path(images))
+    trusted = [folder, *(Path(each) for each in (images, pictures, *allow) if each is not None)]
+    source = load_source(source_path, None if images is None else Path(images)).within(*trusted)
     drawn = prototype_pictures(folder, None if pictures is None else Path(pictures))
     read_head = read_latents = stored = None
     if inputs.head is not None:

@@ -22,6 +22,7 @@ from verale.runs.source import Source
 __all__ = [
     "BY_ORDER",
     "GONE",
+    "OUTSIDE",
     "PICTURES",
     "Match",
     "Matcher",
@@ -35,6 +36,8 @@ BY_ORDER = "matched by order, not verified"
 """What goes with an image that nothing but its place among the others binds to a certificate."""
 GONE = "not shown: the file is gone, or has other bytes now"
 """What goes with an image that was explained, and of which only the digest is left."""
+OUTSIDE = "not shown: the file is outside of the certificates' folder"
+"""What goes with an image that `source.json` names anywhere else on this machine, and nobody has allowed."""
 PICTURES = "prototypes"
 """The folder of the prototypes' pictures, beside the certificates."""
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -72,8 +75,8 @@ class Match:
         file: its file.
         sha256: of the file that was explained, where known.
         label: its true class, where known.
-        note: empty where digests bind file and certificate; otherwise `BY_ORDER` or `GONE`. Whoever shows the file
-            compares its bytes with `sha256` again.
+        note: empty where digests bind file and certificate; otherwise `BY_ORDER`, `GONE` or `OUTSIDE`. Whoever
+            shows the file compares its bytes with `sha256` again.
     """
 
     file: Path
@@ -122,6 +125,8 @@ class Matcher:
         if index is None or not index < len(source.files):
             return None
         noted, sha256, label = source.files[index], source.digests[index], source.labels[index]
+        if not source.admits(noted):
+            return Match(noted, sha256, label, OUTSIDE)
         if sha256 is None:
             return Match(noted, None, label, BY_ORDER)
         file = self._file(noted, sha256)
@@ -144,7 +149,7 @@ class Matcher:
         folder = self._source.folder
         for pattern in ("*", "*/*"):
             for file in () if folder is None else sorted(folder.glob(pattern)):
-                if file.suffix.lower() in IMAGE_SUFFIXES:
+                if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
                     files.setdefault(_digest(file), []).append(file)
         return files
 

@@ -184,6 +184,8 @@ def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) 
     uris: dict[Path, str] = {}
     size = unread = left_out = 0
     for file, part in shown.items():
+        if not collection.source.admits(file):
+            continue
         try:
             uri = made.uri(file, part)
         except InputError:
@@ -240,7 +242,7 @@ def _details(
         with_summary += item.summary is not None
         if item.summary is not None and room > 0:
             detail, image = _detail(collection, checking, item), ""
-            if item.file is not None:
+            if item.file is not None and collection.source.admits(item.file):
                 try:
                     image = made.uri(item.file, window, item.file_sha256)
                 except InputError as error:
@@ -264,6 +266,8 @@ def _details(
             f"{by_order} images are {BY_ORDER}: nothing binds them to their certificates but the order of their names"
             " (docs/report.md)."
         )
+    if collection.outside:
+        notes.append(f"{collection.outside[0].upper()}{collection.outside[1:]}.")
     if not collection.source.files:
         notes.append("The images are unknown, so the page draws only their grids (--images).")
     elif window.unknown:

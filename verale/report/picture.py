@@ -110,7 +110,7 @@ def picture(collection: Collection, kind: str) -> bytes:
     _, given = read_item(item)
     window = window_of(collection.source.preprocessing)
     pixels, name = None, "" if item.path is None else item.path.name
-    if item.file is not None:
+    if item.file is not None and collection.source.admits(item.file):
         try:
             pixels = _pixels(item.file, window, item.file_sha256)
         except InputError as error:

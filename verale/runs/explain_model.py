@@ -19,7 +19,7 @@ from verale.runs.explain import open_run
 from verale.runs.folder import HEAD, LATENTS, SOURCE, locked
 from verale.runs.model_images import ImageTensors, ModelImages, known_labels, model_images
 from verale.runs.parallel import require_jobs
-from verale.runs.source import SourceFile
+from verale.runs.source import SourceFile, allowing
 from verale.runs.table import TABLE, Explained, reasons
 from verale.version import __version__
 
@@ -69,8 +69,10 @@ class ExplainedModel:
         lines += reasons(self.rows, self.folder / TABLE)
         if not explained:
             return "\n".join([*lines, "next: what the reasons say, or another paradigm, with overwrite=True"])
-        commands = [f"  verale {name} {self.folder}" for name in ("audit", "report", "summary")]
-        return "\n".join([*lines, "next:", *commands])
+        commands = {"audit": "", "report": allowing(self.folder), "summary": ""}
+        return "\n".join(
+            [*lines, "next:", *(f"  verale {name} {self.folder}{options}" for name, options in commands.items())]
+        )
 
 
 def explain_model(

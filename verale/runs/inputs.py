@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
@@ -65,11 +66,11 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
     """Head and latents of the certificates in a folder.
 
     A file that is given counts. Where the folder has another one, a warning says so. What is not given is the folder's
-    own: `head.safetensors`; `latents.safetensors`, or the file to which `latents.link.json` leads.
+    own: `head.safetensors`; `latents.safetensors`, or the file in this folder to which `latents.link.json` leads.
 
     Raises:
-        InputError: the folder's head is not the one that its `run.json` names, or the link leads to no file or to a
-            file with other bytes. Neither matters where a file is given.
+        InputError: the folder's head is not the one that its `run.json` names, or the link leads out of the folder, to
+            no file, or to a file with other bytes. Neither matters where a file is given.
     """
     own_head, own_latents = folder / HEAD, folder / LATENTS
     if head is None and lexists(own_head):
@@ -260,7 +261,12 @@ def _warn_if_different(name: str, given: str, own: Path) -> None:
 
 
 def _followed(link: Path) -> str | None:
-    """The file to which a link leads; None without a link. Raises InputError."""
+    """The file of the link's folder to which it leads; None without a link.
+
+    Raises:
+        InputError: it leads anywhere else. Who sends a folder chooses what its link says: any file of this machine, or
+            an address that would be opened over the network.
+    """
     if not lexists(link):
         return None
     remedy = "give --latents, or remove this file if no instance is to be checked"
@@ -275,13 +281,25 @@ def _followed(link: Path) -> str | None:
             raise ValueError("a path holds a null character")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(link, f"is not what verale explain writes ({error}); {remedy}") from error
-    if "://" in file:
-        return file
-    for path in (str(link.parent / file), *([] if absolute is None else [absolute])):
-        if os.path.isdir(path) or path.endswith(".parquet"):
-            return path  # whoever reads datasets hashes them
-        if os.path.exists(path):
-            if sha256_of(path) != sha256:
-                raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")
-            return path
-    raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")
+    path = link.parent / file
+    if "://" in file or not _is_within(path, link.parent):
+        where = file if "://" in file or absolute is None else absolute
+        what = f"{where}, an address ({where.partition('://')[0]})" if "://" in where else f"{where}"
+        raise InputError(
+            link,
+            f"leads to {what}, outside of this folder, and who wrote it chose that; if you mean these latents, give"
+            f" --latents {quote(where)}, or remove this file if no instance is to be checked",
+        )
+    if not path.exists():
+        raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")
+    if not path.is_dir() and path.suffix != ".parquet" and sha256_of(path) != sha256:  # datasets have another digest
+        raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")
+    return str(path)
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, wherever links lead."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return False

@@ -8,14 +8,16 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.errors import InputError
 from verale.files import read
+from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
 
-__all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "load_source"]
+__all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "allowing", "load_source"]
 
 _LARGEST = 2**53
 """Indices and labels are below this: every reader of JSON has them exactly."""
@@ -72,6 +74,8 @@ class Source:
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
         fields: the patches' receptive fields, where known.
+        roots: the folders, without links in their paths, of which files may be read; None for all. Who writes
+            `source.json` may name any file of the reader's machine in it.
     """
 
     folder: Path | None = None
@@ -84,6 +88,42 @@ class Source:
     preprocessing: Any = None
     origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
     fields: ReceptiveFields | None = None
+    roots: tuple[Path, ...] | None = None
+
+    def within(self, *folders: Path) -> Source:
+        """The same, of which only files in these folders may be read."""
+        return replace(self, roots=tuple(filter(None, map(_followed, folders))))
+
+    def admits(self, file: Path) -> bool:
+        """Whether a file may be read: wherever links lead, it lies in one of the roots."""
+        real = _followed(file) if self.roots is not None else None
+        return self.roots is None or (real is not None and any(real.is_relative_to(root) for root in self.roots))
+
+    def outside(self, *more: Path) -> list[Path]:
+        """The folders of the files that are named here, or in `more`, and may not be read, sorted."""
+        known = None if self.folder is None or self.admits(self.folder) else _followed(self.folder)
+        folders = set()
+        origins = [origin.file for origin in self.origins.values() if origin.file is not None]
+        for file in (*self.files, *origins, *more):
+            if not self.admits(file):
+                real = _followed(file) or file
+                folders.add(known if known is not None and real.is_relative_to(known) else real.parent)
+        return sorted(folders)
+
+
+def allowing(folder: Path) -> str:
+    """The options with which `verale report` shows the images that a run's folder names; empty if it needs none."""
+    path = folder / SOURCE
+    outside = load_source(path, None).within(folder).outside() if path.exists() else []
+    return "".join(f" --allow {quote(str(each))}" for each in outside)
+
+
+def _followed(path: Path) -> Path | None:
+    """The path without links; None where they lead in a circle, or nowhere that can be looked at."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None
 
 
 @dataclass(frozen=True)

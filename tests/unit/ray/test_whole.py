@@ -63,16 +63,22 @@ def test_large_latents_are_linked(folder, monkeypatch) -> None:
     monkeypatch.setattr(inputs, "LARGEST_COPY", 100)
     assert explain(folder, "--latents", "Z") == ""
     assert not (folder / "OUT" / "latents.safetensors").exists()
-    assert audit(folder, "OUT")[:2] == (0, 40)
-    (folder / "Z").write_bytes(b"")
-    assert "another digest" in audit(folder, "OUT")[2]
+    code, _, said = audit(folder, "OUT")
+    assert code == 9 and f"--latents {folder / 'Z'}" in said, "who sends a folder writes its link"
+    assert audit(folder, "OUT", "--latents", folder / "Z")[:2] == (0, 40)
 
 
 def test_latents_in_parquet_are_linked_and_read_by_ray_only(folder) -> None:
     pq.write_table(pa.table({"latents": column_of(load_latents(folder / "Z"))}), folder / "z.parquet")
     assert explain(folder, "--latents", "z.parquet") == ""
     assert json.loads((folder / "OUT" / inputs.LINK).read_text())["file"] == "../z.parquet"
-    assert audit(folder, "OUT", "--engine", "ray", "--log", "log.parquet")[:2] == (0, 40)
+    ray, given = ("--engine", "ray", "--log", "log.parquet"), ("--latents", folder / "z.parquet")
+    code, _, said = audit(folder, "OUT", *ray)
+    assert code == 9 and f"--latents {folder / 'z.parquet'}" in said
+    assert audit(folder, "OUT", *ray, *given)[:2] == (0, 40)
+    shutil.copy(folder / "z.parquet", folder / "OUT" / "_z.parquet")
+    link = folder / "OUT" / inputs.LINK
+    link.write_text(json.dumps(json.loads(link.read_text()) | {"file": "_z.parquet"}))
     code, proved, said = audit(folder, "OUT")
     assert (code, proved) == (0, 0) and "no instance is checked without --engine ray" in said
 

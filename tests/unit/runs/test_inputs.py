@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import shutil
 from pathlib import Path
 
@@ -129,25 +130,53 @@ class TestLinks:
         link = json.loads((out / LINK).read_text())
         digest = hashlib.sha256(Path(files[1]).read_bytes()).hexdigest()
         assert link == {"_type": "urn:verale:link:v1", "file": "../z", "absolute": files[1], "sha256": digest}
-        assert sha256_of(find_inputs(out).latents) == digest
+        assert sha256_of(files[1]) == digest
 
-    def test_it_is_followed_where_both_or_one_were_moved(self, out, files, tmp_path) -> None:
+    def linked(self, out: Path, **change: object) -> None:
+        (out / LINK).write_text(json.dumps(json.loads((out / LINK).read_text()) | change))
+
+    def test_it_is_followed_within_its_folder(self, out, files, tmp_path) -> None:
+        (out / "deep").mkdir()
+        shutil.move(files[1], out / "deep" / "z")
+        self.linked(out, file="deep/z")
         out.rename(tmp_path / "elsewhere")
-        assert Path(find_inputs(tmp_path / "elsewhere").latents).samefile(files[1])
-        (tmp_path / "deep" / "er").mkdir(parents=True)
-        (tmp_path / "elsewhere").rename(tmp_path / "deep" / "er" / "out")
-        assert find_inputs(tmp_path / "deep" / "er" / "out").latents == files[1]
-        shutil.move(files[1], tmp_path / "deep" / "er" / "z")
-        assert Path(find_inputs(tmp_path / "deep" / "er" / "out").latents).samefile(tmp_path / "deep" / "er" / "z")
+        assert Path(find_inputs(tmp_path / "elsewhere").latents) == tmp_path / "elsewhere" / "deep" / "z"
+        save_latents(tmp_path / "elsewhere" / "deep" / "z", LATENTS * 0.5)
+        with pytest.raises(InputError, match="another digest"):
+            find_inputs(tmp_path / "elsewhere")
+        (tmp_path / "elsewhere" / "deep" / "z").unlink()
+        with pytest.raises(InputError, match=r"leads to deep/z, and there is no such file.*give --latents"):
+            find_inputs(tmp_path / "elsewhere")
+        assert find_inputs(tmp_path / "elsewhere", latents="given").latents == "given"
 
-    def test_a_file_that_is_gone_or_changed_is_named(self, out, files) -> None:
-        Path(files[1]).rename(f"{files[1]}.moved")
-        with pytest.raises(InputError, match=r"leads to \.\./z, and there is no such file.*give --latents"):
+    @pytest.mark.parametrize(
+        ("file", "said"),
+        [
+            ("../z", r"leads to \S+/z, outside of this folder.*give --latents \S+/z,"),
+            ("{outside}", "outside of this folder"),
+            ("inside", "outside of this folder"),
+            ("folder/z", "outside of this folder"),
+            ("../out/../z", "outside of this folder"),
+            ("s3://bucket/z.parquet", r"leads to s3://bucket/z.parquet, an address \(s3\), outside of this folder"),
+            ("file:///z", r"an address \(file\).*give --latents file:///z,"),
+            ("https://h/z;rm x", "give --latents 'https://h/z;rm x',"),
+        ],
+    )
+    def test_what_lies_elsewhere_is_opened_only_if_it_is_given(self, file, said, out, files, monkeypatch) -> None:
+        """`inside` and `folder` lie in the folder, and lead out of it."""
+        (out / "inside").symlink_to(files[1])
+        (out / "folder").symlink_to(Path(files[1]).parent)
+        self.linked(out, file=file.format(outside=files[1]))
+        opened = os.open
+
+        def watched(path, *rest, **options):
+            assert not str(path).endswith("z") and not str(path).endswith("inside")
+            return opened(path, *rest, **options)
+
+        monkeypatch.setattr(os, "open", watched)
+        with pytest.raises(InputError, match=said):
             find_inputs(out)
         assert find_inputs(out, latents="given").latents == "given"
-        save_latents(files[1], LATENTS * 0.5)
-        with pytest.raises(InputError, match="another digest"):
-            find_inputs(out)
 
     def test_a_copy_beside_it_counts_and_the_same_command_changes_nothing(self, out, files) -> None:
         before = {path: path.stat().st_mtime_ns for path in out.iterdir()}

@@ -1,0 +1,141 @@
+"""`source.json` may name any file of the reader's machine: none outside of its folder is read unless he says so."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from support.commands import in_process
+from support.reporting import folder_of
+
+from verale.report.images import OUTSIDE
+from verale.runs.source import allowing
+
+GREY = 1
+"""The green of the private picture, which no other has."""
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """A folder of the reader's own, with pictures that have the names of the four images."""
+    (tmp_path / "private" / "deep").mkdir(parents=True)
+    for name in ("0.png", "1.png", "2.png", "3.png", "deep/0.png"):
+        Image.new("RGB", (30, 20), (200, GREY, 0)).save(tmp_path / "private" / name)
+    return tmp_path / "private"
+
+
+def rewritten(folder: Path, **changes: Any) -> None:
+    source = folder / "source.json"
+    source.write_text(json.dumps(json.loads(source.read_text()) | changes))
+
+
+def absolute(folder: Path, private: Path) -> None:
+    rewritten(folder, images_folder=str(private))
+
+
+def relative(folder: Path, private: Path) -> None:
+    rewritten(folder, images_folder="../private")
+
+
+def linked_folder(folder: Path, private: Path) -> None:
+    (folder / "inside").symlink_to(private)
+    rewritten(folder, images_folder="inside")
+
+
+def linked_files(folder: Path, private: Path) -> None:
+    for name in ("0.png", "1.png", "2.png", "3.png"):
+        (folder / "images" / name).unlink()
+        (folder / "images" / name).symlink_to(private / name)
+
+
+def by_digest(folder: Path, private: Path) -> None:
+    """Every image is gone, and whatever lies in the folder is looked through for its bytes."""
+    rewritten(folder, images=[{"file": f"{n}.jpg", "label": None, "sha256": "0" * 64} for n in range(4)])
+    (folder / "images" / "a").symlink_to(private)
+    (folder / "images" / "b.png").symlink_to(private / "0.png")
+
+
+def prototype(folder: Path, private: Path) -> None:
+    origin = {"prototype": 0, "image": 7, "file": str(private / "0.png"), "row": 1, "column": 2}
+    rewritten(folder, prototypes=[origin])
+
+
+def pictures(folder: Path, private: Path) -> None:
+    (folder / "prototypes").symlink_to(private)
+
+
+ATTACKS = {
+    each.__name__: each for each in (absolute, relative, linked_folder, linked_files, by_digest, prototype, pictures)
+}
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The real paths of all files that are opened."""
+    real, paths = os.open, []
+
+    def watched(path: Any, *rest: Any, **options: Any) -> int:
+        paths.append(os.path.realpath(path))
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", watched)
+    return paths
+
+
+@pytest.mark.parametrize("kind", ["html", "png", "csv"])
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_outside_is_read_or_shown(attack, kind, private, tmp_path, opened) -> None:
+    folder = folder_of(tmp_path / "out", names=[f"{n}.png" for n in range(4)])
+    ATTACKS[attack](folder, private)
+    given = folder / "000000.ale.json" if kind == "png" else folder
+    done = in_process("report", given, "-o", tmp_path / f"r.{kind}")
+    assert done.returncode == 0, done.stderr
+    assert str(folder / "head.safetensors") in opened and not [path for path in opened if str(private) in path]
+    if attack == "by_digest":  # what is noted lies in the folder, and is gone
+        return
+    assert f"outside of {folder}, in {private}, are not shown" in done.stderr
+    assert f"say --allow {private}" in done.stderr
+    if attack == "absolute" and kind == "html":
+        text = (tmp_path / "r.html").read_text()
+        assert f"in {private}, are not shown" in text and text.count(OUTSIDE.split("'")[0]) == 4
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_the_user_allows_is_shown(attack, private, tmp_path, opened) -> None:
+    folder = folder_of(tmp_path / "out")
+    ATTACKS[attack](folder, private)
+    done = in_process("report", folder, "-o", tmp_path / "r.html", "--allow", private)
+    assert done.returncode == 0 and "--allow" not in done.stderr
+    assert str(private / "0.png") in opened
+
+
+def test_a_folder_that_is_given_is_shown_but_not_what_its_links_lead_to(private, tmp_path, opened) -> None:
+    folder = folder_of(tmp_path / "out")
+    absolute(folder, private)
+    (private / "1.png").unlink()
+    (private / "1.png").symlink_to(folder.parent / "secret.png")
+    Image.new("RGB", (30, 20)).save(folder.parent / "secret.png")
+    done = in_process("report", folder, "-o", tmp_path / "r.html", "--images", private)
+    assert done.returncode == 0 and f"in {folder.parent}, are not shown" in done.stderr
+    assert str(private / "0.png") in opened and str(folder.parent / "secret.png") not in opened
+
+
+def test_a_circle_of_links_is_outside(tmp_path) -> None:
+    folder = folder_of(tmp_path / "out")
+    (folder / "images" / "0.png").unlink()
+    (folder / "images" / "0.png").symlink_to("0.png")
+    done = in_process("report", folder, "-o", tmp_path / "r.html")
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+def test_the_options_of_a_folder_of_ones_own(private, tmp_path) -> None:
+    folder = folder_of(tmp_path / "out")
+    assert allowing(folder) == allowing(tmp_path / "nowhere") == ""
+    absolute(folder, private)
+    assert allowing(folder) == f" --allow {private}"
+    rewritten(folder, images_folder="/a folder; rm")
+    assert allowing(folder) == " --allow '/a folder; rm'"
