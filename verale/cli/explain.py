@@ -17,7 +17,7 @@ from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.gap import report_gaps
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, one_of, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
 from verale.errors import InputError, LatentsError, UsageError
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -217,6 +217,8 @@ def command(
         raise InputError(latents_name, str(error)) from error
     certificates = tuple(str(directory / one.certificate) for one in explained if one.certificate)
     print_line(f"{len(certificates)} of {len(explained)} images have a certificate in {directory}", sys.stderr)
+    limits = [one.audit_limit for one in explained if one.audit_limit is not None]
+    report_audits(sum(one.unclaimed is not None for one in explained), limits, str(directory), str(directory / TABLE))
     if cost_of and certificates:
         _print_costs(certificates, cost_of)
     if with_gap and certificates:

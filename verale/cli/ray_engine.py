@@ -12,7 +12,7 @@ import click
 
 from verale.checker.output import print_line, print_outcome
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, choice
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, choice, report_audits
 from verale.errors import InputError, UsageError
 from verale.files import LARGEST_LATENTS
 
@@ -74,6 +74,7 @@ def explain(
     """Explain into OUT/certificates.parquet. The arguments are those of `verale explain`."""
     from verale.datasets import storage
     from verale.datasets.staging import StagedDataset
+    from verale.ray.explain import audits_of
     from verale.ray.pipeline import start_ray
 
     to = storage.join(out, CERTIFICATES)
@@ -96,6 +97,7 @@ def explain(
             _exit_interrupted(done, run.total, "images", run.staged.partial)
         without = run.finish()
     print_line(f"{run.total - len(without)} of {run.total} images have a certificate in {to}", sys.stderr)
+    report_audits(*audits_of(to), to, to)
     if without:
         more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
         listed = ", ".join(map(str, without[:_LISTED]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ __all__ = [
     "names",
     "one_certificate",
     "one_of",
+    "report_audits",
     "verbose",
 ]
 
@@ -50,6 +51,29 @@ EXTRA_OF = {
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
 """For each module, the extra that brings it."""
+
+
+def report_audits(unclaimed: int, limits: Sequence[int], folder: str, table: str) -> None:
+    """Say on stderr what audits of new certificates do not answer with their default limit.
+
+    Args:
+        unclaimed: how many do not claim minimality for that reason.
+        limits: the limits that the others need, of those that need one.
+        folder: where the certificates are.
+        table: where their rows are.
+    """
+    from verale.checker.output import print_line
+
+    if unclaimed:
+        print_line(
+            f"{unclaimed} do not claim minimality: by default an audit has too few steps to prove it; see {table}",
+            sys.stderr,
+        )
+    if limits:
+        print_line(
+            f"{len(limits)} take more steps than an audit has by default: verale audit {folder} --limit {max(limits)}",
+            sys.stderr,
+        )
 
 
 def certificate_files(paths: tuple[str, ...]) -> list[str]:

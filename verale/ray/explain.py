@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from pyarrow import Schema
 
     from verale.head import Head
+    from verale.runs.affordable import DefaultAudits
     from verale.search import SearchOptions
 
-__all__ = ["ExplainRun", "begin_run", "explain_latents", "gaps", "rows_of", "split"]
+__all__ = ["ExplainRun", "audits_of", "begin_run", "explain_latents", "gaps", "rows_of", "split"]
 
 _DIED = f"{ATTEMPTS} workers died of this image, perhaps because memory ran out"
 
@@ -62,6 +63,18 @@ class ExplainRun:
             for index, reason in zip(table["index"].to_pylist(), table["reason"].to_pylist(), strict=True)
             if reason is not None
         ]
+
+
+def audits_of(path: str) -> tuple[int, list[int]]:
+    """How many certificates of a dataset do not claim minimality because an audit has too few steps to prove it by
+    default; and the limits that audits need, of those that need one."""
+    rows = ParquetRows.open(path, "reason")
+    tables = [rows.take(*group, ("unclaimed", "audit_limit")) for group in rows.groups]
+    unclaimed, limits = (
+        [one for table in tables for one in table[name].to_pylist() if one is not None]
+        for name in ("unclaimed", "audit_limit")
+    )
+    return len(unclaimed), limits
 
 
 def explain_latents(
@@ -192,21 +205,29 @@ class _ExplainLatents:
         import torch
 
         from verale.head import Head
+        from verale.runs.affordable import DefaultAudits
 
         torch.set_num_threads(1)
         self._head, self._latents, self._options = Head.from_bytes(head), latents, options
+        self._audits = DefaultAudits(self._head)
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
         try:
             labels = self._latents.labels(start, stop)
-            rows = rows_of(self._head, self._latents.take(start, stop), self._options, start, labels)
+            images = self._latents.take(start, stop)
+            rows = rows_of(self._head, images, self._options, start, labels, self._audits)
         except LatentsError as error:
             raise InputError(self._latents.path, f"counted from image {start}: {error}") from error
         return to_parquet(to_table(rows, certificates_schema())), {}
 
 
 def rows_of(
-    head: Head, latents: Any, options: SearchOptions, start: int, labels: Sequence[int | None] | None
+    head: Head,
+    latents: Any,
+    options: SearchOptions,
+    start: int,
+    labels: Sequence[int | None] | None,
+    audits: DefaultAudits,
 ) -> list[dict[str, Any]]:
     """Explain images; return their rows, with indices from `start` on. Raises LatentsError, which counts from there."""
     from verale.files import certificate_name
@@ -220,7 +241,9 @@ def rows_of(
         results = batches.explain(begin)
         seconds = round((time.perf_counter() - clock) / len(results), 4)
         known = None if labels is None else labels[begin : begin + len(results)]
-        explained, certificates = rows_and_certificates(results, start + begin, head.size, seconds, known)
+        images = batches.images[begin : begin + len(results)]
+        emitted = audits.emitted(images, [result.explanation for result in results])
+        explained, certificates = rows_and_certificates(results, emitted, start + begin, head.size, seconds, known)
         bytes_of = dict(certificates)
         for row in explained:
             name = certificate_name(row.index)

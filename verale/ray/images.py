@@ -138,10 +138,12 @@ class _ExplainImages:
         import torch
 
         from verale.adapters.cabrnet import load
+        from verale.runs.affordable import DefaultAudits
 
         torch.set_num_threads(1)
         self._capturer = _Capturer(load(run), images)
         self._images, self._options, self._schema = images, options, schema
+        self._audits = DefaultAudits(self._capturer.network.head)
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
         names = self._images.names[start:stop]
@@ -150,7 +152,7 @@ class _ExplainImages:
         head = self._capturer.network.head
         folders = class_folders(self._images.names, head.classes)
         labels = None if folders is None else labels_of(names, folders)
-        rows = rows_of(head, captured.latents, self._options, start, labels)
+        rows = rows_of(head, captured.latents, self._options, start, labels, self._audits)
         for row, name, digest, off in zip(rows, names, digests, captured.off.amax(dim=1).tolist(), strict=True):
             row |= {"image": name, "image_sha256": digest, "difference_of_logits": off}
         table = to_table(rows, self._schema, {"latents": column_of(captured.latents)})

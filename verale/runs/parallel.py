@@ -149,12 +149,14 @@ class _Explainer:
     """Explains parts of a run's images in this process."""
 
     def __init__(self, batches: Batches, reserves: Reserves | None) -> None:
-        self.batches, self.reserves = batches, reserves
+        from verale.runs.affordable import DefaultAudits
+
+        self.batches, self.reserves, self._audits = batches, reserves, DefaultAudits(batches.head)
 
     def __call__(self, part: range, labels: Sequence[int] | None) -> Part:
         known = None if labels is None else labels[part.start : part.stop]
         images = self.batches.images[part.start : part.stop]
-        return explain_part(self.batches, images, part.start, known, self.reserves)
+        return explain_part(self.batches, images, part.start, known, self._audits, self.reserves)
 
 
 @contextmanager
@@ -310,15 +312,16 @@ def _explainer(head: Any, options: Any, none: Tensor, deployment: Any) -> Callab
     """The function that explains a part."""
     import torch
 
+    from verale.runs.affordable import DefaultAudits
     from verale.search import Batches
 
     torch.set_num_threads(1)
-    batches, reserves = Batches(head, none, options), None
+    batches, audits, reserves = Batches(head, none, options), DefaultAudits(head), None
     if deployment is not None:
         from verale.runs.deployed import Reserves
 
         reserves = Reserves(head, deployment, options)
-    return lambda images, first, labels: explain_part(batches, images, first, labels, reserves)
+    return lambda images, first, labels: explain_part(batches, images, first, labels, audits, reserves)
 
 
 def _log_to(answers: BinaryIO, level: int) -> None:

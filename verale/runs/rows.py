@@ -16,6 +16,7 @@ from verale.runs.table import Explained
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.affordable import DefaultAudits, Emitted
     from verale.runs.deployed import Reserves
     from verale.search import Batches, ImageResult, NotKept
 
@@ -27,6 +28,7 @@ def explain_part(
     images: Tensor,
     first: int,
     labels: Sequence[int | None] | None,
+    audits: DefaultAudits,
     reserves: Reserves | None = None,
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
     """Explain images (N, L, D) together; return their rows and certificates as `rows_and_certificates` does.
@@ -36,6 +38,7 @@ def explain_part(
         images: the images.
         first: the index of the first of them.
         labels: their true classes, if they are known.
+        audits: what tells which claims a default audit answers.
         reserves: what keeps only certificates that hold in float32 too, if that is wanted.
     """
     clock = perf_counter()
@@ -44,11 +47,13 @@ def explain_part(
         held = reserves.held(images, [result.explanation for result in results])
         results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
     seconds = round((perf_counter() - clock) / len(results), 4)
-    return rows_and_certificates(results, first, batches.head.size, seconds, labels)
+    emitted = audits.emitted(images, [result.explanation for result in results])
+    return rows_and_certificates(results, emitted, first, batches.head.size, seconds, labels)
 
 
 def rows_and_certificates(
     results: list[ImageResult],
+    emitted: Sequence[Emitted],
     first: int,
     prototypes: int,
     seconds: float,
@@ -58,6 +63,7 @@ def rows_and_certificates(
 
     Args:
         results: one for each image of the batch.
+        emitted: what is written about each of them.
         first: the index of its first image.
         prototypes: P of the head.
         seconds: the time spent on one image.
@@ -66,8 +72,9 @@ def rows_and_certificates(
     from verale.certificate import Certificate
 
     rows, certificates = [], []
-    for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
-        explanation = result.explanation
+    each = zip(results, emitted, labels or [None] * len(results), strict=True)
+    for index, (result, written, label) in enumerate(each, first):
+        explanation = written.explanation
         values: dict[str, Any] = {
             "index": index,
             "predicted": explanation.predicted,
@@ -88,6 +95,8 @@ def rows_and_certificates(
                 "paradigm": explanation.paradigm,
                 "certificate": name,
                 "sha256": hashlib.sha256(data).hexdigest(),
+                "unclaimed": "minimality" if written.unclaimed else None,
+                "audit_limit": written.limit,
             }
         else:
             values["reason"] = explanation.reason

@@ -89,6 +89,7 @@ def summarize(source: str) -> list[RunSummary]:
         _warn_if_unfinished(run, len(rows))
     if not rows:
         raise InputError(path, "has no rows; explain some images first")
+    _say_audits(path, rows)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
     if is_run and _all_were_tried(run):
         paradigms = [SMALLEST]
@@ -111,6 +112,16 @@ def _warn_if_unfinished(run: Path, images: int) -> None:
         return
     if type(total) is int and total != images:
         _log.warning("%s: %d of %d images are explained so far", run.parent, images, total)
+
+
+def _say_audits(path: Path, rows: Sequence[Explained]) -> None:
+    """Log a warning about what an audit does not answer with its default limit."""
+    unclaimed = sum(row.unclaimed is not None for row in rows)
+    if unclaimed:
+        _log.warning("%s: %d certificates do not claim minimality: its proof takes too many steps", path, unclaimed)
+    limits = [row.audit_limit for row in rows if row.audit_limit is not None]
+    if limits:
+        _log.warning("%s: %d certificates need verale audit --limit %d", path, len(limits), max(limits))
 
 
 def _all_were_tried(run: Path) -> bool:

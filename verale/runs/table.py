@@ -46,6 +46,9 @@ class Explained:
         certificate: the name of its file.
         sha256: of that file's bytes, as in audit logs.
         reason: why there is no certificate.
+        unclaimed: `minimality` where no statement can be dropped, but the certificate does not claim it: with its
+            default limit an audit does not begin the proof, or gives it up.
+        audit_limit: the `--limit` that an audit needs; None where its default is enough.
     """
 
     index: int
@@ -68,6 +71,8 @@ class Explained:
     certificate: str | None = None
     sha256: str | None = None
     reason: str | None = None
+    unclaimed: str | None = None
+    audit_limit: int | None = None
 
 
 _REASONS, _IMAGES = 3, 8
@@ -136,6 +141,8 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Certificate": ("certificate", _text),
     "SHA-256": ("sha256", _text),
     "Reason": ("reason", _text),
+    "Unclaimed": ("unclaimed", _text),
+    "Audit Limit": ("audit_limit", _whole),
 }
 """For each column, the field and the function that reads it; the first thirteen are the papers'."""
 

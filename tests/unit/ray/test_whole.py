@@ -20,7 +20,8 @@ from verale.datasets.latents import column_of
 from verale.files import certificates_in
 from verale.head import load_latents
 from verale.ray import pipeline
-from verale.runs import inputs
+from verale.runs import affordable, inputs
+from verale.runs.table import read_table
 
 
 @contextmanager
@@ -57,6 +58,20 @@ def test_both_engines_find_copies_of_head_and_latents(path, folder) -> None:
     (folder / "OUT").rename(folder / "moved")
     assert audit(folder, path)[:2] == (0, 40)
     assert audit(folder, path, "--engine", "ray", "--log", "log.parquet")[:2] == (0, 40)
+
+
+@pytest.mark.parametrize(("limit", "said"), [(3 * 2**16, "do not claim minimality"), (3 * 2**10, "--limit")])
+def test_both_engines_claim_what_a_default_audit_answers(limit: int, said: str, folder, monkeypatch) -> None:
+    monkeypatch.setattr(affordable, "LIMIT", limit)
+    made = ("--head", "H", "--latents", "Z", "--paradigm", "projection", "--device", "cpu")
+    ray = verale("explain", "--engine", "ray", *made, "--out", "OUT", cwd=folder)
+    local = verale("explain", *made, "--out", "LOCAL", "--jobs", 1, cwd=folder)
+    assert said in ray.stderr and said in local.stderr
+    rows = pq.read_table(folder / "OUT" / "certificates.parquet").sort_by("index").to_pylist()
+    assert [row["certificate"] for row in rows] == [path.read_bytes() for path in certificates_in(folder / "LOCAL")]
+    table = read_table(folder / "LOCAL" / "explanations.csv")
+    assert [(row["unclaimed"], row["audit_limit"]) for row in rows] == [(r.unclaimed, r.audit_limit) for r in table]
+    assert any(row.unclaimed for row in table)
 
 
 def test_large_latents_are_linked(folder, monkeypatch) -> None:

@@ -1,0 +1,226 @@
+"""What an audit with its default limit answers: asked of each certificate before it is written.
+
+What the checker counts before a proof begins is computed as the checker does it. What it counts while a proof runs has
+an upper bound that is seldom far off. Where the bound exceeds the limit, the proof is run: then it is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from verale.certificate import Certificate
+from verale.checker import Auditor
+from verale.checker.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    read_certificate,
+)
+from verale.checker.certificate import Certificate as Document
+from verale.checker.cost import LIMIT, Cost, allowed, cost, require_within
+from verale.checker.errors import UnprovedError
+from verale.checker.head_file import read_head
+from verale.checker.kernel import load_kernel
+from verale.checker.rules.margin import margin_steps
+from verale.checker.rules.quadratic.dual import ascent_steps
+from verale.checker.rules.space import Space
+from verale.checker.work import OPERATION
+from verale.head import Head
+from verale.search import Unexplained
+
+__all__ = ["DefaultAudits", "Emitted"]
+
+_KERNEL = "arb"
+"""The default of an audit."""
+
+_NARROW = Fraction(1, 2**40)
+"""An interval that is wider, relative to its ends, may be no equality for the checker."""
+
+_BITS = 128
+"""The fewest with which the checker encloses what is stated."""
+
+_ENDLESS = 2**200
+"""More steps than any limit."""
+
+_SEARCHED = 160
+"""No more similarities are computed to invert that of one prototype, for both ends of what is stated of it."""
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """What is written about an image.
+
+    Attributes:
+        explanation: the certificate, or why there is none.
+        unclaimed: whether the certificate could claim minimality, but a default audit has too few steps for the proof.
+        limit: the limit that an audit of the certificate needs; None if the default is enough.
+    """
+
+    explanation: Certificate | Unexplained
+    unclaimed: bool = False
+    limit: int | None = None
+
+
+class DefaultAudits:
+    """Certificates of one head, so that neither `verale audit` nor `verale audit --minimality` refuses them with its
+    default limit: for that, minimality is not claimed where its proof takes too long.
+
+    Args:
+        head: the head.
+        limit: the limit; by default that of an audit.
+    """
+
+    def __init__(self, head: Head, limit: int | None = None) -> None:
+        self._head, self._limit = head, LIMIT if limit is None else limit
+
+    def emitted(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Emitted]:
+        """For each image (L, D) what is written about it."""
+        each = zip(images, explained, strict=True)
+        return [Emitted(one) if isinstance(one, Unexplained) else self._one(image, one) for image, one in each]
+
+    def _one(self, image: Tensor, certificate: Certificate) -> Emitted:
+        proof = _Proof(self._data, self._space, image, certificate, self._limit)
+        if not proof.is_allowed(False):
+            # What is enough for entailment need not be enough for minimality.
+            return Emitted(replace(certificate, minimal=False), certificate.minimal, proof.needed)
+        if certificate.minimal and not proof.is_allowed(True):
+            return Emitted(replace(certificate, minimal=False), True)
+        return Emitted(certificate)
+
+    @cached_property
+    def _data(self) -> bytes:
+        return self._head.to_bytes()
+
+    @cached_property
+    def _space(self) -> Space:
+        return Space(read_head(self._data), load_kernel(_KERNEL))
+
+
+class _Proof:
+    """The proof of one certificate.
+
+    Attributes:
+        needed: a limit that is certainly enough for entailment: the given one, doubled as often as necessary.
+    """
+
+    def __init__(self, head: bytes, space: Space, image: Tensor, certificate: Certificate, limit: int) -> None:
+        self._head, self._space, self._limit = head, space, limit
+        # A head from a file that other software wrote is not named by the digest of these bytes.
+        self._data = replace(certificate, head=hashlib.sha256(head).hexdigest()).to_bytes()
+        self._document = read_certificate(self._data)
+        self._size = len(head) + len(self._data) + 8 * image.numel()
+        self._groups = list(Counter(s.patch for s in self._of_patches).values())
+        self._instance = _instance_steps(self._document, space, image)
+
+    @property
+    def _of_patches(self) -> list[PatchStatement]:
+        return [s for s in self._document.statements if isinstance(s, PatchStatement)]
+
+    @property
+    def needed(self) -> int:
+        most, limit = self._most(False), self._limit
+        while not _is_within(allowed(limit, self._size), most):
+            limit *= 2
+        return limit
+
+    def is_allowed(self, minimality: bool) -> bool:
+        """Whether the checker has steps enough for entailment and instance, and for minimality where that is asked."""
+        steps, counted = allowed(self._limit, self._size), cost(self._document, self._space, minimality)
+        if not _is_within(steps, replace(counted, steps=counted.steps + self._instance)):
+            return False
+        if _is_within(steps, self._most(minimality)):
+            return True
+        return self._passes(steps - self._instance, minimality)
+
+    def _passes(self, steps: int, minimality: bool) -> bool:
+        """Whether the proof ends within so many steps. The instance is left out: it is counted already."""
+        begun = allowed(1, len(self._head) + len(self._data))
+        return Auditor(self._head, kernel=_KERNEL, limit=steps // begun).check(self._data, minimality).reason != "limit"
+
+    def _most(self, minimality: bool) -> Cost:
+        """No less than what is counted in all; of some proofs of minimality without an end."""
+        document, head, work = self._document, self._space.head, self._space.work
+        counted = cost(document, self._space, minimality)
+        statements, patches = len(document.statements), len(self._groups)
+        similar = 4 * OPERATION + (work.series if head.similarity.series else 0)
+        parts = 1 if head.pooling in ("max", "masked_max") else patches + head.columns
+        boxes, ranges = 1, Counter(self._groups)
+        running = len(document.margins) * margin_steps(head)
+        if minimality:
+            if document.paradigm in ("joint", "assignment") or self._has_points:
+                return replace(counted, steps=_ENDLESS)
+            boxes += 1 + (statements if patches else 0)
+            running += statements * head.classes * margin_steps(head)
+            for stated in self._groups:
+                ranges[stated] += 2
+                ranges[stated - 1] += 2 * stated
+        running += 4 * boxes * parts * head.count * similar
+        if head.prototypes.rows and not self._is_narrow:
+            running += sum(2 * times * head.count * ascent_steps(stated) for stated, times in ranges.items())
+        if document.paradigm == "mixed":
+            running += len(self._named) * (work.products(head.count * head.depth) + 12 * OPERATION * head.count)
+            running += head.count * (_SEARCHED + 2) * similar
+        if document.paradigm == "joint":
+            each = OPERATION * (head.depth + 44) * head.count + 2 * ascent_steps(statements)
+            running += head.classes * each + work.products(statements**2 * head.depth) + OPERATION * statements**3
+        return replace(counted, steps=counted.steps + work.scaled(running) + self._instance)
+
+    @property
+    def _is_narrow(self) -> bool:
+        """Whether the checker certainly takes every interval about a patch for an equality."""
+        ends = [(s.lower, s.upper) for s in self._of_patches]
+        closed = [(low, high) for low, high in ends if low is not None and high is not None]
+        return closed == ends and all(high - low <= _NARROW * (abs(low) + abs(high)) for low, high in closed)
+
+    @property
+    def _has_points(self) -> bool:
+        """Whether an interval is a point: then a matrix is inverted exactly, with as many bits as that takes."""
+        return any(s.lower == s.upper for s in self._of_patches)
+
+    @property
+    def _named(self) -> set[int]:
+        """The prototypes that are stated or exempt, whose similarity with all others is computed."""
+        of_clauses = (s.exempt for s in self._document.statements if isinstance(s, OrderStatement | FloorStatement))
+        stated = {s.prototype for s in self._document.statements if isinstance(s, ActivationStatement)}
+        return stated.union(*of_clauses)
+
+
+def _is_within(limit: int, counted: Cost) -> bool:
+    try:
+        require_within(limit, counted)
+    except UnprovedError:
+        return False
+    return True
+
+
+def _instance_steps(document: Document, space: Space, image: Tensor) -> int:
+    """No less than the steps of the instance, if few bits decide every statement: they do, as float64 enclosed what is
+    stated."""
+    head, work, (patches, depth) = space.head, space.work, image.shape
+    bits = max(2 * _bits(image), 2 * head.prototypes.bits, head.similarity.places, _BITS)
+    steps = OPERATION * patches * depth + len(document.statements) * OPERATION * (40 + head.depth)
+    similar = 4 * OPERATION + (work.series if head.similarity.series else 0)
+    pooled = 1 if head.pooling in ("max", "masked_max") and not head.similarity.unimodal else patches
+    if head.geometry == "softmax":
+        steps += patches * head.count * (head.count + 2 * work.series)
+    if not all(isinstance(s, PatchStatement) for s in document.statements):
+        steps += head.count * (patches * (work.products(head.depth) + 8 * OPERATION) + 2 * pooled * similar)
+    return 2 * work.scaled(steps, bits)
+
+
+def _bits(image: Tensor) -> int:
+    """No less than the bits after the point of any latent, and no less than those before it."""
+    numbers = image[image != 0]
+    if not numbers.numel():
+        return 1
+    exponents = torch.frexp(numbers)[1]
+    return max(int(exponents.max()), 53 - int(exponents.min()), 1)
