@@ -5,25 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from support.own_network import OwnNetwork, own_images
 
 import verale
-from verale.adapters import head_of
+from verale.adapters import head_of, load_model, load_published, load_state
 from verale.errors import UsageError, VeraleError
 
 LAYER = "add_on_layers"
 ANYTHING: dict[str, Any] = {
     "nothing": None,
     "a number": 5,
-    "a fraction": 2.5,
     "a word": "x",
     "a list": ["x"],
     "a dictionary": {"a": 1},
-    "an object": object(),
-    "a class": int,
     "numbers": torch.rand(2),
+    "an array of words": np.array(["a", "b"]),
 }
 FITS = {
     "options": ("nothing",),
@@ -37,10 +36,10 @@ FITS = {
     "overwrite": ("a number",),
     "paradigm": ("nothing",),
     "order": ("nothing",),
-    "tolerance": ("a number", "a fraction"),
+    "tolerance": ("a number",),
     "batch": ("a number",),
-    "max_memory": ("a number", "a fraction"),
-    "inflate": tuple(ANYTHING),
+    "max_memory": ("a number",),
+    "inflate": ("a number",),
     "out": ("a word",),
 }
 """For each argument of `explain_model` what of this is right, or does not matter."""
@@ -82,6 +81,59 @@ def test_check_refuses_in_one_sentence(name, value) -> None:
     with pytest.raises(VeraleError) as refusal:
         verale.check(*positional, **given)
     assert "\n" not in str(refusal.value)
+
+
+HEAD = head_of("protopnet", OwnNetwork().state_dict())
+LATENTS = verale.adapters.capture(OwnNetwork(), LAYER, own_images(1))
+(CERTIFICATE,) = verale.explain(HEAD, LATENTS, "projection")
+SEARCHES = {
+    "refute": verale.refute,
+    "necessity": verale.necessity,
+    "contrast": lambda *subjects, **given: verale.contrast(
+        *subjects[:2], given.pop("goal", (CERTIFICATE.predicted + 1) % 3), subjects[2], **given
+    ),
+}
+OTHERS = {
+    **{
+        f"{name} {argument}": (search, argument) for name, search in SEARCHES.items() for argument in ("seconds", "out")
+    },
+    "contrast goal": (SEARCHES["contrast"], "goal"),
+    "contrast model": (SEARCHES["contrast"], "model"),
+}
+
+
+@pytest.mark.parametrize("what", [each for each in ANYTHING if each not in ("a number", "a word")])
+@pytest.mark.parametrize("name", OTHERS)
+def test_searches_refuse_in_one_sentence(name, what) -> None:
+    function, argument = OTHERS[name]
+    if what == "nothing" and argument in ("out", "model"):
+        return
+    with pytest.raises(UsageError) as refusal:
+        function(CERTIFICATE, HEAD, LATENTS, **{"seconds": 0, argument: ANYTHING[what]})
+    assert "\n" not in str(refusal.value) and not list(Path().iterdir())
+
+
+@pytest.mark.parametrize("what", [each for each in ANYTHING if each != "a word"])
+def test_checkpoints_are_paths_and_options_of_their_kinds(what) -> None:
+    """A number is no path: it would be the number of a file that is open, which is closed after."""
+    value, state = ANYTHING[what], OwnNetwork().state_dict()
+    for load in (load_state, load_model, lambda path: load_published(path, "protopnet")):
+        with pytest.raises(UsageError, match=r"path is .*, expected the path of a file"):
+            load(value)
+    with pytest.raises(UsageError, match="is unknown, expected one of deformable"):
+        head_of(value, state)
+    for option, fits in (("activation", ()), ("epsilon", ("a number",))):
+        if what not in fits:
+            with pytest.raises(UsageError, match=f"option {option} is .*, expected a"):
+                head_of("protopnet", state, **{option: value})
+    if what not in ("a number", "nothing"):
+        with pytest.raises(UsageError, match=r"option patches is .*, expected a number such as 1$"):
+            head_of("genetic", state, patches=value)
+
+
+def test_true_is_no_class() -> None:
+    with pytest.raises(UsageError, match="class is True, expected one of the head's classes"):
+        verale.contrast(CERTIFICATE, HEAD, True, LATENTS, seconds=0)
 
 
 @pytest.mark.parametrize(

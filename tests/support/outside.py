@@ -89,7 +89,7 @@ TESTS = {
     "cli/report.py": PAGE,
     "cli/inputs.py": INPUTS,
     "cli/ray_engine.py": INPUTS,
-    "runs/arguments.py": INPUTS,
+    "runs/arguments.py": (*INPUTS, *ARGUMENTS),
     "runs/attribute.py": INPUTS,
     "runs/rules.py": INPUTS,
     "cli/tables.py": PRINTED,
@@ -98,6 +98,8 @@ TESTS = {
     "report/images.py": OUTSIDE,
     "runs/source.py": OUTSIDE,
     "runs/inputs.py": LINKS,
+    "adapters/checkpoint.py": ARGUMENTS,
+    "runs/contrast.py": ARGUMENTS,
 }
 """The tests that have to detect the faults of a file that name none."""
 
@@ -365,6 +367,8 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a class has no name", "labels = head.labels or ()", "labels = ()", "cli/test_folders.py::test_a_class_has_a_name"),
         ("the first class of a name is meant", "        if len(classes) > 1:\n", "        if False:\n", "cli/test_folders.py::test_a_class_has_a_name"),
         ("case counts for nothing", "for alike in (str, str.casefold):", "for alike in (str.casefold,):", "cli/test_folders.py::test_a_class_has_a_name"),
+        ("seconds may be words", "if not isinstance(seconds, Real) or not float(seconds) >= 0:", "if not seconds >= 0:"),
+        ("what is written may go anywhere", "    if out is not None and not is_path(out):\n", "    if False:\n"),
     ],
     "runs/attribute.py": [
         ("the head that is written is read again", "{HEAD: HeadFile.of(head).data", "{HEAD: HeadFile.of(HeadFile.of(head).path).data", "cli/test_inputs.py::test_the_head_that_is_written_is_the_one_that_was_explained"),
@@ -394,6 +398,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("prototypes outside are not told", "    if outside is not None:\n", "    if False:\n"),
         ("an option that is missing is a misfit", "            pass  # an option is missing, which is asked for after the tensors", "            continue"),
         ("own networks are looked at like published ones", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n    require_own(name, tensors, said)\n"),
+        ("options may be of any kind", "        if not isinstance(value, kind):\n", "        if False:\n", "../end_to_end/test_python_arguments.py"),
     ],
     "adapters/published/genetic.py": [
         ("an option is asked for before the tensors", '    prototypes = kernels(state, "prototype_vectors")\n', '    if patches is None:\n        raise UsageError("option patches")\n    prototypes = kernels(state, "prototype_vectors")\n'),
@@ -528,6 +533,9 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     "report/images.py": [
         ("images that are noted may lie anywhere", "if not source.admits(noted):", "if False:"),
         ("images are looked for wherever links lead", " and self._source.admits(file):", ":"),
+    ],
+    "adapters/checkpoint.py": [
+        ("a number is a path", '    require_path(path, "load_state(path)")\n', ""),
     ],
 }  # fmt: skip
 FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]

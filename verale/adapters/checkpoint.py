@@ -21,6 +21,7 @@ from verale.adapters.storages import ExcessError, ForeignError, Storages
 from verale.adapters.telling import said_of
 from verale.errors import HeadError, InputError
 from verale.files import LARGEST_LATENTS, read
+from verale.head.arguments import require_path
 
 __all__ = ["load_model", "read_checkpoint"]
 
@@ -79,6 +80,7 @@ def load_model(path: str | Path) -> SavedModel:
 
 def _content(path: str | Path) -> tuple[Any, str | None]:
     """The content as the machine built it, and what in it is foreign to a state dictionary. Raises InputError."""
+    require_path(path, "load_state(path)")
     data = read(path, "a checkpoint (.pth)", most=LARGEST_LATENTS)
     try:
         return _archive(data) if data[:2] == b"PK" else _legacy(data)

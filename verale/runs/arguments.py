@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -33,6 +34,7 @@ __all__ = [
     "loaded_images",
     "named",
     "read_once",
+    "require_search",
 ]
 
 
@@ -85,6 +87,15 @@ def named(value: object, name: str) -> str | Path:
     if isinstance(value, HeadFile):
         return value.path
     return value if is_path(value) else name
+
+
+def require_search(seconds: object, out: object) -> None:
+    """Raise UsageError unless these are a number of seconds, and the path of what is written or None."""
+    if not isinstance(seconds, Real) or not float(seconds) >= 0:
+        found = seconds if isinstance(seconds, Real) else with_article(type(seconds).__name__)
+        raise UsageError(f"seconds is {found}, expected at least 0")
+    if out is not None and not is_path(out):
+        raise UsageError(f"out is {with_article(type(out).__name__)}, expected a path or None")
 
 
 def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) -> bytes:

@@ -20,7 +20,15 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable, write_atomically
 from verale.head import Evaluation, Head, evaluate
-from verale.runs.arguments import HeadFile, class_named, head_bytes, is_path, loaded_images, read_once
+from verale.runs.arguments import (
+    HeadFile,
+    class_named,
+    head_bytes,
+    is_path,
+    loaded_images,
+    read_once,
+    require_search,
+)
 from verale.runs.folder import SOURCE
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
@@ -161,8 +169,7 @@ def contrast(
         `rest.ale.json`), and that it gets the class by a positive margin (it proves `witness.ale.json` with its
         instance). `at_least` is what the checker proves too, of every smaller set.
     """
-    if not seconds >= 0:
-        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    require_search(seconds, out)
     head = read_once(head)
     released = opened(certificate, head, latents)
     rival = class_named(released.head, goal)

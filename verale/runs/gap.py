@@ -13,7 +13,7 @@ from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError
 from verale.files import LARGEST_LATENTS, read, require_writable, write_atomically
-from verale.runs.arguments import HeadFile
+from verale.runs.arguments import HeadFile, require_search
 from verale.runs.released import opened
 
 __all__ = ["Gap", "gap"]
@@ -84,8 +84,7 @@ def gap(
     """
     from verale.search.least import least_document
 
-    if not seconds >= 0:
-        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    require_search(seconds, None)
     if PROVED in CHOICES.get(kernel, ()):
         raise UsageError(
             f"kernel {kernel}: the proof of {PROVED} does not cover how small explanations can be; choose one of"

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
-from verale.errors import UsageError
 from verale.files import CERTIFICATE_SUFFIX, write_atomically
-from verale.runs.arguments import HeadFile
+from verale.runs.arguments import HeadFile, require_search
 from verale.runs.released import Released, Witness, opened
 
 if TYPE_CHECKING:
@@ -112,8 +111,7 @@ def necessity(
         domain, satisfies all other statements, and a rival's logit is at least the predicted class's. So no sound
         paradigm proves the class without the statement. That no witness was found proves nothing.
     """
-    if not seconds >= 0:
-        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    require_search(seconds, out)
     released = opened(certificate, head, latents)
     known = []
     for number, statement in enumerate(released.certificate.statements):

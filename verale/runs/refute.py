@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Status, Verdict
-from verale.errors import InputError, LatentsError, UsageError
+from verale.errors import InputError, LatentsError
 from verale.files import require_writable, write_atomically
 from verale.runs.arguments import (
     HeadFile,
@@ -20,6 +20,7 @@ from verale.runs.arguments import (
     loaded_images,
     named,
     read_once,
+    require_search,
 )
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def refute(
     from verale.certificate import Certificate
     from verale.counterexample import counterexamples
 
-    if not seconds >= 0:
-        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    require_search(seconds, out)
     start = time.monotonic()
     head = read_once(head)
     try:

@@ -84,16 +84,17 @@ class SearchOptions:
     costs: Costs = UNIT_COSTS
 
     def __post_init__(self) -> None:
-        if self.paradigm is not None and self.paradigm not in (*PARADIGMS, SMALLEST):
-            known = ", ".join((*PARADIGMS, SMALLEST))
-            raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {known}")
-        if self.order is not None and self.order not in ORDERS:
-            raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
+        for name, known in (("paradigm", (*PARADIGMS, SMALLEST)), ("order", ORDERS)):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and value in known):
+                found = f"{value!r} is unknown" if isinstance(value, str) else f"is {described(value)}"
+                raise UsageError(f"{name} {found}, expected one of {', '.join(known)}")
         for name, kind, expected in (
             ("tolerance", (Real, str), "a number, a percentage such as '1%', or 'auto'"),
             ("device", (str, torch.device), "a device such as 'cuda'"),
             ("batch", Integral, "a number of images"),
             ("max_memory", Real, "a number of bytes"),
+            ("inflate", Integral, "True or False"),
             ("avoid", Avoid, "verale.search.Avoid(prototypes=(3,), patches=(0, 1))"),
             ("costs", Costs, "verale.search.Costs.of(prototypes={3: 5.0})"),
         ):

@@ -17,6 +17,7 @@ import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,7 +25,7 @@ from verale.adapters import ARCHITECTURES
 from verale.adapters.state import State, load_described, unwrap
 from verale.adapters.telling import prototypes_outside, require_own, said_of, settled
 from verale.errors import HeadError, InputError, UsageError
-from verale.head import Box, Head, LogRatio, Negated, Similarity
+from verale.head import Box, Head, LogRatio, Negated, Similarity, described
 
 if TYPE_CHECKING:
     from torch import nn
@@ -53,6 +54,13 @@ _BESIDE = {"deformable": "conv_offset.0.weight"}
 
 _TRIED = {"hyperpg": {"pm_name": "l2"}}
 """Options with which an architecture takes all its networks' tensors, where the default does not."""
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "int": (Integral, "a number such as 1"),
+    "float": (Real, "a number such as 0.5"),
+    "str": (str, "a word"),
+}
+"""By an option's annotation what its values are; a domain is read by `Box.of`."""
 
 _Choice = TypeVar("_Choice")
 
@@ -122,7 +130,7 @@ def _made(
 
 def architecture(name: str) -> Callable[..., Head]:
     """The function `head` of an architecture. Raises UsageError, which lists the architectures."""
-    if name not in ARCHITECTURES:
+    if not isinstance(name, str) or name not in ARCHITECTURES:
         raise UsageError(f"architecture {name!r} is unknown, expected one of {', '.join(ARCHITECTURES)}")
     head: Callable[..., Head] = import_module(f"verale.adapters.published.{name}").head
     return head
@@ -153,11 +161,16 @@ def fitting(state: Mapping[str, Any], said: Mapping[str, Any] | None = None) -> 
 
 
 def require_options(name: str, options: Mapping[str, Any]) -> None:
-    """Raise UsageError, which lists what there is, for an option or an architecture that is unknown."""
-    known = [option.name for option in _options(name)]
-    for option in options:
+    """Raise UsageError, which lists what there is, for an option or an architecture that is unknown; or of a value."""
+    known = {option.name: option for option in _options(name)}
+    for option, value in options.items():
         if option not in known:
             raise UsageError(f"option {option!r} is unknown, expected one of {name}'s: {', '.join(known) or 'none'}")
+        if value is None and known[option].default is None:
+            continue
+        kind, expected = _KINDS.get(str(known[option].annotation).split()[0], (object, ""))
+        if not isinstance(value, kind):
+            raise UsageError(f"option {option} is {described(value)}, expected {expected}")
 
 
 def _options(name: str) -> list[Parameter]:
