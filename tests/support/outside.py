@@ -399,6 +399,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("an option that is missing is a misfit", "            pass  # an option is missing, which is asked for after the tensors", "            continue"),
         ("own networks are looked at like published ones", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n    require_own(name, tensors, said)\n"),
         ("options may be of any kind", "        if not isinstance(value, kind):\n", "        if False:\n", "../end_to_end/test_python_arguments.py"),
+        ("prototypes of own networks are not looked at", "return _warned(name, architecture(name)(tensors, **settled(name, options, tensors, said)))", "return architecture(name)(tensors, **settled(name, options, tensors, said))"),
     ],
     "adapters/published/genetic.py": [
         ("an option is asked for before the tensors", '    prototypes = kernels(state, "prototype_vectors")\n', '    if patches is None:\n        raise UsageError("option patches")\n    prototypes = kernels(state, "prototype_vectors")\n'),

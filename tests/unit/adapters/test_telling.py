@@ -212,6 +212,12 @@ def test_a_network_of_ones_own_may_have_anything_beside_its_head():
         head_of_own("protopnet", model, {"patches": 3})
 
 
+def test_prototypes_of_ones_own_network_outside_the_domain_are_told(caplog):
+    with caplog.at_level(logging.WARNING, "verale"):
+        head_of_own("protopnet", OwnNetwork(), {"domain": Box(0.4, 0.6)})
+    assert "protopnet: 12 of 12 prototypes lie outside the head's domain 0.4:0.6" in caplog.text
+
+
 def test_prototypes_outside_the_domain_are_counted():
     head = head_of("protopnet", OwnNetwork().state_dict())
     assert prototypes_outside(head) is None

@@ -111,7 +111,7 @@ def head_of_own(name: str, model: nn.Module, options: Mapping[str, Any]) -> Head
     tensors, said = unwrap(model.state_dict()), {}
     if name == "genetic":
         said = said_of({"args": vars(model)})
-    return architecture(name)(tensors, **settled(name, options, tensors, said))
+    return _warned(name, architecture(name)(tensors, **settled(name, options, tensors, said)))
 
 
 def _made(
@@ -120,12 +120,17 @@ def _made(
     """The head, and the options that made it. Raises HeadError, UsageError."""
     require_own(name, tensors, said)
     known = settled(name, options, tensors, said)
-    head = architecture(name)(tensors, **known)
+    head = _warned(name, architecture(name)(tensors, **known))
+    defaults = {option.name: option.default for option in _options(name) if option.default is not None}
+    return head, defaults | known
+
+
+def _warned(name: str, head: Head) -> Head:
+    """The head, after a warning where prototypes lie outside its domain."""
     outside = prototypes_outside(head)
     if outside is not None:
         _log.warning("%s: %s", name, outside)
-    defaults = {option.name: option.default for option in _options(name) if option.default is not None}
-    return head, defaults | known
+    return head
 
 
 def architecture(name: str) -> Callable[..., Head]:
