@@ -225,7 +225,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("a proof that is not bounded passes", "return self._passes(steps - self._instance, minimality)", "return True"),
         ("what minimality takes is not asked", "return self._passes(steps - self._instance, minimality)", "return self._passes(steps - self._instance, False)"),
         ("what is counted while a proof runs is left out", "counted.steps + work.scaled(running) + self._instance", "counted.steps + self._instance"),
-        ("a head has the bytes that its digest says", "replace(certificate, head=hashlib.sha256(head).hexdigest()).to_bytes()", "certificate.to_bytes()"),
+        ("a head has the bytes that its digest says", "replace(self._certificate, head=hashlib.sha256(self._head).hexdigest()).to_bytes()", "self._certificate.to_bytes()"),
     ],
     "ray/explain.py": [
         ("on a cluster a default audit is not asked about", "emitted = audits.emitted(images, ", "emitted = type(audits)(head, 2**60).emitted(images, ", "ray/test_whole.py::test_both_engines_claim_what_a_default_audit_answers"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 
 from .certificate import Certificate, PatchStatement
 from .errors import UnprovedError
@@ -58,6 +59,7 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
 
+    @cache
     def patch(n: int, operations: tuple[int, int] = _OUTWARD) -> int:
         return _patch(certificate.paradigm, n, count, head.depth, work, operations)
 

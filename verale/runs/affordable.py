@@ -12,20 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 
 import torch
 from torch import Tensor
 
-from verale.certificate import Certificate
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.checker import Auditor
-from verale.checker.certificate import (
-    ActivationStatement,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    read_certificate,
-)
-from verale.checker.certificate import Certificate as Document
+from verale.checker import certificate as checked
 from verale.checker.cost import LIMIT, Cost, allowed, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
@@ -42,8 +36,11 @@ __all__ = ["DefaultAudits", "Emitted"]
 _KERNEL = "arb"
 """The default of an audit."""
 
-_NARROW = Fraction(1, 2**40)
-"""An interval that is wider, relative to its ends, may be no equality for the checker."""
+_NARROW = 2.0**-40
+"""An interval that is wider, relative to its ends, may be no equality for the checker. Half of it is compared with, so
+that no rounding matters."""
+
+_NO_NUMBER = Fraction()
 
 _BITS = 128
 """The fewest with which the checker encloses what is stated."""
@@ -89,6 +86,8 @@ class DefaultAudits:
 
     def _one(self, image: Tensor, certificate: Certificate) -> Emitted:
         proof = _Proof(self._data, self._space, image, certificate, self._limit)
+        if proof.is_surely_allowed(certificate.minimal):
+            return Emitted(certificate)
         if not proof.is_allowed(False):
             # What is enough for entailment need not be enough for minimality.
             return Emitted(replace(certificate, minimal=False), certificate.minimal, proof.needed)
@@ -113,17 +112,21 @@ class _Proof:
     """
 
     def __init__(self, head: bytes, space: Space, image: Tensor, certificate: Certificate, limit: int) -> None:
-        self._head, self._space, self._limit = head, space, limit
-        # A head from a file that other software wrote is not named by the digest of these bytes.
-        self._data = replace(certificate, head=hashlib.sha256(head).hexdigest()).to_bytes()
-        self._document = read_certificate(self._data)
-        self._size = len(head) + len(self._data) + 8 * image.numel()
+        self._head, self._space, self._limit, self._certificate = head, space, limit, certificate
+        self._shape = _shape(certificate)
+        self._of_patches = [s for s in certificate.statements if isinstance(s, PatchStatement)]
         self._groups = list(Counter(s.patch for s in self._of_patches).values())
-        self._instance = _instance_steps(self._document, space, image)
+        self._without_certificate = len(head) + 8 * image.numel()
+        self._instance = _instance_steps(self._shape, space, image)
+
+    @cached_property
+    def _data(self) -> bytes:
+        # A head from a file that other software wrote is not named by the digest of these bytes.
+        return replace(self._certificate, head=hashlib.sha256(self._head).hexdigest()).to_bytes()
 
     @property
-    def _of_patches(self) -> list[PatchStatement]:
-        return [s for s in self._document.statements if isinstance(s, PatchStatement)]
+    def _size(self) -> int:
+        return self._without_certificate + len(self._data)
 
     @property
     def needed(self) -> int:
@@ -132,12 +135,20 @@ class _Proof:
             limit *= 2
         return limit
 
+    def is_surely_allowed(self, minimality: bool) -> bool:
+        """Whether the upper bound is within what is allowed; then `is_allowed`, with and without minimality."""
+        most = self._most(minimality)
+        # Mostly the certificate's size does not matter, and then it is not written here.
+        if _is_within(allowed(self._limit, self._without_certificate), most):
+            return True
+        return most.steps < _ENDLESS and _is_within(allowed(self._limit, self._size), most)
+
     def is_allowed(self, minimality: bool) -> bool:
         """Whether the checker has steps enough for entailment and instance, and for minimality where that is asked."""
-        steps, counted = allowed(self._limit, self._size), cost(self._document, self._space, minimality)
+        steps, counted = allowed(self._limit, self._size), cost(self._shape, self._space, minimality)
         if not _is_within(steps, replace(counted, steps=counted.steps + self._instance)):
             return False
-        if _is_within(steps, self._most(minimality)):
+        if self.is_surely_allowed(minimality):
             return True
         return self._passes(steps - self._instance, minimality)
 
@@ -148,7 +159,7 @@ class _Proof:
 
     def _most(self, minimality: bool) -> Cost:
         """No less than what is counted in all; of some proofs of minimality without an end."""
-        document, head, work = self._document, self._space.head, self._space.work
+        document, head, work = self._shape, self._space.head, self._space.work
         counted = cost(document, self._space, minimality)
         statements, patches = len(document.statements), len(self._groups)
         similar = 4 * OPERATION + (work.series if head.similarity.series else 0)
@@ -177,9 +188,10 @@ class _Proof:
     @property
     def _is_narrow(self) -> bool:
         """Whether the checker certainly takes every interval about a patch for an equality."""
-        ends = [(s.lower, s.upper) for s in self._of_patches]
-        closed = [(low, high) for low, high in ends if low is not None and high is not None]
-        return closed == ends and all(high - low <= _NARROW * (abs(low) + abs(high)) for low, high in closed)
+        return all(
+            isfinite(s.lower) and isfinite(s.upper) and s.upper - s.lower <= _NARROW / 2 * (abs(s.lower) + abs(s.upper))
+            for s in self._of_patches
+        )
 
     @property
     def _has_points(self) -> bool:
@@ -189,9 +201,35 @@ class _Proof:
     @property
     def _named(self) -> set[int]:
         """The prototypes that are stated or exempt, whose similarity with all others is computed."""
-        of_clauses = (s.exempt for s in self._document.statements if isinstance(s, OrderStatement | FloorStatement))
-        stated = {s.prototype for s in self._document.statements if isinstance(s, ActivationStatement)}
+        of_clauses = (s.exempt for s in self._certificate.statements if isinstance(s, OrderStatement | FloorStatement))
+        stated = {s.prototype for s in self._certificate.statements if isinstance(s, ActivationStatement)}
         return stated.union(*of_clauses)
+
+
+def _shape(certificate: Certificate) -> checked.Certificate:
+    """What the checker reads of a certificate, without the numbers: as far as they matter, they are asked for here."""
+    statements: list[checked.Statement] = []
+    for one in certificate.statements:
+        match one:
+            case PatchStatement():
+                statements.append(checked.PatchStatement(one.patch, one.prototype, None, None))
+            case ActivationStatement():
+                statements.append(checked.ActivationStatement(one.prototype, None, None))
+            case OrderStatement():
+                statements.append(checked.OrderStatement(one.exempt, _NO_NUMBER))
+            case FloorStatement():
+                statements.append(checked.FloorStatement(one.exempt, _NO_NUMBER))
+    return checked.Certificate(
+        head=certificate.head,
+        latents=None,
+        predicted=certificate.predicted,
+        paradigm=certificate.paradigm,
+        patches=certificate.patches,
+        statements=tuple(statements),
+        margins=(None,) * len(certificate.margins),
+        claims=("entailment",),
+        prices={each.rival: {} for each in certificate.prices},
+    )
 
 
 def _is_within(limit: int, counted: Cost) -> bool:
@@ -202,7 +240,7 @@ def _is_within(limit: int, counted: Cost) -> bool:
     return True
 
 
-def _instance_steps(document: Document, space: Space, image: Tensor) -> int:
+def _instance_steps(document: checked.Certificate, space: Space, image: Tensor) -> int:
     """No less than the steps of the instance, if few bits decide every statement: they do, as float64 enclosed what is
     stated."""
     head, work, (patches, depth) = space.head, space.work, image.shape
@@ -212,7 +250,7 @@ def _instance_steps(document: Document, space: Space, image: Tensor) -> int:
     pooled = 1 if head.pooling in ("max", "masked_max") and not head.similarity.unimodal else patches
     if head.geometry == "softmax":
         steps += patches * head.count * (head.count + 2 * work.series)
-    if not all(isinstance(s, PatchStatement) for s in document.statements):
+    if not all(isinstance(s, checked.PatchStatement) for s in document.statements):
         steps += head.count * (patches * (work.products(head.depth) + 8 * OPERATION) + 2 * pooled * similar)
     return 2 * work.scaled(steps, bits)
 
