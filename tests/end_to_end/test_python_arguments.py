@@ -132,7 +132,7 @@ def test_checkpoints_are_paths_and_options_of_their_kinds(what) -> None:
 
 
 def test_true_is_no_class() -> None:
-    with pytest.raises(UsageError, match="class is True, expected one of the head's classes"):
+    with pytest.raises(UsageError, match="class True is unknown, expected a number of the head's classes, 0 to 2"):
         verale.contrast(CERTIFICATE, HEAD, True, LATENTS, seconds=0)
 
 

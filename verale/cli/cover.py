@@ -53,7 +53,8 @@ def command(
     files = certificate_files(certificates)
     if out is not None:
         require_writable(out)
-    covering = CoveringAudits(inputs_reader(head, latents)(certificates[0])[0], latents, kernel)
+    file = inputs_reader(None, latents)(certificates[0])[0] if head is None else head
+    covering = CoveringAudits(file, latents, kernel)
     covered: list[Covered] = []
     try:
         with progress("covering", len(files), unit="certificates") as advance:
