@@ -316,6 +316,10 @@ def _wrong_failures(module: Import, kernel: str) -> str:
     code, lines, errors = _ran(module, "\u00e9\n", *own, encoding="ascii")
     if code != 9 or lines or len(errors) != 1 or not errors[0].startswith("error: \\xe9\\n: cannot be"):
         return "a name that cannot be printed"
+    printed = io.StringIO()
+    module("output").print_line("one\nline\x1b[2J", printed)
+    if printed.getvalue() != "one\\nline\\x1b[2J\n":
+        return "what a line holds ends it"
     if _as_process(module, missing, *own) != 9 or _as_process(module, proved, *own) != 0:
         return "the exit code of the process"
     auditor = module("file_auditor").FileAuditor(head, None, kernel)
