@@ -16,6 +16,7 @@ def test_every_fault_can_be_injected_and_has_tests() -> None:
         for test in fault.tests:
             file, _, name = test.partition("::")
             assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
+    assert set(TESTS) == {fault.file for fault in FAULTS if fault.file in TESTS}, "a file without faults"
     names = [str(fault) for fault in FAULTS]
     assert len(set(names)) == len(names)
     assert set(SURVIVORS) <= set(names)

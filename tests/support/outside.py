@@ -99,7 +99,6 @@ TESTS = {
     "runs/source.py": OUTSIDE,
     "runs/inputs.py": LINKS,
     "adapters/checkpoint.py": ARGUMENTS,
-    "runs/contrast.py": ARGUMENTS,
 }
 """The tests that have to detect the faults of a file that name none."""
 
