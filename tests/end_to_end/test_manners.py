@@ -131,30 +131,33 @@ def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) ->
     assert err.splitlines()[0] == "10 of 10 images are explained in out already: nothing is left to do"
 
 
-def in_folder(folder: Path) -> list[int]:
-    """The processes whose working directory is a folder; those that have just ended count no more."""
+def started_in(folder: Path) -> list[int]:
+    """What `started` runs in a folder, and the processes that it started; those that have just ended count no more.
+
+    They are known by their environment: where a process is changes while it imports numba.
+    """
     numbers = []
     for each in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if os.readlink(each / "cwd") == str(folder.resolve()):
+            if f"PYTHONPATH={folder}".encode() in (each / "environ").read_bytes():
                 numbers.append(int(each.name))
     return numbers
 
 
-@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="processes are not told where they are")
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no process tells its environment")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_several_processes_are_interrupted_together(number, folder, given) -> None:
     sleeping(folder, 5)
     process = started(folder, "explain", *INPUT, "--jobs", "2")
     wait_for(folder / "begun", process)
-    assert len(in_folder(folder)) == 2
+    assert len(started_in(folder)) == 2
     process.send_signal(number)
     _, err = process.communicate(timeout=600)
     done = len(read_table(folder / "out" / "explanations.csv", whole=False))
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert err == f"interrupted: {done} of 10 images are explained; the same command continues\n"
-    while in_folder(folder):  # of a process that is killed, the other one is told by the end of what it reads
+    while started_in(folder):  # of a process that is killed, the other one is told by the end of what it reads
         time.sleep(0.02)
     (folder / "sitecustomize.py").unlink()
     times = {path: path.stat().st_mtime_ns for path in (folder / "out").glob("*.ale.json")}
