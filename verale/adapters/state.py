@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from verale.adapters.checkpoint import read_checkpoint
+from verale.adapters.telling import WRAPPERS
 from verale.errors import HeadError, InputError
 from verale.head import described, tensor_of
 
@@ -32,7 +33,6 @@ State = Mapping[str, Tensor]
 
 _NUMBERS = (Tensor, np.ndarray)
 
-_WRAPPERS = ("model_state_dict", "state_dict", "model")
 _PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
 """The prefixes that DataParallel, Lightning and torch.compile add to every key."""
 
@@ -82,7 +82,7 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
         if isinstance(state, nn.Module):
             remedy = "write model.state_dict()"
         raise HeadError("state", f"is {described(state)}, expected a state dictionary: {remedy}")
-    for wrapper in _WRAPPERS:
+    for wrapper in WRAPPERS:
         if isinstance(state.get(wrapper), Mapping):
             state = state[wrapper]
             break

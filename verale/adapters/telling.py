@@ -19,7 +19,7 @@ from verale.adapters.pickled import Record
 from verale.errors import HeadError
 from verale.head import Head
 
-__all__ = ["prototypes_outside", "require_own", "said_of", "settled"]
+__all__ = ["WRAPPERS", "prototypes_outside", "require_own", "said_of", "settled"]
 
 _ONLY = {
     "prototype_vectors_global": "protopformer",
@@ -36,7 +36,9 @@ _OF_IMAGES = ("protopnet", "tesnet")
 _CLASSES = {"tesnet": ("tesnet",), "ppnet": ("genetic", "protopnet")}
 """What the classes of published models are called, in small letters, and whose they are."""
 
-_WRAPPERS = ("model_state_dict", "state_dict", "model")
+WRAPPERS = ("model_state_dict", "state_dict", "model")
+"""The keys under which training scripts save a state dictionary among other things."""
+
 _LONGEST, _GREATEST = 40, 2.0**53
 """What a file states is printed, so words are cut, and numbers beyond this are no options."""
 
@@ -130,7 +132,7 @@ def said_of(content: Any) -> dict[str, Any]:
             said |= _own(value.attributes if isinstance(value, Record) else value)
         elif is_module(value):
             said |= said_of(value)
-        elif key in _WRAPPERS:
+        elif key in WRAPPERS:
             said |= _own(value)
     return said
 
@@ -206,9 +208,8 @@ def prototypes_outside(head: Head) -> str | None:
     count, farthest = int((beyond > 0).sum()), int(beyond.argmax())
     if not count:
         return None
-    ends = ":".join("" if end is None else f"{end:g}" for end in (head.domain.lower, head.domain.upper))
     return (
-        f"{count} of {head.size} prototypes lie outside the head's domain {ends}, the farthest (prototype {farthest})"
-        f" by {float(beyond[farthest]):.3g}: projected prototypes are latents, so is this another network's state, or"
-        " the domain another one (domain=LOWER:UPPER)?"
+        f"{count} of {head.size} prototypes lie outside the head's domain {head.domain}, the farthest"
+        f" (prototype {farthest}) by {float(beyond[farthest]):.3g}: projected prototypes are latents, so is this"
+        " another network's state, or the domain another one (domain=LOWER:UPPER)?"
     )

@@ -10,7 +10,7 @@ import click
 from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, choice, one_of, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, kernel_option, one_of, verbose
 from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -28,13 +28,7 @@ __all__ = ["command"]
     type=click.Path(),
     help="The images' latents; by default DIR/latents.safetensors. Without them no instance is checked.",
 )
-@click.option(
-    "--kernel",
-    default="arb",
-    show_default=True,
-    help="What proves: rules in the arithmetic of arb, mpmath or both; the proved checker; or all three.",
-    **choice("arb", "mpmath", "both", "proved", "all"),
-)
+@kernel_option("What proves: rules in the arithmetic of arb, mpmath or both; the proved checker; or all three.")
 @click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
 @click.option(
     "--entailment-only",

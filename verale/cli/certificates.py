@@ -132,12 +132,10 @@ def _beside(parquet: str) -> dict[str, bytes]:
     latents = latents_in(parquet)
     if latents is None:
         return files
-    import safetensors.torch
-
-    from verale.head import latents_tensor
+    from verale.head import latents_file, latents_tensor
 
     try:
-        files[LATENTS] = safetensors.torch.save({"latents": latents_tensor(latents).contiguous()})
+        files[LATENTS] = latents_file(latents_tensor(latents))
     except LatentsError as error:
         raise InputError(parquet, str(error)) from error
     if beside is not None and beside.with_name(SOURCE).is_file():

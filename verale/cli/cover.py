@@ -11,7 +11,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, choice, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, kernel_option, verbose
 
 if TYPE_CHECKING:
     from verale.runs.cover import Covered
@@ -23,13 +23,7 @@ __all__ = ["command"]
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
 @click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents of the images.")
 @click.option("--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside them.")
-@click.option(
-    "--kernel",
-    default="arb",
-    show_default=True,
-    help="What proves, as for verale audit.",
-    **choice("arb", "mpmath", "both", "proved", "all"),
-)
+@kernel_option("What proves, as for verale audit.")
 @click.option("--out", metavar="CSV", type=click.Path(), help="Write a table: a line for each certificate and image.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose

@@ -11,7 +11,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, choice, verbose
+from verale.cli.shared import certificate_files, kernel_option, verbose
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -34,13 +34,7 @@ __all__ = ["command", "report_gaps"]
     metavar="N",
     help="How long to search for a better bound, for each certificate.",
 )
-@click.option(
-    "--kernel",
-    default="arb",
-    show_default=True,
-    help="What proves, as for verale audit; proved and all are refused, as their proof does not cover bounds.",
-    **choice("arb", "mpmath", "both", "proved", "all"),
-)
+@kernel_option("What proves, as for verale audit; proved and all are refused, as their proof does not cover bounds.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(

@@ -94,7 +94,7 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         from verale.adapters.published import load_with_options
 
         head, known = load_with_options(source, arch, _keywords(arch, options))
-        chosen = "".join(f", {key}={_text(value)}" for key, value in known.items())
+        chosen = "".join(f", {key}={value}" for key, value in known.items())
     if positions is not None:
         from verale.adapters.positions import with_positions
 
@@ -143,7 +143,7 @@ def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
     for option in options:
         key, _, value = option.partition("=")
         if key not in kinds:
-            known = ", ".join(f"{name}={_text(defaults.get(name, '...'))}" for name in kinds)
+            known = ", ".join(f"{name}={defaults.get(name, '...')}" for name in kinds)
             raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known or 'none'}")
         try:
             keywords[key] = parsers[kinds[key]](value)
@@ -159,12 +159,3 @@ def _box(text: str) -> Any:
 
     lower, upper = text.split(":")
     return Box(float(lower) if lower else None, float(upper) if upper else None)
-
-
-def _text(value: Any) -> str:
-    """A value as `--option` takes it."""
-    from verale.head import Box
-
-    if not isinstance(value, Box):
-        return str(value)
-    return ":".join("" if end is None else f"{end:g}" for end in (value.lower, value.upper))

@@ -21,6 +21,7 @@ __all__ = [
     "EXTRA_OF",
     "certificate_files",
     "choice",
+    "kernel_option",
     "log_to_stderr",
     "names",
     "one_certificate",
@@ -118,6 +119,12 @@ def choice(*known: str) -> dict[str, Any]:
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def kernel_option(help: str) -> Callable[[_Command], _Command]:
+    """The option `--kernel` of a command that proves."""
+    kernels = choice("arb", "mpmath", "both", "proved", "all")
+    return click.option("--kernel", default="arb", show_default=True, help=help, **kernels)
 
 
 def verbose(command: _Command) -> _Command:

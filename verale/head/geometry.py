@@ -37,6 +37,10 @@ class Box:
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise HeadError("domain", f"is [{self.lower}, {self.upper}], expected lower < upper")
 
+    def __str__(self) -> str:
+        """LOWER:UPPER, as `Box.of` and options take it, with six digits."""
+        return ":".join("" if end is None else f"{end:g}" for end in (self.lower, self.upper))
+
     @classmethod
     def of(cls, value: Any) -> Box:
         """A box as it is, from its two ends such as (0, 1) or (0, None), or from text such as "0:1" or "0:".

@@ -21,6 +21,7 @@ __all__ = [
     "digest_of_all",
     "load_labelled",
     "load_labels",
+    "latents_file",
     "load_latents",
     "patches_of",
     "save_latents",
@@ -63,6 +64,11 @@ def digest(patches: Tensor) -> str:
 def digest_of_all(images: Tensor) -> str:
     """SHA-256 (hex) of the digests of images (N, L, D)."""
     return hashlib.sha256("".join(map(digest, images)).encode()).hexdigest()
+
+
+def latents_file(latents: Tensor) -> bytes:
+    """The bytes of a latents file (safetensors) of images (N, L, D)."""
+    return safetensors.torch.save({"latents": latents.contiguous()})
 
 
 def save_latents(path: str | Path, latents: Any, labels: Any = None) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 from shlex import quote
@@ -178,7 +179,7 @@ class Collection:
     pictures: Mapping[int, Path] = field(default_factory=dict)
     audited: str = ""
 
-    @property
+    @cached_property
     def outside(self) -> str:
         """Where images are that are not shown because nobody has allowed it, and what shows them; empty without any."""
         folders = self.source.outside(*self.pictures.values())

@@ -159,15 +159,13 @@ def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:
     """
     if is_path(latents):
         return read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
-    import safetensors.torch
-
-    from verale.head import Head, latents_tensor
+    from verale.head import Head, latents_file, latents_tensor
 
     try:
         depth = Head.from_bytes(data).depth
     except HeadError as error:
         raise InputError(named(head, "head"), str(error)) from error
-    return safetensors.torch.save({"latents": latents_tensor(latents, depth).cpu().contiguous()})
+    return latents_file(latents_tensor(latents, depth).cpu())
 
 
 def class_named(head: Head, given: int | str) -> int:

@@ -200,7 +200,7 @@ def attribute(
     Soundness: the checker proves every explanation, its entailment and that its statements are true of the image. The
     shares are counts of what was found, not of all explanations that there are.
     """
-    from verale.head import as_patches, load_latents
+    from verale.head import as_patches, latents_file, load_latents
     from verale.search.problem import UnexplainedError
     from verale.search.several import several
 
@@ -232,7 +232,7 @@ def attribute(
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
     one = stored[image : image + 1].clone()
     try:
-        auditor = Auditor(file.data, _file_of(one), kernel)
+        auditor = Auditor(file.data, latents_file(one), kernel)
     except HeadError as error:
         raise InputError(file.path, str(error)) from error
     listed, codes = [], []
@@ -306,13 +306,6 @@ def _subjects(statement: Statement) -> list[_Subject]:
             return [("floor", None)]
 
 
-def _file_of(latents: Tensor) -> bytes:
-    """The bytes of a latents file."""
-    import safetensors.torch
-
-    return safetensors.torch.save({"latents": latents.contiguous()})
-
-
 def write_attribution(
     directory: Path, attribution: Attribution, page: bytes, head: str | HeadFile, overwrite: bool = False
 ) -> None:
@@ -329,7 +322,9 @@ def write_attribution(
         InputError: a folder that cannot be written, or that holds certificates already.
     """
     listed = zip(attribution.explanations, attribution.certificates, strict=True)
-    files = {HEAD: HeadFile.of(head).data, LATENTS: _file_of(attribution.latents)}
+    from verale.head import latents_file
+
+    files = {HEAD: HeadFile.of(head).data, LATENTS: latents_file(attribution.latents)}
     files |= {each.certificate: certificate.to_bytes() for each, certificate in listed}
     files |= {TABLE: attribution.to_csv(), PAGE: page, JSON: attribution.to_json()}
     write_results(directory, (*ATTRIBUTION, HEAD, LATENTS), files, overwrite)

@@ -65,11 +65,11 @@ def refute(
 
     Soundness: REFUTED means that the checker evaluated the witness from its bytes: see `Auditor.refute`.
     """
-    import safetensors.torch
     import torch
 
     from verale.certificate import Certificate
     from verale.counterexample import counterexamples
+    from verale.head import latents_file
 
     require_search(seconds, out)
     start = time.monotonic()
@@ -84,7 +84,7 @@ def refute(
         require_writable(out)
 
     def verdict_on(image: Tensor) -> tuple[Verdict, bytes]:
-        witness = safetensors.torch.save({"latents": image[None].contiguous()})
+        witness = latents_file(image[None])
         return auditor.refute(data, witness), witness
 
     # Any latents show whether the certificate can be read and is about this head.

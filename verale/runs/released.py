@@ -100,9 +100,10 @@ class Released:
             goal: a class that shall be ahead of all others by floats, in place of any rival.
         """
         from verale.counterexample import counterexamples
+        from verale.head import latents_file
 
         for image in counterexamples(self.head, rest, self.given, seconds, rivals, goal, GRACE):
-            latents = _file_of(image)
+            latents = latents_file(image[None])
             if self.refutes(rest, latents):
                 yield Witness(image, latents, rest)
 
@@ -118,6 +119,7 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head | Head
         UsageError: something else than a certificate or a head.
     """
     from verale.certificate import Certificate
+    from verale.head import latents_file
     from verale.runs.refute import named_image
 
     head = read_once(head)
@@ -137,17 +139,10 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head | Head
     if latents is None:
         return Released(target, record, None, auditor)
     image = named_image(latents, target, record)
-    verdict = Auditor(data_of_head, _file_of(image)).check(data)  # with the instance, where one is claimed
+    verdict = Auditor(data_of_head, latents_file(image[None])).check(data)  # with the instance, where one is claimed
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
     return Released(target, record, image, auditor)
-
-
-def _file_of(image: Tensor) -> bytes:
-    """The bytes of a latents file that holds one image (L, D)."""
-    import safetensors.torch
-
-    return safetensors.torch.save({"latents": image[None].contiguous()})
 
 
 @dataclass(frozen=True)
