@@ -159,10 +159,9 @@ class _Proof:
 
     def _most(self, minimality: bool) -> Cost:
         """No less than what is counted in all; of some proofs of minimality without an end."""
-        document, head, work = self._shape, self._space.head, self._space.work
+        document, head, work, similar = self._shape, self._space.head, self._space.work, _similarity_steps(self._space)
         counted = cost(document, self._space, minimality)
         statements, patches = len(document.statements), len(self._groups)
-        similar = 4 * OPERATION + (work.series if head.similarity.series else 0)
         parts = 1 if head.pooling in ("max", "masked_max") else patches + head.columns
         boxes, ranges = 1, Counter(self._groups)
         running = len(document.margins) * margin_steps(head)
@@ -240,13 +239,18 @@ def _is_within(limit: int, counted: Cost) -> bool:
     return True
 
 
+def _similarity_steps(space: Space) -> int:
+    """Of one similarity, at one end of an observable."""
+    return 4 * OPERATION + (space.work.series if space.head.similarity.series else 0)
+
+
 def _instance_steps(document: checked.Certificate, space: Space, image: Tensor) -> int:
     """No less than the steps of the instance, if few bits decide every statement: they do, as float64 enclosed what is
     stated."""
     head, work, (patches, depth) = space.head, space.work, image.shape
     bits = max(2 * _bits(image), 2 * head.prototypes.bits, head.similarity.places, _BITS)
     steps = OPERATION * patches * depth + len(document.statements) * OPERATION * (40 + head.depth)
-    similar = 4 * OPERATION + (work.series if head.similarity.series else 0)
+    similar = _similarity_steps(space)
     pooled = 1 if head.pooling in ("max", "masked_max") and not head.similarity.unimodal else patches
     if head.geometry == "softmax":
         steps += patches * head.count * (head.count + 2 * work.series)

@@ -68,23 +68,25 @@ def test_the_first_test_can_fail(source: str) -> None:
     assert prints(source)
 
 
-def test_a_table_takes_its_cells_as_text() -> None:
+def printed_row(*cells: str) -> str:
+    """What a table of two columns prints with one row."""
     table = TextTable("a", "b")
-    table.add_row("[red]x[/red] :smile:\n", "\x1b[31m\u202ey")
+    table.add_row(*cells)
     out = io.StringIO()
     with redirect_stdout(out):
         print_table(table, width=80)
-    assert r"[red]x[/red] :smile:\n" in out.getvalue() and r"\x1b[31m\u202ey" in out.getvalue()
-    assert all(line.isprintable() for line in out.getvalue().split("\n"))
+    return out.getvalue()
+
+
+def test_a_table_takes_its_cells_as_text() -> None:
+    out = printed_row("[red]x[/red] :smile:\n", "\x1b[31m\u202ey")
+    assert r"[red]x[/red] :smile:\n" in out and r"\x1b[31m\u202ey" in out
+    assert all(line.isprintable() for line in out.split("\n"))
 
 
 def test_a_cell_is_not_two() -> None:
-    table = TextTable("a", "b")
-    table.add_row("x  PROVED", "y ")
-    out = io.StringIO()
-    with redirect_stdout(out):
-        print_table(table, width=80)
-    assert r"x\x20\x20PROVED" in out.getvalue() and r"y\x20 " in out.getvalue()
+    out = printed_row("x  PROVED", "y ")
+    assert r"x\x20\x20PROVED" in out and r"y\x20 " in out
 
 
 @pytest.mark.parametrize("command", [("gap",), ("cover", "--latents", "latents.safetensors")])
