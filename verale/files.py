@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,7 +23,9 @@ __all__ = [
     "certificate_name",
     "certificates_folder",
     "certificates_in",
+    "followed",
     "is_certificate_name",
+    "lies_in",
     "open_regular",
     "read",
     "require_size",
@@ -78,6 +81,20 @@ def is_certificate_name(name: str) -> bool:
         and not set(name) & set('/\\:*?"<>|')
         and len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_NAME
     )
+
+
+def followed(path: Path) -> Path | None:
+    """The path without links; None where they lead in a circle, or nowhere that can be looked at."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None
+
+
+def lies_in(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a path lies in one of these folders, wherever links lead."""
+    real = followed(path)
+    return real is not None and any(real.is_relative_to(each) for each in filter(None, map(followed, folders)))
 
 
 def open_regular(path: str | Path) -> BinaryIO:

@@ -18,7 +18,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
-from verale.files import LARGEST_LATENTS, open_regular, read, require_size, write_atomically
+from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_size, write_atomically
 from verale.runs.folder import HEAD, LATENTS, RUN_FILE
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _followed(link: Path) -> str | None:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(link, f"is not what verale explain writes ({error}); {remedy}") from error
     path = link.parent / file
-    if "://" in file or not _is_within(path, link.parent):
+    if "://" in file or not lies_in(path, [link.parent]):
         where = file if "://" in file or absolute is None else absolute
         what = f"{where}, an address ({where.partition('://')[0]})" if "://" in where else f"{where}"
         raise InputError(
@@ -295,11 +295,3 @@ def _followed(link: Path) -> str | None:
     if not path.is_dir() and path.suffix != ".parquet" and sha256_of(path) != sha256:  # datasets have another digest
         raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")
     return str(path)
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    """Whether a path lies in a folder, wherever links lead."""
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):
-        return False

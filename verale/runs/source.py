@@ -13,7 +13,7 @@ from typing import Any
 
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.errors import InputError
-from verale.files import read
+from verale.files import followed, lies_in, read
 from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
 
@@ -92,21 +92,20 @@ class Source:
 
     def within(self, *folders: Path) -> Source:
         """The same, of which only files in these folders may be read."""
-        return replace(self, roots=tuple(filter(None, map(_followed, folders))))
+        return replace(self, roots=tuple(filter(None, map(followed, folders))))
 
     def admits(self, file: Path) -> bool:
         """Whether a file may be read: wherever links lead, it lies in one of the roots."""
-        real = _followed(file) if self.roots is not None else None
-        return self.roots is None or (real is not None and any(real.is_relative_to(root) for root in self.roots))
+        return self.roots is None or lies_in(file, self.roots)
 
     def outside(self, *more: Path) -> list[Path]:
         """The folders of the files that are named here, or in `more`, and may not be read, sorted."""
-        known = None if self.folder is None or self.admits(self.folder) else _followed(self.folder)
+        known = None if self.folder is None or self.admits(self.folder) else followed(self.folder)
         folders = set()
         origins = [origin.file for origin in self.origins.values() if origin.file is not None]
         for file in (*self.files, *origins, *more):
             if not self.admits(file):
-                real = _followed(file) or file
+                real = followed(file) or file
                 folders.add(known if known is not None and real.is_relative_to(known) else real.parent)
         return sorted(folders)
 
@@ -116,14 +115,6 @@ def allowing(folder: Path) -> str:
     path = folder / SOURCE
     outside = load_source(path, None).within(folder).outside() if path.exists() else []
     return "".join(f" --allow {quote(str(each))}" for each in outside)
-
-
-def _followed(path: Path) -> Path | None:
-    """The path without links; None where they lead in a circle, or nowhere that can be looked at."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return None
 
 
 @dataclass(frozen=True)
