@@ -398,7 +398,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("prototypes outside are not told", "    if outside is not None:\n", "    if False:\n"),
         ("an option that is missing is a misfit", "            pass  # an option is missing, which is asked for after the tensors", "            continue"),
         ("own networks are looked at like published ones", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n", "    require_options(name, options)\n    tensors, said = unwrap(model.state_dict()), {}\n    require_own(name, tensors, said)\n"),
-        ("options may be of any kind", "        if not isinstance(value, kind):\n", "        if False:\n", "../end_to_end/test_python_arguments.py"),
+        ("options may be of any kind", '        require_kind(f"option {option}", value, kind, expected)\n', "", "../end_to_end/test_python_arguments.py"),
         ("prototypes of own networks are not looked at", "return _warned(name, architecture(name)(tensors, **settled(name, options, tensors, said)))", "return architecture(name)(tensors, **settled(name, options, tensors, said))"),
     ],
     "adapters/published/genetic.py": [
@@ -451,7 +451,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "runs/explain_model.py": [
         ("the search refuses what is written", "        Batches(found, latents, search_options)", "        Batches"),
-        ("arguments are not looked at", "        if not isinstance(value, kinds):\n", "        if False:\n"),
+        ("arguments are not looked at", "        require_kind(name, value, *expected[name])\n", "        pass\n"),
         ("warnings are not logged", "        for warning in comparison.warnings:\n", "        for warning in []:\n"),
         ("the labels are not compared", "compare(found, compared, known)", "compare(found, compared)"),
         ("what is compiled is described", "    model, layer, _ = find_layer(model, layer)\n", ""),
@@ -464,7 +464,7 @@ _FAULTS: dict[str, list[tuple[str, ...]]] = {
         ("labels may be of no class", "        if not 0 <= label < head.classes:\n", "        if False:\n"),
     ],
     "search/options.py": [
-        ("options may be of any kind", "            if not isinstance(value, kind):\n", "            if False:\n"),
+        ("options may be of any kind", "            require_kind(name, getattr(self, name), kind, expected)\n", "            pass\n"),
         ("unknown options come through", "            if name not in known:\n", "            if False:\n"),
         ("text is not read", "        if isinstance(given.get(\"avoid\"), str):\n", "        if False:\n"),
     ],

@@ -1,7 +1,7 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
 from verale.head import similarity as _similarities
-from verale.head.arguments import described, latents_tensor, require_labels, tensor_of
+from verale.head.arguments import described, latents_tensor, require_kind, require_labels, tensor_of
 from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head, require_head
@@ -64,6 +64,7 @@ __all__ = [
     "patches_of",
     "read_out",
     "require_head",
+    "require_kind",
     "require_labels",
     "save_latents",
     "tensor_of",

@@ -22,6 +22,7 @@ __all__ = [
     "field_tensor",
     "latents_tensor",
     "require_channels",
+    "require_kind",
     "require_labels",
     "require_path",
     "shortened",
@@ -48,6 +49,12 @@ def shortened(path: str | PathLike[Any]) -> str:
     """A path as Python spells it, cut where it is long."""
     text = repr(str(fspath(path)))
     return text if len(text) <= 100 else f"{text[:96]}...{text[0]}"
+
+
+def require_kind(name: str, value: object, kind: type | tuple[type, ...], expected: str) -> None:
+    """Raise UsageError, which names the argument and says what is expected, unless its value is of this kind."""
+    if not isinstance(value, kind):
+        raise UsageError(f"{name} is {described(value)}, expected {expected}")
 
 
 def require_path(path: object, call: str) -> None:

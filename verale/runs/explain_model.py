@@ -225,7 +225,7 @@ def _require(**given: Any) -> None:
     import numpy as np
     import torch
 
-    from verale.head import described
+    from verale.head import require_kind
 
     some = (list, tuple, np.ndarray, torch.Tensor)
     expected: dict[str, tuple[tuple[type, ...], str]] = {
@@ -237,9 +237,7 @@ def _require(**given: Any) -> None:
         "overwrite": ((int,), "True or False"),
     }
     for name, value in given.items():
-        kinds, what = expected[name]
-        if not isinstance(value, kinds):
-            raise UsageError(f"{name} is {described(value)}, expected {what}")
+        require_kind(name, value, *expected[name])
 
 
 def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> Head:

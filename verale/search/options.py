@@ -12,7 +12,7 @@ import torch
 
 from verale.certificate import Statement
 from verale.errors import UsageError
-from verale.head import described
+from verale.head import described, require_kind
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
@@ -98,9 +98,7 @@ class SearchOptions:
             ("avoid", Avoid, "verale.search.Avoid(prototypes=(3,), patches=(0, 1))"),
             ("costs", Costs, "verale.search.Costs.of(prototypes={3: 5.0})"),
         ):
-            value = getattr(self, name)
-            if not isinstance(value, kind):
-                raise UsageError(f"{name} is {described(value)}, expected {expected}")
+            require_kind(name, getattr(self, name), kind, expected)
         tolerances(self.tolerance)
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")

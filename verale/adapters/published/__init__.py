@@ -25,7 +25,7 @@ from verale.adapters import ARCHITECTURES
 from verale.adapters.state import State, load_described, unwrap
 from verale.adapters.telling import prototypes_outside, require_own, said_of, settled
 from verale.errors import HeadError, InputError, UsageError
-from verale.head import Box, Head, LogRatio, Negated, Similarity, described
+from verale.head import Box, Head, LogRatio, Negated, Similarity, require_kind
 
 if TYPE_CHECKING:
     from torch import nn
@@ -174,8 +174,7 @@ def require_options(name: str, options: Mapping[str, Any]) -> None:
         if value is None and known[option].default is None:
             continue
         kind, expected = _KINDS.get(str(known[option].annotation).split()[0], (object, ""))
-        if not isinstance(value, kind):
-            raise UsageError(f"option {option} is {described(value)}, expected {expected}")
+        require_kind(f"option {option}", value, kind, expected)
 
 
 def _options(name: str) -> list[Parameter]:
