@@ -6,6 +6,7 @@ which the tests of its file then run. A fault that they do not detect is a test 
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import signal
@@ -18,8 +19,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from support.forking import keep_one_thread
 
-_SECONDS = 60
+_SECONDS = 300
+"""The tests of a fault that take longer hang: they take some five, on a busy machine twenty."""
 ROOT = Path(__file__).parents[2]
 RECORDS = ("tests/unit/runs/test_records.py",)
 LOG = ("tests/unit/runs/test_audit_log.py",)
@@ -566,7 +569,8 @@ def detected_by(fault: OutsideFault | None, tests: tuple[str, ...]) -> str | Non
         try:
             process.join(None if fault is None else _SECONDS)
             if process.is_alive():
-                raise ValueError(f"{fault}: the tests take more than {_SECONDS} seconds")
+                stacks = output.read_text(encoding="utf-8", errors="replace")
+                raise ValueError(f"{fault}: the tests take more than {_SECONDS} seconds\n{stacks}")
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what the tests started, too
@@ -581,9 +585,10 @@ def detected_by(fault: OutsideFault | None, tests: tuple[str, ...]) -> str | Non
 def _test(folder: str, output: Path, tests: tuple[str, ...]) -> None:
     """In a process of its own: its exit code is that of pytest."""
     os.setpgid(0, 0)
-    with output.open("wb") as stream:
-        os.dup2(stream.fileno(), 1)
-        os.dup2(stream.fileno(), 2)
+    stream = output.open("wb")
+    os.dup2(stream.fileno(), 1)
+    os.dup2(stream.fileno(), 2)
+    faulthandler.dump_traceback_later(_SECONDS - 10, file=stream)  # where they hang
     os.chdir(ROOT)
     # Where this process and those that it starts find the package.
     os.environ["PYTHONPATH"] = os.pathsep.join((folder, str(ROOT / "tests")))
@@ -597,6 +602,7 @@ def _test(folder: str, output: Path, tests: tuple[str, ...]) -> None:
 
 
 def main(words: list[str]) -> int:
+    keep_one_thread()
     for module in ("torch", "pyarrow.parquet", "pyarrow.fs", "pyarrow.dataset", "jsonschema", "flint", "numba"):
         import_module(module)  # once, not in every process
     chosen = [fault for fault in FAULTS if not words or any(word in str(fault) for word in words)]
