@@ -25,6 +25,7 @@ def test_every_case_gets_its_verdict(kernel: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.long  # every certificate is searched for again
 def test_the_script_writes_the_same_bytes() -> None:
     written = files_of(every_case())
     stored_paths = {

@@ -65,7 +65,11 @@ def test_the_same_draw_is_the_same():
     assert torch.equal(first.latents, second.latents)
 
 
-@pytest.mark.parametrize("combination", COMBINATIONS[::9], ids=str)
+@pytest.mark.parametrize(
+    "combination",
+    [pytest.param(each, marks=[pytest.mark.long] * (index % 3)) for index, each in enumerate(COMBINATIONS[::9])],
+    ids=str,
+)
 def test_searches_are_those_that_explain_admits(combination):
     drawn = draw(combination, 0, 1)
     admitted = []

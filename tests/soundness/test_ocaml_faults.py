@@ -41,19 +41,12 @@ def test_what_is_false_and_proved_is_counted(tmp_path) -> None:
     assert claims.said_by(dying)["true ended"] > 0
 
 
-def test_the_hinter_may_say_anything(proved_checker) -> None:
-    """Other weights, and other settings; many more in the long test."""
-    claims = Claims.made(30)
-    assert claims.said_by(proved_checker)["true PROVED"] > 0
-    for fault, said in faulty(claims, 0, 0, handed_out=24):
-        assert said["false PROVED"] == said["true REFUTED"] == 0, (str(fault), said)
-
-
 @pytest.mark.long  # a build and hundreds of questions each; `python -m support.ocaml_hinter` tries all of them
 def test_faults_in_the_hinter_prove_nothing_false(proved_checker) -> None:
     claims, weaker = Claims.made(12), 0
     honest = claims.said_by(proved_checker)
-    for fault, said in faulty(claims, 3, 0, handed_out=6):
+    assert honest["true PROVED"] > 0
+    for fault, said in faulty(claims, 3, 0, handed_out=40):
         assert said["false PROVED"] == said["true REFUTED"] == 0, (str(fault), said)
         weaker += said["true PROVED"] < honest["true PROVED"]
     assert weaker > 3, "most faults cost a proof: they do something"

@@ -19,7 +19,7 @@ from itertools import product
 from typing import Any
 
 import flint
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
@@ -81,8 +81,12 @@ class Tried:
     failure: str
 
 
-def try_property(one: Property, examples: int, start: int = 0) -> Tried:
-    """Try a property on that many examples, the same for the same `start`. Hypothesis shrinks an example that fails."""
+def try_property(one: Property, examples: int, start: int = 0, shrunk: bool = True) -> Tried:
+    """Try a property on that many examples, the same for the same `start`.
+
+    Args:
+        shrunk: whether Hypothesis looks for a small example where one fails, which takes many more.
+    """
     outcomes: Counter[str] = Counter()
     tried = 0
 
@@ -98,6 +102,7 @@ def try_property(one: Property, examples: int, start: int = 0) -> Tried:
         deadline=None,
         print_blob=False,
         report_multiple_bugs=False,
+        phases=[phase for phase in Phase if shrunk or phase is not Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )
     try:
