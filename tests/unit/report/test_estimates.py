@@ -25,7 +25,9 @@ from verale.search.explain import explain
 
 
 def explained(head, paradigm=None):
+    """An image and a certificate of it, of statements about patches if no paradigm is given."""
     latents = small_latents(head)
+    paradigm = paradigm or ("simplex" if head.geometry.kind == "softmax" else "projection")
     for index, certificate in enumerate(explain(head, latents, paradigm)):
         if isinstance(certificate, Certificate):
             return latents[index : index + 1], read_certificate(certificate.to_bytes())
