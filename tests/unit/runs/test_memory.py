@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,16 @@ def test_latents_are_checked_some_at_a_time(images, monkeypatch) -> None:
     assert sum(checked) == images and max(checked) <= 5
 
 
+@pytest.fixture(scope="module")
+def all_else_is_kept() -> Iterator[None]:
+    """What is there already is not looked at each time that garbage is collected: that takes long late in a run."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("all_else_is_kept")
 @pytest.mark.parametrize("paradigm", ["projection", "top_k"])
 @pytest.mark.parametrize("images", [4, 12])
 def test_of_results_only_those_of_a_batch_are_held(images, paradigm, tmp_path: Path, monkeypatch) -> None:
