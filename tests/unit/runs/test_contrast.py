@@ -18,6 +18,7 @@ from verale.certificate import ActivationStatement, Certificate, FloorStatement,
 from verale.checker import Auditor, Status
 from verale.errors import InputError, UsageError
 from verale.head import as_patches, evaluate, save_latents
+from verale.runs import contrast as contrasts
 from verale.runs.contrast import PROOF, RECORD, REST, WITNESS, Contrast, contrast, value_at
 from verale.search.explain import explain
 
@@ -52,9 +53,10 @@ def test_one_statement_where_one_is_enough(tmp_path) -> None:
     require_shown(result, files[1], tmp_path / "out")
 
 
-def test_many_statements_are_grown_and_reduced(tmp_path) -> None:
-    """Three of thirty are needed, and there are too many pairs to try them all, so two are not excluded."""
-    files = save_coordinates(tmp_path, 30, (2.5, 0.0))
+def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
+    """Three of ten are needed, and there are too many pairs to try them all, so two are not excluded."""
+    monkeypatch.setattr(contrasts, "_MOST_SETS", 40)
+    files = save_coordinates(tmp_path, 10, (2.5, 0.0))
     result = contrast(*files[:2], 1, files[2], tmp_path / "out")
     assert len(result.found.released) == 3 and result.at_least == 2 and not result.is_smallest
     require_shown(result, files[1], tmp_path / "out")
@@ -68,18 +70,27 @@ def test_a_class_that_loses_everywhere(tmp_path) -> None:
     assert not json.loads((tmp_path / "out" / RECORD).read_bytes())["found"]
 
 
-def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(tmp_path) -> None:
-    """Class 1 passes class 0, but class 2 stays ahead of class 1."""
+def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(tmp_path, monkeypatch) -> None:
+    """Class 1 passes class 0, but class 2 stays ahead of class 1. The search ends when its time does."""
+    monkeypatch.setattr(contrasts, "EACH", 0.2)
     files = save_coordinates(tmp_path, 1, (0.5, 0.0, 0.25))
-    assert contrast(*files[:2], 1, files[2], seconds=1).found is None
+    assert contrast(*files[:2], 1, files[2], seconds=0.2).found is None
     assert contrast(*files[:2], 2, files[2]).found is not None
 
 
-@pytest.mark.parametrize("paradigm", ["top_k", None])
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+@pytest.mark.parametrize(
+    ("geometry", "paradigm"),
+    [
+        *((geometry, "top_k") for geometry in ("euclidean", "cosine", "softmax")),
+        ("euclidean", "projection"),
+        ("cosine", "projection"),
+        ("softmax", "simplex"),
+    ],
+)
 def test_explanations_of_every_geometry(geometry, paradigm, tmp_path) -> None:
-    head = small_head(geometry)
-    latents = small_latents(head, images=1)
+    """Of few statements, so that all sets of them are tried long before the time is over."""
+    head = small_head(geometry, prototypes=4)
+    latents = small_latents(head, images=1, patches=2)
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", latents)
     explain(head, latents, paradigm)[0].save(tmp_path / "certificate")
