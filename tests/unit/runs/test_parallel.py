@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,8 +41,7 @@ def explained(folder: Path, jobs: int | None, options: SearchOptions = ALONE) ->
     return files
 
 
-@pytest.fixture
-def started(monkeypatch) -> list[subprocess.Popen[bytes]]:
+def started_under(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The processes that are started."""
     processes: list[subprocess.Popen[bytes]] = []
     original = subprocess.Popen
@@ -54,8 +54,7 @@ def started(monkeypatch) -> list[subprocess.Popen[bytes]]:
     return processes
 
 
-@pytest.fixture
-def taken(monkeypatch) -> list[range]:
+def taken_under(monkeypatch: pytest.MonkeyPatch) -> list[range]:
     """The parts that other processes take; this one takes a second part only when one of them has taken its first."""
     parts: list[range] = []
     taking, original, own = threading.Event(), parallel._popped, []
@@ -76,9 +75,82 @@ def taken(monkeypatch) -> list[range]:
     return parts
 
 
-@pytest.mark.parametrize("options", [ALONE, IN_LOCKSTEP], ids=["alone", "in lockstep"])
-@pytest.mark.parametrize("jobs", [2, 3])
-def test_the_bytes_are_those_of_one_process(jobs, options, tmp_path, started, taken) -> None:
+started = pytest.fixture(started_under, name="started")
+taken = pytest.fixture(taken_under, name="taken")
+
+
+@pytest.fixture(scope="module")
+def of_one_process(tmp_path_factory) -> dict[str, object]:
+    """What this process gives without others, for images that are searched alone."""
+    return explained(tmp_path_factory.mktemp("one"), 1)
+
+
+THREADS = (
+    "import logging, os, torch, verale.runs.parallel as p; explain = p.explain_part; p.explain_part = lambda *a: "
+    "(logging.getLogger('verale').info('%d %s', torch.get_num_threads(), os.environ['OMP_NUM_THREADS']), "
+    "explain(*a))[1]; "
+)
+"""What makes another process log the numbers of threads with which it explains."""
+
+
+@dataclass(frozen=True)
+class Several:
+    """What two processes gave, and what was seen of them."""
+
+    files: dict[str, object]
+    taken: list[range]
+    started: list[subprocess.Popen[bytes]]
+    logged: list[logging.LogRecord]
+    threads_here: list[int]
+    threads_left: int
+
+
+@pytest.fixture(scope="module")
+def of_two_processes(tmp_path_factory) -> Several:
+    """The same images explained in two processes, from a process with two threads."""
+    logged: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = logged.append  # type: ignore[method-assign]
+    log, here, original = logging.getLogger("verale"), [], parallel.explain_part
+    level, threads = log.level, torch.get_num_threads()
+
+    def counted(*arguments):
+        here.append(torch.get_num_threads())
+        return original(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        parts, processes = taken_under(patch), started_under(patch)
+        patch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", THREADS + "from verale"))
+        patch.setattr(parallel, "explain_part", counted)
+        patch.setenv("OMP_NUM_THREADS", "2")
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        torch.set_num_threads(2)
+        try:
+            files = explained(tmp_path_factory.mktemp("several"), 2)
+            return Several(files, parts, processes, logged, here, torch.get_num_threads())
+        finally:
+            torch.set_num_threads(threads)
+            log.setLevel(level)
+            log.removeHandler(handler)
+
+
+def test_the_bytes_are_those_of_one_process(of_two_processes, of_one_process) -> None:
+    assert Batches(HEAD, LATENTS, ALONE).are_alone
+    assert of_two_processes.taken, "otherwise this process has done everything"
+    (process,) = of_two_processes.started
+    assert process.returncode is not None
+    assert of_two_processes.files == of_one_process
+
+
+@pytest.mark.parametrize(
+    ("jobs", "options"),
+    [(2, IN_LOCKSTEP), pytest.param(3, ALONE, marks=pytest.mark.long)],
+    ids=["two in lockstep", "three alone"],
+)
+def test_the_bytes_of_more_processes_or_batches_are_those_of_one_process(
+    jobs, options, tmp_path, started, taken
+) -> None:
     assert Batches(HEAD, LATENTS, options).are_alone == (options is ALONE)
     several = explained(tmp_path / "several", jobs, options)
     assert taken, "otherwise this process has done everything"
@@ -93,14 +165,16 @@ NEVER_BEGINS = "raise SystemExit; "
 
 
 @pytest.mark.parametrize("fault", [DIES, FAILS, NEVER_BEGINS], ids=["dies", "fails", "never begins"])
-def test_what_another_process_does_not_do_is_done_here(fault, tmp_path, monkeypatch, taken, caplog) -> None:
+def test_what_another_process_does_not_do_is_done_here(
+    fault, of_one_process, tmp_path, monkeypatch, taken, caplog
+) -> None:
     monkeypatch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", fault + "from verale"))
     several = explained(tmp_path / "several", 2)
     assert taken
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     dead = [f"a process died, perhaps because memory ran out; images {taken[0].start} to {taken[0].stop - 1}"]
     assert [line.split(" are explained")[0] for line in said] == ([] if fault == FAILS else dead)
-    assert several == explained(tmp_path / "one", 1)
+    assert several == of_one_process
 
 
 def test_an_error_is_raised_here_and_ends_all(tmp_path, monkeypatch, started) -> None:
@@ -113,61 +187,42 @@ def test_an_error_is_raised_here_and_ends_all(tmp_path, monkeypatch, started) ->
     assert len(started) == 1 and started[0].returncode is not None
 
 
-def test_leaving_early_ends_all_and_the_rest_can_be_explained(tmp_path, started) -> None:
+def test_leaving_early_ends_all_and_the_rest_can_be_explained(tmp_path, of_one_process, started, monkeypatch) -> None:
     with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
         for _ in run:
             break
     assert len(started) == 1 and started[0].returncode is not None
+    monkeypatch.setattr(parallel, "_PROGRAM", NEVER_BEGINS)  # all is done here
     with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
         assert [row.index for row in run.rows] == [0]
         assert [row.index for row in run] == list(range(1, 9))
     assert {path.name: path.read_bytes() for path in (tmp_path / "several").glob("*.ale.json")} == {
-        name: data for name, data in explained(tmp_path / "one", 1).items() if name.endswith(".ale.json")
+        name: data for name, data in of_one_process.items() if name.endswith(".ale.json")
     }
 
 
-def test_what_the_others_log_is_logged_here(tmp_path, taken, caplog) -> None:
-    caplog.set_level(logging.INFO, "verale")
-    explained(tmp_path, 2)
-    lines = [record for record in caplog.records if record.getMessage().startswith("tolerance 0: 1 of 1")]
+def test_what_the_others_log_is_logged_here(of_two_processes) -> None:
+    lines = [each for each in of_two_processes.logged if each.getMessage().startswith("tolerance 0: 1 of 1")]
     assert len(lines) == 9
     assert {record.process for record in lines} > {lines[0].process}
 
 
 def test_others_are_started_unasked_only_where_the_images_take_long(tmp_path, monkeypatch, started) -> None:
-    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "cores", lambda: 3)
     monkeypatch.setattr(parallel, "_WORTH_STARTING", float("inf"))
     explained(tmp_path / "short", None)
     assert started == []
     monkeypatch.setattr(parallel, "_WORTH_STARTING", 0.0)
+    monkeypatch.setattr(parallel, "_PROGRAM", NEVER_BEGINS)
     explained(tmp_path / "long", None)
-    assert len(started) == 1
+    assert len(started) == 2
 
 
-def test_processes_have_one_thread_each(tmp_path, monkeypatch, taken, caplog) -> None:
-    caplog.set_level(logging.INFO, "verale")
-    told = (
-        "import logging, os, torch, verale.runs.parallel as p; explain = p.explain_part; p.explain_part = lambda *a: "
-    )
-    told += "(logging.getLogger('verale').info('%d %s', torch.get_num_threads(), os.environ['OMP_NUM_THREADS']), "
-    told += "explain(*a))[1]; "
-    monkeypatch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", told + "from verale"))
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    before, seen, original = torch.get_num_threads(), [], parallel.explain_part
-
-    def counted(*arguments):
-        seen.append(torch.get_num_threads())
-        return original(*arguments)
-
-    monkeypatch.setattr(parallel, "explain_part", counted)
-    torch.set_num_threads(2)
-    try:
-        explained(tmp_path, 2)
-        assert seen and set(seen) == {1}
-        assert torch.get_num_threads() == 2
-        assert "1 1" in caplog.messages and "2 2" not in caplog.messages
-    finally:
-        torch.set_num_threads(before)
+def test_processes_have_one_thread_each(of_two_processes) -> None:
+    assert of_two_processes.threads_here and set(of_two_processes.threads_here) == {1}
+    assert of_two_processes.threads_left == 2
+    messages = [record.getMessage() for record in of_two_processes.logged]
+    assert "1 1" in messages and "2 2" not in messages
 
 
 def batches_of(device: str, most: float, needed: float) -> Batches:
@@ -229,7 +284,8 @@ def test_a_script_needs_no_main_guard(tmp_path) -> None:
         "from verale.head import Head, load_latents\n"
         "from verale.runs.explain import open_run\n"
         "from verale.search import SearchOptions\n"
-        "with open_run(Path('out'), Head.load('head'), load_latents('latents'), SearchOptions(), jobs=2) as run:\n"
+        "head, latents, options = Head.load('head'), load_latents('latents'), SearchOptions('projection')\n"
+        "with open_run(Path('out'), head, latents, options, jobs=2) as run:\n"
         "    print(len(list(run)))\n"
     )
     done = subprocess.run(
