@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from support.small import small_head, small_latents
+from torch import Tensor
 
+from verale.certificate import Certificate
 from verale.files import certificate_name
 from verale.head import Head, save_latents
 from verale.search.explain import explain
@@ -25,12 +27,19 @@ class Files:
     certificates = property(lambda self: [str(self.folder / certificate_name(index)) for index in range(3)])
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Files:
+@pytest.fixture(scope="session")
+def explained() -> tuple[Head, Tensor, list[Certificate]]:
+    """The head, the latents of the images, and their certificates."""
     head = small_head("euclidean")
     latents = small_latents(head, images=3)
+    return head, latents, list(explain(head, latents))
+
+
+@pytest.fixture
+def files(explained: tuple[Head, Tensor, list[Certificate]], tmp_path: Path) -> Files:
+    head, latents, certificates = explained
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", latents)
-    for index, certificate in enumerate(explain(head, latents)):
+    for index, certificate in enumerate(certificates):
         certificate.save(tmp_path / certificate_name(index))
     return Files(tmp_path, head)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from support.small import small_head, small_latents
+from support.stored import Deadly, Stored, Unreadable
 
 from verale.checker.deployment import Deployment
 from verale.errors import InputError
@@ -17,38 +15,6 @@ from verale.runs import processes
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.processes import DIED, in_processes
-
-
-@dataclass(frozen=True)
-class Deadly:
-    """A stored certificate; whoever reads it dies."""
-
-    name: str
-
-    def read(self) -> bytes:
-        os.kill(os.getpid(), signal.SIGKILL)
-        return b""
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A stored certificate."""
-
-    name: str
-    data: bytes
-
-    def read(self) -> bytes:
-        return self.data
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """A stored certificate in a damaged file."""
-
-    name: str
-
-    def read(self) -> bytes:
-        raise InputError("x.parquet", "cannot be read")
 
 
 def test_a_process_that_dies_costs_one_certificate(files) -> None:

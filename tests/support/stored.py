@@ -1,0 +1,41 @@
+"""Stored certificates for tests of audits in processes, which import this file and nothing that takes long."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+
+from verale.errors import InputError
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """A stored certificate; whoever reads it dies."""
+
+    name: str
+
+    def read(self) -> bytes:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return b""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored certificate."""
+
+    name: str
+    data: bytes
+
+    def read(self) -> bytes:
+        return self.data
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A stored certificate in a damaged file."""
+
+    name: str
+
+    def read(self) -> bytes:
+        raise InputError("x.parquet", "cannot be read")
