@@ -88,7 +88,9 @@ def test_the_commands(given, tmp_path, workers):
     assert done.stdout.count("PROVED ") == 40
 
 
-def test_a_device_that_no_worker_has(workers):
+def test_a_device_that_no_worker_has(monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: True)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
     with pytest.raises(UsageError, match="no GPU"), pipeline.start_ray(1, device="cuda"):
         pass
     with pytest.raises(UsageError, match="auto, cpu or cuda"), pipeline.start_ray(1, device="mps"):

@@ -16,7 +16,7 @@ from support.proved import fake
 
 from verale.cli.doctor import command
 from verale.runs import doctor
-from verale.runs.doctor import SAMPLE, Device, Package, diagnose
+from verale.runs.doctor import SAMPLE, Device, KernelCheck, Package, diagnose
 
 REQUIRES = [
     "click>=8.1",
@@ -45,12 +45,24 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.metadata, "version", version)
 
 
+@pytest.fixture
+def only_the_proved_kernel_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the others it is taken to be known that they work: one of the tests below tries them, and that takes time."""
+
+    def proved(kernel: str, optional: bool = False) -> KernelCheck:
+        return original(kernel, optional) if optional else KernelCheck(kernel, True, "PROVED", 0.0, optional)
+
+    original = doctor._prove
+    monkeypatch.setattr(doctor, "_prove", proved)
+
+
 def printed(code: int, *arguments: str) -> str:
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == code, result.output
     return result.output
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_extras_are_those_of_the_distribution(installed) -> None:
     diagnosis = diagnose()
     assert diagnosis.core == (Package("click", ">=8.1", "8.5.1"), Package("rich", ">=13.7", "15.0"))
@@ -65,11 +77,13 @@ def test_extras_are_those_of_the_distribution(installed) -> None:
     assert json.loads(printed(0, "--json"))["extras"][1]["missing"] == ["atheris"]
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_a_missing_part_of_the_core_is_no_working_core(installed, monkeypatch) -> None:
     monkeypatch.delitem(INSTALLED, "rich")
     assert "-- rich is missing (needs >=13.7)" in printed(9)
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_an_unknown_distribution_is_told(monkeypatch) -> None:
     def missing(name: str) -> list[str]:
         raise metadata.PackageNotFoundError(name)
@@ -85,6 +99,7 @@ def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> No
     assert proofs[1].detail.endswith("; by mpmath and gmpy2" if mpmath.libmp.BACKEND == "gmpy" else "; by mpmath")
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 @pytest.mark.parametrize(
     ("body", "works", "said"),
     [
@@ -102,6 +117,7 @@ def test_the_proved_kernel_is_tried_where_it_is_there(body, works, said, monkeyp
     assert (str(tmp_path / "fake") in proof.detail) and json.loads(printed(0, "--json"))["works"]
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_the_proved_kernel_is_not_needed_and_the_doctor_says_how_to_get_it(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
     lines = printed(0).splitlines()
@@ -130,6 +146,7 @@ def test_packaged_files_that_are_damaged(monkeypatch, tmp_path) -> None:
     assert not any(proof.works for proof in diagnose().proofs)
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_torch_that_is_missing_or_broken(monkeypatch, tmp_path) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "torch"]:
         monkeypatch.delitem(sys.modules, name)
@@ -141,6 +158,7 @@ def test_torch_that_is_missing_or_broken(monkeypatch, tmp_path) -> None:
     assert diagnose().devices == (Device("cpu", False, "torch is broken: libcudart.so: cannot open"),)
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_a_device_that_is_there_but_does_not_work(monkeypatch) -> None:
     import torch
 
@@ -161,6 +179,7 @@ def test_a_device_that_is_there_but_does_not_work(monkeypatch) -> None:
     assert cuda == Device("cuda:0", False, "H0, 8 GiB: CUDA error: out of memory")
 
 
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_a_device_that_computes_something_else(monkeypatch) -> None:
     import torch
 
