@@ -35,9 +35,9 @@ def test_exact_takes_the_smallest_common_exponent_and_splits_rows() -> None:
     assert exact([], 3).rows == []
 
 
-@pytest.mark.parametrize("value", EXTREMES + random_floats(500, 2))
-def test_hex_float_reads_what_python_writes(value: float) -> None:
-    assert hex_float(value.hex()) == Fraction(value)
+def test_hex_float_reads_what_python_writes() -> None:
+    for value in EXTREMES + random_floats(500, 2):
+        assert hex_float(value.hex()) == Fraction(value), value.hex()
 
 
 @pytest.mark.parametrize(

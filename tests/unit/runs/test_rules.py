@@ -43,7 +43,7 @@ class Sets:
 
 @pytest.fixture
 def sets(tmp_path: Path) -> Sets:
-    head = replace(small_head("euclidean", 1), labels=("a", "<b>", "c"))
+    head = replace(small_head("euclidean", 1, prototypes=6), labels=("a", "<b>", "c"))
     head.save(tmp_path / "head")
     for seed, name in enumerate(("fitted", "held_out")):
         drawn = torch.Generator().manual_seed(seed)
