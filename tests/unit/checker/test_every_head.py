@@ -12,6 +12,7 @@ from typing import Any
 
 import flint
 import pytest
+from support.cases import case
 
 from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
@@ -88,6 +89,11 @@ def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
     return result
 
 
+def cases_of(geometry: str) -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    """Those of one geometry."""
+    return [parts for parts in cases() if parts[0] == geometry]
+
+
 def head_with(
     geometry: str, similarity: str, pooling: dict[str, Any], readout: dict[str, Any], generator: random.Random
 ) -> IndependentHead:
@@ -154,12 +160,18 @@ def rules(space: Space) -> list[SpatialRule]:
     return [SpatialRule(space, QuadraticRule(space))]
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: " ".join(map(str, case)))
-def test_what_is_proved_holds(case: tuple[Any, ...]) -> None:
-    generator = random.Random(str(case))
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_what_is_proved_holds(geometry: str) -> None:
+    for parts in cases_of(geometry):
+        with case(*parts):
+            require_that_what_is_proved_holds(parts)
+
+
+def require_that_what_is_proved_holds(parts: tuple[Any, ...]) -> None:
+    generator = random.Random(str(parts))
     with flint.ctx.workprec(arithmetic.PRECISION):
         for kernel in KERNELS:
-            head = head_with(*case, generator)
+            head = head_with(*parts, generator)
             space = Space(read_head(head.data), load_kernel(kernel))
             image = draw(head, generator)
             activations = [head.activation(image, j) for j in range(COUNT)]
@@ -198,13 +210,19 @@ def test_what_is_proved_holds(case: tuple[Any, ...]) -> None:
                     assert m_high - m_low <= Fraction(16, 1 << bits)
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: " ".join(map(str, case)))
-def test_certificates_of_every_claim(case: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_certificates_of_every_claim(geometry: str) -> None:
     """With everything stated the class is proved and a worse one refuted; step 8 comes to an answer."""
-    generator = random.Random(str(case) + "whole")
-    paradigm = "simplex" if case[0] == "softmax" else "projection"
+    for parts in cases_of(geometry):
+        with case(*parts):
+            require_answers(parts)
+
+
+def require_answers(parts: tuple[Any, ...]) -> None:
+    generator = random.Random(str(parts) + "whole")
+    paradigm = "simplex" if parts[0] == "softmax" else "projection"
     with flint.ctx.workprec(arithmetic.PRECISION):
-        head = head_with(*case, generator)
+        head = head_with(*parts, generator)
         image = draw(head, generator)
         logits = head.logits([head.activation(image, j) for j in range(COUNT)])
         order = sorted(range(CLASSES), key=lambda c: float(logits[c]))
@@ -222,6 +240,6 @@ def test_certificates_of_every_claim(case: tuple[Any, ...]) -> None:
 
 
 def test_the_cases_name_every_part() -> None:
-    assert {case[0].split()[0] for case in cases()} == {"euclidean", *COSINES, "inner_product", "softmax"}
-    assert {case[1] for case in cases()} == set(SIMILARITIES)
-    assert len({case[2]["kind"] for case in cases()}) == 6
+    assert {parts[0].split()[0] for parts in cases()} == {"euclidean", *COSINES, "inner_product", "softmax"}
+    assert {parts[1] for parts in cases()} == set(SIMILARITIES)
+    assert len({parts[2]["kind"] for parts in cases()}) == 6

@@ -119,17 +119,20 @@ WRONG_RUN: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(("field", "value"), [(field, value) for field in WRONG for value in WRONG[field]])
-def test_a_field_of_another_value_is_refused(field, value, proved) -> None:
+@pytest.mark.parametrize("field", WRONG)
+def test_a_field_of_another_value_is_refused(field, proved) -> None:
     """The record says PROVED: a value that contradicts this is refused like one of another type."""
-    with pytest.raises(ValueError, match=r"^it |wrong$|contradict each other$"):
-        read_record(json.dumps(proved | {field: value}))
+    for value in WRONG[field]:
+        with pytest.raises(ValueError, match=r"^it |wrong$|contradict each other$"):
+            pytest.fail(f"{value!r} is read: {read_record(json.dumps(proved | {field: value}))}")
 
 
-@pytest.mark.parametrize(("field", "value"), [(field, value) for field in WRONG_RUN for value in WRONG_RUN[field]])
-def test_a_run_of_another_value_is_refused(field, value, proved) -> None:
-    with pytest.raises(ValueError, match=r"^run is wrong$|contradict each other$"):
-        read_record(json.dumps(proved | {"run": proved["run"] | {field: value}}))
+@pytest.mark.parametrize("field", WRONG_RUN)
+def test_a_run_of_another_value_is_refused(field, proved) -> None:
+    for value in WRONG_RUN[field]:
+        record = json.dumps(proved | {"run": proved["run"] | {field: value}})
+        with pytest.raises(ValueError, match=r"^run is wrong$|contradict each other$"):
+            pytest.fail(f"{value!r} is read: {read_record(record)}")
 
 
 @pytest.mark.parametrize("field", [name for name in SCHEMA["properties"] if name != "reused"])
