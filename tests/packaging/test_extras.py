@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -29,6 +30,7 @@ FOR_OTHERS = {"pyarrow"}  # pandas writes Parquet with it
 """Requirements that verale's own need for what verale asks of them."""
 
 
+@cache
 def imported() -> dict[str, set[str]]:
     """Modules that are not verale's nor the standard library's, with the files that import them, lemmas included."""
     found: dict[str, set[str]] = {}

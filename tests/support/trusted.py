@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 import tokenize
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,7 @@ NEEDED = re.compile(r"\d+ lines, \d+ of them code, have to be right")
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
+@cache
 def code_lines(path: Path) -> int:
     """How many lines hold code: blank lines, comments and docstrings do not."""
     lines: set[int] = set()

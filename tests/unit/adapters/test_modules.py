@@ -22,7 +22,7 @@ from support.hostile import archive, number, tensor, text
 from torch import nn
 from torch.nn.utils import weight_norm
 
-from verale.adapters import load_model, load_state
+from verale.adapters import load_model, load_state, modules
 from verale.adapters.modules import MOST_LEVELS
 from verale.adapters.pickled import Name, Record
 from verale.errors import InputError
@@ -270,7 +270,8 @@ def chain(levels: int, copies: int = 1) -> bytes:
     return pickled
 
 
-def test_modules_in_many_places_are_counted(tmp_path):
+def test_modules_in_many_places_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(modules, "MOST_CHARACTERS", 1 << 18)
     assert len(read(chain(3, 3), tmp_path, **{"0": bytes(4)})) == 27
     assert list(read(chain(MOST_LEVELS), tmp_path, **{"0": bytes(4)})) == ["0." * MOST_LEVELS + "w"]
     for pickled in (chain(MOST_LEVELS + 1), chain(40, 2), chain(12, 8)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import cache
 from math import inf
 from pathlib import Path
 
@@ -28,15 +29,16 @@ SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "v1.schema.jso
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-def certificates() -> list[Certificate]:
-    emitted = []
+@cache
+def certificates() -> tuple[Certificate, ...]:
+    emitted: list[Certificate] = []
     for geometry in GEOMETRIES:
         head = small_head(geometry)
         for paradigm in (None, "top_k"):
             emitted += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
     for paradigm in ("simplex", "sparse"):  # the last head is a softmax one
         emitted += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
-    return emitted
+    return tuple(emitted)
 
 
 def priced() -> Certificate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ TEXT = DOCUMENT.read_text(encoding="utf-8")
 FILES = sorted(CHECKER.rglob("*.py"))
 
 
+@cache
 def imported(path: Path) -> set[tuple[str, str]]:
     """(module, name) of everything that is imported from outside the checker."""
     result = set()

@@ -80,7 +80,7 @@ def test_a_kernel_does_not_need_what_another_one_does(
     assert trespassers("verale.checker", tmp_path, call, [ROOT]) == set()
 
 
-@pytest.mark.parametrize("intruder", ["numpy", "verale.head"])
+@pytest.mark.parametrize("intruder", ["numpy", "verale.certificate"])
 def test_an_intruder_is_caught(intruder: str, tmp_path: Path) -> None:
     (tmp_path / "leaky.py").write_text(f"import verale.checker\nimport {intruder}\n")
     outcome = trespassers("leaky", tmp_path, "", [tmp_path, ROOT])

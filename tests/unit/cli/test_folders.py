@@ -82,7 +82,8 @@ def test_a_path_that_is_not_there_is_what_is_named(arguments: tuple[str, ...], t
 
 def test_a_class_has_a_name(folder: Path) -> None:
     def asked(name: str) -> tuple[int, str]:
-        done = in_process("contrast", "DEMO/certificates/000000.ale.json", "--class", name, cwd=folder, merged=True)
+        given = ("DEMO/certificates/000000.ale.json", "--class", name, "--seconds", 0)
+        done = in_process("contrast", *given, cwd=folder, merged=True)
         return done.returncode, done.stdout
 
     first = in_process("audit", "DEMO/certificates/000000.ale.json", cwd=folder).stdout

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cases import case
 from support.proved import build
 
 from verale.runs.doctor import SAMPLE
@@ -45,9 +46,9 @@ def show(built: Path) -> Show:
 def texts() -> Iterator[tuple[bytes, bytes, bytes | None]]:
     """Heads, certificates and latents of the corpora, none of them malformed."""
     yield HEAD, CERTIFICATE, LATENTS
-    for case in stored():
-        if case.status not in ("MALFORMED", "INPUT_ERROR"):
-            yield case.head, case.certificate, case.latents
+    for each in stored():
+        if each.status not in ("MALFORMED", "INPUT_ERROR"):
+            yield each.head, each.certificate, each.latents
 
 
 def over(unit: int, value: Any) -> Any:
@@ -76,13 +77,18 @@ def part(shown: list[Any]) -> tuple[Any, ...]:
 
 
 def test_every_field_has_the_value_of_the_file(show) -> None:
-    for data, certificate, latents in texts():
-        lines = ["H " + text_of_head(data).decode().strip(), "C " + text_of_certificate(certificate).decode().strip()]
-        images = [] if latents is None else read_latents(latents)
-        shown, claimed, *seen = show([*lines, *("I " + text_of_image(image).decode().strip() for image in images)])
-        _compare_heads(shown, Head.read(data))
-        _compare_certificates(claimed, read_json(certificate)["predicate"])
-        assert [over(each["image_unit"], each["rows"]) for each in seen] == exactly(images)
+    given = [(*each[:2], [] if each[2] is None else read_latents(each[2])) for each in texts()]
+    lines = []
+    for data, certificate, images in given:
+        lines += ["H " + text_of_head(data).decode().strip(), "C " + text_of_certificate(certificate).decode().strip()]
+        lines += ["I " + text_of_image(image).decode().strip() for image in images]
+    shown = iter(show(lines))
+    for number, (data, certificate, images) in enumerate(given):
+        with case(number, read_json(certificate)["predicate"]):
+            _compare_heads(next(shown), Head.read(data))
+            _compare_certificates(next(shown), read_json(certificate)["predicate"])
+            seen = [next(shown) for _ in images]
+            assert [over(each["image_unit"], each["rows"]) for each in seen] == exactly(images)
 
 
 def _compare_heads(shown: dict[str, Any], head: Head) -> None:

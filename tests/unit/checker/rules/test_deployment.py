@@ -94,8 +94,8 @@ def test_no_order_breaks_the_bounds(name: str) -> None:
     latents = small_latents(head, images=1, patches=patches)
     generator, draw = torch.Generator().manual_seed(1), random.Random(1)
     looked = 0
-    for paradigm in paradigms_of(head.geometry.kind, patches=patches):
-        for tolerance in (0.0, 0.05):
+    for number, paradigm in enumerate(paradigms_of(head.geometry.kind, patches=patches)):
+        for tolerance in ((0.0,), (0.05,))[number % 2]:
             try:
                 found = explain(head, latents, paradigm, tolerance=tolerance)
             except Exception as error:  # a paradigm that this head does not have

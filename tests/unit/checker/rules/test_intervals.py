@@ -69,13 +69,12 @@ def similar(where: Space, ranges: Ranges) -> tuple[list[int], list[int] | None]:
     return SimilarityRule(where)._observed(ranges)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_ranges_hold_the_truth_and_what_lies_within(geometry: str, kernel: str) -> None:
+def test_ranges_hold_the_truth_and_what_lies_within(geometry: str) -> None:
     generator = random.Random(geometry)
     within, unbounded = 0, 0
-    for _ in range(40):
-        where, groups, observed = drawn(generator, geometry, kernel)
+    for trial in range(40):
+        where, groups, observed = drawn(generator, geometry, KERNELS[trial % 2])
         rule, unit = QuadraticRule(where), Fraction(1, 1 << where.bits)
         for group, ends in zip(groups, observed, strict=True):
             ranges = rule.ranges(group)
@@ -99,7 +98,7 @@ def test_ranges_hold_the_truth_and_what_lies_within(geometry: str, kernel: str) 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_pooled_ranges_are_those_of_all_patches(geometry: str) -> None:
     generator = random.Random(f"pooled {geometry}")
-    for trial in range(25):
+    for trial in range(10):
         where, groups, _ = drawn(generator, geometry)
         rule, smallest = QuadraticRule(where), geometry in ("euclidean", "unbounded")
         full = [rule.ranges(group) for group in groups]
@@ -113,7 +112,7 @@ def test_a_missing_end_is_one_that_says_nothing(geometry: str) -> None:
     """Ranges are about those of a statement whose other end lies where no latent is."""
     generator = random.Random(f"wide {geometry}")
     far = {"euclidean": (0, 1000), "unbounded": (0, 10**6), "cosine": (-1, 1), "inner_product": (-1000, 1000)}[geometry]
-    for _ in range(25):
+    for _ in range(12):
         where, groups, _ = drawn(generator, geometry)
         rule = QuadraticRule(where)
         for group in groups:

@@ -78,19 +78,28 @@ def test_top_k() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("geometry", "pooling"),
-    [
+PARTS: list[tuple[str, dict[str, Any]]] = [
+    *(
         (geometry, {"kind": kind})
         for geometry in ("euclidean", "cosine", "softmax")
         for kind in ("max", "max_minus_mean")
-    ]
-    + [(geometry, {"kind": "banks", "class_token": 2}) for geometry in ("euclidean", "cosine", "softmax")]
-    + [(geometry, {"kind": "masked_max"}) for geometry in ("euclidean", "cosine", "softmax")]
-    + [("euclidean", {"kind": "top_mean", "k": k}) for k in (1, 3, 9)]
-    + [("euclidean", {"kind": "max_minus_mean_distance"})],
+    ),
+    *((geometry, {"kind": "banks", "class_token": 2}) for geometry in ("euclidean", "cosine", "softmax")),
+    *((geometry, {"kind": "masked_max"}) for geometry in ("euclidean", "cosine", "softmax")),
+    *(("euclidean", {"kind": "top_mean", "k": k}) for k in (1, 3, 9)),
+    ("euclidean", {"kind": "max_minus_mean_distance"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("geometry", "pooling", "stated_patches"),
+    [
+        # Each has one number of patches in the short run, and each number has every third.
+        pytest.param(*parts, stated, marks=[pytest.mark.long] * (place != number % 3))
+        for number, parts in enumerate(PARTS)
+        for place, stated in enumerate((1, 2, 5))
+    ],
 )
-@pytest.mark.parametrize("stated_patches", [1, 2, 5])
 def test_ranges_without_a_statement_lie_within_the_enclosures(
     geometry: str, pooling: dict[str, Any], stated_patches: int
 ) -> None:
