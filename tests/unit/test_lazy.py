@@ -29,31 +29,48 @@ HEAVY = {
 }
 
 
-def loaded_by(statement: str) -> set[str]:
-    code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+IN_TURN = {
+    "verale": "import verale",
+    "adapters": "import verale.adapters; verale.adapters.ARCHITECTURES",
+    "at scale": "from verale.ray import pipeline, explain, images; from verale.datasets import latents, staging",
+    "audit at scale": "import verale.ray.audit, verale.cli.ray_engine",
+    "a head": "verale.Head",
+    "capture": "from verale.adapters import capture",
+    "search": "from verale.search import explain, batches, spatial",
+    "compiled": "from verale.search.compiled import statements",
+}
+"""What one process does, the light things first. What is loaded stays: nothing that comes later is lighter."""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, set[str]]:
+    """All modules that are loaded after each of these statements, by their whole names."""
+    code = "import sys\n" + "".join(f"{each}\nprint(*sys.modules)\n" for each in IN_TURN.values())
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return dict(zip(IN_TURN, (set(line.split()) for line in done.stdout.splitlines()), strict=True))
 
 
-def test_import_verale_loads_nothing_heavy():
-    assert not HEAVY & loaded_by("import verale")
+def heavy(names: set[str]) -> set[str]:
+    return HEAVY & {name.split(".")[0] for name in names}
 
 
-def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins():
-    assert not HEAVY & loaded_by(
-        "from verale.ray import pipeline, explain, images; from verale.datasets import latents, staging"
-    )
-    assert not (HEAVY - {"click", "flint", "mpmath"}) & loaded_by("import verale.ray.audit, verale.cli.ray_engine")
+def test_import_verale_loads_nothing_heavy(loaded):
+    assert not heavy(loaded["verale"])
 
 
-def test_import_adapters_loads_nothing_heavy():
-    assert not HEAVY & loaded_by("import verale.adapters; verale.adapters.ARCHITECTURES")
-    assert "torch" in loaded_by("from verale.adapters import capture")
+def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins(loaded):
+    assert not heavy(loaded["at scale"])
+    assert not heavy(loaded["audit at scale"]) - {"click", "flint", "mpmath"}
 
 
-def test_numba_is_loaded_only_to_search():
-    assert "numba" not in loaded_by("from verale.search import explain, batches, spatial")
-    assert "numba" in loaded_by("from verale.search.compiled import statements")
+def test_import_adapters_loads_nothing_heavy(loaded):
+    assert not heavy(loaded["adapters"])
+    assert "verale.adapters.latents" in loaded["capture"] - loaded["a head"]
+
+
+def test_numba_is_loaded_only_to_search(loaded):
+    assert "numba" not in loaded["search"]
+    assert "numba" in loaded["compiled"]
 
 
 def test_every_public_name_of_the_adapters_resolves():
@@ -64,8 +81,8 @@ def test_every_public_name_of_the_adapters_resolves():
         _ = adapters.guess
 
 
-def test_the_first_test_can_fail():
-    assert "torch" in loaded_by("import verale; verale.Head")
+def test_the_first_test_can_fail(loaded):
+    assert "torch" not in loaded["audit at scale"] and "torch" in loaded["a head"]
 
 
 def test_every_public_name_resolves():

@@ -46,8 +46,7 @@ def made(run: explain.ExplainRun) -> tuple[list[bytes | None], list[str | None],
     return table["certificate"].to_pylist(), table["reason"].to_pylist(), without
 
 
-@pytest.fixture
-def batches_matter(monkeypatch) -> None:
+def let_batches_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is found for an image depends on the batch that it is in, and not by a last bit only.
 
     The search itself depends on it by the last bits of a product of matrices, which differ between processors.
@@ -61,20 +60,33 @@ def batches_matter(monkeypatch) -> None:
     monkeypatch.setattr(Problem, "of", classmethod(of))
 
 
+batches_matter = pytest.fixture(let_batches_matter, name="batches_matter")
+
+
+@pytest.fixture(scope="module")
+def of_one_run(given) -> list[bytes]:
+    """The certificates of all images where batches matter, without parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        let_batches_matter(patch)
+        return explained_here(given, 0)
+
+
 def explained_here(given, start: int) -> list[bytes]:
     """The certificates that explaining here gives for the images from one on, in batches of four, under top_k."""
     latents = open_latents(given.latents).take(start, 40)
     return [one.to_bytes() for one in explain_here(Head.load(given.head), latents, "top_k", batch=4)]
 
 
-def test_batches_matter_so_the_next_test_can_fail(given, batches_matter):
-    assert not set(explained_here(given, 0)) & set(explained_here(given, 2))
+def test_batches_matter_so_the_next_test_can_fail(given, of_one_run, batches_matter):
+    assert not set(of_one_run) & set(explained_here(given, 2))
 
 
 @pytest.mark.parametrize("workers", [1, 3, 100])
-def test_parts_of_any_size_have_the_batches_of_one_run(workers, given, tmp_path, without_ray, batches_matter):
+def test_parts_of_any_size_have_the_batches_of_one_run(
+    workers, given, of_one_run, tmp_path, without_ray, batches_matter
+):
     run = begun(given, tmp_path / "out", workers, paradigm="top_k")
-    assert made(run) == (explained_here(given, 0), [None] * 40, [])
+    assert made(run) == (of_one_run, [None] * 40, [])
 
 
 def test_parts_give_the_bytes_of_one_run(given, tmp_path, without_ray):

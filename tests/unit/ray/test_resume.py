@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,17 @@ ROWS = 3
 
 @pytest.fixture
 def folder(given, tmp_path: Path) -> Path:
-    """Head, latents, and twelve certificates in four Parquet files that nothing compresses."""
-    (tmp_path / "head").write_bytes(Path(given.head).read_bytes())
-    (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
-    (tmp_path / "set").mkdir()
-    for part in range(PARTS):
-        write(tmp_path, part, given.certificates[part * ROWS : (part + 1) * ROWS])
+    fill(tmp_path, given)
     return tmp_path
+
+
+def fill(folder: Path, given) -> None:
+    """Head, latents, and twelve certificates in four Parquet files that nothing compresses."""
+    (folder / "head").write_bytes(Path(given.head).read_bytes())
+    (folder / "latents").write_bytes(Path(given.latents).read_bytes())
+    (folder / "set").mkdir()
+    for part in range(PARTS):
+        write(folder, part, given.certificates[part * ROWS : (part + 1) * ROWS])
 
 
 def write(folder: Path, part: int, certificates: list[bytes | None], names: list[str] | None = None) -> None:
@@ -81,11 +86,34 @@ def reused(outcomes: list[Outcome]) -> list[bool]:
     return [outcome.reused for outcome in outcomes]
 
 
-@pytest.fixture
-def interrupted(folder: Path, without_ray) -> Path:
-    """An audit of everything that was not published."""
-    assert statuses(run(folder, publish=False)) == ["PROVED"] * PARTS * ROWS
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where `prepared` keeps what is done once for all tests here."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def prepared(kept: Path, name: str, prepare: Callable[[Path], None]) -> Path:
+    """A folder as it is once it is prepared: at the same place in every test, since its files name that place."""
+    folder, copy = kept / name, kept / f"{name} as it was"
+    shutil.rmtree(folder, ignore_errors=True)
+    if not copy.exists():
+        folder.mkdir()
+        prepare(folder)
+        shutil.copytree(folder, copy)
+    else:
+        shutil.copytree(copy, folder)
     return folder
+
+
+@pytest.fixture
+def interrupted(kept: Path, given, without_ray) -> Path:
+    """An audit of everything that was not published."""
+
+    def prepare(folder: Path) -> None:
+        fill(folder, given)
+        assert statuses(run(folder, publish=False)) == ["PROVED"] * PARTS * ROWS
+
+    return prepared(kept, "interrupted", prepare)
 
 
 def parts(folder: Path, log: str = "log") -> list[Path]:
@@ -307,11 +335,15 @@ def explained(folder: Path) -> tuple[int, list[bytes]]:
 
 
 @pytest.fixture
-def begun(folder: Path, without_ray, given) -> Path:
+def begun(kept: Path, without_ray, given) -> Path:
     """An explanation of 40 images in parts of 8, interrupted after the last one."""
-    assert explained(folder) == (0, given.certificates)
-    assert len(parts(folder, "out")) == 10 // 2
-    return folder
+
+    def prepare(folder: Path) -> None:
+        fill(folder, given)
+        assert explained(folder) == (0, given.certificates)
+        assert len(parts(folder, "out")) == 10 // 2
+
+    return prepared(kept, "begun", prepare)
 
 
 def change(path: Path, column: str, row: int, value: object) -> None:

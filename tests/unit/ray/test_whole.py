@@ -18,10 +18,13 @@ from support.runs import IMAGES, final
 
 from verale.datasets.latents import column_of
 from verale.files import certificates_in
-from verale.head import load_latents
+from verale.head import load_latents, save_latents
 from verale.ray import pipeline
 from verale.runs import affordable, inputs
 from verale.runs.table import read_table
+
+COUNT = 6
+"""How many images there are."""
 
 
 @contextmanager
@@ -33,12 +36,14 @@ def nobody(*arguments: object) -> Iterator[pipeline.Workers]:
 def folder(given, tmp_path: Path, without_ray, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(pipeline, "start_ray", nobody)
     (tmp_path / "H").write_bytes(Path(given.head).read_bytes())
-    (tmp_path / "Z").write_bytes(Path(given.latents).read_bytes())
+    save_latents(tmp_path / "Z", load_latents(given.latents)[:COUNT])
     return tmp_path
 
 
 def explain(folder: Path, *arguments: object) -> str:
-    done = verale("explain", "--engine", "ray", "--head", "H", "--out", "OUT", *arguments, cwd=folder)
+    done = verale(
+        "explain", "--engine", "ray", "--head", "H", "--out", "OUT", "--paradigm", "projection", *arguments, cwd=folder
+    )
     assert done.returncode in (0, 9), done.stderr
     return done.stderr if done.returncode else ""
 
@@ -56,8 +61,8 @@ def test_both_engines_find_copies_of_head_and_latents(path, folder) -> None:
         assert (folder / "OUT" / name).read_bytes() == (folder / given).read_bytes()
         (folder / given).unlink()
     (folder / "OUT").rename(folder / "moved")
-    assert audit(folder, path)[:2] == (0, 40)
-    assert audit(folder, path, "--engine", "ray", "--log", "log.parquet")[:2] == (0, 40)
+    assert audit(folder, path)[:2] == (0, COUNT)
+    assert audit(folder, path, "--engine", "ray", "--log", "log.parquet")[:2] == (0, COUNT)
 
 
 @pytest.mark.parametrize(("limit", "said"), [(3 * 2**16, "do not claim minimality"), (3 * 2**10, "--limit")])
@@ -80,7 +85,7 @@ def test_large_latents_are_linked(folder, monkeypatch) -> None:
     assert not (folder / "OUT" / "latents.safetensors").exists()
     code, _, said = audit(folder, "OUT")
     assert code == 9 and f"--latents {folder / 'Z'}" in said, "who sends a folder writes its link"
-    assert audit(folder, "OUT", "--latents", folder / "Z")[:2] == (0, 40)
+    assert audit(folder, "OUT", "--latents", folder / "Z")[:2] == (0, COUNT)
 
 
 def test_latents_in_parquet_are_linked_and_read_by_ray_only(folder) -> None:
@@ -90,7 +95,7 @@ def test_latents_in_parquet_are_linked_and_read_by_ray_only(folder) -> None:
     ray, given = ("--engine", "ray", "--log", "log.parquet"), ("--latents", folder / "z.parquet")
     code, _, said = audit(folder, "OUT", *ray)
     assert code == 9 and f"--latents {folder / 'z.parquet'}" in said
-    assert audit(folder, "OUT", *ray, *given)[:2] == (0, 40)
+    assert audit(folder, "OUT", *ray, *given)[:2] == (0, COUNT)
     shutil.copy(folder / "z.parquet", folder / "OUT" / "_z.parquet")
     link = folder / "OUT" / inputs.LINK
     link.write_text(json.dumps(json.loads(link.read_text()) | {"file": "_z.parquet"}))
@@ -113,7 +118,7 @@ def test_unpacked_images_belong_to_their_certificates(folder) -> None:
         # thop, which cabrnet imports, compares versions with distutils.
         warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
         import cabrnet.archs.generic.model  # noqa: F401
-    run = ("--checkpoint-dir", final("protopnet"), "--images", "images")
+    run = ("--checkpoint-dir", final("protopnet"), "--images", "images", "--paradigm", "projection")
     assert verale("explain", "--engine", "ray", *run, "--out", "OUT", cwd=folder).returncode == 0
     assert audit(folder, "OUT", "--engine", "ray", "--log", "log.parquet")[:2] == (0, 12)
     unpack = ("certificates", "unpack", "OUT/certificates.parquet", "--out")
