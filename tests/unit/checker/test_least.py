@@ -18,14 +18,22 @@ from verale.search.least import least_document
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def given(tmp_path) -> tuple[dict[str, Any], Head, bytes]:
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory) -> tuple[bytes, Head, bytes]:
     """A document, its head and its latents."""
+    path = tmp_path_factory.mktemp("searched") / "latents"
     head = small_head("euclidean", prototypes=12)
     latents = small_latents(head, images=2)
-    save_latents(tmp_path / "latents", latents)
+    save_latents(path, latents)
     _, document = least_document(head, as_patches(latents)[1])
-    return json.loads(document), head, (tmp_path / "latents").read_bytes()
+    return document, head, path.read_bytes()
+
+
+@pytest.fixture
+def given(searched) -> tuple[dict[str, Any], Head, bytes]:
+    """The same, the document for the test to change."""
+    document, head, latents = searched
+    return json.loads(document), head, latents
 
 
 def proved(given: tuple[dict[str, Any], Head, bytes], **changes: Any) -> int:

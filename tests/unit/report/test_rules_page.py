@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,15 +17,16 @@ from verale.report.rules_page import page, pictures_in
 from verale.runs.rules import RuleList, fit_rules
 
 
-@pytest.fixture
-def rules(tmp_path: Path) -> RuleList:
-    head = replace(small_head("euclidean", 1), labels=("a<i>", "b<i>", "c<i>"))
-    head.save(tmp_path / "head")
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> RuleList:
+    folder = tmp_path_factory.mktemp("rules")
+    head = replace(small_head("euclidean", 1, prototypes=6), labels=("a<i>", "b<i>", "c<i>"))
+    head.save(folder / "head")
     drawn = torch.Generator().manual_seed(0)
-    near = torch.randint(head.size, (30,), generator=drawn)
-    latents = 0.8 * head.prototypes[near][:, None] + 0.2 * torch.rand(30, 4, head.depth, generator=drawn)
-    save_latents(tmp_path / "latents", latents, [0] * 30)
-    return fit_rules(str(tmp_path / "head"), str(tmp_path / "latents"), count=2)
+    near = torch.randint(head.size, (12,), generator=drawn)
+    latents = 0.8 * head.prototypes[near][:, None] + 0.2 * torch.rand(12, 4, head.depth, generator=drawn)
+    save_latents(folder / "latents", latents, [0] * 12)
+    return fit_rules(str(folder / "head"), str(folder / "latents"), count=2)
 
 
 def test_the_page_shows_every_rule_and_asks_nobody(rules):
