@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import Any
 
-__all__ = ["case"]
+__all__ = ["case", "every"]
 
 
 @contextmanager
@@ -13,6 +16,33 @@ def case(*names: object) -> Iterator[None]:
     """Whatever fails says in which case."""
     try:
         yield
-    except Exception as error:
+    except BaseException as error:  # pytest.fail raises no Exception
         error.add_note(f"in the case {', '.join(map(repr, names))}")
         raise
+
+
+def every(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Like `pytest.mark.parametrize`, but one test for all values: the first that fails ends it, and is named.
+
+    For functions that leave nothing behind: all values have the same fixtures.
+    """
+    fields, given = (names,) if isinstance(names, str) else names, list(values)
+    if not given:
+        raise ValueError(f"there are no values of {fields}: such a test could not fail")
+
+    def of_all(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def looped(**others: Any) -> None:
+            for value in given:
+                own = (value,) if isinstance(names, str) else value
+                with case(*own):
+                    test(**dict(zip(fields, own, strict=True)), **others)
+
+        signature = inspect.signature(test)
+        left = [each for name, each in signature.parameters.items() if name not in fields]
+        if len(left) + len(fields) != len(signature.parameters):
+            raise ValueError(f"{test.__name__} lacks a parameter of {fields}")
+        looped.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+        return looped
+
+    return of_all

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.cases import every
 from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
 from torch import Tensor
 
@@ -104,7 +105,7 @@ def test_float32_logits_lie_in_their_intervals(name):
         assert bool(((bounds.lower < exact) & (exact < bounds.upper)).all())
 
 
-@pytest.mark.parametrize("name", [name for name in HEADS if not name.startswith("euclidean")])
+@every("name", [name for name in HEADS if not name.startswith("euclidean")])
 def test_the_intervals_are_narrow_enough_to_tell_something(name):
     head = HEADS[name](0)
     bounds = float32_logits(head, as_patches(small_latents(head, images=5, patches=6)))
@@ -169,8 +170,8 @@ def holds(ranges: Enclosure, computed: Tensor) -> bool:
     return bool(((ranges.lower <= computed) & (computed <= ranges.upper)).all())
 
 
-@pytest.mark.parametrize("name", ["euclidean", "cosine", "rooted", "inner product", "softmax"])
-@pytest.mark.parametrize("depth", [3, 64, 500])
+@every("name", ["euclidean", "cosine", "rooted", "inner product", "softmax"])
+@every("depth", [3, 64, 500])
 def test_computed_observables(name, depth):
     build = small_head if name in GEOMETRIES else varied_head
     head = build(name, 1, depth=depth, prototypes=depth if name == "softmax" else 20)
@@ -188,14 +189,14 @@ def observed_in_float32(head: Head, seed: int) -> Tensor:
     return head.geometry.observables(latents, head.points.float())
 
 
-@pytest.mark.parametrize("name", HEADS)
+@every("name", HEADS)
 def test_computed_similarities(name):
     head = HEADS[name](2)
     for observed in observed_in_float32(head, 5):
         assert holds(_similarities(head, Enclosure.exact(observed)), similarity(head, observed))
 
 
-@pytest.mark.parametrize("name", HEADS)
+@every("name", HEADS)
 def test_computed_activations(name):
     head = HEADS[name](2)
     for observed in observed_in_float32(head, 6):
@@ -203,7 +204,7 @@ def test_computed_activations(name):
         assert holds(_POOLED[type(head.pooling)](head.pooling, head, Enclosure.exact(observed)), computed)
 
 
-@pytest.mark.parametrize("name", HEADS)
+@every("name", HEADS)
 def test_computed_logits(name):
     head = HEADS[name](2)
     generator = torch.Generator().manual_seed(8)

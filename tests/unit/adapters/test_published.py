@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.cases import every
 from torch import Tensor
 from torch.nn import functional
 
@@ -222,7 +223,7 @@ def test_every_architecture_is_there():
     assert set(heads()) == set(cases())
 
 
-@pytest.mark.parametrize("name", cases())
+@every("name", cases())
 def test_what_the_head_holds_survives_its_file(name):
     head = cases()[name].head()
     assert Head.from_bytes(head.to_bytes()).digest == head.digest

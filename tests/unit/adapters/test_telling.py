@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.cases import every
 from support.own_network import OwnNetwork
 from torch import Tensor, nn
 
@@ -27,7 +28,7 @@ FIELD = [40, 8, 46, 4.0]
 """A receptive field as published code computes it: positions, step, size, start."""
 
 
-@pytest.mark.parametrize("name", cases())
+@every("name", cases())
 def test_every_network_with_every_name(name):
     """A state dictionary is imported under its own name, and refused under others, except under those of its like."""
     case = cases()[name]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.cases import every
 
 from verale.checker.certificate import (
     ActivationStatement,
@@ -227,7 +228,7 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", STEP_1)
+@every("name", STEP_1)
 def test_step_1_refuses(name: str) -> None:
     edit, fault = STEP_1[name]
     with pytest.raises(FormatError, match=fault):
@@ -294,7 +295,7 @@ STEP_4_SOFTMAX: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", STEP_4_SOFTMAX)
+@every("name", STEP_4_SOFTMAX)
 def test_step_4_refuses_for_softmax(name: str) -> None:
     value, fault = STEP_4_SOFTMAX[name]
     certificate = read_certificate(files.encode(value))
@@ -302,7 +303,7 @@ def test_step_4_refuses_for_softmax(name: str) -> None:
         certificate.check_against(read_head(SOFTMAX))
 
 
-@pytest.mark.parametrize("name", STEP_4)
+@every("name", STEP_4)
 def test_step_4_refuses(name: str) -> None:
     value, fault = STEP_4[name]
     certificate = read_certificate(files.encode(value))

@@ -7,6 +7,7 @@ import struct
 from fractions import Fraction
 
 import pytest
+from support.cases import every
 
 from verale.checker.dyadic import ceil_at, ceil_shift, exact, floor_at, floor_shift, hex_float, sqrt_ends
 
@@ -85,8 +86,8 @@ def test_rounding_is_outward() -> None:
         assert high - low == (value * 2**bits).denominator.__gt__(1)
 
 
-@pytest.mark.parametrize("value", [0, 1, -1, 12345, -12345])
-@pytest.mark.parametrize("places", [-40, -3, 0, 7])
+@every("value", [0, 1, -1, 12345, -12345])
+@every("places", [-40, -3, 0, 7])
 def test_shifts(value: int, places: int) -> None:
     scaled = value * Fraction(2) ** places
     assert floor_shift(value, places) <= scaled < floor_shift(value, places) + 1

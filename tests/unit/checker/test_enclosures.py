@@ -9,6 +9,7 @@ import random
 from typing import Any
 
 import pytest
+from support.cases import every
 
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.soundness.enclosures import OF_A_KERNEL, failures
@@ -41,9 +42,9 @@ class Inward:
         return of_kernel
 
 
-@pytest.mark.parametrize("by", [(1, 0), (0, -1)])
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("operation", OF_A_KERNEL, ids=lambda each: each.__name__)
+@every("by", [(1, 0), (0, -1)])
+@every("name", KERNELS)
+@every("operation", OF_A_KERNEL)
 def test_one_unit_inward_is_found(operation: Any, name: str, by: tuple[int, int]) -> None:
     generator = random.Random(1)
     wrong = sum(not operation(Inward(load_kernel(name), by), generator) for _ in range(100))

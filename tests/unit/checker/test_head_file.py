@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from support.cases import every
 
 import verale.errors
 import verale.head
@@ -122,7 +123,7 @@ def test_reads_readouts_and_tensors_of_each_prototype() -> None:
 
 
 def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
-    """Every combination of parts, most of them wrong: both read it, or both refuse it."""
+    """Every combination of parts, most of them wrong, in a domain that is drawn: both read it, or both refuse it."""
     geometries = [
         files.EUCLIDEAN,
         files.cosine(0.0),
@@ -148,7 +149,8 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
     readouts = [part("linear"), part("maximum"), tree([1, -1], [-2, -3])["readout"]]
     domains = [files.domain(0.0, 1.0), files.domain(None, None), files.domain(0.0, None)]
     generator, accepted = random.Random(1), 0
-    for parts in product(geometries, similarities, poolings, readouts, domains):
+    for chosen in product(geometries, similarities, poolings, readouts):
+        parts = (*chosen, generator.choice(domains))
         fields = dict(zip(("geometry", "similarity", "pooling", "readout", "domain"), parts, strict=True))
         tensors: dict[str, Any] = {"weight": LEAVES if parts[3]["kind"] == "soft_tree" else ONE_EACH}
         if parts[0] != files.SOFTMAX:
@@ -168,7 +170,7 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
             ours = read_head(data)
             assert (ours.classes, ours.count, ours.depth) == (theirs.classes, theirs.size, theirs.depth)
             accepted += 1
-    assert 100 < accepted < 1000
+    assert 50 < accepted < 500
 
 
 def in_ball(lower: float | None, upper: float | None, radius: float, depth: int) -> bytes:
@@ -508,7 +510,7 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("name", UNUSABLE)
+@every("name", UNUSABLE)
 def test_refuses(name: str) -> None:
     data, fault = UNUSABLE[name]
     with pytest.raises(HeadError, match=fault):

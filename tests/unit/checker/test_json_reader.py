@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.cases import every
 
 from verale.checker.errors import FormatError
 from verale.checker.json_reader import brief, fields, index, read_object, text
@@ -41,7 +42,7 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED)
+@every("name", MALFORMED)
 def test_refuses(name: str) -> None:
     data, fault = MALFORMED[name]
     with pytest.raises(FormatError, match=r"^the document ") as caught:

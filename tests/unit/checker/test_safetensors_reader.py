@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 import pytest
+from support.cases import every
 
 from verale.checker import safetensors_reader
 from verale.checker.errors import FormatError
@@ -55,7 +56,7 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED)
+@every("name", MALFORMED)
 def test_refuses(name: str) -> None:
     data, fault = MALFORMED[name]
     with pytest.raises(FormatError, match=fault):

@@ -7,6 +7,7 @@ import json
 import pytest
 import safetensors.torch
 import torch
+from support.cases import every
 from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, varied_head
 
 from verale.errors import HeadError, InputError
@@ -49,7 +50,7 @@ def test_a_focal_head_survives_its_file(geometry, kind):
     assert Head.from_bytes(small_head(geometry).to_bytes()).pooling == MaxPooling()
 
 
-@pytest.mark.parametrize("name", VARIED)
+@every("name", VARIED)
 def test_a_varied_head_survives_its_file(name):
     head = varied_head(name)
     loaded = Head.from_bytes(head.to_bytes())

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.cases import every
 from support.small import small_head, small_latents, varied_head
 
 from verale.errors import HeadError, LatentsError
@@ -34,7 +35,7 @@ WEIGHT = torch.ones(2, 3)
 POINTS = torch.rand(3, 4)
 
 
-@pytest.mark.parametrize(
+@every(
     ("field", "build"),
     [
         ("weight", lambda: Head(torch.full((2, 3), torch.nan), Euclidean(), LogRatio(), prototypes=POINTS)),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from support.cases import every
 from support.small import small_head, varied_head
 
 from verale.errors import HeadError
@@ -40,8 +41,8 @@ def expected(pooling: Pooling, similar: list[float], mean: float, prototype: int
     return max(similar) - mean
 
 
-@pytest.mark.parametrize("pooling", EVERY, ids=str)
-@pytest.mark.parametrize("patches", [1, 2, 5])
+@every("pooling", EVERY)
+@every("patches", [1, 2, 5])
 def test_activations_are_the_formula(pooling: Pooling, patches: int):
     patches = max(patches, pooling.least_patches)
     observed = torch.rand(3, patches, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64)

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from support.cases import every
 
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import FileAuditor, unusable
@@ -56,7 +57,7 @@ def proved(tmp_path_factory) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.parametrize("name", CERTIFICATES)
+@every("name", CERTIFICATES)
 def test_what_an_audit_writes_is_read(name, auditor) -> None:
     record = auditor.audit("a\udcff\n.ale.json", CERTIFICATES[name]).record
     assert read_record(json.dumps(record)) == record
@@ -135,7 +136,7 @@ def test_a_run_of_another_value_is_refused(field, proved) -> None:
             pytest.fail(f"{value!r} is read: {read_record(record)}")
 
 
-@pytest.mark.parametrize("field", [name for name in SCHEMA["properties"] if name != "reused"])
+@every("field", [name for name in SCHEMA["properties"] if name != "reused"])
 def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
     with pytest.raises(ValueError, match=f"^it lacks {field}$"):
         read_record(json.dumps({name: value for name, value in proved.items() if name != field}))
@@ -181,7 +182,7 @@ NOT_CHECKED = {"entailment": "not checked", "instance": "not checked"}
 NOTHING = dict.fromkeys(("predicted", "paradigm", "statements", "margin")) | {"claims": {}, "margins": []}
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "change", "problem"),
     [
         ("malformed", {"claims": {"entailment": "not checked"}}, "predicted and claims"),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.cases import every
 
 from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
@@ -100,7 +101,7 @@ def test_anything_but_an_object_is_refused(text, tmp_path) -> None:
         SourceFile.read(tmp_path / "source.json", "do this")
 
 
-@pytest.mark.parametrize(
+@every(
     "changes",
     [
         {"images": [{"file": "../a.png", "label": None}]},

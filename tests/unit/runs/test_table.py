@@ -6,6 +6,7 @@ import csv
 import io
 
 import pytest
+from support.cases import every
 
 from verale.errors import InputError
 from verale.runs.table import COLUMNS, Explained, csv_lines, read_table, reasons
@@ -40,7 +41,7 @@ FORMULAS = ("=1+1", "+1", "-1", "-0.5", "@SUM(A1)", "\tx", "\rx", "\nx", "\uff1d
 TEXTS = ("'", "'x'", "a=1", "a\nb", "a\rb", "a\r\nb", " =1")
 
 
-@pytest.mark.parametrize("text", FORMULAS + TEXTS)
+@every("text", FORMULAS + TEXTS)
 def test_texts_that_look_like_formulas_are_made_safe_and_read_back(text, tmp_path) -> None:
     rows = [Explained(0, 1, paradigm=text, others=text, certificate=text, sha256=text, reason=text, score=-0.5)]
     lines = csv_lines(rows, heading=True)

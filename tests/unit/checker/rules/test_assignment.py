@@ -9,6 +9,7 @@ from math import log
 from typing import Any
 
 import pytest
+from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import read_certificate
@@ -136,7 +137,7 @@ def test_without_a_statement_even_simplex_may_prove_it() -> None:
     assert verdict([*sure, files.patch_statement(0, 1, 0.0, 0.125)], image=None).reason == "minimality"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@every("seed", range(40))
 def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) -> None:
     """Exact masses that satisfy the statements; prices of any size; every matching of a small case."""
     generator = random.Random(seed)
@@ -184,7 +185,7 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
         assert best == min(against.by_matching([p for p in pairs if p[0] is not None]) for pairs in each)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@every("seed", range(20))
 def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(seed: int) -> None:
     """For every statement and every rival in turn, as a certificate without it would have it."""
     generator = random.Random(seed)
@@ -210,7 +211,7 @@ def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(se
     assert result
 
 
-@pytest.mark.parametrize("seed", range(60))
+@every("seed", range(60))
 def test_the_heaviest_matching_is_found(seed: int) -> None:
     generator = random.Random(seed)
     rows, columns = generator.randrange(5), generator.randrange(1, 5)

@@ -8,6 +8,7 @@ from typing import Any
 
 import flint
 import pytest
+from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.kernel import KERNELS
@@ -108,7 +109,7 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(6))
+@every("seed", range(6))
 @pytest.mark.parametrize("name", PARTS)
 def test_no_latents_that_satisfy_the_statements_have_a_smaller_margin(name: str, seed: int) -> None:
     """Statements that some latents near each other satisfy, half of them on one side; each has the proved margin."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from support.cases import every
 
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
@@ -26,9 +27,9 @@ def points(scale: float, seed: int, depth: int = 3) -> list[list[float]]:
     return [[generator.gauss(0, scale) for _ in range(depth)] for _ in range(4)]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-5e-324, 5e-324), (-1e200, 0.1), (2.0, 3.0)])
-@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+@every("kernel", KERNELS)
+@every(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-5e-324, 5e-324), (-1e200, 0.1), (2.0, 3.0)])
+@every("scale", [1.0, 1e-200, 1e200])
 def test_euclidean_box(lower: float, upper: float, scale: float, kernel: str) -> None:
     rows = points(scale, 1)
     where = euclidean(rows, lower, upper, kernel)
@@ -57,11 +58,9 @@ def test_euclidean_half_boxes() -> None:
 ROWS = [[3.0, -4.0], [3.0, 4.0], [-3.0, -4.0], [0.0, 12.0]]
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.25])
-@pytest.mark.parametrize("kind", ["cosine", "rooted_cosine"])
-@pytest.mark.parametrize(
-    ("lower", "upper"), [(None, None), (-1.0, 2.0), (0.0, None), (0.5, 1.0), (None, 0.0), (-2.0, -1.0), (None, 0.5)]
-)
+@every("epsilon", [0.0, 0.25])
+@every("kind", ["cosine", "rooted_cosine"])
+@every(("lower", "upper"), [(None, None), (-1.0, 2.0), (0.0, None), (0.5, 1.0), (None, 0.0), (-2.0, -1.0), (None, 0.5)])
 def test_cosine(lower: float | None, upper: float | None, kind: str, epsilon: float) -> None:
     geometry = {"kind": kind, "epsilon": epsilon.hex()}
     domain = files.domain(lower, upper)
@@ -121,9 +120,9 @@ def inner(
     return Space(read_head(data), load_kernel(kernel))
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-5e-324, 5e-324), (-1e200, 0.1), (2.0, 3.0)])
-@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+@every("kernel", KERNELS)
+@every(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-5e-324, 5e-324), (-1e200, 0.1), (2.0, 3.0)])
+@every("scale", [1.0, 1e-200, 1e200])
 def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kernel: str) -> None:
     """The ends are the corners'; the ball about the centre reaches every corner, and its offsets are exact."""
     rows = points(scale, 1)
@@ -203,9 +202,9 @@ def test_inner_products_of_a_box_and_a_ball_hold_every_latent(lower: float | Non
                 assert low * unit <= sum(x * y for x, y in zip(z, exact, strict=True)) <= high * unit
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize(
+@every("kernel", KERNELS)
+@every("count", [1, 2, 5])
+@every(
     ("lower", "upper"),
     [(None, None), (0.0, None), (None, 1.0), (0.0, 1.0), (-2.0, -1.5), (-50.0, 50.0), (-1e308, 1e308)],
 )
