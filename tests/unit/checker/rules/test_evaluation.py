@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from support.cases import named
 
 from verale.checker.dyadic import exact
 from verale.checker.head_file import read_head
@@ -23,6 +24,7 @@ def cosine_head(rows: list[list[float]], epsilon: float) -> bytes:
     return files.head(weight, rows, geometry=files.cosine(epsilon), similarity=files.IDENTITY)
 
 
+@named(*KERNELS)
 @pytest.mark.parametrize("epsilon", [0.0, 1e-8, 0.5])
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e150])
 def test_cosines(scale: float, epsilon: float) -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.cases import named
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
@@ -69,6 +70,7 @@ def similar(where: Space, ranges: Ranges) -> tuple[list[int], list[int] | None]:
     return SimilarityRule(where)._observed(ranges)
 
 
+@named(*KERNELS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_ranges_hold_the_truth_and_what_lies_within(geometry: str) -> None:
     generator = random.Random(geometry)

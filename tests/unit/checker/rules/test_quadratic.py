@@ -10,7 +10,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from support.cases import case
+from support.cases import case, named
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
@@ -105,6 +105,7 @@ def latent(generator: random.Random, rows: Matrix, depth: int) -> list[float]:
     return [x + generator.gauss(0, size * generator.choice((1e-12, 0.1, 3))) for x in row[:depth]]
 
 
+@named(*KERNELS)
 def test_euclidean_contains_the_truth() -> None:
     for recipe, depth in product(RECIPES, (1, 2, 7)):
         with case(recipe, depth):
@@ -129,6 +130,7 @@ def test_euclidean_contains_the_truth() -> None:
                             assert truth * 2**where.bits <= int(result.upper[k]), kernel
 
 
+@named(*KERNELS)
 def test_cosine_contains_the_truth() -> None:
     for recipe, depth, epsilon in product(RECIPES, (1, 2, 7), (0.0, 1e-8, 0.5)):
         with case(recipe, depth, epsilon):
@@ -246,6 +248,7 @@ def inner_space(
     )
 
 
+@named(*KERNELS)
 def test_inner_product_contains_the_truth() -> None:
     for recipe, depth in product(RECIPES, (1, 2, 7)):
         with case(recipe, depth):
@@ -574,6 +577,7 @@ def in_the_plane(statements: list[PatchStatement], rows: Matrix, steps: int) -> 
     return found
 
 
+@named(*KERNELS)
 def test_wide_statements_get_the_range_of_their_set() -> None:
     """Two prototypes on an axis, targets on it too: then the plane has the dimension to spare."""
     rows = [[-1.0, 0.0], [1.5, 0.0], [0.5, 0.0], [3.0, 0.0], [-2.0, 0.0]]
