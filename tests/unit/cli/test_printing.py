@@ -33,7 +33,9 @@ def prints(source: str) -> list[str]:
     """The calls in a module that write to the standard streams."""
     names = ("print", "pprint", "echo", "secho", "echo_via_pager", "StreamHandler", "basicConfig", "print_exc", "input")
     streams = ("stdout", "stderr", "__stdout__", "__stderr__")
-    found = []
+    found: list[str] = []
+    if not any(word in source for word in (*names, *streams)):
+        return found
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")

@@ -44,7 +44,7 @@ def test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
     with pytest.raises(
         InputError, match="head: or the latents changed while certificates were audited; run the command"
     ):
-        list(in_processes(files.certificates, options, 2, run))
+        list(in_processes(files.certificates, options, 1, run))
 
 
 def test_a_certificate_that_is_audited_alone_has_the_same_head(files) -> None:
@@ -68,7 +68,7 @@ def test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name(jobs, file
 
 def test_a_stored_certificate_that_cannot_be_read_stops_nothing(files) -> None:
     options = AuditOptions(files.head_path)
-    outcomes = list(in_processes([Unreadable("x"), files.certificates[0]], options, 2, auditor_of(options).run))
+    outcomes = list(in_processes([Unreadable("x"), files.certificates[0]], options, 1, auditor_of(options).run))
     assert [outcome.record["status"] for outcome in outcomes] == ["UNUSABLE", "PROVED"]
     assert [outcome.exit_code for outcome in outcomes] == [9, 0]
     assert outcomes[0].record["message"] == "x.parquet: cannot be read"
