@@ -93,6 +93,9 @@ THREADS = (
 """What makes another process log the numbers of threads with which it explains."""
 
 
+NO_MODULE = "raise SystemExit('a file of the user was imported')"
+
+
 @dataclass(frozen=True)
 class Several:
     """What two processes gave, and what was seen of them."""
@@ -107,7 +110,7 @@ class Several:
 
 @pytest.fixture(scope="module")
 def of_two_processes(tmp_path_factory) -> Several:
-    """The same images explained in two processes, from a process with two threads."""
+    """The same images explained in two processes, from a process with two threads, where a file looks like a module."""
     logged: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = logged.append  # type: ignore[method-assign]
@@ -123,6 +126,8 @@ def of_two_processes(tmp_path_factory) -> Several:
         patch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", THREADS + "from verale"))
         patch.setattr(parallel, "explain_part", counted)
         patch.setenv("OMP_NUM_THREADS", "2")
+        patch.chdir(tmp_path_factory.mktemp("current"))
+        Path("json.py").write_text(NO_MODULE)
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         torch.set_num_threads(2)
@@ -159,16 +164,25 @@ def test_the_bytes_of_more_processes_or_batches_are_those_of_one_process(
     assert len(started) == jobs - 1
 
 
-DIES = "import os, verale.runs.parallel as p; p.explain_part = lambda *a: os.kill(os.getpid(), 9); "
-FAILS = "import verale.runs.parallel as p; p.explain_part = lambda *a: 1 / 0; "
-NEVER_BEGINS = "raise SystemExit; "
+DIES = (
+    "import os, pickletools, sys\n"
+    "for message in ('setup', 'part'):\n"
+    "    list(pickletools.genops(sys.stdin.buffer))\n"
+    "os.kill(os.getpid(), 9)"
+)
+"""Reads what it needs and a part, which takes no time where nothing is made of them, and is killed."""
+
+FAILS = parallel._PROGRAM.replace(
+    "from verale", "import verale.runs.parallel as p; p.explain_part = lambda *a: 1 / 0; from verale"
+)
+NEVER_BEGINS = "raise SystemExit"
 
 
 @pytest.mark.parametrize("fault", [DIES, FAILS, NEVER_BEGINS], ids=["dies", "fails", "never begins"])
 def test_what_another_process_does_not_do_is_done_here(
     fault, of_one_process, tmp_path, monkeypatch, taken, caplog
 ) -> None:
-    monkeypatch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", fault + "from verale"))
+    monkeypatch.setattr(parallel, "_PROGRAM", fault)
     several = explained(tmp_path / "several", 2)
     assert taken
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
@@ -273,11 +287,12 @@ def test_a_number_of_processes_that_is_none(jobs, tmp_path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long  # two processes that import everything; `of_two_processes` has the same from this one
 def test_a_script_needs_no_main_guard(tmp_path) -> None:
     HEAD.save(tmp_path / "head")
     save_latents(tmp_path / "latents", LATENTS)
     paths = os.pathsep.join([str(Path(verale.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    (tmp_path / "json.py").write_text("raise SystemExit('a file of the user was imported')")
+    (tmp_path / "json.py").write_text(NO_MODULE)
     (tmp_path / "script.py").write_text(
         "import sys; sys.path.pop(0)\n"
         "from pathlib import Path\n"
