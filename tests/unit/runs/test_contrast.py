@@ -86,6 +86,7 @@ def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(t
         ("euclidean", "projection"),
         ("cosine", "projection"),
         ("softmax", "simplex"),
+        ("softmax", "assignment"),
     ],
 )
 def test_explanations_of_every_geometry(geometry, paradigm, tmp_path) -> None:
