@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from support.compiled import problem_named
+from support.compiled import head_named, problem_named
+from support.problems import problem_of
 
 from verale.bounds import Projection
 from verale.search.avoid import Avoid
@@ -19,6 +20,7 @@ from verale.search.problem import Pair, Problem
 __all__ = ["Searched", "deleted_both_ways", "found_races", "probed", "searched"]
 
 GUARD = 1e-6
+PROTOTYPES, PATCHES = 8, 4
 
 
 @dataclass(frozen=True)
@@ -48,18 +50,20 @@ def searched(
     early: list[list[Pair]] | None = None,
     guard: float = GUARD,
     beside: bool = True,
+    races: bool = False,
 ) -> Searched:
-    """Search some images of a small head in blocks."""
+    """Search some images of a head in blocks, and look for races if asked. Interpreting is slow, so the head is small."""
     from support.blocks import interpreted
 
     from verale.search.devices import launch
     from verale.search.spatial import explain_spatial
 
-    problem = problem_named(name, seed).take([0, 1] if images is None else images)
+    problem = problem_of(head_named(name, seed, prototypes=PROTOTYPES), seed=seed, patches=PATCHES)
+    problem = problem.take([0, 1] if images is None else images)
     if avoid is not None:
         problem = replace(problem, avoid=avoid)
     paradigm, limits = Projection(problem.head), [most] * len(problem)
-    with interpreted() as watch:
+    with interpreted(races) as watch:
         work = launch.launched(problem, paradigm, guard, [3 * limit for limit in limits], early)
     beside_it = explain_spatial(problem, paradigm, "rival", limits) if beside else []
     compiled = [each if isinstance(each, str) else each.pairs for each in beside_it]

@@ -28,11 +28,11 @@ def verdicts(name: str) -> dict[str, set[str]]:
     """By paradigm what the checker says of what is found on the device, and what is on the device at least."""
     from support.stand_in import DEVICE, StandIn
 
-    head = _head(name)
-    latents = small_latents(head, images=2, patches=PATCHES, seed=4)
+    head = _head(name, prototypes=6)
+    latents = small_latents(head, images=1, patches=4, seed=4)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     said: dict[str, set[str]] = {}
-    for number, paradigm in enumerate(paradigms_of(head.geometry.kind, PATCHES)):
+    for number, paradigm in enumerate(paradigms_of(head.geometry.kind, 4)):
         with StandIn(ulps=8, seed=number) as device:
             try:
                 explained = explain(head, latents, paradigm, device=DEVICE)
@@ -50,7 +50,7 @@ def without_memory(words: str, rows: int, images: int) -> tuple[int, int] | str:
     error."""
     from support.stand_in import DEVICE, StandIn
 
-    head = small_head("cosine", 4)
+    head = small_head("cosine", 4, prototypes=6)
     latents = small_latents(head, images=images, patches=PATCHES, seed=4)
     try:
         with StandIn(out_of_memory=words, rows=[rows]) as device:
@@ -87,10 +87,10 @@ def refusals() -> list[str]:
     return said
 
 
-def _head(name: str) -> Head:
+def _head(name: str, **sizes: int) -> Head:
     if name in GEOMETRIES:
-        return small_head(name, 4)
-    return varied_head(name, 4) if name in VARIED else focal_head(*name.split(" "), 4)
+        return small_head(name, 4, **sizes)
+    return varied_head(name, 4, **sizes) if name in VARIED else focal_head(*name.split(" "), 4, **sizes)
 
 
 def explained_in_blocks(
@@ -103,11 +103,11 @@ def explained_in_blocks(
 
     from verale.search.compiled import statements
 
-    head = _head(name)
-    latents = small_latents(head, images=images, patches=PATCHES, seed=4)
+    head = _head(name, prototypes=8)
+    latents = small_latents(head, images=images, patches=4, seed=4)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     with (
-        interpreted() as watch,
+        interpreted(races=False) as watch,
         StandIn(ulps=8, seed=seed) as device,
         patch.object(statements, "GUARDS", guards or statements.GUARDS),
     ):

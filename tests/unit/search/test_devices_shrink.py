@@ -8,7 +8,7 @@ from support import in_blocks
 
 
 def test_what_is_not_needed_is_left_out_as_in_machine_code(interpreter: ProcessPoolExecutor) -> None:
-    result = interpreter.submit(in_blocks.searched, "euclidean", 0, [1]).result()
+    result = interpreter.submit(in_blocks.searched, "euclidean", 0, [0]).result()
     (chosen,), (compiled,), (grown,) = result.chosen, result.compiled, result.grown
     assert set(chosen) < set(grown)
     assert len(chosen) == len(compiled)
