@@ -52,7 +52,7 @@ def searched(
     beside: bool = True,
     races: bool = False,
 ) -> Searched:
-    """Search some images of a head in blocks, and look for races if asked. Interpreting is slow, so the head is small."""
+    """Search some images of a head in blocks, and look for races if asked; interpreting is slow, so heads are small."""
     from support.blocks import interpreted
 
     from verale.search.devices import launch

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from filelock import FileLock, Timeout
 from numba.core import caching
+from support.alone import WITHOUT_TORCH
 
 from verale.search.compiled import jit
 from verale.search.compiled.jit import part
 
-PROGRAM = """
+PROGRAM = (
+    WITHOUT_TORCH
+    + """
 import logging, sys
 logging.basicConfig(level=logging.WARNING)
 from verale.search.compiled.jit import entry, part
 import program
 assert program.twice(3) == program.twice(3) == 6
+assert "torch" not in sys.modules
 """
+)
 
 MODULE = """
 from verale.search.compiled.jit import entry, part
@@ -34,7 +41,7 @@ def twice(x):
 """
 
 
-def announcements(folder, cache, module=MODULE, **options) -> list[str]:
+def announcements(folder: Path, cache: Path, module: str = MODULE, **options: str) -> list[str]:
     """The lines about compiling of a process that calls a kernel twice."""
     (folder / "program.py").write_text(module)
     environment = {"XDG_CACHE_HOME": str(cache), "PATH": "", "PYTHONPATH": f"{folder}:{':'.join(sys.path)}", **options}
@@ -44,24 +51,53 @@ def announcements(folder, cache, module=MODULE, **options) -> list[str]:
     return [line for line in done.stderr.splitlines() if "compiled" in line]
 
 
-def test_what_is_compiled_is_announced_once_and_kept(tmp_path):
-    cache = tmp_path / "cache"
-    (line,) = announcements(tmp_path, cache)
-    assert str(cache) in line
-    assert announcements(tmp_path, cache) == []
+@dataclass(frozen=True)
+class Compiled:
+    """What a first process has left: where it ran, its cache, and what it said."""
+
+    folder: Path
+    cache: Path
+    said: list[str]
+
+    def copy(self, to: Path) -> Path:
+        """The cache once more, to be changed."""
+        return shutil.copytree(self.cache, to / "cache")
 
 
-def test_what_was_long_not_used_is_removed_when_something_new_is_kept(tmp_path):
-    kept = tmp_path / "cache" / "verale"
-    names = {"old": "compiled-0123456789abcdef", "used": "compiled-fedcba9876543210", "not ours": "compiled-code"}
-    for name in names.values():
+OLDER = {"old": "compiled-0123456789abcdef", "used": "compiled-fedcba9876543210", "not ours": "compiled-code"}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """In the cache lies older machine code, and in the current folder what a stranger tells numba."""
+    folder = tmp_path_factory.mktemp("compiled")
+    cache = folder / "cache"
+    kept = cache / "verale"
+    for name in OLDER.values():
         (kept / name).mkdir(parents=True)
         (kept / name / "code").touch()
-    for path in (path for name in ("old", "not ours") for path in (kept / names[name] / "code", kept / names[name])):
+    for path in (path for name in ("old", "not ours") for path in (kept / OLDER[name] / "code", kept / OLDER[name])):
         os.utime(path, (0, 0))
-    announcements(tmp_path, tmp_path / "cache")
-    assert {names["used"], names["not ours"]} < {path.name for path in kept.iterdir()}
-    assert not (kept / names["old"]).exists()
+    options = 'cache_locator_classes: "planted.Locator"\ncache_dir: "."\ndisable_jit: 1\n'
+    (folder / ".numba_config.yaml").write_text(options)
+    (folder / "planted.py").write_text("import pathlib; pathlib.Path('ran').touch(); Locator = None")
+    return Compiled(folder, cache, announcements(folder, cache))
+
+
+def test_what_is_compiled_is_announced_once_and_kept_wherever_the_sources_are(compiled, tmp_path):
+    (line,) = compiled.said
+    assert str(compiled.cache) in line
+    assert announcements(tmp_path, compiled.cache) == []
+
+
+def test_what_was_long_not_used_is_removed_when_something_new_is_kept(compiled):
+    left = {path.name for path in (compiled.cache / "verale").iterdir()}
+    assert {OLDER["used"], OLDER["not ours"]} < left and OLDER["old"] not in left
+
+
+def test_options_of_numba_are_not_taken_from_the_current_folder(compiled):
+    assert len(compiled.said) == 1 and any((compiled.cache / "verale").rglob("*.nbi"))
+    assert not (compiled.folder / "ran").exists()
 
 
 def test_without_a_place_to_write_it_is_compiled_each_time(tmp_path):
@@ -82,9 +118,8 @@ class _Planted:
         return Path.write_text, (self._path, "ran")
 
 
-def test_machine_code_that_others_may_have_written_does_not_run(tmp_path):
-    announcements(tmp_path, tmp_path / "cache")
-    (folder,) = (tmp_path / "cache" / "verale").iterdir()
+def test_machine_code_that_others_may_have_written_does_not_run(compiled, tmp_path):
+    (folder,) = (path.parent for path in compiled.copy(tmp_path).rglob("*twice*.nbi"))
     assert folder.stat().st_mode & 0o777 == 0o700
     indices = list(folder.glob("*.nbi"))
     assert indices
@@ -94,15 +129,6 @@ def test_machine_code_that_others_may_have_written_does_not_run(tmp_path):
     (line,) = announcements(tmp_path, tmp_path / "cache")
     assert not (tmp_path / "ran").exists()
     assert f"others may write to {folder}: remove it" in line and "XDG_CACHE_HOME" in line
-
-
-def test_options_of_numba_are_not_taken_from_the_current_folder(tmp_path):
-    options = 'cache_locator_classes: "planted.Locator"\ncache_dir: "."\ndisable_jit: 1\n'
-    (tmp_path / ".numba_config.yaml").write_text(options)
-    (tmp_path / "planted.py").write_text("import pathlib; pathlib.Path('ran').touch(); Locator = None")
-    (line,) = announcements(tmp_path, tmp_path / "cache")
-    assert str(tmp_path / "cache") in line
-    assert not (tmp_path / "ran").exists()
 
 
 def test_no_option_of_numba_chooses_another_cache(tmp_path):
@@ -120,17 +146,8 @@ def test_a_cache_in_the_current_folder_is_never_taken(named, tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_kept_does_not_depend_on_the_folder_of_the_sources(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir()
-    second.mkdir()
-    assert len(announcements(first, tmp_path / "cache")) == 1
-    assert announcements(second, tmp_path / "cache") == []
-
-
-def test_other_sources_are_compiled_again(tmp_path):
-    announcements(tmp_path, tmp_path / "cache")
-    assert len(announcements(tmp_path, tmp_path / "cache", MODULE.replace("x\n", "+x\n"))) == 1
+def test_other_sources_are_compiled_again(compiled, tmp_path):
+    assert len(announcements(tmp_path, compiled.copy(tmp_path), MODULE.replace("x\n", "+x\n"))) == 1
 
 
 def kept_of(function, folder, monkeypatch):

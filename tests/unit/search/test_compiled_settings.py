@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from support.alone import WITHOUT_TORCH
 
 PROGRAM = """
 import os
@@ -28,7 +29,7 @@ print(config.DISABLE_JIT)
 )
 def test_settings_of_the_current_folder_do_not_count(before, disabled, traced, tmp_path):
     (tmp_path / ".numba_config.yaml").write_text(f"chrome_trace: {tmp_path / 'trace'}")
-    program = PROGRAM.format(before=before)
+    program = WITHOUT_TORCH + PROGRAM.format(before=before)
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout == f"{disabled}\n", done.stderr
     assert (tmp_path / "trace").exists() == traced
