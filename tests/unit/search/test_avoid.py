@@ -88,10 +88,10 @@ def states(certificate: Certificate, avoid: Avoid) -> bool:
 @pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
 def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
     head = head_of(name)
-    images = small_latents(head, images=6)
+    images = small_latents(head, images=3 if paradigm == "mixed" else 6)
     plain = [each for each in explain(head, images, paradigm) if isinstance(each, Certificate)]
     assert any(states(each, PROTOTYPES) for each in plain)
-    assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((0,)), Avoid((3,))))
+    assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))
 
 
 def head_of_support(name: str, images: Tensor) -> Head:
@@ -119,7 +119,7 @@ def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
 def test_mixed_avoids_on_large_heads_too(monkeypatch):
     monkeypatch.setattr("verale.search.mixed._FEW", 0)
     head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
-    images = small_latents(head, images=4, seed=1)
+    images = small_latents(head, images=2, seed=1)
     avoid = Avoid(tuple(range(0, 40, 8)))
     assert any(states(each, avoid) for each in explain(head, images, "mixed") if isinstance(each, Certificate))
     assert certificates(head, images, "mixed", avoid)
@@ -129,8 +129,8 @@ def test_mixed_avoids_on_large_heads_too(monkeypatch):
 @pytest.mark.parametrize("name", HEADS)
 def test_joint_avoids(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.joint._TRIALS", few)
-    head = joint_head(name, 1, 40)
-    images = small_latents(head, images=4, patches=1)
+    head = joint_head(name, 1, 20)
+    images = small_latents(head, images=2, patches=1)
     plain = [each for each in explain(head, images, "joint") if isinstance(each, Certificate)]
     avoid = Avoid(tuple({j for each in plain for s in each.statements for j in named(s)[1]}))
     assert avoid and certificates(head, images, "joint", avoid)
@@ -171,7 +171,7 @@ def test_a_joint_explanation_without_its_patch_has_a_reason():
 
 def test_smallest_tries_what_can_avoid_patches():
     head = head_of("euclidean")
-    images = small_latents(head, images=6)
+    images = small_latents(head, images=2)
     assert {"top_k", "mixed"} <= set(Batches(head, images, SearchOptions(SMALLEST)).paradigms)
     assert Batches(head, images, SearchOptions(SMALLEST, avoid=PATCHES)).paradigms == ("projection",)
     assert certificates(head, images, SMALLEST, PROTOTYPES)
@@ -189,7 +189,7 @@ def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
 
 def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve():
     """Of some images every cover needs a ceiling, or a floor, where the first ceiling would exempt what is avoided."""
-    problem, later = small_problem("euclidean", 2, images=12), 0
+    problem, later = small_problem("euclidean", 2, images=6), 0
     for image in range(len(problem)):
         for j in range(problem.head.size):
             activations = Activations(replace(problem.take([image]), avoid=Avoid((j,))))

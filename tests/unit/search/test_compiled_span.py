@@ -62,7 +62,7 @@ def real_ranges(head, patch, stated):
 
 
 @pytest.mark.parametrize("name", ["euclidean", "scaled", "cosine", "rooted", "negated"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_ends_are_on_their_side_of_the_real_ones_and_close(name, seed):
     head = head_named(name, seed)
     latents = torch.rand(1, 2, head.depth, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)

@@ -69,10 +69,10 @@ def proves(head: Head, certificate: Certificate, statements) -> bool:
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
     head = small_head(geometry, seed)
-    latents = small_latents(head, seed=seed)
+    latents = small_latents(head, images=2, seed=seed)
     certificates = explain(head, latents)
     assert any(isinstance(c, Certificate) for c in certificates)
     for image, certificate in zip(as_patches(latents), certificates, strict=True):
@@ -97,7 +97,7 @@ def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
 def test_where_the_order_matters_it_is_kept_and_none_can_be_dropped(geometry, order):
     """Sorted within a patch, as under other paradigms, some of these statements prove nothing."""
     broken = 0
-    for seed in range(3):
+    for seed in range(2):
         head = small_head(geometry, seed, prototypes=16)
         results = explain(head, small_latents(head, images=1, seed=seed), "hypersphere", order=order)
         for certificate in (c for c in results if isinstance(c, Certificate)):
@@ -394,23 +394,20 @@ def test_what_cannot_be_explained_is_refused():
 def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolerance):
     """Ends are multiples of the tolerance; every certificate is proved by both kernels."""
     proved = 0
-    for seed in range(2):
-        head = small_head(geometry, seed)
-        latents = small_latents(head, seed=seed)
-        auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
-        defined = (
-            ("projection", "triangle", "hypersphere") if head.prototypes is not None else ("simplex", "sparse", None)
-        )
-        for paradigm in (*defined, "top_k"):
-            for order in ("rival", "nearest"):
-                results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
-                for certificate in (c for c in results if isinstance(c, Certificate)):
-                    assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
-                    for statement in certificate.statements:
-                        ends = [getattr(statement, side, math.inf) for side in ("lower", "upper")]
-                        stated = [end / tolerance for end in ends if math.isfinite(end)]
-                        assert stated and all(end == pytest.approx(round(end), abs=1e-9) for end in stated)
-                    proved += 1
+    head = small_head(geometry)
+    latents = small_latents(head)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
+    defined = ("projection", "triangle", "hypersphere") if head.prototypes is not None else ("simplex", "sparse", None)
+    for paradigm in (*defined, "top_k"):
+        for order in ("rival", "nearest"):
+            results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
+            for certificate in (c for c in results if isinstance(c, Certificate)):
+                assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
+                for statement in certificate.statements:
+                    ends = [getattr(statement, side, math.inf) for side in ("lower", "upper")]
+                    stated = [end / tolerance for end in ends if math.isfinite(end)]
+                    assert stated and all(end == pytest.approx(round(end), abs=1e-9) for end in stated)
+                proved += 1
     assert proved > 20
 
 

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from support.problems import small_problem
+from support.problems import problem_of
+from support.small import small_head
 
 from verale.bounds import TopK
 from verale.rounding import Enclosure
@@ -20,7 +21,7 @@ GEOMETRIES = ("euclidean", "cosine", "softmax")
 
 
 def images(geometry, seed) -> list[Activations]:
-    problem = small_problem(geometry, seed)
+    problem = problem_of(small_head(geometry, seed, prototypes=9), seed=seed)
     return [Activations(problem.take([image])) for image in range(len(problem))]
 
 

@@ -25,7 +25,7 @@ def latents(head: Head, seed: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.001])
-@pytest.mark.parametrize("prototypes", [5, 40])
+@pytest.mark.parametrize("prototypes", [5, 20])
 @pytest.mark.parametrize("name", HEADS)
 def test_the_checker_proves_what_is_found_and_that_it_is_minimal(name: str, prototypes: int, tolerance: float) -> None:
     head = joint_head(name, 1, prototypes)
@@ -46,13 +46,14 @@ def test_no_smaller_set_is_proved(name: str) -> None:
     for image, explanation in enumerate(explain_joint(problem, joint)):
         assert not isinstance(explanation, str)
         predicted = problem.margins.predicted[image : image + 1]
-        for chosen in combinations(range(head.size), max(0, len(explanation.pairs) - 1)):
-            stated = torch.zeros(1, head.size, dtype=torch.bool)
-            stated[0, list(chosen)] = True
-            lower = torch.where(stated, observed.lower[image], -torch.inf)
-            upper = torch.where(stated, observed.upper[image], torch.inf)
-            margins = joint.margins(predicted, lower, upper).lower
-            assert not explanation.pairs or not (margins > 0).all()
+        sets = list(combinations(range(head.size), max(0, len(explanation.pairs) - 1)))
+        stated = torch.zeros(len(sets), head.size, dtype=torch.bool)
+        for row, chosen in enumerate(sets):
+            stated[row, list(chosen)] = True
+        lower = torch.where(stated, observed.lower[image], -torch.inf)
+        upper = torch.where(stated, observed.upper[image], torch.inf)
+        margins = joint.margins(predicted.expand(len(sets)), lower, upper).lower
+        assert not explanation.pairs or not (margins > 0).all(1).any()
 
 
 @pytest.mark.parametrize("name", HEADS)

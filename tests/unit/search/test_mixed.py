@@ -36,9 +36,15 @@ def without(data: bytes, number: int) -> bytes:
     return json.dumps(document).encode()
 
 
-@pytest.mark.parametrize("name", HEADS)
-@pytest.mark.parametrize("few", [0, 128])
-@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+@pytest.mark.parametrize(
+    ("name", "few", "tolerance"),
+    [
+        pytest.param(name, few, tolerance, marks=() if (few == 0) == (tolerance == 0) else pytest.mark.long)
+        for name in HEADS
+        for few in (0, 128)
+        for tolerance in (0.0, 0.01)
+    ],
+)
 def test_the_checker_proves_them_and_nothing_can_be_dropped(name, few, tolerance, monkeypatch):
     monkeypatch.setattr(mixed, "_FEW", few)
     head = head_of(name)
@@ -57,10 +63,11 @@ def test_the_checker_proves_them_and_nothing_can_be_dropped(name, few, tolerance
 
 
 def test_digits_need_few_statements():
-    """Without floors these eight took 4, 3, 3, 2, 2, 4, 4 and 6."""
+    """Without floors these three took 4, 4 and 6."""
     head = load_head(RUN)
-    found = explain(head, load_network().latents(load_images().images[:8]), "mixed")
-    assert sum(certificate.size for certificate in found) <= 24
+    found = explain(head, load_network().latents(load_images().images[5:8]), "mixed")
+    sizes = [certificate.size for certificate in found]
+    assert sum(sizes) <= 12, sizes
     assert {type(s) for c in found for s in c.statements} == {ActivationStatement, OrderStatement, FloorStatement}
 
 
@@ -68,7 +75,7 @@ def test_statements_about_patches_take_part(monkeypatch):
     """Where ceilings and most activations say little, patches do."""
     monkeypatch.setattr(mixed, "_FEW", 0)
     head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
-    found = explain(head, small_latents(head, images=8, seed=1), "mixed")
+    found = explain(head, small_latents(head, images=4, seed=1), "mixed")
     forms = {type(s) for c in found if isinstance(c, Certificate) for s in c.statements}
     assert PatchStatement in forms
 
