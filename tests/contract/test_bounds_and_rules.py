@@ -40,12 +40,19 @@ EXACT = [case for case in CASES if case[0] in (Projection, Simplex)]
 
 WIDTHS = (0.0, LEAST_TOLERANCE, 1e-6, 0.01, 0.1, 0.5, 2.0)
 DEPTHS = (1, 2, 5, 20)
+OTHER_DEPTHS = pytest.mark.parametrize("others", [False, pytest.param(True, marks=pytest.mark.long)])
+"""Whether it is not the one depth of this width that a short run has, but all the others."""
 COUNT, PATCHES = 7, 3
 ROUNDING = 1e-12
 """More than what is lost where the checker's numbers become floats."""
 
 FLOATS = 1e-15
 """What is lost there: so much less than the ranges from within give away."""
+
+
+def chosen_depths(number: int, others: bool) -> list[tuple[int, int]]:
+    """A seed and a depth for each."""
+    return [(seed, depth) for seed, depth in enumerate(DEPTHS) if (seed == number % len(DEPTHS)) != others]
 
 
 def drawn(geometry: Geometry, depth: int, seed: int) -> tuple[Head, Tensor]:
@@ -89,10 +96,11 @@ def widened(observed: Enclosure, width: float, generator: torch.Generator) -> En
 
 @pytest.mark.parametrize(("paradigm", "geometry"), CASES, ids=lambda each: getattr(each, "__name__", repr(each)))
 @pytest.mark.parametrize("width", WIDTHS)
+@OTHER_DEPTHS
 def test_the_ranges_of_the_search_hold_those_of_the_checker(
-    paradigm: type[SpatialParadigm], geometry: Geometry, width: float
+    paradigm: type[SpatialParadigm], geometry: Geometry, width: float, others: bool
 ) -> None:
-    for seed, depth in enumerate(DEPTHS):
+    for seed, depth in chosen_depths(WIDTHS.index(width), others):
         head, latents = drawn(geometry, depth, seed)
         generator = torch.Generator().manual_seed(seed)
         observed = widened(observe(head, latents), width, generator)
@@ -116,11 +124,12 @@ NEARLY_EQUAL = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 1.0)
 
 @pytest.mark.parametrize(("paradigm", "geometry"), EXACT, ids=lambda each: getattr(each, "__name__", repr(each)))
 @pytest.mark.parametrize("apart", NEARLY_EQUAL)
+@OTHER_DEPTHS
 def test_the_ranges_from_within_lie_in_those_of_the_checker(
-    paradigm: type[SpatialParadigm], geometry: Geometry, apart: float
+    paradigm: type[SpatialParadigm], geometry: Geometry, apart: float, others: bool
 ) -> None:
     known = total = 0
-    for seed, depth in enumerate(DEPTHS):
+    for seed, depth in chosen_depths(NEARLY_EQUAL.index(apart), others):
         head, latents = drawn(geometry, depth, seed)
         generator = torch.Generator().manual_seed(seed)
         if head.prototypes is not None:

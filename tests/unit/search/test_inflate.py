@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 import torch
@@ -23,18 +24,24 @@ ACTIVATIONS = [*((geometry, "top_k") for geometry in GEOMETRIES), ("softmax", "s
 CASES = [*ACTIVATIONS, ("negated", "joint"), ("inner product", "joint")]
 
 
-def explained(geometry: str, paradigm: str, seed: int = 3, **options):
-    head = small_head(geometry, seed) if geometry in GEOMETRIES else varied_head(geometry, seed)
-    images = as_patches(small_latents(head, patches=1 if paradigm == "joint" else 5))
-    return head, images, explain(head, images, paradigm, **options)
+def given(geometry: str, paradigm: str):
+    head = small_head(geometry, 3) if geometry in GEOMETRIES else varied_head(geometry, 3)
+    return head, as_patches(small_latents(head, images=3, patches=1 if paradigm == "joint" else 5))
+
+
+@cache
+def explained(geometry: str, paradigm: str):
+    """A head, images, their certificates and the inflated ones."""
+    head, images = given(geometry, paradigm)
+    narrow = explain(head, images, paradigm)
+    return head, images, narrow, [inflate(head, *each) for each in zip(images, narrow, strict=True)]
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), CASES)
 def test_the_image_satisfies_the_wider_statements(geometry, paradigm):
-    head, images, narrow = explained(geometry, paradigm)
+    head, images, narrow, inflated = explained(geometry, paradigm)
     gained = 0.0
-    for image, certificate in zip(images, narrow, strict=True):
-        wide = inflate(head, image, certificate)
+    for image, certificate, wide in zip(images, narrow, inflated, strict=True):
         numbers = priced_margins(paradigm, head, certificate.predicted, len(image)).observed(image[None])[0]
         ends, before = Stated.of(wide.statements, head.size).ends, Stated.of(certificate.statements, head.size).ends
         assert (ends.lower <= numbers.lower).all() and (ends.upper >= numbers.upper).all()
@@ -48,13 +55,12 @@ def test_the_image_satisfies_the_wider_statements(geometry, paradigm):
 
 @pytest.mark.parametrize("geometry", ["negated", "inner product"])
 def test_latents_within_the_wider_statements_have_the_class(geometry):
-    head, images, narrow = explained(geometry, "joint")
+    head, images, _, inflated = explained(geometry, "joint")
     drawn = torch.rand(5000, 1, head.depth, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     near = (images[:, None] + (drawn[:1000] - 0.5) / 4).clamp(0, 1).flatten(0, 1)
     drawn = torch.cat([drawn, near])
     done, inside = evaluate(head, drawn), 0
-    for image, certificate in zip(images, narrow, strict=True):
-        wide = inflate(head, image, certificate)
+    for wide in inflated:
         covered = coverage_of(head, drawn, [wide.statements]).certain[0]
         ahead = done.logits[covered][:, [wide.predicted]] - done.logits[covered]
         for rival, margin in enumerate(wide.margins):
@@ -66,10 +72,9 @@ def test_latents_within_the_wider_statements_have_the_class(geometry):
 @pytest.mark.parametrize(("geometry", "paradigm"), ACTIVATIONS)
 def test_activations_within_the_wider_statements_have_the_class(geometry, paradigm):
     """Random activations, most of them at an end of the box, where margins are least."""
-    head, images, narrow = explained(geometry, paradigm)
+    head, images, narrow, inflated = explained(geometry, paradigm)
     drawn = torch.Generator().manual_seed(0)
-    for image, certificate in zip(images, narrow, strict=True):
-        wide = inflate(head, image, certificate)
+    for image, certificate, wide in zip(images, narrow, inflated, strict=True):
         margins = priced_margins(paradigm, head, certificate.predicted, len(image))
         ends = Stated.of(wide.statements, head.size).ends
         lower, upper = ends.lower.maximum(margins.range.lower), ends.upper.minimum(margins.range.upper)
@@ -82,7 +87,7 @@ def test_activations_within_the_wider_statements_have_the_class(geometry, paradi
 
 def test_the_wider_statements_are_as_wide_as_can_be():
     """No slack is left but the reserve and what rounding to plain numbers gave back: some rival is near."""
-    head, images, narrow = explained("euclidean", "top_k")
+    head, images, narrow, _ = explained("euclidean", "top_k")
     for certificate in narrow:
         margins = priced_margins("top_k", head, certificate.predicted, images.shape[1])
         wide = widened(margins, Stated.of(certificate.statements, head.size))
@@ -116,9 +121,8 @@ def test_a_certificate_that_loses_a_statement_claims_minimality_no_more():
 
 
 def test_explain_inflates_if_asked():
-    head, images, narrow = explained("euclidean", "top_k")
-    _, _, wide = explained("euclidean", "top_k", inflate=True)
-    assert wide == [inflate(head, image, each) for image, each in zip(images, narrow, strict=True)] != narrow
+    head, images, narrow, inflated = explained("euclidean", "top_k")
+    assert explain(head, images, "top_k", inflate=True) == inflated != narrow
 
 
 def test_what_cannot_be_inflated_is_refused():

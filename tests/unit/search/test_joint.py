@@ -97,7 +97,7 @@ def test_of_many_patches_there_is_a_reason_where_paradigms_are_tried() -> None:
 @pytest.mark.parametrize("trials", [_TRIALS, 0])
 def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verale.search.joint._TRIALS", trials)
-    head = joint_head("inner product", 1, 12)
+    head = joint_head("inner product", 1, 9)
     problem = Problem.of(head, as_patches(latents(head, 1)))
     sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, str)]
     assert len(sizes) == 3 and max(sizes) > 1
