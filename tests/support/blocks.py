@@ -15,6 +15,7 @@ from unittest.mock import patch
 import numpy as np
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
+from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
 
 __all__ = ["Barriers", "interpreted"]
@@ -80,11 +81,21 @@ def interpreted(races: bool = True) -> Iterator[Barriers]:
         InterpreterBuilder.create_masked_load,
         InterpreterBuilder.create_masked_store,
     )
-    number = InterpreterBuilder.set_grid_idx
+    number, prepare = InterpreterBuilder.set_grid_idx, interpreter._patch_lang
+    prepared: set[str] = set()
 
     def called(self: Any, *arguments: Any, **options: Any) -> None:
+        prepared.clear()
         with _disable_current_modes():
             call(self, *tree_map(_held, arguments), **tree_map(_held, options))
+
+    def once(function: Any) -> Any:
+        """The language is prepared for the functions of a module once a launch: the interpreter does so in every call,
+        which takes a third of the time."""
+        if function.__module__ in prepared:
+            return None
+        prepared.add(function.__module__)
+        return prepare(function)
 
     def loaded(self: Any, pointers: Any, mask: Any, *rest: Any) -> Any:
         watch.load(*_touched(pointers, mask))
@@ -100,6 +111,7 @@ def interpreted(races: bool = True) -> Iterator[Barriers]:
 
     with (
         patch.object(GridExecutor, "__call__", called),
+        patch.object(interpreter, "_patch_lang", once),
         patch.object(InterpreterBuilder, "create_masked_load", loaded),
         patch.object(InterpreterBuilder, "create_masked_store", stored),
         patch.object(InterpreterBuilder, "create_barrier", lambda self: watch.barrier()),
