@@ -66,9 +66,12 @@ def test_times_are_compared_where_both_trees_explain():
     assert named[12:17] == [("minimal", "1"), ("here", "2"), ("proved", "1"), ("here", "2"), ("same bytes", "0")]
 
 
-def test_another_package_is_refused(tmp_path):
+def test_another_package_is_refused(tmp_path, monkeypatch):
+    """What a process says whose Python has found another one."""
     (tmp_path / "verale").mkdir()
-    with pytest.raises(UsageError, match="verale"):
+    (tmp_path / "says.py").write_text("""print('{"verale": "/elsewhere/verale/__init__.py", "cold_seconds": 0.0}')""")
+    monkeypatch.setattr(against.source_tree, "__file__", str(tmp_path / "says.py"))
+    with pytest.raises(UsageError, match="python took verale from /elsewhere/verale"):
         against.compare("small", *small(1), tmp_path, OPTIONS)
 
 

@@ -125,8 +125,7 @@ def test_mixed_avoids_on_large_heads_too(monkeypatch):
     assert certificates(head, images, "mixed", avoid)
 
 
-@pytest.mark.parametrize("few", [0, 2**17])
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (2**17, 0) * 3, strict=True)])  # test_costs.py has the others
 def test_joint_avoids(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.joint._TRIALS", few)
     head = joint_head(name, 1, 20)

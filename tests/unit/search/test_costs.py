@@ -96,8 +96,7 @@ def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm):
     assert cheaper
 
 
-@pytest.mark.parametrize("few", [0, 2**17])
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (0, 2**17) * 3, strict=True)])  # test_avoid.py has the others
 def test_joint_explanations_are_never_dearer(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.joint._TRIALS", few)
     head, explained = joint_head(name, 1, 20), 0

@@ -24,8 +24,15 @@ def latents(head: Head, seed: int) -> torch.Tensor:
     return small_latents(head, images=3, patches=1, seed=seed)
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.001])
-@pytest.mark.parametrize("prototypes", [5, 20])
+@pytest.mark.parametrize(
+    ("prototypes", "tolerance"),
+    [
+        (5, 0.001),
+        (20, 0.0),
+        pytest.param(5, 0.0, marks=pytest.mark.long),
+        pytest.param(20, 0.001, marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("name", HEADS)
 def test_the_checker_proves_what_is_found_and_that_it_is_minimal(name: str, prototypes: int, tolerance: float) -> None:
     head = joint_head(name, 1, prototypes)

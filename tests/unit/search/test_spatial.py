@@ -73,8 +73,13 @@ def on_tensors(monkeypatch):
     compiled.is_available.cache_clear()
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.002], ids=["equations", "intervals"])
-@pytest.mark.parametrize("name", ADMITTED)
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [
+        *((name, 0.0) for name in ADMITTED),
+        *(pytest.param(name, 0.002, marks=pytest.mark.long if at % 3 else ()) for at, name in enumerate(ADMITTED)),
+    ],
+)
 def test_machine_code_and_tensors_give_explanations_alike(name, tolerance, on_tensors):
     sizes: list[list[int]] = []
     for _ in range(2):
