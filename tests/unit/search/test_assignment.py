@@ -104,7 +104,7 @@ def test_both_searches_find_about_as_few_statements(monkeypatch):
         monkeypatch.setattr(assignment, "is_available", lambda available=available: available)
         explained = [
             each
-            for seed in range(8)
+            for seed in range(4)
             for problem in [small_problem("softmax", seed, images=6, patches=9)]
             for each in explain_assignment(problem, Assignment(problem.head), "rival")
         ]

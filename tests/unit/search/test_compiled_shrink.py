@@ -18,8 +18,13 @@ def shrunk(image, statements, exact=True, first=()):
     return shrink_statements(image, statements, early, exact, GUARD)
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.002], ids=["equations", "intervals"])
-@pytest.mark.parametrize("name", ADMITTED)
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [
+        *((name, 0.0) for name in ADMITTED),
+        *(pytest.param(name, 0.002, marks=pytest.mark.long if at % 3 else ()) for at, name in enumerate(ADMITTED)),
+    ],
+)
 def test_no_statement_that_is_kept_can_be_dropped(name, tolerance):
     problem, paradigm, image = first_image(name, tolerance=tolerance)
     _, statements = grow_statements(image, 7, GUARD, np.inf)

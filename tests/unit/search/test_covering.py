@@ -28,7 +28,7 @@ def fewest(margins, box, table) -> int:
     raise AssertionError("the class stays open")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("geometry", ["euclidean", "scaled", "cosine"])
 def test_the_fewest_are_found(geometry, seed):
     problem = small_problem(geometry, seed).take([0])
