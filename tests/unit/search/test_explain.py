@@ -302,6 +302,33 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
         explain(head, latents, order="nearest")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "HIP error: out of memory",
+        "hipErrorOutOfMemory",
+        "cusolver error: CUSOLVER_STATUS_ALLOC_FAILED",
+    ],
+)
+def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, monkeypatch):
+    head = small_head("softmax")
+    latents = small_latents(head, images=2)
+    whole, failed = explain(head, latents, "top_k"), []
+    observe_all = Problem.of.__func__
+
+    def of(cls, head, images, *options):
+        if len(images) > 1:
+            failed.append(words)
+            raise RuntimeError(words)
+        return observe_all(cls, head, images, *options)
+
+    monkeypatch.setattr(Problem, "of", classmethod(of))
+    assert alike(explain(head, latents, "top_k"), whole)
+    assert failed == [words]
+
+
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "inner product in a ball", "softmax"])
 def test_a_certificate_does_not_depend_on_the_batch_the_order_or_the_threads(name):
     head = head_named(name, prototypes=40, depth=16)
