@@ -112,7 +112,7 @@ def test_the_work_is_bounded_by_counts(monkeypatch):
     monkeypatch.setattr(mixed.Covering, "relaxed", lambda covering: solved.append(1) or relaxed(covering))
     monkeypatch.setattr(mixed, "_SMALL", 0)
     head = load_head(RUN)
-    (latents,) = (load_network().latents(load_images().images[21:22]),)
+    (latents,) = (load_network().latents(load_images().images[7:8]),)
     (every,) = explain(head, latents, "mixed")
     many = len(solved)
     solved.clear()
