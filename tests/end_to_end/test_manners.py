@@ -24,7 +24,7 @@ from verale.head import save_latents
 from verale.runs.table import read_table
 
 ROOT = Path(__file__).parents[2]
-INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4")
+INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4", "--paradigm", "projection")
 
 
 def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
@@ -64,7 +64,7 @@ def given(tmp_path_factory) -> Path:
     head = small_head("euclidean")
     head.save(folder / "head")
     save_latents(folder / "latents", small_latents(head, images=10), labels=[n % 3 for n in range(10)])
-    assert run(folder, "explain", *INPUT)[0] == 0
+    assert again(folder, "explain", *INPUT)[0] == 0
     return folder
 
 
@@ -161,7 +161,7 @@ def test_several_processes_are_interrupted_together(number, folder, given) -> No
         time.sleep(0.02)
     (folder / "sitecustomize.py").unlink()
     times = {path: path.stat().st_mtime_ns for path in (folder / "out").glob("*.ale.json")}
-    code, out, err = again(folder, "explain", *INPUT, "--jobs", "2")
+    code, out, err = again(folder, "explain", *INPUT)
     assert (code, out) == (0, "")
     assert err.splitlines()[0] == f"{done} of 10 images are explained in out already: {10 - done} are left"
     assert contents(folder) == contents(given)
@@ -169,10 +169,12 @@ def test_several_processes_are_interrupted_together(number, folder, given) -> No
 
 
 def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
-    def full() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
-    code, _, err = run(folder, "explain", *INPUT, preexec_fn=full)
+    allowed, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, most))
+    try:
+        code, _, err = again(folder, "explain", *INPUT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (allowed, most))
     assert code == 9
     assert err == "error: out/explanations.csv: cannot be written (File too large); free some space, then " \
                   "the same command continues\n"  # fmt: skip
@@ -224,7 +226,7 @@ def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
         "    time.sleep(600)\n"
         "FileAuditor.audit = slow\n"
     )
-    process = started(folder, "demo", start_new_session=True)
+    process = started(folder, "demo", "--paradigm", "projection", start_new_session=True)
     wait_for(folder / "begun", process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate(timeout=600)
@@ -232,7 +234,7 @@ def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
 
 
 def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None:
-    code, out, err = run(folder, "explain", *INPUT, "--json")
+    code, out, err = again(folder, "explain", *INPUT, "--json")
     assert (code, err) == (0, "10 of 10 images have a certificate in out\n")
     records = [json.loads(line) for line in out.splitlines()]
     assert [record["index"] for record in records] == list(range(10))
@@ -243,7 +245,7 @@ def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None
 
 
 def test_v_logs_with_times(folder) -> None:
-    _, out, err = run(folder, "explain", *INPUT, "--jobs", "1", "-v")
+    _, out, err = again(folder, "explain", *INPUT, "--jobs", "1", "-v")
     assert out == ""
     assert re.search(
         r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE
@@ -318,7 +320,7 @@ def test_what_there_is_not_gets_one_line(arguments, reason, tmp_path) -> None:
 
 
 def test_without_a_command_there_is_help(tmp_path) -> None:
-    code, out, err = run(tmp_path)
+    code, out, err = again(tmp_path)
     assert code in (0, 2)
     assert "Commands:\n  attribute" in out + err and "error:" not in err
 
