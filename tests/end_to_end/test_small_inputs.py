@@ -68,6 +68,19 @@ ANSWERED: dict[str, tuple[int, ...]] = {
 }
 """The exit codes of those that are not refused with 9."""
 
+SEARCHED = {
+    "refute 58000 patches": "refute 58000 patches near a prototype",
+    "refute 58000 patches near a prototype": None,
+    "refute 10000 patches with activations": "refute with many multiplications",
+    "refute many stated patches": "refute 58000 patches near a prototype",
+    "refute a patch with 2000 statements": None,
+    "refute patches with 200 statements": "refute a patch with 2000 statements",
+    "refute under triangle": "refute a patch with 2000 statements",
+    "refute a deep patch": "refute a patch with 2000 statements",
+    "refute with many multiplications": None,
+}
+"""Attacks that are answered when the time of a search is over, or nearly; each with one that takes as much or more."""
+
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Measurer]:
@@ -75,9 +88,24 @@ def runner() -> Iterator[Measurer]:
         yield started
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name not in SEARCHED])
 def test_is_answered_or_refused_within_the_bound(name: str, runner: Measurer, tmp_path: Path) -> None:
-    cost = runner.run(tmp_path, *ATTACKS[name](tmp_path), timeout=300, **SPACE.get(name, {}))
+    is_within_the_bound(name, runner, tmp_path)
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_search_ends_soon_after_its_time(name: str, runner: Measurer, tmp_path: Path) -> None:
+    is_within_the_bound(name, runner, tmp_path, grace=0.2)
+
+
+@pytest.mark.long  # six seconds each; the same with less time to finish what began is above
+@pytest.mark.parametrize("name", [name for name, covered in SEARCHED.items() if covered is None])
+def test_a_search_is_within_the_bound(name: str, runner: Measurer, tmp_path: Path) -> None:
+    is_within_the_bound(name, runner, tmp_path)
+
+
+def is_within_the_bound(name: str, runner: Measurer, tmp_path: Path, **options: float) -> None:
+    cost = runner.run(tmp_path, *ATTACKS[name](tmp_path), timeout=300, **SPACE.get(name, {}), **options)
     assert cost.code in ANSWERED.get(name, (9,)), cost
     assert cost.seconds < SECONDS and cost.megabytes < MEGABYTES, cost
     assert "Traceback" not in cost.err

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -50,10 +51,14 @@ class Measurer:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(self, cwd: Path, *arguments: object, timeout: int = 120, space: int = _SPACE) -> Cost:
+    def run(
+        self, cwd: Path, *arguments: object, timeout: int = 120, space: int = _SPACE, grace: float | None = None
+    ) -> Cost:
         """`verale` with these arguments in a folder; after "checker" those of `python -m verale.checker`. It may add
-        `space` bytes of address space."""
+        `space` bytes of address space. A search for counterexamples may take `grace` seconds more than asked for; by
+        default as many as it takes for users."""
         request = {"cwd": str(cwd), "arguments": list(map(str, arguments)), "timeout": timeout, "space": space}
+        request["grace"] = grace
         self._process.stdin.write(json.dumps(request) + "\n")  # type: ignore[union-attr]
         self._process.stdin.flush()  # type: ignore[union-attr]
         return Cost(**json.loads(self._process.stdout.readline()))  # type: ignore[union-attr]
@@ -92,6 +97,10 @@ def _child(request: dict[str, object], out: int, err: int, start: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS,) * 2)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode, encoding="utf-8") for n, mode in enumerate("rww"))
     first, *rest = request["arguments"]  # type: ignore[misc]
+    if request["grace"] is not None:
+        import verale.counterexample as searched
+
+        searched.counterexamples = partial(searched.counterexamples, grace=request["grace"])
     code: object = 1
     try:
         if first == "checker":
