@@ -13,6 +13,8 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import click
@@ -25,6 +27,7 @@ import verale
 from verale.cli import cli
 from verale.files import write_atomically
 from verale.runs.table import Explained, csv_lines
+from verale.soundness import suite
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -81,24 +84,48 @@ def told(printed: str) -> re.Pattern[str]:
     return re.compile(re.escape(printed).replace(re.escape("..."), ".*"), re.DOTALL)
 
 
-@pytest.fixture
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a reader has: a clone, with what a page takes for granted, and `verale` and `python` that are those here.
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A file or folder of the repository by its name, copied once: clones share its files."""
+    copies = tmp_path_factory.mktemp("pristine")
 
+    @cache
+    def copied(name: str) -> Path:
+        source, to = ROOT / name, copies / name
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, to, ignore=ignored) if source.is_dir() else shutil.copy(source, to)
+        return to
+
+    return copied
+
+
+def stamps(folder: Path) -> dict[Path, tuple[int, int]]:
+    """The size of each file, and when it was written."""
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in [folder, *folder.rglob("*")]}
+
+
+@pytest.fixture
+def clone(page: str, pristine: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What a reader has: what a page names of a clone, and `verale` and `python` that are those here.
+
+    Its files are hard links, for thousands take seconds to copy: so no page may write into one that is there.
     It has the same path in all tests of a process: numba compiles anew what lies elsewhere.
     """
     tmp_path = tmp_path_factory.getbasetemp() / "clone"
     shutil.rmtree(tmp_path, ignore_errors=True)
     tmp_path.mkdir()
-    for name in CLONE:
-        source = ROOT / name
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, tmp_path / name, ignore=ignored) if source.is_dir() else shutil.copy(source, tmp_path)
+    named = "".join(command for command, _ in steps(page))
+    copies = [pristine(name) for name in CLONE if re.search(rf"\b{re.escape(name)}\b", named)]
+    before = list(map(stamps, copies))
+    for copy in copies:
+        to = tmp_path / copy.name
+        shutil.copytree(copy, to, copy_function=os.link) if copy.is_dir() else os.link(copy, to)
     for name, module in ((".bin/python", ""), (".venv/bin/python", ""), (".bin/verale", "-P -m verale")):
         script = tmp_path / name
         write_atomically(script, f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {module} "$@"\n'.encode())
         script.chmod(0o755)
-    return tmp_path
+    yield tmp_path
+    assert list(map(stamps, copies)) == before
 
 
 def a_run(folder: Path) -> None:
@@ -220,8 +247,12 @@ def shell(clone: Path) -> Run:
 
 @pytest.fixture
 def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`verale` and Python programs in this process, which has torch already; all else, and `--jobs`, by the shell."""
+    """`verale` and Python programs in this process, which has torch already; all else, and `--jobs`, by the shell.
+
+    A section of the soundness suite that is run again gives again what it gave.
+    """
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(suite, "SECTIONS", tuple(replace(each, try_it=cache(each.try_it)) for each in suite.SECTIONS))
 
     def run(command: str, before: int) -> subprocess.CompletedProcess[str]:
         words = shlex.split(command.replace("\\\n", " "), comments=True)
