@@ -22,6 +22,7 @@ from verale.head import load_labels, load_latents, save_latents
 FILES = sorted(IMAGES.glob("*/*.png"))
 MIXED = [5, 0, 9, 3, 11, 1, 7, 2, 10, 4, 8, 6]
 """An order of the images in which classes alternate."""
+QUICKLY = ("--paradigm", "projection")
 BY_ORDER = "matched by order, not verified"
 GONE = "not shown: the file is gone, or has other bytes now"
 
@@ -35,7 +36,7 @@ def captured(tmp_path_factory) -> Path:
         # thop, which cabrnet imports, compares versions with distutils.
         warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
         import cabrnet.archs.generic.model  # noqa: F401
-    arguments = ("--checkpoint-dir", final("protopnet"), "--images", "images", "--out", "OUT")
+    arguments = ("--checkpoint-dir", final("protopnet"), "--images", "images", "--out", "OUT", *QUICKLY)
     assert verale("explain", *arguments, cwd=folder).returncode == 0
     return folder
 
@@ -48,8 +49,17 @@ def folder(captured, tmp_path) -> Path:
 
 
 @pytest.fixture
-def unbound(folder) -> Path:
+def unbound(reordered, tmp_path) -> Path:
+    """What `reordered` made, where a test may change it."""
+    shutil.copytree(reordered, tmp_path / "unbound")
+    return tmp_path / "unbound"
+
+
+@pytest.fixture(scope="module")
+def reordered(captured, tmp_path_factory) -> Path:
     """The same images, explained from latents in another order, by `verale explain --head --latents`."""
+    folder = tmp_path_factory.mktemp("reordered") / "here"
+    shutil.copytree(captured, folder)
     out = folder / "OUT"
     labels = load_labels(out / "latents.safetensors")
     latents = load_latents(out / "latents.safetensors")[MIXED]
@@ -57,7 +67,7 @@ def unbound(folder) -> Path:
     save_latents(folder / "unlabelled", latents)
     for name, given in (("OTHER", "Z"), ("UNLABELLED", "unlabelled")):
         head = ("--head", out / "head.safetensors")
-        assert verale("explain", *head, "--latents", given, "--out", name, cwd=folder).returncode == 0
+        assert verale("explain", *head, "--latents", given, "--out", name, *QUICKLY, cwd=folder).returncode == 0
     (folder / "ordered").mkdir()
     for number, index in enumerate(MIXED):
         shutil.copy(FILES[index], folder / "ordered" / f"{number:02d}.png")
@@ -151,7 +161,7 @@ def test_an_image_that_was_replaced_or_removed_is_not_shown(folder) -> None:
 def test_two_equal_images_keep_their_own_names_and_labels(folder) -> None:
     """The same picture in two classes: the network sees no difference, but each has its own true class."""
     shutil.copy(FILES[0], folder / "images" / "3" / "9999.png")
-    arguments = ("--checkpoint-dir", final("protopnet"), "--images", "images", "--out", "EQUAL")
+    arguments = ("--checkpoint-dir", final("protopnet"), "--images", "images", "--out", "EQUAL", *QUICKLY)
     assert verale("explain", *arguments, cwd=folder).returncode == 0
     rows, said = reported(folder, "EQUAL", "--allow", "images")
     assert [row["index"] for row in rows] == [str(index) for index in range(13)]
