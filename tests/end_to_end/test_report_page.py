@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from support.reporting import browser, folder_of, report_head
 from support.small import small_head
+from support.tabs import new_tab, started_chromium
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import above, below
@@ -37,12 +38,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=browser(playwright.chromium.executable_path), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with started_chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +70,11 @@ def opened(chromium, request) -> Iterator[list[Page]]:
     yield pages
     for one in pages:
         assert one.complaints == [] and one.asked == []
-        one.context.close()
+        one.close()
 
 
 def open_page(chromium: Browser, opened: list[Page], path: Path, **options: object) -> Page:
-    tab = chromium.new_context(**options).new_page()
+    tab = new_tab(chromium, **options)
     tab.complaints, tab.asked = [], []
     tab.on("console", lambda message: tab.complaints.append(message.text))
     tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
@@ -459,11 +456,10 @@ def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(chromium, opened,
 
 
 def test_without_scripts_it_still_says_what_is_proved(chromium, report):
-    context = chromium.new_context(java_script_enabled=False)
-    tab = context.new_page()
+    tab = new_tab(chromium, java_script_enabled=False)
     tab.goto(f"file://{report}")
     assert "proved 128 of 130" in tab.inner_text("#overview") and "need JavaScript" in tab.inner_text("#overview")
-    context.close()
+    tab.close()
 
 
 def test_a_missing_browser_is_a_failure_with_the_remedy(monkeypatch):
