@@ -32,13 +32,13 @@ CASES = [
     ("seed", "order"),
     [
         (0, "rival"),
-        *(pytest.param(seed, order, marks=pytest.mark.long) for seed in range(3) for order in ("rival", "nearest")
-          if (seed, order) != (0, "rival")),  # more heads, and the order that states more
+        # More heads, and the order that states more.
+        *(pytest.param(*case, marks=pytest.mark.long) for case in ((1, "rival"), (2, "nearest"))),
     ],
-)  # fmt: skip
+)
 def test_every_certificate_is_proved_by_both_kernels(geometry, kind, paradigm, seed, order, tmp_path):
     head = focal_head(geometry, kind, seed)
-    latents = small_latents(head, images=4, seed=seed)
+    latents = small_latents(head, images=3, seed=seed)
     save_latents(tmp_path / "latents.safetensors", latents)
     auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), "both")
     emitted = [c for c in explain(head, latents, paradigm, order=order) if isinstance(c, Certificate)]
