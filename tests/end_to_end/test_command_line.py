@@ -176,7 +176,7 @@ def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
 
 
 def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp_path):
-    explained = process("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
+    explained = run("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
                     "--paradigm", "projection", "--out", tmp_path / "out")  # fmt: skip
     assert explained.returncode == 0, explained.stderr
     rows = summary(tmp_path / "out")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.commands import in_process
 
 from verale.soundness.independent import files
 
@@ -30,21 +29,21 @@ def gate() -> tuple[str, str]:
 
 
 def codes(folder: Path, certificate: bytes, without: str = "", also: str = "") -> tuple[int, int]:
-    """The exit codes of the gate's two commands; the first one without an option, and with another."""
+    """The exit codes of the gate's two commands; the first one without an option, and with another.
+
+    A shell runs both in `test_documents.py`; here it runs the second one, and one process audits.
+    """
     (folder / "explained").mkdir(exist_ok=True)
     (folder / "head.safetensors").write_bytes(HEAD)
     (folder / "latents.safetensors").write_bytes(files.latents([IMAGE]))
     (folder / "explained" / "0.ale.json").write_bytes(certificate)
     audit, search = gate()
-    verale = f'verale() {{ {shlex.quote(sys.executable)} -m verale "$@"; }}'
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-
-    def code(command: str) -> int:
-        return subprocess.run(
-            ["bash", "-c", f"{verale}; {command}"], cwd=folder, env=environment, timeout=600, capture_output=True
-        ).returncode
-
-    return code(audit.replace(without, "") + also), code(search)
+    program, *arguments = shlex.split(audit.replace(without, "") + also)
+    assert program == "verale"
+    arguments[arguments.index("--jobs") + 1] = "1"  # of a single certificate
+    audited = in_process(*arguments, cwd=folder)
+    searched = subprocess.run(["bash", "-c", search], cwd=folder, timeout=600, capture_output=True)
+    return audited.returncode, searched.returncode
 
 
 def contradiction(predicted: int, image: files.Matrix | None) -> bytes:

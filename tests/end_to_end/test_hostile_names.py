@@ -236,8 +236,9 @@ def test_a_warning_is_one_line(folder: Path) -> None:
 
 def test_a_log_record_is_one_line(folder: Path) -> None:
     command = [sys.executable, "-m", "verale", "explain", "--head", "head", "--latents", "latents", "--out", f"{NAME}6"]
+    options = ["--paradigm", "projection", "-vv"]
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([*command, "-vv"], capture_output=True, cwd=folder, timeout=600, env=environment)
+    done = subprocess.run([*command, *options], capture_output=True, cwd=folder, timeout=600, env=environment)
     assert done.returncode == 0 and done.stdout == b""
     assert all(line.decode("ascii").isprintable() for line in done.stderr.split(b"\n"))
 
