@@ -272,7 +272,8 @@ def test_the_page_writes_certificates_as_python_does(tabs, report):
         cases.append((json.loads(file.read_text())["predicate"], text))
     tab = tabs.open(report)
     said = tab.evaluate(
-        "cases => cases.map(([one, text]) => certificateText(one, 'entails ' + text + ' prices 0'))", cases
+        "cases => JSON.parse(cases).map(([one, text]) => certificateText(one, 'entails ' + text + ' prices 0'))",
+        json.dumps(cases),
     )
     assert len(said) > 200
     assert said == [text for _, text in cases]
