@@ -185,12 +185,15 @@ def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
 
 
 def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
+    """While torch is imported, which takes seconds."""
     (folder / "sitecustomize.py").write_text(
-        "import time, verale.runs.device\n"
-        "def slow(name):\n"
-        "    open('begun', 'w').close()\n"
-        "    time.sleep(600)\n"
-        "verale.runs.device.device_named = slow\n"
+        "import sys, time\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'torch':\n"
+        "            open('begun', 'w').close()\n"
+        "            time.sleep(600)\n"
+        "sys.meta_path.insert(0, Slow())\n"
     )
     process = started(folder, "explain", *INPUT, "--jobs", "1")
     wait_for(folder / "begun", process)
@@ -219,12 +222,19 @@ def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, giv
 
 def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
     (folder / "sitecustomize.py").write_text(
-        "import time\n"
+        "import sys, time\n"
         "from verale.checker.file_auditor import FileAuditor\n"
         "def slow(self, path):\n"
         "    open('begun', 'w').close()\n"
         "    time.sleep(600)\n"
         "FileAuditor.audit = slow\n"
+        "if 'demo' in sys.orig_argv:  # not in the process that audits, which imports no torch\n"
+        "    from verale.demo import network\n"
+        "    load = network.load_images\n"
+        "    def few():\n"
+        "        digits = load()\n"
+        "        return type(digits)(digits.images[:2], digits.labels[:2], digits.paths[:2])\n"
+        "    network.load_images = few\n"
     )
     process = started(folder, "demo", "--paradigm", "projection", start_new_session=True)
     wait_for(folder / "begun", process)

@@ -12,6 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from support.commands import in_process
 from support.reporting import folder_of
 
 from verale.cli import demo
@@ -34,10 +35,7 @@ def report(*arguments: object) -> str:
 
 
 def test_a_page_is_written_and_told(folder, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "verale", "report", folder, "-o", tmp_path / "new" / "r.html"],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    done = in_process("report", folder, "-o", tmp_path / "new" / "r.html")
     assert done.returncode == 0, done.stderr
     assert "4 certificates, 4 PROVED (when this page was written)" in done.stderr and done.stdout == ""
     assert (tmp_path / "new" / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -431,16 +431,17 @@ def test_more_rivals_on_demand(chromium, opened, tmp_path):
     assert tab.evaluate("document.activeElement.tagName") == "TH", "the focus is on the first that came"
 
 
-def test_every_certificate_of_the_corpora_can_be_shown(chromium, opened, tmp_path):
+@pytest.mark.parametrize("one_in", [8, pytest.param(1, marks=pytest.mark.long)])
+def test_every_certificate_of_the_corpora_can_be_shown(chromium, opened, tmp_path, one_in):
     """Also those that the checker rejects, or cannot read."""
     for kind in ("accept", "reject", "malformed", "witness"):
-        for file in (ROOT / "certificates" / kind).glob("*.ale.json"):
+        for file in sorted((ROOT / "certificates" / kind).glob("*.ale.json"))[::one_in]:
             shutil.copy(file, tmp_path / f"{kind}-{file.name}")
     path = tmp_path / "report.html"
     path.write_bytes(page(collect(tmp_path), "The corpora"))
     tab = open_page(chromium, opened, path)
     shown = tab.evaluate("async () => { for (let row = 0; row < count; row++) await drawDetail(row); return count; }")
-    assert shown == len(list(tmp_path.glob("*.ale.json"))) > 400
+    assert shown == len(list(tmp_path.glob("*.ale.json"))) > 400 // one_in
 
 
 def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(chromium, opened, folder, tmp_path):
