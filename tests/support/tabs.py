@@ -14,12 +14,15 @@ __all__ = ["Tabs", "new_tab", "started_chromium"]
 
 @contextmanager
 def started_chromium() -> Iterator[Browser]:
-    """A browser with one context, which tabs share unless they want another one."""
+    """A browser with one context, which tabs share unless they want another one.
+
+    A tab of it stays open: its process serves the others too, which need not start one each.
+    """
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=browser(playwright.chromium.executable_path), args=["--no-sandbox", "--disable-gpu"]
         )
-        started.new_context()
+        started.new_context().new_page()
         yield started
         started.close()
 
