@@ -13,7 +13,7 @@ from support.small import small_head, small_latents
 from verale.errors import UsageError
 from verale.search.explain import explain
 
-_QUICK = ("euclidean", "cosine", "softmax", "top mean")
+_QUICK = ("cosine", "softmax", "top mean")
 _PROVED = {"PROVED every claim that was checked is proved"}
 
 
@@ -59,7 +59,7 @@ def test_the_stand_in_is_as_strict_as_a_device_and_as_inexact(there: ProcessPool
     assert "expected all tensors on one device" in mixed and "copy it to the host first" in read
 
 
-@pytest.mark.parametrize("name", ["euclidean", "cosine"])
+@pytest.mark.parametrize("name", [pytest.param("euclidean", marks=pytest.mark.long), "cosine"])
 def test_what_the_kernel_chooses_is_proved_and_minimal(name: str, interpreter: ProcessPoolExecutor) -> None:
     _, said, found, blocks = interpreter.submit(on_a_device.explained_in_blocks, name, images=2, seed=1).result()
     assert said == _PROVED
@@ -74,7 +74,14 @@ def test_certificates_of_the_kernel_are_the_same_whatever_the_batch(interpreter:
     assert len(together) == 2 and together == one_by_one
 
 
-@pytest.mark.parametrize("guards", [(-1e3, 1e-6), (-1e3,), (0.05,)], ids=["next guard", "on tensors", "too many"])
+@pytest.mark.parametrize(
+    "guards",
+    [
+        pytest.param((-1e3, 1e-6), id="next guard"),
+        pytest.param((-1e3,), id="on tensors", marks=pytest.mark.long),
+        pytest.param((0.05,), id="too many", marks=pytest.mark.long),
+    ],
+)
 def test_a_choice_that_is_not_proved_or_not_minimal_is_made_again(
     guards: tuple[float, ...], interpreter: ProcessPoolExecutor
 ) -> None:

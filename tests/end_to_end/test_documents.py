@@ -205,6 +205,7 @@ LONG = {
     "docs/tutorial.md": "a network captures 50 images, which are explained twice",
     "docs/paradigms.md": "every paradigm of one head in turn",
     "docs/scale.md": "three commands start Ray, which tests/unit/ray does once",
+    "docs/contrast.md": "the demo, and searches for contrasts that end when their time does",
     "proofs/errata.md": "60,000 random pairs of caps, and a run of tests that are run anyway",
 }
 """Pages that are run as processes only, and why."""

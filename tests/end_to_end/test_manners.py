@@ -144,6 +144,7 @@ def started_in(folder: Path) -> list[int]:
     return numbers
 
 
+@pytest.mark.long  # several processes; one alone is interrupted above
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no process tells its environment")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_several_processes_are_interrupted_together(number, folder, given) -> None:
@@ -203,6 +204,7 @@ def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
     assert not (folder / "out").exists()
 
 
+@pytest.mark.long  # more processes, which are interrupted as those above are
 def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, given) -> None:
     (folder / "sitecustomize.py").write_text(
         "import time, verale.counterexample\n"
@@ -220,6 +222,7 @@ def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, giv
     assert not (folder / "witness").exists()
 
 
+@pytest.mark.long
 def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
     (folder / "sitecustomize.py").write_text(
         "import sys, time\n"

@@ -70,6 +70,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], d
     return explained(HERE, folders), explained(ELSEWHERE, folders), folders
 
 
+@pytest.mark.long  # all heads are explained in two processes
 @pytest.mark.parametrize("number", range(len(HEADS)), ids=HEADS)
 def test_the_bytes_are_the_same(both, number: int) -> None:
     here, elsewhere, folders = both
@@ -78,6 +79,7 @@ def test_the_bytes_are_the_same(both, number: int) -> None:
     assert elsewhere[str(folders[number])] == certificates
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_the_libraries_do_differ(both, library: str) -> None:
     """On processors of other makers these settings say nothing, and the test above says less."""

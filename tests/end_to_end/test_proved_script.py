@@ -207,6 +207,7 @@ def version_of(tool: str, option: str) -> str:
     return subprocess.run([tool, option], capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.long  # js_of_ocaml runs for it
 def test_the_script_is_what_its_sources_give(tmp_path):
     """It is built again, where that is possible."""
     if not all(map(shutil.which, ("js_of_ocaml", "ocamlfind", "ocamlc", "make"))):

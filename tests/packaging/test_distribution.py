@@ -170,6 +170,7 @@ def test_the_core_says_which_extra_is_missing(clean: Path, tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long  # what tests/corpus judges, once more
 def test_the_corpora_are_judged_from_the_installed_package(clean: Path, tmp_path: Path) -> None:
     said = run(clean / "verale", "soundness", "--only", "corpora", "--json", cwd=tmp_path)
     assert said.returncode == 0, said.stderr

@@ -13,8 +13,9 @@ from verale.soundness.checker_mutants.mutant import CHECKER, Fault, injected
 
 FILES = sorted({fault.file for fault in FAULTS})
 EVERY_ATTACK = (*ATTACKS, *OF_PROVED, *OF_LEAST)
-SLOW = {"containment", "within"}
-"""Ranges of every part against rational arithmetic; `contract/test_bounds_and_rules.py` asks the same of fewer."""
+SLOW = {"margins", "activations", "containment", "within"}
+"""What the rules prove of every part against rational arithmetic; `contract/test_bounds_and_rules.py` and
+`unit/checker/rules` ask the same of fewer."""
 
 
 @pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.long)])

@@ -17,7 +17,10 @@ LEMMAS = lemmas()
 NAMES = [name for name in LEMMAS if not name.startswith("errata.")]
 
 
-@pytest.mark.parametrize("name", LEMMAS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name == "nextafter")) for name in LEMMAS],  # three to ten seconds
+)
 def test_a_lemma_is_proved_and_its_twins_are_refuted(name: str) -> None:
     assert run(LEMMAS[name]).failures == ()
 

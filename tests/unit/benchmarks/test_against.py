@@ -29,6 +29,7 @@ def small(images: int):
     return head, as_patches(small_latents(head, images, seed=3)).float()
 
 
+@pytest.mark.long  # two processes, as for a benchmark
 def test_both_trees_give_what_explain_gives(tmp_path):
     (tmp_path / "verale").symlink_to(ROOT / "verale", target_is_directory=True)
     head, latents = small(3)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 
+import pytest
 from support import in_blocks
 
 from verale.search.avoid import Avoid
 
 
+@pytest.mark.long  # whole explanations are compared in test_devices_launch
 def test_growth_states_what_machine_code_states(interpreter: ProcessPoolExecutor) -> None:
     result = interpreter.submit(in_blocks.searched, "scaled", 3, [0]).result()
     assert set(result.chosen[0]) <= set(result.grown[0])

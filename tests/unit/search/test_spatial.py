@@ -94,6 +94,7 @@ def test_machine_code_and_tensors_give_explanations_alike(name, tolerance, on_te
     assert ours <= 1.3 * theirs
 
 
+@pytest.mark.long  # sizes of many; those of each geometry are compared above
 def test_on_the_whole_explanations_are_as_small(on_tensors):
     sizes: list[list[int]] = []
     for _ in range(2):
