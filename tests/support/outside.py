@@ -23,6 +23,13 @@ from support.forking import keep_one_thread
 
 _SECONDS = 300
 """The tests of a fault that take longer hang: they take some five, on a busy machine twenty."""
+_IMPORTED = (
+    *("torch", "safetensors.torch", "numba", "flint", "jsonschema", "click", "hypothesis"),
+    *("pyarrow.parquet", "pyarrow.fs", "pyarrow.dataset"),
+)
+"""What is imported once, not in every process."""
+_NOT_NEEDED = ("cacheprovider", "anyio", "xdist", "cov")
+"""Plugins of pytest that each process would load."""
 ROOT = Path(__file__).parents[2]
 RECORDS = ("tests/unit/runs/test_records.py",)
 LOG = ("tests/unit/runs/test_audit_log.py",)
@@ -597,14 +604,16 @@ def _test(folder: str, output: Path, tests: tuple[str, ...]) -> None:
 
     if not str(verale.__file__).startswith(folder):
         raise ValueError(f"{verale.__file__} is another copy of the package")
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-o", f"pythonpath={folder} tests ."]
+    options = ["-x", "-q", "-W", "ignore::pytest.PytestAssertRewriteWarning", "--no-header", "--tb=no"]
+    options += [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
+    options += ["-o", f"pythonpath={folder} tests ."]
     sys.exit(pytest.main([*options, *tests]))
 
 
 def main(words: list[str]) -> int:
     keep_one_thread()
-    for module in ("torch", "pyarrow.parquet", "pyarrow.fs", "pyarrow.dataset", "jsonschema", "flint", "numba"):
-        import_module(module)  # once, not in every process
+    for module in _IMPORTED:
+        import_module(module)
     chosen = [fault for fault in FAULTS if not words or any(word in str(fault) for word in words)]
     undetected, detecting = 0, set()
     for fault in chosen:
