@@ -4,6 +4,9 @@
 PYTHON ?= python3
 VENV := .venv
 
+# What Python compiles is kept: `pytest` rewrites 350 files of tests, which costs each of its processes eight seconds otherwise.
+unexport PYTHONDONTWRITEBYTECODE
+
 # One process for each core. What a file shares, a running Ray say, is mostly built once: neighbours go to the same process.
 PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
