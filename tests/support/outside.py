@@ -149,12 +149,12 @@ def main(words: list[str]) -> int:
     faults, undetected = chosen(words), 0
     for fault in faults:
         try:
-            found = detected_by(fault, [fault.test]) or f"SURVIVES {fault.test}"
-            is_detected = not found.startswith("SURVIVES")
+            found = detected_by(fault, [fault.test])
+            said = found or f"SURVIVES {fault.test}"
         except ValueError as error:
-            found, is_detected = f"SURVIVES, {error}", False
-        undetected += not is_detected
-        sys.stdout.write(f"{fault}\n    {found}\n")
+            found, said = None, f"SURVIVES: {error}"
+        undetected += found is None
+        sys.stdout.write(f"{fault}\n    {said}\n")
         sys.stdout.flush()
     sys.stdout.write(f"{len(faults)} faults, {len(faults) - undetected} detected\n")
     if accused := detected_by(None, sorted({fault.test for fault in faults})):
