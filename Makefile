@@ -19,7 +19,7 @@ demo: $(VENV)/report
 test: $(VENV)/test
 	$(PYTEST) -m 'not long'
 
-# What is marked `long`: the demo, Ray itself, all injected faults, more seeds, and the longest pages and figures.
+# What is marked `long`: the demo, Ray itself, the injected faults, more seeds, and the longest pages and figures.
 test-long: $(VENV)/test
 	$(PYTEST) -m long
 

@@ -11,9 +11,9 @@
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 - `enclosures`: the arithmetic of the kernels, against exact numbers.
-- `checker_mutants`: copies of the checker with a fault in each; `extremes` has properties that only these need.
 - `second`: a second checker, written in JavaScript from certificates/v1.md alone, asked about the same certificates.
 
 `independent` is another reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
-`paths` says where the corpora and the lemmas lie.
+`mutant` makes copies of the checker with a fault, for `teeth` and for the tests. `paths` says where the corpora and the
+lemmas lie.
 """

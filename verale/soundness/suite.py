@@ -194,19 +194,6 @@ def _enclosures(long: bool, seed: int) -> Outcome:
     return draws * len(counts), f"draws for {len(counts)} operations of the kernels", wrong
 
 
-def _faults(long: bool, seed: int) -> Outcome:
-    from verale.soundness.checker_mutants.attacks import detected_by
-    from verale.soundness.checker_mutants.faults import FAULTS, SURVIVORS
-
-    faults = FAULTS if long else FAULTS[seed % 4 :: 4]
-    undetected = [str(fault) for fault in faults if not detected_by(fault)]
-    wrong = tuple(f"not detected: {name}" for name in undetected if name not in SURVIVORS)
-    wrong += () if detected_by(None) is None else ("an attack accuses the checker without a fault",)
-    survivors = len(undetected)
-    detail = f"faults injected into the checker; {len(faults) - survivors} detected, {survivors} listed as survivors"
-    return len(faults), detail, wrong
-
-
 SECTIONS = (
     Section("lemmas", "what the rules rest on, proved by Z3", ("soundness",), _lemmas),
     Section("properties", "the checker and certificates, tried by hypothesis", ("soundness",), _properties),
@@ -217,5 +204,4 @@ SECTIONS = (
     Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),
     Section("second", "a second checker, written from the text alone", ("explain", "proved"), _second),
     Section("enclosures", "the kernels' arithmetic against exact numbers", (), _enclosures),
-    Section("faults", "copies of the checker with an error in each", (), _faults),
 )

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from math import isnan
 from pathlib import Path
@@ -22,32 +23,32 @@ from pathlib import Path
 import flint
 import torch
 
-from verale.soundness.checker_mutants.mutant import Fault, injected
 from verale.soundness.combinations import Combination
 from verale.soundness.independent.arithmetic import PRECISION
+from verale.soundness.mutant import CHECKER, injected
 from verale.soundness.slack import attack
 from verale.soundness.targets import KINDS, Key, Target, of_corpora, of_random_heads, of_tight_heads, some, verdict_of
 
 __all__ = ["CUTS", "Bites", "attacked", "table", "targets"]
 
 CUTS = {
-    "activations": Fault(
+    # Every range of an activation, by half a per cent at either end.
+    "activations": (
         "auditor.py",
-        "every range of an activation is cut by half a per cent at either end",
         "        box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment",
         "        box = rule.box(certificate.statements, certificate.patches)\n"
         "        cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]\n"
         "        lower = [low + cut for low, cut in zip(box.lower, cuts)]\n"
         "        box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)",
     ),
-    "prices": Fault(
+    # What prices leave to a rival, by half a per cent.
+    "prices": (
         "rules/assignment.py",
-        "what prices leave to a rival is cut by half a per cent",
         "            total += count * max(0, max(excess, default=0))",
         "            total += count * max(0, max(excess, default=0))\n        total = total * 199 // 200",
     ),
 }
-"""Rules of the checker that prove a little too much."""
+"""Rules of the checker that prove a little too much: the file, a line of it, and what takes its place."""
 
 
 @dataclass
@@ -92,8 +93,8 @@ def attacked(certificates: Iterable[Target]) -> Bites:
             if slacks:
                 tally.slacks.setdefault(at, []).append(min(slacks))
             bites = []
-            for cut, fault in CUTS.items():
-                with injected(fault) as load:
+            for cut in CUTS:
+                with injected(_with(cut)) as load:
                     margins = verdict_of(document, load("").Auditor(target.head, target.latents)).margins
                 if margins and any(attempt.refutes(margins[attempt.rival]) for attempt in attempts):
                     bites.append(cut)
@@ -101,6 +102,16 @@ def attacked(certificates: Iterable[Target]) -> Bites:
             if target.kind == "tight" and not bites:
                 tally.toothless.append(target.name)
     return tally
+
+
+@cache
+def _with(cut: str) -> dict[str, str]:
+    """The changed file. Raises ValueError if the line is not there: nothing would be cut."""
+    file, line, others = CUTS[cut]
+    source = (CHECKER / file).read_text(encoding="utf-8")
+    if source.count(line) != 1:
+        raise ValueError(f"{file}: {line!r} is there {source.count(line)} times, expected once")
+    return {file: source.replace(line, others)}
 
 
 def table(tally: Bites, command: str) -> str:

@@ -13,10 +13,10 @@ from importlib import import_module
 import flint
 import mpmath
 import pytest
+from checker_mutants.attacks.arithmetic import foreign_integers
 
 from verale.checker.errors import KernelError
 from verale.checker.kernel import KERNELS, Kernel, load_kernel, mpmath_kernel
-from verale.soundness.checker_mutants.attacks.arithmetic import foreign_integers
 
 TRUTH_BITS = 400
 

@@ -6,8 +6,10 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from verale.soundness.extremes import Import, coarse_ranges, holds, true_ends
+from checker_mutants.attacks.extremes import coarse_ranges, holds, true_ends
+
 from verale.soundness.independent import files
+from verale.soundness.mutant import Import
 
 __all__ = ["screened_ranges_contain"]
 

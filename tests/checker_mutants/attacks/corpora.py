@@ -7,7 +7,7 @@ from functools import cache
 
 from verale.soundness.corpus.cases import Case, deployed, stored
 from verale.soundness.corpus.truth import BEYOND
-from verale.soundness.extremes import Import
+from verale.soundness.mutant import Import
 
 __all__ = ["verdicts_differ"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from unittest.mock import patch
 
 from verale.soundness.corpus.editing import joined, split
-from verale.soundness.extremes import Import
 from verale.soundness.independent import files
+from verale.soundness.mutant import Import
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["json_at_its_limits", "tensors_at_their_limits"]

@@ -1,7 +1,4 @@
-"""A copy of the checker with one fault: compiled from the changed source under a name of its own.
-
-The true package stays as it is.
-"""
+"""A copy of the checker with some files changed: compiled under a name of its own. The true package stays as it is."""
 
 from __future__ import annotations
 
@@ -9,53 +6,33 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 import verale.checker
-from verale.soundness.extremes import Import
 
-__all__ = ["CHECKER", "Fault", "injected"]
+__all__ = ["CHECKER", "Import", "injected"]
 
 CHECKER = Path(verale.checker.__file__).parent
 _NAME = "checker_mutant"
 
-
-@dataclass(frozen=True)
-class Fault:
-    """The text `old`, which the file holds once, replaced by `new`; `wrong` says what is wrong then."""
-
-    file: str
-    wrong: str
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.wrong}"
-
-    def code(self) -> CodeType:
-        """The file with the fault, compiled.
-
-        Raises:
-            ValueError: the text is not there exactly once, so the fault would be another one, or none.
-            SyntaxError: the changed file is no program: any attack would seem to detect the fault.
-        """
-        source = (CHECKER / self.file).read_text(encoding="utf-8")
-        if source.count(self.old) != 1:
-            raise ValueError(f"{self}: {self.old!r} is there {source.count(self.old)} times, expected once")
-        return compile(source.replace(self.old, self.new), str(CHECKER / self.file), "exec")
+Import = Callable[[str], Any]
+"""A module of a copy of the checker, by its name; "" for the package."""
 
 
 @contextmanager
-def injected(fault: Fault | None) -> Iterator[Import]:
-    """A copy of the checker with the fault: the function that imports a module of it, "" for the package."""
-    changed = {} if fault is None else {CHECKER / fault.file: fault.code()}
-    finder = _Finder(changed)
+def injected(sources: Mapping[str, str]) -> Iterator[Import]:
+    """A copy of the checker in which some files have another source: the function that imports a module of it.
+
+    Raises:
+        SyntaxError: a source is no program. Whoever asks whether a fault is noticed would be told yes.
+    """
+    finder = _Finder({CHECKER / file: compile(text, str(CHECKER / file), "exec") for file, text in sources.items()})
     sys.meta_path.insert(0, finder)
     try:
         yield lambda module: importlib.import_module(f"{_NAME}.{module}" if module else _NAME)

@@ -13,8 +13,8 @@ from typing import Any
 
 import flint
 
-from verale.soundness.extremes import Import
 from verale.soundness.independent import files
+from verale.soundness.mutant import Import
 
 __all__ = ["least_sizes"]
 

@@ -1,10 +1,10 @@
 """Faults that nobody thought of: small changes of the checker's syntax, each a copy of its own.
 
-    python -m verale.soundness.checker_mutants.generated [--one-in N] [--seed S] [FILE...]
+    PYTHONPATH=tests python -m checker_mutants.generated [--one-in N] [--seed S] [FILE...]
 
 prints every change of the files (by their names in `verale/checker`; all without one) that no attack detects. Some
 change nothing that can be told from outside, such as the size of a table that is kept; each is there to be looked at.
-What is harmful gets a case of the corpora or an attack, and a place among the faults that are planted by hand.
+What is harmful gets a case of the corpora or an attack.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ import argparse
 import ast
 import copy
 import random
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 
-from verale.soundness.checker_mutants.attacks import ATTACKS, detected_by
-from verale.soundness.checker_mutants.mutant import CHECKER, Fault
+from checker_mutants.attacks import detections
+from checker_mutants.faults import Fault
+from support.syntax import put
 
-__all__ = ["changes", "main"]
+from verale.soundness.mutant import CHECKER
 
-_SECONDS = 60
-"""An attack on a copy that loops for ever ends."""
-_QUICK = ATTACKS[: next(number for number, (name, _) in enumerate(ATTACKS) if name == "next to the grid")]
+__all__ = ["FILES", "drawn", "main"]
+
+FILES = sorted(path.relative_to(CHECKER).as_posix() for path in CHECKER.rglob("*.py"))
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -50,34 +49,28 @@ _NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "floor_at": "c
 _NAMES |= {"floor_shift": "ceil_shift", "ceil_shift": "floor_shift"}
 
 
-def changes(file: str) -> list[Fault]:
-    """Every change of a file of the checker."""
+def drawn(file: str, one_in: int, seed: int) -> list[Fault]:
+    """One in so many changes of a file of the checker, and at least one; the same ones of the same source."""
     source = (CHECKER / file).read_text(encoding="utf-8")
     tree = ast.parse(source)
-    faults, skipped = [], _out_of_reach(tree)
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
-        for other in _others(node):
-            changed = _Put(node, other).visit(copy.deepcopy(tree, {id(node): node}))
-            text = ast.unparse(ast.fix_missing_locations(changed))
-            wrong = f"line {node.lineno}, {_brief(node)} -> {_brief(other)}"  # type: ignore[attr-defined]
-            faults.append(Fault(file, wrong, source, text))
-    return faults
+    skipped = _out_of_reach(tree)
+    changes = [(node, other) for node in ast.walk(tree) if id(node) not in skipped for other in _others(node)]
+    some = random.Random(f"{seed} {file}").sample(changes, -(-len(changes) // one_in))
+    return [Fault(file, _wrong(node, other), _changed(tree, node, other)) for node, other in some]
 
 
-class _Put(ast.NodeTransformer):
-    """Puts a node in the place of another."""
+def _changed(tree: ast.Module, node: ast.AST, other: ast.AST) -> str:
+    changed = put(copy.deepcopy(tree, {id(node): node}), node, other)
+    return ast.unparse(ast.fix_missing_locations(changed))
 
-    def __init__(self, node: ast.AST, other: ast.AST) -> None:
-        self._node, self._other = node, other
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self._other if node is self._node else self.generic_visit(node)
+def _wrong(node: ast.AST, other: ast.AST) -> str:
+    return f"line {getattr(node, 'lineno', 0)}, {_brief(node)} -> {_brief(other)}"
 
 
 def _out_of_reach(tree: ast.Module) -> set[int]:
-    """The identities of nodes that say nothing to a caller: messages, types and the lists of names."""
+    """The identities of nodes that say nothing to a caller: messages, types, the lists of names, and that lists which
+    go together are equally long."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -85,6 +78,8 @@ def _out_of_reach(tree: ast.Module) -> set[int]:
             parts = [node]
         elif isinstance(node, ast.AnnAssign | ast.arg):
             parts = [node.annotation]
+        elif isinstance(node, ast.keyword) and node.arg == "strict":
+            parts = [node.value]
         elif isinstance(node, ast.FunctionDef):
             parts = [node.returns, *node.decorator_list]
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "Statement"):
@@ -128,42 +123,20 @@ def _brief(node: ast.AST) -> str:
     return text if len(text) < 90 else text[:87] + "..."
 
 
-@contextmanager
-def _limited() -> Iterator[None]:
-    def end(number: int, frame: object) -> None:
-        raise TimeoutError(f"more than {_SECONDS} seconds")
-
-    old = signal.signal(signal.SIGALRM, end)
-    signal.alarm(_SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, old)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Print what no attack detects, and how much was tried."""
-    parser = argparse.ArgumentParser(prog="python -m verale.soundness.checker_mutants.generated")
+    parser = argparse.ArgumentParser(prog="python -m checker_mutants.generated")
     parser.add_argument("files", nargs="*", metavar="FILE", help="of verale/checker (default: all)")
     parser.add_argument("--one-in", type=int, default=1, metavar="N", help="try one change in so many")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which of them")
-    parser.add_argument("--quick", action="store_true", help="leave out the attacks on rules and kernels")
     options = parser.parse_args(arguments)
-    every = sorted(path.relative_to(CHECKER).as_posix() for path in CHECKER.rglob("*.py"))
-    detected = tried = 0
-    for file in options.files or every:
-        faults = changes(file)
-        faults = random.Random(f"{options.seed} {file}").sample(faults, -(-len(faults) // options.one_in))
-        for fault in faults:
-            tried += 1
-            with _limited():
-                found = detected_by(fault, _QUICK if options.quick else ATTACKS)
-            detected += found is not None
-            if found is None:
-                print(f"{fault}", flush=True)
-        print(f"{file}: {len(faults)} changes tried", file=sys.stderr, flush=True)
-    print(f"{tried} changes, {detected} detected, {tried - detected} to be looked at")
+    faults = [fault for file in options.files or FILES for fault in drawn(file, options.one_in, options.seed)]
+    undetected = 0
+    for fault, found in detections(faults):
+        if found is None:
+            undetected += 1
+            print(fault, flush=True)
+    print(f"{len(faults)} changes, {undetected} to be looked at")
     return 0
 
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from verale.soundness.checker_mutants.trials import Trial, set_grid, trials
+from checker_mutants.attacks.extremes import coarse_ranges, holds
+from checker_mutants.trials import Trial, set_grid, trials
+
 from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
-from verale.soundness.extremes import Import, coarse_ranges, holds
 from verale.soundness.independent import files
+from verale.soundness.mutant import Import
 
 __all__ = ["ranges_contain"]
 

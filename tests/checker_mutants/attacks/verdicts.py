@@ -10,7 +10,7 @@ from math import inf, nextafter
 from typing import Any
 
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.extremes import Import
+from verale.soundness.mutant import Import
 
 __all__ = ["margins_in_records", "two_kernels", "witnesses"]
 

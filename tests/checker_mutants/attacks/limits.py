@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from verale.soundness.corpus.cases import stored
-from verale.soundness.extremes import Import
 from verale.soundness.independent import files
+from verale.soundness.mutant import Import
 
 __all__ = ["work_is_counted"]
 

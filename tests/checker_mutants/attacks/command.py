@@ -20,10 +20,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from verale.soundness.checker_mutants.mutant import CHECKER
 from verale.soundness.corpus.cases import CERTIFICATE, MANIFEST
 from verale.soundness.corpus.truth import BEYOND
-from verale.soundness.extremes import Import
+from verale.soundness.mutant import CHECKER, Import
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["SEVERITY", "commands_differ", "records_differ"]

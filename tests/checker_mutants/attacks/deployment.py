@@ -15,9 +15,9 @@ from itertools import product
 from math import exp, floor, log, prod, sqrt
 from typing import Any
 
-from verale.soundness.extremes import Import
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head as IndependentHead
+from verale.soundness.mutant import Import
 
 __all__ = ["deployments_lose_less"]
 
@@ -136,6 +136,8 @@ def _numbers(deployment: Any) -> str:
     for n in (1, 7, 2**20):
         if deployment.gamma(n) < Fraction(n) / (2**24 - n):
             return f"gamma of {n} is too small"
+    if deployment.TINY < 2.0**-126 or deployment.LARGEST > 2.0**126:
+        return "normal numbers are of another format"
     for wrong in ({"log": 0}, {"exp": 1025}, {"sqrt": -1}, {"formula": "winograd"}):
         try:
             deployment.Deployment(**({"formula": "direct"} | wrong))

@@ -8,7 +8,7 @@ for all real ones.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -19,9 +19,7 @@ import flint
 
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.arithmetic import Interval, Matrix, cosine_ends
-
-Import = Callable[[str], Any]
-"""A module of a copy of the checker, by its name; "" for the package."""
+from verale.soundness.mutant import Import
 
 _FINE = 1 << 400
 

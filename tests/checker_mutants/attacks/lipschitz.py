@@ -6,11 +6,12 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from verale.soundness.checker_mutants.trials import heads, set_grid
+from checker_mutants.trials import heads, set_grid
+
 from verale.soundness.corpus.accept.recipes import COUNT
-from verale.soundness.extremes import Import
 from verale.soundness.independent import arithmetic
 from verale.soundness.independent.head import Head
+from verale.soundness.mutant import Import
 
 __all__ = ["activations_bound_others"]
 

@@ -15,12 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.extremes import Import
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
 from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image, text_of_prices
+from verale.soundness.mutant import Import
 
-__all__ = ["dialogues", "proved_verdicts", "texts_differ"]
+__all__ = ["dialogues", "proved_verdicts", "scripts", "texts_differ"]
 
 Script = dict[str, str]
 """The answer to a question, `proved` to all that are not named. `entails as stated` is of GOOD's own margins."""
@@ -310,3 +310,84 @@ def _changed(module: Import, folder: Path) -> str:
         return "an executable that changed"
     except errors.KernelError:
         return ""
+
+
+# Scripts.
+
+
+class _Engine:
+    """Answers every question but the first with one answer; an exception is raised."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer, self.closed = answer, False
+
+    def define(self, script: str) -> None:
+        pass
+
+    def ask(self, line: str, seconds: float, megabytes: int) -> object:
+        if line == "head x\n":
+            return "ready"
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+    def close(self) -> None:
+        self.closed = True
+
+
+SAID: tuple[tuple[object, str], ...] = (
+    *(("proved", "proved"), ("not proved", "not proved"), ("not covered: it", "not covered"), ("limit: it", "limit")),
+    *((TimeoutError(), "limit"), (MemoryError(), "limit"), (ValueError(), "")),
+    *((answer, "") for answer in ("ready", "proved it", "proved\n", "Proved", "error: it", "limit", "", None, True)),
+)
+"""What a script answers, and what it counts as; "" for no answer."""
+
+
+def scripts(module: Import, kernel: str) -> str:
+    """A script's answer is taken as it is, what is no answer is an error, and it is never run in another's place."""
+    script, errors, program = module("proved.script"), module("errors"), module("proved.program")
+    with tempfile.NamedTemporaryFile(suffix=".js") as file:
+        found = script.Script(file.name, hashlib.sha256(b"").hexdigest())
+        for answer, word in SAID:
+            engine = _Engine(answer)
+            talk = script.ScriptDialogue(found, 100, engine)
+            if talk.ask("head", b"x\n", 9).word != "ready":
+                return "the head is not ready"
+            try:
+                said = talk.ask("entails", b"x\n", 9).word
+            except errors.ExecutableError:
+                said = ""
+            if said != word or engine.closed is not (not word or isinstance(answer, Exception)):
+                return f"the answer {answer!r}"
+        try:
+            script.ScriptDialogue(script.Script(file.name, "0" * 64), 100, _Engine("proved"))
+            return "a script that changed"
+        except errors.KernelError:
+            pass
+    return _chosen(program, script, errors)
+
+
+def _chosen(program: Any, script: Any, errors: Any) -> str:
+    """The script where no executable is built, and not where one is named that is not there."""
+    program.find_script = lambda: script.Script("nowhere", "0" * 64)
+    program.find_executable = _missing(errors)
+    before = os.environ.pop("VERALE_PROVED", None)
+    try:
+        if not isinstance(program.find_program(), script.Script):
+            return "no script"
+        os.environ["VERALE_PROVED"] = "nowhere"
+        program.find_program()
+        return "another program than the one that is named"
+    except errors.KernelError:
+        return ""
+    finally:
+        os.environ.pop("VERALE_PROVED", None)
+        if before is not None:
+            os.environ["VERALE_PROVED"] = before
+
+
+def _missing(errors: Any) -> Any:
+    def find() -> None:
+        raise errors.KernelError("there is no executable")
+
+    return find

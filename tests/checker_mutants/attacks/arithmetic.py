@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import flint
 
-from verale.soundness.extremes import Import
+from verale.soundness.mutant import Import
 
 __all__ = ["foreign_integers", "matching", "numbers", "transcendentals"]
 

@@ -1,0 +1,159 @@
+"""The attacks on a copy of the checker, in the order in which they are tried: the corpora and small properties.
+
+Each takes what imports a module of the copy, and the kernel; it returns what it finds wrong, "" for nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import flint
+from checker_mutants.attacks.activations import margins, similarities
+from checker_mutants.attacks.arithmetic import (
+    foreign_integers,
+    matching,
+    numbers,
+    transcendentals,
+)
+from checker_mutants.attacks.command import commands_differ, records_differ
+from checker_mutants.attacks.containment import ranges_contain
+from checker_mutants.attacks.corpora import verdicts_differ
+from checker_mutants.attacks.deployment import deployments_lose_less
+from checker_mutants.attacks.extremes import attained, next_to_the_grid, one_way, poor_multipliers
+from checker_mutants.attacks.least import least_sizes
+from checker_mutants.attacks.limits import work_is_counted
+from checker_mutants.attacks.lipschitz import activations_bound_others
+from checker_mutants.attacks.proved import dialogues, proved_verdicts, scripts, texts_differ
+from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
+from checker_mutants.attacks.screening import screened_ranges_contain
+from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
+from checker_mutants.attacks.within import ranges_lie_within
+from checker_mutants.faults import Fault
+
+from verale.soundness.independent import arithmetic
+from verale.soundness.mutant import Import, injected
+
+__all__ = ["EVERY", "detected_by", "detections"]
+
+Attack = Callable[[Import, str], str]
+
+ATTACKS: tuple[tuple[str, Attack], ...] = (
+    ("numbers", numbers),
+    ("kernel", transcendentals),
+    ("backend", foreign_integers),
+    ("matching", matching),
+    ("corpora", verdicts_differ),
+    ("JSON", json_at_its_limits),
+    ("tensors", tensors_at_their_limits),
+    ("margins in records", margins_in_records),
+    ("two kernels", two_kernels),
+    ("answers", proved_verdicts),
+    ("witnesses", witnesses),
+    ("records", records_differ),
+    ("commands", commands_differ),
+    ("limits", work_is_counted),
+    ("next to the grid", next_to_the_grid),
+    ("attained", attained),
+    ("one way", one_way),
+    ("poor multipliers", poor_multipliers),
+    ("margins", margins),
+    ("similarities", similarities),
+    ("deployments", deployments_lose_less),
+    ("activations", activations_bound_others),
+    ("containment", ranges_contain),
+    ("within", ranges_lie_within),
+    ("screening", screened_ranges_contain),
+)
+
+OF_PROVED: tuple[tuple[str, Attack], ...] = (
+    ("texts", texts_differ),
+    ("answers", proved_verdicts),
+    ("dialogues", dialogues),
+    ("scripts", scripts),
+)
+"""On what asks the proved checker alone."""
+
+OF_LEAST: tuple[tuple[str, Attack], ...] = (("least sizes", least_sizes),)
+"""On what proves that no explanation is smaller, which no verdict needs."""
+
+OF_FILES = ATTACKS[: [name for name, _ in ATTACKS].index("next to the grid")]
+"""On what no rule computes with: readers, records, lines and codes."""
+
+_OF_RULES = ("certificate.py", "deployment.py", "dyadic.py", "head.py", "similarities.py")
+EVERY = (*ATTACKS, *OF_PROVED, *OF_LEAST)
+
+
+_SLOW = {"containment": 120, "within": 120}
+_SECONDS = 20
+"""An attack on a copy that loops for ever ends; it takes a second at most, but for two, which take ten."""
+
+
+def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] | None = None) -> str | None:
+    """The first attack that detects the fault, and what it finds; None if no attack does. An error of the copy detects
+    the fault too.
+
+    Args:
+        fault: what is injected; None for nothing.
+        attacks: those that are tried; by default all on the files that the fault is in.
+
+    Raises:
+        SyntaxError: the fault is no program.
+    """
+    if attacks is None:
+        attacks = EVERY if fault is None else _attacks_on(fault.file)
+    kernel = "mpmath" if fault is not None and "mpmath" in fault.file else "arb"
+    sources = {} if fault is None else {fault.file: fault.source}
+    with injected(sources) as module, flint.ctx.workprec(arithmetic.PRECISION):
+        for name, attack in attacks:
+            try:
+                with _limited(_SLOW.get(name, _SECONDS)):
+                    wrong = attack(module, kernel)
+            except Exception as error:
+                return f"{name}: {type(error).__name__}"
+            if wrong:
+                return f"{name}: {wrong}"
+    return None
+
+
+def detections(faults: Iterable[Fault]) -> Iterator[tuple[Fault, str | None]]:
+    """Each fault, and what `detected_by` says of it.
+
+    What has detected more faults of a file so far, then more of a room, is tried on the next one earlier: faults that
+    are neighbours fall to the same few attacks, and one of another kind may take seconds in vain. What is slow comes
+    last where it has detected none of the file's.
+    """
+    detected: Counter[tuple[str, str]] = Counter()
+    for fault in faults:
+        file, room = places = fault.file, fault.file.rpartition("/")[0]
+        order = sorted(
+            _attacks_on(file), key=lambda each: (-detected[file, each[0]], each[0] in _SLOW, -detected[room, each[0]])
+        )
+        found = detected_by(fault, order)
+        if found is not None:
+            detected.update((place, found.partition(":")[0]) for place in places)
+        yield fault, found
+
+
+def _attacks_on(file: str) -> Sequence[tuple[str, Attack]]:
+    if file.startswith("proved/"):
+        return OF_PROVED
+    if file.endswith("least.py"):
+        return OF_LEAST
+    return ATTACKS if "/" in file or file in _OF_RULES else OF_FILES
+
+
+@contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    def end(number: int, frame: object) -> None:
+        raise TimeoutError(f"more than {seconds} seconds")
+
+    old = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, old)
