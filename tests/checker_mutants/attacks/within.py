@@ -32,7 +32,7 @@ def ranges_lie_within(module: Import, kernel: str) -> str:
         set_grid(module, *_FINE)
     if wrong:
         return wrong
-    for number, trial in enumerate(trials()[::2]):
+    for number, trial in enumerate(trials()[1::5]):
         grid = (_FINE, (6, 0, 8), (3, 0, 8))[number % 3]
         try:
             wrong = _compared(module, own, trial, grid, near)
