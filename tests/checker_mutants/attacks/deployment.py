@@ -165,11 +165,13 @@ def _refusals(module: Import, kernel: str) -> str:
         ("underflow", bare, {}),
         ("prototypes", {}, {"prototypes": [[0.1] * _DEPTH] * _COUNT}),
         ("threshold", masses, {"prototypes": None}),
+        ("scaled", {"similarity": {"kind": "exponential"}}, {"scale": [2.0**124] * _COUNT}),
+        ("scaled", {"similarity": {"kind": "exponential"}}, {"scale": [2.0**-127] * _COUNT}),
         ("falls short", {}, {"weight": [[1e4] * _COUNT] * 2, "bias": [1e-3, 0.0]}),
     ]
     for why, parts, numbers in heads:
         given: dict[str, Any] = {"weight": [[1.0] * _COUNT] * 2, "prototypes": points, "bias": [9.0, 0.0]} | numbers
-        data = IndependentHead(given["weight"], given["prototypes"], parts, bias=given["bias"]).data
+        data = IndependentHead(given.pop("weight"), given.pop("prototypes"), parts, **given).data
         certificate = files.certificate(data, [], paradigm="top_k", patches=_PATCHES)
         verdict = module("").Auditor(data, None, kernel).check(certificate, False, True, deployment)
         said = (verdict.reason, verdict.exit_code, verdict.claims.get("deployment"))
