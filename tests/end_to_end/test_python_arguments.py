@@ -11,7 +11,7 @@ import torch
 from support.own_network import OwnNetwork, own_images
 
 import verale
-from verale.adapters import head_of, load_model, load_published, load_state
+from verale.adapters import capture, head_of, load_model, load_published, load_state
 from verale.errors import UsageError, VeraleError
 
 LAYER = "add_on_layers"
@@ -83,16 +83,21 @@ def test_check_refuses_in_one_sentence(name, value) -> None:
     assert "\n" not in str(refusal.value)
 
 
-HEAD = head_of("protopnet", OwnNetwork().state_dict())
-LATENTS = verale.adapters.capture(OwnNetwork(), LAYER, own_images(1))
-(CERTIFICATE,) = verale.explain(HEAD, LATENTS, "projection")
-SEARCHES = {
-    "refute": verale.refute,
-    "necessity": verale.necessity,
-    "contrast": lambda *subjects, **given: verale.contrast(
-        *subjects[:2], given.pop("goal", (CERTIFICATE.predicted + 1) % 3), subjects[2], **given
-    ),
-}
+@pytest.fixture(scope="module")
+def subjects() -> tuple[verale.Certificate, verale.Head, torch.Tensor]:
+    """A certificate of one image, the head and the image's latents."""
+    head = head_of("protopnet", OwnNetwork().state_dict())
+    latents = capture(OwnNetwork(), LAYER, own_images(1))
+    (certificate,) = verale.explain(head, latents, "projection")
+    return certificate, head, latents
+
+
+def to_another(certificate: verale.Certificate, head: verale.Head, latents: torch.Tensor, **given: Any) -> object:
+    goal = given.pop("goal", (certificate.predicted + 1) % 3)
+    return verale.contrast(certificate, head, goal, latents, **given)
+
+
+SEARCHES = {"refute": verale.refute, "necessity": verale.necessity, "contrast": to_another}
 OTHERS = {
     **{
         f"{name} {argument}": (search, argument) for name, search in SEARCHES.items() for argument in ("seconds", "out")
@@ -104,12 +109,12 @@ OTHERS = {
 
 @pytest.mark.parametrize("what", [each for each in ANYTHING if each not in ("a number", "a word")])
 @pytest.mark.parametrize("name", OTHERS)
-def test_searches_refuse_in_one_sentence(name, what) -> None:
+def test_searches_refuse_in_one_sentence(name, what, subjects) -> None:
     function, argument = OTHERS[name]
     if what == "nothing" and argument in ("out", "model"):
         return
     with pytest.raises(UsageError) as refusal:
-        function(CERTIFICATE, HEAD, LATENTS, **{"seconds": 0, argument: ANYTHING[what]})
+        function(*subjects, **{"seconds": 0, argument: ANYTHING[what]})
     assert "\n" not in str(refusal.value) and not list(Path().iterdir())
 
 
@@ -131,9 +136,10 @@ def test_checkpoints_are_paths_and_options_of_their_kinds(what) -> None:
             head_of("genetic", state, patches=value)
 
 
-def test_true_is_no_class() -> None:
+def test_true_is_no_class(subjects) -> None:
+    certificate, head, latents = subjects
     with pytest.raises(UsageError, match="class True is unknown, expected a number of the head's classes, 0 to 2"):
-        verale.contrast(CERTIFICATE, HEAD, True, LATENTS, seconds=0)
+        verale.contrast(certificate, head, True, latents, seconds=0)
 
 
 @pytest.mark.parametrize(

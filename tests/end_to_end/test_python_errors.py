@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,21 @@ from verale.head.file import METADATA_KEY
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD)
 DEPTH = HEAD.depth
-CERTIFICATES = [one for one in verale.explain(HEAD, LATENTS, "mixed") if isinstance(one, verale.Certificate)]
-CERTIFICATE = CERTIFICATES[0]
-GOAL = (CERTIFICATE.predicted + 1) % HEAD.classes
+
+
+@cache
+def certificates() -> list[verale.Certificate]:
+    """Those of the images that have one."""
+    return [one for one in verale.explain(HEAD, LATENTS, "mixed") if isinstance(one, verale.Certificate)]
+
+
+def first_certificate() -> verale.Certificate:
+    return certificates()[0]
+
+
+def contrasted(certificate: Any, head: Any, latents: Any) -> Any:
+    goal = (first_certificate().predicted + 1) % HEAD.classes
+    return verale.contrast(certificate, head, goal, latents, seconds=0).at_least
 
 
 class Net(nn.Module):
@@ -55,21 +68,21 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 OF_LATENTS: dict[str, Callable[[Any], Any]] = {
     "save_latents": saved,
     "Head.logits": lambda latents: HEAD.logits(latents).tolist(),
-    "explain": lambda latents: [one.to_bytes() for one in verale.explain(HEAD, latents)],
-    "audit": lambda latents: verale.audit(CERTIFICATE, HEAD, latents),
-    "refute": lambda latents: verale.refute(CERTIFICATE, HEAD, latents, seconds=0).reason,
-    "necessity": lambda latents: verale.necessity(CERTIFICATE, HEAD, latents, seconds=0).record(),
-    "contrast": lambda latents: verale.contrast(CERTIFICATE, HEAD, GOAL, latents, seconds=0).at_least,
+    "explain": lambda latents: [one.to_bytes() for one in verale.explain(HEAD, latents, "projection")],
+    "audit": lambda latents: verale.audit(first_certificate(), HEAD, latents),
+    "refute": lambda latents: verale.refute(first_certificate(), HEAD, latents, seconds=0).reason,
+    "necessity": lambda latents: verale.necessity(first_certificate(), HEAD, latents, seconds=0).record(),
+    "contrast": lambda latents: contrasted(first_certificate(), HEAD, latents),
 }
 """Every public function that takes latents."""
 
 OF_A_HEAD: dict[str, Callable[[Any], Any]] = {
     "check": lambda head: verale.check(head, torch.nn.Identity(), "", LATENTS).agrees,
-    "explain": lambda head: [one.to_bytes() for one in verale.explain(head, LATENTS)],
-    "audit": lambda head: verale.audit(CERTIFICATE, head, LATENTS),
-    "refute": lambda head: verale.refute(CERTIFICATE, head, LATENTS, seconds=0),
-    "necessity": lambda head: verale.necessity(CERTIFICATE, head, LATENTS, seconds=0).record(),
-    "contrast": lambda head: verale.contrast(CERTIFICATE, head, GOAL, LATENTS, seconds=0).at_least,
+    "explain": lambda head: [one.to_bytes() for one in verale.explain(head, LATENTS, "projection")],
+    "audit": lambda head: verale.audit(first_certificate(), head, LATENTS),
+    "refute": lambda head: verale.refute(first_certificate(), head, LATENTS, seconds=0),
+    "necessity": lambda head: verale.necessity(first_certificate(), head, LATENTS, seconds=0).record(),
+    "contrast": lambda head: contrasted(first_certificate(), head, LATENTS),
 }
 """Every public function that takes a head."""
 
@@ -77,7 +90,7 @@ OF_A_CERTIFICATE: dict[str, Callable[[Any], Any]] = {
     "audit": lambda certificate: verale.audit(certificate, HEAD, LATENTS),
     "refute": lambda certificate: verale.refute(certificate, HEAD, LATENTS, seconds=0),
     "necessity": lambda certificate: verale.necessity(certificate, HEAD, LATENTS, seconds=0).record(),
-    "contrast": lambda certificate: verale.contrast(certificate, HEAD, GOAL, LATENTS, seconds=0).at_least,
+    "contrast": lambda certificate: contrasted(certificate, HEAD, LATENTS),
 }
 """Every public function that takes a certificate."""
 
@@ -204,7 +217,7 @@ CERTIFICATES_THAT_ARE_WRONG = {
         " on where result.size is None",
     ),
     "several": Wrong(
-        CERTIFICATES,
+        certificates,  # computed when it is needed
         "certificate is a list, expected a verale.Certificate or the path of its file: give one after the other",
     ),
     "nothing": Wrong(
@@ -242,7 +255,7 @@ def test_every_function_says_the_same_of_what_is_no_head(function, value, senten
 @pytest.mark.parametrize(("function", "value", "sentence"), table(OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG))
 def test_every_function_says_the_same_of_what_is_no_certificate(function, value, sentence) -> None:
     with pytest.raises(UsageError) as refusal:
-        function(value)
+        function(certificates() if value is certificates else value)
     assert str(refusal.value) == sentence
 
 
@@ -294,7 +307,7 @@ def test_arrays_make_a_head() -> None:
     assert made.to_bytes() == HEAD.to_bytes()
     learned = {name: nn.Parameter(tensor) for name, tensor in tensors.items()}
     made = verale.Head(**learned, geometry=HEAD.geometry, similarity=HEAD.similarity, domain=HEAD.domain)
-    assert [one.to_bytes() for one in verale.explain(made, LATENTS)] == OF_LATENTS["explain"](LATENTS)
+    assert [one.to_bytes() for one in verale.explain(made, LATENTS, "projection")] == OF_LATENTS["explain"](LATENTS)
 
 
 def test_arrays_are_merged_captured_and_read_like_tensors() -> None:
@@ -413,14 +426,14 @@ def test_what_is_no_path_is_refused(function, found, remedy) -> None:
 
 def in_files(folder: Path) -> tuple[Path, Path, Path]:
     paths = folder / "certificate", folder / "head", folder / "latents"
-    CERTIFICATE.save(paths[0])
+    first_certificate().save(paths[0])
     HEAD.save(paths[1])
     verale.save_latents(paths[2], LATENTS)
     return paths
 
 
 def test_objects_and_their_files_get_the_same_verdict(tmp_path) -> None:
-    objects = (CERTIFICATE, HEAD, LATENTS)
+    objects = (first_certificate(), HEAD, LATENTS)
     everything = [verale.audit(*chosen) for chosen in mixtures(objects, in_files(tmp_path))]
     assert everything[0].status is Status.PROVED and everything[0].claims["instance"] == "proved"
     assert all(verdict == everything[0] for verdict in everything)
@@ -432,19 +445,20 @@ def mixtures(objects: tuple[Any, ...], paths: tuple[Path, ...]) -> list[list[Any
 
 
 def test_objects_that_claim_too_much_are_not_proved() -> None:
-    margins = tuple(None if margin is None else margin * 1000 for margin in CERTIFICATE.margins)
+    margins = tuple(None if margin is None else margin * 1000 for margin in first_certificate().margins)
     for wrong, reason in (
-        (replace(CERTIFICATE, margins=margins), "margin"),
-        (replace(CERTIFICATE, statements=CERTIFICATE.statements[:1]), "entailment"),
-        (replace(CERTIFICATE, head="0" * 64), "subject"),
+        (replace(first_certificate(), margins=margins), "margin"),
+        (replace(first_certificate(), statements=first_certificate().statements[:1]), "entailment"),
+        (replace(first_certificate(), head="0" * 64), "subject"),
     ):
         assert verale.audit(wrong, HEAD, LATENTS).reason == reason
-    assert verale.audit(CERTIFICATE, HEAD, LATENTS * 0.5).reason == "subject"
-    assert verale.audit(CERTIFICATE, replace(HEAD, weight=HEAD.weight * 2, _digest=None), LATENTS).reason == "subject"
+    other = replace(HEAD, weight=HEAD.weight * 2, _digest=None)
+    assert verale.audit(first_certificate(), HEAD, LATENTS * 0.5).reason == "subject"
+    assert verale.audit(first_certificate(), other, LATENTS).reason == "subject"
 
 
 def test_a_digest_that_a_head_only_pretends_to_have_is_refused() -> None:
-    pretended = replace(HEAD, weight=HEAD.weight * 2, _digest=CERTIFICATE.head)
+    pretended = replace(HEAD, weight=HEAD.weight * 2, _digest=first_certificate().head)
     for function in (OF_A_HEAD[name] for name in TAKES_PATHS):
         with pytest.raises(UsageError, match="expected the path of that file"):
             function(pretended)

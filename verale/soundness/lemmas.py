@@ -8,7 +8,7 @@ from typing import Any
 
 from verale.soundness.paths import INSTALLED, PROOFS
 
-__all__ = ["lemmas", "run"]
+__all__ = ["lemma", "lemmas", "names", "run"]
 
 
 def _module(name: str) -> Any:
@@ -17,13 +17,22 @@ def _module(name: str) -> Any:
     return import_module(f"verale.soundness.proofs.{name}" if INSTALLED else f"proofs.{name}")
 
 
+def names() -> list[str]:
+    """The names of the lemmas' files; those of errata of the literature begin with `errata.`. Nothing is loaded."""
+    found = [path.stem for path in sorted(PROOFS.glob("[!_]*.py")) if path.stem != "lemma"]
+    return found + [f"errata.{path.stem}" for path in sorted(PROOFS.glob("errata/[!_]*.py")) if path.stem != "count"]
+
+
+def lemma(name: str) -> Any:
+    """The lemma of that name, which needs z3."""
+    return _module(name).LEMMA
+
+
 def lemmas() -> dict[str, Any]:
-    """Every lemma by the name of its file; names of errata of the literature begin with `errata.`. They need z3."""
-    names = [path.stem for path in sorted(PROOFS.glob("[!_]*.py")) if path.stem != "lemma"]
-    names += [f"errata.{path.stem}" for path in sorted(PROOFS.glob("errata/[!_]*.py")) if path.stem != "count"]
-    return {name: _module(name).LEMMA for name in names}
+    """Every lemma by its name."""
+    return {name: lemma(name) for name in names()}
 
 
-def run(lemma: Any) -> Any:
+def run(proved: Any) -> Any:
     """Prove a lemma and refute its false twins; see `proofs/lemma.py`."""
-    return _module("lemma").run(lemma)
+    return _module("lemma").run(proved)

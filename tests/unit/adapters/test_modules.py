@@ -17,7 +17,6 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import torch
-import torchvision
 from support.hostile import archive, number, tensor, text
 from torch import nn
 from torch.nn.utils import weight_norm
@@ -139,6 +138,8 @@ def test_a_state_dictionary_in_a_tuple(tmp_path):
 
 def test_harmless_attributes_are_recorded(tmp_path):
     """What people keep in their models: dates, loggers, generators of random numbers, expressions, transforms."""
+    import torchvision  # takes more than a second
+
     model = nn.Linear(3, 2)
     model.kept = {
         "date": datetime.date(2020, 1, 2),
