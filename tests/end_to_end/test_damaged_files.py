@@ -24,13 +24,13 @@ READERS: dict[str, tuple[str, ...]] = {
     "head": (
         "head show head",
         "audit out --head head",
-        "explain --head head --latents latents --out new",
+        "explain --head head --latents latents --out new --paradigm projection",
         "refute out/000000.ale.json --head head --seconds 0",
         "report out -o r.html --head head",
     ),
     "latents": (
         "audit out --head head --latents latents",
-        "explain --head head --latents latents --out new",
+        "explain --head head --latents latents --out new --paradigm projection",
         "refute out/000000.ale.json --head head --latents latents --seconds 0",
         "report out -o r.html --latents latents",
     ),
@@ -40,8 +40,11 @@ READERS: dict[str, tuple[str, ...]] = {
         "report out -o t.csv --verdicts log",
     ),
     "out/explanations.csv": ("summary out", "summary out/explanations.csv --format csv", "report out -o r.html"),
-    "run/explanations.csv": ("explain --head head --latents latents --out run", "summary run --format markdown"),
-    "run/run.json": ("explain --head head --latents latents --out run", "summary run"),
+    "run/explanations.csv": (
+        "explain --head head --latents latents --out run --paradigm projection",
+        "summary run --format markdown",
+    ),
+    "run/run.json": ("explain --head head --latents latents --out run --paradigm projection", "summary run"),
     "out/source.json": (
         "report out -o r.html",
         "report out -o r.html --no-audit",
@@ -73,7 +76,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "latents", folder / "witness")
     for command in (
         "audit out --head head --latents latents --log log",
-        "explain --head head --latents latents --out run",
+        "explain --head head --latents latents --out run --paradigm projection",
         "certificates pack out --out packed.parquet",
     ):
         done = in_process(*command.split(), cwd=folder)

@@ -12,9 +12,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from support.commands import in_process
@@ -265,22 +267,28 @@ def test_v_logs_with_times(folder) -> None:
     )
 
 
-def at_a_terminal(folder: Path, *arguments: object, piped: bool = True) -> tuple[str | None, str]:
-    """What is printed on stdout, if that is piped, and on stderr, which is a terminal; otherwise so are both."""
-    ours, theirs = pty.openpty()
-    out = subprocess.PIPE if piped else theirs
-    process = started(folder, *arguments, stdout=out, stderr=theirs, env={"TERM": "xterm", "COLUMNS": "120"})
-    os.close(theirs)
+TERMINAL = {"TERM": "xterm", "COLUMNS": "120"}
+
+
+def read_to_the_end(terminal: int) -> str:
+    """What is written to a terminal, without what steers it, until nobody is left to write."""
     told = b""
-    try:
-        while more := os.read(ours, 4096):
+    with suppress(OSError):  # what reading gives then
+        while more := os.read(terminal, 4096):
             told += more
-    except OSError:  # what reading gives where nobody is left to write
-        pass
-    os.close(ours)
-    out, _ = process.communicate(timeout=600)
-    assert process.returncode == 0
-    return out, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
+    os.close(terminal)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
+
+
+def at_a_terminal(folder: Path, *arguments: object) -> tuple[str, str]:
+    """What is printed on stdout, which is piped, and on stderr, which is a terminal; in this process."""
+    ours, theirs = pty.openpty()
+    with ThreadPoolExecutor(1) as reader, patch.dict(os.environ, TERMINAL):
+        told = reader.submit(read_to_the_end, ours)
+        with open(theirs, "w", encoding="utf-8") as terminal:
+            done = in_process(*arguments, cwd=folder, stderr=terminal)
+        assert done.returncode == 0
+        return done.stdout, told.result()
 
 
 def last(begin: str, text: str) -> str:
@@ -294,8 +302,14 @@ def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
     out, err = at_a_terminal(folder, "audit", "out", "--head", "head")
     assert out.count("PROVED") == 10
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
-    out, err = at_a_terminal(folder, "audit", "out", "--head", "head", piped=False)
-    assert out is None and len(re.findall(r"PROVED      out/\d{6}\.ale\.json [^\r\n]* proved[^\r\n]*\r\n", err)) == 10
+    ours, theirs = pty.openpty()
+    process = started(folder, "audit", "out", "--head", "head", stdout=theirs, stderr=theirs, env=TERMINAL)
+    os.close(theirs)
+    err = read_to_the_end(ours)
+    assert (
+        process.wait(600) == 0
+        and len(re.findall(r"PROVED      out/\d{6}\.ale\.json [^\r\n]* proved[^\r\n]*\r\n", err)) == 10
+    )
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
 
 
@@ -338,9 +352,16 @@ def test_without_a_command_there_is_help(tmp_path) -> None:
     assert "Commands:\n  attribute" in out + err and "error:" not in err
 
 
-WITHOUT_TORCH = (
-    "import sys\nfor name in ('torch', 'numpy', 'safetensors', 'PIL', 'yaml'):\n    sys.modules[name] = None\n"
-)
+MISSING = ("torch", "numpy", "safetensors", "PIL", "yaml")
+WITHOUT_TORCH = f"import sys\nfor name in {MISSING}:\n    sys.modules[name] = None\n"
+
+
+def torch_missing(**environment: str) -> ExitStack:
+    """In this process, nothing of that can be imported meanwhile."""
+    with ExitStack() as stack:
+        stack.enter_context(patch.dict(sys.modules, dict.fromkeys(MISSING)))
+        stack.enter_context(patch.dict(os.environ, environment))
+        return stack.pop_all()
 
 
 def test_a_core_installation_has_doctor_summary_and_completion(given, tmp_path) -> None:
@@ -348,7 +369,8 @@ def test_a_core_installation_has_doctor_summary_and_completion(given, tmp_path) 
     code, out, err = run(tmp_path, "doctor")
     assert (code, err) == (0, "")
     assert "-- cpu: torch is not installed" in out and "ok kernel arb: PROVED" in out
-    code, out, _ = run(tmp_path, "doctor", "--json")
+    with torch_missing():
+        code, out, _ = again(tmp_path, "doctor", "--json")
     assert json.loads(out)["devices"] == [{"name": "cpu", "usable": False, "detail": "torch is not installed"}]
     assert run(tmp_path, "summary", given / "out")[0] == run(tmp_path, "completion", "fish")[0] == 0
     code, out, err = run(tmp_path, "explain", "--head", "h", "--latents", "z", "--out", "o")
@@ -357,11 +379,22 @@ def test_a_core_installation_has_doctor_summary_and_completion(given, tmp_path) 
 
 def completed(folder: Path, line: str) -> list[str]:
     """What bash is told when a line is completed; torch cannot be loaded meanwhile."""
-    (folder / "sitecustomize.py").write_text(WITHOUT_TORCH)
-    words = {"_VERALE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    _, out, err = run(folder, env=words)
+    with torch_missing(**completing(line)):
+        _, out, err = again(folder)
     assert err == ""
     return [each.split(",")[1] for each in out.splitlines()]
+
+
+def completing(line: str) -> dict[str, str]:
+    """What bash puts into the environment."""
+    return {"_VERALE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+
+
+def test_a_process_completes_as_this_one_does(tmp_path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    _, out, err = run(tmp_path, env=completing("verale explain --o"))
+    assert (out.split(), err) == (["plain,--order", "plain,--out", "plain,--overwrite"], "")
+    assert completed(tmp_path, "verale explain --o") == ["--order", "--out", "--overwrite"]
 
 
 def test_shells_complete_commands_options_and_names(tmp_path) -> None:

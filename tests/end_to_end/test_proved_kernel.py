@@ -183,10 +183,10 @@ def test_a_question_before_the_head_ends_it(proved_checker) -> None:
 
 def test_time_is_limited(proved_checker) -> None:
     """Of a head that takes much longer to read; the question after it is answered."""
-    row = b" 100000" + b" 123456789abcdef0123456789abcdef" * 2**20
-    head = b"head 0 %x head 100000 4 2 euclidean log_ratio 1 400 max linear 1 4" + row * 4 + b"\n"
+    row = b" 40000" + b" 123456789abcdef0123456789abcdef" * 2**18
+    head = b"head 0 %x head 40000 4 2 euclidean log_ratio 1 400 max linear 1 4" + row * 4 + b"\n"
     start = time.process_time()
-    answers, code = said(proved_checker, head % 50, HEAD_LINE.replace(b"head 0", b"head 1"))
+    answers, code = said(proved_checker, head % 10, HEAD_LINE.replace(b"head 0", b"head 1"))
     assert [answer.split(" ", 2)[2] for answer in answers] == [
         "limit: it took more processor time than was allowed",
         "ready",
@@ -195,10 +195,10 @@ def test_time_is_limited(proved_checker) -> None:
 
 
 def test_memory_is_limited(proved_checker) -> None:
-    row = b" 100000" + b" 123456789abcdef0123456789abcdef" * 2**20
-    head = b"head 0 ffffff head 100000 4 2 euclidean log_ratio 1 400 max linear 1 4" + row * 4 + b"\n"
-    answers, code = said(proved_checker, head, HEAD_LINE.replace(b"head 0", b"head 1"), memory=100)
-    assert [answer.split(" ", 2)[2] for answer in answers] == ["limit: it took more than 100 MB", "ready"]
+    row = b" 40000" + b" 123456789abcdef0123456789abcdef" * 2**18
+    head = b"head 0 ffffff head 40000 4 2 euclidean log_ratio 1 400 max linear 1 4" + row * 4 + b"\n"
+    answers, code = said(proved_checker, head, HEAD_LINE.replace(b"head 0", b"head 1"), memory=30)
+    assert [answer.split(" ", 2)[2] for answer in answers] == ["limit: it took more than 30 MB", "ready"]
     assert code == 0
 
 

@@ -150,7 +150,7 @@ def test_the_masses_left_are_given_to_a_rival(tmp_path):
     ("name", "seconds"),
     [
         *((name, 0.0) for name in (*GEOMETRIES, "focal", *VARIED)),
-        ("cosine", 0.5),
+        ("cosine", 0.1),
         *(pytest.param(name, 2.0, marks=pytest.mark.long) for name in ("cosine", "softmax")),  # for so long an image
     ],
 )

@@ -80,9 +80,10 @@ def changed(report: Path, folder: Path, change: Callable[[dict[str, Any]], None]
     return path
 
 
-def test_every_certificate_is_proved_again(tabs, report):
+@pytest.mark.parametrize("rows", [(0,), pytest.param((1, 2, 3), marks=pytest.mark.long)])  # a second each
+def test_every_certificate_is_proved_again(tabs, report, rows):
     tab = tabs.open(report)
-    for row in range(4):
+    for row in rows:
         tab.goto(f"file://{report}#certificate-{row}")
         tab.wait_for_selector(f"#detail[data-row='{row}']")
         entailed, instance = answers(tab)

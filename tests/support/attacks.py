@@ -679,12 +679,12 @@ def unpack_3000000_rows_of_nothing_in_groups(folder: Path) -> Arguments:
 
 
 @attack
-def unpack_a_certificate_of_200_megabytes(folder: Path) -> Arguments:
+def unpack_a_certificate_of_140_megabytes(folder: Path) -> Arguments:
     import pyarrow as pa
 
     return _unpack(
         folder,
-        pa.table({"name": ["a.ale.json"], "certificate": pa.array([bytes(2 * 10**8)], pa.binary())}),
+        pa.table({"name": ["a.ale.json"], "certificate": pa.array([bytes(14 * 10**7)], pa.binary())}),
         compression="zstd",
         use_dictionary=False,
         write_statistics=False,

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import TextIO
 from unittest.mock import patch
 
 from verale.cli import main
@@ -17,7 +18,7 @@ Completed = subprocess.CompletedProcess[str]
 
 
 @contextmanager
-def _printed(to_out: io.TextIOWrapper, to_err: io.TextIOWrapper, cwd: Path | None) -> Iterator[None]:
+def _printed(to_out: TextIO, to_err: TextIO, cwd: Path | None) -> Iterator[None]:
     directory = chdir(cwd) if cwd is not None else nullcontext()
     with directory, redirect_stdout(to_out), redirect_stderr(to_err):
         yield
@@ -31,15 +32,18 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
 
-def in_process(*arguments: object, cwd: Path | None = None, merged: bool = False) -> Completed:
+def in_process(
+    *arguments: object, cwd: Path | None = None, merged: bool = False, stderr: TextIO | None = None
+) -> Completed:
     """What `verale` prints and returns. It is the entry point itself that runs, so errors are what a user gets.
 
     Signal handlers stay as they are set: `--jobs` and interrupts need a process.
-    `merged`: what goes to stderr is printed where stdout goes.
+    `merged`: what goes to stderr is printed where stdout goes. `stderr`: what is printed there instead.
     """
     command = ["verale", *map(str, arguments)]
     out = _stream()
-    err = out if merged else _stream()
+    own = out if merged else _stream()
+    err = own if stderr is None else stderr
     code: object = 0
     log = logging.getLogger("verale")
     before = log.level
@@ -51,7 +55,7 @@ def in_process(*arguments: object, cwd: Path | None = None, merged: bool = False
             code = stop.code
         finally:
             log.setLevel(before)
-    return subprocess.CompletedProcess(command, int(code or 0), _text(out), "" if merged else _text(err))  # type: ignore[call-overload]
+    return subprocess.CompletedProcess(command, int(code or 0), _text(out), "" if merged else _text(own))  # type: ignore[call-overload]
 
 
 def program(text: str, cwd: Path) -> Completed:
