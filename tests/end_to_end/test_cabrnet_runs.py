@@ -76,8 +76,8 @@ def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
     assert not captured.undecided.any()
 
 
-DEFAULT = ("pipnet", "prototree", "protopool")
-"""Families that are explained quickly without a paradigm too, which chooses the smallest of several explanations."""
+DEFAULT = ("pipnet",)
+"""The family that is explained without a paradigm, which chooses the smallest of several explanations."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -262,14 +262,22 @@ def arguments(folder: Path, *more: object) -> list[object]:
     return [*given, "--device", "cpu", *QUICKLY, *more]
 
 
-@pytest.fixture
-def once(tmp_path, captures) -> Path:
+@pytest.fixture(scope="module")
+def explained_once(tmp_path_factory, cabrnet) -> Path:
     """A network, three images, and what explaining them leaves."""
-    changed("protopnet", tmp_path)
-    flat(tmp_path / "in")
-    assert explain(*arguments(tmp_path)) == 0
-    assert captures == [3]
-    return tmp_path
+    folder = tmp_path_factory.mktemp("once")
+    changed("protopnet", folder / "work")
+    flat(folder / "work" / "in")
+    assert explain(*arguments(folder / "work")) == 0
+    shutil.copytree(folder / "work", folder / "kept")
+    return folder
+
+
+@pytest.fixture
+def once(explained_once) -> Path:
+    """The same as it was at first, and where it was: a run names its network's place."""
+    shutil.rmtree(explained_once / "work")
+    return shutil.copytree(explained_once / "kept", explained_once / "work")
 
 
 def test_images_that_have_been_seen_are_not_seen_again(once, captures):
@@ -279,9 +287,9 @@ def test_images_that_have_been_seen_are_not_seen_again(once, captures):
     for path in (once / "out").glob("*.ale.json"):
         path.unlink()
     assert explain(*arguments(once)) == 0
-    assert captures == [3]
+    assert captures == []
     assert explain(*arguments(once, "--overwrite")) == 0
-    assert captures == [3, 3]
+    assert captures == [3]
 
 
 @pytest.mark.parametrize("name", ["latents.safetensors", "head.safetensors"])
@@ -292,7 +300,7 @@ def test_latents_that_were_lost_or_damaged_are_made_again(name, once, captures):
     (once / "out" / name).write_bytes(whole[:-8])
     assert explain(*arguments(once)) == 0
     assert (once / "out" / name).read_bytes() == whole
-    assert captures == [3, 3, 3]
+    assert captures == [3, 3]
 
 
 def repainted(folder: Path) -> None:
@@ -319,7 +327,7 @@ def test_another_source_is_refused_before_anything_is_seen(change, named, once, 
     with pytest.raises(InputError, match=rf"out: was made from something else \({named} differ\).*--overwrite"):
         explain(*arguments(once))
     assert {path: path.read_bytes() for path in (once / "out").iterdir()} == before
-    assert captures == [3]
+    assert captures == []
     assert explain(*arguments(once, "--overwrite")) == 0
 
 

@@ -213,6 +213,9 @@ LONG = {
 IN_A_SHELL = ("README.md", "docs/cabrnet.md", *LONG)
 """Pages that are run as processes: what people run first, what prints messages of another library, and these."""
 
+SLOW = ("docs/rules.md",)
+"""Pages that take three seconds here too: tests/unit has the same commands with smaller heads."""
+
 Run = Callable[[str, int], subprocess.CompletedProcess[str]]
 """How a command is run, given the exit code of the command before."""
 
@@ -277,7 +280,10 @@ def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-@pytest.mark.parametrize("page", [page for page in RUNNABLE if page not in LONG])
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] * (page in SLOW)) for page in RUNNABLE if page not in LONG],
+)
 def test_commands_and_programs_print_what_stands_there(page: str, clone: Path, here: Run) -> None:
     GIVEN.get(page, lambda folder: None)(clone)
     expect_what_stands_there(page, here)

@@ -144,7 +144,7 @@ def test_other_latents_do_not_satisfy_the_statements(tabs, report, tmp_path):
     assert entailed.startswith(PROVED) and instance.startswith("Not proved, in ")
 
 
-@pytest.mark.parametrize("text", ["entails certificate 0", "head 1", "nonsense"])
+@pytest.mark.parametrize("text", ["entails certificate 0", pytest.param("head 1", marks=pytest.mark.long), "nonsense"])
 def test_what_is_no_question_gives_no_verdict(tabs, report, tmp_path, text):
     def change(detail: dict[str, Any]) -> None:
         detail["questions"]["entails"] += text

@@ -24,7 +24,7 @@ from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
-from verale.report.page import page
+from verale.report.page import Limits, page
 from verale.report.verdicts import audited
 
 HOSTILE = (
@@ -118,7 +118,9 @@ def test_the_list_has_pages(chromium, opened, report):
     tab = open_page(chromium, opened, report)
     assert len(lines(tab)) == 50 and tab.inner_text("#count") == f"1 to 50 of {MANY}"
     tab.click("#pages button:has-text('Next')")
-    tab.click("#pages button:has-text('Next')")
+    tab.wait_for_selector(f"#count:has-text('51 to 100 of {MANY}')")
+    tab.press("#pages button:has-text('Next')", "Enter")
+    tab.wait_for_selector(f"#count:has-text('101 to {MANY} of {MANY}')")
     assert len(lines(tab)) == MANY - 100 and tab.is_disabled("#pages button:has-text('Next')")
     tab.select_option("#pages select", "0")
     assert tab.inner_text("#count") == f"1 to 50 of {MANY}"
@@ -180,7 +182,7 @@ def test_a_certificate_is_opened_turned_and_left_by_keyboard(chromium, opened, r
     assert len(lines(tab)) == 10, "the filter is as it was left"
 
 
-def test_a_certificate_shows_its_statements_rounded_outward(chromium, opened, report, folder):
+def test_a_certificate_shows_its_statements_rounded_outward_and_patches_lead_to_them(chromium, opened, report, folder):
     tab = open_page(chromium, opened, report)
     choose(tab, "000003")
     data = (folder / "000003.ale.json").read_bytes()
@@ -205,11 +207,8 @@ def test_a_certificate_shows_its_statements_rounded_outward(chromium, opened, re
     with tab.expect_download() as download:
         tab.click("#save")
     assert Path(download.value.path()).read_bytes() == data
-
-
-def test_a_patch_leads_to_its_statements(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
-    choose(tab, "000003")
+    tab.click("#all-statements summary")
+    assert not tab.is_visible(".group >> nth=0"), "folded again, until a patch leads to its statements"
     patch = tab.get_attribute(".picture .patch >> nth=1", "data-patch")
     tab.locator(".picture .patch").nth(1).click()
     assert tab.evaluate("document.activeElement.id") == f"patch-{patch}"
@@ -242,7 +241,7 @@ def test_decimals_are_those_of_python(chromium, opened, report):
 
 def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
     names = [f"{n}{text}".replace("/", "") + ".png" for n, text in enumerate(HOSTILE)]
-    folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), names=names)
+    folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), "projection", names=names)
     record = json.loads((folder / "000000.ale.json").read_text())
     record["extensions"] = {HOSTILE[0]: HOSTILE[1]}
     record["predicate"]["generator"] = {"name": HOSTILE[0], "version": HOSTILE[2]}
@@ -261,7 +260,7 @@ def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
     assert tab.title() == HOSTILE[1]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), pytest.param(1280, "light", marks=pytest.mark.long)])
 def test_it_fits_phones_and_screens(chromium, opened, report, width, scheme):
     tab = open_page(chromium, opened, report, viewport={"width": width, "height": 800}, color_scheme=scheme)
     for place in ("#list", "#certificate-3"):
@@ -272,12 +271,17 @@ def test_it_fits_phones_and_screens(chromium, opened, report, width, scheme):
     assert dark == (scheme == "dark")
 
 
-def test_it_prints_without_what_only_screens_need(chromium, opened, report):
+def test_it_prints_all_statements_without_what_only_screens_need(chromium, opened, report):
     tab = open_page(chromium, opened, report)
+    choose(tab, "000003")
+    assert tab.get_attribute("#all-statements", "open") is None
+    assert tab.pdf().startswith(b"%PDF")
+    assert tab.get_attribute("#all-statements", "open") is not None, "all statements are printed"
+    tab.click(".steps a:has-text('Back to the list')")
+    tab.wait_for_selector("#filters")
     tab.emulate_media(media="print", color_scheme="dark")
     assert not tab.is_visible("#filters") and not tab.is_visible("#pages")
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-    assert tab.pdf().startswith(b"%PDF")
 
 
 def test_statements_about_activations(chromium, opened, tmp_path):
@@ -338,7 +342,7 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     assert "statements about patches and activations is classified" in tab.inner_text("#detail")
 
 
-def test_the_first_screen_says_what_separates_the_class_from_the_runner_up(chromium, opened, report, folder):
+def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_decides(chromium, opened, report, folder):
     tab = open_page(chromium, opened, report)
     choose(tab, "000003")
     certificate = read_certificate((folder / "000003.ale.json").read_bytes())
@@ -357,17 +361,11 @@ def test_the_first_screen_says_what_separates_the_class_from_the_runner_up(chrom
         assert "Every patch has statements" in tab.inner_text("#detail figcaption >> nth=0")
     tab.click("text=all of them")
     assert tab.is_visible(".group >> nth=0")
-
-
-def test_how_much_each_patch_decides_is_told_in_numbers(chromium, opened, report, folder):
-    tab = open_page(chromium, opened, report)
-    choose(tab, "000003")
     assert not tab.is_visible("text=not part of the proof")
     tab.focus("summary:has-text('How much each patch decides')")
     tab.keyboard.press("Enter")
     assert tab.is_visible("text=not part of the proof")
     collection = collect(folder)
-    certificate = read_certificate((folder / "000003.ale.json").read_bytes())
     heat = estimates_of(certificate, collection.head, collection.latents[3:4]).heat
     told = tab.locator("figure details tbody tr").all_inner_texts()
     assert told == [
@@ -410,17 +408,10 @@ def test_pictures_of_prototypes_are_shown_whole(chromium, opened, tmp_path):
     assert {view for name, view in views.items() if name != "prototype 0"} == {"0 0 100 100"}
 
 
-def test_all_statements_are_printed(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
-    choose(tab, "000003")
-    tab.pdf()
-    assert tab.get_attribute("#all-statements", "open") is not None
-
-
 def test_more_rivals_on_demand(chromium, opened, tmp_path):
     head = small_head("euclidean", prototypes=30, classes=15)
     path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder_of(tmp_path / "out", head))), "A report"))
+    path.write_bytes(page(audited(collect(folder_of(tmp_path / "out", head, "projection"))), "A report"))
     tab = open_page(chromium, opened, path)
     tab.click("#table a >> nth=0")
     rivals = tab.locator("section[aria-labelledby=margins] tbody tr")
@@ -444,13 +435,11 @@ def test_every_certificate_of_the_corpora_can_be_shown(chromium, opened, tmp_pat
     assert shown == len(list(tmp_path.glob("*.ale.json"))) > 400 // one_in
 
 
-def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(chromium, opened, folder, tmp_path):
-    from verale.report.page import Limits
-
+def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(chromium, opened, tmp_path):
     path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report", Limits(size=1)))
+    path.write_bytes(page(collect(folder_of(tmp_path / "out")), "A report", Limits(size=1)))
     tab = open_page(chromium, opened, path)
-    assert f"for the first 0 of {MANY - 1} certificates" in tab.inner_text("#overview")
+    assert "for the first 0 of 4 certificates" in tab.inner_text("#overview")
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
     assert "Its statements are left out of this page" in tab.inner_text("#detail")
