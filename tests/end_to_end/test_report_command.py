@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbclient
-import nbformat
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -127,6 +125,9 @@ def test_what_is_not_installed_is_named_before_the_work(folder, tmp_path, kind, 
 
 @pytest.mark.long  # a Jupyter kernel
 def test_the_example_notebook_runs_and_shows_a_certificate(tmp_path):
+    import nbclient  # takes a while, as all that notebooks need
+    import nbformat
+
     notebook = nbformat.read(ROOT / "examples" / "notebook.ipynb", as_version=4)
     assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "outputs are made, not kept"
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()

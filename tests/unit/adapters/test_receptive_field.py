@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-import torchvision
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -184,11 +183,17 @@ def test_the_field_is_the_hull_of_what_gradients_reach(name: str) -> None:
             assert fields.box(row, column) == hull(found[row, column]), (row, column)
 
 
+def resnet() -> nn.Module:
+    from torchvision.models import resnet18  # takes more than a second
+
+    return resnet18(weights=None)
+
+
 @pytest.mark.parametrize("size", [(64, 64), (96, 160)])
 def test_gradients_of_a_published_network_stay_within_the_fields(size: tuple[int, int]) -> None:
     """The first two stages of ResNet-18, as torchvision builds it."""
     torch.manual_seed(1)
-    whole = torchvision.models.resnet18(weights=None)
+    whole = resnet()
     network = nn.Sequential(*list(whole.children())[:6]).double().eval()
     fields = receptive_fields(network, size)
     assert fields.unknown == () and not fields.whole
@@ -208,7 +213,7 @@ def test_gradients_of_a_published_network_stay_within_the_fields(size: tuple[int
 
 
 def test_a_deep_network_sees_the_whole_image() -> None:
-    network = torchvision.models.resnet18(weights=None).eval()
+    network = resnet().eval()
     fields = receptive_fields(nn.Sequential(*list(network.children())[:-2]).eval(), (64, 64))
     assert fields.whole and fields.unknown == ()
     assert fields.box(1, 0) == (0, 0, 64, 64)
