@@ -141,22 +141,18 @@ def truth_of(head: Head, latents: Tensor) -> list[list[object]]:
         return [[observable(head, z, j) for j in range(head.size)] for z in latents.to(torch.float64).tolist()]
 
 
+@pytest.mark.parametrize("seed", [3, pytest.param(0, marks=pytest.mark.long)])
 @pytest.mark.parametrize("group", GROUPS)
-def test_true_observables_lie_within_the_bounds(group):
+def test_true_observables_lie_within_the_bounds_and_a_statement_entered_last_loosens_none(group, seed):
     for case in GROUPS[group]:
         truth = truth_of(case.head, case.latents)
         observed = observe(case.head, case.latents.to(torch.float64))
-        states = [observed] + [rows.range for seed in range(2) for rows in entered(case, seed)]
+        states = [rows.range for rows in entered(case, seed)]
         with flint.ctx.workprec(PRECISION):
-            for bounds in states:
+            for bounds in [observed, *states]:
                 for row, lowers, uppers in zip(truth, bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
                     for value, lower, upper in zip(row, lowers, uppers, strict=True):
                         assert inside(value, lower, upper), case
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_a_statement_entered_last_never_loosens_a_bound(group):
-    for case in GROUPS[group]:
-        for before, after in pairwise(entered(case, seed=3)):
+        for before, after in pairwise(states):
             assert (after.lower >= before.lower).all(), case
             assert (after.upper <= before.upper).all(), case

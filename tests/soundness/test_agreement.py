@@ -41,7 +41,7 @@ def require_agreement(tally: Compared, missed: float = 0) -> None:
     assert tally.kinds["same"] > 0.9 * tally.kinds.total()
 
 
-@pytest.mark.parametrize("one_in", [4, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None:
     cases = stored()[::one_in]
     monkeypatch.setattr(sets, "stored", lambda: cases)
@@ -71,7 +71,7 @@ def test_to_prove_more_is_no_disagreement(executable) -> None:
 
 
 def test_they_agree_on_mutants(executable, monkeypatch) -> None:
-    cases = stored()[::8]
+    cases = stored()[::16]
     monkeypatch.setattr(sets, "stored", lambda: cases)
     require_agreement(compared(sets.mutated(250)))
 

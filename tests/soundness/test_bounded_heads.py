@@ -12,7 +12,7 @@ from torch import Tensor
 from verale.head import Box, Cosine, Head, Identity, InnerProduct, Softmax
 from verale.soundness.random_heads import audit, emitted_of
 
-IMAGES, PATCHES, COUNT = 4, 3, 6
+IMAGES, PATCHES, COUNT = 2, 3, 6
 
 
 def drawn(kind: str, seed: int) -> tuple[Head, Tensor]:

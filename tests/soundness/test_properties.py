@@ -19,10 +19,10 @@ BY_NAME = {one.says: one for one in PROPERTIES}
 
 @pytest.mark.parametrize("one", PROPERTIES, ids=lambda one: one.says)
 def test_it_holds(one: Property) -> None:
-    tried = try_property(one, 60)
+    tried = try_property(one, 30)
     assert tried.failure == ""
-    assert tried.examples == 60
-    assert tried.outcomes.total() == 60
+    assert tried.examples == 30
+    assert tried.outcomes.total() == 30
 
 
 class Credulous(Auditor):

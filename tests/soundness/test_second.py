@@ -34,11 +34,13 @@ def changed(folder: Path, name: str, before: str, after: str) -> SecondChecker:
     return SecondChecker(copy)
 
 
-def test_every_case_of_the_corpora(second: SecondChecker) -> None:
-    agreement = of_corpora(second, CASES)
+@pytest.mark.parametrize("one_in", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_cases_of_the_corpora(one_in: int, second: SecondChecker) -> None:
+    cases = CASES[::one_in]
+    agreement = of_corpora(second, cases)
     assert agreement.wrong == []
-    assert agreement.relations.total() == len(CASES)
-    assert agreement.relations[Relation.SAME] > 0.9 * len(CASES)
+    assert agreement.relations.total() == len(cases)
+    assert agreement.relations[Relation.SAME] > 0.9 * len(cases)
     assert agreement.relations[Relation.CHECKER] == 0  # what the corpora accept, v1.md itself proves
 
 
@@ -70,19 +72,21 @@ def with_open_ends(case: Case) -> Case:
     return Case(case.name, json.dumps(record).encode(), case.head, case.latents, "", "", "")
 
 
-def open_ends(second: SecondChecker, until_noticed: bool = False) -> Agreement:
+def open_ends(second: SecondChecker, cases: list[Case] = ACCEPTED, until_noticed: bool = False) -> Agreement:
     agreement = Agreement()
-    for case in ACCEPTED:
+    for case in cases:
         agreement.add(case.name, compared(second, with_open_ends(case)))
         if until_noticed and (agreement.wrong or agreement.listed):
             break
     return agreement
 
 
-def test_statements_with_one_end_and_floors(second: SecondChecker) -> None:
-    agreement = open_ends(second)
+@pytest.mark.parametrize("one_in", [3, pytest.param(1, marks=pytest.mark.long)])
+def test_statements_with_one_end_and_floors(one_in: int, second: SecondChecker) -> None:
+    cases = ACCEPTED[::one_in]
+    agreement = open_ends(second, cases)
     assert agreement.wrong == []
-    assert agreement.relations[Relation.SAME] > 0.9 * len(ACCEPTED)
+    assert agreement.relations[Relation.SAME] > 0.9 * len(cases)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +147,8 @@ TOO_LITTLE = {
 
 @pytest.mark.parametrize("reason", TOO_MUCH)
 def test_a_checker_that_accepts_too_much_is_noticed(reason: str, tmp_path: Path) -> None:
-    cases = [case for case in CASES if case.reason == reason]
-    assert of_corpora(changed(tmp_path, *TOO_MUCH[reason]), cases).wrong
+    generous = changed(tmp_path, *TOO_MUCH[reason])
+    assert any(of_corpora(generous, [case]).wrong for case in CASES if case.reason == reason)
 
 
 @pytest.mark.parametrize("what", TOO_LITTLE)
