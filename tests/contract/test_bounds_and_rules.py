@@ -39,10 +39,10 @@ EXACT = [case for case in CASES if case[0] in (Projection, Simplex)]
 """The paradigms that give the exact ranges; these alone claim that a statement is needed."""
 
 WIDTHS = (0.0, LEAST_TOLERANCE, 1e-6, 0.01, 0.1, 0.5, 2.0)
-DEPTHS = (1, 2, 5, 20)
+DEPTHS = (1, 2, 3, 20)
 OTHER_DEPTHS = pytest.mark.parametrize("others", [False, pytest.param(True, marks=pytest.mark.long)])
 """Whether it is not the one depth of this width that a short run has, but all the others."""
-COUNT, PATCHES = 7, 3
+COUNT, PATCHES = 5, 3
 ROUNDING = 1e-12
 """More than what is lost where the checker's numbers become floats."""
 

@@ -110,7 +110,7 @@ def test_euclidean_contains_the_truth() -> None:
     for recipe, depth in product(RECIPES, (1, 2, 7)):
         with case(recipe, depth):
             generator = random.Random(f"{recipe} {depth}")
-            for trial in range(12):
+            for trial in range(6):
                 rows = RECIPES[recipe](generator, depth)
                 z = latent(generator, rows, depth)
                 domain = generator.choice(
@@ -135,7 +135,7 @@ def test_cosine_contains_the_truth() -> None:
     for recipe, depth, epsilon in product(RECIPES, (1, 2, 7), (0.0, 1e-8, 0.5)):
         with case(recipe, depth, epsilon):
             generator = random.Random(f"{recipe} {depth} {epsilon}")
-            for trial in range(4):
+            for trial in range(2):
                 rows = without_zero(RECIPES[recipe](generator, depth))
                 z = latent(generator, rows, depth)
                 lower = generator.choice((None, -1e200, 0.0))
@@ -253,7 +253,7 @@ def test_inner_product_contains_the_truth() -> None:
     for recipe, depth in product(RECIPES, (1, 2, 7)):
         with case(recipe, depth):
             generator = random.Random(f"{recipe} {depth} inner")
-            for trial in range(6):
+            for trial in range(4):
                 rows = RECIPES[recipe](generator, depth)
                 z = latent(generator, rows, depth)
                 above = arithmetic.above(arithmetic.root(arithmetic.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
@@ -470,7 +470,7 @@ def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.M
     monkeypatch.setattr(Weights, "rows", poor)
     monkeypatch.setattr(Weights, "__init__", spoiled)
     monkeypatch.setattr(Weights, "swings", lambda *given: (s * generator.choice((0, 1, 3)) for s in swings(*given)))
-    for trial in range(40):
+    for trial in range(18):
         rows = gauss(generator, 6, 3)
         box = (-9.0, 9.0) if geometry == "inner_product" else (None, None)
         where = space(rows, geometry, *box, kernel)
@@ -516,7 +516,7 @@ def test_pooled_ranges_are_those_of_all_patches(geometry: str, monkeypatch: pyte
         with case(recipe):
             generator = random.Random(f"{recipe} {geometry}")
             pairs = 0
-            for trial in range(6):
+            for trial in range(3):
                 where, patches = any_space(recipe, geometry, generator, trial % 3 > 0)
                 quadratic, pooled, smallest = QuadraticRule(where), None, geometry == "euclidean"
                 groups = [
