@@ -81,13 +81,14 @@ def test_the_wheel_is_the_package_the_corpora_and_the_lemmas_and_nothing_else(wh
     assert licences == set(PROJECT["license-files"])
 
 
+@pytest.mark.long  # another build; that it has all files of the repository is tested below
 def test_a_source_distribution_gives_the_same_wheel(wheel: Path, unpacked: Path, tmp_path: Path) -> None:
     build(unpacked, tmp_path, "wheel")
     assert contents(tmp_path / wheel.name) == contents(wheel)
 
 
 def test_a_source_distribution_can_be_tested_and_documented(unpacked: Path) -> None:
-    for name in ("tests", "docs", "examples", "benchmarks"):
+    for name in ("tests", "docs", "examples", "benchmarks", "verale", "certificates", "proofs"):
         assert files(unpacked, f"{name}/**/*") == files(ROOT, f"{name}/**/*")
     for name in ("README.md", "CHANGELOG.md", "TRUSTED.md", "Makefile", "mkdocs.yml", *PROJECT["license-files"]):
         assert (unpacked / name).read_bytes() == (ROOT / name).read_bytes()

@@ -52,4 +52,4 @@ def test_a_rule_that_is_not_proved_is_a_failure(data, monkeypatch):
 
     true = runs.fit_rules
     monkeypatch.setattr(rules, "fit_rules", unproved)
-    assert rules.main(arguments(data)) == 1
+    assert rules.main([*arguments(data), "--count", "1", "--explained", "1"]) == 1

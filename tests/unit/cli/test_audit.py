@@ -251,7 +251,7 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
     assert (code, len(lines), err) == (5, 6, "2 of 6 verdicts are taken from R.json\n")
 
 
-@pytest.mark.parametrize("patience", [0, 1])
+@pytest.mark.parametrize("patience", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: int) -> None:
     """Before any of them has a word to say in the matter: what they import would end in a traceback each."""
     (folder / "sitecustomize.py").write_text(

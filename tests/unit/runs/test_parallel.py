@@ -148,9 +148,10 @@ def test_the_bytes_are_those_of_one_process(of_two_processes, of_one_process) ->
     assert of_two_processes.files == of_one_process
 
 
+@pytest.mark.long  # two processes whose images are searched alone are in the short run
 @pytest.mark.parametrize(
     ("jobs", "options"),
-    [(2, IN_LOCKSTEP), pytest.param(3, ALONE, marks=pytest.mark.long)],
+    [(2, IN_LOCKSTEP), (3, ALONE)],
     ids=["two in lockstep", "three alone"],
 )
 def test_the_bytes_of_more_processes_or_batches_are_those_of_one_process(

@@ -23,7 +23,7 @@ from verale.rules.coverage import coverage_of
 from verale.runs.rules import fit_rules, require_room
 from verale.search.priced import PRICED
 
-IMAGES = 16
+IMAGES = 12
 
 
 @dataclass(frozen=True)

@@ -100,10 +100,11 @@ def test_options_of_numba_are_not_taken_from_the_current_folder(compiled):
     assert not (compiled.folder / "ran").exists()
 
 
-def test_without_a_place_to_write_it_is_compiled_each_time(tmp_path):
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_without_a_place_to_write_it_is_compiled_each_time(times, tmp_path):
     cache = tmp_path / "file"
     cache.write_text("not a folder")
-    for _ in range(2):
+    for _ in range(times):
         (line,) = announcements(tmp_path, cache)
         assert "not kept" in line
 
@@ -131,6 +132,7 @@ def test_machine_code_that_others_may_have_written_does_not_run(compiled, tmp_pa
     assert f"others may write to {folder}: remove it" in line and "XDG_CACHE_HOME" in line
 
 
+@pytest.mark.long  # the option in a file is that of `compiled`
 def test_no_option_of_numba_chooses_another_cache(tmp_path):
     (line,) = announcements(tmp_path, tmp_path / "cache", NUMBA_CACHE_LOCATOR_CLASSES="InTreeCacheLocator")
     assert str(tmp_path / "cache") in line and any((tmp_path / "cache").rglob("*.nbi"))

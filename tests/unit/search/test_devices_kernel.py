@@ -8,7 +8,7 @@ import pytest
 from support import in_blocks
 
 
-@pytest.mark.parametrize("name", ["euclidean", "cosine banks"])
+@pytest.mark.parametrize("name", [pytest.param("euclidean", marks=pytest.mark.long), "cosine banks"])
 def test_no_thread_reads_or_writes_before_the_barrier_that_it_needs(
     name: str, interpreter: ProcessPoolExecutor
 ) -> None:

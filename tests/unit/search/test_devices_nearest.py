@@ -8,6 +8,6 @@ import pytest
 from support import in_blocks
 
 
-@pytest.mark.parametrize("name", ["euclidean", "cosine quadratic", "banks"])
+@pytest.mark.parametrize("name", [pytest.param("euclidean", marks=pytest.mark.long), "cosine quadratic", "banks"])
 def test_margins_are_those_of_the_patches(name: str, interpreter: ProcessPoolExecutor) -> None:
     assert interpreter.submit(in_blocks.searched, name, 1, [0], beside=False).result().off < 1e-9
