@@ -132,7 +132,7 @@ def nothing(*_):
 def test_a_blunt_attack_is_noticed(monkeypatch):
     """If no image were moved onto the statements, no cut rule would be refuted, and the section would say so."""
     monkeypatch.setattr(slack._Search, "complying", lambda *_: None)
-    one = next(each for each in COMBINATIONS if str(each) == "inner_product identity banks maximum")
+    one = next(each for each in COMBINATIONS if str(each) == "softmax identity max_minus_mean linear")
     monkeypatch.setattr(targets, "some", lambda _: [one])
     monkeypatch.setattr(targets, "of_corpora", nothing)
     _, _, wrong = ATTACK.try_it(False, 0)

@@ -142,7 +142,7 @@ def test_long_ones_are_cut_and_names_are_no_mathematics(tmp_path):
     )
     certificate = Certificate("0" * 64, None, 0, "projection", 49, statements, (None, 1.0), False, "")
     said = texts(figure := verale.plot(certificate, classes=(r"$\frac{", "$a")))
-    figure.savefig(io.BytesIO())
+    figure.savefig(io.BytesIO(), dpi=20)
     assert "and 130 more" in said and r"class $\frac{" in said and len(latents) == 1
 
 
