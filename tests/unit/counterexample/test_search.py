@@ -61,7 +61,7 @@ def complies(certificate: Certificate, activations: torch.Tensor) -> bool:
         ("euclidean", 3),
         ("cosine", 3),
         ("negated", 3),
-        ("exponential", 3),
+        pytest.param("exponential", 3, marks=pytest.mark.long),
         ("banks", 3),
         ("inner product", 1),
         ("tree", 1),

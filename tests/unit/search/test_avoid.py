@@ -88,7 +88,7 @@ def states(certificate: Certificate, avoid: Avoid) -> bool:
 @pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
 def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
     head = head_of(name)
-    images = small_latents(head, images=3 if paradigm == "mixed" else 6)
+    images = small_latents(head, images={"mixed": 2, "top_k": 6, "sparse": 6}.get(paradigm, 3))
     plain = [each for each in explain(head, images, paradigm) if isinstance(each, Certificate)]
     assert any(states(each, PROTOTYPES) for each in plain)
     assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))

@@ -69,7 +69,7 @@ def proves(head: Head, certificate: Certificate, statements) -> bool:
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [1, pytest.param(0, marks=pytest.mark.long)])
 def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
     head = small_head(geometry, seed)
     latents = small_latents(head, images=2, seed=seed)
@@ -97,17 +97,16 @@ def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
 def test_where_the_order_matters_it_is_kept_and_none_can_be_dropped(geometry, order):
     """Sorted within a patch, as under other paradigms, some of these statements prove nothing."""
     broken = 0
-    for seed in range(2):
-        head = small_head(geometry, seed, prototypes=16)
-        results = explain(head, small_latents(head, images=1, seed=seed), "hypersphere", order=order)
-        for certificate in (c for c in results if isinstance(c, Certificate)):
-            patches = [s.patch for s in certificate.statements]
-            assert patches == sorted(patches) and not certificate.minimal  # such a certificate cannot claim it
-            assert proves(head, certificate, certificate.statements)
-            for dropped in certificate.statements:
-                assert not proves(head, certificate, [s for s in certificate.statements if s != dropped])
-            by_prototype = sorted(certificate.statements, key=lambda s: (s.patch, s.prototype))
-            broken += not proves(head, certificate, by_prototype)
+    head = small_head(geometry, 0, prototypes=16)
+    results = explain(head, small_latents(head, images=1), "hypersphere", order=order)
+    for certificate in (c for c in results if isinstance(c, Certificate)):
+        patches = [s.patch for s in certificate.statements]
+        assert patches == sorted(patches) and not certificate.minimal  # such a certificate cannot claim it
+        assert proves(head, certificate, certificate.statements)
+        for dropped in certificate.statements:
+            assert not proves(head, certificate, [s for s in certificate.statements if s != dropped])
+        by_prototype = sorted(certificate.statements, key=lambda s: (s.patch, s.prototype))
+        broken += not proves(head, certificate, by_prototype)
     assert broken
 
 
@@ -155,7 +154,7 @@ def softmax_cases():
         head = small_head("softmax", seed, prototypes=(4, 12, 30)[seed % 3], classes=4)
         if seed % 2:
             head = Head(head.weight.clamp(min=0), Softmax(), Identity(), bias=head.bias)
-        yield head, small_latents(head, images=6, patches=(1, 5, 9)[seed % 3], seed=seed)
+        yield head, small_latents(head, images=4, patches=(1, 5, 9)[seed % 3], seed=seed)
 
 
 def test_assignment_has_fewer_statements_than_simplex():
@@ -237,7 +236,7 @@ def test_the_batch_does_not_change_the_certificates(geometry):
 def test_the_search_beats_the_published_order():
     """Summed over a few images: statements chosen against the worst rival are fewer than the nearest ones."""
     head = small_head("euclidean", 5, prototypes=40, depth=12, classes=5)
-    latents = small_latents(head, images=2, patches=9, seed=5)
+    latents = small_latents(head, images=1, patches=9, seed=5)
     sizes = {
         name: sum(c.size for c in explain(head, latents, **options) if isinstance(c, Certificate))
         for name, options in {
@@ -331,7 +330,7 @@ def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, mon
 
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "inner product in a ball", "softmax"])
 def test_a_certificate_does_not_depend_on_the_batch_the_order_or_the_threads(name):
-    head = head_named(name, prototypes=40, depth=16)
+    head = head_named(name, prototypes=20, depth=16)
     latents = small_latents(head, images=6, patches=9)
 
     def in_bytes(images, batch):
@@ -432,7 +431,7 @@ def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolera
     """Ends are multiples of the tolerance; every certificate is proved by both kernels."""
     proved = 0
     head = small_head(geometry)
-    latents = small_latents(head)
+    latents = small_latents(head, images=3)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
     defined = ("projection", "triangle", "hypersphere") if head.prototypes is not None else ("simplex", "sparse", None)
     for paradigm in (*defined, "top_k"):
@@ -445,7 +444,7 @@ def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolera
                     stated = [end / tolerance for end in ends if math.isfinite(end)]
                     assert stated and all(end == pytest.approx(round(end), abs=1e-9) for end in stated)
                 proved += 1
-    assert proved > 20
+    assert proved > 15
 
 
 def test_a_tolerance_that_leaves_nothing_gives_a_reason():

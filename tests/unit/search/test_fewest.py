@@ -21,7 +21,7 @@ GEOMETRIES = ("euclidean", "cosine", "softmax")
 
 
 def images(geometry, seed) -> list[Activations]:
-    problem = problem_of(small_head(geometry, seed, prototypes=9), seed=seed)
+    problem = problem_of(small_head(geometry, seed, prototypes=8), seed=seed, images=3)
     return [Activations(problem.take([image])) for image in range(len(problem))]
 
 

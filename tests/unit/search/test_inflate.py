@@ -26,7 +26,7 @@ CASES = [*ACTIVATIONS, ("negated", "joint"), ("inner product", "joint")]
 
 def given(geometry: str, paradigm: str):
     head = small_head(geometry, 3) if geometry in GEOMETRIES else varied_head(geometry, 3)
-    return head, as_patches(small_latents(head, images=3, patches=1 if paradigm == "joint" else 5))
+    return head, as_patches(small_latents(head, images=2, patches=1 if paradigm == "joint" else 5))
 
 
 @cache

@@ -27,7 +27,7 @@ CASES = [
     ("euclidean", "projection"),
     ("softmax", "simplex"),
 ]
-ORDERS = 12
+ORDERS = 8
 
 
 def given(geometry: str, seed: int = 1):

@@ -59,7 +59,7 @@ def test_a_reason_is_never_cheaper():
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_no_paradigm_gives_a_smaller_explanation(geometry):
     head = small_head(geometry, 3)
-    latents = small_latents(head, images=2, seed=3)
+    latents = small_latents(head, images=1, seed=3)
     batches, results = results_of(head, latents, SMALLEST)
     auditor = Auditor(head.to_bytes())
     single = {name: explain(head, latents, name) for name in batches.paradigms}
@@ -114,7 +114,7 @@ def explained_in_both_orders(paradigm):
     """What is explained without an order, and in either."""
     for seed in range(3):
         head = small_head("softmax", seed, prototypes=20, classes=4)
-        latents = small_latents(head, images=6, patches=12, seed=seed)
+        latents = small_latents(head, images=4, patches=12, seed=seed)
         by_order = [explain(head, latents, paradigm, order=order) for order in (None, "rival", "nearest")]
         yield from (each for each in zip(*by_order, strict=True) if isinstance(each[0], Certificate))
 
@@ -138,7 +138,7 @@ def test_under_assignment_one_order_is_about_as_good_as_both():
 
 def test_the_same_latents_give_the_same_results_in_every_batch():
     head = small_head("cosine", 3, prototypes=12, classes=5)
-    latents = small_latents(head, images=3, patches=7, seed=3)
+    latents = small_latents(head, images=2, patches=7, seed=3)
     _, whole = results_of(head, latents, SMALLEST)
     _, apart = results_of(head, latents, SMALLEST, batch=1)
     assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]

@@ -107,7 +107,7 @@ def test_a_share_widens_outward_by_no_more_to_few_digits(value, ulps, share) -> 
 def test_what_is_stated_is_proved(geometry, given) -> None:
     """By both kernels; minimality too, where it is claimed; and the statements are true of their images."""
     head = small_head(geometry)
-    latents = small_latents(head)
+    latents = small_latents(head, images=2)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
     defined = "projection" if head.prototypes is not None else "simplex"
     explained = [each for name in (defined, "top_k") for each in explain(head, latents, name, tolerance=given)]
@@ -122,7 +122,7 @@ def test_what_is_stated_is_proved(geometry, given) -> None:
 def test_at_auto_every_image_is_explained_that_is_without_a_tolerance(geometry, seed) -> None:
     """And an image that is explained within the widest has that explanation."""
     head = small_head(geometry, seed)
-    latents = small_latents(head, images=3, seed=seed)
+    latents = small_latents(head, images=2, seed=seed)
     for paradigm in ("projection" if head.prototypes is not None else "simplex", "top_k"):
         exact, widest, auto = (explain(head, latents, paradigm, tolerance=given) for given in (0, "10%", AUTO))
         for without, within, found in zip(exact, widest, auto, strict=True):

@@ -34,7 +34,7 @@ def test_the_class_follows_and_every_statement_is_needed(geometry):
 @pytest.mark.parametrize("name", VARIED)
 def test_statements_are_true_and_no_more_than_the_highest_need(name):
     """Under every readout and pooling."""
-    problem = problem_of(varied_head(name))
+    problem = problem_of(varied_head(name), images=2)
     for image in range(len(problem)):
         one = problem.take([image])
         statements = explain_top_k(one).statements
@@ -81,7 +81,7 @@ def test_a_tie_gives_a_reason():
 
 def test_digits_reach_the_bound_of_all_explanations():
     """Their covers need just the right ceiling and floor: none of these are left out."""
-    head, images = load_head(RUN), as_patches(load_network().latents(load_images().images[:4]))
+    head, images = load_head(RUN), as_patches(load_network().latents(load_images().images[:2]))
     for image in images:
         least, _ = least_document(head, image)
         assert len(explain_top_k(Problem.of(head, image[None])).statements) == least
