@@ -21,6 +21,11 @@ ROOT = Path(__file__).parents[3]
 LIKE_ANOTHER = (
     '8 MiB of ""',
     "8 MiB of escapes",
+    "8 MiB of [],",
+    "8 MiB of digits",
+    "a header of 4 MiB of [",
+    "130,000 empty objects in extensions",
+    "the same, top_mean of 10^18 - 1",
     "the same, max_minus_mean",
     "the same, max_minus_mean_distance",
     "epsilon 0x1p-1074 under exp_distance",

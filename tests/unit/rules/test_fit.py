@@ -26,7 +26,7 @@ HEADS = {
 }
 
 
-def images_of(head, patches: int, count: int = 30) -> torch.Tensor:
+def images_of(head, patches: int, count: int) -> torch.Tensor:
     """Images all of whose patches are near one prototype, as those of a trained network are."""
     drawn = torch.Generator().manual_seed(7)
     near = torch.randint(head.size, (count,), generator=drawn)
@@ -39,7 +39,7 @@ def images_of(head, patches: int, count: int = 30) -> torch.Tensor:
 @cache
 def rules_of(name: str):
     head, patches = HEADS[name]
-    images = images_of(head, patches)
+    images = images_of(head, patches, count=20 if name == "joint" else 30)
     paradigm = {"cosines": "top_k", "inner products": "joint"}.get(name, name)
     return head, images, list(islice(fit(head, images, paradigm), 2))
 
