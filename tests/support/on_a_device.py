@@ -103,8 +103,8 @@ def explained_in_blocks(
 
     from verale.search.compiled import statements
 
-    head = _head(name, prototypes=8)
-    latents = small_latents(head, images=images, patches=4, seed=4)
+    head = _head(name, prototypes=7)
+    latents = small_latents(head, images=images, patches=3, seed=4)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     with (
         interpreted(races=False) as watch,

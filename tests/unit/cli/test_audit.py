@@ -230,7 +230,7 @@ def test_a_pipe_that_closes_changes_neither_the_exit_code_nor_stderr(folder: Pat
     assert process.returncode == 5
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs: int) -> None:
     (folder / "all" / "1b.ale.json").write_bytes(b"")
     path = patched(folder, "time.sleep(600) if '/1b.' in path else")

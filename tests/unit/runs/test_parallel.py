@@ -165,21 +165,33 @@ def test_the_bytes_of_more_processes_or_batches_are_those_of_one_process(
     assert len(started) == jobs - 1
 
 
-DIES = (
-    "import os, pickletools, sys\n"
-    "for message in ('setup', 'part'):\n"
-    "    list(pickletools.genops(sys.stdin.buffer))\n"
-    "os.kill(os.getpid(), 9)"
+GIVEN = (
+    "import contextlib, os, pickle, pickletools, sys, types\n"
+    "given = types.SimpleNamespace(read=sys.stdin.buffer.read, readline=sys.stdin.buffer.readline)\n"
 )
+"""What a process is given, without `tell`, which a pipe does not have."""
+DIES = GIVEN + ("for message in ('setup', 'part'):\n    list(pickletools.genops(given))\nos.kill(os.getpid(), 9)")
 """Reads what it needs and a part, which takes no time where nothing is made of them, and is killed."""
 
 FAILS = parallel._PROGRAM.replace(
     "from verale", "import verale.runs.parallel as p; p.explain_part = lambda *a: 1 / 0; from verale"
 )
+SAYS_THAT_IT_FAILED = GIVEN + (
+    "with contextlib.suppress(ValueError):\n"  # which says that there is no more
+    "    list(pickletools.genops(given))\n"
+    "    while list(pickletools.genops(given)):\n"
+    "        pickle.dump(None, sys.stdout.buffer)\n"
+    "        sys.stdout.flush()\n"
+)
+"""Reads what it needs, and answers each part as a process does whose search has failed."""
 NEVER_BEGINS = "raise SystemExit"
 
 
-@pytest.mark.parametrize("fault", [DIES, FAILS, NEVER_BEGINS], ids=["dies", "fails", "never begins"])
+@pytest.mark.parametrize(
+    "fault",
+    [DIES, SAYS_THAT_IT_FAILED, NEVER_BEGINS, pytest.param(FAILS, marks=pytest.mark.long)],
+    ids=["dies", "says that it failed", "never begins", "fails"],
+)
 def test_what_another_process_does_not_do_is_done_here(
     fault, of_one_process, tmp_path, monkeypatch, taken, caplog
 ) -> None:
@@ -188,7 +200,7 @@ def test_what_another_process_does_not_do_is_done_here(
     assert taken
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     dead = [f"a process died, perhaps because memory ran out; images {taken[0].start} to {taken[0].stop - 1}"]
-    assert [line.split(" are explained")[0] for line in said] == ([] if fault == FAILS else dead)
+    assert [line.split(" are explained")[0] for line in said] == ([] if fault in (FAILS, SAYS_THAT_IT_FAILED) else dead)
     assert several == of_one_process
 
 
