@@ -67,7 +67,7 @@ def test_the_same_draw_is_the_same():
 
 @pytest.mark.parametrize(
     "combination",
-    [pytest.param(each, marks=[pytest.mark.long] * (index % 3)) for index, each in enumerate(COMBINATIONS[::9])],
+    [pytest.param(each, marks=[pytest.mark.long] * (index % 6)) for index, each in enumerate(COMBINATIONS[::9])],
     ids=str,
 )
 def test_searches_are_those_that_explain_admits(combination):

@@ -128,7 +128,7 @@ def test_mixed_avoids_on_large_heads_too(monkeypatch):
 @pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (2**17, 0) * 3, strict=True)])  # test_costs.py has the others
 def test_joint_avoids(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.joint._TRIALS", few)
-    head = joint_head(name, 1, 20)
+    head = joint_head(name, 1, 14)
     images = small_latents(head, images=2, patches=1)
     plain = [each for each in explain(head, images, "joint") if isinstance(each, Certificate)]
     avoid = Avoid(tuple({j for each in plain for s in each.statements for j in named(s)[1]}))

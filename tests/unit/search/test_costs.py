@@ -113,7 +113,7 @@ def test_joint_explanations_are_never_dearer(name, few, monkeypatch):
 def test_no_small_set_is_cheaper_than_a_joint_explanation(name):
     """The bound of each set of at most three statements is that of the paradigm itself."""
     head, costs, explained = joint_head(name, 1, 6), Costs.of({j: 1.0 + 4 * (j % 3) for j in range(6)}), 0
-    images = small_latents(head, images=2, patches=1)
+    images = small_latents(head, images=1, patches=1)
     for image, result in zip(images, explain(head, images, "joint", costs=costs), strict=True):
         if isinstance(result, Certificate):
             sets = [each for count in range(4) for each in combinations(range(6), count)]

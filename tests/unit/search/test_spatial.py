@@ -24,7 +24,7 @@ from verale.search.spatial import SpatialExplanation, explain_spatial, is_search
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_statements_alone_prove_the_class_and_each_is_needed(geometry, paradigm, order):
-    problem = small_problem(geometry, 1, images=2)
+    problem = small_problem(geometry, 1, images=1)
     paradigm = paradigm(problem.head)
     explanations = explain_spatial(problem, paradigm, order)
     assert any(isinstance(explanation, SpatialExplanation) for explanation in explanations)
