@@ -27,7 +27,7 @@ def test_the_page_counts_what_was_proved(monkeypatch, capsys, tmp_path):
     head = small_head("euclidean", 3)
     latents = as_patches(small_latents(head, seed=3)).float()
     monkeypatch.setattr(sizes, "_subject", lambda name, data, images: (head, latents[:images]))
-    assert sizes.main(["--heads", "digits", "--images", "3", "--out", str(tmp_path / "page.md")]) == 0
+    assert sizes.main(["--heads", "digits", "--images", "1", "--out", str(tmp_path / "page.md")]) == 0
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert text in capsys.readouterr().out
     rows = [line for line in text.splitlines() if line.startswith("| digits |")]

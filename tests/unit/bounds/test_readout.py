@@ -42,13 +42,13 @@ def test_margins_of_trees_and_maxima_are_the_least_difference_over_all_corners(n
     """Exact: a tree is affine in every activation, a maximum monotone, so the least difference is at a corner."""
     monkeypatch.setattr("verale.bounds.tree._CHUNK_BYTES", 1000)
     head = varied_head(name, seed=3, prototypes=6)
-    ends = torch.rand(2, 20, head.size, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    ends = torch.rand(2, 8, head.size, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     box = Enclosure(ends.amin(0), ends.amax(0))
     margins = margins_of(head, torch.tensor([1, predicted]), 1).take(torch.tensor([1]))
     bounds = margins.lower(Enclosure(box.lower[None], box.upper[None]))[0]
     kept = margins.keep(torch.tensor([[1]])).lower(Enclosure(box.lower[None], box.upper[None]))[0]
     assert torch.equal(kept[:, 0], bounds[:, 1])
-    for b in range(20):
+    for b in range(8):
         sides = zip(*([Fraction(float(end[b, j])) for end in (box.lower, box.upper)] for j in range(6)), strict=True)
         corners = [logits(head, list(corner)) for corner in product(*zip(*sides, strict=True))]
         for c in range(head.classes):

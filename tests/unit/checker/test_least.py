@@ -199,7 +199,7 @@ def test_absurd_weights_and_numbers_prove_no_more(given) -> None:
 
 
 def test_a_deep_tree_lacks_its_leaves_or_is_proved(given) -> None:
-    """Thousands of splits, more than Python calls functions deep, one below the other, to either side, on either clause."""
+    """More splits than Python nests calls, one below the other, to either side, on either clause."""
     deep = splits(("ceiling", 1.0), ("floor", 0.0)) * 5_000
     with pytest.raises(FormatError, match="cells lacks 10001 leaves"):
         proved(given, cells=deep, least=0)

@@ -86,8 +86,18 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-@pytest.mark.parametrize("kind", ["html", "png", "csv"])
-@pytest.mark.parametrize("attack", ATTACKS)
+DRAWN = ("absolute", "by_digest")
+"""A picture finds its images as a page does, and takes longer to draw: a short run draws it after these attacks."""
+
+
+@pytest.mark.parametrize(
+    ("attack", "kind"),
+    [
+        pytest.param(attack, kind, marks=[pytest.mark.long] * (kind == "png" and attack not in DRAWN))
+        for attack in ATTACKS
+        for kind in ("html", "png", "csv")
+    ],
+)
 def test_nothing_outside_is_read_or_shown(attack, kind, private, tmp_path, opened) -> None:
     folder = folder_of(tmp_path / "out", names=[f"{n}.png" for n in range(4)])
     ATTACKS[attack](folder, private)
