@@ -38,8 +38,10 @@ CASES = [
 EXACT = [case for case in CASES if case[0] in (Projection, Simplex)]
 """The paradigms that give the exact ranges; these alone claim that a statement is needed."""
 
-WIDTHS = (0.0, LEAST_TOLERANCE, 1e-6, 0.01, 0.1, 0.5, 2.0)
 DEPTHS = (1, 2, 3, 20)
+WIDTHS = (0.0, LEAST_TOLERANCE * max(DEPTHS), 1e-6, 0.01, 0.1, 0.5, 2.0)
+"""The second is more than 2^-32 of what a squared distance can be, below which the checker takes an interval for an
+equality. The search does not, and what it says of such intervals may be narrower by a share of their width."""
 OTHER_DEPTHS = pytest.mark.parametrize("others", [False, pytest.param(True, marks=pytest.mark.long)])
 """Whether it is not the one depth of this width that a short run has, but all the others."""
 COUNT, PATCHES = 5, 3
