@@ -17,6 +17,7 @@ def test_growth_states_what_machine_code_states(interpreter: ProcessPoolExecutor
     assert len(set(result.grown[0])) == len(result.grown[0])
 
 
+@pytest.mark.long  # the interpreter takes four seconds
 def test_too_large_a_search_is_given_up(interpreter: ProcessPoolExecutor) -> None:
     result = interpreter.submit(in_blocks.searched, "euclidean", 0, [0], most=1.0).result()
     assert result.chosen == result.compiled
