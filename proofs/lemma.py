@@ -62,14 +62,16 @@ class Case:
             raise LemmaError(f"{self.says}: expected a counterexample, Z3 says {answer}")
         model = solver.model()
         for formula in (*self.given, z3.Not(self.claim)):
-            if not z3.is_true(model.eval(formula, model_completion=True)):
+            if not z3.is_true(model.eval(formula.translate(solver.ctx), model_completion=True)):
                 raise LemmaError(f"{self.says}: Z3's model does not make {formula} true")
         return model
 
     def _solver(self, *further: z3.BoolRef) -> z3.Solver:
-        solver = z3.Tactic(self.tactic).solver()
+        """A solver that knows nothing else: how long Z3 takes depends on what its context was asked before."""
+        context = z3.Context()
+        solver = z3.Tactic(self.tactic, context).solver()
         solver.set("timeout", int(1000 * self.seconds))
-        solver.add(*self.given, *further)
+        solver.add(*(formula.translate(context) for formula in (*self.given, *further)))
         return solver
 
 
