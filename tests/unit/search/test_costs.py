@@ -10,7 +10,7 @@ from itertools import combinations, product
 import pytest
 import safetensors.torch
 import torch
-from support.joint import HEADS, joint_head
+from support.joint import HEADS, joint_head, margins_of_sets
 from support.problems import problem_of
 from support.small import small_head, small_latents, varied_head
 
@@ -118,25 +118,12 @@ def test_no_small_set_is_cheaper_than_a_joint_explanation(name):
         if isinstance(result, Certificate):
             sets = [each for count in range(4) for each in combinations(range(6), count)]
             each = costs.of_prototypes(6)
-            entailing = (
-                chosen for chosen, entails in zip(sets, entail_jointly(head, image, sets), strict=True) if entails
-            )
+            margins = margins_of_sets(Joint(head, "cpu"), Problem.of(head, as_patches(image[None])), 0, sets)
+            entailing = (chosen for chosen, least in zip(sets, margins, strict=True) if (least > 0).all())
             proved = [sum(each[j] for j in chosen) for chosen in entailing]
             assert costs.total(result.statements) <= min(proved, default=math.inf)
             explained += bool(result.statements)
     assert explained
-
-
-def entail_jointly(head: Head, image, sets) -> list[bool]:
-    """Whether each set of statements about an image entails its class."""
-    problem = Problem.of(head, as_patches(image[None]))
-    stated = torch.zeros(len(sets), head.size, dtype=torch.bool)
-    for row, chosen in enumerate(sets):
-        stated[row, list(chosen)] = True
-    lower = torch.where(stated, problem.observed.lower, -torch.inf)
-    upper = torch.where(stated, problem.observed.upper, torch.inf)
-    predicted = problem.margins.predicted.expand(len(sets))
-    return (Joint(head, "cpu").margins(predicted, lower, upper).lower > 0).all(1).tolist()
 
 
 def clauses_of(activations: Activations) -> list[Cover]:

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 import safetensors.torch
 import torch
-from support.joint import HEADS, joint_head
+from support.joint import HEADS, joint_head, margins_of_sets
 from support.small import small_latents
 
 from verale.bounds import Joint
@@ -49,17 +49,10 @@ def test_the_checker_proves_what_is_found_and_that_it_is_minimal(name: str, prot
 def test_no_smaller_set_is_proved(name: str) -> None:
     head = joint_head(name, 2)
     joint, problem = Joint(head), Problem.of(head, as_patches(latents(head, 2)))
-    observed = problem.observed
     for image, explanation in enumerate(explain_joint(problem, joint)):
         assert not isinstance(explanation, str)
-        predicted = problem.margins.predicted[image : image + 1]
         sets = list(combinations(range(head.size), max(0, len(explanation.pairs) - 1)))
-        stated = torch.zeros(len(sets), head.size, dtype=torch.bool)
-        for row, chosen in enumerate(sets):
-            stated[row, list(chosen)] = True
-        lower = torch.where(stated, observed.lower[image], -torch.inf)
-        upper = torch.where(stated, observed.upper[image], torch.inf)
-        margins = joint.margins(predicted.expand(len(sets)), lower, upper).lower
+        margins = margins_of_sets(joint, problem, image, sets)
         assert not explanation.pairs or not (margins > 0).all(1).any()
 
 
@@ -70,14 +63,8 @@ def test_estimates_are_what_is_proved(name: str) -> None:
     observed, predicted = problem.observed[:1], problem.margins.predicted[:1]
     estimates = _Estimates.of(joint, int(predicted), (observed.lower + observed.upper)[0] / 2)
     for count in (1, 2, 3):
-        sets = torch.tensor(list(combinations(range(head.size - 1), count)))  # the last prototype equals the first
-        found = estimates.of_sets(sets)
-        stated = torch.zeros(len(sets), head.size, dtype=torch.bool).scatter_(1, sets, True)
-        lower, upper = (
-            torch.where(stated, end, missing)
-            for end, missing in ((observed.lower, -torch.inf), (observed.upper, torch.inf))
-        )
-        proved = joint.margins(predicted.expand(len(sets)), lower, upper).lower
+        sets = list(combinations(range(head.size - 1), count))  # the last prototype equals the first
+        found, proved = estimates.of_sets(torch.tensor(sets)), margins_of_sets(joint, problem, 0, sets)
         rivals = torch.arange(head.classes) != predicted
         assert torch.allclose(found[:, rivals], proved[:, rivals], rtol=0, atol=1e-4)
 
