@@ -11,11 +11,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from support.forking import THREADS
 from support.proved import build
 
 # One thread a process: pytest-xdist starts a process for each core, and tests start processes of their own.
 # More threads would only wait for each other. Processes that tests start inherit this.
-for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+for _name in THREADS:
     os.environ.setdefault(_name, "1")
 
 

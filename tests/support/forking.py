@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["keep_one_thread"]
+__all__ = ["THREADS", "keep_one_thread"]
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""What says how many threads a library starts."""
 
 _VARIABLES = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+    **dict.fromkeys(THREADS, "1"),
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's memory has a thread of its own
 }
 
