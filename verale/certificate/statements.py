@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verale.certificate.words import above, below, between, enumerated, others
+from verale.certificate.words import between, enumerated, lower_end, others, upper_end
 from verale.errors import CertificateError
 
 __all__ = [
@@ -46,7 +46,7 @@ class PatchStatement:
         return {"patch": self.patch, "prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
     def in_words(self) -> tuple[str, str]:
-        """Its subject and its interval for people, rounded outward."""
+        """Its subject and its interval for people, in the statement's own numbers."""
         return f"patch {self.patch}, prototype {self.prototype}", between(self.lower, self.upper)
 
 
@@ -67,7 +67,7 @@ class ActivationStatement:
         return {"prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
     def in_words(self) -> tuple[str, str]:
-        """Its subject and its interval for people, rounded outward."""
+        """Its subject and its interval for people, in the statement's own numbers."""
         return f"activation of prototype {self.prototype}", between(self.lower, self.upper)
 
 
@@ -88,8 +88,8 @@ class OrderStatement:
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
     def in_words(self) -> tuple[str, str]:
-        """Its subject and its bound for people, rounded outward."""
-        return others(self.exempt), f"at most {above(self.upper)}"
+        """Its subject and its bound for people, in the statement's own numbers."""
+        return others(self.exempt), f"at most {upper_end(self.upper)}"
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class FloorStatement:
         return {"except": list(self.exempt), "lower": self.lower.hex()}
 
     def in_words(self) -> tuple[str, str]:
-        """Its subject and its bound for people, rounded outward."""
-        return others(self.exempt), f"at least {below(self.lower)}"
+        """Its subject and its bound for people, in the statement's own numbers."""
+        return others(self.exempt), f"at least {lower_end(self.lower)}"
 
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement

@@ -1,13 +1,29 @@
-"""A certificate in words and decimals, for people. Decimals are rounded so that each sentence stays true."""
+"""A certificate in words and decimals, for people.
+
+The ends of statements are never rounded: what is read is what is proved (`lower_end`, `upper_end`). Margins are rounded
+down, so a sentence about them stays true.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from math import inf
+from itertools import count
+from math import inf, nextafter
 
-__all__ = ["NOT_PROVED", "above", "below", "between", "caveat", "claim", "enumerated", "others", "subjects"]
+__all__ = [
+    "NOT_PROVED",
+    "below",
+    "between",
+    "caveat",
+    "claim",
+    "enumerated",
+    "lower_end",
+    "others",
+    "subjects",
+    "upper_end",
+]
 
 NOT_PROVED = (
     "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
@@ -62,29 +78,53 @@ def enumerated(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def between(lower: float | Fraction | None, upper: float | Fraction | None, digits: int = 6) -> str:
-    """An interval rounded outward; an end that is infinite or None is no bound."""
+def between(lower: float | Fraction | None, upper: float | Fraction | None) -> str:
+    """An interval with its ends as `lower_end` and `upper_end` give them; an end that is infinite or None is no
+    bound."""
     bounded = lower is not None and lower != -inf, upper is not None and upper != inf
     if lower is not None and bounded == (True, False):
-        return f"at least {below(lower, digits)}"
+        return f"at least {lower_end(lower)}"
     if upper is not None and bounded == (False, True):
-        return f"at most {above(upper, digits)}"
-    return "anything" if lower is None or upper is None else f"[{below(lower, digits)}, {above(upper, digits)}]"
+        return f"at most {upper_end(upper)}"
+    return "anything" if lower is None or upper is None else f"[{lower_end(lower)}, {upper_end(upper)}]"
+
+
+def upper_end(value: float | Fraction) -> str:
+    """An upper end as a decimal: of those whose nearest float from above is this end, the one with the fewest digits.
+
+    Args:
+        value: the end, a binary64 number.
+
+    Soundness: the decimal d is at most the end. So whatever is at most d is at most the end: the sentence with d is
+    implied by the statement, and entails the class if the statement does. Rounding d up to a binary64 number gives
+    the end back, so no other statement is told in the same words.
+    """
+    before = nextafter(float(value), -inf)
+    return next(text for text, number in _shorter_first(value, ROUND_FLOOR) if number > before)
+
+
+def lower_end(value: float | Fraction) -> str:
+    """A lower end as a decimal: of those whose nearest float from below is this end, the one with the fewest digits;
+    see `upper_end`."""
+    after = nextafter(float(value), inf)
+    return next(text for text, number in _shorter_first(value, ROUND_CEILING) if number < after)
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:
     """The greatest decimal with so many digits that is at most the value."""
-    return _decimal(value, digits, ROUND_FLOOR)
+    return _plain(_rounded(value, digits, ROUND_FLOOR))
 
 
-def above(value: float | Fraction, digits: int = 6) -> str:
-    """The least decimal with so many digits that is at least the value."""
-    return _decimal(value, digits, ROUND_CEILING)
+def _shorter_first(value: float | Fraction, rounding: str) -> Iterator[tuple[str, Decimal]]:
+    """A number rounded to one digit, to two, and so on."""
+    return ((_plain(number), number) for number in (_rounded(value, digits, rounding) for digits in count(1)))
 
 
-def _decimal(value: float | Fraction, digits: int, rounding: str) -> str:
+def _rounded(value: float | Fraction, digits: int, rounding: str) -> Decimal:
     exact = Fraction(value)
     context = Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
-    number = context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context)
-    plain = number == 0 or -5 <= number.adjusted() < 15
-    return f"{number:f}" if plain else f"{number:e}"
+    return context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context)
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number:f}" if number == 0 or -5 <= number.adjusted() < 15 else f"{number:e}"

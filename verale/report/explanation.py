@@ -1,13 +1,13 @@
 """An explanation in words for people who have not met prototypes before: what has to hold, and what follows.
 
-Decimals are rounded to a few digits here. The statements in full, and the claim in the checker's words, are beside it.
+Its numbers are the statements' own. The statements in full, and the claim in the checker's words, are beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verale.certificate.words import above, below, between, enumerated
+from verale.certificate.words import between, enumerated, lower_end, upper_end
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -18,9 +18,6 @@ from verale.checker.certificate import (
 )
 
 __all__ = ["conditions", "in_brief", "named_prototypes", "stated_prototypes"]
-
-_DIGITS = 3
-"""The digits of an end in a sentence."""
 
 _COMPARED = 4
 """The most comparisons that are named one by one."""
@@ -106,8 +103,8 @@ def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
 
 def _ends(statement: PatchStatement | ActivationStatement) -> str:
     if statement.lower is None or statement.upper is None:
-        return between(statement.lower, statement.upper, _DIGITS)
-    return f"{below(statement.lower, _DIGITS)} to {above(statement.upper, _DIGITS)}"
+        return between(statement.lower, statement.upper)
+    return f"{lower_end(statement.lower)} to {upper_end(statement.upper)}"
 
 
 def _where(compared: Sequence[PatchStatement], of: int) -> str:
@@ -130,11 +127,11 @@ def _clauses(statements: Sequence[Statement], count: int | None, unnamed: str) -
     words = []
     for statement in sorted(statements, key=lambda s: isinstance(s, OrderStatement)):  # floors first
         if isinstance(statement, OrderStatement):
-            end = above(statement.upper, _DIGITS)
+            end = upper_end(statement.upper)
             inside, outside = f"active at most {end}", f"active above {end}"
             bounded = {j for j, (_, upper) in ends.items() if upper is not None and upper <= statement.upper}
         elif isinstance(statement, FloorStatement):
-            end = below(statement.lower, _DIGITS)
+            end = lower_end(statement.lower)
             inside, outside = f"active at least {end}", f"active below {end}"
             bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
         else:

@@ -13,7 +13,7 @@ from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
-from verale.certificate.words import NOT_PROVED, above, below, between, caveat, others
+from verale.certificate.words import NOT_PROVED, below, between, caveat, lower_end, others, upper_end
 from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
@@ -307,9 +307,9 @@ def _lines(certificate: checked.Certificate, estimates: Estimates) -> list[str]:
 
 def _line(statement: checked.Statement, estimates: Estimates, number: int) -> str:
     if isinstance(statement, checked.OrderStatement):
-        return f"{others(statement.exempt)}: at most {above(statement.upper)}"
+        return f"{others(statement.exempt)}: at most {upper_end(statement.upper)}"
     if isinstance(statement, checked.FloorStatement):
-        return f"{others(statement.exempt)}: at least {below(statement.lower)}"
+        return f"{others(statement.exempt)}: at least {lower_end(statement.lower)}"
     interval = between(statement.lower, statement.upper)
     if isinstance(statement, checked.ActivationStatement):
         return f"prototype {statement.prototype}: activation {interval}"

@@ -1,4 +1,4 @@
-"""A rule in words: one sentence with all bounds, rounded so that it stays true, and the class."""
+"""A rule in words: one sentence with all bounds, in the numbers of its certificate, and the class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verale.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.certificate.words import above, below, others
+from verale.certificate.words import lower_end, others, upper_end
 from verale.head import Geometry
 
 __all__ = ["bounds_in_words", "conditions"]
@@ -50,8 +50,8 @@ def bounds_in_words(statement: Statement) -> str:
     lower = -math.inf if isinstance(statement, OrderStatement) else statement.lower
     upper = math.inf if isinstance(statement, FloorStatement) else statement.upper
     if lower == -math.inf:
-        return f"at most {above(upper)}"
-    return f"at least {below(lower)}" if upper == math.inf else f"from {below(lower)} to {above(upper)}"
+        return f"at most {upper_end(upper)}"
+    return f"at least {lower_end(lower)}" if upper == math.inf else f"from {lower_end(lower)} to {upper_end(upper)}"
 
 
 def _clauses(certificate: Certificate) -> list[OrderStatement | FloorStatement]:

@@ -63,7 +63,7 @@ def test_statements_about_activations():
 def test_statements_with_a_bound_on_one_side():
     (certificate, *_) = certificates("softmax", "top_k")
     statements = (
-        PatchStatement(0, 1, -inf, 0.36),
+        PatchStatement(0, 1, -inf, 0.375),
         ActivationStatement(2, 0.4375, inf),
         OrderStatement((2, 5), 1.0),
         FloorStatement((2,), -1.0),
@@ -71,7 +71,7 @@ def test_statements_with_a_bound_on_one_side():
     text = replace(certificate, statements=statements)._repr_html_()
     assert "the 4 statements about patches and activations is classified" in text
     for subject, bound in (
-        ("patch 0, prototype 1", "at most 0.36"),
+        ("patch 0, prototype 1", "at most 0.375"),
         ("activation of prototype 2", "at least 0.4375"),
         ("every prototype but 2 and 5", "at most 1"),
         ("every prototype but 2", "at least -1"),
