@@ -95,7 +95,7 @@ def try_adding(
     residual = tl.load(work.across + row * head.size + prototype)
     origin = tl.maximum(base, 0)
     reach = _inner(head, prototype, prototype, origin, sizes)
-    directs = (residual > _DEPENDENT * reach) & (residual > tl.load(head.numbers + 1)) & (count < sizes.room)
+    directs = (residual > reach * _DEPENDENT) & (residual > tl.load(head.numbers + 1)) & (count < sizes.room)
     offset = observed - tl.load(head.shift + prototype)
     if sizes.distance:
         directs = directs & (base >= 0)
