@@ -20,6 +20,7 @@ from torch import Tensor
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, Softmax
+from verale.rounding import Enclosure
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +157,26 @@ def test_true_observables_lie_within_the_bounds_and_a_statement_entered_last_loo
         for before, after in pairwise(states):
             assert (after.lower >= before.lower).all(), case
             assert (after.upper <= before.upper).all(), case
+
+
+@pytest.mark.parametrize("seed", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("group", [group for group in GROUPS if group.startswith("Projection")])
+def test_true_observables_lie_within_what_intervals_give(group, seed):
+    """Wherever in the intervals they lie, however wide these are, and however many are stated of a patch."""
+    generator = torch.Generator().manual_seed(seed)
+    for case in GROUPS[group]:
+        truth = truth_of(case.head, case.latents)
+        paradigm, observed = Projection(case.head), observe(case.head, case.latents.to(torch.float64))
+        size = torch.maximum(observed.lower.abs(), observed.upper.abs())
+        for share in (1e-9, 1e-4, 0.03, 1.0):
+            below, above = (share * size * torch.rand(size.shape, generator=generator, dtype=size.dtype) for _ in "ab")
+            wide = Enclosure(observed.lower - below, observed.upper + above)
+            stated = [
+                torch.randperm(case.head.size, generator=generator)[: 1 + (patch + seed) % 7].tolist()
+                for patch in range(len(size))
+            ]
+            bounds = paradigm.ranges_of_intervals(stated, wide)
+            with flint.ctx.workprec(PRECISION):
+                for row, lowers, uppers in zip(truth, bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
+                    for value, lower, upper in zip(row, lowers, uppers, strict=True):
+                        assert inside(value, lower, upper), (case, share)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from verale.rounding import UNIT, gamma
 
-__all__ = ["INFLATE", "Directions", "DualSums", "SumDuals", "directions_of", "dual_sums"]
+__all__ = ["INFLATE", "Directions", "DualSums", "SumDuals", "directions_of", "dual_sums", "duals_of"]
 
 INFLATE = 1 + 2.0**-30
 """Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
@@ -143,16 +143,20 @@ def dual_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: 
         coefficients: (R, M, M) of the directions.
         centre: (R, M) w_i.
     """
-    if base is None:
-        duals = torch.bmm(coefficients, gram[anchors])
-    else:
-        # b_k = x_k - x_0 is not formed: the base enters with minus the sum of the coefficients.
-        corner = gram[anchors, base[:, None]] - gram[base, base][:, None]
-        weights = torch.cat([coefficients, -coefficients.sum(2, keepdim=True)], 2)
-        duals = torch.bmm(weights, gram[torch.cat([anchors, base[:, None]], 1)])
-        duals -= _times(coefficients, corner)[:, :, None]
+    duals = duals_of(gram, base, anchors, coefficients)
     products = duals.gather(2, anchors[:, None].expand(-1, anchors.shape[1], -1))
     return DualSums(torch.bmm(centre[:, None], duals)[:, 0], duals.square_().sum(1), products)
+
+
+def duals_of(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor) -> Tensor:
+    """(R, M, P) the duals <e_i, b_k>; see `dual_sums`."""
+    if base is None:
+        return torch.bmm(coefficients, gram[anchors])
+    # b_k = x_k - x_0 is not formed: the base enters with minus the sum of the coefficients.
+    corner = gram[anchors, base[:, None]] - gram[base, base][:, None]
+    weights = torch.cat([coefficients, -coefficients.sum(2, keepdim=True)], 2)
+    duals = torch.bmm(weights, gram[torch.cat([anchors, base[:, None]], 1)])
+    return duals.sub_(_times(coefficients, corner)[:, :, None])
 
 
 def _times(matrix: Tensor, vector: Tensor) -> Tensor:

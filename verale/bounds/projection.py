@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -11,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from verale.bounds.at_once import INFLATE, SumDuals, directions_of, dual_sums
+from verale.bounds.at_once import INFLATE, SumDuals, directions_of, dual_sums, duals_of
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
+from verale.bounds.intervals import Slopes, slopes_of
 from verale.bounds.observables import norm, scaled
 from verale.bounds.products import gram
 from verale.bounds.rows import put, require_geometry, take
@@ -97,6 +100,20 @@ class Hulls:
     def range(self) -> Enclosure:
         """(R, P) bounds of the observables."""
         return Enclosure.unchecked(self.lower, self.upper)
+
+
+class _Entered(NamedTuple):
+    """Statements of R patches that are entered at once.
+
+    Attributes:
+        lists: (R, M) their prototypes, padded.
+        said: (R, M) bool, which of these are stated.
+        whole: (R,) bool, whether all of a patch's are used as directions.
+    """
+
+    lists: Tensor
+    said: Tensor
+    whole: Tensor
 
 
 class ProjectionNumbers(NamedTuple):
@@ -310,6 +327,36 @@ class Projection:
             observed: (R, P) all observables of each patch.
             sum_duals: what does most of the arithmetic, should there be anything faster.
         """
+        return self._in_parts(prototypes, observed, partial(self._hulls_at_once, sum_duals=sum_duals))
+
+    def ranges_of_intervals(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+        """(R, P) the ranges that all statements of each patch give together, however wide their intervals are.
+
+        Args:
+            prototypes, observed: see `ranges_at_once`.
+
+        Soundness: the ranges for the middles of the intervals, moved outward by what `verale.bounds.intervals` proves
+        of their widths.
+        """
+        return self._in_parts(prototypes, observed, self._of_intervals)
+
+    def _of_intervals(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+        middle = (observed.lower + observed.upper) / 2
+        half = up(torch.maximum(observed.upper - middle, middle - observed.lower))
+        rows, stated = self._rows_at_once(prototypes, Enclosure.exact(middle), dual_sums)
+        half = half.gather(1, stated.lists).masked_fill(~stated.said, 0.0)
+        based = rows.base if self._euclidean else None
+        duals = duals_of(self._gram, based, rows.anchors, rows.coefficients)
+        slopes = slopes_of(duals, rows.coefficients, rows.centre, rows.dual_error, half)
+        return self._known(rows, prototypes, stated, observed, slopes)
+
+    def _in_parts(
+        self,
+        prototypes: list[list[int]],
+        observed: Enclosure,
+        ranges: Callable[[list[list[int]], Enclosure], Enclosure],
+    ) -> Enclosure:
+        """The ranges of patches, some at a time: those with as many statements together."""
         lower, upper = (end.expand(len(prototypes), -1).clone() for end in (self._domain.lower, self._domain.upper))
         rows = sorted((row for row, stated in enumerate(prototypes) if stated), key=lambda row: len(prototypes[row]))
         most = _ENTRIES_AT_ONCE if self.device.type == "cpu" else _ENTRIES_ON_A_DEVICE
@@ -319,13 +366,43 @@ class Projection:
             while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= most:
                 end += 1
             index = torch.tensor(rows[begin:end], device=self.device)
-            known = self._hulls_at_once([prototypes[row] for row in rows[begin:end]], observed[index], sum_duals)
+            known = ranges([prototypes[row] for row in rows[begin:end]], observed[index])
             lower[index], upper[index] = known.lower, known.upper
             begin = end
         return Enclosure.unchecked(lower, upper)
 
     def _hulls_at_once(self, prototypes: list[list[int]], observed: Enclosure, sum_duals: SumDuals) -> Enclosure:
-        """The same for patches with a statement each, sorted by how many."""
+        """What `ranges_at_once` gives, of patches with a statement each, sorted by how many."""
+        rows, stated = self._rows_at_once(prototypes, observed, sum_duals)
+        return self._known(rows, prototypes, stated, observed)
+
+    def _known(
+        self,
+        rows: Hulls,
+        prototypes: list[list[int]],
+        stated: _Entered,
+        observed: Enclosure,
+        slopes: Slopes | None = None,
+    ) -> Enclosure:
+        """The ranges of patches whose statements are entered."""
+        each = torch.arange(len(prototypes), device=self.device)
+        last = stated.lists[each, stated.said.sum(1) - 1]
+        known = self._tighten(rows, last, observed[each, last], slopes).range
+        row, step = stated.said.nonzero(as_tuple=True)
+        prototype = stated.lists[row, step]
+        known.lower[row, prototype] = torch.maximum(known.lower, observed.lower)[row, prototype]
+        known.upper[row, prototype] = torch.minimum(known.upper, observed.upper)[row, prototype]
+        for index in (~stated.whole).nonzero()[:, 0].tolist():  # a direction must be left out: one after the other
+            single = self.start(1)
+            for j in prototypes[index]:
+                single = self.extend(single, last.new_tensor([j]), observed[[index], [j]])
+            known.lower[index], known.upper[index] = single.lower[0], single.upper[0]
+        return known
+
+    def _rows_at_once(
+        self, prototypes: list[list[int]], observed: Enclosure, sum_duals: SumDuals
+    ) -> tuple[Hulls, _Entered]:
+        """The rows of patches with a statement each, sorted by how many."""
         count, skipped = len(prototypes), int(self._euclidean)
         room = max(1, len(prototypes[-1]) - skipped)
         lists = torch.tensor(
@@ -366,18 +443,7 @@ class Projection:
             along=directions.along,
             across=rows.reach - directions.squares,
         )
-        last = lists[each, stated - 1]
-        known = self._tighten(rows, last, observed[each, last]).range
-        row, step = said.nonzero(as_tuple=True)
-        prototype = lists[row, step]
-        known.lower[row, prototype] = torch.maximum(known.lower, observed.lower)[row, prototype]
-        known.upper[row, prototype] = torch.minimum(known.upper, observed.upper)[row, prototype]
-        for index in (~whole).nonzero()[:, 0].tolist():  # a direction must be left out: one after the other
-            single = self.start(1)
-            for j in prototypes[index]:
-                single = self.extend(single, lists.new_tensor([j]), observed[[index], [j]])
-            known.lower[index], known.upper[index] = single.lower[0], single.upper[0]
-        return known
+        return rows, _Entered(lists, said, whole)
 
     def _add_base(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
         """The first anchor of a patch becomes its base."""
@@ -483,8 +549,10 @@ class Projection:
         squares = torch.where(present, deviation.square(), 0.0)
         return INFLATE * (2 * squares.sum(1) - squares[each, count])
 
-    def _tighten(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
+    def _tighten(self, rows: Hulls, prototype: Tensor, observed: Enclosure, slopes: Slopes | None = None) -> Hulls:
         """The bounds of the class docstring, intersected with the earlier ones and with the statement itself.
+
+        With slopes, rows know the middles of intervals, and ends depend on these as the slopes say.
 
         Every error is one number a patch; only `tilt` grows with the statements' widths. All are >= 0 and inflated, and
         `slack` times the sum of all magnitudes covers the roundings of this method itself.
@@ -505,7 +573,10 @@ class Projection:
         )
         ball_error = 2 * (rows.centre.abs() * rows.centre_error).sum(1, keepdim=True) + defect * weight
         ball = (whole - weight + INFLATE * (ball_error + slack * (whole + weight))).clamp(min=0)
-        swing = (rows.across + INFLATE * outside_error).clamp_(min=0).mul_(ball).sqrt_()
+        outside = (rows.across + INFLATE * outside_error).clamp_(min=0)
+        low = high = swing = (outside * ball).sqrt_()
+        if slopes is not None:
+            low, high = slopes.swings(outside, ball, 1 + self._euclidean)
         tilt = rows.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt()
         error = weight.sqrt() * dual_error + slack * magnitude
         if self._inside:
@@ -516,20 +587,22 @@ class Projection:
             swing = rest.clamp(min=0).mul_(least.clamp(min=0)).sqrt_().mul_(1 - slack)
             radius = swing - INFLATE * (spread.sqrt() * tilt + error + tilt * short)
             return self._cut(rows, *self._within(rows, radius, slack * magnitude), prototype, observed)
-        radius = swing.add_(spread.sqrt_().mul_(INFLATE * tilt)).add_(error)
+        radius = spread.sqrt_().mul_(INFLATE * tilt).add_(error)
         if self._euclidean:
             centre = rows.reach - 2 * rows.along
             radius = radius.mul_(2 * INFLATE).add_(self._reach_error + slack * magnitude)
-            lower = (centre + rows.base_lower[:, None]).sub_(radius).clamp_(min=0)
-            upper = centre.add_(whole).add_(radius)
+            twice = 2 * INFLATE if slopes is None else INFLATE
+            lower = (centre + rows.base_lower[:, None]).sub_(radius).sub_(twice * low).clamp_(min=0)
+            upper = centre.add_(whole).add_(radius).add_(twice * high)
         else:
             radius = radius.mul_(INFLATE).add_(slack * magnitude)
-            lower, upper = rows.along - radius, rows.along + radius
+            lower, upper = rows.along - (radius + INFLATE * low), rows.along + (radius + INFLATE * high)
             if self._shift is not None:
                 lower, upper = down(lower + self._shift.lower), up(upper + self._shift.upper)
             # The checker takes no direction from a single statement that is wider than the ball.
             own = self._gram.diagonal()[rows.anchors[:, 0]]
-            single = (rows.count == 1) & (rows.offset_error[:, 0].square() > _TOO_WIDE * whole[:, 0] * own)
+            half = rows.offset_error[:, 0] if slopes is None else slopes.half[:, 0]
+            single = (rows.count == 1) & (half.square() > _TOO_WIDE * whole[:, 0] * own)
             lower, upper = lower.masked_fill(single[:, None], -torch.inf), upper.masked_fill(single[:, None], torch.inf)
         # fmax and fmin take the other end where one is NaN: an invalid result tightens nothing.
         return self._cut(rows, torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper), prototype, observed)

@@ -29,7 +29,7 @@ def ranges_from_scratch(
     problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]
 ) -> PatchRanges:
     """What the explanations alone say of all patches (N * L); see `rows_from_scratch`."""
-    if not _can(problem, paradigm):
+    if not _can(paradigm):
         return PatchRanges(rows_from_scratch(problem, paradigm, explanations).range)
     stated = problem.by_patch(explanations)
     where = range(len(problem) * problem.patches)
@@ -54,7 +54,7 @@ def ranges_without_each(
     problem: Problem, paradigm: SpatialParadigm[Any], groups: dict[int, list[int]]
 ) -> tuple[list[Pair], PatchRanges]:
     """What is known of each patch without each of its statements in turn; see `without_each`."""
-    if not _can(problem, paradigm):
+    if not _can(paradigm):
         pairs, rows = without_each(paradigm, problem, groups)
         return pairs, PatchRanges(rows.range)
     pairs = [(where, j) for where, stated in groups.items() for j in stated]
@@ -65,18 +65,20 @@ def ranges_without_each(
 def range_without(problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[Pair], pair: Pair) -> PatchRanges:
     """What the statements of one image say of a pair's patch without the pair, (1, P)."""
     rest = [j for patch, j in pairs if patch == pair[0] and (patch, j) != pair]
-    if not _can(problem, paradigm):
+    if not _can(paradigm):
         return PatchRanges(extend_all(paradigm, problem, paradigm.start(1), [pair[0]], [rest]).range)
     return _at_once(problem, paradigm, [pair[0]], [rest])
 
 
-def _can(problem: Problem, paradigm: SpatialParadigm[Any]) -> bool:
-    """Whether all statements can be entered at once: with intervals, some of them may say more than all."""
-    return isinstance(paradigm, Projection) and not problem.tolerance
+def _can(paradigm: SpatialParadigm[Any]) -> bool:
+    """Whether all statements can be entered at once. Of wide intervals, one after the other, some may say more."""
+    return isinstance(paradigm, Projection)
 
 
 def _at_once(problem: Problem, paradigm: Any, where: list[int], prototypes: list[list[int]]) -> PatchRanges:
     observed = problem.observed[problem.index(where)]
+    if problem.tolerance:
+        return PatchRanges(paradigm.ranges_of_intervals(prototypes, observed))
     if observed.lower.device.type != "cpu" or not compiled.is_available():
         return PatchRanges(paradigm.ranges_at_once(prototypes, observed))
     from verale.search.compiled.duals import compiled_sums

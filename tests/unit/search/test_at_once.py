@@ -19,16 +19,18 @@ def close(first, second):
     torch.testing.assert_close(first.upper, second.upper, rtol=SLACK, atol=SLACK)
 
 
-@pytest.mark.parametrize("paradigm", [Projection, Triangle])
-@pytest.mark.parametrize("tolerance", [0.0, 0.01])
-def test_ranges_are_those_of_the_rows(paradigm, tolerance):
-    problem = small_problem("euclidean", tolerance=tolerance)
-    paradigm = paradigm(problem.head)
+def random_explanations(problem):
     generator = torch.Generator().manual_seed(0)
-    explanations = [
+    return [
         [divmod(pair, problem.head.size) for pair in torch.randperm(60, generator=generator)[:14].tolist()]
         for _ in range(len(problem))
     ]
+
+
+@pytest.mark.parametrize(("paradigm", "tolerance"), [(Projection, 0.0), (Triangle, 0.0), (Triangle, 0.01)])
+def test_ranges_are_those_of_the_rows(paradigm, tolerance):
+    problem = small_problem("euclidean", tolerance=tolerance)
+    paradigm, explanations = paradigm(problem.head), random_explanations(problem)
     close(
         ranges_from_scratch(problem, paradigm, explanations).range,
         rows_from_scratch(problem, paradigm, explanations).range,
@@ -38,6 +40,13 @@ def test_ranges_are_those_of_the_rows(paradigm, tolerance):
     theirs, rows = without_each(paradigm, problem, groups)
     assert ours == theirs
     close(ranges.range, rows.range)
+
+
+def test_of_wide_intervals_they_are_narrower():
+    problem = small_problem("euclidean", tolerance=0.01)
+    paradigm, explanations = Projection(problem.head), random_explanations(problem)
+    ours, rows = (each(problem, paradigm, explanations).range for each in (ranges_from_scratch, rows_from_scratch))
+    assert (ours.upper - ours.lower).sum() < 0.99 * (rows.upper - rows.lower).sum()
 
 
 def test_a_patch_without_one_of_its_statements():

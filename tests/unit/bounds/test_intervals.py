@@ -1,0 +1,75 @@
+"""Wide statements: what they prove holds of all latents that satisfy them, and is hardly more than some attain."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import torch
+from support.small import metric_head
+
+from verale.bounds import Projection, observe
+from verale.head import Cosine, Euclidean, InnerProduct
+from verale.rounding import Enclosure
+
+GEOMETRIES = (Euclidean(), Cosine(0.0), InnerProduct(1.5))
+
+
+def case(geometry, seed: int = 0):
+    """A head of eight prototypes, and the observables of a latent."""
+    generator = torch.Generator().manual_seed(seed)
+    head = metric_head(geometry, torch.rand(8, 7, generator=generator))
+    z = torch.rand(1, 7, generator=generator, dtype=torch.float64)
+    return head, observe(head, z / z.norm() if isinstance(geometry, InnerProduct) else z)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+def test_equalities_give_the_exact_range(geometry, count):
+    head, observed = case(geometry)
+    paradigm, stated = Projection(head), [list(range(count))]
+    exact, ours = paradigm.ranges_at_once(stated, observed), paradigm.ranges_of_intervals(stated, observed)
+    torch.testing.assert_close(ours.lower, exact.lower, rtol=0, atol=1e-8)
+    torch.testing.assert_close(ours.upper, exact.upper, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("width", [1e-6, 1e-3])
+def test_narrow_intervals_give_hardly_more_than_their_corners(geometry, count, width):
+    """The ranges for statements at the ends of their intervals lie within; and these reach nearly as far out."""
+    head, observed = case(geometry)
+    paradigm, stated = Projection(head), [list(range(count))]
+    middle = paradigm.ranges_at_once(stated, observed)
+    wide = Enclosure(observed.lower - width, observed.upper + width)
+    ours = paradigm.ranges_of_intervals(stated, wide)
+    lows, highs = [], []
+    for signs in product((-1, 1), repeat=count):
+        corner = observed.lower.clone()
+        corner[0, :count] += width * torch.tensor(signs, dtype=torch.float64)
+        known = paradigm.ranges_at_once(stated, Enclosure(corner - 1e-15, corner + 1e-15))
+        lows.append(known.lower)
+        highs.append(known.upper)
+    low, high = torch.cat(lows).amin(0, keepdim=True), torch.cat(highs).amax(0, keepdim=True)
+    assert (ours.lower <= low + 1e-9).all() and (ours.upper >= high - 1e-9).all()
+    moved, needed = middle.lower - ours.lower, middle.lower - low
+    assert (moved <= 1.1 * needed + 1e-8)[:, count:].all()
+    moved, needed = ours.upper - middle.upper, high - middle.upper
+    assert (moved <= 1.1 * needed + 1e-8)[:, count:].all()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_latents_that_satisfy_wide_statements_are_within(geometry):
+    """Found by chance: none lies outside, and some near the ends."""
+    head, observed = case(geometry, 1)
+    generator = torch.Generator().manual_seed(2)
+    half = 0.2 * torch.maximum(observed.upper.abs(), observed.upper.new_tensor(0.1))
+    wide = Enclosure(observed.lower - half, observed.upper + half)
+    ours = Projection(head).ranges_of_intervals([[0, 1]], wide)
+    z = torch.rand(200_000, 7, generator=generator, dtype=torch.float64) * 2 - 0.5
+    if isinstance(geometry, InnerProduct):
+        z = z / z.norm(dim=1, keepdim=True) * 1.5 * torch.rand(len(z), 1, generator=generator, dtype=torch.float64)
+    each = observe(head, z)
+    there = ((each.lower >= wide.lower) & (each.upper <= wide.upper))[:, :2].all(1)
+    assert there.sum() > 50
+    assert (each.lower[there] >= ours.lower).all() and (each.upper[there] <= ours.upper).all()

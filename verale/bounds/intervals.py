@@ -1,0 +1,108 @@
+r"""How far the ranges of a patch's observables reach beyond those for the middles of what is stated: wide intervals.
+
+The names are those of `verale.bounds.projection`: directions e_i = sum_j C_ij b_j of anchors b_j, the floats t_ik near
+<e_i, b_k>, the foot c = sum_i w_i e_i, r_k = b_k - sum_i t_ik e_i, and for every z
+
+    <z - x_0, b_k> = sum_i t_ik <z - x_0, e_i> + <c, r_k> + <z - x_0 - c, r_k>,
+    |z - x_0 - c|^2 = |z - x_0|^2 - 2 sum_i w_i <z - x_0, e_i> + |c|^2.
+
+Let o_j be the stated observables, the base's first (of squared distances), and let each be within delta_j of a middle.
+Then <z - x_0, e_i> is linear in the o_j. For any h > 0, with A >= |r_k|^2 and B >= |z - x_0 - c|^2 at the middles,
+
+    2 <z - x_0 - c, r_k> <= h |z - x_0 - c|^2 + A / h <= h (B + sum_j beta_j (o_j - middle_j)) + A / h,
+
+since 2 p q <= h p^2 + q^2 / h. So each end of the observable is linear in the o_j: it is what it is at the middles,
+with (h B + A / h) / 2 for the swing |r_k| B^(1/2), and moves by at most sum_j |alpha_kj +- h_k beta_j| delta_j:
+
+    squared distances: alpha_kj = sum_i t_ik C_ij, beta_j = sum_i w_i C_ij; of the base 1 less the sum of the others
+    products:          alpha_kj = sum_i t_ik C_ij, beta_j = - sum_i w_i C_ij
+
+Any h is sound. h = (A / B)^(1/2) is best for narrow intervals, (A / B')^(1/2) with B' the greatest B over the intervals
+for wide ones; the lesser result of both is taken. It is the bound of a concave function by its tangent at the middles
+(certificates/v1.md, "Weights that serve").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from verale.bounds.at_once import INFLATE
+from verale.rounding import gamma
+
+__all__ = ["Slopes", "slopes_of"]
+
+_LEAST = 1e-300
+
+
+class Slopes(NamedTuple):
+    """How the ends of the observables of R patches depend on N stated ones.
+
+    Attributes:
+        alpha: (R, P, N).
+        beta: (R, N).
+        half: (R, N) delta; 0 where nothing is stated.
+        error: (R, N) by how much alpha and, times h, beta may be off: the first for alpha, for any observable.
+        bend_error: (R, N) the same of beta.
+    """
+
+    alpha: Tensor
+    beta: Tensor
+    half: Tensor
+    error: Tensor
+    bend_error: Tensor
+
+    def swings(self, across: Tensor, ball: Tensor, factor: int) -> tuple[Tensor, Tensor]:
+        """(R, P) how far lower and upper ends may be from the observables for the middles and no swing; rounded up.
+
+        Args:
+            across: (R, P) A, at least 0.
+            ball: (R, 1) B, at least 0.
+            factor: 2 for squared distances, 1 for products.
+        """
+        low = high = torch.full_like(across, torch.inf)
+        widest = ball + INFLATE * (self.half * (self.beta.abs() + self.bend_error)).sum(1, keepdim=True)
+        off = (self.half * self.error).sum(1, keepdim=True)
+        bent = (self.half * self.bend_error).sum(1, keepdim=True)
+        for reach in (ball, widest):
+            h = (across / reach.clamp(min=_LEAST)).sqrt()
+            swing = (h * ball + torch.where(h > 0, across / h.clamp(min=_LEAST), 0.0)) * (factor / 2)
+            fixed = swing + off + h * bent
+            bend = h[:, :, None] * self.beta[:, None]
+            moved = [((self.alpha + sign * bend).abs() * self.half[:, None]).sum(2) for sign in (-1, 1)]
+            low, high = (torch.fmin(end, INFLATE * (fixed + way)) for end, way in zip((low, high), moved, strict=True))
+        return low, high
+
+
+def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: Tensor, half: Tensor) -> Slopes:
+    """The slopes of R patches with M directions each.
+
+    Args:
+        duals: (R, M, P) floats near <e_i, b_k>.
+        coefficients: (R, M, M) C; 0 where a direction is missing.
+        centre: (R, M) w.
+        dual_error: (R, M) how far a computed <e_i, b_k> may be from the real number.
+        half: (R, M) of the anchors' intervals or, with one number more, of the base's before them.
+
+    Soundness: t, as other code computed it, and `duals` are both within `dual_error` of the same number. What the
+    products here are rounded by is gamma of more operations than there are, times sums of sizes.
+    """
+    room = coefficients.shape[1]
+    rounding, size = gamma(4 * room + 64), coefficients.abs()
+    alpha = torch.bmm(duals.transpose(1, 2), coefficients)
+    beta = torch.bmm(centre[:, None], coefficients)[:, 0]
+    most = duals.abs().amax(2)
+    error = torch.bmm((2 * dual_error + rounding * most)[:, None], size)[:, 0]
+    bend_error = rounding * torch.bmm(centre.abs()[:, None], size)[:, 0]
+    if half.shape[1] == room:
+        return Slopes(alpha, -beta, half, INFLATE * (error + rounding), INFLATE * (bend_error + rounding))
+    rest = rounding * torch.bmm(most[:, None], size)[:, 0] + error
+    return Slopes(
+        torch.cat([1 - alpha.sum(2, keepdim=True), alpha], 2),
+        torch.cat([1 - beta.sum(1, keepdim=True), beta], 1),
+        half,
+        INFLATE * (torch.cat([rest.sum(1, keepdim=True), error], 1) + rounding),
+        INFLATE * (torch.cat([2 * bend_error.sum(1, keepdim=True), bend_error], 1) + rounding),
+    )
