@@ -20,10 +20,11 @@ from .rules.deployment import deployed_margins, require_deployed
 from .rules.evaluation import Evaluation
 from .rules.instance import require_domain, require_not_refuted, require_true
 from .rules.joint import Joint
-from .rules.margin import proved_margins, require
+from .rules.margin import are_enough, proved_margins, require
 from .rules.minimality import require_minimal
 from .rules.mixed import Mixed
 from .rules.quadratic import QuadraticRule
+from .rules.similarity import Box
 from .rules.simplex import Simplex
 from .rules.space import Space
 from .rules.spatial import SpatialRule
@@ -197,16 +198,12 @@ class _Audit(Steps):
     def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
         """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
-        rule = self._rule()
-        box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment
-        self.margins = proved_margins(head, box, certificate.predicted)
-        together = self._together()
-        if together is not None:
-            self.margins = together.margins(box, self.margins)
+        box = self._entailed(deployment is None)  # 7. Entailment
         require(self.margins, certificate.margins)
         self.proved.add("entailment")
         if minimality:  # 8. Minimality
-            boxes = rule.boxes_without(certificate.statements, certificate.patches)
+            together = self._together()
+            boxes = self._rule(self._quadratic).boxes_without(certificate.statements, certificate.patches)
             provable = None if together is None else together.provable
             require_minimal(
                 head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
@@ -218,6 +215,28 @@ class _Audit(Steps):
             if image is not None and not are_binary32(image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
             self.proved.add("deployment")
+
+    def _entailed(self, hurry: bool) -> Box:
+        """The activations, given the statements, and the margins, which are enough.
+
+        Args:
+            hurry: whether to be content with wider ranges if they prove the margins.
+        """
+        hurried = self._quadratic.hurried()
+        if hurry:
+            box = self._bounded(hurried)
+            if not hurried.has_hurried or are_enough(self.margins, self._certificate.margins):
+                return box
+        return self._bounded(self._quadratic)
+
+    def _bounded(self, quadratic: QuadraticRule) -> Box:
+        """The activations, given the statements; the margins that follow are kept."""
+        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)
+        self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
+        together = self._together()
+        if together is not None:
+            self.margins = together.margins(box, self.margins)
+        return box
 
     def _instance(self, image: Image) -> Evaluation:
         """Step 5. The latents that the certificate names satisfy every statement."""
@@ -242,14 +261,14 @@ class _Audit(Steps):
             case _:
                 return None
 
-    def _rule(self) -> TopK | SpatialRule | Mixed:
+    def _rule(self, quadratic: QuadraticRule) -> TopK | SpatialRule | Mixed:
         match self._certificate.paradigm:
             case "top_k" | "sparse":
                 return TopK(self._space)
             case "mixed":
-                return Mixed(self._quadratic)
+                return Mixed(quadratic)
             case "projection" | "triangle" | "hypersphere" | "joint":
-                return SpatialRule(self._space, self._quadratic)
+                return SpatialRule(self._space, quadratic)
             case _:
                 return SpatialRule(self._space, Simplex(self._space))
 

@@ -32,7 +32,7 @@ from ..head import Head
 from ..work import OPERATION
 from .similarity import Box
 
-__all__ = ["lower_bound", "margin_steps", "proved_margins", "require"]
+__all__ = ["lower_bound", "margin_steps", "are_enough", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
@@ -85,6 +85,15 @@ def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | Non
     return tuple(
         None if rival == predicted else lower_bound(head, box, predicted, rival) for rival in range(head.classes)
     )
+
+
+def are_enough(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> bool:
+    """Whether `require` raises nothing."""
+    try:
+        require(proved, stated)
+    except UnprovedError:
+        return False
+    return True
 
 
 def require(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> None:

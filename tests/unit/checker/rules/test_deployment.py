@@ -66,7 +66,7 @@ class Audit:
         self.space = Space(read_head(data), load_kernel("arb"))
         audit = _Audit(self.record, QuadraticRule(self.space), None, 2**40, len(data))
         audit.run(False)
-        rule = audit._rule()
+        rule = audit._rule(audit._quadratic)
         box = rule.box(self.record.statements, self.record.patches)
         self.real = audit.margins
         self.margins = deployed_margins(self.space, self.record, box, audit.margins, deployment)

@@ -27,7 +27,7 @@ from .facts import Facts, Target
 from .greatest import greatest
 from .intervals import far, intervals, most_stated
 from .span import Span
-from .weights import Weights
+from .weights import Weights, steps_at_middles
 from .within import combination_within, ranges_within
 
 __all__ = ["TOGETHER", "QuadraticRule"]
@@ -41,16 +41,26 @@ class QuadraticRule:
 
     Attributes:
         space: the head.
+        has_hurried: whether the ranges of some patch perhaps are wider than they have to be, because they were found
+            in a hurry.
     """
 
     def __init__(self, space: Space) -> None:
         self.space = space
+        self.has_hurried, self._patient = False, self
         self._smallest = space.head.geometry == "euclidean"
 
     @cached_property
     def coarse(self) -> Coarse:
         """Coarse bounds, whose numbers are computed once."""
-        return Coarse(self.space)
+        return Coarse(self.space) if self._patient is self else self._patient.coarse
+
+    def hurried(self) -> QuadraticRule:
+        """The same rule in a hurry: with intervals that are narrow, but not next to nothing, its ranges are sometimes a
+        little wider, and are found several times sooner."""
+        rule = QuadraticRule(self.space)
+        rule._patient = self
+        return rule
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every working observable of a patch, given its statements."""
@@ -139,7 +149,10 @@ class QuadraticRule:
     def _patch(self, statements: Sequence[PatchStatement]) -> _Patch:
         offsets = self.space.offsets
         each = zip((statement.prototype for statement in statements), intervals(self.space, statements), strict=True)
-        return _Patch(self.space, [(j, low - offsets[j], high - offsets[j]) for j, (low, high) in each])
+        stated = [(j, low - offsets[j], high - offsets[j]) for j, (low, high) in each]
+        patch = _Patch(self.space, stated, self._patient is not self)
+        self.has_hurried |= patch.hurries
+        return patch
 
     def _among(self, patches: Sequence[_Patch], known: Ranges | None) -> Ranges:
         """The ranges pooled over these patches and the known one; the domain's are not used."""
@@ -165,13 +178,18 @@ class QuadraticRule:
 class _Patch:
     """One patch with statements."""
 
-    def __init__(self, space: Space, stated: Sequence[tuple[int, int, int]]) -> None:
+    def __init__(self, space: Space, stated: Sequence[tuple[int, int, int]], hurried: bool) -> None:
         self._space = space
         self._halved = space.head.geometry != "euclidean"  # the form of a product is -2 of it, that of a distance 1
         self._stated = {j: (low, high) if self._halved else (-high, -low) for j, low, high in stated}
         self._facts = Facts(space, stated)
-        self._weights = Weights(self._facts, space.kernel, space.lift)
+        self._weights = Weights(self._facts, space.kernel, space.lift, hurried)
         self._known: dict[int, tuple[int, int]] = {}
+
+    @property
+    def hurries(self) -> bool:
+        """Whether other weights may prove more."""
+        return self._weights.at_middles
 
     @cached_property
     def _span(self) -> Span:
@@ -235,7 +253,8 @@ class _Patch:
     def _others(self, targets: Sequence[int], sign: int) -> Iterator[list[int]]:
         """Lower bounds of minus `sign` times the closeness to these prototypes, by weights for each of them."""
         if self._weights.wide:
-            self._space.work.take(len(targets) * ascent_steps(len(self._stated)))
+            steps = steps_at_middles if self.hurries else ascent_steps
+            self._space.work.take(len(targets) * steps(len(self._stated)))
             forms = self._facts.targets(self._space.targets(targets))
             for ends in self._least(forms, sign):
                 each = zip(forms, ends, strict=True)

@@ -18,17 +18,25 @@ from typing import Any
 
 from ...dyadic import dot, floor_shift
 from ...kernel import Kernel
+from ...work import OPERATION
 from ..space import Chunk
 from .dual import Dual
 from .facts import Facts, Target
 from .multipliers import approximate_inverse
 
-__all__ = ["Weights"]
+__all__ = ["Weights", "steps_at_middles"]
 
 _PRECISION = 128  # bits of the inverse below that of the longest vector's square
 _FEW = 64  # the same for sizes of ranges
 _DOUBT = 48  # what of |A_k|^2 may be explained or not
 _WIDE = 32  # intervals of less than 2^-32 of what their form can be are taken for equalities
+_NARROW = 8  # for those of less than 2^-8 the best weights at the middles are good enough
+_LEAST = 80  # A is at least 2^-80: less is rounding
+
+
+def steps_at_middles(statements: int) -> int:
+    """About the steps of the weights at the middles for one target, twice, and of what they prove (`work`)."""
+    return 2 * OPERATION * (24 + 4 * statements)
 
 
 class Weights:
@@ -45,10 +53,11 @@ class Weights:
         facts: what is known.
         kernel: for matrix products.
         lift: `<b_i, b_j> << lift` is on the grid.
+        hurried: whether narrow intervals get the best weights of their middles, which are found sooner than the best.
     """
 
-    def __init__(self, facts: Facts, kernel: Kernel, lift: int) -> None:
-        self._facts, self._kernel, self._lift = facts, kernel, lift
+    def __init__(self, facts: Facts, kernel: Kernel, lift: int, hurried: bool = False) -> None:
+        self._facts, self._kernel, self._lift, self._hurried = facts, kernel, lift, hurried
         ends, curves, gram = facts.ends, facts.curves, facts.gram
         widths = [high - low for low, high in ends]
         noise = [width + curve * widths[0] >> 2 for width, curve in zip(widths[1:], curves[1:], strict=True)]
@@ -79,8 +88,45 @@ class Weights:
 
     def rows(self, targets: Sequence[Target], sign: int) -> Iterator[list[list[int]]]:
         """Weights for `sign` times these targets that may serve better than the multipliers; none if no others can."""
-        if self.wide:
+        if self.at_middles:
+            for square in (self._square, max(1, self._facts.ball(self.foot, self.bits)[0])):
+                yield self._of_middles(targets, sign, square)
+        elif self.wide:
             yield [self._dual.weights(target, sign, self.bits) for target in targets]
+
+    def _of_middles(self, targets: Sequence[Target], sign: int, square: int) -> list[list[int]]:
+        """The best weights if every form were at the middle of its interval (`dual`, "Equality"): w = +-tau - kappa
+        sigma, A = kappa = |r| / rho, where rho^2 is `square`.
+
+        The best bound is a concave function of the values of the forms, and these weights give its tangent at the
+        middles. So between narrow ends they lose only what it is curved; with the greatest rho^2 that the intervals
+        allow they lose less where rho^2 is small.
+        """
+        kernel, bits, (_, *curves), (_, *sigma) = self._kernel, self.bits, self._facts.curves, self.foot
+        products = kernel.matrix([target.products[1:] for target in targets])
+        found = []
+        for target, row in zip(targets, kernel.rows(kernel.product(products, self._columns)), strict=True):
+            tau = list(map(int, row))
+            left = (int(target.square) << bits) - dot(tau, list(map(int, target.products[1:])))  # |r|^2
+            kappa = max(isqrt((max(0, left) << self._lift + bits) // square), 1 << bits - _LEAST)
+            weights = [sign * one - (kappa * other >> bits) for one, other in zip(tau, sigma, strict=True)]
+            found.append([(sign * target.curve << bits) - kappa - dot(weights, curves), *weights])
+        return found
+
+    @cached_property
+    def _columns(self) -> Any:
+        """X by columns."""
+        return self._kernel.matrix([list(column) for column in zip(*self.inverse, strict=True)])
+
+    @cached_property
+    def _square(self) -> int:
+        """About |y - g|^2 at the middles, on the grid; at least 1."""
+        sides = [low + high for low, high in self._facts.ends]
+        if not self._facts.curves[-1]:
+            sides[0] = 2 * self._reach  # of a ball the greatest |y|^2 counts
+        rest = self.foot[1:]
+        square = dot(rest, [dot(row[1:], rest) for row in self._facts.gram[1:]]) << self._lift
+        return max(1, (dot(self.foot, sides) << self.bits - 1) + square >> 2 * self.bits)
 
     def swings(self, chunks: Iterable[Chunk]) -> Iterator[int]:
         """About |r| rho on the grid, rather less, for every prototype, in chunks of one."""
@@ -107,12 +153,21 @@ class Weights:
     @cached_property
     def wide(self) -> bool:
         """Whether intervals have some width, as their forms go."""
+        return self._is_wider(_WIDE)
+
+    @cached_property
+    def at_middles(self) -> bool:
+        """Whether weights are those of the middles: in a hurry, if intervals have some width, but none has much."""
+        return self._hurried and self.wide and bool(self.inverse) and not self._is_wider(_NARROW)
+
+    def _is_wider(self, share: int) -> bool:
+        """Whether some interval has more than 2^-share of what its form can be."""
         for i, (low, high) in enumerate(self._facts.ends):
             if self._facts.curves[-1]:
                 size = self._reach
             else:  # |<y, b_i>| is at most R |b_i|; that |y| is at most R is no statement
-                size = isqrt(self._reach * (self._facts.gram[i][i] << self._lift)) if i else high << _WIDE
-            if high - low << _WIDE > size:
+                size = isqrt(self._reach * (self._facts.gram[i][i] << self._lift)) if i else high << share
+            if high - low << share > size:
                 return True
         return False
 
