@@ -157,7 +157,7 @@ ray/audit.py: the latents may change meanwhile
     latents is not None and latents.digest() != run["latents"] => False
     unit/ray/test_resume.py::test_latents_that_change_while_certificates_are_audited
 ray/explain.py: on a cluster a default audit is not asked about
-    audits.emitted(images, [result.explanation for result in results])
+    audits.emitted(images, [result.explanation for result in results], [result.exact for result in results])
     => type(audits)(head, 2**60).emitted(images, [result.explanation for result in results])
     unit/ray/test_whole.py::test_both_engines_claim_what_a_default_audit_answers
 ray/guard.py: workers import any verale

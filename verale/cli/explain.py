@@ -47,6 +47,18 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
         return value
 
 
+def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
+    """A number, `fewest` or `exact`."""
+    from verale.search.digits import check_digits
+
+    digits = int(value) if value.isdecimal() and value.isascii() else value
+    try:
+        check_digits(digits)
+    except UsageError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+    return digits
+
+
 @click.command(name="explain", short_help="Explain images, one certificate each.")
 @click.option("--head", "head_path", metavar="H", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", metavar="Z", type=click.Path(), help="The images' latents.")
@@ -79,6 +91,15 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: str) -> float 
     callback=_tolerance,
     help="Widen each stated interval outward to shorter numbers: to multiples of X, such as 0.01; by at most X%, such"
     " as 1%; or auto: for each image by the greatest percentage, up to 10%, under which it has an explanation.",
+)
+@click.option(
+    "--digits",
+    default="fewest",
+    show_default=True,
+    metavar="N",
+    callback=_digits,
+    help="Of the numbers of statements: fewest, as few as the statements allow that were found; at most N, though that"
+    " may take more statements; or exact: intervals as narrow as float64 gives.",
 )
 @click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
 @click.option(
@@ -138,6 +159,7 @@ def command(
     order: str | None,
     out: str,
     tolerance: float | str,
+    digits: int | str,
     inflate: bool,
     avoid: tuple[str, ...],
     costs: tuple[str, ...],
@@ -190,12 +212,22 @@ def command(
         if with_gap:
             raise UsageError("--gap is for --engine local; with ray, export certificates and run verale gap on them")
         options = SearchOptions(
-            paradigm, order, tolerance, batch=batch, max_memory=memory, inflate=inflate, avoid=avoided, costs=cost_of
+            paradigm,
+            order,
+            tolerance,
+            batch=batch,
+            max_memory=memory,
+            inflate=inflate,
+            avoid=avoided,
+            costs=cost_of,
+            digits=digits,
         )
         ray_engine.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
         return
     directory = Path(out)
-    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, memory, inflate, avoided, cost_of)
+    options = SearchOptions(
+        paradigm, order, tolerance, device_named(device), batch, memory, inflate, avoided, cost_of, digits
+    )
     files = None
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):

@@ -242,7 +242,9 @@ def rows_of(
         seconds = round((time.perf_counter() - clock) / len(results), 4)
         known = None if labels is None else labels[begin : begin + len(results)]
         images = batches.images[begin : begin + len(results)]
-        emitted = audits.emitted(images, [result.explanation for result in results])
+        emitted = audits.emitted(
+            images, [result.explanation for result in results], [result.exact for result in results]
+        )
         explained, certificates = rows_and_certificates(results, emitted, start + begin, head.size, seconds, known)
         bytes_of = dict(certificates)
         for row in explained:

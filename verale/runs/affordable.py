@@ -26,6 +26,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.margin import margin_steps
 from verale.checker.rules.quadratic.dual import ascent_steps
+from verale.checker.rules.quadratic.weights import steps_at_middles
 from verale.checker.rules.space import Space
 from verale.checker.work import OPERATION
 from verale.head import Head
@@ -79,16 +80,26 @@ class DefaultAudits:
     def __init__(self, head: Head, limit: int | None = None) -> None:
         self._head, self._limit = head, LIMIT if limit is None else limit
 
-    def emitted(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Emitted]:
-        """For each image (L, D) what is written about it."""
-        each = zip(images, explained, strict=True)
-        return [Emitted(one) if isinstance(one, Unexplained) else self._one(image, one) for image, one in each]
+    def emitted(
+        self,
+        images: Tensor,
+        explained: Sequence[Certificate | Unexplained],
+        exact: Sequence[Certificate | None] | None = None,
+    ) -> list[Emitted]:
+        """For each image (L, D) what is written about it: an explanation or, where its short numbers take more steps
+        than an audit has, the same in exact numbers, if there is one."""
+        each = zip(images, explained, exact or [None] * len(explained), strict=True)
+        return [
+            Emitted(one) if isinstance(one, Unexplained) else self._one(image, one, other) for image, one, other in each
+        ]
 
-    def _one(self, image: Tensor, certificate: Certificate) -> Emitted:
+    def _one(self, image: Tensor, certificate: Certificate, exact: Certificate | None = None) -> Emitted:
         proof = _Proof(self._data, self._space, image, certificate, self._limit)
         if proof.is_surely_allowed(certificate.minimal):
             return Emitted(certificate)
         if not proof.is_allowed(False):
+            if exact is not None and (other := self._one(image, exact)).limit is None:
+                return other
             # What is enough for entailment need not be enough for minimality.
             return Emitted(replace(certificate, minimal=False), certificate.minimal, proof.needed)
         if certificate.minimal and not proof.is_allowed(True):
@@ -175,7 +186,8 @@ class _Proof:
                 ranges[stated - 1] += 2 * stated
         running += 4 * boxes * parts * head.count * similar
         if head.prototypes.rows and not self._is_narrow:
-            running += sum(2 * times * head.count * ascent_steps(stated) for stated, times in ranges.items())
+            of_targets = {stated: steps_at_middles(stated) + ascent_steps(stated) for stated in ranges}
+            running += sum(2 * times * head.count * of_targets[stated] for stated, times in ranges.items())
         if document.paradigm == "mixed":
             running += len(self._named) * (work.products(head.count * head.depth) + 12 * OPERATION * head.count)
             running += head.count * (_SEARCHED + 2) * similar

@@ -167,6 +167,7 @@ def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, An
         "paradigms": list(batches.paradigms),
         "order": options.order,
         "tolerance": options.tolerance,
+        "digits": options.digits,
         "inflate": options.inflate,
         "avoid": str(options.avoid) or None,
         "costs": str(options.costs) or None,

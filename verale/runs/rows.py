@@ -45,9 +45,9 @@ def explain_part(
     results = batches.explain_images(images)
     if reserves is not None:
         held = reserves.held(images, [result.explanation for result in results])
-        results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
+        results = [replace(result, explanation=one, exact=None) for result, one in zip(results, held, strict=True)]
     seconds = round((perf_counter() - clock) / len(results), 4)
-    emitted = audits.emitted(images, [result.explanation for result in results])
+    emitted = audits.emitted(images, [result.explanation for result in results], [result.exact for result in results])
     return rows_and_certificates(results, emitted, first, batches.head.size, seconds, labels)
 
 

@@ -120,20 +120,33 @@ def _proved(
         prices: (P,) of a rival.
     """
     rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
-    margins = proved_margins(problem, rows)
-    (open_,) = torch.nonzero(~(margins[0] > 0), as_tuple=True)
+    (open_,) = torch.nonzero(~(proved_margins(problem, rows)[0] > 0), as_tuple=True)
     stated: dict[int, dict[int, float]] = {}
-    if len(open_):
-        paid = np.stack([prices(rival) for rival in open_.tolist()])
-        for rival, row in zip(open_.tolist(), paid, strict=True):
-            (priced,) = row.nonzero()
-            stated[rival] = dict(zip(priced.tolist(), row[priced].tolist(), strict=True))
-        linear = cast(LinearMargins, problem.margins)  # softmax heads have no other readout
-        proved = assignment_margins(rows, linear.keep(open_[None]), torch.from_numpy(paid).to(margins))
-        margins[0, open_] = torch.maximum(margins[0, open_], proved)
+    for rival in open_.tolist():
+        row = prices(rival)
+        (priced,) = row.nonzero()
+        stated[rival] = dict(zip(priced.tolist(), row[priced].tolist(), strict=True))
+    margins = margins_by_prices(problem, paradigm, pairs, stated)
     if not bool((margins > 0).all()):
         return UNSETTLED
-    return SpatialExplanation(pairs, margins[0], minimal, stated)
+    return SpatialExplanation(pairs, margins, minimal, stated)
+
+
+def margins_by_prices(
+    problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: dict[int, dict[int, float]]
+) -> Tensor:
+    """(C,) margins of the only image that statements prove, for some rivals with prices of prototypes."""
+    rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
+    margins: Tensor = proved_margins(problem, rows)[0]
+    if not prices:
+        return margins
+    paid = margins.new_zeros(len(prices), problem.head.size)
+    for row, of_rival in zip(paid, prices.values(), strict=True):
+        row[problem.index(list(of_rival))] = row.new_tensor(list(of_rival.values()))
+    linear, rivals = cast(LinearMargins, problem.margins), problem.index(list(prices))  # softmax heads have no other
+    by_prices = assignment_margins(rows, linear.keep(rivals[None]), paid)
+    margins[rivals] = torch.maximum(margins[rivals], by_prices.flatten())
+    return margins
 
 
 def _stated(problem: Problem, pairs: list[Pair]) -> tuple[Tensor, Tensor, Enclosure]:

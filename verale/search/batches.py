@@ -4,45 +4,37 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from verale.bounds import (
-    Assignment,
-    Hypersphere,
-    Joint,
-    Projection,
-    Simplex,
-    Triangle,
     check_domain,
 )
 from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
-from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
+from verale.paradigms import SMALLEST
 from verale.rounding import require_float64
-from verale.search.activations import ActivationExplanation
-from verale.search.assignment import explain_assignment, is_assigned_alone
-from verale.search.blocks import explain_in_blocks
 from verale.search.compiled import fastest_sums
-from verale.search.costs import UNIT_COSTS
 from verale.search.devices import kernel_bytes
+from verale.search.digits import (
+    EXACT_DIGITS,
+    FEWEST_DIGITS,
+    least_unit,
+)
 from verale.search.inflate import inflate
-from verale.search.joint import explain_joint, require_one_patch
-from verale.search.mixed import explain_mixed, require_mixed
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.priced import has_prices, priced_margins
-from verale.search.problem import Problem, UnexplainedError, shortened
-from verale.search.smallest import Kept, NotKept, Solution, cheaper, keep_smallest, worth_trying
-from verale.search.sparse import explain_sparse
-from verale.search.spatial import SpatialExplanation, is_searched_alone
+from verale.search.problem import Problem
+from verale.search.searches import ParadigmSearch, best_paradigm, require_memory, searches_of
+from verale.search.short import in_short_numbers
+from verale.search.smallest import Kept, NotKept, Solution, keep_smallest
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
-from verale.search.top_k import explain_top_k
 from verale.version import __version__
 
 __all__ = ["Batches", "ImageResult", "best_paradigm"]
@@ -51,31 +43,6 @@ _log = logging.getLogger(__name__)
 
 _CHECKED = 256
 """So many images are checked at once: in float64 they take more memory than as they are stored."""
-
-_SPATIAL: dict[str, Callable[..., Any]] = {
-    paradigm.name: paradigm for paradigm in (Projection, Triangle, Hypersphere, Simplex, Assignment, Joint)
-}
-"""The paradigms whose statements are about patches."""
-
-_SEARCHES: dict[str, Callable[..., list[SpatialExplanation | str]]] = {
-    "assignment": explain_assignment,
-    "joint": explain_joint,
-}
-"""The searches of those that have one of their own."""
-
-_OF_ACTIVATIONS: dict[str, Callable[[Problem], ActivationExplanation]] = {
-    "top_k": explain_top_k,
-    "sparse": explain_sparse,
-    "mixed": explain_mixed,
-}
-"""The searches of the paradigms whose statements are about activations, all or some of them."""
-
-
-def best_paradigm(head: Head) -> str:
-    """The spatial paradigm that gives the smallest explanations of a head."""
-    if head.geometry.has_prototypes:
-        return "projection"
-    return "assignment" if Assignment.admits(head) else "simplex"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +54,15 @@ class ImageResult:
         head: the head.
         activations: (P,) float64, the midpoints of what was observed; an estimate.
         others: what the paradigms gave that were tried too.
+        exact: the same explanation in exact numbers, where the fewest digits made statements about patches wide: the
+            checker takes longer for these.
     """
 
     explanation: Certificate | Unexplained
     head: Head
     activations: Tensor
     others: tuple[NotKept, ...] = ()
+    exact: Certificate | None = None
 
     @property
     def logits(self) -> Tensor:
@@ -134,11 +104,11 @@ class Batches:
         self.paradigm = self.options.paradigm or best_paradigm(head)
         if self.options.inflate and self.paradigm != SMALLEST:
             priced_margins(self.paradigm, head, 0, self.images.shape[1])
-        searches = _searches(head, self.images.shape[1], self.paradigm, self.options)
+        searches = searches_of(head, self.images.shape[1], self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
         self._explainer = _Explainer(head, head.digest, searches, self.options)
         one = self._explainer.bytes_per_image(self.images.shape[1])
-        _require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
+        require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
         self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
         self.are_alone = self._explainer.alone
         self.bytes_at_once = one * (1 if self.are_alone else self.size)
@@ -161,121 +131,13 @@ class Batches:
         return [result for results in self._explainer.within_memory(images) for result in results]
 
 
-def _require_memory(needed: int, what: str, options: SearchOptions) -> None:
-    """Raise UsageError, which names the limit, if what cannot be split exceeds the memory allowed, at least 4 GiB."""
-    most = max(options.max_memory, SearchOptions.max_memory)
-    if needed > most:
-        raise UsageError(
-            f"{what} take about {needed / 2**30:.2g} GiB, expected at most {most / 2**30:.2g}: allow more"
-            " (--max-memory)"
-        )
-
-
-def _require_products(head: Head, options: SearchOptions) -> None:
-    """Raise UsageError if the products of a head's prototypes take more memory than is allowed."""
-    if head.prototypes is not None:
-        _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)
-
-
-def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -> tuple[_Search, ...]:
-    """The search under a paradigm, or under all that the head has. Raises UsageError if it has not got that one."""
-    if paradigm != SMALLEST:
-        return (_Search.of(head, patches, paradigm, options),)
-    _require_products(head, options)  # what is too large for one of them is large for all
-    searches: dict[str, _Search] = {}
-    refused: UsageError | None = None
-    for name in worth_trying(head.geometry.kind, patches):
-        if PARADIGMS[name].seldom_below not in searches:
-            try:
-                searches[name] = _Search.of(head, patches, name, options)
-            except UsageError as error:
-                refused = error
-                _log.info("paradigm %s is not tried: %s", name, error)
-    if refused is not None and not searches:
-        raise refused
-    return tuple(searches.values())
-
-
-@dataclass(frozen=True)
-class _Search:
-    """The search under one paradigm.
-
-    Attributes:
-        name: the paradigm.
-        spatial: how its statements about patches bound observables; None if they are about activations.
-        orders: those in which statements are chosen; the smallest explanation is kept.
-    """
-
-    name: str
-    spatial: Any
-    orders: tuple[str, ...]
-
-    @classmethod
-    def of(cls, head: Head, patches: int, name: str, options: SearchOptions) -> _Search:
-        """The search for a head and images of so many patches. Raises UsageError if these have not got this paradigm,
-        or memory is too small."""
-        if options.avoid.patches and name in _OF_ACTIVATIONS:
-            raise UsageError(f"paradigm {name!r} states activations, which speak of all patches: none can be avoided")
-        if name == "joint":
-            require_one_patch(patches)
-        if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
-            raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
-        if name == "mixed":
-            require_mixed(head)
-            _require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
-        paradigm_class = _SPATIAL.get(name)
-        if paradigm_class is not None:
-            _require_products(head, options)
-        spatial = None if paradigm_class is None else paradigm_class(head, options.device)
-        if options.order is not None:
-            return cls(name, spatial, (options.order,))
-        return cls(name, spatial, ORDERS if name == "simplex" else ORDERS[:1])
-
-    def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
-        """For each image a solution; see `Search`. With costs, the search without costs is tried too."""
-        solutions = self._solutions(problem, most)
-        if problem.costs:
-            without = self._solutions(replace(problem, costs=UNIT_COSTS), most)
-            solutions = list(map(partial(cheaper, problem.costs), solutions, without))
-        return solutions
-
-    def _solutions(self, problem: Problem, most: list[float]) -> list[Solution]:
-        if self.name in _OF_ACTIVATIONS:
-            return _one_by_one(_OF_ACTIVATIONS[self.name], problem)
-        solutions = self._spatial(problem, self.orders[0], most)
-        for order in self.orders[1:]:
-            solutions = list(map(partial(cheaper, problem.costs), solutions, self._spatial(problem, order, most)))
-        return solutions
-
-    def is_alone(self, head: Head) -> bool:
-        """Whether it takes one image at a time."""
-        if isinstance(self.spatial, Assignment):
-            return is_assigned_alone(head, self.spatial)
-        return self.name not in _SEARCHES and all(is_searched_alone(head, self.spatial, order) for order in self.orders)
-
-    def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
-        solutions: list[Solution] = []
-        search: Callable[..., list[SpatialExplanation | str]] = _SEARCHES.get(self.name, explain_in_blocks)
-        for image, solution in enumerate(search(problem, self.spatial, order, most)):
-            if isinstance(solution, str):
-                solutions.append(solution)
-                continue
-            rows = problem.index([image * problem.patches + patch for patch, _ in solution.pairs])
-            observed = problem.observed[rows, problem.index([prototype for _, prototype in solution.pairs])]
-            ends = zip(solution.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
-            statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
-            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
-            solutions.append((statements, shortened(solution.margins), solution.minimal, tuple(prices)))
-        return solutions
-
-
 @dataclass(frozen=True)
 class _Explainer:
     """Explains images of one head under one paradigm or several."""
 
     head: Head
     head_digest: str
-    searches: tuple[_Search, ...]
+    searches: tuple[ParadigmSearch, ...]
     options: SearchOptions
 
     def bytes_per_image(self, patches: int) -> int:
@@ -311,8 +173,8 @@ class _Explainer:
         exact = Problem.of(self.head, images_there, EXACT, options.avoid, options.costs, sums)
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
-        for tolerance in tolerances(options.tolerance):
-            results |= zip(left, self._within(tolerance, exact.take(left), images[left]), strict=True)
+        for tolerance, digits in self._attempts():
+            results |= zip(left, self._within(tolerance, digits, exact.take(left), images[left]), strict=True)
             without = [image for image in left if isinstance(results[image].explanation, Unexplained)]
             _log.info("tolerance %s: %d of %d images are explained", tolerance, len(left) - len(without), len(left))
             left = without
@@ -320,8 +182,17 @@ class _Explainer:
                 break
         return [results[image] for image in range(len(images))]
 
-    def _within(self, tolerance: Tolerance, exact: Problem, images: Tensor) -> list[ImageResult]:
-        """One result for each image, observed exactly, with statements widened by one tolerance."""
+    def _attempts(self) -> list[tuple[Tolerance, int | str]]:
+        """How far statements are widened before the search, and in how many digits they are told after it."""
+        digits = self.options.digits
+        wide = tolerances(self.options.tolerance)
+        if wide != (EXACT,):
+            return [(tolerance, EXACT_DIGITS) for tolerance in wide]
+        return [(EXACT, digits), *([(Tolerance(digits=digits), EXACT_DIGITS)] if isinstance(digits, int) else [])]
+
+    def _within(self, tolerance: Tolerance, digits: int | str, exact: Problem, images: Tensor) -> list[ImageResult]:
+        """One result for each image, observed exactly, with statements widened by one tolerance before the search, and
+        to few digits after it."""
         problem = exact.widened(tolerance)
         results = []
         midpoints = (problem.activations.lower + problem.activations.upper) / 2
@@ -329,23 +200,53 @@ class _Explainer:
         solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
+            narrow = None
+            if digits != EXACT_DIGITS and not isinstance(kept.solution, str):
+                if digits == FEWEST_DIGITS and any(isinstance(each, PatchStatement) for each in kept.solution[0]):
+                    narrow = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
+                kept = replace(kept, solution=self._shortened(problem.take([image]), digits, kept))
             if isinstance(kept.solution, str):
                 reason = kept.solution
                 if image in solved:
                     reason += f"; avoided: {problem.avoid}" if problem.avoid else ""
-                    reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}" if tolerance else ""
+                    if tolerance.digits:
+                        reason += f"; statements have {tolerance}: allow more"
+                    elif tolerance:
+                        reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}"
                 explanation: Certificate | Unexplained = Unexplained(predicted, reason)
             else:
                 explanation = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     explanation = inflate(self.head, patches, explanation)
-            results.append(ImageResult(explanation, self.head, midpoints[image], kept.others))
+            results.append(ImageResult(explanation, self.head, midpoints[image], kept.others, narrow))
         return results
+
+    def _shortened(self, image: Problem, digits: int | str, kept: Kept) -> Solution:
+        """The solution of one image in short numbers, if that proves the class; otherwise as it is, or why there is
+        none.
+
+        Soundness: the margins are those of the wide statements alone. Statements that were needed still are, because
+        reference ranges grow with the intervals of the others.
+        """
+        if isinstance(kept.solution, str):
+            return kept.solution
+        (search,) = (search for search in self.searches if search.name == kept.paradigm)
+        found = in_short_numbers(
+            image, search.name, search.spatial, search.orders[0], kept.solution, digits, self.least_unit
+        )
+        return f"{digits} digits do not prove the class" if found is None else found
+
+    @cached_property
+    def least_unit(self) -> float:
+        """See `verale.search.digits.least_unit`."""
+        return least_unit(self.head)
 
     def _unsettled(self, tolerance: Tolerance, image: Problem) -> str:
         """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
         if not bool(image.settled > 0):
             return _TIE
+        if tolerance.digits:
+            return _TOO_FEW.format(tolerance, FEWEST_DIGITS)
         narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))
         return f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}"
 
@@ -379,18 +280,6 @@ class _Explainer:
         )
 
 
-def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Problem) -> list[Solution]:
-    """The solution for each image under a paradigm whose statements are about activations."""
-    solutions: list[Solution] = []
-    for image in range(len(problem)):
-        try:
-            found = search(problem.take([image]))
-            solutions.append((found.statements, shortened(found.margins), found.minimal, ()))
-        except UnexplainedError as error:
-            solutions.append(str(error))
-    return solutions
-
-
 def _is_out_of_memory(error: Exception) -> bool:
     """Whether memory ran out; torch says so in different ways on different devices, and its libraries in their own."""
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or _OUT_OF_MEMORY.search(str(error)) is not None
@@ -402,5 +291,6 @@ _OUT_OF_MEMORY = re.compile(
 """The words of the CPU's allocator, of CUDA and HIP themselves, and of cuBLAS, cuSOLVER and their like."""
 
 _TOO_WIDE = "with a tolerance of {} the class is not implied even by all statements"
+_TOO_FEW = "with {} the class is not implied even by all statements; allow more, or {!r}"
 _AUTO = f"--tolerance {AUTO}"
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"

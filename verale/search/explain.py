@@ -12,6 +12,7 @@ from verale.head import Head
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.batches import Batches
 from verale.search.costs import UNIT_COSTS, Costs
+from verale.search.digits import FEWEST_DIGITS
 from verale.search.options import SearchOptions, Unexplained
 
 __all__ = ["explain", "explain_batches"]
@@ -30,6 +31,7 @@ def explain(
     inflate: bool = False,
     avoid: Avoid | str = NOTHING,
     costs: Costs = UNIT_COSTS,
+    digits: int | str = FEWEST_DIGITS,
 ) -> list[Certificate | Unexplained]:
     """Explain the head's prediction for every image.
 
@@ -54,6 +56,8 @@ def explain(
             1))`, or text such as "patches:0-7".
         costs: what statements cost, `verale.search.Costs.of(prototypes={3: 5.0}, patches={0: 10.0})`; the cheapest
             explanation found is kept. By default each statement costs 1.
+        digits: `fewest`: the numbers of statements are decimals with as few digits as the statements found allow. A
+            number: with at most so many, though that may take more statements. `exact`: the tightest intervals.
 
     Returns:
         One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, for example), whose
@@ -66,7 +70,7 @@ def explain(
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
     avoided = Avoid.parse([avoid]) if isinstance(avoid, str) else avoid
-    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate, avoided, costs)
+    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate, avoided, costs, digits)
     return [result for results in explain_batches(head, latents, options) for result in results]
 
 

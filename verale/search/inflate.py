@@ -123,8 +123,8 @@ def plain_numbers(stated: Stated, limits: Enclosure, share: float = _ROUNDING) -
 def plain_number(end: float, limit: float, share: float = _ROUNDING) -> float:
     """The number of fewest decimals, and of these the one nearest to `end`, on the first share of the way to `limit`.
 
-    Where no float is that decimal, it is the next one inward: in words, rounded outward, it is the decimal again. An
-    end that is free, or has no way to go, stays as it is.
+    Where no float is that decimal, it is the next one outward: in words it is the decimal again. An end that is free,
+    or has no way to go, stays as it is.
     """
     if math.isinf(end) or end == limit:
         return end
@@ -136,8 +136,8 @@ def plain_number(end: float, limit: float, share: float = _ROUNDING) -> float:
         unit = Fraction(10) ** digits
         decimal = Fraction(round_(start * unit)) / unit
         value = float(decimal)
-        if value != decimal and (value < decimal) == (end < limit):
-            value = math.nextafter(value, limit)
+        if value != decimal and (value > decimal) == (end < limit):
+            value = math.nextafter(value, end)
         if 0 <= (Fraction(value) - start) / way <= 1:
             return value
     return end

@@ -26,7 +26,7 @@ from verale.search.grow import grow
 from verale.search.problem import Pair, Problem, UnexplainedError
 from verale.search.shrink import extend_all, rows_from_scratch
 
-__all__ = ["explain_mixed", "require_mixed"]
+__all__ = ["explain_mixed", "margins_of_both", "require_mixed"]
 
 _LEVELS = (0.6, 0.75, 0.9)
 """Where the ceiling is tried first, as shares of the activations that lie below it."""
@@ -137,6 +137,12 @@ def explain_mixed(problem: Problem) -> ActivationExplanation:
         reason = NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
         raise UnexplainedError(reason)
     return image.best
+
+
+def margins_of_both(problem: Problem, statements: Sequence[Statement]) -> Tensor:
+    """(C,) margins that statements about patches and about activations prove; the ends of those about single ones are
+    the problem's."""
+    return _Image(problem).margins_of(statements)
 
 
 class _Patches:
@@ -297,21 +303,43 @@ class _Image:
 
     def _ceiling(self, level: int) -> _Clause:
         if level not in self._ceilings:
-            upper = self._highest[level]
-            exempt = self._observed.upper > upper
-            ends = torch.where(exempt, self._range.upper, self._range.upper.clamp(max=upper))
-            cut = torch.where(exempt, self._lipschitz.most(ends), ends)
-            self._ceilings[level] = _Clause(float(upper), exempt, cut)
+            upper = float(self._highest[level])
+            self._ceilings[level] = self._ceiling_at(upper, self._observed.upper > upper)
         return self._ceilings[level]
+
+    def _ceiling_at(self, upper: float, exempt: Tensor) -> _Clause:
+        ends = torch.where(exempt, self._range.upper, self._range.upper.clamp(max=upper))
+        return _Clause(upper, exempt, torch.where(exempt, self._lipschitz.most(ends), ends))
 
     def _floor(self, level: int) -> _Clause:
         if level not in self._floors:
-            lower = self._lowest[level]
-            exempt = self._observed.lower < lower
-            ends = torch.where(exempt, self._range.lower, self._range.lower.clamp(min=lower))
-            follows = self._lipschitz.ranges(Enclosure.unchecked(ends, self._range.upper)).lower.amax(0)
-            self._floors[level] = _Clause(float(lower), exempt, torch.where(exempt, follows, ends))
+            lower = float(self._lowest[level])
+            self._floors[level] = self._floor_at(lower, self._observed.lower < lower)
         return self._floors[level]
+
+    def _floor_at(self, lower: float, exempt: Tensor) -> _Clause:
+        ends = torch.where(exempt, self._range.lower, self._range.lower.clamp(min=lower))
+        follows = self._lipschitz.ranges(Enclosure.unchecked(ends, self._range.upper)).lower.amax(0)
+        return _Clause(lower, exempt, torch.where(exempt, follows, ends))
+
+    def margins_of(self, statements: Sequence[Statement]) -> Tensor:
+        """See `margins_of_both`."""
+        pairs = [(each.patch, each.prototype) for each in statements if isinstance(each, PatchStatement)]
+        stated, clauses = self._none.clone(), _Clauses()
+        for each in statements:
+            match each:
+                case ActivationStatement(prototype):
+                    stated[prototype] = True
+                case OrderStatement(exempt, upper):
+                    clauses = replace(clauses, ceiling=self._ceiling_at(upper, self._among(exempt)))
+                case FloorStatement(exempt, lower):
+                    clauses = replace(clauses, floor=self._floor_at(lower, self._among(exempt)))
+        return self._margins(self._box(_Patches(self._problem, self.projection, pairs).box, stated, clauses))
+
+    def _among(self, prototypes: Sequence[int]) -> Tensor:
+        among = self._none.clone()
+        among[list(prototypes)] = True
+        return among
 
     def _box(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Enclosure:
         """(P,) ranges of the activations: those of the statements about patches, cut by all others."""

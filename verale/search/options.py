@@ -16,7 +16,8 @@ from verale.head import described, require_kind
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
-from verale.search.tolerance import LEAST_TOLERANCE, tolerances
+from verale.search.digits import FEWEST_DIGITS, check_digits
+from verale.search.tolerance import EXACT, LEAST_TOLERANCE, tolerances
 
 __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
 
@@ -71,6 +72,9 @@ class SearchOptions:
             `verale.search.priced.PRICED`.
         avoid: patches and prototypes that no statement may be about.
         costs: what each statement costs; of the explanations that are found, the cheapest is kept.
+        digits: how many digits the ends of statements have. `fewest`: as few as the statements that were found allow,
+            so that short numbers cost no statement. A number: at most so many, though that may take more statements.
+            `exact`: the tightest intervals that float64 gives. With a tolerance, it says how short numbers are.
     """
 
     paradigm: str | None = None
@@ -82,6 +86,7 @@ class SearchOptions:
     inflate: bool = False
     avoid: Avoid = NOTHING
     costs: Costs = UNIT_COSTS
+    digits: int | str = FEWEST_DIGITS
 
     def __post_init__(self) -> None:
         for name, known in (("paradigm", (*PARADIGMS, SMALLEST)), ("order", ORDERS)):
@@ -99,7 +104,9 @@ class SearchOptions:
             ("costs", Costs, "verale.search.Costs.of(prototypes={3: 5.0})"),
         ):
             require_kind(name, getattr(self, name), kind, expected)
-        tolerances(self.tolerance)
+        check_digits(self.digits)
+        if tolerances(self.tolerance) != (EXACT,) and isinstance(self.digits, int):
+            raise UsageError(f"digits is {self.digits} and tolerance {self.tolerance}, expected one of the two")
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")
         if not self.max_memory > 0:

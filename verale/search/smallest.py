@@ -13,11 +13,13 @@ from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.costs import Costs
 from verale.search.problem import Problem
 
-__all__ = ["NotKept", "Kept", "Search", "Solution", "cheaper", "keep_smallest", "worth_trying"]
+__all__ = ["NotKept", "Kept", "Search", "Solution", "Solved", "cheaper", "keep_smallest", "worth_trying"]
 
-Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
-"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints; or the
-reason why there is no certificate."""
+Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
+"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
+
+Solution = Solved | str
+"""The same, or the reason why there is no certificate."""
 
 
 class Search(Protocol):

@@ -20,7 +20,15 @@ from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
 
-__all__ = ["GROWTHS", "HOPELESS", "UNSETTLED", "SpatialExplanation", "explain_spatial", "is_searched_alone"]
+__all__ = [
+    "GROWTHS",
+    "HOPELESS",
+    "UNSETTLED",
+    "SpatialExplanation",
+    "explain_spatial",
+    "is_searched_alone",
+    "prove_pairs",
+]
 
 GROWTHS: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
     zip(ORDERS, (grow, sweep), strict=True)
@@ -92,22 +100,24 @@ def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialEx
             return None
         if chosen.failure:
             return chosen.failure
-        proved = _prove(problem, paradigm, image, chosen.pairs)
+        proved = prove_pairs(problem, paradigm, image, chosen.pairs)
         if proved is None:
             continue
         explanation, doubtful = proved
         if doubtful:
-            again = _prove(problem, paradigm, image, without_doubtful(problem, paradigm, explanation.pairs, doubtful))
+            again = prove_pairs(
+                problem, paradigm, image, without_doubtful(problem, paradigm, explanation.pairs, doubtful)
+            )
             if again is None or again[1]:
                 others = choose_statements(problem, image, guard, math.inf, doubtful)
-                again = _prove(problem, paradigm, image, others.pairs) if others else None
+                again = prove_pairs(problem, paradigm, image, others.pairs) if others else None
             if again is not None and not again[1]:
                 return again[0]
         return explanation
     return None
 
 
-def _prove(
+def prove_pairs(
     problem: Problem, paradigm: Any, image: Any, pairs: list[Pair]
 ) -> tuple[SpatialExplanation, list[Pair]] | None:
     """The only image's statements with the margins that they alone prove, rounded outward, and those that are not

@@ -6,14 +6,15 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import torch
 from torch import Tensor
 
 from verale.errors import UsageError
-from verale.rounding import Enclosure, down, up
+from verale.rounding import Enclosure, down
 
-__all__ = ["AUTO", "EXACT", "LEAST_TOLERANCE", "Tolerance", "tolerances"]
+__all__ = ["AUTO", "EXACT", "LEAST_TOLERANCE", "SOME", "Tolerance", "tolerances"]
 
 AUTO = "auto"
 """Of each image the widest tolerance, of a few, under which it has an explanation."""
@@ -27,20 +28,25 @@ _UNITS = (-8, 22)
 
 _PERCENTAGE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)%", re.ASCII)
 _LEAST_SHARE = 1e-8
+_WHOLE = 2**53
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far each interval is widened outward: by default not at all. At most one of the two is positive.
+    """How far each interval is widened outward: by default not at all. At most one of the three is positive.
+
+    An end is the float next to a decimal on the outer side: in words it is the decimal itself.
 
     Attributes:
         step: each end moves to a multiple of this, in the units of the stated observable.
         share: each end moves to a multiple of a power of ten, the greatest that is at most this share of the
             observable, but not less than 10^-8. So it moves by at most this share, and has few digits.
+        digits: each end moves to so many significant digits of the observable, none that counts less than 10^-8.
     """
 
     step: float = 0.0
     share: float = 0.0
+    digits: int = 0
 
     @classmethod
     def parse(cls, given: float | str) -> Tolerance:
@@ -70,6 +76,8 @@ class Tolerance:
 
     def __str__(self) -> str:
         """As the option takes it."""
+        if self.digits:
+            return f"{self.digits} digit{'s' if self.digits > 1 else ''}"
         return f"{100 * self.share:.8f}".rstrip("0").rstrip(".") + "%" if self.share else f"{self.step:.6g}"
 
     def narrower(self) -> Iterator[Tolerance]:
@@ -84,17 +92,24 @@ class Tolerance:
 
     def widened(self, observed: Enclosure) -> Enclosure:
         """The intervals, widened outward."""
-        if self.share:
-            lower, upper = _to_decimals(observed, self.share)
-        elif self.step:
-            lower, upper = _to_multiples(observed, self.step)
-        else:
+        if not self:
             return observed
-        return Enclosure(torch.minimum(lower, observed.lower), torch.maximum(upper, observed.upper))
+        unit = _unit(self.step) if self.step else _powers(self._exponents(observed))
+        return Enclosure(_outward(observed.lower, unit, up=False), _outward(observed.upper, unit, up=True))
+
+    def _exponents(self, observed: Enclosure) -> Tensor:
+        """Of the powers of ten of which ends become multiples."""
+        size = torch.maximum(observed.lower.abs(), observed.upper.abs())
+        if self.digits:
+            return size.log10().floor() + (1 - self.digits)
+        return (self.share * size).log10().floor()
 
 
 EXACT = Tolerance()
 """Intervals as narrow as float64 gives them."""
+
+SOME = Tolerance(digits=8)
+"""Stands for any other: intervals are what statements give."""
 
 _SHARES = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4, 1e-5, 1e-6)
 """What `auto` tries, before no tolerance. Shares mean the same for observables of any size."""
@@ -111,30 +126,52 @@ def tolerances(given: float | str) -> tuple[Tolerance, ...]:
     return (Tolerance.parse(given),)
 
 
-def _to_multiples(observed: Enclosure, step: float) -> tuple[Tensor, Tensor]:
-    """The ends, moved outward to multiples of a step."""
-    lower, upper = (observed.lower / step).floor(), (observed.upper / step).ceil()
-    # The quotient was rounded, so the multiple may lie inside the interval; then the next one outward is right.
-    lower = torch.where(lower * step > observed.lower, lower - 1, lower) * step
-    upper = torch.where(upper * step < observed.upper, upper + 1, upper) * step
-    return lower, upper
+_Unit = tuple[Tensor, Tensor]
+"""Numerators and denominators, whole numbers below 2^53, of the numbers of which ends become multiples."""
 
 
-def _to_decimals(observed: Enclosure, share: float) -> tuple[Tensor, Tensor]:
-    """The ends, moved outward to short decimals.
+def _unit(step: float) -> _Unit:
+    """A step as a fraction, of few digits if it is a decimal of few."""
+    exact = Fraction(repr(step))
+    if max(exact.numerator, exact.denominator) > _WHOLE:
+        exact = Fraction(step).limit_denominator(_WHOLE)
+    return torch.tensor(exact.numerator, dtype=torch.float64), torch.tensor(exact.denominator, dtype=torch.float64)
 
-    Few decimals are floats. An end is a float beside one, on the side of the interval: in words, where numbers are
-    rounded outward, it is the decimal itself.
+
+def _powers(exponents: Tensor) -> _Unit:
+    exponents = exponents.clamp(*_UNITS).to(torch.int64)
+    powers = exponents.new_tensor([10.0**n for n in range(max(map(abs, _UNITS)) + 1)], dtype=torch.float64)
+    return powers[exponents.clamp(min=0)], powers[(-exponents).clamp(min=0)]
+
+
+def _outward(ends: Tensor, unit: _Unit, *, up: bool) -> Tensor:
+    """The floats next to the multiples of a unit next to ends, both on the outer side.
+
+    The quotient that counts the multiples is rounded. So where the float is not outside, the next multiple is taken.
     """
-    size = torch.maximum(observed.lower.abs(), observed.upper.abs())
-    exponents = (share * size).log10().floor().clamp(*_UNITS).to(torch.int64)
-    powers = torch.tensor([10.0**n for n in range(max(map(abs, _UNITS)) + 1)], dtype=torch.float64, device=size.device)
-    # A power of ten below 1 is no float, so the division is by its inverse, which is.
-    many, parts = powers[exponents.clamp(min=0)], powers[(-exponents).clamp(min=0)]
-    below, above = (observed.lower * parts / many).floor(), (observed.upper * parts / many).ceil()
-    lower, upper = below * many / parts, above * many / parts
-    whole = parts == 1
-    return (
-        torch.where(whole | (below == 0), lower, up(lower)),
-        torch.where(whole | (above == 0), upper, down(upper)),
-    )
+    if up:
+        return -_outward(-ends, unit, up=False)
+    many, parts = unit[0].to(ends.device), unit[1].to(ends.device)
+    count = (ends * parts / many).floor()
+    below = _below(count * many, parts)
+    return torch.where(below > ends, _below((count - 1) * many, parts), below)
+
+
+def _below(numerator: Tensor, denominator: Tensor) -> Tensor:
+    """The greatest floats that are at most some fractions of whole numbers.
+
+    A quotient is rounded to the nearest float f, and f * denominator is known exactly as the sum of two floats
+    (Dekker's product). Beyond 2^53 counts are floats too, and the multiples are of something greater.
+    """
+    quotient = numerator / denominator
+    product = quotient * denominator
+    (high, low), (large, small) = _halves(quotient), _halves(denominator)
+    error = ((high * large - product) + high * small + low * large) + low * small
+    return torch.where((product - numerator) + error > 0, down(quotient), quotient)
+
+
+def _halves(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Floats as sums of two floats of 26 bits each."""
+    scaled = numbers * (2.0**27 + 1)
+    high = scaled - (scaled - numbers)
+    return high, numbers - high

@@ -154,13 +154,13 @@ def test_plain_numbers(end, limit, plain):
     assert plain_number(end, limit) == pytest.approx(plain, abs=1e-15, rel=1e-15)
 
 
-def test_a_plain_number_is_inward_of_its_decimal():
-    assert plain_number(0.955, 2.0, 0.01) >= 0.96
+def test_a_plain_number_is_outward_of_its_decimal():
+    assert Fraction(plain_number(0.955, 2.0, 0.01)) <= Fraction(96, 100)
     for tenths in range(1, 100):
         decimal = Fraction(tenths, 100)
         low, high = plain_number(float(decimal) - 1e-9, 5.0, 1e-6), plain_number(float(decimal) + 1e-9, -5.0, 1e-6)
-        assert Fraction(low) >= decimal >= Fraction(high)
-        assert low - high < 1e-15
+        assert Fraction(low) <= decimal <= Fraction(high)
+        assert high - low < 1e-15
 
 
 def test_where_there_is_no_room_the_end_stays():
