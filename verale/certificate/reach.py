@@ -1,15 +1,17 @@
-"""How much statements bound: of which prototypes, and of which pairs of a patch and a prototype, they say anything.
+"""How much statements bound, and how much a reader of them has to read.
 
-A clause is one statement, and may bound every prototype of the head. So the number of statements alone says little
-about how much of an image an explanation needs.
+They bound the prototypes, and the pairs of a patch and a prototype, of which they say anything. A clause is one
+statement, and may bound every prototype of the head; or name a hundred of them. A statement about a patch has two names
+and two numbers. So the number of statements tells neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Bounded", "bounded"]
+__all__ = ["Bounded", "bounded", "to_read"]
 
 
 @dataclass(frozen=True)
@@ -44,3 +46,26 @@ def bounded(statements: Iterable[object], prototypes: int, patches: int) -> Boun
             if patch is not None:
                 pairs.add((patch, prototype))
     return Bounded(len(about), len(pairs))
+
+
+def to_read(statements: Sequence[object], prototypes: int, patches: int) -> int:
+    """How many numbers and names a reader of some statements meets.
+
+    An end is a number. A statement names its prototype and, of an image of several patches, its patch. A clause names
+    the prototypes that it speaks of, or those that it exempts though nothing else is stated of them ("no other"),
+    whichever are fewer.
+
+    Args:
+        statements, prototypes, patches: see `bounded`.
+    """
+    stated = {each.prototype for each in statements if hasattr(each, "prototype") and not hasattr(each, "patch")}
+    numbers = names = 0
+    for each in statements:
+        ends = (getattr(each, side, None) for side in ("lower", "upper"))
+        numbers += sum(end is not None and math.isfinite(end) for end in ends)
+        exempt = getattr(each, "exempt", None)
+        if exempt is not None:
+            names += min(prototypes - len(exempt), len(set(exempt) - stated))
+        else:
+            names += 1 + (hasattr(each, "patch") and patches > 1)
+    return numbers + names

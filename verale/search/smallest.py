@@ -1,14 +1,15 @@
-"""Smallest: several searches for one image, of which the smallest explanation is kept."""
+"""Smallest: several searches for one image, of which the explanation with the least to read is kept."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 from verale.certificate import Prices, Statement
+from verale.certificate.reach import to_read
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.costs import Costs
 from verale.search.problem import Problem
@@ -72,20 +73,20 @@ def worth_trying(geometry: str, patches: int) -> list[str]:
 
 
 def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
-    """For each image the cheapest solution, the smallest one without costs; on a tie, that of the earlier search.
+    """For each image the cheapest solution, without costs the one with the least to read (`to_read`); on a tie, that of
+    the earlier search.
 
     A search is told how many statements it may use to win. One that gives up has no explanation, and says so.
     """
-    costs = problem.costs
+    cost = partial(_cost, problem.costs) if problem.costs else partial(_to_read, problem)
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
     for search in searches:
-        most = [
-            costs.statements_below(min((_cost(costs, each) for each in given), default=math.inf)) for given in solved
-        ]
+        best = [min(map(cost, given), default=math.inf) for given in solved]
+        most = [problem.costs.statements_below(each) if problem.costs else _shorter(problem, each) for each in best]
         for given, solution in zip(solved, search.solve(problem, most), strict=True):
             given.append(solution)
     names = [search.name for search in searches]
-    return [_kept(costs, names, given) for given in solved]
+    return [_kept(cost, names, given) for given in solved]
 
 
 def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
@@ -93,8 +94,8 @@ def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
     return min(first, second, key=partial(_cost, costs))
 
 
-def _kept(costs: Costs, names: list[str], solutions: list[Solution]) -> Kept:
-    best = min(range(len(names)), key=lambda index: _cost(costs, solutions[index]))
+def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[Solution]) -> Kept:
+    best = min(range(len(names)), key=lambda index: cost(solutions[index]))
     others = tuple(
         NotKept(name, None, solution) if isinstance(solution, str) else NotKept(name, len(solution[0]))
         for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
@@ -105,3 +106,13 @@ def _kept(costs: Costs, names: list[str], solutions: list[Solution]) -> Kept:
 
 def _cost(costs: Costs, solution: Solution) -> float:
     return math.inf if isinstance(solution, str) else costs.total(solution[0])
+
+
+def _to_read(problem: Problem, solution: Solution) -> float:
+    return math.inf if isinstance(solution, str) else to_read(solution[0], problem.head.size, problem.patches)
+
+
+def _shorter(problem: Problem, read: float) -> float:
+    """The most statements about patches, of two ends each, of which there is less to read than this."""
+    each = 3 + (problem.patches > 1)
+    return math.ceil(read / each) - 1 if math.isfinite(read) else math.inf

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import verale.certificate.statements as written
 import verale.checker.certificate as read
-from verale.certificate.reach import Bounded, bounded
+from verale.certificate.reach import Bounded, bounded, to_read
 
 
 @pytest.mark.parametrize("side", [written, read])
@@ -37,3 +39,21 @@ def test_what_the_head_or_the_image_lacks_is_not_bounded() -> None:
     foreign = [written.PatchStatement(9, 1, 0.0, 1.0), written.ActivationStatement(9, 0.0, 1.0)]
     assert bounded([*foreign, written.OrderStatement((9,), 1.0)], 5, 4) == Bounded(5, 0)
     assert bounded(foreign, 5, 4) == Bounded(0, 0)
+
+
+def test_what_there_is_to_read_are_ends_and_names() -> None:
+    interval, bound = written.ActivationStatement(2, 0.0, 1.0), written.ActivationStatement(3, 0.5, math.inf)
+    patch = written.PatchStatement(3, 1, 0.0, 1.0)
+    assert to_read([], 9, 4) == 0
+    assert to_read([interval], 9, 4) == 3 and to_read([bound], 9, 4) == 2
+    assert to_read([patch], 9, 4) == 4 and to_read([patch], 9, 1) == 3, (
+        "an image that is one patch has no names of them"
+    )
+    assert to_read([interval, bound, written.OrderStatement((2, 3), 1.0)], 9, 4) == 6, "no other is above 1"
+    assert to_read([bound, written.OrderStatement((2, 3), 1.0)], 9, 4) == 4, "no other is above 1, except perhaps 2"
+    assert to_read([written.FloorStatement(tuple(range(7)), 1.0)], 9, 4) == 3, "two prototypes are named"
+
+
+def test_what_the_checker_reads_is_read_alike() -> None:
+    for side, none in ((written, math.inf), (read, None)):
+        assert to_read([side.ActivationStatement(2, 0.5, none), side.OrderStatement((2,), 1.0)], 9, 4) == 3
