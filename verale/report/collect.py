@@ -12,6 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.reach import Bounded, bounded
 from verale.certificate.words import below, caveat, claim, subjects
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
@@ -62,6 +63,7 @@ class CertificateSummary:
         margin: the least of its margins; None without rivals.
         brief: what its statements are, in a few words.
         prototypes: those to show with it.
+        bounded: what its statements bound; None where its head is not known.
     """
 
     head: str
@@ -76,6 +78,7 @@ class CertificateSummary:
     margin: Fraction | None
     brief: str
     prototypes: tuple[int, ...]
+    bounded: Bounded | None = None
 
     @classmethod
     def of(cls, certificate: Certificate, prototypes: int | None = None) -> CertificateSummary:
@@ -87,6 +90,7 @@ class CertificateSummary:
             *(any(kinds), not all(kinds)),
             min((margin for margin in certificate.margins if margin is not None), default=None),
             *(in_brief(certificate, prototypes), named_prototypes(certificate, prototypes)),
+            None if prototypes is None else bounded(certificate.statements, prototypes, certificate.patches),
         )
 
     def claim(self, predicted: str) -> str:

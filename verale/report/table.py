@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from verale.report.collect import Collection, Item
+from verale.report.collect import CertificateSummary, Collection, Item
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ _TYPES = {
     "paradigm": "string",
     "statements": "Int64",
     "patches": "Int64",
+    "bounded_prototypes": "Int64",
+    "prototypes": "Int64",
+    "bounded_pairs": "Int64",
+    "pairs": "Int64",
     "margin": "Float64",
     "explain_seconds": "Float64",
     "audit_seconds": "Float64",
@@ -43,9 +47,11 @@ _TYPES = {
 def frame(collection: Collection) -> pandas.DataFrame:
     """The table, one row an item.
 
-    `image_verified` is whether digests bind the image's file to the certificate (`verale.report.images`). `margin` is
-    the certificate's least margin. `entailment`, `instance` and `minimality` are `proved` or `not checked`. Where the
-    certificate does not claim it, the instance is `not claimed`, and minimality is missing.
+    `image_verified` is whether digests bind the image's file to the certificate (`verale.report.images`). The
+    statements bound `bounded_prototypes` of `prototypes`, and `bounded_pairs` of `pairs` of a patch and a prototype;
+    these are missing without the certificate's head. `margin` is the certificate's least margin. `entailment`,
+    `instance` and `minimality` are `proved` or `not checked`. Where the certificate does not claim it, the instance is
+    `not claimed`, and minimality is missing.
     """
     import pandas as pd
 
@@ -79,6 +85,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "paradigm": None if summary is None else summary.paradigm,
         "statements": None if summary is None else summary.size,
         "patches": None if summary is None else summary.patches,
+        **_reach(collection, summary),
         "margin": None if summary is None or summary.margin is None else float(summary.margin),
         "explain_seconds": item.seconds,
         "audit_seconds": record.get("seconds"),
@@ -88,6 +95,18 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         **{claim: claims.get(claim) for claim in ("entailment", "instance", "minimality")},
         "head": None if summary is None else summary.head,
         "latents": None if summary is None else summary.latents,
+    }
+
+
+def _reach(collection: Collection, summary: CertificateSummary | None) -> dict[str, int | None]:
+    if summary is None or summary.bounded is None or collection.head is None:
+        return dict.fromkeys(("bounded_prototypes", "prototypes", "bounded_pairs", "pairs"))
+    reach, count = summary.bounded, collection.head.size
+    return {
+        "bounded_prototypes": reach.prototypes,
+        "prototypes": count,
+        "bounded_pairs": reach.pairs,
+        "pairs": count * summary.patches,
     }
 
 

@@ -84,7 +84,8 @@ def open_run(
     with locked(directory):
         if not overwrite and not (directory / RUN_FILE).exists():
             require_inputs(directory, run["head"], run["latents"], labels)
-        folder = RunFolder(directory, run, len(batches.images), 1 if batches.are_alone else batches.size, overwrite)
+        batch = 1 if batches.are_alone else batches.size
+        folder = RunFolder(directory, run, len(batches.images), batch, overwrite, head.size)
         keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
         yield FolderRun(batches, folder, labels, jobs, reserves)
 

@@ -12,10 +12,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from verale.errors import InputError
+from verale.certificate import Certificate
+from verale.errors import CertificateError, InputError
 from verale.files import (
     CERTIFICATE_SUFFIX,
     LARGEST_LATENTS,
@@ -25,6 +27,7 @@ from verale.files import (
     require_writable,
     write_atomically,
 )
+from verale.runs.rows import reach_of
 from verale.runs.table import TABLE, Explained, csv_lines, read_table
 
 __all__ = [
@@ -120,6 +123,7 @@ class RunFolder:
         run: what the run's results depend on, as plain data.
         images, batch: how many images the run has, and how many a batch.
         overwrite: whether to remove what the folder holds, of whatever run.
+        prototypes: P of the head, for rows of older versions, which do not say how much statements bound.
 
     Attributes:
         rows: by index, the rows of images whose batch is complete.
@@ -128,8 +132,16 @@ class RunFolder:
         InputError: the folder holds another run's files, or cannot be written.
     """
 
-    def __init__(self, directory: Path, run: dict[str, Any], images: int, batch: int, overwrite: bool = False) -> None:
-        self._directory, self._table = directory, directory / TABLE
+    def __init__(
+        self,
+        directory: Path,
+        run: dict[str, Any],
+        images: int,
+        batch: int,
+        overwrite: bool = False,
+        prototypes: int | None = None,
+    ) -> None:
+        self._directory, self._table, self._prototypes = directory, directory / TABLE, prototypes
         if overwrite:
             self._clear()
         elif (directory / RUN_FILE).exists():
@@ -180,21 +192,25 @@ class RunFolder:
 
     def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
         rows = read_table(self._table, whole=False) if self._table.exists() else []
-        usable = {row.index: row for row in rows if self._is_usable(row)}
+        usable = {row.index: row for row in map(self._usable, rows) if row is not None}
         batches = [range(start, min(start + batch, images)) for start in range(0, images, batch)]
         return {index: usable[index] for part in batches if all(index in usable for index in part) for index in part}
 
-    def _is_usable(self, row: Explained) -> bool:
-        """Whether the image is explained: its certificate has the digest noted, or a reason says why it has none."""
+    def _usable(self, row: Explained) -> Explained | None:
+        """The row if its image is explained: its certificate has the digest noted, or a reason says why it has none."""
         if row.certificate is None:
-            return row.reason is not None
+            return None if row.reason is None else row
         if row.certificate != certificate_name(row.index):
-            return False
+            return None
         try:
             data = read(self._directory / row.certificate, "a certificate")
-        except InputError:
-            return False
-        return hashlib.sha256(data).hexdigest() == row.sha256
+            if hashlib.sha256(data).hexdigest() != row.sha256:
+                return None
+            if row.prototypes is None and self._prototypes is not None:
+                row = replace(row, **reach_of(Certificate.from_bytes(data), self._prototypes))
+        except (InputError, CertificateError):
+            return None
+        return row
 
     def _remove_incomplete(self) -> None:
         """Remove certificates that do not count, temporary files, and rows of both."""

@@ -16,11 +16,12 @@ from verale.runs.table import Explained
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.certificate import Certificate
     from verale.runs.affordable import DefaultAudits, Emitted
     from verale.runs.deployed import Reserves
     from verale.search import Batches, ImageResult, NotKept
 
-__all__ = ["explain_part", "rows_and_certificates"]
+__all__ = ["explain_part", "reach_of", "rows_and_certificates"]
 
 
 def explain_part(
@@ -97,11 +98,29 @@ def rows_and_certificates(
                 "sha256": hashlib.sha256(data).hexdigest(),
                 "unclaimed": "minimality" if written.unclaimed else None,
                 "audit_limit": written.limit,
+                **reach_of(explanation, prototypes),
             }
         else:
             values["reason"] = explanation.reason
         rows.append(Explained(**values))
     return rows, certificates
+
+
+def reach_of(certificate: Certificate, prototypes: int) -> dict[str, Any]:
+    """What a certificate's statements bound, and of how much, as fields of its row.
+
+    Args:
+        prototypes: P of the head.
+    """
+    from verale.certificate.reach import bounded
+
+    reach = bounded(certificate.statements, prototypes, certificate.patches)
+    return {
+        "bounded_prototypes": reach.prototypes,
+        "prototypes": prototypes,
+        "bounded_pairs": reach.pairs,
+        "pairs": prototypes * certificate.patches,
+    }
 
 
 def _attempt(other: NotKept) -> str:

@@ -49,6 +49,10 @@ class Explained:
         unclaimed: `minimality` where no statement can be dropped, but the certificate does not claim it: with its
             default limit an audit does not begin the proof, or gives it up.
         audit_limit: the `--limit` that an audit needs; None where its default is enough.
+        bounded_prototypes: of how many prototypes the statements bound the activation, or a comparison with a patch.
+        prototypes: how many the head has.
+        bounded_pairs: how many comparisons of a patch with a prototype the statements are about.
+        pairs: how many there are: L * P.
     """
 
     index: int
@@ -73,6 +77,10 @@ class Explained:
     reason: str | None = None
     unclaimed: str | None = None
     audit_limit: int | None = None
+    bounded_prototypes: int | None = None
+    prototypes: int | None = None
+    bounded_pairs: int | None = None
+    pairs: int | None = None
 
 
 _REASONS, _IMAGES = 3, 8
@@ -143,6 +151,10 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Reason": ("reason", _text),
     "Unclaimed": ("unclaimed", _text),
     "Audit Limit": ("audit_limit", _whole),
+    "Bounded Prototypes": ("bounded_prototypes", _whole),
+    "Prototypes": ("prototypes", _whole),
+    "Bounded Pairs": ("bounded_pairs", _whole),
+    "Pairs": ("pairs", _whole),
 }
 """For each column, the field and the function that reads it; the first thirteen are the papers'."""
 

@@ -38,6 +38,15 @@ def test_one_row_an_image(collection):
     assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
 
 
+def test_it_says_how_much_statements_bound(collection):
+    table = frame(collection)
+    head, summary = collection.head, collection.items[0].summary
+    assert table["prototypes"][0] == head.size and table["pairs"][0] == head.size * summary.patches
+    assert table["bounded_pairs"][0] == summary.size, "each statement is about a pair"
+    assert 0 < table["bounded_prototypes"][0] <= head.size
+    assert table["pairs"].isna().tolist() == [False, False, True, True]
+
+
 def test_parquet_holds_the_table(collection):
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(encode(collection, "parquet"))), frame(collection))
 

@@ -94,6 +94,28 @@ def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
+def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
+    for row in run(tmp_path, options=SearchOptions("top_k", batch=2)):
+        statements = Certificate.load(tmp_path / row.certificate).statements
+        assert (row.prototypes, row.pairs, row.bounded_pairs) == (HEAD.size, HEAD.size * 5, 0)
+        clause = any(hasattr(each, "exempt") for each in statements)
+        assert row.bounded_prototypes >= row.size if clause else row.bounded_prototypes == row.size
+    for row in run(tmp_path / "patches"):
+        statements = Certificate.load(tmp_path / "patches" / row.certificate).statements
+        assert row.bounded_pairs == row.size and row.bounded_prototypes == len({each.prototype for each in statements})
+
+
+@pytest.mark.parametrize("most", [2, 5])
+def test_a_table_of_an_older_version_is_filled_in(most, tmp_path, whole) -> None:
+    """It does not say how much statements bound; the certificates, which count by their digests, do."""
+    run(tmp_path, most)
+    table = tmp_path / "explanations.csv"
+    table.write_text("".join(f"{line.rsplit(',', 4)[0]}\n" for line in table.read_text().splitlines()))
+    assert "Pairs" not in table.read_text()
+    run(tmp_path)
+    assert contents(tmp_path) == whole
+
+
 @pytest.mark.parametrize(
     "damage",
     [
