@@ -22,11 +22,14 @@ import pytest
 import torch
 from support.commands import in_process, program
 from support.prototypedl import SIDE, save_whole, small
+from support.small import small_head, small_latents
 
 import verale
 from verale.cli import cli
 from verale.files import write_atomically
+from verale.runs.explain import open_run
 from verale.runs.table import Explained, csv_lines
+from verale.search import SearchOptions
 from verale.soundness import suite
 from verale.soundness.corpus import cases
 
@@ -183,17 +186,21 @@ def head_latents_and_a_run(folder: Path) -> None:
         shutil.copy(ROOT / "certificates" / "accept" / f"projection-euclidean.{suffix}.safetensors", folder / name)
 
 
-def tables(folder: Path) -> None:
+def tables_and_runs(folder: Path) -> None:
     rows = [Explained(index, 1, 0.5, 1, True, size=10 + index, paradigm="projection") for index in range(3)]
     for name in ("OUT1/explanations.csv", "OUT2/explanations.csv", "cosine_explanations.csv"):
         write_atomically(folder / name, csv_lines(rows, heading=True).encode())
+    head = small_head("euclidean")
+    for name, images in (("A", small_latents(head, images=3)), ("B", small_latents(head, images=4)[1:])):
+        with open_run(folder / name, head, images, SearchOptions("top_k")) as run:
+            assert len(list(run)) == 3
 
 
 GIVEN = {
     "certificates/attestation-v1.md": explained,
     "certificates/audit-log-v1.md": explained,
     "docs/cabrnet.md": a_run,
-    "docs/cli.md": tables,
+    "docs/cli.md": tables_and_runs,
     "docs/report.md": explained_out,
     "docs/scale.md": head_latents_and_a_run,
     "docs/architectures.md": published_states,

@@ -103,6 +103,7 @@ OTHERS = {
         *("--count", 2, "--out", "../attributed"),
     ),
     "certificates": ("certificates", "pack", ".", "--out", "../certificates.parquet"),
+    "compare": ("compare", ".", ".", "-o", "../compared.html"),
     "contrast": ("contrast", FILE, "--class", 0, "--seconds", 1),
     "cover": ("cover", ".", "--latents", "latents.safetensors"),
     "demo": ("demo", "--out", "../demo"),
@@ -125,7 +126,7 @@ OTHERS = {
         *("--engine", "ray", "--workers", 1, "--paradigm", "top_k"),
     ),
 }
-UNDONE = {"summary": 9, "contrast": None, "necessity": None, "refute": 11, "rules": None, "gap": None}
+UNDONE = {"summary": 9, "compare": 9, "contrast": None, "necessity": None, "refute": 11, "rules": None, "gap": None}
 """Commands that do not end with 0; None: with one of their codes."""
 
 

@@ -97,6 +97,21 @@ runs/summary.py: a summary says nothing of claims
         _log.warning("%s: %d certificates do not claim minimality: its proof takes too many steps", path, unclaimed)
     => pass
     unit/runs/test_affordable.py::test_a_run_claims_no_minimality_that_its_audit_would_refuse
+runs/truth.py: what is not decided is false
+    False if error.false else None => False
+    unit/runs/test_truth.py::test_there_are_three_answers
+runs/compare.py: statements are decided at A's latents
+    other.certificate.latents or self.b.latents(second) => one.certificate.latents
+    unit/runs/test_compare.py::test_what_cannot_be_compared_is_named[other latents]
+runs/compare.py: heads that compare otherwise are asked
+    "; ".join([] if same else differences(first.head, second.head)) => ""
+    unit/runs/test_compare.py::test_other_prototypes_or_another_geometry_leave_only_classes
+runs/explained_run.py: a certificate may have changed
+    row.sha256 not in (None, hashlib.sha256(data).hexdigest()) => False
+    unit/runs/test_compare.py::test_what_cannot_be_compared_is_named[a changed certificate]
+runs/paired.py: equal files are taken from the end
+    sorted(b, reverse=True) => sorted(b)
+    unit/runs/test_compare.py::test_equal_files_are_matched_in_their_order
 runs/attestation.py: a verdict from a log is attested
     outcome.reused => False
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_record_that_is_no_proof[{'reused': True}]

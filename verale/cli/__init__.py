@@ -20,6 +20,7 @@ _COMMANDS = {
     "attribute": "verale.cli.attribute",
     "audit": "verale.cli.audit",
     "certificates": "verale.cli.certificates",
+    "compare": "verale.cli.compare",
     "completion": "verale.cli.completion",
     "contrast": "verale.cli.contrast",
     "cover": "verale.cli.cover",

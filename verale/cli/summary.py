@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -47,24 +46,9 @@ def command(sources: tuple[str, ...], form: str) -> None:
 
 
 def _text(summaries: list[RunSummary]) -> None:
-    rows = [HEADINGS, *map(_cells, summaries)]
-    if sys.stdout.isatty():
-        from verale.cli.tables import PLAIN, TextTable, print_table
+    from verale.cli.tables import print_rows
 
-        table = TextTable(**PLAIN)
-        for column, heading in enumerate(HEADINGS):
-            table.add_column(heading, justify="left" if column < 3 else "right", overflow="fold")
-        for row in rows[1:]:
-            table.add_row(*row)
-        print_table(table)
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if column < 3 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print_line("  ".join(cells).rstrip())
+    print_rows(HEADINGS, list(map(_cells, summaries)), left=3)
 
 
 def _markdown(summaries: list[RunSummary]) -> None:

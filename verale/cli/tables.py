@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from verale.checker.output import print_line
 from verale.checker.verdict import one_field
 
-__all__ = ["PLAIN", "TextTable", "print_table"]
+__all__ = ["PLAIN", "TextTable", "print_rows", "print_table"]
 
 PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
 """A table without frame."""
@@ -27,3 +30,27 @@ class TextTable(Table):
 def print_table(table: TextTable, width: int | None = None) -> None:
     """Print a table on stdout. Neither rich's markup (`[red]`) nor its names of emoji mean anything in it."""
     Console(width=width, markup=False, emoji=False).print(table)
+
+
+def print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
+    """Print a table on stdout: at a terminal as wide as that is, otherwise one line a row, in columns.
+
+    Args:
+        left: how many columns are aligned to the left; the others are numbers.
+    """
+    if sys.stdout.isatty():
+        table = TextTable(**PLAIN)
+        for column, heading in enumerate(headings):
+            table.add_column(heading, justify="left" if column < left else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        print_table(table)
+        return
+    lines = [headings, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        print_line("  ".join(cells).rstrip())

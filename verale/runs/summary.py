@@ -13,9 +13,10 @@ from verale.errors import InputError
 from verale.files import certificates_folder, read
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
+from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = ["RunSummary", "Spread", "summarize", "table_of"]
+__all__ = ["RunSummary", "Spread", "summarize", "table_of", "warn_if_unfinished"]
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ def summarize(source: str) -> list[RunSummary]:
     is_run = path.name == TABLE and run.exists()
     rows = read_table(path, whole=not is_run)
     if is_run:
-        _warn_if_unfinished(run, len(rows))
+        warn_if_unfinished(run.parent, len(rows))
     if not rows:
         raise InputError(path, "has no rows; explain some images first")
     _say_audits(path, rows)
@@ -104,14 +105,11 @@ def summarize(source: str) -> list[RunSummary]:
     return [_summary(source, paradigm, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
 
 
-def _warn_if_unfinished(run: Path, images: int) -> None:
-    """Log a warning if a run is not finished."""
-    try:
-        total = json.loads(read(run, "the description of a run"))["images"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return
-    if type(total) is int and total != images:
-        _log.warning("%s: %d of %d images are explained so far", run.parent, images, total)
+def warn_if_unfinished(folder: Path, images: int) -> None:
+    """Log a warning if the run of a folder is not finished."""
+    total = images_of_run(folder)
+    if total and total != images:
+        _log.warning("%s: %d of %d images are explained so far", folder, images, total)
 
 
 def _say_audits(path: Path, rows: Sequence[Explained]) -> None:

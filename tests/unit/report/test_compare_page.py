@@ -1,0 +1,108 @@
+"""The page of two runs: everything on it, escaped, with images that digests bind, and no request."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.reporting import folder_of, report_head
+
+from verale.head import as_patches, digest, load_latents
+from verale.report import compare_page
+from verale.report.compare_page import page
+from verale.runs.compare import RunComparison, compare
+from verale.runs.compared import ComparedImage, Counts
+from verale.runs.explain import open_run
+from verale.runs.paired import BY_LATENTS
+from verale.search import SearchOptions
+
+HOSTILE = "<i>&x.png"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two runs of the same images, bound by digests, with other classes in the second."""
+    made = tmp_path_factory.mktemp("compare")
+    names = [HOSTILE, "1.png", "2.png", "3.png"]
+    head = report_head(labels=("<b>ant", "bee", "cat"))
+    a = folder_of(made / "a", head, names=names)
+    b = folder_of(made / "b", head, names=names, paradigm="top_k")
+    for folder in (a, b):
+        source = json.loads((folder / "source.json").read_text())
+        for image in source["images"]:
+            image["sha256"] = hashlib.sha256((folder / "images" / image["file"]).read_bytes()).hexdigest()
+        latents = load_latents(folder / "latents.safetensors")
+        source["image_latents"] = [digest(as_patches(one[None])[0]) for one in latents]
+        (folder / "source.json").write_text(json.dumps(source))
+    return a, b
+
+
+def compared(a: Path, b: Path) -> tuple[RunComparison, Counts, list[ComparedImage]]:
+    comparison, counts = compare(str(a), str(b)), Counts()
+    rows = list(comparison)
+    for one in rows:
+        counts.add(one)
+    return comparison, counts, rows
+
+
+def test_the_page_shows_every_image_and_asks_nobody(runs) -> None:
+    comparison, counts, rows = compared(*runs)
+    text = page(comparison, counts, rows).decode()
+    assert "4 of 4 (100.0 %)" in text and comparison.how.replace("'", "&#39;") in text
+    assert "<i>" not in text and "<b>ant" not in text and "&lt;i&gt;&amp;x.png" in text
+    assert text.count('<img class="shown" src="data:image/png') == 4
+    assert "<script" not in text and "http" not in re.sub(r'http-equiv="', "", text)
+    assert "default-src 'none'" in text and comparison.a.head.head.sha256 in text
+
+
+def test_only_images_that_digests_bind_are_shown(runs) -> None:
+    comparison, counts, rows = compared(*runs)
+    image = runs[0] / "images" / "1.png"
+    before = image.read_bytes()
+    image.write_bytes(before + b"x")
+    try:
+        assert page(comparison, counts, rows).decode().count("<img") == 3
+    finally:
+        image.write_bytes(before)
+
+
+def test_images_elsewhere_are_shown_only_if_that_is_allowed(runs, tmp_path, caplog) -> None:
+    a, b = runs
+    (a / "images").rename(tmp_path / "images")
+    (a / "images").symlink_to(tmp_path / "images")
+    try:
+        comparison, counts, rows = compared(a, b)
+        assert "<img" not in page(comparison, counts, rows).decode()
+        assert "say --allow" in caplog.text
+        assert page(comparison, counts, rows, [str(tmp_path)]).decode().count("<img") == 4
+    finally:
+        (a / "images").unlink()
+        (tmp_path / "images").rename(a / "images")
+
+
+def test_a_long_list_is_cut_and_says_so(runs, monkeypatch) -> None:
+    monkeypatch.setattr(compare_page, "_MOST", 1)
+    comparison, counts, rows = compared(*runs)
+    text = page(comparison, counts, rows).decode()
+    assert "3 more are not listed here" in text and text.count("<img") == 1
+
+
+def test_statements_that_fail_are_told_in_their_own_numbers(tmp_path) -> None:
+    """The images of B come in the other order, and nothing binds them to those of A."""
+    head = report_head()
+    a, b = folder_of(tmp_path / "a", head), tmp_path / "b"
+    latents = load_latents(a / "latents.safetensors").flip(0)
+    with open_run(b, head, latents, SearchOptions("top_k")) as opened:
+        assert len(list(opened)) == 4
+    comparison, counts, _ = compared(a, b)
+    told = [replace(one, answers=(False,), told=("prototype <1>: at least 0.1",)) for one in comparison]
+    text = page(comparison, counts, told).decode()
+    assert text.count("<li>prototype &lt;1&gt;: at least 0.1</li>") == 4
+    other, counts, rows = compared(b, a)
+    text = page(other, counts, rows).decode()
+    assert "Images that changed" in page(other, counts, []).decode() and other.pairs.by == BY_LATENTS
+    assert list(other.pairs.pairs) == [(0, 3), (1, 2), (2, 1), (3, 0)] and "in B about" not in text

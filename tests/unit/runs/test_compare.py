@@ -1,0 +1,337 @@
+"""Two runs compared: which image is which, which statements stay true, and what cannot be compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from support.small import small_head, small_latents
+
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
+from verale.errors import InputError
+from verale.head import Head, LogRatio, Negated, as_patches, digest, evaluate, save_latents
+from verale.runs.compare import compare
+from verale.runs.compared import ComparedImage, Counts
+from verale.runs.compared_words import csv_lines, matched, sentences, two
+from verale.runs.explain import open_run
+from verale.runs.paired import BY_FILES, BY_LATENTS, BY_ORDER
+from verale.runs.table import read_table
+from verale.search import SearchOptions
+
+HEAD = small_head("euclidean", prototypes=6)
+LATENTS = small_latents(HEAD, images=6)
+LABELS = [0, 1, 2, 0, 1, 2]
+MOVED = torch.cat([LATENTS[:1], (0.8 * LATENTS + 0.2 * small_latents(HEAD, images=7)[1:]).clamp(0, 1)[1:]])
+"""But for the first image, whose latents are the same."""
+OTHER = replace(HEAD, prototypes=(HEAD.prototypes + 0.05).clamp(0, 1))
+
+
+def run(folder: Path, head: Head = HEAD, latents: torch.Tensor = LATENTS, paradigm: str = "top_k") -> str:
+    with open_run(folder, head, latents, SearchOptions(paradigm), labels=LABELS[: len(latents)]) as opened:
+        assert len(list(opened)) == len(latents)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    run(folder / "a")
+    run(folder / "moved", latents=MOVED)
+    run(folder / "other", OTHER, MOVED)
+    run(folder / "patches", paradigm="projection")
+    return folder
+
+
+@pytest.fixture
+def folders(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "made")
+    return tmp_path / "made"
+
+
+def counted(a: object, b: object) -> tuple[Counts, list[ComparedImage]]:
+    counts, rows = Counts(), list(compare(str(a), str(b)))
+    for one in rows:
+        counts.add(one)
+    return counts, rows
+
+
+def by_floats(statement: Statement, head: Head, image: torch.Tensor) -> bool:
+    """Whether a statement is true, by float64: of a random image no end of an interval comes near."""
+    at = evaluate(head, image[None])
+    match statement:
+        case PatchStatement():
+            value = float(at.observables[0, statement.patch, statement.prototype])
+            return statement.lower <= value <= statement.upper
+        case ActivationStatement():
+            return statement.lower <= float(at.activations[0, statement.prototype]) <= statement.upper
+        case OrderStatement() | FloorStatement():
+            others = [j for j in range(head.size) if j not in statement.exempt]
+            values = [float(at.activations[0, j]) for j in others]
+            if isinstance(statement, OrderStatement):
+                return max(values, default=statement.upper) <= statement.upper
+            return min(values, default=statement.lower) >= statement.lower
+
+
+@pytest.mark.parametrize(("first", "second", "head"), [("a", "moved", HEAD), ("a", "other", OTHER),
+                                                       ("patches", "moved", HEAD)])  # fmt: skip
+def test_statements_are_decided_at_the_others_latents(first, second, head, folders) -> None:
+    counts, rows = counted(folders / first, folders / second)
+    images, answers = as_patches(MOVED), []
+    for one in rows:
+        statements = Certificate.load(folders / first / f"{one.a.index:06d}.ale.json").statements
+        expected = tuple(by_floats(each, head, images[one.b.index]) for each in statements)
+        assert one.answers == expected
+        assert one.kept == all(expected) and len(one.told) == min(3, expected.count(False))
+        answers += expected
+    assert {True, False} == {*answers}, "both answers occur"
+    assert counts.answers == {True: answers.count(True), False: answers.count(False)}
+
+
+def test_a_run_keeps_its_own_reasons(folders) -> None:
+    counts, rows = counted(folders / "a", folders / "a")
+    assert counts.outcomes == {(True, True): 6} and not any(one.changed for one in rows)
+    assert counts.named == counts.named_in_both and counts.record()["fails_most"] == []
+    assert all(one.a == one.b for one in rows)
+    assert compare(str(folders / "a"), str(folders / "a")).pairs.by == BY_LATENTS
+
+
+def test_what_both_runs_say_is_beside_it(folders) -> None:
+    counts, rows = counted(folders / "a", folders / "moved")
+    for one, row in zip(rows, read_table(folders / "a/explanations.csv"), strict=True):
+        certificate = Certificate.load(folders / "a" / row.certificate)
+        assert (one.a.predicted, one.a.size, one.a.paradigm) == (row.predicted, row.size, "top_k")
+        assert one.a.bounded.prototypes == row.bounded_prototypes and one.a.minimal == certificate.minimal
+        assert 0 < float(one.a.margin) <= certificate.margin
+        assert (one.a.label, one.a.correct) == (row.label, row.correct)
+    assert counts.a.labelled == 6 and counts.a.explained == 6
+    assert counts.a.correct == sum(one.a.correct for one in rows)
+
+
+def test_what_is_not_decided_is_neither_kept_nor_failed(folders, monkeypatch) -> None:
+    """Three answers: what the checker does not decide is neither kept nor failed."""
+    monkeypatch.setattr("verale.runs.truth.LIMIT", 0)
+    counts, rows = counted(folders / "a", folders / "moved")
+    assert all(one.answers == (None,) * one.a.size and one.kept is None and one.changed for one in rows)
+    assert counts.outcomes.keys() == {(one.same_class, None) for one in rows}
+    assert "are open" in sentences(compare(str(folders / "a"), str(folders / "moved")), counts)[0]
+
+
+def with_source(folder: Path, order: list[int], **changes: object) -> None:
+    """A `source.json` in which the image with index i is file order[i]."""
+    images = [{"file": f"{n}.png", "label": None, "sha256": hashlib.sha256(b"%d" % n).hexdigest()} for n in order]
+    source = {"preprocessing": None, "prototypes": None, "classes": None, "images_folder": "images", "images": images}
+    (folder / "source.json").write_text(json.dumps(source | changes))
+
+
+def test_images_are_matched_by_their_files(folders, tmp_path) -> None:
+    turned = [5, 4, 3, 2, 1]
+    run(tmp_path / "turned", latents=LATENTS[turned])
+    with_source(folders / "a", list(range(6)))
+    with_source(tmp_path / "turned", turned)
+    comparison = compare(str(folders / "a"), str(tmp_path / "turned"))
+    assert comparison.pairs.by == BY_FILES and comparison.pairs.pairs == ((1, 4), (2, 3), (3, 2), (4, 1), (5, 0))
+    assert matched(comparison) == f"5 images in both, matched by {BY_FILES}; 1 only in A."
+    assert [one.image for one in comparison] == [f"{n}.png" for n in range(1, 6)]
+    assert all(one.kept for one in comparison)
+
+
+def test_equal_files_are_matched_in_their_order(folders) -> None:
+    for name in ("a", "moved"):
+        with_source(folders / name, [0, 0, 1, 1, 1, 2])
+    assert compare(str(folders / "a"), str(folders / "moved")).pairs.pairs == tuple((n, n) for n in range(6))
+
+
+def test_images_are_matched_by_their_latents_if_the_head_is_the_same(folders, tmp_path) -> None:
+    turned = run(tmp_path / "turned", latents=LATENTS[[2, 0]])
+    comparison = compare(str(folders / "a"), turned)
+    assert comparison.pairs.by == BY_LATENTS and comparison.pairs.pairs == ((0, 1), (2, 0))
+
+
+def test_otherwise_their_order_counts(folders) -> None:
+    assert compare(str(folders / "a"), str(folders / "moved")).pairs.by == BY_ORDER
+    assert "which nothing verifies" in matched(compare(str(folders / "a"), str(folders / "other")))
+
+
+def test_other_prototypes_or_another_geometry_leave_only_classes(folders, tmp_path) -> None:
+    changed = {
+        "prototypes: 6 in A, 5 in B": small_head("euclidean", prototypes=5),
+        "the similarity: log_ratio in A, negated in B": replace(HEAD, similarity=Negated()),
+        "the geometry: euclidean in A, cosine in B": small_head("cosine", prototypes=6),
+    }
+    for number, (reason, head) in enumerate(changed.items()):
+        other = run(tmp_path / str(number), head, small_latents(head, images=6))
+        comparison = compare(str(folders / "a"), other)
+        counts, rows = counted(folders / "a", other)
+        assert reason in comparison.why_not and comparison.how.startswith("Reasons cannot be compared, only classes")
+        assert all(one.answers is None and one.kept is None and one.note for one in rows)
+        assert "satisfy" not in " ".join(sentences(comparison, counts))
+        assert counts.changed == counts.of(False), "an image whose reasons cannot be asked is not one that changed"
+
+
+def test_other_numbers_of_patches_say_so(folders, tmp_path) -> None:
+    other = run(tmp_path / "small", OTHER, LATENTS[:, :3])
+    counts, rows = counted(folders / "a", other)
+    assert all("3 patches, expected the certificate's" in one.note for one in rows)
+    assert sum(counts.notes.values()) == 6
+
+
+def unexplained(folder: Path, index: int) -> None:
+    """Take an image's certificate away, as if it had none."""
+    name = f"{index:06d}.ale.json"
+    (folder / name).unlink()
+    lines = (folder / "explanations.csv").read_text().splitlines()
+    cells = lines[index + 1].split(",")
+    header = lines[0].split(",")
+    for column in ("Certificate", "SHA-256", "Margin", "Paradigm"):
+        cells[header.index(column)] = ""
+    cells[header.index("Reason")] = "a tie"
+    lines[index + 1] = ",".join(cells)
+    (folder / "explanations.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_images_without_an_explanation_are_compared_as_far_as_they_go(folders) -> None:
+    unexplained(folders / "a", 0)
+    unexplained(folders / "moved", 1)
+    counts, rows = counted(folders / "a", folders / "moved")
+    assert rows[0].note == "A has no explanation: a tie" and rows[0].answers is None and rows[0].changed
+    assert rows[1].answers is not None and rows[1].b.size is None and rows[1].b.reason == "a tie" and rows[1].changed
+    assert (counts.a.explained, counts.b.explained) == (5, 5)
+
+
+def test_a_class_is_the_same_by_its_name(folders, tmp_path) -> None:
+    """A network retrained with its classes in another order."""
+    turned = replace(HEAD, weight=HEAD.weight[[2, 0, 1]], labels=("c", "a", "b"))
+    a = run(tmp_path / "named", replace(HEAD, labels=("a", "b", "c")))
+    counts, rows = counted(a, run(tmp_path / "turned", turned))
+    assert counts.of(True) == 6 and any(one.a.predicted != one.b.predicted for one in rows)
+    assert all(one.a.name in "abc" for one in rows)
+
+
+def test_runs_that_contradict_each_other_are_told(folders) -> None:
+    """All statements are true under the same head, so the class follows; the table says another one."""
+    unexplained(folders / "moved", 2)
+    shutil.copytree(folders / "a", folders / "b")
+    unexplained(folders / "b", 3)
+    table = (folders / "b/explanations.csv").read_text().splitlines()
+    predicted = table[0].split(",").index("Pred Label")
+    cells = table[4].split(",")
+    cells[predicted] = str((int(cells[predicted]) + 1) % 3)
+    (folders / "b/explanations.csv").write_text("\n".join([*table[:4], ",".join(cells), *table[5:]]) + "\n")
+    comparison = compare(str(folders / "a"), str(folders / "b"))
+    counts, _ = counted(folders / "a", folders / "b")
+    assert counts.outcomes[False, True] == 1
+    assert any("one of the runs is wrong; audit both" in text for text in sentences(comparison, counts))
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no folder": (lambda folder: shutil.rmtree(folder), "moved: there is no such folder; expected an --out of"),
+    "no table": (lambda folder: (folder / "explanations.csv").unlink(), r"holds no explanations\.csv; expected an --"),
+    "no head": (lambda folder: (folder / "head.safetensors").unlink(), r"has no head\.safetensors, without which"),
+    "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*--latents"),
+    "a malformed certificate": (
+        lambda folder: tampered(folder, lambda text: text.replace('"patches"', '"batches"')),
+        r"000001\.ale\.json: is not a certificate \(predicate .*; restore it, or explain again with --overwrite",
+    ),
+    "a changed certificate": (
+        lambda folder: (folder / "000001.ale.json").write_bytes((folder / "000002.ale.json").read_bytes()),
+        r"000001\.ale\.json: has another SHA-256 than the table says, so it was changed",
+    ),
+    "a certificate of another head": (
+        lambda folder: tampered(folder, lambda text: text.replace(HEAD.digest, "0" * 64)),
+        r"000001\.ale\.json: is about another head \(000000000000\.\.\.\)",
+    ),
+    "a missing certificate": (lambda folder: (folder / "000001.ale.json").unlink(), "there is no such file"),
+    "a certificate elsewhere": (
+        lambda folder: edited(folder, lambda text: text.replace("000001.ale.json", "../000001.ale.json")),
+        r"names the certificate '\.\./000001\.ale\.json', which no run has",
+    ),
+    "fewer images": (
+        lambda folder: edited(folder, lambda text: "\n".join(text.splitlines()[:-1]) + "\n"),
+        "has 5 images, and .* has 6, or others; no digests say which",
+    ),
+    "other latents": (
+        lambda folder: save_latents(folder / "latents.safetensors", LATENTS[:2]),
+        "does not hold the latents of image 1 of .*--latents",
+    ),
+    "other labels": (
+        lambda folder: edited(folder, lambda text: text.replace("\n1,1,", "\n1,0,")),
+        "image 1 has the true class 0, and 1 in .*: these are not the same images",
+    ),
+}  # fmt: skip
+
+
+def edited(folder: Path, change: Callable[[str], str]) -> None:
+    path = folder / "explanations.csv"
+    path.write_text(change(path.read_text()))
+
+
+def tampered(folder: Path, change: Callable[[str], str]) -> None:
+    """Another certificate, whose digest the table has."""
+    path = folder / "000001.ale.json"
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_text(change(path.read_text()))
+    after = hashlib.sha256(path.read_bytes()).hexdigest()
+    edited(folder, lambda text: text.replace(before, after))
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_what_cannot_be_compared_is_named(name, folders) -> None:
+    damage, message = DAMAGES[name]
+    damage(folders / "moved")
+    with pytest.raises(InputError, match=message) as raised:
+        list(compare(str(folders / "a"), str(folders / "moved")))
+    assert "\n" not in str(raised.value)
+
+
+def test_latents_and_head_may_be_given(folders, tmp_path) -> None:
+    for name in ("head", "latents"):
+        (folders / f"moved/{name}.safetensors").rename(tmp_path / name)
+    comparison = compare(str(folders / "a"), str(folders / "moved"), str(tmp_path / "head"), str(tmp_path / "latents"))
+    assert len(list(comparison)) == 6
+    (folders / "a/latents.safetensors").unlink()
+    assert len(list(compare(str(folders / "a"), str(folders / "other")))) == 6, "A's latents are not needed"
+
+
+def test_images_without_certificates_are_found_by_the_latents_file(folders) -> None:
+    unexplained(folders / "moved", 1)
+    unexplained(folders / "a", 2)
+    rows = list(compare(str(folders / "a"), str(folders / "moved")))
+    assert rows[1].answers is not None
+    assert compare(str(folders / "moved"), str(folders / "moved")).b.latents(1) == digest(as_patches(MOVED)[1])
+
+
+def test_files_without_any_image_in_common_are_refused(folders) -> None:
+    with_source(folders / "a", list(range(6)))
+    with_source(folders / "moved", list(range(6, 12)))
+    with pytest.raises(InputError, match=f"has no image of .*, by {BY_FILES}"):
+        compare(str(folders / "a"), str(folders / "moved"))
+
+
+def test_a_table_has_every_image(folders) -> None:
+    _, rows = counted(folders / "a", folders / "moved")
+    heading, *lines = csv_lines(rows)
+    assert len(lines) == 6 and {line.count(",") for line in lines} == {heading.count(",")}
+    assert heading.startswith("Image,Same Class,Kept,True,False,Undecided,")
+
+
+def test_two_values_are_one_where_they_are_equal() -> None:
+    assert [two(3, 3), two(3, 4), two(True, False), two(None, 1), two(1, 1)] == ["3", "3 → 4", "yes → no", "- → 1", "1"]
+
+
+def test_another_similarity_parameter_is_still_the_same_sentence(folders, tmp_path) -> None:
+    other = replace(HEAD, similarity=LogRatio(epsilon=1e-3))
+    comparison = compare(str(folders / "a"), run(tmp_path / "other", other))
+    assert comparison.why_not == "" and not comparison.same_head and len(list(comparison)) == 6

@@ -1,0 +1,181 @@
+"""`verale compare`: two runs image by image."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.checker.verdict import one_field, printable
+from verale.cli.progress import progress
+from verale.cli.shared import EXIT_INTERRUPTED, verbose
+
+if TYPE_CHECKING:
+    from verale.runs.compare import RunComparison
+    from verale.runs.compared import ComparedImage, Counts
+
+__all__ = ["command"]
+
+_FIRST = 20
+"""The changed images that are listed without --all."""
+_NEEDS: dict[str, tuple[str, ...]] = {".html": ("jinja2", "PIL"), ".csv": ()}
+"""By the suffix of an output, the modules that it needs."""
+_HEADINGS = ("image", "class", "true of B", "statements", "margin", "minimal", "paradigm", "first that is not")
+_TYPE = "urn:verale:comparison:v1"
+
+
+@click.command(name="compare", short_help="Compare two runs image by image.")
+@click.argument("a", metavar="A", type=click.Path())
+@click.argument("b", metavar="B", type=click.Path())
+@click.option("--head", metavar="H", type=click.Path(), help="The head of B; by default head.safetensors in B.")
+@click.option("--latents", metavar="Z", type=click.Path(), help="The latents of B; by default those in B.")
+@click.option(
+    *("-o", "--output", "outputs"),
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Also write a page (.html) or a table of all images (.csv); may be repeated.",
+)
+@click.option(
+    "--allow", multiple=True, metavar="DIR", type=click.Path(),
+    help="On the page, also show images in this folder that source.json names; may be repeated.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace existing files.")
+@click.option(
+    "--all", "everything", is_flag=True, help=f"List every image, not only {_FIRST} that changed, another class first."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, then one with the counts.")
+@verbose
+def command(
+    a: str,
+    b: str,
+    head: str | None,
+    latents: str | None,
+    outputs: tuple[str, ...],
+    allow: tuple[str, ...],
+    overwrite: bool,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Compare two runs image by image: the classes, the reasons, sizes and margins.
+
+    A and B are folders that `verale explain` wrote, of the same images: of a network before and after training, or of
+    two networks. For each image the checker decides, exactly, which statements of A are true of B's latents: true,
+    false, or undecided. If B has another head, the statements are taken as sentences about prototypes by their numbers;
+    if it compares images otherwise, only classes can be compared. Exact statements are true of hardly anything else:
+    explain A with --tolerance 10% or --inflate to ask whether reasons are kept more or less.
+
+    Classes, sizes, margins and minimality are what the certificates claim. `verale audit` proves them.
+
+    Exit code: 0 compared, whatever changed; 9 a folder, file or option that cannot be used, or runs of other images;
+    130 interrupted; 2 unknown option.
+    """
+    from verale.files import write_atomically
+    from verale.runs.compare import compare
+    from verale.runs.compared import Counts
+
+    _require_outputs(outputs, overwrite)
+    comparison = compare(a, b, head, latents)
+    for name, run in (("A", comparison.a), ("B", comparison.b)):
+        print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.head.sha256}", sys.stderr)
+    counts = Counts()
+    rows: list[ComparedImage] = []
+    room = {True: _FIRST, False: _FIRST}  # for images that keep their class, and for those that do not
+    try:
+        with progress("comparing", len(comparison)) as advance:
+            for one in comparison:
+                counts.add(one)
+                if outputs or everything or (one.changed and room[one.same_class] > 0):
+                    room[one.same_class] -= 1
+                    rows.append(one)
+                if as_json:
+                    print_line(json.dumps(one.record()))
+                advance(1)
+    except KeyboardInterrupt:
+        print_line(f"interrupted: {counts.images} of {len(comparison)} images are compared", sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    if as_json:
+        print_line(json.dumps(_summary(comparison, counts)))
+    else:
+        _print(comparison, counts, rows, everything)
+    for output in outputs:
+        write_atomically(output, _written(output, comparison, counts, rows, everything, allow))
+        print_line(f"{output} is written", sys.stderr)
+
+
+def _require_outputs(outputs: tuple[str, ...], overwrite: bool) -> None:
+    """Raise, before the work, what would keep the outputs from being written."""
+    from verale.errors import InputError, UsageError
+    from verale.files import require_writable
+
+    for output in outputs:
+        suffix = Path(output).suffix.lower()
+        if suffix not in _NEEDS:
+            raise UsageError(f"{output} has no known format as its suffix, expected {' or '.join(_NEEDS)}")
+        if Path(output).exists() and not overwrite:
+            raise InputError(output, "already exists; choose another -o, or say --overwrite")
+        require_writable(output)
+        for module in _NEEDS[suffix]:
+            import_module(module)
+
+
+def _written(
+    output: str,
+    comparison: RunComparison,
+    counts: Counts,
+    rows: list[ComparedImage],
+    everything: bool,
+    allow: tuple[str, ...],
+) -> bytes:
+    """The bytes of an output."""
+    if Path(output).suffix.lower() == ".csv":
+        from verale.runs.compared_words import csv_lines
+
+        return "".join(f"{line}\n" for line in csv_lines(rows)).encode("utf-8", "backslashreplace")
+    from verale.report.compare_page import page
+    from verale.runs.compared_words import changed_first
+
+    return page(comparison, counts, rows if everything else changed_first(rows), allow)
+
+
+def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:
+    pairs = comparison.pairs
+    heads = {name: run.head.head.sha256 for name, run in (("head_a", comparison.a), ("head_b", comparison.b))}
+    matched = {"matched_by": pairs.by, "only_a": pairs.only_a, "only_b": pairs.only_b}
+    return {"_type": _TYPE, **heads, **matched, "why_not": comparison.why_not or None, **counts.record()}
+
+
+def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage], everything: bool) -> None:
+    """The counts, then the images, for people."""
+    from verale.cli.tables import print_rows
+    from verale.runs.compared_words import about_sides, changed_first, fails_most, matched, sentences
+
+    for sentence in (matched(comparison), *sentences(comparison, counts), comparison.how):
+        print_line(printable(sentence))
+    for name, of_a, of_b in about_sides(comparison, counts):
+        print_line(f"  {name}: A {of_a}, B {of_b}")
+    failing = [f"{name} ({number} of {stated})" for name, number, stated in fails_most(counts)]
+    if failing:
+        print_line(f"  fail most often, of the explanations that state them: {', '.join(failing)}")
+    shown = rows if everything else changed_first(rows)[:_FIRST]
+    if shown:
+        print_line("")
+        print_rows(_HEADINGS, [tuple(map(one_field, _cells(one))) for one in shown], left=len(_HEADINGS))
+    if not everything and counts.changed > len(shown):
+        more = counts.changed - len(shown)
+        print_line(f"and {more} more that changed: --all lists every image, -o table.csv writes them")
+
+
+def _cells(one: ComparedImage) -> tuple[str, ...]:
+    from verale.runs.compared_words import class_of, held, two
+
+    a, b = one.a, one.b
+    return (
+        *(one.image, two(class_of(a), class_of(b)), held(one), two(a.size, b.size), two(a.margin, b.margin)),
+        *(two(a.minimal, b.minimal), two(a.paradigm, b.paradigm), one.told[0] if one.told else one.note or "-"),
+    )

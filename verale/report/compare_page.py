@@ -1,0 +1,145 @@
+"""A comparison of two runs as one static page: it contains all that it shows, has no script, and makes no request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
+
+from verale.errors import InputError
+from verale.report.images import OUTSIDE, Matcher
+from verale.report.page_check import csp_digest
+from verale.report.templates import joined, percent, template
+from verale.report.thumbnails import Thumbnails, window_of
+from verale.runs.compare import RunComparison
+from verale.runs.compared import ComparedImage, Counts
+from verale.runs.compared_words import about_sides, class_of, fails_most, held, matched, sentences, two
+from verale.version import __version__
+
+__all__ = ["page"]
+
+_log = logging.getLogger(__name__)
+
+_STYLES = ("page.css", "compare.css")
+_MOST = 1000
+"""The most images that the page lists."""
+_FAILING = 15
+"""The most bars of what fails."""
+_SIDE = 56
+"""Pixels a side of an image."""
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A row of the bar chart: what fails, its share of a hundred, and both in words."""
+
+    subject: str
+    percent: float
+    words: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    """An image as the page shows it."""
+
+    one: ComparedImage
+    picture: str | None
+    classes: str
+    held: str
+    sizes: str
+    bounded: str
+    margins: str
+    minimal: str
+    paradigms: str
+
+
+def page(
+    comparison: RunComparison, counts: Counts, listed: Sequence[ComparedImage], allow: Sequence[str] = ()
+) -> bytes:
+    """The bytes of the page's file, UTF-8 HTML.
+
+    Args:
+        comparison: what was compared.
+        counts: what that came to.
+        listed: the images that are listed.
+        allow: folders of which images may be shown that `source.json` names, beside the run's own.
+    """
+    style = joined(_STYLES)
+    shown = listed[:_MOST]
+    pictures = _pictures(comparison, shown, allow)
+    text = template("compare.html").render(
+        version=__version__,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        style=style,
+        style_digest=csp_digest(style.encode()),
+        runs=[("A", comparison.a), ("B", comparison.b)],
+        matched=matched(comparison),
+        sentences=sentences(comparison, counts),
+        how=comparison.how,
+        outcomes=_outcomes(comparison, counts),
+        sides=about_sides(comparison, counts),
+        bars=[_bar(*each) for each in fails_most(counts, _FAILING)],
+        more_bars=max(0, len(counts.failing) - _FAILING),
+        rows=[_row(one, pictures.get(one.a.index)) for one in shown],
+        pictured=bool(pictures),
+        unlisted=len(listed) - len(shown),
+        images=counts.images,
+        changed=counts.changed,
+    )
+    return text.encode("utf-8", "replace")
+
+
+def _outcomes(comparison: RunComparison, counts: Counts) -> list[tuple[str, str]]:
+    """The greatest counts, each with what is counted."""
+    images = counts.images
+    cards = [("keep their class", _share(counts.of(True), images))]
+    if not comparison.why_not:
+        kept = sum(number for (_, kept), number in counts.outcomes.items() if kept)
+        cards.append(("satisfy all statements of A", _share(kept, images)))
+        total = sum(counts.answers.values())
+        cards += [("statements of A that are true in B", _share(counts.answers[True], total))] if total else []
+    return cards
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({percent(part, whole)})"
+
+
+def _bar(subject: str, number: int, stated: int) -> _Bar:
+    return _Bar(subject, round(100 * number / stated, 2), f"{number} of {stated}")
+
+
+def _row(one: ComparedImage, picture: str | None) -> _Row:
+    a, b = one.a, one.b
+    reach = [None if side.bounded is None else side.bounded.prototypes for side in (a, b)]
+    return _Row(
+        *(one, picture, two(class_of(a), class_of(b)), held(one), two(a.size, b.size), two(*reach)),
+        *(two(a.margin, b.margin), two(a.minimal, b.minimal), two(a.paradigm, b.paradigm)),
+    )
+
+
+def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow: Sequence[str]) -> dict[int, str]:
+    """The images of A as data URIs, by their index: those that `source.json` binds by their digest, and that lie in the
+    folder or where it is allowed."""
+    source = comparison.a.source.within(comparison.a.folder, comparison.b.folder, *map(Path, allow))
+    if not source.files:
+        return {}
+    matcher, window, made = Matcher(source, None), window_of(source.preprocessing), Thumbnails(_SIDE)
+    pictures: dict[int, str] = {}
+    outside: set[Path] = set()
+    for one in listed:
+        match = matcher.image(one.a.index, True)
+        if match is None or match.note:
+            outside |= {match.file.parent} if match is not None and match.note == OUTSIDE else set()
+            continue
+        try:
+            pictures[one.a.index] = made.uri(match.file, window, match.sha256)
+        except InputError as error:
+            _log.warning("%s", error)
+    if outside:
+        where = source.folder or min(outside)
+        _log.warning("images in %s are not shown; if you mean them, say --allow %s", where, quote(str(where)))
+    return pictures

@@ -1,0 +1,191 @@
+"""Compare two runs image by image: the classes, and which statements of the first are true of the second's latents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os.path import lexists
+from pathlib import Path
+
+from verale.certificate import Certificate as Written
+from verale.checker import KernelError, LatentsError
+from verale.checker.certificate import FloorStatement, OrderStatement, Statement
+from verale.errors import CertificateError, InputError
+from verale.files import LARGEST_LATENTS, certificates_folder, read
+from verale.runs.compared import ComparedImage, Side
+from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
+from verale.runs.folder import HEAD, LATENTS
+from verale.runs.inputs import find_inputs
+from verale.runs.paired import Pairs, paired
+from verale.runs.truth import AtImage, OutsideError, Truths
+
+__all__ = ["RunComparison", "compare", "differences"]
+
+_TOLD = 3
+"""The most statements of an image that are told in words."""
+
+
+def differences(a: HeadOfRun, b: HeadOfRun) -> list[str]:
+    """What makes statements about one head meaningless for another one: not the numbers of its prototypes and weights,
+    but how many prototypes there are, and how images are compared with them."""
+    first, second = a.head, b.head
+    each = {
+        "prototypes": (first.count, second.count),
+        "the geometry": (first.geometry, second.geometry),
+        "the cosine's epsilon": (first.epsilon, second.epsilon),
+        "the similarity": (first.similarity.name, second.similarity.name),
+        "the pooling": (first.pooling, second.pooling),
+        "the pooling's k": (first.k, second.k),
+    }
+    found = [f"{name}: {one} in A, {other} in B" for name, (one, other) in each.items() if one != other]
+    return [*found, *([] if first.mask == second.mask else ["the pooling's mask"])]
+
+
+@dataclass(frozen=True, eq=False)
+class RunComparison:
+    """Two runs, to be compared image by image: iterating over it does so.
+
+    Attributes:
+        a, b: the runs.
+        pairs: which images are the same.
+        why_not: why statements of A mean nothing for B; empty if they do.
+    """
+
+    a: ExplainedRun
+    b: ExplainedRun
+    pairs: Pairs
+    why_not: str
+    _truths: Truths | None
+    _latents: str | None
+
+    @property
+    def same_head(self) -> bool:
+        """Whether both runs have the same head, byte for byte."""
+        return self.a.head.head.sha256 == self.b.head.head.sha256
+
+    @property
+    def how(self) -> str:
+        """What was asked of the statements, in a sentence."""
+        if self.why_not:
+            return f"Reasons cannot be compared, only classes: {self.why_not}."
+        if self.same_head:
+            return "Both runs have the same head. The checker decided each statement of A exactly, at B's latents."
+        return (
+            "The heads differ; both compare images with as many prototypes, in the same way. The checker decided each"
+            " statement of A exactly, at B's latents, with B's head: as a sentence about prototypes by their numbers."
+        )
+
+    def __len__(self) -> int:
+        return len(self.pairs.pairs)
+
+    def __iter__(self) -> Iterator[ComparedImage]:
+        """Compare the images, in A's order. Raises InputError, which names the file, for what cannot be read."""
+        for first, second in self.pairs.pairs:
+            yield self._compared(first, second)
+
+    @cached_property
+    def _by_name(self) -> bool:
+        """Whether classes are the same if their names are: both runs know them, and no two have the same."""
+        each = self.a.names, self.b.names
+        return all(names is not None and len(set(names)) == len(names) for names in each)
+
+    def _compared(self, first: int, second: int) -> ComparedImage:
+        one, other = self.a.stated(first), self.b.stated(second)
+        a, b = Side.of(self.a, first, one), Side.of(self.b, second, other)
+        same = a.name == b.name if self._by_name else a.predicted == b.predicted
+        name = self.a.file(first) or self.b.file(second) or f"image {first}"
+        if one is None:
+            return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")
+        if self._truths is None:
+            return ComparedImage(name, a, b, same, None, self.why_not)
+        digest = self.b.latents(second) if other is None else other.certificate.latents or self.b.latents(second)
+        image = None if digest is None else self._truths.image(digest)
+        if image is None:
+            raise InputError(
+                self._latents,
+                f"does not hold the latents of image {second} of {self.b.given}; give those that were explained,"
+                " with --latents",
+            )
+        try:
+            there = self._truths.at(image, one.certificate.patches, len(one.data))
+        except OutsideError as error:
+            return ComparedImage(name, a, b, same, None, str(error))
+        statements = one.certificate.statements
+        answers = tuple(there.is_true(each, one.certificate) for each in statements)
+        subjects = list(map(_subject, statements))
+        failing = frozenset(each for each, answer in zip(subjects, answers, strict=True) if answer is False)
+        return ComparedImage(name, a, b, same, answers, "", _told(one, answers, there), frozenset(subjects), failing)
+
+
+def _subject(statement: Statement) -> str:
+    """What a statement is about, but for its patch."""
+    if isinstance(statement, OrderStatement | FloorStatement):
+        return f"{'ceiling' if isinstance(statement, OrderStatement) else 'floor'} of all others"
+    return f"prototype {statement.prototype}"
+
+
+def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImage) -> tuple[str, ...]:
+    """The first statements that are not true, in words, with what they bound at the image."""
+    numbers = [number for number, answer in enumerate(answers) if not answer][:_TOLD]
+    if not numbers:
+        return ()
+    try:
+        statements = Written.from_bytes(stated.data).statements
+    except CertificateError as error:
+        raise InputError(stated.path, str(error)) from error
+    told = []
+    for number in numbers:
+        subject, bounds = statements[number].in_words()
+        value = there.value(stated.certificate.statements[number])
+        here = "undecided" if answers[number] is None else "unknown" if value is None else f"in B about {value:.4g}"
+        told.append(f"{subject}: {bounds}; {here}")
+    return tuple(told)
+
+
+def compare(a: str, b: str, head: str | None = None, latents: str | None = None) -> RunComparison:
+    """Compare two runs: open them, and say which images are the same. Iterating over the result compares these.
+
+    Args:
+        a, b: folders that `verale explain` wrote.
+        head: the head of B; by default the folder's.
+        latents: the latents of B; by default the folder's.
+
+    Raises:
+        InputError: a folder, head or latents that cannot be used, or runs of other images.
+
+    Soundness: that a statement is true, or false, is decided by the checker now, from the bytes of the certificate, the
+        head and the latents (`Truths`). Classes, sizes, margins and minimality are what the certificates claim, and
+        without a certificate what the table says: `verale audit` proves them.
+    """
+    for given in (a, b):
+        if not lexists(given):
+            raise InputError(given, "there is no such folder; expected an --out of verale explain")
+    inputs = find_inputs(certificates_folder(Path(b)), head, latents)
+    second = ExplainedRun.of(b, inputs.head).with_latents(inputs.latents)
+    own = certificates_folder(Path(a)) / HEAD
+    first = ExplainedRun.of(a, str(own) if lexists(own) else None).with_latents(_own_latents(a))
+    same = first.head.head.sha256 == second.head.head.sha256
+    why = "; ".join([] if same else differences(first.head, second.head))
+    pairs = paired(first, second, same)
+    if why:
+        return RunComparison(first, second, pairs, why, None, inputs.latents)
+    if inputs.latents is None:
+        raise InputError(
+            b, f"has no {LATENTS}, at which A's statements would be decided; give --latents, or put the file there"
+        )
+    if Path(inputs.latents).suffix == ".parquet" or Path(inputs.latents).is_dir():
+        raise InputError(inputs.latents, "is Parquet, expected latents in one safetensors file; give --latents")
+    data = read(inputs.latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
+    try:
+        truths = Truths(second.head.head, second.head.size, data)
+    except LatentsError as error:
+        raise InputError(inputs.latents, str(error).removeprefix("latents file: ")) from error
+    except KernelError as error:
+        raise InputError(second.head.path, str(error)) from error
+    return RunComparison(first, second, pairs, "", truths, inputs.latents)
+
+
+def _own_latents(folder: str) -> str | None:
+    path = certificates_folder(Path(folder)) / LATENTS
+    return str(path) if lexists(path) else None

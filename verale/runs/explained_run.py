@@ -1,0 +1,224 @@
+"""A run's folder, read to be compared with another one: its rows, head, images, and certificates one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os.path import lexists
+from pathlib import Path
+
+from verale.certificate.words import below
+from verale.checker import CheckerError, HeadError
+from verale.checker.certificate import LARGEST, Certificate, read_certificate
+from verale.checker.head import Head
+from verale.checker.head_file import LARGEST as LARGEST_HEAD
+from verale.checker.head_file import read_head
+from verale.checker.safetensors_reader import read_tensors
+from verale.errors import InputError, LatentsError
+from verale.files import is_certificate_name, read
+from verale.runs.folder import SOURCE
+from verale.runs.source import Source, load_source
+from verale.runs.summary import table_of, warn_if_unfinished
+from verale.runs.table import Explained, read_table
+
+__all__ = ["ExplainedRun", "HeadOfRun", "CertificateFile"]
+
+_REMEDY = "restore it, or explain again with --overwrite"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadOfRun:
+    """The head of a run, as the checker reads it.
+
+    Attributes:
+        path: of its file.
+        head: the head.
+        size: how many bytes the file has.
+        labels: the names of the classes, where the file has them.
+    """
+
+    path: str
+    head: Head
+    size: int
+    labels: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, path: str) -> HeadOfRun:
+        """The head of a file. Raises InputError."""
+        data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1)
+        try:
+            head = read_head(data)
+        except HeadError as error:
+            raise InputError(path, str(error)) from error
+        labels = json.loads(read_tensors(data)[0]["verale.head"])["labels"]
+        return cls(path, head, len(data), None if labels is None else tuple(labels))
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """A certificate of a run.
+
+    Attributes:
+        path: of its file.
+        data: its bytes.
+        certificate: what they say.
+    """
+
+    path: Path
+    data: bytes
+    certificate: Certificate
+
+    @property
+    def margin(self) -> str:
+        """The least margin that it claims, rounded down."""
+        return below(min(margin for margin in self.certificate.margins if margin is not None), 4)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRun:
+    """A folder that `verale explain` wrote.
+
+    Attributes:
+        given: the folder, as given.
+        folder: where the certificates are.
+        rows: of the table, by index.
+        source: what is known about the images.
+        head: that of the run.
+    """
+
+    given: str
+    folder: Path
+    rows: Mapping[int, Explained]
+    source: Source
+    head: HeadOfRun
+
+    @classmethod
+    def of(cls, given: str, head: HeadOfRun | str | None) -> ExplainedRun:
+        """Read a run.
+
+        Args:
+            given: its folder.
+            head: its head, or the path of the head's file; None if there is none.
+
+        Raises:
+            InputError: not such a folder, no rows, or no head.
+        """
+        if not lexists(given):
+            raise InputError(given, "there is no such folder; expected an --out of verale explain")
+        if not Path(given).is_dir():
+            raise InputError(given, "is not a folder; expected an --out of verale explain")
+        table = table_of(given)
+        rows = {row.index: row for row in read_table(table, whole=False)}
+        if not rows:
+            raise InputError(table, "has no rows; explain some images first")
+        warn_if_unfinished(table.parent, len(rows))
+        if head is None:
+            raise InputError(
+                given, "has no head.safetensors, without which statements mean nothing; put the head that was explained"
+                " there",
+            )  # fmt: skip
+        source = table.parent / SOURCE
+        return cls(
+            given,
+            table.parent,
+            rows,
+            load_source(source if lexists(source) else None, None),
+            head if isinstance(head, HeadOfRun) else HeadOfRun.of(head),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the classes, where known: the head's labels, otherwise those of `source.json`."""
+        return self.head.labels or self.source.classes
+
+    def name_of(self, predicted: int) -> str:
+        """A class for people: its name, or its number where it has none."""
+        names = self.names
+        return names[predicted] if names is not None and predicted < len(names) else str(predicted)
+
+    def label(self, index: int) -> int | None:
+        """The true class of an image, where it is known."""
+        row = self.rows[index]
+        if row.label is not None:
+            return row.label
+        return self.source.labels[index] if index < len(self.source.labels) else None
+
+    def file(self, index: int) -> str | None:
+        """The name of an image's file, where it is known."""
+        if not index < len(self.source.files):
+            return None
+        file, folder = self.source.files[index], self.source.folder
+        return str(file.relative_to(folder) if folder is not None and file.is_relative_to(folder) else file)
+
+    @property
+    def files(self) -> dict[int, str] | None:
+        """The digests of the images' files, by index; None unless all are known."""
+        known = dict(enumerate(self.source.digests))
+        found = {index: known.get(index) for index in self.rows}
+        return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
+
+    def stated(self, index: int) -> CertificateFile | None:
+        """The certificate of an image; None if it has none.
+
+        Raises:
+            InputError: one that cannot be read, is not about the run's head, or is not the one that the table names.
+        """
+        row = self.rows[index]
+        if row.certificate is None:
+            return None
+        path = self.folder / row.certificate
+        if not is_certificate_name(row.certificate):
+            raise InputError(self.folder, f"its table names the certificate {row.certificate!r}, which no run has")
+        data = read(path, "a certificate (.ale.json)", LARGEST + 1)
+        if row.sha256 not in (None, hashlib.sha256(data).hexdigest()):
+            raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {_REMEDY}")
+        try:
+            certificate = read_certificate(data)
+            if certificate.head == self.head.head.sha256:
+                certificate.check_against(self.head.head)
+        except CheckerError as error:
+            raise InputError(path, f"is not a certificate ({error}); {_REMEDY}") from error
+        if certificate.head != self.head.head.sha256:
+            raise InputError(
+                path,
+                f"is about another head ({certificate.head[:12]}...) than {self.head.path}"
+                f" ({self.head.head.sha256[:12]}...); put the head that was explained there",
+            )
+        noted = self.source.latents[index] if index < len(self.source.latents) else None
+        if None not in (noted, certificate.latents) and noted != certificate.latents:
+            raise InputError(path, "names other latents than those of this image; explain the images again")
+        return CertificateFile(path, data, certificate)
+
+    def with_latents(self, path: str | None) -> ExplainedRun:
+        """The same run, which knows the digests of all latents by its latents file if nothing else tells them."""
+        if path is None or set(self.rows) <= set(range(len(self.source.latents))):
+            return self
+        if all(row.certificate is not None for row in self.rows.values()):
+            return self
+        return replace(self, source=replace(self.source, latents=_digests(path)))
+
+    def latents(self, index: int) -> str | None:
+        """The digest of an image's latents, where it is known."""
+        if index < len(self.source.latents):
+            return self.source.latents[index]
+        stated = self.stated(index)
+        return None if stated is None else stated.certificate.latents
+
+    @cached_property
+    def all_latents(self) -> dict[int, str] | None:
+        """The digests of all images' latents, by index; None unless all are known."""
+        found = {index: self.latents(index) for index in self.rows}
+        return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
+
+
+def _digests(path: str) -> tuple[str, ...]:
+    from verale.head import as_patches, digest, load_latents
+
+    latents = load_latents(path)
+    try:
+        return tuple(digest(as_patches(image[None])[0]) for image in latents)
+    except LatentsError as error:
+        raise InputError(path, str(error)) from error
