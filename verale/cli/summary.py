@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,79 +16,180 @@ from verale.cli.shared import choice
 
 if TYPE_CHECKING:
     from verale.runs.summary import RunSummary, Spread
+    from verale.runs.summary_by import ClassSummary, PrototypeSummary
 
 __all__ = ["command"]
 
-HEADINGS = ("folder", "paradigm", "predictions", "images", "size", "% of all", "seconds", "without")
+
+@dataclass(frozen=True)
+class _Table:
+    """What is printed.
+
+    Attributes:
+        headings: of the columns.
+        left: how many columns are texts.
+        rows: the cells, for people.
+        records: the same at full precision.
+    """
+
+    headings: tuple[str, ...]
+    left: int
+    rows: list[tuple[str, ...]]
+    records: list[dict[str, Any]]
 
 
 @click.command(name="summary", short_help="Print means of sizes and times.")
 @click.argument("sources", nargs=-1, required=True, metavar="OUT|CSV...", type=click.Path())
 @click.option(
+    "--by",
+    help="A line for each class, predicted and true, or for each prototype; prototypes need the folder.",
+    **choice("class", "prototype"),
+)
+@click.option(
     "--format",
     "form",
     default="text",
     show_default=True,
-    help="text: a table for people; json: one object a line, full precision.",
-    **choice("text", "csv", "markdown", "json"),
+    help="text: a table for people; latex: a tabular; json: one object a line, full precision.",
+    **choice("text", "csv", "markdown", "latex", "json"),
 )
-def command(sources: tuple[str, ...], form: str) -> None:
+def command(sources: tuple[str, ...], by: str | None, form: str) -> None:
     """Print mean and standard deviation of size, relative size and time, also for correct and incorrect predictions.
 
     Reads folders that `verale explain` wrote, or tables, such as those of the papers' run_formal_exp.py. Images without
-    an explanation are counted (without) but enter no mean.
+    an explanation are counted (without) but enter no mean. Beside the statements stand the prototypes, and the pairs of
+    a patch and a prototype, that they bound, of how many the head has. Where true classes are known, right says how
+    many images get theirs.
 
     Exit code: 0 printed; 9 a table that cannot be used; 2 unknown option.
     """
+    printers[form](_tables[by](sources))
+
+
+def _of_runs(sources: Sequence[str]) -> _Table:
     from verale.runs.summary import summarize
 
     summaries = [summary for source in sources for summary in summarize(source)]
-    printers[form](summaries)
+    headings = ("folder", "paradigm", "predictions", "images", "size", "% of all", "prototypes", "pairs", "seconds",
+                "without", "right")  # fmt: skip
+    return _Table(headings, 3, list(map(_run_cells, summaries)), list(map(asdict, summaries)))
 
 
-def _text(summaries: list[RunSummary]) -> None:
+def _run_cells(summary: RunSummary) -> tuple[str, ...]:
+    return (
+        *(printable(summary.source), printable(summary.paradigm or "-"), summary.predictions, str(summary.images)),
+        *(_spread(summary.size, 1), _spread(summary.relative_size, 2)),
+        _of(_spread(summary.bounded_prototypes, 1), summary.prototypes),
+        _of(_spread(summary.bounded_pairs, 1), summary.pairs),
+        *(_spread(summary.seconds, 3), str(summary.without)),
+        _right(summary.right, summary.labelled) if summary.predictions == "all" else "-",
+    )
+
+
+def _of_classes(sources: Sequence[str]) -> _Table:
+    from verale.runs.summary_by import by_class
+
+    summaries = [summary for source in sources for summary in by_class(source)]
+    headings = ("folder", "class", "is", "images", "explained", "size", "prototypes", "right")
+    return _Table(headings, 3, list(map(_class_cells, summaries)), list(map(asdict, summaries)))
+
+
+def _class_cells(summary: ClassSummary) -> tuple[str, ...]:
+    name = summary.name if summary.name == str(summary.number) else f"{summary.number} ({summary.name})"
+    return (
+        *(printable(summary.source), printable(name), summary.kind, str(summary.images), str(summary.explained)),
+        *(_spread(summary.size, 1), _spread(summary.bounded_prototypes, 1), _right(summary.correct, summary.labelled)),
+    )
+
+
+def _of_prototypes(sources: Sequence[str]) -> _Table:
+    from verale.runs.summary_by import by_prototype
+
+    summaries = [summary for source in sources for summary in by_prototype(source)]
+    headings = ("folder", "prototype", "named in", "bounded in", "explanations", "statements")
+    return _Table(headings, 1, list(map(_prototype_cells, summaries)), list(map(asdict, summaries)))
+
+
+def _prototype_cells(summary: PrototypeSummary) -> tuple[str, ...]:
+    numbers = (summary.prototype, summary.named, summary.bounded, summary.explanations, summary.statements)
+    return printable(summary.source), *map(str, numbers)
+
+
+_tables: dict[str | None, Callable[[Sequence[str]], _Table]] = {
+    None: _of_runs,
+    "class": _of_classes,
+    "prototype": _of_prototypes,
+}
+
+
+def _text(table: _Table) -> None:
     from verale.cli.tables import print_rows
 
-    print_rows(HEADINGS, list(map(_cells, summaries)), left=3)
+    print_rows(table.headings, table.rows, table.left)
 
 
-def _markdown(summaries: list[RunSummary]) -> None:
-    ruler = ["---"] * 3 + ["---:"] * (len(HEADINGS) - 3)
-    for row in (HEADINGS, ruler, *map(_cells, summaries)):
+def _markdown(table: _Table) -> None:
+    ruler = ["---"] * table.left + ["---:"] * (len(table.headings) - table.left)
+    for row in (table.headings, ruler, *table.rows):
         print_line(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
 
 
-def _csv(summaries: list[RunSummary]) -> None:
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",
+    "`": r"\char96{}",
+}
+"""How LaTeX writes characters that mean something else to it."""
+
+
+def _latex(table: _Table) -> None:
+    """A tabular, which needs no package."""
+    print_line(f"\\begin{{tabular}}{{{'l' * table.left}{'r' * (len(table.headings) - table.left)}}}")
+    print_line(r"\hline")
+    for number, row in enumerate((table.headings, *table.rows)):
+        print_line(f"{' & '.join(map(_in_latex, row))} \\\\")
+        if number == 0:
+            print_line(r"\hline")
+    print_line(r"\hline")
+    print_line(r"\end{tabular}")
+
+
+def _in_latex(cell: str) -> str:
+    """A cell. What `\\\\` before it would take for its own, a bracket or a star at the beginning, is in braces."""
+    text = "".join(_LATEX.get(character, character) for character in cell)
+    return re.sub(r"\A[\[*]", lambda first: f"{{{first[0]}}}", text)
+
+
+def _csv(table: _Table) -> None:
     from verale.runs.table import csv_line
 
-    flat = [_flat(summary) for summary in summaries]
+    flat = list(map(_flat, table.records))
     rows: list[list[object]] = [[*flat[0]], *([*each.values()] for each in flat)]
     for row in rows:
         print_line(csv_line(row))
 
 
-def _json(summaries: list[RunSummary]) -> None:
-    for summary in summaries:
-        print_line(json.dumps(asdict(summary)))
+def _json(table: _Table) -> None:
+    for record in table.records:
+        print_line(json.dumps(record))
 
 
-def _flat(summary: RunSummary) -> dict[str, object]:
+def _flat(record: dict[str, Any]) -> dict[str, object]:
     """The fields of a summary, each number under a name of its own."""
     flat: dict[str, object] = {}
-    for key, value in asdict(summary).items():
+    for key, value in record.items():
         if isinstance(value, dict):
             flat |= {f"{key}_{part}": number for part, number in value.items()}
         else:
             flat[key] = value
     return flat
-
-
-def _cells(summary: RunSummary) -> tuple[str, ...]:
-    return (
-        *(printable(summary.source), printable(summary.paradigm or "-"), summary.predictions, str(summary.images)),
-        *(_spread(summary.size, 1), _spread(summary.relative_size, 2), _spread(summary.seconds, 3)),
-        str(summary.without),
-    )
 
 
 def _spread(spread: Spread, digits: int) -> str:
@@ -96,9 +198,19 @@ def _spread(spread: Spread, digits: int) -> str:
     return f"{spread.mean:.{digits}f}" + ("" if spread.deviation is None else f" ± {spread.deviation:.{digits}f}")
 
 
-printers: dict[str, Callable[[list[RunSummary]], None]] = {
+def _of(part: str, whole: int | None) -> str:
+    return part if whole is None or part == "-" else f"{part} of {whole}"
+
+
+def _right(right: int, labelled: int) -> str:
+    """A count, and its share rounded down."""
+    return f"{right} of {labelled} ({1000 * right // labelled / 10:.1f} %)" if labelled else "-"
+
+
+printers: dict[str, Callable[[_Table], None]] = {
     "text": _text,
     "csv": _csv,
     "markdown": _markdown,
+    "latex": _latex,
     "json": _json,
 }

@@ -51,6 +51,12 @@ class RunSummary:
         size: statements in an explanation.
         relative_size: statements in an explanation, in per cent of those possible.
         seconds: time to explain an image.
+        bounded_prototypes: how many prototypes an explanation bounds; None in tables that do not say it, as below.
+        prototypes: how many the head has.
+        bounded_pairs: how many pairs of a patch and a prototype it is about.
+        pairs: how many there are.
+        labelled: of how many images, with or without an explanation, the true class is known.
+        right: how many of these get it.
     """
 
     source: str
@@ -61,6 +67,12 @@ class RunSummary:
     size: Spread
     relative_size: Spread
     seconds: Spread
+    bounded_prototypes: Spread = Spread(None, None)
+    prototypes: int | None = None
+    bounded_pairs: Spread = Spread(None, None)
+    pairs: int | None = None
+    labelled: int = 0
+    right: int = 0
 
 
 def table_of(source: str) -> Path:
@@ -138,4 +150,12 @@ def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Expl
         size=Spread.of([row.size for row in explained if row.size is not None]),
         relative_size=Spread.of([100 * row.relative_size for row in explained if row.relative_size is not None]),
         seconds=Spread.of([row.seconds for row in explained if row.seconds is not None]),
+        bounded_prototypes=Spread.of(
+            [row.bounded_prototypes for row in explained if row.bounded_prototypes is not None]
+        ),
+        prototypes=max((row.prototypes for row in explained if row.prototypes is not None), default=None),
+        bounded_pairs=Spread.of([row.bounded_pairs for row in explained if row.bounded_pairs is not None]),
+        pairs=max((row.pairs for row in explained if row.pairs is not None), default=None),
+        labelled=sum(row.correct is not None for row in rows),
+        right=sum(row.correct is True for row in rows),
     )

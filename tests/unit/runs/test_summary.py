@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from verale.cli.summary import command
+from verale.cli.summary import _in_latex, command
 from verale.errors import InputError
 from verale.runs.summary import Spread, summarize
 from verale.runs.table import Explained, csv_lines
 
+REACH = {"bounded_prototypes": 4, "prototypes": 5, "bounded_pairs": 10, "pairs": 100}
 ROWS = [
-    Explained(0, 1, 0.5, 1, True, 10, relative_size=0.1, paradigm="projection"),
+    Explained(0, 1, 0.5, 1, True, 10, relative_size=0.1, paradigm="projection", **REACH),
     Explained(1, 1, 1.5, 1, True, 14, relative_size=0.14, paradigm="projection"),
     Explained(2, 0, 2.5, 1, False, 30, relative_size=0.3, paradigm="projection"),
     Explained(3, 0, 9.5, 1, False, reason="a tie"),
@@ -66,17 +68,57 @@ def test_the_papers_tables_are_named_after_their_paradigm(tmp_path) -> None:
 def test_every_format_says_the_same(tmp_path) -> None:
     first, second = table(tmp_path / "a|b", ROWS), table(tmp_path / "c", ROWS[:1])
     text = printed(first, second).splitlines()
-    assert text[0].split() == ["folder", "paradigm", "predictions", "images", "size", "%", "of", "all", "seconds",
-                               "without"]  # fmt: skip
-    assert text[1].split()[1:] == ["projection", "all", "3", "18.0", "±", "10.6", "18.00", "±", "10.58", "1.500", "±",
-                                   "1.000", "1"]  # fmt: skip
-    assert len(text) == 7 and len({line.rindex(line.split()[-1]) for line in text[1:]}) == 1, "columns are aligned"
+    assert text[0].split() == ["folder", "paradigm", "predictions", "images", "size", "%", "of", "all", "prototypes",
+                               "pairs", "seconds", "without", "right"]  # fmt: skip
+    assert text[1].split()[1:] == ["projection", "all", "3", "18.0", "±", "10.6", "18.00", "±", "10.58", "4.0", "of",
+                                   "5", "10.0", "of", "100", "1.500", "±", "1.000", "1", "2", "of", "4", "(50.0",
+                                   "%)"]  # fmt: skip
+    assert len(text) == 7 and len({len(line) for line in text[1:]}) == 1, "columns are aligned"
     markdown = printed(first, "--format", "markdown").splitlines()
     assert markdown[1].startswith("| --- |") and "a\\|b | projection | all | 3 | 18.0 ± 10.6 |" in markdown[2]
     records = [json.loads(line) for line in printed(first, "--format", "json").splitlines()]
     assert records[0]["size"] == {"mean": 18, "deviation": pytest.approx(112**0.5)}
     (row, *_) = csv.DictReader(io.StringIO(printed(first, "--format", "csv")))
     assert float(row["size_deviation"]) == pytest.approx(112**0.5) and row["images"] == "3"
+
+
+def test_accuracy_counts_every_image_whose_true_class_is_known(tmp_path) -> None:
+    every, right, _ = summarize(table(tmp_path, [*ROWS, Explained(4, 1, size=2, paradigm="projection")]))
+    assert (every.right, every.labelled, every.images, every.without) == (2, 4, 4, 1), "one label is unknown"
+    assert (right.right, right.labelled) == (2, 2)
+    assert "1 of 2 (50.0 %)" in printed(table(tmp_path / "two", ROWS[1:3]))
+    unlabelled = printed(table(tmp_path / "none", [Explained(0, 1, 0.5, size=3)])).splitlines()
+    assert unlabelled[1].endswith(" -")
+
+
+def test_shares_are_rounded_down(tmp_path) -> None:
+    rows = [Explained(n, 0, 0.1, int(n == 0), n != 0, 1) for n in range(1001)]
+    assert "1000 of 1001 (99.9 %)" in printed(table(tmp_path, rows))
+
+
+def cells_of_latex(text: str) -> list[list[str]]:
+    """The rows of a tabular, read as LaTeX would: `&` and `\\\\` divide unless they are escaped."""
+    lines = text.splitlines()
+    assert lines[0].startswith("\\begin{tabular}{") and lines[-1] == "\\end{tabular}"
+    columns = len(lines[0].split("{")[2].rstrip("}"))
+    rows = [line.removesuffix(" \\\\") for line in lines[1:-1] if line != "\\hline"]
+    cells = [re.split(r"(?<!\\) & ", row) for row in rows]
+    assert {len(each) for each in cells} == {columns}
+    for cell in (cell for row in cells for cell in row):
+        bare = re.sub(r"\\(text[a-z]+|char\d+)\{\}|\$\\pm\$|\\[&%$#_{}]|\{[\[*]\}", "", cell)
+        assert not set(bare) & set('&%$#_{}\\~^<>|"`'), cell
+        assert not cell.startswith(("[", "*")), "\\\\ takes it for its own"
+    return cells
+
+
+def test_latex_is_escaped(tmp_path) -> None:
+    hostile = tmp_path / r"[5pt]*_%$#&{}~^a\b<>|" / "c"
+    hostile.parent.mkdir()
+    (heading, *rows) = cells_of_latex(printed(table(hostile, ROWS), "--format", "latex"))
+    assert heading[:3] == ["folder", "paradigm", "predictions"] and heading[5] == r"\% of all" and len(rows) == 3
+    assert r"\_\%\$\#\&\{\}\textasciitilde{}\textasciicircum{}a\textbackslash{}" in rows[0][0]
+    assert r"18.0 $\pm$ 10.6" in rows[0]
+    assert _in_latex("[red]") == "{[}red]" and _in_latex("*") == "{*}"
 
 
 def warnings_of(caplog) -> list[str]:
