@@ -53,6 +53,7 @@ ANSWERED: dict[str, tuple[int, ...]] = {
             "picture of a certificate of many statements",
             "picture of a certificate without its head",
             "picture of more margins than classes",
+            "compare a megabyte of rows",
             "summary of a megabyte of rows",
             "summary of tiny numbers",
             "summary of a run nested deeply",

@@ -558,6 +558,15 @@ def summary_of_tiny_numbers(folder: Path) -> Arguments:
 
 
 @attack
+def compare_a_megabyte_of_rows(folder: Path) -> Arguments:
+    out = _folder(folder)
+    (out / "source.json").unlink()
+    rows = "".join(f"{n},0,1,0.1,none\n" for n in range(5 * 10**4))
+    (out / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s),Reason\n" + rows)
+    return ("compare", out, out, "-o", folder / "page.html")
+
+
+@attack
 def summary_of_a_run_nested_deeply(folder: Path) -> Arguments:
     (folder / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,1,1\n")
     (folder / "run.json").write_text("[" * 10**5)

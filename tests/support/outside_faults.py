@@ -112,6 +112,12 @@ runs/explained_run.py: a certificate may have changed
 runs/paired.py: equal files are taken from the end
     sorted(b, reverse=True) => sorted(b)
     unit/runs/test_compare.py::test_equal_files_are_matched_in_their_order
+runs/summary.py: what is not labelled is wrong
+    sum(row.correct is not None for row in rows) => len(rows)
+    unit/runs/test_summary.py::test_accuracy_counts_every_image_whose_true_class_is_known
+cli/summary.py: names are LaTeX
+    _LATEX.get(character, character) => character
+    unit/runs/test_summary.py::test_latex_is_escaped
 runs/attestation.py: a verdict from a log is attested
     outcome.reused => False
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_record_that_is_no_proof[{'reused': True}]

@@ -26,6 +26,10 @@ _FIRST = 20
 _NEEDS: dict[str, tuple[str, ...]] = {".html": ("jinja2", "PIL"), ".csv": ()}
 """By the suffix of an output, the modules that it needs."""
 _HEADINGS = ("image", "class", "true of B", "statements", "margin", "minimal", "paradigm", "first that is not")
+_NARROW = (
+    "no image satisfies all statements of A: exact ones are true of hardly anything but their own image; explain A with"
+    " --tolerance 10% or --inflate to ask whether reasons are kept more or less"
+)
 _TYPE = "urn:verale:comparison:v1"
 
 
@@ -159,6 +163,8 @@ def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage],
         print_line(printable(sentence))
     for name, of_a, of_b in about_sides(comparison, counts):
         print_line(f"  {name}: A {of_a}, B {of_b}")
+    if counts.answers[False] and not any(kept for _, kept in counts.outcomes):
+        print_line(_NARROW, sys.stderr)
     failing = [f"{name} ({number} of {stated})" for name, number, stated in fails_most(counts)]
     if failing:
         print_line(f"  fail most often, of the explanations that state them: {', '.join(failing)}")

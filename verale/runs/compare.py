@@ -90,10 +90,17 @@ class RunComparison:
         each = self.a.names, self.b.names
         return all(names is not None and len(set(names)) == len(names) for names in each)
 
+    def _name(self, run: ExplainedRun, predicted: int) -> str | int:
+        """A class's name at full length; the number of one without a name."""
+        names = run.names or ()
+        return names[predicted] if predicted < len(names) else predicted
+
     def _compared(self, first: int, second: int) -> ComparedImage:
         one, other = self.a.stated(first), self.b.stated(second)
         a, b = Side.of(self.a, first, one), Side.of(self.b, second, other)
-        same = a.name == b.name if self._by_name else a.predicted == b.predicted
+        same = a.predicted == b.predicted
+        if self._by_name:
+            same = self._name(self.a, a.predicted) == self._name(self.b, b.predicted)
         name = self.a.file(first) or self.b.file(second) or f"image {first}"
         if one is None:
             return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")

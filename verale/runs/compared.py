@@ -12,6 +12,8 @@ from verale.runs.explained_run import CertificateFile, ExplainedRun
 
 __all__ = ["ComparedImage", "Counts", "Side", "SideCounts"]
 
+_LONGEST = 200
+"""The most characters of a reason."""
 _NAMING = PatchStatement | ActivationStatement
 
 
@@ -55,7 +57,7 @@ class Side:
         """An image of a run, and its certificate."""
         row, label = run.rows[index], run.label(index)
         if stated is None:
-            why = row.reason or "the table gives no reason"
+            why = (row.reason or "the table gives no reason")[:_LONGEST]
             return cls(index, row.predicted, run.name_of(row.predicted), label, reason=why)
         certificate = stated.certificate
         return cls(

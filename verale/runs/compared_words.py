@@ -66,54 +66,52 @@ def changed_first(compared: Iterable[ComparedImage]) -> list[ComparedImage]:
 def matched(comparison: RunComparison) -> str:
     """How many images both runs have, and what tells which is which."""
     pairs = comparison.pairs
-    only = [f"{number} only in {run}" for run, number in (("A", pairs.only_a), ("B", pairs.only_b)) if number]
-    more = f"; {', '.join(only)}" if only else ""
-    return f"{_images(len(comparison))} in both, matched by {pairs.by}{more}."
+    only = [f"{number:,} only in {run}" for run, number in (("A", pairs.only_a), ("B", pairs.only_b)) if number]
+    return "; ".join([f"{_images(len(comparison))} in both, matched by {pairs.by}", *only]) + "."
 
 
 def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
     """What the comparison comes to, the counts of images first."""
     same, other = counts.of(True), counts.of(False)
     asked = not comparison.why_not
-    told = [f"{same} of {_images(counts.images)} keep their class{_of_these(counts, True) if asked and same else ''}."]
+    keep = "keeps its class" if same == 1 else "keep their class"
+    told = [f"{same:,} of {_images(counts.images)} {keep}{_of_these(counts, True) if asked and same else ''}."]
     if other:
-        told.append(
-            f"{other} {'gets' if other == 1 else 'get'} another class{_of_these(counts, False) if asked else ''}."
-        )
+        gets = "gets" if other == 1 else "get"
+        told.append(f"{other:,} {gets} another class{_of_these(counts, False) if asked else ''}.")
     if comparison.same_head and counts.outcomes[False, True]:
         told.append(
-            f"{counts.outcomes[False, True]} of them satisfy all statements of A under the same head, and have another"
-            " class all the same: one of the runs is wrong; audit both."
+            f"All statements of A are true under the same head, and yet the class is another, for"
+            f" {_images(counts.outcomes[False, True])}: one of the runs is wrong; audit both."
         )
     total = sum(counts.answers.values())
     if total:
-        undecided = f", {counts.answers[None]} are not decided" if counts.answers[None] else ""
+        undecided = f", {counts.answers[None]:,} not decided" if counts.answers[None] else ""
         told.append(
-            f"Of {total} statements of A, {counts.answers[True]} are true of B's latents, {counts.answers[False]} are"
-            f" false{undecided}."
+            f"Of {total:,} statements of A, {counts.answers[True]:,} are true of B's latents,"
+            f" {counts.answers[False]:,} false{undecided}."
         )
     if asked:
-        told += [f"{number} could not be asked: {note}." for note, number in counts.notes.most_common(_MOST)]
+        told += [f"Not asked for {_images(number)}: {note}." for note, number in counts.notes.most_common(_MOST)]
     if counts.named:
         told.append(
-            f"Of {counts.named} prototypes that A's explanations name, B's explanations of the same images name"
-            f" {counts.named_in_both} too."
+            f"A's explanations name {counts.named:,} prototypes, counted image by image; B's explanations of the same"
+            f" images name {counts.named_in_both:,} of these too."
         )
     return told
 
 
 def _of_these(counts: Counts, same_class: bool) -> str:
+    """What became of the statements of A, of the images with the same class, or another one."""
     kept, not_kept, left = (counts.outcomes[same_class, kept] for kept in (True, False, None))
-    asked = kept + not_kept
-    parts = [f"{kept} satisfy all statements of A, {not_kept} do not"] if asked else []
-    parts += [f"{left} are open"] if left else []
-    return f"; of these {', '.join(parts)}"
+    parts = [f"{kept:,} satisfy all statements of A", f"{not_kept:,} do not"] if kept + not_kept else []
+    return f"; of these, {', '.join([*parts, *([f'{left:,} are open'] if left else [])])}"
 
 
 def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, str, str]]:
     """What each run says for itself: a name, and a text for A and for B."""
     a, b = counts.a, counts.b
-    rows = [("explained", f"{a.explained} of {counts.images}", f"{b.explained} of {counts.images}")]
+    rows = [("explained", f"{a.explained:,} of {counts.images:,}", f"{b.explained:,} of {counts.images:,}")]
     if a.labelled or b.labelled:
         rows.append(("true class given", _right(a), _right(b)))
     rows.append(("statements, mean", _mean(a.statements, a), _mean(b.statements, b)))
@@ -122,7 +120,7 @@ def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, st
         for side, run in ((a, comparison.a), (b, comparison.b))
     ]
     rows.append(("prototypes bounded, mean", bounds[0], bounds[1]))
-    return [*rows, ("claim minimality", f"{a.minimal} of {a.explained}", f"{b.minimal} of {b.explained}")]
+    return [*rows, ("claim minimality", f"{a.minimal:,} of {a.explained:,}", f"{b.minimal:,} of {b.explained:,}")]
 
 
 def fails_most(counts: Counts, most: int = _MOST) -> list[tuple[str, int, int]]:
@@ -155,7 +153,7 @@ def _images(number: int) -> str:
 
 
 def _right(side: SideCounts) -> str:
-    return f"{side.correct} of {side.labelled}" if side.labelled else "-"
+    return f"{side.correct:,} of {side.labelled:,}" if side.labelled else "-"
 
 
 def _mean(total: int, side: SideCounts) -> str:

@@ -26,6 +26,8 @@ from verale.runs.table import Explained, read_table
 
 __all__ = ["ExplainedRun", "HeadOfRun", "CertificateFile"]
 
+_LONGEST = 200
+"""The most characters of a class's name, for people."""
 _REMEDY = "restore it, or explain again with --overwrite"
 
 
@@ -137,7 +139,8 @@ class ExplainedRun:
     def name_of(self, predicted: int) -> str:
         """A class for people: its name, or its number where it has none."""
         names = self.names
-        return names[predicted] if names is not None and predicted < len(names) else str(predicted)
+        name = names[predicted] if names is not None and predicted < len(names) else str(predicted)
+        return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""

@@ -33,7 +33,7 @@ def test_the_counts_come_first_then_images_that_changed(made) -> None:
     lines = done.stdout.splitlines()
     assert done.returncode == 0
     assert lines[0] == f"{IMAGES} images in both, matched by their order, which nothing verifies."
-    assert f" of {IMAGES} images keep their class; of these " in lines[1]
+    assert f" of {IMAGES} images keep their class; of these, " in lines[1]
     assert any(line.startswith("  true class given: A ") for line in lines)
     heading = next(n for n, line in enumerate(lines) if line.startswith("image "))
     changed = json.loads(in_process("compare", "a", "b", "--json", cwd=made).stdout.splitlines()[-1])["changed"]
@@ -87,3 +87,16 @@ def test_a_page_and_a_table_are_written(made, tmp_path) -> None:
 def test_what_cannot_be_used_is_named(arguments, code, message, made) -> None:
     done = in_process("compare", *arguments, cwd=made)
     assert (done.returncode, done.stdout) == (code, "") and message in done.stderr.splitlines()[-1]
+
+
+def test_where_nothing_is_kept_a_way_to_ask_for_less_is_named(made, tmp_path) -> None:
+    """B is about the same images, but for the least change; A states what float64 can tell apart."""
+    images = small_latents(small_head("euclidean", prototypes=6), images=IMAGES)
+    save_latents(tmp_path / "z", (images * 0.999).clamp(0, 1))
+    given = ("--head", made / "head", "--latents", tmp_path / "z", "--paradigm", "projection", "--jobs", 1)
+    assert in_process("explain", *given, "--out", tmp_path / "z-out").returncode == 0
+    given = ("--head", made / "head", "--latents", made / "a.latents", "--paradigm", "projection", "--jobs", 1)
+    assert in_process("explain", *given, "--out", tmp_path / "a-out").returncode == 0
+    done = in_process("compare", tmp_path / "a-out", tmp_path / "z-out")
+    assert "explain A with --tolerance 10% or --inflate" in done.stderr
+    assert "--inflate" not in in_process("compare", "a", "a", cwd=made).stderr
