@@ -26,6 +26,8 @@ _FIRST = 20
 _NEEDS: dict[str, tuple[str, ...]] = {".html": ("jinja2", "PIL"), ".csv": ()}
 """By the suffix of an output, the modules that it needs."""
 _HEADINGS = ("image", "class", "true of B", "statements", "margin", "minimal", "paradigm", "first that is not")
+_FAILING = 5
+"""How many of the prototypes are named whose statements fail most often."""
 _NARROW = (
     "no image satisfies all statements of A: exact ones are true of hardly anything but their own image; explain A with"
     " --tolerance 10% or --inflate to ask whether reasons are kept more or less"
@@ -157,7 +159,7 @@ def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:
 def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage], everything: bool) -> None:
     """The counts, then the images, for people."""
     from verale.cli.tables import print_rows
-    from verale.runs.compared_words import about_sides, changed_first, fails_most, matched, sentences
+    from verale.runs.compared_words import about_sides, changed_first, matched, sentences
 
     for sentence in (matched(comparison), *sentences(comparison, counts), comparison.how):
         print_line(printable(sentence))
@@ -165,7 +167,7 @@ def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage],
         print_line(f"  {name}: A {of_a}, B {of_b}")
     if counts.answers[False] and not any(kept for _, kept in counts.outcomes):
         print_line(_NARROW, sys.stderr)
-    failing = [f"{name} ({number} of {stated})" for name, number, stated in fails_most(counts)]
+    failing = [f"{name} ({number} of {stated})" for name, number, stated in counts.fails_most[:_FAILING]]
     if failing:
         print_line(f"  fail most often, of the explanations that state them: {', '.join(failing)}")
     shown = rows if everything else changed_first(rows)[:_FIRST]

@@ -16,7 +16,7 @@ from verale.report.templates import joined, percent, template
 from verale.report.thumbnails import Thumbnails, window_of
 from verale.runs.compare import RunComparison
 from verale.runs.compared import ComparedImage, Counts
-from verale.runs.compared_words import about_sides, class_of, fails_most, held, matched, sentences, two
+from verale.runs.compared_words import about_sides, class_of, held, matched, sentences, two
 from verale.version import __version__
 
 __all__ = ["page"]
@@ -81,7 +81,7 @@ def page(
         how=comparison.how,
         outcomes=_outcomes(comparison, counts),
         sides=about_sides(comparison, counts),
-        bars=[_bar(*each) for each in fails_most(counts, _FAILING)],
+        bars=[_bar(*each) for each in counts.fails_most[:_FAILING]],
         more_bars=max(0, len(counts.failing) - _FAILING),
         rows=[_row(one, pictures.get(one.a.index)) for one in shown],
         pictured=bool(pictures),

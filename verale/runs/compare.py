@@ -22,6 +22,8 @@ from verale.runs.truth import AtImage, OutsideError, Truths
 
 __all__ = ["RunComparison", "compare", "differences"]
 
+NOT_ASKED = "reasons cannot be compared"
+"""The note of images, where `RunComparison.why_not` says why."""
 _TOLD = 3
 """The most statements of an image that are told in words."""
 
@@ -33,7 +35,7 @@ def differences(a: HeadOfRun, b: HeadOfRun) -> list[str]:
     each = {
         "prototypes": (first.count, second.count),
         "the geometry": (first.geometry, second.geometry),
-        "the cosine's epsilon": (first.epsilon, second.epsilon),
+        "epsilon": (float(first.epsilon), float(second.epsilon)) if first.geometry == second.geometry else (0, 0),
         "the similarity": (first.similarity.name, second.similarity.name),
         "the pooling": (first.pooling, second.pooling),
         "the pooling's k": (first.k, second.k),
@@ -105,7 +107,7 @@ class RunComparison:
         if one is None:
             return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")
         if self._truths is None:
-            return ComparedImage(name, a, b, same, None, self.why_not)
+            return ComparedImage(name, a, b, same, None, NOT_ASKED)
         digest = self.b.latents(second) if other is None else other.certificate.latents or self.b.latents(second)
         image = None if digest is None else self._truths.image(digest)
         if image is None:
@@ -171,8 +173,10 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     inputs = find_inputs(certificates_folder(Path(b)), head, latents)
     second = ExplainedRun.of(b, inputs.head).with_latents(inputs.latents)
     own = certificates_folder(Path(a)) / HEAD
-    first = ExplainedRun.of(a, str(own) if lexists(own) else None).with_latents(_own_latents(a))
+    first = ExplainedRun.of(a, str(own) if lexists(own) else None)
     same = first.head.head.sha256 == second.head.head.sha256
+    if same:  # then digests of latents may tell which image is which
+        first = first.with_latents(_own_latents(a))
     why = "; ".join([] if same else differences(first.head, second.head))
     pairs = paired(first, second, same)
     if why:

@@ -185,6 +185,12 @@ class Counts:
         """How many images have the same class, or another one."""
         return sum(number for (same, _), number in self.outcomes.items() if same == same_class)
 
+    @property
+    def fails_most(self) -> list[tuple[str, int, int]]:
+        """What fails, what does so in most explanations first: in how many it fails, and in how many it stands."""
+        found = [(name, number, self.subjects[name]) for name, number in self.failing.items()]
+        return sorted(found, key=lambda each: (-each[1], each[2], len(each[0]), each[0]))
+
     def record(self) -> dict[str, Any]:
         """Plain data for JSON."""
         outcomes = {
@@ -200,7 +206,7 @@ class Counts:
             "statements": {name: self.answers[key] for name, key in _ANSWERS},
             "named": self.named,
             "named_in_both": self.named_in_both,
-            "fails_most": [[name, number, self.subjects[name]] for name, number in self.failing.most_common()],
+            "fails_most": list(map(list, self.fails_most)),
             "not_asked": dict(self.notes),
             "a": vars(self.a),
             "b": vars(self.b),

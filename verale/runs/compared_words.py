@@ -15,7 +15,6 @@ __all__ = [
     "changed_first",
     "class_of",
     "csv_lines",
-    "fails_most",
     "held",
     "matched",
     "sentences",
@@ -23,7 +22,7 @@ __all__ = [
 ]
 
 _MOST = 5
-"""The most prototypes that are named."""
+"""The most notes that are told."""
 _SIDE: dict[str, Callable[[Side], Any]] = {
     "Idx": lambda side: side.index,
     "Class": lambda side: side.name,
@@ -93,7 +92,7 @@ def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
         )
     if asked:
         told += [f"Not asked for {_images(number)}: {note}." for note, number in counts.notes.most_common(_MOST)]
-    if counts.named:
+    if counts.named and asked:
         told.append(
             f"A's explanations name {counts.named:,} prototypes, counted image by image; B's explanations of the same"
             f" images name {counts.named_in_both:,} of these too."
@@ -121,12 +120,6 @@ def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, st
     ]
     rows.append(("prototypes bounded, mean", bounds[0], bounds[1]))
     return [*rows, ("claim minimality", f"{a.minimal:,} of {a.explained:,}", f"{b.minimal:,} of {b.explained:,}")]
-
-
-def fails_most(counts: Counts, most: int = _MOST) -> list[tuple[str, int, int]]:
-    """What statements are about that fail most often: in how many of A's explanations they fail, and in how many they
-    stand."""
-    return [(name, number, counts.subjects[name]) for name, number in counts.failing.most_common(most)]
 
 
 def held(one: ComparedImage) -> str:

@@ -335,3 +335,14 @@ def test_another_similarity_parameter_is_still_the_same_sentence(folders, tmp_pa
     other = replace(HEAD, similarity=LogRatio(epsilon=1e-3))
     comparison = compare(str(folders / "a"), run(tmp_path / "other", other))
     assert comparison.why_not == "" and not comparison.same_head and len(list(comparison)) == 6
+
+
+def test_what_fails_is_in_one_order(folders) -> None:
+    """Whatever order sets of strings have in this process."""
+    counts, rows = counted(folders / "patches", folders / "moved")
+    most = counts.fails_most
+    assert [number for _, number, _ in most] == sorted((number for _, number, _ in most), reverse=True)
+    for name, number, stated in most:
+        assert number == sum(name in one.failing for one in rows) <= stated == sum(name in one.subjects for one in rows)
+    equal = [name for name, number, stated in most if (number, stated) == most[-1][1:]]
+    assert equal == sorted(equal)
