@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _STYLES = ("page.css", "compare.css")
 _MOST = 1000
 """The most images that the page lists."""
-_FAILING = 15
+_FAILING = 10
 """The most bars of what fails."""
 _SIDE = 56
 """Pixels a side of an image."""

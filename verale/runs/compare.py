@@ -147,7 +147,7 @@ def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImag
     for number in numbers:
         subject, bounds = statements[number].in_words()
         value = there.value(stated.certificate.statements[number])
-        here = "undecided" if answers[number] is None else "unknown" if value is None else f"in B about {value:.4g}"
+        here = "undecided" if answers[number] is None else "false" if value is None else f"in B about {value:.4g}"
         told.append(f"{subject}: {bounds}; {here}")
     return tuple(told)
 

@@ -98,12 +98,12 @@ class ExplainedRun:
     head: HeadOfRun
 
     @classmethod
-    def of(cls, given: str, head: HeadOfRun | str | None) -> ExplainedRun:
+    def of(cls, given: str, head: str | None) -> ExplainedRun:
         """Read a run.
 
         Args:
             given: its folder.
-            head: its head, or the path of the head's file; None if there is none.
+            head: the path of its head's file; None if there is none.
 
         Raises:
             InputError: not such a folder, no rows, or no head.
@@ -118,18 +118,11 @@ class ExplainedRun:
             raise InputError(table, "has no rows; explain some images first")
         warn_if_unfinished(table.parent, len(rows))
         if head is None:
-            raise InputError(
-                given, "has no head.safetensors, without which statements mean nothing; put the head that was explained"
-                " there",
-            )  # fmt: skip
-        source = table.parent / SOURCE
-        return cls(
-            given,
-            table.parent,
-            rows,
-            load_source(source if lexists(source) else None, None),
-            head if isinstance(head, HeadOfRun) else HeadOfRun.of(head),
-        )
+            what = "has no head.safetensors, without which statements mean nothing"
+            raise InputError(given, f"{what}; put the head that was explained there")
+        path = table.parent / SOURCE
+        source = load_source(path if lexists(path) else None, None)
+        return cls(given, table.parent, rows, source, HeadOfRun.of(head))
 
     @property
     def names(self) -> tuple[str, ...] | None:
