@@ -66,7 +66,7 @@ def certificates_schema() -> Schema:
             "correct": pa.bool_(),
             **dict.fromkeys(("relative_size", "margin"), pa.float64()),
             **dict.fromkeys(("paradigm", "others", "sha256", "reason", "unclaimed"), pa.string()),
-            "audit_limit": pa.int64(),
+            **dict.fromkeys(("audit_limit", "bounded_prototypes", "prototypes", "bounded_pairs", "pairs"), pa.int64()),
             **dict.fromkeys(("seconds", "score", "probability"), pa.float64()),
             "second": pa.int64(),
             **dict.fromkeys(("second_score", "second_probability"), pa.float64()),

@@ -75,7 +75,9 @@ def test_both_engines_claim_what_a_default_audit_answers(limit: int, said: str, 
     rows = pq.read_table(folder / "OUT" / "certificates.parquet").sort_by("index").to_pylist()
     assert [row["certificate"] for row in rows] == [path.read_bytes() for path in certificates_in(folder / "LOCAL")]
     table = read_table(folder / "LOCAL" / "explanations.csv")
-    assert [(row["unclaimed"], row["audit_limit"]) for row in rows] == [(r.unclaimed, r.audit_limit) for r in table]
+    names = ("unclaimed", "audit_limit", "bounded_prototypes", "prototypes", "bounded_pairs", "pairs")
+    assert [[row[name] for name in names] for row in rows] == [[getattr(r, name) for name in names] for r in table]
+    assert all(row["pairs"] for row in rows)
     assert any(row.unclaimed for row in table)
 
 
