@@ -1,6 +1,7 @@
 """How many statements explanations have: each paradigm of a head alone, and the smallest of each image.
 
     python -m benchmarks.sizes --data DATA --out benchmarks/results/sizes.md
+    python -m benchmarks.sizes --data DATA --digits fewest,exact,2 --out benchmarks/results/digits.md
 
 DATA holds the trained heads of `benchmarks.run`; the packaged digits need no file. The first images of each head are
 explained under every paradigm that `smallest` tries, then under `smallest` itself, and every certificate is audited.
@@ -11,11 +12,13 @@ class, and then dropped what was not needed. The exit code is 0 only if every ce
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from statistics import fmean
 
@@ -27,12 +30,15 @@ from benchmarks.environment import describe
 from benchmarks.heads import HEADS, build
 from verale.adapters.cabrnet import load_head
 from verale.certificate import Certificate, PatchStatement
+from verale.certificate.reach import bounded, to_read
+from verale.certificate.words import lower_end, upper_end
 from verale.checker import Auditor, Status
 from verale.demo.network import RUN, load_images, load_network
 from verale.head import Head, as_patches
 from verale.paradigms import SMALLEST
 from verale.search import Batches, SearchOptions
 from verale.search.activations import Activations, StatedActivations
+from verale.search.digits import FEWEST_DIGITS
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.sparse import supporting
 from verale.search.top_k import highest
@@ -49,18 +55,28 @@ class Measured:
 
     Attributes:
         paradigm: its name.
+        digits: of the numbers of statements, as the option of that name says.
         sizes: statements, image by image.
         under: how many explanations each paradigm gave.
         one_sided: statements with one stated end.
+        minimal: how many explanations claim that no statement can be dropped.
+        read: numbers and names that a reader of the explanations meets.
+        bounded: prototypes that they bound, all together, and of how many.
+        told: of each explanation the most digits that a number has.
         proved, unproved: certificates that the checker proved, and why it did not prove the others; None if there are
             no certificates, because only the size was computed.
         explain_seconds, audit_seconds: processor seconds, all images together.
     """
 
     paradigm: str
+    digits: int | str = ""
     sizes: list[int | None] = field(default_factory=list)
     under: Counter[str] = field(default_factory=Counter)
     one_sided: int = 0
+    minimal: int = 0
+    read: int = 0
+    bounded: tuple[int, int] = (0, 0)
+    told: list[int] = field(default_factory=list)
     proved: int | None = 0
     unproved: list[str] = field(default_factory=list)
     explain_seconds: float = 0.0
@@ -72,11 +88,11 @@ class Measured:
         return [size for size in self.sizes if size is not None]
 
 
-def measure(head: Head, latents: Tensor, paradigm: str) -> Measured:
+def measure(head: Head, latents: Tensor, paradigm: str, digits: int | str = FEWEST_DIGITS) -> Measured:
     """Explain images (N, L, D), and audit each certificate with its latents; its minimality too where that is quick."""
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}), "arb")
-    measured = Measured(paradigm)
-    batches = Batches(head, latents, SearchOptions(paradigm))
+    measured = Measured(paradigm, digits)
+    batches = Batches(head, latents, SearchOptions(paradigm, digits=digits))
     for first in batches.starts:
         start = time.process_time()
         results = batches.explain(first)
@@ -84,6 +100,7 @@ def measure(head: Head, latents: Tensor, paradigm: str) -> Measured:
         for result in results:
             if isinstance(result.explanation, Certificate):
                 _audit(measured, auditor, result.explanation)
+                _read(measured, result.explanation, head.size)
             measured.sizes.append(result.explanation.size if isinstance(result.explanation, Certificate) else None)
     return measured
 
@@ -100,6 +117,22 @@ def _audit(measured: Measured, auditor: Auditor, certificate: Certificate) -> No
     measured.under[certificate.paradigm] += 1
     ends = [(getattr(each, "lower", None), getattr(each, "upper", None)) for each in certificate.statements]
     measured.one_sided += sum(-torch.inf in each or torch.inf in each for each in ends)
+
+
+def _read(measured: Measured, certificate: Certificate, prototypes: int) -> None:
+    """What a reader of a certificate meets."""
+    statements = certificate.statements
+    ends = [
+        words(end)
+        for each in statements
+        for words, end in ((lower_end, getattr(each, "lower", math.inf)), (upper_end, getattr(each, "upper", math.inf)))
+        if math.isfinite(end)
+    ]
+    measured.told.append(max((len(Decimal(end).normalize().as_tuple().digits) for end in ends), default=0))
+    measured.minimal += certificate.minimal
+    measured.read += to_read(statements, prototypes, certificate.patches)
+    bounds, most = measured.bounded
+    measured.bounded = bounds + bounded(statements, prototypes, certificate.patches).prototypes, most + prototypes
 
 
 def measure_before(head: Head, latents: Tensor, paradigm: str) -> Measured:
@@ -133,12 +166,15 @@ _STARTS: dict[str, Callable[[Activations], tuple[StatedActivations, list[int]]]]
 }
 
 
-def measured_of(head: Head, latents: Tensor, paradigms: Sequence[str] | None) -> Iterator[Measured]:
+def measured_of(
+    head: Head, latents: Tensor, paradigms: Sequence[str] | None, digits: Sequence[int | str] = (FEWEST_DIGITS,)
+) -> Iterator[Measured]:
     """Each paradigm in turn, those first that `smallest` tries first, and `smallest` last."""
     for paradigm in paradigms or (*Batches(head, latents, SearchOptions(SMALLEST)).paradigms, SMALLEST):
         if paradigm in _STARTS:
             yield measure_before(head, latents, paradigm)
-        yield measure(head, latents, paradigm)
+        for each in digits:
+            yield measure(head, latents, paradigm, each)
 
 
 def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
@@ -154,20 +190,26 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         "",
         *(f"- {key}: {value}" for key, value in facts.items()),
         "",
-        "| head | paradigm | images | explained | proved | mean size | least | most | one end stated | explain s |"
-        " audit s |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| head | paradigm | digits | images | explained | proved | minimal | mean size | least | most |"
+        " one end stated | to read | prototypes bounded | digits told | explain s | audit s |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(_row(name, each) for name, row in measured.items() for each in row),
         "",
-        f"`{SMALLEST}` keeps the smallest of each image; in brackets how often each paradigm gave it. `before`: the"
-        " highest activations (`top_k`), or those that support the class (`sparse`), and then what is not needed"
-        " dropped; sizes alone. One end stated: statements about one observable with a bound on one side only, in % of"
-        " all. Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and"
-        " minimality where it is claimed of statements about activations (kernel `arb`).",
+        f"`{SMALLEST}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
+        " `before`: the highest activations (`top_k`), or those that support the class (`sparse`), and then what is not"
+        " needed dropped; sizes alone. Digits: the option of that name. Minimal: explanations that claim it. One end"
+        " stated: statements about one observable with a bound on one side only, in % of all. To read: numbers and names,"
+        " in the mean. Prototypes bounded: in % of all. Digits told: of the number with most, in the mean, and the most."
+        " Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and minimality where"
+        " it is claimed of statements about activations (kernel `arb`).",
         "",
         "## Image by image",
         "",
-        *(f"- {name}, {each.paradigm}: {_listed(each.sizes)}" for name, row in measured.items() for each in row),
+        *(
+            f"- {name}, {each.paradigm} {each.digits}: {_listed(each.sizes)}"
+            for name, row in measured.items()
+            for each in row
+        ),
         "",
         *(f"- not proved: {name}, {line}" for name, row in measured.items() for each in row for line in each.unproved),
     ]
@@ -181,9 +223,13 @@ def _row(name: str, each: Measured) -> str:
         named += f" ({', '.join(f'{paradigm} {count}' for paradigm, count in each.under.most_common())})"
     audited = each.proved is not None
     cells = (
-        *(name, named, f"{len(each.sizes)}", f"{len(found)}", f"{each.proved}" if audited else "-"),
+        *(name, named, f"{each.digits}", f"{len(each.sizes)}", f"{len(found)}", f"{each.proved}" if audited else "-"),
+        f"{each.minimal}" if audited else "-",
         *((f"{fmean(found):.1f}", f"{min(found)}", f"{max(found)}") if found else ("-", "-", "-")),
         f"{100 * each.one_sided / max(1, sum(found)):.0f}" if audited else "-",
+        f"{each.read / max(1, len(found)):.1f}" if audited else "-",
+        f"{100 * each.bounded[0] / max(1, each.bounded[1]):.0f}" if audited else "-",
+        f"{fmean(each.told):.1f}, {max(each.told)}" if each.told else "-",
         f"{each.explain_seconds / len(each.sizes):.3f}",
         f"{each.audit_seconds / max(1, len(found)):.3f}" if audited else "-",
     )
@@ -209,6 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--heads", default=",".join(DEFAULT), help=f"some of {', '.join((*HEADS, DIGITS))}")
     parser.add_argument("--images", type=int, default=10, help="how many images a head; of the digits all are taken")
     parser.add_argument("--paradigms", help="comma separated; by default those that `smallest` tries, and `smallest`")
+    parser.add_argument("--digits", default=FEWEST_DIGITS, help="comma separated: fewest, exact, or numbers of digits")
     parser.add_argument("--out", type=Path, help="file for the page")
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -216,9 +263,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "command": f"python -m benchmarks.sizes {' '.join(sys.argv[1:] if arguments is None else arguments)}"
     }
     measured: dict[str, list[Measured]] = {}
+    digits = [int(each) if each.isdecimal() else each for each in args.digits.split(",")]
     for name in args.heads.split(","):
         head, latents = _subject(name, args.data, args.images)
-        for each in measured_of(head, latents, args.paradigms.split(",") if args.paradigms else None):
+        for each in measured_of(head, latents, args.paradigms.split(",") if args.paradigms else None, digits):
             measured.setdefault(name, []).append(each)
             print(_row(name, each), file=sys.stderr, flush=True)
             if args.out:
