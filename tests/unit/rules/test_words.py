@@ -52,7 +52,15 @@ def test_activations_and_clauses():
     assert conditions(rule(), Euclidean()) == "any image"
 
 
-def test_bounds_are_rounded_so_that_they_stay_true():
-    assert bounds_in_words(ActivationStatement(0, 1 / 3, INF)) == "at least 0.333333"
-    assert bounds_in_words(ActivationStatement(0, -INF, 1 / 3)) == "at most 0.333334"
-    assert bounds_in_words(ActivationStatement(0, 1 / 3, 2 / 3)) == "from 0.333333 to 0.666667"
+@pytest.mark.parametrize(
+    ("lower", "upper", "words"),
+    [
+        (1 / 3, INF, "at least 0.33333333333333332"),
+        (-INF, 1 / 3, "at most 0.3333333333333333"),
+        (1 / 3, 2 / 3, "from 0.33333333333333332 to 0.6666666666666666"),
+        (math.nextafter(0.1, 0), math.nextafter(0.3, 1), "from 0.1 to 0.3"),
+        (3.3, math.nextafter(3.3, 4), "from 3.3 to 3.3"),
+    ],
+)
+def test_bounds_are_told_in_the_statements_own_numbers(lower, upper, words):
+    assert bounds_in_words(ActivationStatement(0, lower, upper)) == words
