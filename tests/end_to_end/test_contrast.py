@@ -28,12 +28,13 @@ def test_what_stands_in_the_way(two: Path) -> None:
     )
     values = []
     for j, line in enumerate(lines[:2]):
-        start, value = line.split("; at the witness ")
+        start, value = line.split("; at the witness about ")
         assert start == f"  released: activation of prototype {j}: [0, 0]"
         values.append(float(value))
     assert sum(values) > 1.5
     assert lines[2].startswith("  the witness satisfies the other 0 and gets class 1, at least 0.")
-    assert any(line.startswith("  patch 0 moved by ") and "nearest is patch 0 of image 0, " in line for line in lines)
+    nearest = "nearest is patch 0 of image 0, about "
+    assert any(line.startswith("  patch 0 moved by about ") and nearest in line for line in lines)
     out = two.parent / "out"
     head = ("--head", two.parent / "head.safetensors", "--latents", out / "witness.latents.safetensors")
     assert verale("refute", out / "rest.ale.json", *head, "--seconds", 0).returncode == 4

@@ -78,15 +78,15 @@ def enumerated(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def between(lower: float | Fraction | None, upper: float | Fraction | None) -> str:
+def between(lower: float | Fraction | None, upper: float | Fraction | None, both: str = "[{}, {}]") -> str:
     """An interval with its ends as `lower_end` and `upper_end` give them; an end that is infinite or None is no
-    bound."""
+    bound. `both` is the form where there are two."""
     bounded = lower is not None and lower != -inf, upper is not None and upper != inf
     if lower is not None and bounded == (True, False):
         return f"at least {lower_end(lower)}"
     if upper is not None and bounded == (False, True):
         return f"at most {upper_end(upper)}"
-    return "anything" if lower is None or upper is None else f"[{lower_end(lower)}, {upper_end(upper)}]"
+    return "anything" if lower is None or upper is None else both.format(lower_end(lower), upper_end(upper))
 
 
 def upper_end(value: float | Fraction) -> str:

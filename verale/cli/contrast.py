@@ -98,7 +98,7 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
     for number in found.released[:_MOST]:
         statement = result.certificate.statements[number]
         lines.append(
-            f"  released: {': '.join(statement.in_words())}; at the witness {value_at(statement, evaluated):.6g}"
+            f"  released: {': '.join(statement.in_words())}; at the witness about {value_at(statement, evaluated):.6g}"
         )
     if released > _MOST:
         lines.append(f"  and {released - _MOST} more")
@@ -114,8 +114,8 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
     for near in result.near:
         name = f"image {near.image}" if near.file is None else near.file
         lines.append(
-            f"  patch {near.patch} moved by {near.moved:.3g}; nearest is patch {near.at} of {name}, {near.distance:.3g}"
-            " away"
+            f"  patch {near.patch} moved by about {near.moved:.3g}; nearest is patch {near.at} of {name}, about"
+            f" {near.distance:.3g} away"
         )
     if out is not None:
         lines.append(f"  {out}: {WITNESS}, {REST} (which it refutes), {PROOF} (which proves its class)")

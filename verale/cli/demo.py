@@ -143,6 +143,7 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
 
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, object]], names: list[str]) -> None:
+    from verale.certificate.words import below
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     table = TextTable(title="Certified explanations of the packaged digits", **PLAIN)
@@ -157,7 +158,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, object
         mark = "" if one.correct else f" not {one.label}"
         table.add_row(
             *(name, f"{one.predicted}{mark}", str(one.paradigm), str(one.size)),
-            *(f"{one.relative_size:.1%}", f"{one.margin:.1e}", f"{one.seconds:.2f} s"),
+            *(f"{one.relative_size:.1%}", below(one.margin or 0, 2), f"{one.seconds:.2f} s"),
             *(f"{record['seconds']:.2f} s", str(record["status"])),
         )
     print_table(table)

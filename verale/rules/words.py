@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from verale.certificate import (
@@ -13,7 +12,7 @@ from verale.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.certificate.words import lower_end, others, upper_end
+from verale.certificate.words import between, others
 from verale.head import Geometry
 
 __all__ = ["bounds_in_words", "conditions"]
@@ -47,11 +46,9 @@ def conditions(certificate: Certificate, geometry: Geometry) -> str:
 
 def bounds_in_words(statement: Statement) -> str:
     """The bounds of a statement: "at least 0.43", "at most 0.36" or "from 0.1 to 0.36"."""
-    lower = -math.inf if isinstance(statement, OrderStatement) else statement.lower
-    upper = math.inf if isinstance(statement, FloorStatement) else statement.upper
-    if lower == -math.inf:
-        return f"at most {upper_end(upper)}"
-    return f"at least {lower_end(lower)}" if upper == math.inf else f"from {lower_end(lower)} to {upper_end(upper)}"
+    lower = None if isinstance(statement, OrderStatement) else statement.lower
+    upper = None if isinstance(statement, FloorStatement) else statement.upper
+    return between(lower, upper, "from {} to {}")
 
 
 def _clauses(certificate: Certificate) -> list[OrderStatement | FloorStatement]:

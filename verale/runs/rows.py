@@ -71,6 +71,7 @@ def rows_and_certificates(
         labels: the true classes of the batch's images, if they are known.
     """
     from verale.certificate import Certificate
+    from verale.certificate.words import below
 
     rows, certificates = [], []
     each = zip(results, emitted, labels or [None] * len(results), strict=True)
@@ -92,7 +93,7 @@ def rows_and_certificates(
             values |= {
                 "size": explanation.size,
                 "relative_size": round(explanation.size / possible, 6),
-                "margin": float(f"{explanation.margin:.6g}"),
+                "margin": float(below(explanation.margin)),
                 "paradigm": explanation.paradigm,
                 "certificate": name,
                 "sha256": hashlib.sha256(data).hexdigest(),

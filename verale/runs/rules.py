@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.words import below
 from verale.checker import Auditor, HeadError, Verdict, most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
@@ -292,7 +293,7 @@ def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, s
         predicted=certificate.predicted,
         name=name,
         size=certificate.size,
-        margin=float(f"{certificate.margin:.6g}"),
+        margin=float(below(certificate.margin)),
         words=conditions(certificate, head.geometry),
         status=verdict.status.value,
         reason=verdict.reason,
