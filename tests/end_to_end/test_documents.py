@@ -194,6 +194,7 @@ def tables_and_runs(folder: Path) -> None:
     for name, images in (("A", small_latents(head, images=3)), ("B", small_latents(head, images=4)[1:])):
         with open_run(folder / name, head, images, SearchOptions("top_k")) as run:
             assert len(list(run)) == 3
+    explained_out(folder)
 
 
 GIVEN = {

@@ -114,6 +114,7 @@ OTHERS = {
     "necessity": ("necessity", FILE, "--seconds", 1),
     "refute": ("refute", FILE, "--seconds", 1),
     "rules": ("rules", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../rules"),
+    "show": ("show", FILE),
     "soundness": ("soundness", "--only", "corpora"),
     "summary": ("summary", "."),
     "completion": ("completion", "bash"),

@@ -89,6 +89,9 @@ runs/processes.py: processes import what lies in the current folder
 runs/affordable.py: minimality is claimed whatever it takes
     certificate.minimal and not proof.is_allowed(True) => False
     unit/runs/test_affordable.py::test_a_run_claims_no_minimality_that_its_audit_would_refuse
+runs/rows.py: margins are rounded to the nearest
+    float(below(explanation.margin)) => float(f"{explanation.margin:.2g}")
+    end_to_end/test_own_numbers.py::test_margins_of_tables_are_rounded_down
 runs/rows.py: the certificate that was found is written
     written.explanation => result.explanation
     unit/runs/test_affordable.py::test_a_run_says_which_limit_an_audit_needs
@@ -245,6 +248,22 @@ report/picture.py: options of the current folder count
     rcdefaults() => pass
     unit/report/test_picture.py::test_no_option_of_a_strangers_folder_counts
 
+report/telling.py: any head has the certificate's names
+    head is None or head.sha256 != certificate.head => head is None
+    end_to_end/test_show.py::test_of_another_head_nothing_is_told
+report/shown.py: what is claimed is called proved
+    said.get(self.status, "Claimed, and not proved") => "Proved"
+    end_to_end/test_show.py::test_what_does_not_follow_is_not_called_proved
+report/single.py: an image outside is bound by its place
+    item.image_note != OUTSIDE => True
+    end_to_end/test_show.py::test_sentence_numbers_margins_size_image_and_verdict
+certificate/words.py: an upper end is told with a digit less
+    number > before => number > before - 1e-9
+    end_to_end/test_own_numbers.py::test_show[projection]
+certificate/words.py: a lower end is told with a digit less
+    number < after => number < after + 1e-9
+    end_to_end/test_own_numbers.py::test_show[top_k]
+
 cli/__init__.py: too little memory is a traceback
     MemoryError => ZeroDivisionError
     unit/cli/test_large_files.py::test_too_little_memory_is_one_line[read]
@@ -257,6 +276,9 @@ cli/gap.py: another paradigm's bound is not told apart
 cli/cover.py: a name may look like what is said of it
     before_colon(covered.certificate) => covered.certificate
     unit/cli/test_printing.py::test_a_name_does_not_look_like_what_is_said_of_it[command1]
+cli/show.py: what is shown is done
+    sys.exit(result.outcome.exit_code) => sys.exit(0)
+    end_to_end/test_show.py::test_what_is_no_certificate
 cli/shared.py: nothing is said of claims
     if unclaimed:
         print_line(

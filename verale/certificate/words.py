@@ -64,12 +64,14 @@ def caveat(status: str, claims: Mapping[str, str]) -> str:
     return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
 
 
-def others(exempt: Sequence[int]) -> str:
-    """The prototypes that a clause speaks of, all but the exempt ones. A long list is cut, and says how long it is."""
+def others(exempt: Sequence[int], most: int | None = None) -> str:
+    """The prototypes that a clause speaks of, all but the exempt ones. A list of more than `most` (by default 8) is
+    cut, and says how long it is."""
+    most = _NAMED if most is None else most
     if not exempt:
         return "every prototype"
-    if len(exempt) > _NAMED:
-        return f"every prototype but {len(exempt)} ({', '.join(map(str, exempt[:_NAMED]))}, ...)"
+    if len(exempt) > most:
+        return f"every prototype but {len(exempt)} of them ({', '.join(map(str, exempt[:most]))}, ...)"
     return f"every prototype but {enumerated(list(map(str, exempt)))}"
 
 

@@ -34,6 +34,7 @@ _COMMANDS = {
     "refute": "verale.cli.refute",
     "report": "verale.cli.report",
     "rules": "verale.cli.rules",
+    "show": "verale.cli.show",
     "soundness": "verale.cli.soundness",
     "summary": "verale.cli.summary",
 }

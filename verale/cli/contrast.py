@@ -78,7 +78,7 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
     from verale.certificate.words import below
     from verale.head import evaluate
     from verale.runs.contrast import PROOF, REST, WITNESS, value_at
-    from verale.runs.likeness import origin_of
+    from verale.runs.source import origin_of
 
     size, names = result.certificate.size, [f"class {c}" for c in range(head.classes)]
     if head.labels is not None:

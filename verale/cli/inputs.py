@@ -16,7 +16,7 @@ from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD
 from verale.runs.inputs import Inputs, find_inputs
 
-__all__ = ["folder_of", "inputs_finder", "inputs_reader", "print_found"]
+__all__ = ["folder_of", "inputs_finder", "inputs_in", "inputs_reader", "print_found"]
 
 _log = logging.getLogger(__name__)
 
@@ -42,14 +42,7 @@ def inputs_finder(
 
     @cache
     def in_folder(folder: Path) -> Inputs:
-        inputs = find_inputs(folder, head, latents)
-        if inputs.latents is None or inputs.latents == latents:
-            return inputs
-        path = Path(inputs.latents)
-        if not datasets and ("://" in inputs.latents or path.suffix == ".parquet" or path.is_dir()):
-            _log.warning("%s: no instance is checked without --engine ray", inputs.latents)
-            return Inputs(inputs.head, latents)
-        return inputs
+        return inputs_in(folder, head, latents, datasets)
 
     def find(given: str) -> tuple[str, str | None]:
         inputs = Inputs(head, latents) if "://" in given else in_folder(folder_of(given))
@@ -60,6 +53,22 @@ def inputs_finder(
         return inputs.head, inputs.latents
 
     return find
+
+
+def inputs_in(folder: Path, head: str | None, latents: str | None, datasets: bool = False) -> Inputs:
+    """Head and latents of the certificates in a folder, where there are some; arguments as `inputs_finder`.
+
+    Raises:
+        InputError: as `find_inputs`.
+    """
+    inputs = find_inputs(folder, head, latents)
+    if inputs.latents is None or inputs.latents == latents:
+        return inputs
+    path = Path(inputs.latents)
+    if not datasets and ("://" in inputs.latents or path.suffix == ".parquet" or path.is_dir()):
+        _log.warning("%s: no instance is checked without --engine ray", inputs.latents)
+        return Inputs(inputs.head, latents)
+    return inputs
 
 
 def inputs_reader(head: str | None, latents: str | None) -> Callable[[str], tuple[HeadFile, str | None]]:

@@ -38,6 +38,7 @@ __all__ = [
     "Item",
     "collect",
     "indices_by_digest",
+    "item_beside",
     "read_item",
 ]
 
@@ -285,6 +286,20 @@ def collect(
     ]
     require_consistent(placed, source, collection.classes, None if read_head is None else read_head.classes)
     return collection
+
+
+def item_beside(path: Path, source: Source) -> Item:
+    """The item of one certificate by what lies beside it, without head and latents. Needs no torch.
+
+    Args:
+        path: its file.
+        source: what is known about images.
+
+    Raises:
+        InputError: a file that cannot be read, or two that give the image different labels.
+    """
+    row_of = {row.certificate: row for row in _explained(path.parent / TABLE)}
+    return _item(path, row_of.get(path.name), Matcher(source, None), None)
 
 
 def read_item(item: Item) -> tuple[bytes, Certificate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from verale.certificate import (
     ActivationStatement,
@@ -13,7 +14,9 @@ from verale.certificate import (
     Statement,
 )
 from verale.certificate.words import between, others
-from verale.head import Geometry
+
+if TYPE_CHECKING:
+    from verale.head import Geometry
 
 __all__ = ["bounds_in_words", "conditions"]
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from verale.errors import HeadError, InputError
 from verale.runs.source import Source, TrainingPatch
 
-__all__ = ["NearPatch", "decoder_of", "near_patches", "origin_of", "origins_record"]
+__all__ = ["NearPatch", "decoder_of", "near_patches", "origins_record"]
 
 _MOST = 8
 """The most patches that are described."""
@@ -67,14 +67,6 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
         NearPatch(patch, image, at, file, float(distance), float(moved[patch]))
         for patch, (image, at), file, distance in zip(order, where, files, best, strict=True)
     ]
-
-
-def origin_of(origin: TrainingPatch | None) -> str:
-    """The training patch that a prototype is a copy of, in words; empty where unknown."""
-    if origin is None:
-        return ""
-    name = f"image {origin.image}" if origin.file is None else origin.file.name
-    return f"training patch: {name}, row {origin.row}, column {origin.column}"
 
 
 def origins_record(prototypes: Iterable[int], origins: Mapping[int, TrainingPatch]) -> list[dict[str, Any]]:

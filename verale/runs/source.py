@@ -17,7 +17,7 @@ from verale.files import followed, lies_in, read
 from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
 
-__all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "allowing", "load_source"]
+__all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "allowing", "load_source", "origin_of"]
 
 _LARGEST = 2**53
 """Indices and labels are below this: every reader of JSON has them exactly."""
@@ -57,6 +57,14 @@ class TrainingPatch:
     file: Path | None
     row: int
     column: int
+
+
+def origin_of(origin: TrainingPatch | None) -> str:
+    """The training patch that a prototype is a copy of, in words; empty where unknown."""
+    if origin is None:
+        return ""
+    name = f"image {origin.image}" if origin.file is None else origin.file.name
+    return f"training patch: {name}, row {origin.row}, column {origin.column}"
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("report", None, "-o", "r.csv", "--overwrite"), "2 certificates, 2 PROVED"),
         (("cover", None, "--latents", "DEMO/latents.safetensors"), "2 of 2 images are covered"),
         (("gap", None, "--seconds", "0"), "2 explanations under top_k"),
+        (("show", None, "1"), "PROVED      DEMO/certificates/000001.ale.json"),
         (("certificates", "pack", None, "--out", "p.parquet", "--overwrite"), "2 certificates in p.parquet"),
     ],
     ids=lambda value: str(value[0]) if isinstance(value, tuple) else None,
@@ -73,7 +74,9 @@ def test_a_command_for_one_certificate_names_one(arguments: tuple[str, ...], fol
     assert (done.returncode, done.stderr) == (9, f"error: {expected}\n")
 
 
-@pytest.mark.parametrize("arguments", [("audit",), ("gap",), ("necessity",), ("refute",), ("contrast", "--class", "1")])
+@pytest.mark.parametrize(
+    "arguments", [("audit",), ("gap",), ("necessity",), ("refute",), ("show",), ("contrast", "--class", "1")]
+)
 def test_a_path_that_is_not_there_is_what_is_named(arguments: tuple[str, ...], tmp_path: Path) -> None:
     done = in_process(*arguments, "nowhere", cwd=tmp_path)
     expected = "error: nowhere: there is no such file or folder; expected certificates\n"

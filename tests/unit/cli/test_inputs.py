@@ -49,11 +49,12 @@ def arguments(command: str, folder: Path, to: Path) -> list[object]:
         "necessity": ["necessity", file, "--seconds", 0],
         "gap": ["gap", file, "--seconds", 0],
         "contrast": ["contrast", file, "--class", goal, "--seconds", 0.1],
+        "show": ["show", file],
         "cover": ["cover", file, "--latents", folder / "latents.safetensors"],
     }[command]
 
 
-@pytest.mark.parametrize("command", ["audit", "ray", "refute", "necessity", "gap", "contrast", "cover"])
+@pytest.mark.parametrize("command", ["audit", "ray", "refute", "necessity", "gap", "contrast", "show", "cover"])
 def test_the_digest_that_is_printed_is_that_of_the_head_that_is_used(command, made, tmp_path, without_ray, monkeypatch):
     monkeypatch.setattr(pipeline, "start_ray", nobody)
     folder, own, other = made

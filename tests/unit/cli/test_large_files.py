@@ -43,6 +43,7 @@ COMMANDS = {
     "report": ("report", "in", "--output", "r.html"),
     "contrast": ("contrast", f"in/{CERTIFICATE}", "--class", "1"),
     "necessity": ("necessity", f"in/{CERTIFICATE}"),
+    "show": ("show", f"in/{CERTIFICATE}"),
     "explain": ("explain", *GIVEN[1:], "--out", "out"),
 }
 
@@ -54,7 +55,7 @@ def test_every_command_refuses_it(command: str, name: str, folder: Path) -> None
     done = in_process(*COMMANDS[command], cwd=folder)
     assert (done.returncode, done.stdout) == (9, "")
     last = done.stderr.splitlines()[-1]
-    by_checker = command == "audit" and name == HEAD
+    by_checker = command in ("audit", "show") and name == HEAD
     told = "bytes, the most that are allowed" if by_checker else f" {HUGE} bytes, "
     assert last.startswith(f"error: in/{name}: ") and told in last and (by_checker or "give " in last)
     assert not (folder / "r.html").exists() and not (folder / "out" / "run.json").exists()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from verale.runs.likeness import near_patches, origin_of, origins_record
-from verale.runs.source import Source, TrainingPatch
+from verale.runs.likeness import near_patches, origins_record
+from verale.runs.source import Source, TrainingPatch, origin_of
 
 
 def test_the_nearest_patch_of_each_changed_patch() -> None:

@@ -1,0 +1,89 @@
+"""Statements read back from the words in which verale tells them: decimals rounded outward to binary64."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_LIST = r"\d+(?:, \d+)*(?: and \d+)?"
+_SUBJECT = re.compile(
+    rf"patch (?P<patch>\d+), prototype (?P<of>\d+)|activation of prototype (?P<active>\d+)"
+    rf"|every prototype(?: but (?:(?P<cut>\d+) of them \((?P<first>.*), \.\.\.\)|(?P<but>{_LIST})))?"
+    rf"|prototypes? (?P<named>{_LIST})"
+)
+_BOUNDS = re.compile(
+    rf"at least (?P<least>{_NUMBER})|at most (?P<most>{_NUMBER})"
+    rf"|\[(?P<low>{_NUMBER}), (?P<high>{_NUMBER})\]|from (?P<from>{_NUMBER}) to (?P<to>{_NUMBER})"
+)
+_RULE = re.compile(
+    rf"(?P<kind>at least |at most |from )?(?P<low>{_NUMBER})(?: to (?P<high>{_NUMBER}))? (?:of|from|with)"
+    rf" (?:(?:prototype )?(?P<prototype>\d+)|every prototype(?: but (?P<but>{_LIST}))?)"
+)
+
+
+def lower(text: str) -> float:
+    """The greatest float that is at most a decimal."""
+    near, exact = float(text), Fraction(Decimal(text))
+    return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)
+
+
+def upper(text: str) -> float:
+    """The least float that is at least a decimal."""
+    near, exact = float(text), Fraction(Decimal(text))
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+def statement(subject: str, bounds: str, prototypes: int = 0, known: Sequence[int] = ()) -> Statement:
+    """The statement that is told in two parts: what it is about, and its bounds.
+
+    Args:
+        prototypes: how many there are, where clauses may name those that they speak of.
+        known: the exempt prototypes of a clause whose list may be cut; what is left of it has to fit.
+    """
+    about, said = _SUBJECT.fullmatch(subject), _BOUNDS.fullmatch(bounds)
+    assert about is not None, f"not what statements are about: {subject}"
+    assert said is not None, f"not bounds: {bounds}"
+    least, most = said["least"] or said["low"] or said["from"], said["most"] or said["high"] or said["to"]
+    low = -math.inf if least is None else lower(least)
+    high = math.inf if most is None else upper(most)
+    if about["patch"]:
+        return PatchStatement(int(about["patch"]), int(about["of"]), low, high)
+    if about["active"]:
+        return ActivationStatement(int(about["active"]), low, high)
+    exempt = _numbers(about["but"])
+    if about["cut"]:
+        first = _numbers(about["first"])
+        assert int(about["cut"]) == len(known) and first == tuple(known[: len(first)]), subject
+        exempt = tuple(known)
+    if about["named"]:
+        exempt = tuple(sorted(set(range(prototypes)).difference(_numbers(about["named"]))))
+    return FloorStatement(exempt, low) if most is None else OrderStatement(exempt, high)
+
+
+def of_rule(words: str, patch: int = 0) -> list[Statement]:
+    """The statements that the sentence of a rule tells."""
+    activations = words.startswith("activation ")
+    statements: list[Statement] = []
+    kind = ""
+    for said in _RULE.finditer(words):
+        kind = said["kind"] or kind
+        low = -math.inf if kind == "at most " else lower(said["low"])
+        high = upper(said["high"] or said["low"]) if kind != "at least " else math.inf
+        if said["prototype"] is None:
+            exempt = _numbers(said["but"])
+            statements.append(FloorStatement(exempt, low) if kind == "at least " else OrderStatement(exempt, high))
+        elif activations:
+            statements.append(ActivationStatement(int(said["prototype"]), low, high))
+        else:
+            statements.append(PatchStatement(patch, int(said["prototype"]), low, high))
+    return statements
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text or "")))

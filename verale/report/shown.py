@@ -1,0 +1,116 @@
+"""One certificate as it is shown in a terminal and in a notebook, with what is known of its image, head and verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from verale.certificate.words import NOT_PROVED
+from verale.report.telling import Telling
+
+__all__ = ["NOT_AUDITED", "Shown"]
+
+NOT_AUDITED = "NOT AUDITED"
+"""The status without a verdict."""
+_STATEMENTS, _RIVALS, _ORIGINS = 10, 3, 8
+"""How many statements, rivals and origins of prototypes are shown unless all are asked for."""
+_CAVEATS = {
+    "instance not checked": "That the image satisfies the statements was not checked.",
+    "no instance claimed": "It names no image: perhaps no input satisfies the statements.",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of one certificate.
+
+    Attributes:
+        telling: what it says.
+        status: the checker's verdict, which was given now; or NOT_AUDITED.
+        caveat: why perhaps no input satisfies the statements of what is PROVED; empty otherwise.
+        image: the name of its image, where known.
+        label: the name of the image's true class, where known.
+        correct: whether that is the predicted class.
+        note: why the image is perhaps another one; empty where digests bind it.
+        origins: where prototypes come from, in words, where known.
+        digests: SHA-256 of files, by what they are.
+        own_names: whether the names of classes are not the head's.
+    """
+
+    telling: Telling
+    status: str = NOT_AUDITED
+    caveat: str = ""
+    image: str = ""
+    label: str = ""
+    correct: bool | None = None
+    note: str = ""
+    origins: Mapping[int, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+    own_names: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The verdict and the class: names from outside come last."""
+        return f"{', '.join(filter(None, (self.status, self.caveat)))}: class {self.telling.predicted}"
+
+    @property
+    def claim(self) -> str:
+        """The sentence, and before it whether it is proved."""
+        said = {"PROVED": "Proved", NOT_AUDITED: "Claimed, and not audited here"}
+        claimed = said.get(self.status, "Claimed, and not proved")
+        return " ".join(filter(None, (f"{claimed}: {self.telling.sentence}", _CAVEATS.get(self.caveat))))
+
+    @property
+    def about_image(self) -> str:
+        """The image, its true class and whether the network is right, as far as known; empty without any of it."""
+        right = {True: "the network is right", False: "the network is wrong", None: ""}[self.correct]
+        true = f"true class {self.label}" if self.label else ""
+        said = ", ".join(filter(None, (true, right, self.note)))
+        if not self.image:
+            return said
+        return f"image {self.image}" + (f": {said}" if said else "")
+
+    def statements(self, whole: bool = False) -> tuple[Sequence[tuple[str, str]], int]:
+        """The statements that are shown, and how many are left out."""
+        return _cut(self.telling.statements, None if whole else _STATEMENTS)
+
+    def margins(self, whole: bool = False) -> tuple[Sequence[tuple[str, str]], int]:
+        """The closest rivals, and how many are left out."""
+        return _cut(self.telling.margins, None if whole else _RIVALS)
+
+    def lines(self, whole: bool = False) -> Iterator[str]:
+        """All of it as lines of text."""
+        yield self.heading
+        yield ""
+        yield self.claim
+        yield ""
+        yield f"{self.telling.size[0].upper()}{self.telling.size[1:]}"
+        yield from _listed(*self.statements(whole), "statements")
+        if self.telling.margins:
+            yield "Every other class stays behind, by at least"
+            yield from _listed(*self.margins(whole), "classes", "class ")
+        origins = [(str(j), self.origins[j]) for j in self.telling.prototypes if j in self.origins]
+        if origins:
+            yield "Where the prototypes come from (nothing proves it)"
+            yield from _listed(*_cut(origins, None if whole else _ORIGINS), "prototypes", "prototype ")
+        yield ""
+        if self.about_image:
+            yield self.about_image
+        if self.own_names:
+            yield "The head has no names of classes; these are those of source.json."
+        yield NOT_PROVED
+        for what, digest in self.digests.items():
+            yield f"sha256 of the {what} {digest}"
+
+
+def _cut(pairs: Sequence[tuple[str, str]], most: int | None) -> tuple[Sequence[tuple[str, str]], int]:
+    """The first pairs, and how many are left out: none for the sake of one line."""
+    if most is None or len(pairs) <= most + 1:
+        return pairs, 0
+    return pairs[:most], len(pairs) - most
+
+
+def _listed(pairs: Sequence[tuple[str, str]], left_out: int, what: str, before: str = "") -> Iterator[str]:
+    yield from (f"  {before}{subject}: {said}" for subject, said in pairs)
+    if left_out:
+        yield f"  and {left_out} more {what} (--all)"

@@ -1,0 +1,117 @@
+"""One certificate's file, audited now, with what lies beside it. Needs no torch."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from os.path import lexists
+from pathlib import Path
+
+from verale.checker import CheckerError
+from verale.checker.file_auditor import Outcome
+from verale.errors import CertificateError, InputError
+from verale.report.collect import Item, item_beside, read_item
+from verale.report.facts import HeadFacts
+from verale.report.images import BY_ORDER, OUTSIDE
+from verale.report.shown import Shown
+from verale.report.telling import Telling
+from verale.runs.arguments import HeadFile
+from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.folder import SOURCE
+from verale.runs.inputs import Inputs
+from verale.runs.source import Source, load_source, origin_of
+
+__all__ = ["Single", "single", "source_beside"]
+
+
+@dataclass(frozen=True)
+class Single:
+    """What is known of one certificate.
+
+    Attributes:
+        shown: what is shown of it; None if it cannot be read.
+        outcome: the checker's verdict, given now; None without a head.
+    """
+
+    shown: Shown | None
+    outcome: Outcome | None
+
+
+def source_beside(folder: Path) -> Source:
+    """What `source.json` in a folder says; images outside of the folder are not opened. Raises InputError."""
+    path = folder / SOURCE
+    return load_source(path if lexists(path) else None, None).within(folder)
+
+
+def single(path: str, inputs: Inputs, kernel: str = "arb", whole: bool = False) -> Single:
+    """Read a certificate and audit it.
+
+    Args:
+        path: its file.
+        inputs: the files of its head and latents. Without a head nothing is proved.
+        kernel: what proves; see `audit`.
+        whole: whether clauses name all their prototypes.
+
+    Raises:
+        InputError: a file that cannot be used, or a certificate that changes meanwhile; without a head, a certificate
+            that cannot be read.
+
+    Soundness: the verdict is about the bytes that are shown, which the checker gets from here, and about the head that
+        they name. Names and numbers of a head count only if its digest is the one that the checker read.
+    """
+    source = source_beside(Path(path).parent)
+    item = item_beside(Path(path), source)
+    data = None if item.summary is None else read_item(item)[0]
+    head, outcome = None, None
+    if inputs.head is not None:
+        auditor = auditor_of(AuditOptions(inputs.head, inputs.latents, kernel))
+        outcome = auditor.audit(path, data)
+        file = HeadFile.of(inputs.head)
+        head = HeadFacts.of(file.data) if file.sha256 == auditor.run["head"] else None
+    if data is None or item.summary is None:
+        if outcome is None:
+            raise InputError(path, f"is not a certificate: {item.problem}")
+        return Single(None, outcome)
+    item = item if outcome is None else replace(item, record=outcome.record)
+    try:
+        telling = Telling.of(data, head, source.classes, whole)
+    except (CheckerError, CertificateError) as error:
+        raise InputError(path, f"cannot be shown: {error}") from error
+    return Single(_shown(item, telling, head, source, data), outcome)
+
+
+def _shown(item: Item, telling: Telling, head: HeadFacts | None, source: Source, data: bytes) -> Shown:
+    own = head is not None and head.sha256 == telling.head
+    labels = head.labels if own and head is not None else None
+    names = labels or source.classes
+    label = "" if item.label is None else names[item.label] if names and item.label < len(names) else str(item.label)
+    digests = {"certificate": hashlib.sha256(data).hexdigest(), "head that it names": telling.head}
+    if telling.latents is not None:
+        digests["latents that it names"] = telling.latents
+    return Shown(
+        telling=telling,
+        status=item.status.replace("_", " "),
+        caveat=item.caveat,
+        image=_image(item, source),
+        label=label,
+        correct=item.correct,
+        note=_note(item, source),
+        origins={j: origin_of(origin) for j, origin in source.origins.items()},
+        digests=digests,
+        own_names=labels is None and source.classes is not None,
+    )
+
+
+def _note(item: Item, source: Source) -> str:
+    """Why the image is perhaps another one. Only its name is shown, so `source.json` binds it by its latents alone."""
+    if item.image_note != OUTSIDE:
+        return item.image_note
+    return "" if item.summary is not None and item.summary.latents in source.latents else BY_ORDER
+
+
+def _image(item: Item, source: Source) -> str:
+    """The image's name: its file's, from the folder of the images on; otherwise its number among the latents."""
+    if item.file is None:
+        return "" if item.index is None else str(item.index)
+    inside = source.folder is not None and item.file.is_relative_to(source.folder)
+    return str(item.file.relative_to(source.folder)) if inside and source.folder is not None else item.file.name

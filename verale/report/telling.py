@@ -1,0 +1,133 @@
+"""A certificate told to people: the sentence, its numbers, the margins and the size, for every way to show them.
+
+The numbers are the certificate's own (`verale.certificate.words`). Nothing here says that anything is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate.reach import bounded
+from verale.certificate.statements import counted
+from verale.certificate.words import below, enumerated, others
+from verale.checker.certificate import read_certificate
+from verale.report.explanation import conditions, named_prototypes
+from verale.report.facts import HeadFacts
+from verale.rules.words import bounds_in_words
+
+__all__ = ["Telling"]
+
+_OBSERVABLE = "comparison"
+"""What comparing a patch with a prototype gives, where the head is not known."""
+_NAMED = 60
+"""The most prototypes that a clause names, unless all are asked for."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a certificate says, in words.
+
+    Attributes:
+        predicted: the class's name, or its number where it has none.
+        sentence: what has to hold, and which class follows.
+        statements: of each what it is about, and its bounds; those first that the sentence speaks of one by one.
+        margins: of each rival its name, and how far it stays behind at least; the closest first.
+        size: how many statements there are, and how much they bound.
+        prototypes: those to show with it.
+        head, latents: the digests that the certificate names.
+    """
+
+    predicted: str
+    sentence: str
+    statements: tuple[tuple[str, str], ...]
+    margins: tuple[tuple[str, str], ...]
+    size: str
+    prototypes: tuple[int, ...]
+    head: str
+    latents: str | None
+
+    @classmethod
+    def of(
+        cls,
+        data: bytes,
+        head: HeadFacts | None = None,
+        classes: Sequence[str] | None = None,
+        whole: bool = False,
+    ) -> Telling:
+        """Tell a certificate.
+
+        Args:
+            data: the bytes of its file.
+            head: what is known of a head; it counts if it is the one that the certificate names.
+            classes: the names of the classes, where the head has none.
+            whole: whether clauses name all their prototypes, however many.
+
+        Raises:
+            FormatError: (the checker's) bytes that are not a certificate.
+            CertificateError: likewise.
+        """
+        read, certificate = read_certificate(data), Certificate.from_bytes(data)
+        head = None if head is None or head.sha256 != certificate.head else head
+        count = None if head is None else head.prototypes
+        classes = (None if head is None else head.labels) or classes
+        parts = conditions(read, _OBSERVABLE if head is None else head.observable, count)
+        predicted = _name(certificate.predicted, classes)
+        proved = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
+        return cls(
+            predicted,
+            _sentence(predicted, parts),
+            tuple(
+                (_subject(statement, count, whole), bounds_in_words(statement))
+                for statement in sorted(certificate.statements, key=_rank)
+            ),
+            tuple((_name(rival, classes), below(margin, 4)) for margin, rival in proved),
+            _size(certificate, head),
+            named_prototypes(read, count),
+            certificate.head,
+            certificate.latents,
+        )
+
+
+def _name(index: int, classes: Sequence[str] | None) -> str:
+    return classes[index] if classes is not None and index < len(classes) else str(index)
+
+
+def _sentence(predicted: str, parts: Sequence[str]) -> str:
+    if not parts:
+        return f"The class is {predicted} whatever the image shows: it follows from the network's last layers alone."
+    return f"The class is {predicted} whenever {enumerated(parts)}."
+
+
+def _rank(statement: Statement) -> int:
+    """Activations first, then clauses, floors before ceilings, as in the sentence; then patches."""
+    if isinstance(statement, PatchStatement):
+        return 3
+    return {FloorStatement: 1, OrderStatement: 2}.get(type(statement), 0)
+
+
+def _subject(statement: Statement, count: int | None, whole: bool) -> str:
+    """What a statement is about; of a clause that speaks of fewer prototypes than it exempts, these by number."""
+    if not isinstance(statement, FloorStatement | OrderStatement):
+        return statement.in_words()[0]
+    exempt = statement.exempt
+    if count is None or count - len(exempt) >= len(exempt):
+        return others(exempt, len(exempt) if whole else _NAMED)
+    meant = [str(each) for each in range(count) if each not in exempt]
+    if not meant:
+        return "no prototype"
+    if len(meant) > _NAMED and not whole:
+        return f"{len(meant)} prototypes ({', '.join(meant[:_NAMED])}, ...)"
+    return f"prototype{'' if len(meant) == 1 else 's'} {enumerated(meant)}"
+
+
+def _size(certificate: Certificate, head: HeadFacts | None) -> str:
+    """How many statements there are, and which prototypes and pairs they bound, of how many."""
+    said = counted(certificate.statements)
+    if head is None or not certificate.statements:
+        return said
+    reach = bounded(certificate.statements, head.prototypes, certificate.patches)
+    said += f"; they bound {reach.prototypes} of the head's {head.prototypes} prototypes"
+    pairs = certificate.patches * head.prototypes
+    return f"{said}, and {reach.pairs} of {pairs} pairs of a patch and a prototype" if reach.pairs else said
