@@ -244,6 +244,9 @@ report/collect.py: images may lie anywhere
 report/images.py: images that are noted may lie anywhere
     not source.admits(noted) => False
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[absolute-html]
+report/picture.py: lines are longer than a column is wide
+    _LETTERS = 64 => _LETTERS = 640
+    unit/report/test_picture.py::test_statements_end_before_the_next_column_and_the_edge[long]
 report/picture.py: options of the current folder count
     rcdefaults() => pass
     unit/report/test_picture.py::test_no_option_of_a_strangers_folder_counts

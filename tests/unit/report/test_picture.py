@@ -146,6 +146,33 @@ def test_long_ones_are_cut_and_names_are_no_mathematics(tmp_path):
     assert "and 130 more" in said and r"class $\frac{" in said and len(latents) == 1
 
 
+@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+def test_statements_end_before_the_next_column_and_the_edge(certificate, long):
+    head = replace(report_head(), labels=("Yellow-bellied Flycatcher of the far north", "a" * 80, "b c " * 30))
+    statements = certificate.statements
+    if long:
+        clauses = [verale.certificate.OrderStatement(tuple(range(k, 60)), 1 / (3 + k)) for k in range(9)]
+        statements = (*statements, *clauses, verale.certificate.FloorStatement(tuple(range(8)), -1 / 3))
+    figure = verale.plot(replace(certificate, statements=statements, minimal=False), None, head)
+    figure.draw_without_rendering()
+    columns = sorted(text.get_window_extent().extents[[0, 2]].tolist() for text in figure.subfigs[1].texts)
+    ends = [left for left, _ in columns[1:]] + [figure.bbox.width]
+    assert all(right < end for (_, right), end in zip(columns, ends, strict=True))
+    lines = [line for text in figure.subfigs[1].texts for line in text.get_text().splitlines()]
+    assert len(lines) >= len(statements)
+
+
+def test_patches_have_the_numbers_of_their_prototypes(folder, certificate):
+    figure = verale.plot(certificate, None, report_head(), report_latents(report_head()))
+    stated: dict[int, list[int]] = {}
+    for each in certificate.statements:
+        stated.setdefault(each.patch, []).append(each.prototype)
+    marks = {tuple(text.get_position()): text.get_text() for text in figure.subfigs[0].axes[0].texts}
+    for patch, prototypes in stated.items():
+        more = f"\n+{len(prototypes) - 2}" if len(prototypes) > 2 else ""
+        assert marks[patch % 3 + 0.5, patch // 3 + 0.5] == ", ".join(map(str, prototypes[:2])) + more
+
+
 LABELS = ("$\\frac{$", "$x^{2$ $", "a\n\x1b[2K\x00\ufffe\u202e", "a<x>b", "漢", "\udcff", "long " * 90)
 
 
@@ -217,8 +244,8 @@ FIELDS = {"size": [20, 30], "rows": [[0, 12], [8, 20]], "columns": [[0, 15], [5,
             "top_k",
             "each patch can depend on the whole image",
         ),
-        (FIELDS, "projection", "statements a patch"),
-        (FIELDS | {"rows": [[0, 20]]}, "top_k", "where stated activations are greatest"),
+        (FIELDS, "projection", "prototypes that patches are compared with"),
+        (FIELDS | {"rows": [[0, 20]]}, "top_k", "prototypes where they are most active (float64)"),
     ],
     ids=["part", "whole", "of many", "of another grid"],
 )

@@ -1,0 +1,162 @@
+"""An image with outlined patches, as a panel of a figure: each square has the numbers of its prototypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.checker import certificate as checked
+from verale.errors import InputError
+from verale.report.collect import Collection, Item
+from verale.report.estimates import Estimates
+from verale.report.grid import Grid
+from verale.report.thumbnails import Window, open_image, window_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from verale.adapters.fields import ReceptiveFields
+
+__all__ = ["MOST", "outline", "pixels_of", "pixels_of_item", "stated_prototypes"]
+
+_SIDE = 1024
+MOST = 360
+"""The most patches that are numbered, and statements that are listed."""
+_NUMBERS = 2
+"""The most prototypes that are named in a patch's square."""
+_FRAMED = 3
+"""Of so many outlined patches, the receptive fields are drawn."""
+_DARK, _LIGHT, _FRAME = "#000000", "#ffd84d", "#ffffff"
+
+
+def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
+    """An item's image in a form that matplotlib draws, and why it is not shown; None where it is not."""
+    if item.file is None or not collection.source.admits(item.file):
+        return None, ""
+    try:
+        return pixels_of(item.file, window_of(collection.source.preprocessing), item.file_sha256), ""
+    except InputError as error:
+        return None, f"not shown: {error}"
+
+
+def pixels_of(image: Any, window: Window | None = None, sha256: str | None = None) -> Any:
+    """An image in a form that matplotlib draws: (H, W) or (H, W, 3), floats in [0, 1] or bytes."""
+    if image is None:
+        return None
+    import numpy as np
+
+    if isinstance(image, (str, Path)):
+        return np.asarray(open_image(Path(image), window or Window(), _SIDE, sha256))
+    pixels = np.asarray(image)
+    if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
+        pixels = pixels.transpose(1, 2, 0)
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if pixels.dtype.kind == "f" and (pixels.min() < 0 or pixels.max() > 1):  # normalised, say
+        pixels = (pixels - pixels.min()) / max(pixels.max() - pixels.min(), np.finfo(pixels.dtype).tiny)
+    return pixels
+
+
+def stated_prototypes(certificate: checked.Certificate) -> dict[int, list[int]]:
+    """For each patch that has statements, the prototypes that it is compared with in them."""
+    stated: dict[int, list[int]] = {}
+    for each in certificate.statements:
+        if isinstance(each, checked.PatchStatement):
+            stated.setdefault(each.patch, []).append(each.prototype)
+    return stated
+
+
+def _attained(certificate: checked.Certificate, estimates: Estimates) -> dict[int, list[int]]:
+    """For each patch where stated activations are attained, their prototypes."""
+    where: dict[int, list[int]] = {}
+    for each, patch in zip(certificate.statements, estimates.attained, strict=False):
+        if patch is not None and isinstance(each, checked.ActivationStatement):
+            where.setdefault(patch, []).append(each.prototype)
+    return where
+
+
+def _marked(prototypes: Sequence[int]) -> str:
+    """The prototypes of a patch, as its square shows them."""
+    more = f"\n+{len(prototypes) - _NUMBERS}" if len(prototypes) > _NUMBERS else ""
+    return ", ".join(map(str, prototypes[:_NUMBERS])) + more
+
+
+def outline(
+    axes: Axes,
+    certificate: checked.Certificate,
+    pixels: Any,
+    grid: Grid | None,
+    estimates: Estimates,
+    fields: ReceptiveFields | None,
+) -> None:
+    """The image, stretched to the grid, with each stated patch's cell outlined and its prototypes' numbers; and of a
+    few patches the receptive fields, dashed."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+    from matplotlib.patheffects import withStroke
+
+    axes.set_axis_off()
+    if grid is None:
+        axes.text(0.5, 0.5, f"{certificate.patches} patches;\ntheir grid is unknown", ha="center", va="center")
+        return
+    extent = (0, grid.columns, grid.rows, 0)
+    high, wide = (grid.rows, grid.columns) if pixels is None else pixels.shape[:2]
+    axes.set(xlim=extent[:2], ylim=extent[2:], aspect=(high / wide) * (grid.columns / grid.rows))
+    if pixels is None:
+        axes.hlines(range(grid.rows + 1), 0, grid.columns, colors="#b0b0b0", linewidth=0.5)
+        axes.vlines(range(grid.columns + 1), 0, grid.rows, colors="#b0b0b0", linewidth=0.5)
+    else:
+        axes.imshow(pixels, extent=extent, cmap="gray", aspect=axes.get_aspect())
+    stated = stated_prototypes(certificate)
+    cells = [
+        (cell, _marked(prototypes))
+        for patch, prototypes in (stated or _attained(certificate, estimates)).items()
+        if (cell := grid.cell(patch)) is not None
+    ]
+    squares = [Rectangle((column, row), 1, 1) for (row, column), _ in cells]
+    for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
+        axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=colour, linewidth=width))
+    title = _title(bool(stated), len(cells), fields)
+    if fields is not None and not fields.whole and len(cells) <= _FRAMED:
+        frames = [_frame(fields.box(*cell), fields.size, grid) for cell, _ in cells]
+        for colour, style in ((_DARK, "-"), (_FRAME, "--")):
+            shapes = [Rectangle(*each) for each in frames]
+            axes.add_collection(
+                PatchCollection(
+                    shapes, facecolor="none", edgecolor=colour, linewidth=1.2, linestyle=style, clip_on=False
+                )
+            )
+    stroke = [] if pixels is None else [withStroke(linewidth=1.5, foreground=_DARK)]
+    colour = _DARK if pixels is None else _LIGHT
+    for (row, column), mark in cells[:MOST]:
+        axes.text(
+            column + 0.5, row + 0.5, mark, ha="center", va="center", fontsize=7, color=colour, path_effects=stroke
+        )
+    axes.set_title(title + (", square grid assumed" if grid.assumed else ""), fontsize=8)
+
+
+def _title(stated: bool, outlined: int, fields: ReceptiveFields | None) -> str:
+    """What stands above the image.
+
+    Args:
+        stated: whether statements are about patches.
+        outlined: how many patches are outlined.
+        fields: their receptive fields, where known.
+    """
+    what = "prototypes that patches are compared with" if stated else "prototypes where they are most active (float64)"
+    what += f", of the first {MOST} patches" if outlined > MOST else ""
+    if not outlined or fields is None:
+        return what
+    if fields.whole:
+        return f"{what}\nsquares: cells of the grid; each patch can depend on the whole image"
+    return f"{what}\nsolid: cells of the grid; dashed: receptive fields" if outlined <= _FRAMED else what
+
+
+def _frame(
+    box: tuple[int, int, int, int], size: tuple[int, int], grid: Grid
+) -> tuple[tuple[float, float], float, float]:
+    """A receptive field in cells of the grid: its corner, width and height."""
+    left, top, right, bottom = box
+    across, down = grid.columns / size[1], grid.rows / size[0]
+    return (left * across, top * down), (right - left) * across, (bottom - top) * down
