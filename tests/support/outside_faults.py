@@ -254,6 +254,9 @@ report/picture.py: options of the current folder count
 report/telling.py: any head has the certificate's names
     head is None or head.sha256 != certificate.head => head is None
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
+report/compact.py: a figure says PROVED of anything
+    f"{item.verdict}: class {predicted}" => f"PROVED: class {predicted}"
+    unit/report/test_compact.py::test_what_is_not_audited_is_not_called_proved[top_k]
 report/shown.py: what is claimed is called proved
     said.get(self.status, "Claimed, and not proved") => "Proved"
     end_to_end/test_show.py::test_what_does_not_follow_is_not_called_proved

@@ -80,6 +80,7 @@ _NEEDS = {
     "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PX",
     help="The largest width and height of an image; larger ones are scaled down.",
 )  # fmt: skip
+@click.option("--compact", is_flag=True, help="Of pdf, svg, png: a small figure, 3.3 inches wide, for a paper.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @click.option(
     "--compare", metavar="PAGE", type=click.Path(),
@@ -103,6 +104,7 @@ def command(
     title: str | None,
     max_size: float,
     image_size: int,
+    compact: bool,
     overwrite: bool,
     compare: str | None,
 ) -> None:
@@ -133,6 +135,8 @@ def command(
         raise UsageError("--verdicts come from an earlier audit: leave out --no-audit and --minimality")
     if check and kind != "html":
         raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
+    if compact and kind not in PICTURES:
+        raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
     if compare is None and target.exists() and not overwrite:
         raise InputError(target, "already exists; choose another -o, or say --overwrite")
     if compare is None:
@@ -157,9 +161,7 @@ def command(
         with progress("writing", len(collection.items)) as advance:
             data = page(collection, heading, limits, advance, check)
     elif kind in PICTURES:
-        from verale.report.picture import picture
-
-        data = picture(collection, kind)
+        data = _picture(collection, kind, compact)
     else:
         from verale.report.table import encode
 
@@ -186,6 +188,16 @@ def command(
         _log.warning("%d of %d images are %s", count, len(collection.items), note)
     if collection.outside:
         _log.warning("%s", collection.outside)
+
+
+def _picture(collection: Collection, kind: str, small: bool) -> bytes:
+    if small:
+        from verale.report.compact import compact
+
+        return compact(collection, kind)
+    from verale.report.picture import picture
+
+    return picture(collection, kind)
 
 
 def _collect(

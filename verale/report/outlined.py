@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.checker import certificate as checked
 from verale.errors import InputError
 from verale.report.collect import Collection, Item
-from verale.report.estimates import Estimates
+from verale.report.estimates import Estimates, estimates_of_item
+from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid
 from verale.report.thumbnails import Window, open_image, window_of
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     from verale.adapters.fields import ReceptiveFields
 
-__all__ = ["MOST", "outline", "pixels_of", "pixels_of_item", "stated_prototypes"]
+__all__ = ["MOST", "marks_of", "marks_of_item", "outline", "pixels_of", "pixels_of_item", "stated_prototypes"]
 
 _SIDE = 1024
 MOST = 360
@@ -67,13 +71,35 @@ def stated_prototypes(certificate: checked.Certificate) -> dict[int, list[int]]:
     return stated
 
 
-def _attained(certificate: checked.Certificate, estimates: Estimates) -> dict[int, list[int]]:
-    """For each patch where stated activations are attained, their prototypes."""
-    where: dict[int, list[int]] = {}
-    for each, patch in zip(certificate.statements, estimates.attained, strict=False):
-        if patch is not None and isinstance(each, checked.ActivationStatement):
-            where.setdefault(patch, []).append(each.prototype)
-    return where
+def marks_of(
+    certificate: checked.Certificate, count: int | None, estimate: Callable[[checked.Certificate], Estimates]
+) -> dict[int, list[int]]:
+    """The prototypes to name in the patches that are outlined.
+
+    Of statements about patches, those that they are compared with; otherwise the prototypes to show with the
+    explanation, where the image activates them most.
+
+    Args:
+        certificate: whose statements are meant.
+        count: how many prototypes its head has, where that is known.
+        estimate: gives the estimates of a certificate about this image.
+    """
+    marks = stated_prototypes(certificate)
+    if marks:
+        return marks
+    active = tuple(checked.ActivationStatement(j, Fraction(0), None) for j in named_prototypes(certificate, count))
+    attained = estimate(replace(certificate, statements=active)).attained
+    for each, patch in zip(active, attained, strict=False):
+        if patch is not None:
+            marks.setdefault(patch, []).append(each.prototype)
+    return marks
+
+
+def marks_of_item(collection: Collection, item: Item, certificate: checked.Certificate) -> dict[int, list[int]]:
+    """The same for an item of a collection. Raises InputError: latents that do not fit the head."""
+    head = collection.head
+    count = None if head is None or head.digest != certificate.head else head.size
+    return marks_of(certificate, count, partial(estimates_of_item, collection, item))
 
 
 def _marked(prototypes: Sequence[int]) -> str:
@@ -87,11 +113,12 @@ def outline(
     certificate: checked.Certificate,
     pixels: Any,
     grid: Grid | None,
-    estimates: Estimates,
+    marks: Mapping[int, Sequence[int]],
     fields: ReceptiveFields | None,
-) -> None:
-    """The image, stretched to the grid, with each stated patch's cell outlined and its prototypes' numbers; and of a
-    few patches the receptive fields, dashed."""
+    size: float = 7,
+) -> str:
+    """Draw the image, stretched to the grid, with the cells of marked patches outlined and their prototypes' numbers;
+    and of a few patches the receptive fields, dashed. Returns what to say of it."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
@@ -99,7 +126,7 @@ def outline(
     axes.set_axis_off()
     if grid is None:
         axes.text(0.5, 0.5, f"{certificate.patches} patches;\ntheir grid is unknown", ha="center", va="center")
-        return
+        return ""
     extent = (0, grid.columns, grid.rows, 0)
     high, wide = (grid.rows, grid.columns) if pixels is None else pixels.shape[:2]
     axes.set(xlim=extent[:2], ylim=extent[2:], aspect=(high / wide) * (grid.columns / grid.rows))
@@ -108,16 +135,13 @@ def outline(
         axes.vlines(range(grid.columns + 1), 0, grid.rows, colors="#b0b0b0", linewidth=0.5)
     else:
         axes.imshow(pixels, extent=extent, cmap="gray", aspect=axes.get_aspect())
-    stated = stated_prototypes(certificate)
     cells = [
-        (cell, _marked(prototypes))
-        for patch, prototypes in (stated or _attained(certificate, estimates)).items()
-        if (cell := grid.cell(patch)) is not None
+        (cell, _marked(prototypes)) for patch, prototypes in marks.items() if (cell := grid.cell(patch)) is not None
     ]
     squares = [Rectangle((column, row), 1, 1) for (row, column), _ in cells]
     for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
         axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=colour, linewidth=width))
-    title = _title(bool(stated), len(cells), fields)
+    title = _title(bool(stated_prototypes(certificate)), len(cells), fields)
     if fields is not None and not fields.whole and len(cells) <= _FRAMED:
         frames = [_frame(fields.box(*cell), fields.size, grid) for cell, _ in cells]
         for colour, style in ((_DARK, "-"), (_FRAME, "--")):
@@ -131,9 +155,9 @@ def outline(
     colour = _DARK if pixels is None else _LIGHT
     for (row, column), mark in cells[:MOST]:
         axes.text(
-            column + 0.5, row + 0.5, mark, ha="center", va="center", fontsize=7, color=colour, path_effects=stroke
+            column + 0.5, row + 0.5, mark, ha="center", va="center", fontsize=size, color=colour, path_effects=stroke
         )
-    axes.set_title(title + (", square grid assumed" if grid.assumed else ""), fontsize=8)
+    return title + (", square grid assumed" if grid.assumed else "")
 
 
 def _title(stated: bool, outlined: int, fields: ReceptiveFields | None) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from textwrap import fill, shorten, wrap
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from verale.errors import InputError, LatentsError
 from verale.report.collect import CertificateSummary, Collection, indices_by_digest, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
-from verale.report.outlined import MOST, outline, pixels_of, pixels_of_item, stated_prototypes
+from verale.report.outlined import MOST, marks_of, marks_of_item, outline, pixels_of, pixels_of_item, stated_prototypes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +94,11 @@ def plot(
         said = verdict.status.value, caveat(verdict.status.value, verdict.claims)
         status = ", ".join(filter(None, said)).replace("_", " ")
     grid = grid_of_image(given.patches, head, latents)
-    return _draw(given, pixels_of(image), grid, names, estimates_of(given, head, own), status, "")
+    known = head is not None and head.digest == given.head
+    marks = marks_of(
+        given, head.size if head is not None and known else None, partial(estimates_of, head=head, image=own)
+    )
+    return _draw(given, pixels_of(image), grid, names, estimates_of(given, head, own), marks, status, "")
 
 
 def picture(collection: Collection, kind: str) -> bytes:
@@ -116,7 +121,10 @@ def picture(collection: Collection, kind: str) -> bytes:
     grid = grid_of_image(given.patches, collection.head, collection.latents)
     estimates = estimates_of_item(collection, item, given)
     fields = fields_of_grid(collection.source.fields, grid)
-    return saved(lambda: _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name, fields), kind)
+    marks = marks_of_item(collection, item, given)
+    return saved(
+        lambda: _draw(given, pixels, grid, collection.classes, estimates, marks, item.verdict, name, fields), kind
+    )
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -138,6 +146,7 @@ def _draw(
     grid: Grid | None,
     classes: tuple[str, ...] | None,
     estimates: Estimates,
+    marks: Mapping[int, Sequence[int]],
     status: str,
     name: str,
     fields: ReceptiveFields | None = None,
@@ -148,7 +157,7 @@ def _draw(
     panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
     top, listing = panels
     left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
-    outline(left, certificate, pixels, grid, estimates, fields)
+    left.set_title(outline(left, certificate, pixels, grid, marks, fields), fontsize=8)
     _margins(right, certificate, classes, estimates)
     predicted = _name(certificate.predicted, classes)
     heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")

@@ -21,6 +21,9 @@ __all__ = ["Telling"]
 
 _OBSERVABLE = "comparison"
 """What comparing a patch with a prototype gives, where the head is not known."""
+_CLAUSES = FloorStatement | OrderStatement
+_UNNAMED = ", listed below,"
+"""What a sentence says of a clause whose prototypes it does not name."""
 _NAMED = 60
 """The most prototypes that a clause names, unless all are asked for."""
 
@@ -33,6 +36,7 @@ class Telling:
         predicted: the class's name, or its number where it has none.
         sentence: what has to hold, and which class follows.
         statements: of each what it is about, and its bounds; those first that the sentence speaks of one by one.
+        unsaid: those of them whose prototypes or bounds the sentence leaves out.
         margins: of each rival its name, and how far it stays behind at least; the closest first.
         size: how many statements there are, and how much they bound.
         prototypes: those to show with it.
@@ -42,6 +46,7 @@ class Telling:
     predicted: str
     sentence: str
     statements: tuple[tuple[str, str], ...]
+    unsaid: tuple[tuple[str, str], ...]
     margins: tuple[tuple[str, str], ...]
     size: str
     prototypes: tuple[int, ...]
@@ -74,14 +79,17 @@ class Telling:
         classes = (None if head is None else head.labels) or classes
         parts = conditions(read, _OBSERVABLE if head is None else head.observable, count)
         predicted = _name(certificate.predicted, classes)
+        sentence = _sentence(predicted, parts)
+        told = [
+            (statement, (_subject(statement, count, whole), bounds_in_words(statement)))
+            for statement in sorted(certificate.statements, key=_rank)
+        ]
         proved = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
         return cls(
             predicted,
-            _sentence(predicted, parts),
-            tuple(
-                (_subject(statement, count, whole), bounds_in_words(statement))
-                for statement in sorted(certificate.statements, key=_rank)
-            ),
+            sentence,
+            tuple(pair for _, pair in told),
+            tuple(pair for each, pair in told if not isinstance(each, _CLAUSES) or _UNNAMED in sentence),
             tuple((_name(rival, classes), below(margin, 4)) for margin, rival in proved),
             _size(certificate, head),
             named_prototypes(read, count),
@@ -109,7 +117,7 @@ def _rank(statement: Statement) -> int:
 
 def _subject(statement: Statement, count: int | None, whole: bool) -> str:
     """What a statement is about; of a clause that speaks of fewer prototypes than it exempts, these by number."""
-    if not isinstance(statement, FloorStatement | OrderStatement):
+    if not isinstance(statement, _CLAUSES):
         return statement.in_words()[0]
     exempt = statement.exempt
     if count is None or count - len(exempt) >= len(exempt):
