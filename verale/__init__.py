@@ -16,6 +16,7 @@ Explain and check:
     refute          a search for latents that a certificate is wrong about
     necessity       which statements are needed under any paradigm
     contrast        what lets another class win
+    show            a certificate in words, with its numbers and a verdict; in notebooks with its image
     plot            a picture of a certificate
 From a module to a folder:
     explain_model   head, latents, certificates and their images, from a module
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         merge_slots,
         save_latents,
     )
+    from verale.report.notebook import show
     from verale.report.picture import plot
     from verale.runs.audit import audit
     from verale.runs.check import check
@@ -123,6 +125,7 @@ __all__ = [
     "plot",
     "refute",
     "save_latents",
+    "show",
 ]
 
 _HOME = {
@@ -164,6 +167,7 @@ _HOME = {
     "plot": "verale.report.picture",
     "refute": "verale.runs.refute",
     "save_latents": "verale.head",
+    "show": "verale.report.notebook",
 }
 
 

@@ -132,7 +132,8 @@ def test_the_example_notebook_runs_and_shows_a_certificate(tmp_path):
     assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "outputs are made, not kept"
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
-    assert any("Certificate: class" in data.get("text/html", "") for data in shown)
+    assert any("NOT AUDITED: class" in data.get("text/html", "") for data in shown)
+    assert any("Proved: The class is" in data.get("text/html", "") for data in shown)
     assert any("image/png" in data for data in shown)
     assert any("PROVED" in data.get("text/plain", "") for data in shown)
     assert (tmp_path / "report" / "report.html").exists()

@@ -20,7 +20,7 @@ _FILES = {
     "datasets": "certificates footer staging storage",
     "ray": "audit explain guard pipeline",
     "certificate": "words",
-    "report": "collect compact images page page_check page_compare picture shown single telling verdicts",
+    "report": "collect compact images notebook page page_check page_compare picture shown single telling verdicts",
     "runs": (
         "affordable arguments attestation attribute audit audit_log auditor check comparison explain_model gap inputs"
         " model_images processes records released rows rules source summary table"

@@ -257,6 +257,9 @@ report/telling.py: any head has the certificate's names
 report/compact.py: a figure says PROVED of anything
     f"{item.verdict}: class {predicted}" => f"PROVED: class {predicted}"
     unit/report/test_compact.py::test_what_is_not_audited_is_not_called_proved[top_k]
+report/notebook.py: a notebook says PROVED of anything
+    verdict.status.value.replace("_", " ") => "PROVED"
+    unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
 report/shown.py: what is claimed is called proved
     said.get(self.status, "Claimed, and not proved") => "Proved"
     end_to_end/test_show.py::test_what_does_not_follow_is_not_called_proved

@@ -14,7 +14,8 @@ _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _LIST = r"\d+(?:, \d+)*(?: and \d+)?"
 _SUBJECT = re.compile(
     rf"patch (?P<patch>\d+), prototype (?P<of>\d+)|activation of prototype (?P<active>\d+)"
-    rf"|every prototype(?: but (?:(?P<cut>\d+) of them \((?P<first>.*), \.\.\.\)|(?P<but>{_LIST})))?"
+    rf"|every prototype(?: except (?:(?P<cut>\d+) of them \(prototypes (?P<first>.*), \.\.\.\)"
+    rf"|prototypes? (?P<but>{_LIST})))?"
     rf"|prototypes? (?P<named>{_LIST})"
 )
 _BOUNDS = re.compile(
@@ -23,7 +24,7 @@ _BOUNDS = re.compile(
 )
 _RULE = re.compile(
     rf"(?P<kind>at least |at most |from )?(?P<low>{_NUMBER})(?: to (?P<high>{_NUMBER}))? (?:of|from|with)"
-    rf" (?:(?:prototype )?(?P<prototype>\d+)|every prototype(?: but (?P<but>{_LIST}))?)"
+    rf" (?:(?:prototype )?(?P<prototype>\d+)|every prototype(?: except prototypes? (?P<but>{_LIST}))?)"
 )
 
 

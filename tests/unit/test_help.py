@@ -23,6 +23,7 @@ FUNCTIONS = (
     "necessity",
     "refute",
     "save_latents",
+    "show",
 )
 
 

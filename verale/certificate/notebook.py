@@ -1,52 +1,23 @@
-"""A certificate as a small piece of HTML for notebooks, without scripts and without outside resources."""
+"""A certificate in notebooks, which ask the object itself for its HTML.
+
+What shows certificates to people reads them as the checker does, and stands on the other side of the wall. So it is
+looked up by its name in the package when a notebook asks, and nothing that explains depends on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from html import escape
+from importlib import import_module
 
-from verale.certificate.statements import PatchStatement, Statement
-from verale.certificate.words import NOT_PROVED, below, claim, subjects
+from verale.errors import VeraleError
 
 __all__ = ["html"]
 
-_STATEMENTS, _RIVALS = 10, 5
-"""How many statements and rivals are shown."""
 
-
-def html(
-    predicted: int,
-    paradigm: str,
-    statements: Sequence[Statement],
-    margins: Sequence[float | None],
-    digests: Mapping[str, str],
-) -> str:
-    """What a certificate claims, its closest rivals and its first statements. All text from the file is escaped."""
-    patches = [isinstance(statement, PatchStatement) for statement in statements]
-    about = subjects(any(patches), not all(patches))
-    proved = sorted((margin, rival) for rival, margin in enumerate(margins) if margin is not None)
-    name, size = f"class {predicted}", len(statements)
-    claimed = claim(name, size, below(proved[0][0], 4), about) if proved else "Nothing: no rivals."
-    closest = [(f"class {rival}", f"at least {below(margin, 4)}") for margin, rival in proved[:_RIVALS]]
-    stated = [statement.in_words() for statement in statements[:_STATEMENTS]]
-    return "\n".join(
-        [
-            f"<div><p><b>Certificate: {escape(name)}</b>, {escape(paradigm)}, {size}"
-            " statements. Claimed, and not audited here:</p>",
-            f"<p>{escape(claimed)}</p><p><small>{escape(NOT_PROVED)}</small></p>",
-            _table("Margins", ("rival", "below"), closest, len(proved)),
-            _table("Statements", ("of", "in"), stated, size),
-            _table("Digests (SHA-256)", ("of", "is"), list(digests.items()), len(digests)),
-            "</div>",
-        ]
-    )
-
-
-def _table(title: str, headings: tuple[str, str], rows: list[tuple[str, str]], total: int) -> str:
-    """A table. Its caption gives the total where not all rows are shown."""
-    if not rows:
-        return ""
-    more = "" if len(rows) == total else f", {len(rows)} of {total}"
-    lines = "".join(f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in rows)
-    heading = "".join(f'<th scope="col">{name}</th>' for name in headings)
-    return f"<table><caption>{title}{more}</caption><thead><tr>{heading}</tr></thead><tbody>{lines}</tbody></table>"
+def html(certificate: object) -> str:
+    """What `verale.show` shows of a certificate alone; of one that the checker cannot read, why it cannot."""
+    try:
+        shown: str = import_module("verale").show(certificate)._repr_html_()
+    except VeraleError as error:
+        return f"<div><p>{escape(str(certificate))}</p><p>{escape(str(error))}</p></div>"
+    return shown

@@ -153,14 +153,8 @@ class Certificate:
         )
 
     def _repr_html_(self) -> str:
-        """The HTML that notebooks show."""
-        return html(
-            self.predicted,
-            self.paradigm,
-            self.statements,
-            self.margins,
-            {"head": self.head, "latents": self.latents or "not named: no instance claimed"},
-        )
+        """The HTML that notebooks show: that of `verale.show`, without anything but the certificate."""
+        return html(self)
 
     def save(self, path: str | Path) -> None:
         """Write the certificate to a file: to a temporary name first, then renamed."""

@@ -64,15 +64,19 @@ def caveat(status: str, claims: Mapping[str, str]) -> str:
     return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
 
 
-def others(exempt: Sequence[int], most: int | None = None) -> str:
-    """The prototypes that a clause speaks of, all but the exempt ones. A list of more than `most` (by default 8) is
-    cut, and says how long it is."""
-    most = _NAMED if most is None else most
+def others(exempt: Sequence[int], most: int = _NAMED) -> str:
+    """The prototypes that a clause speaks of, all except the exempt ones. A list of more than `most` is cut, and says
+    how long it is.
+
+    Numbers of prototypes follow the word "prototype"; a number that counts them does not.
+    """
     if not exempt:
         return "every prototype"
     if len(exempt) > most:
-        return f"every prototype but {len(exempt)} of them ({', '.join(map(str, exempt[:most]))}, ...)"
-    return f"every prototype but {enumerated(list(map(str, exempt)))}"
+        shown = ", ".join(map(str, exempt[:most]))
+        return f"every prototype except {len(exempt)} of them (prototypes {shown}, ...)"
+    noun = "prototype" if len(exempt) == 1 else "prototypes"
+    return f"every prototype except {noun} {enumerated(list(map(str, exempt)))}"
 
 
 def enumerated(words: Sequence[str]) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from verale.certificate.words import NOT_PROVED
 from verale.report.telling import Telling
 
-__all__ = ["NOT_AUDITED", "Shown"]
+__all__ = ["NOT_AUDITED", "OWN_NAMES", "Shown"]
 
 NOT_AUDITED = "NOT AUDITED"
 """The status without a verdict."""
+OWN_NAMES = "The head has no names of classes; these are those of source.json."
 _STATEMENTS, _RIVALS, _ORIGINS = 10, 3, 8
 """How many statements, rivals and origins of prototypes are shown unless all are asked for."""
 _CAVEATS = {
@@ -97,7 +98,7 @@ class Shown:
         if self.about_image:
             yield self.about_image
         if self.own_names:
-            yield "The head has no names of classes; these are those of source.json."
+            yield OWN_NAMES
         yield NOT_PROVED
         for what, digest in self.digests.items():
             yield f"sha256 of the {what} {digest}"

@@ -22,8 +22,8 @@ __all__ = ["Telling"]
 _OBSERVABLE = "comparison"
 """What comparing a patch with a prototype gives, where the head is not known."""
 _CLAUSES = FloorStatement | OrderStatement
-_UNNAMED = ", listed below,"
-"""What a sentence says of a clause whose prototypes it does not name."""
+_LISTED, _ACTIVE, _COMPARED = "listed below", "as active as", "as stated"
+"""What a sentence says of clauses, activations and comparisons of which it leaves out prototypes or bounds."""
 _NAMED = 60
 """The most prototypes that a clause names, unless all are asked for."""
 
@@ -89,7 +89,7 @@ class Telling:
             predicted,
             sentence,
             tuple(pair for _, pair in told),
-            tuple(pair for each, pair in told if not isinstance(each, _CLAUSES) or _UNNAMED in sentence),
+            tuple(pair for each, pair in told if _leaves_out(sentence, each)),
             tuple((_name(rival, classes), below(margin, 4)) for margin, rival in proved),
             _size(certificate, head),
             named_prototypes(read, count),
@@ -106,6 +106,13 @@ def _sentence(predicted: str, parts: Sequence[str]) -> str:
     if not parts:
         return f"The class is {predicted} whatever the image shows: it follows from the network's last layers alone."
     return f"The class is {predicted} whenever {enumerated(parts)}."
+
+
+def _leaves_out(sentence: str, statement: Statement) -> bool:
+    """Whether a sentence leaves out prototypes or bounds of a statement."""
+    if isinstance(statement, PatchStatement):
+        return _COMPARED in sentence
+    return (_LISTED if isinstance(statement, _CLAUSES) else _ACTIVE) in sentence
 
 
 def _rank(statement: Statement) -> int:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from math import inf
+from pathlib import Path
 
+import numpy as np
+import pytest
+from support.commands import in_process
+from support.reporting import folder_of, report_head, report_latents
 from support.small import small_head, small_latents
+from support.told import statement
 
+import verale
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import below
+from verale.errors import InputError, UsageError
+from verale.runs.inputs import sha256_of
 from verale.search.explain import explain
 
 
@@ -19,68 +31,112 @@ def certificates(geometry: str, paradigm: str | None = None) -> list[Certificate
 
 
 class Tags(HTMLParser):
-    """Which elements there are, and whether all are closed."""
+    """Which elements there are, whether all are closed, and the rows of tables."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.names: set[str] = set()
+        self.rows: list[list[str]] = []
         self.feed(text)
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.open.append(tag)
+        if tag != "img":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
         self.names.add(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "td":
+            self.rows[-1].append(data)
 
 
 def test_it_says_what_is_claimed_and_that_nobody_audited_it():
     for certificate in certificates("euclidean"):
         text = certificate._repr_html_()
         assert Tags(text).names <= {"div", "p", "b", "small", "table", "caption", "thead", "tbody", "tr", "th", "td"}
-        assert f"the {certificate.size} statements about patches is classified as class {certificate.predicted}" in text
-        assert f"at least {below(certificate.margin, 4)} below it" in text
-        assert "not audited here" in text and "Not proved: anything about the network" in text
+        assert f"NOT AUDITED: class {certificate.predicted}" in text
+        assert f"Claimed, and not audited here: The class is {certificate.predicted} whenever " in text
+        assert f"<td>{below(certificate.margin, 4)}</td>" in text
+        assert "Not proved: anything about the network" in text
         assert certificate.head in text and "patch 0, prototype " in text
         assert "PROVED" not in text
 
 
 def test_long_ones_stay_small():
     certificate = max(certificates("euclidean"), key=lambda one: one.size)
-    assert certificate.size > 10 and f"Statements, 10 of {certificate.size}" in certificate._repr_html_()
-    assert len(certificate._repr_html_()) < 4000
-
-
-def test_statements_about_activations():
-    (certificate, *_) = certificates("softmax", "top_k")
     text = certificate._repr_html_()
-    assert "statements about activations" in text
-    assert "every prototype but " in text and "</td><td>at most " in text
+    assert certificate.size > 11 and f"; {certificate.size - 10} more are left out" in text
+    assert len(text) < 4000
 
 
-def test_statements_with_a_bound_on_one_side():
-    (certificate, *_) = certificates("softmax", "top_k")
-    statements = (
-        PatchStatement(0, 1, -inf, 0.375),
-        ActivationStatement(2, 0.4375, inf),
-        OrderStatement((2, 5), 1.0),
-        FloorStatement((2,), -1.0),
-    )
-    text = replace(certificate, statements=statements)._repr_html_()
-    assert "the 4 statements about patches and activations is classified" in text
-    for subject, bound in (
-        ("patch 0, prototype 1", "at most 0.375"),
-        ("activation of prototype 2", "at least 0.4375"),
-        ("every prototype but 2 and 5", "at most 1"),
-        ("every prototype but 2", "at least -1"),
-    ):
-        assert f"<td>{subject}</td><td>{bound}</td>" in text
-    assert "inf" not in text
+def test_statements_are_told_in_their_own_numbers():
+    statements = (PatchStatement(0, 1, -inf, 0.375), ActivationStatement(2, 0.4375, inf), OrderStatement((2, 5), 1 / 3))
+    (certificate, *_) = certificates("euclidean")
+    mixed = replace(certificate, statements=(*statements, FloorStatement((2,), -1.0)), paradigm="mixed", minimal=False)
+    rows = Tags(mixed._repr_html_()).rows
+    told = [statement(*row) for row in rows if row and row[0].startswith(("patch", "activation", "every"))]
+    assert sorted(map(repr, told)) == sorted(map(repr, mixed.statements))
+    assert "inf" not in mixed._repr_html_()
 
 
 def test_what_a_file_may_hold_is_escaped():
     (certificate, *_) = certificates("euclidean")
     text = replace(certificate, paradigm="<script>alert(1)</script>")._repr_html_()
     assert "<script" not in text and "&lt;script&gt;" in text
+    named = verale.show(certificate, classes=("<b>", "<i>", "<u>"))._repr_html_()
+    assert Tags(named).names.isdisjoint({"i", "u"}) and "<b><" not in named
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("notebook") / "out", paradigm="top_k")
+
+
+def test_with_head_and_latents_it_is_audited_now(folder):
+    head, certificate = report_head(), Certificate.load(folder / "000001.ale.json")
+    shown = verale.show(certificate, head, report_latents(head), np.zeros((20, 30)))
+    text = unescape(shown._repr_html_())
+    assert repr(shown) == f"PROVED: class {head.labels[certificate.predicted]}" and "Proved: The class is " in text
+    assert f"of the head's {head.size} prototypes" in text and "img" in Tags(shown._repr_html_()).names
+    assert repr(verale.show(certificate, head)).startswith("PROVED, instance not checked: class ")
+    other = verale.show(replace(certificate, statements=(), minimal=False), head, report_latents(head))
+    assert repr(other).startswith("NOT PROVED: class ") and "Claimed, and not proved: " in str(other)
+
+
+def test_a_file_is_shown_as_the_command_shows_it(folder):
+    file = folder / "000001.ale.json"
+    printed = in_process("show", file).stdout.splitlines()[:-1]  # without the verdict's line
+    assert str(verale.show(file)).splitlines() == printed
+    text = unescape(verale.show(file, image=folder / "images" / "1.png")._repr_html_())
+    assert "image 1.png: true class bee" in text and "training patch: 0.png" in text and "<img" in text
+    assert "<img" not in verale.show(file)._repr_html_(), "an image that nothing binds is not taken by itself"
+
+
+def test_an_image_that_is_bound_is_shown_by_itself(folder, tmp_path):
+    copied = Path(shutil.copytree(folder, tmp_path / "out"))
+    source = json.loads((copied / "source.json").read_text())
+    latents = [Certificate.load(copied / f"{index:06d}.ale.json").latents for index in range(4)]
+    for image in source["images"]:
+        image["sha256"] = sha256_of(copied / "images" / image["file"])
+    source |= {"images_folder": "images", "image_latents": latents}
+    (copied / "source.json").write_text(json.dumps(source))
+    assert "<img" in verale.show(copied / "000001.ale.json")._repr_html_()
+    (copied / "images" / "1.png").unlink()
+    assert "<img" not in verale.show(copied / "000001.ale.json")._repr_html_()
+
+
+def test_what_cannot_be_shown(folder, tmp_path):
+    (tmp_path / "x.ale.json").write_text("{")
+    with pytest.raises(InputError, match="is not a certificate"):
+        verale.show(tmp_path / "x.ale.json")
+    with pytest.raises(UsageError, match=r"expected a verale\.Certificate"):
+        verale.show(None)
+    (tmp_path / "h").write_text("{")
+    with pytest.raises(InputError, match="head file"):
+        verale.show(Certificate.load(folder / "000001.ale.json"), tmp_path / "h")

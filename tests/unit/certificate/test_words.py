@@ -79,7 +79,7 @@ def test_what_statements_are_about():
 
 def test_a_clause_names_those_that_it_does_not_speak_of():
     assert others(()) == "every prototype"
-    assert others((4,)) == "every prototype but 4"
-    assert others((4, 7, 9)) == "every prototype but 4, 7 and 9"
-    assert others(tuple(range(8))) == "every prototype but 0, 1, 2, 3, 4, 5, 6 and 7"
-    assert others(tuple(range(20))) == "every prototype but 20 of them (0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    assert others((4,)) == "every prototype except prototype 4"
+    assert others((4, 7, 9)) == "every prototype except prototypes 4, 7 and 9"
+    assert others(tuple(range(8))) == "every prototype except prototypes 0, 1, 2, 3, 4, 5, 6 and 7"
+    assert others(tuple(range(20))) == "every prototype except 20 of them (prototypes 0, 1, 2, 3, 4, 5, 6, 7, ...)"

@@ -47,7 +47,7 @@ def test_activations_and_clauses():
     )
     assert conditions(said, Euclidean()) == (
         "activation at least 3 of prototype 1, from 1 to 2 of prototype 0 and -1 to 2.5 of 3,"
-        " at most 0.25 of every prototype but 0, 1 and 3, at least -2 of every prototype"
+        " at most 0.25 of every prototype except prototypes 0, 1 and 3, at least -2 of every prototype"
     )
     assert conditions(rule(), Euclidean()) == "any image"
 

@@ -1,0 +1,210 @@
+"""One certificate in a notebook: what `verale show` prints, as HTML, with the image where it is given."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.certificate.words import NOT_PROVED, caveat
+from verale.checker import CheckerError
+from verale.checker.certificate import LARGEST
+from verale.errors import CertificateError, InputError, LatentsError
+from verale.files import read
+from verale.report.facts import HeadFacts
+from verale.report.shown import OWN_NAMES, Shown
+from verale.report.telling import Telling
+from verale.runs.arguments import certificate_bytes, head_bytes, is_path, named
+from verale.runs.audit import audit
+
+if TYPE_CHECKING:
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = ["Showing", "show"]
+
+_INCHES = 2.6
+"""The width of the image."""
+
+
+@dataclass(frozen=True)
+class Showing:
+    """A certificate as notebooks and terminals show it.
+
+    Attributes:
+        shown: what is shown.
+        picture: a PNG file of the image with outlined patches; empty without one.
+    """
+
+    shown: Shown
+    picture: bytes = b""
+
+    def __str__(self) -> str:
+        return "\n".join(self.shown.lines())
+
+    def __repr__(self) -> str:
+        return self.shown.heading
+
+    def _repr_html_(self) -> str:
+        """The HTML that notebooks show, without scripts and outside resources. All text is escaped."""
+        shown = self.shown
+        image = f'<img alt="" src="data:image/png;base64,{b64encode(self.picture).decode()}">' if self.picture else ""
+        origins = [(f"prototype {j}", shown.origins[j]) for j in shown.telling.prototypes if j in shown.origins]
+        notes = filter(None, (shown.about_image, OWN_NAMES if shown.own_names else "", NOT_PROVED))
+        rivals, fewer = shown.margins()
+        return "\n".join(
+            [
+                f"<div><p><b>{escape(shown.heading)}</b></p>",
+                f"<p>{escape(shown.claim)}</p>{image}",
+                _table(shown.telling.size, ("of", "is"), *shown.statements()),
+                _table("Margins", ("class", "behind by at least"), rivals, fewer),
+                _table("Where the prototypes come from", ("prototype", "copied from"), origins),
+                *(f"<p><small>{escape(note)}</small></p>" for note in notes),
+                _table("Digests (SHA-256)", ("of the", "is"), list(shown.digests.items())),
+                "</div>",
+            ]
+        )
+
+
+def show(
+    certificate: str | Path | Certificate,
+    head: str | Path | Head | None = None,
+    latents: Any = None,
+    image: Any = None,
+    classes: Sequence[str] | None = None,
+) -> Showing:
+    """Show a certificate: the sentence, its numbers, the margins and the verdict; in a notebook as HTML, by `print`
+    as text.
+
+    Args:
+        certificate: the certificate, or the path of its file.
+        head: the head that it is about, or the path of its file. With it the certificate is audited, now; without it
+            nothing is called proved. Beside a path, head and latents are those of the folder unless they are given.
+        latents: latents with those of its image, or the path of their file.
+        image: what the network received, as `plot` takes it; the patches that matter are outlined. Beside a path it is
+            the one that `source.json` names in the folder.
+        classes: the names of the classes, if the head has none.
+
+    Raises:
+        InputError: a file that cannot be used, or an image that cannot be read.
+        CertificateError: a certificate that the checker cannot read.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
+        UsageError: something else than a certificate or a head.
+    """
+    if is_path(certificate) and all(each is None or is_path(each) for each in (head, latents)):
+        return _of_file(str(certificate), head, latents, image)
+    shown = _of_object(certificate, head, latents, classes)
+    pixels = None if image is None else _pixels(image)
+    return Showing(shown, b"" if pixels is None else _drawn(certificate_bytes(certificate), head, latents, pixels))
+
+
+def _of_file(path: str, head: Any, latents: Any, image: Any) -> Showing:
+    """What is shown of a file, with what lies beside it, the image too if it may be read."""
+    from verale.report.single import single
+    from verale.runs.inputs import find_inputs
+
+    given = (None if each is None else str(each) for each in (head, latents))
+    inputs = find_inputs(Path(path).parent, *given)
+    result = single(path, inputs)
+    if result.shown is None:
+        problem = "the certificate cannot be read" if result.outcome is None else result.outcome.record["message"]
+        raise InputError(path, problem)
+    pixels = _image_beside(path) if image is None else _pixels(image)
+    if pixels is None:
+        return Showing(result.shown)
+    data = read(path, "a certificate (.ale.json)", LARGEST + 1)
+    if hashlib.sha256(data).hexdigest() != result.shown.digests["certificate"]:
+        raise InputError(path, "changed while it was read; show it again")
+    return Showing(result.shown, _drawn(data, inputs.head, inputs.latents, pixels))
+
+
+def _image_beside(path: str) -> Any:
+    """The certificate's image, if `source.json` binds it, it lies in the folder, and what draws it is installed."""
+    if find_spec("matplotlib") is None:
+        return None
+    from verale.report.collect import item_beside
+    from verale.report.single import source_beside
+    from verale.report.thumbnails import window_of
+
+    source = source_beside(Path(path).parent)
+    item = item_beside(Path(path), source)
+    if item.file is None or item.image_note or not source.admits(item.file):
+        return None
+    return _pixels(item.file, window_of(source.preprocessing), item.file_sha256)
+
+
+def _pixels(*image: Any) -> Any:
+    from verale.report.outlined import pixels_of  # which loads torch
+
+    return pixels_of(*image)
+
+
+def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str] | None) -> Shown:
+    """What is shown of a certificate, with what is given."""
+    data = certificate_bytes(certificate)
+    facts, verdict = None, None
+    if head is not None:
+        try:
+            facts = HeadFacts.of(head_bytes(head))
+        except CheckerError as error:
+            raise InputError(named(head, "head"), str(error)) from error
+        verdict = audit(certificate, head, latents)
+    try:
+        telling = Telling.of(data, facts, classes)
+    except CheckerError as error:
+        raise CertificateError(f"cannot be shown: {error}") from error
+    digests = {"certificate": hashlib.sha256(data).hexdigest(), "head that it names": telling.head}
+    if telling.latents is not None:
+        digests["latents that it names"] = telling.latents
+    if verdict is None:
+        return Shown(telling, digests=digests)
+    return Shown(
+        telling, verdict.status.value.replace("_", " "), caveat(verdict.status.value, verdict.claims), digests=digests
+    )
+
+
+def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:
+    """The image with outlined patches, as a PNG file."""
+    from matplotlib.figure import Figure
+
+    from verale.checker.certificate import read_certificate
+    from verale.head import Head, load_latents
+    from verale.report.collect import indices_by_digest
+    from verale.report.estimates import estimates_of
+    from verale.report.grid import grid_of_image
+    from verale.report.outlined import marks_of, outline
+
+    given = read_certificate(data)
+    head = Head.load(head) if is_path(head) else head
+    latents = load_latents(latents) if is_path(latents) else latents
+    own = None
+    if latents is not None:
+        index = indices_by_digest(latents).get(given.latents or "")
+        if index is None:
+            raise LatentsError("the certificate's image is not among these latents: give those it was computed from")
+        own = latents[index : index + 1]
+    count = head.size if head is not None and head.digest == given.head else None
+    figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
+    axes = figure.add_axes((0, 0, 1, 1))
+    marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
+    outline(axes, given, pixels, grid_of_image(given.patches, head, latents), marks, None)
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png")
+    return stream.getvalue()
+
+
+def _table(title: str, headings: tuple[str, str], rows: Iterable[tuple[str, str]], left_out: int = 0) -> str:
+    """A table. Its caption says how many rows are left out."""
+    lines = "".join(f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in rows)
+    if not lines:
+        return ""
+    caption = escape(title) + (f"; {left_out} more are left out" if left_out else "")
+    heading = "".join(f'<th scope="col">{name}</th>' for name in headings)
+    return f"<table><caption>{caption}</caption><thead><tr>{heading}</tr></thead><tbody>{lines}</tbody></table>"
