@@ -30,12 +30,12 @@ def show(head_path: str) -> None:
 
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
-    from verale.cli.tables import TextTable, print_table
+    from verale.cli.tables import PLAIN, TextTable, print_table
     from verale.head import Head
 
     head = Head.load(head_path)
     print_line(head_path)
-    table = TextTable("field")
+    table = TextTable("field", pad_edge=False, **PLAIN)
     table.add_column("value", overflow="fold")
     for name, value in (
         ("sha256", head.digest),

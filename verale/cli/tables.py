@@ -17,6 +17,8 @@ __all__ = ["PLAIN", "TextTable", "print_rows", "print_table"]
 
 PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
 """A table without frame."""
+_WIDEST = 2**16
+"""The most characters of a line of a table that is piped."""
 
 
 class TextTable(Table):
@@ -28,8 +30,12 @@ class TextTable(Table):
 
 
 def print_table(table: TextTable, width: int | None = None) -> None:
-    """Print a table on stdout. Neither rich's markup (`[red]`) nor its names of emoji mean anything in it."""
-    Console(width=width, markup=False, emoji=False).print(table)
+    """Print a table on stdout, as wide as the terminal; piped, as wide as its cells, so that no digest is broken.
+
+    Neither rich's markup (`[red]`) nor its names of emoji mean anything in it.
+    """
+    piped = None if sys.stdout.isatty() else _WIDEST
+    Console(width=width or piped, markup=False, emoji=False).print(table)
 
 
 def print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:

@@ -170,4 +170,4 @@ def test_show_names_every_part(name, tmp_path):
     for part in (head.geometry, head.similarity, head.pooling, head.readout):
         assert type(part).__name__ in shown
     for field in ("scale", "peak", "bias"):
-        assert f"{field}│{'none' if getattr(head, field) is None else 'yes'}" in shown
+        assert f"{field}{'none' if getattr(head, field) is None else 'yes'}" in shown

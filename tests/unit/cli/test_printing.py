@@ -86,6 +86,15 @@ def test_a_table_takes_its_cells_as_text() -> None:
     assert all(line.isprintable() for line in out.split("\n"))
 
 
+def test_no_digest_is_broken_where_a_table_is_piped() -> None:
+    table = TextTable("a", "b")
+    table.add_row("x" * 64, "y" * 64)
+    out = io.StringIO()
+    with redirect_stdout(out):
+        print_table(table)
+    assert f"{'x' * 64} │ {'y' * 64}" in out.getvalue()
+
+
 def test_a_cell_is_not_two() -> None:
     out = printed_row("x  PROVED", "y ")
     assert r"x\x20\x20PROVED" in out and r"y\x20 " in out
