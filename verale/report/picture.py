@@ -13,7 +13,7 @@ from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
-from verale.certificate.words import NOT_PROVED, below, between, caveat, lower_end, others, upper_end
+from verale.certificate.words import NOT_PROVED, below, caveat
 from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
@@ -81,7 +81,8 @@ def plot(
         InputError: an image that cannot be read.
         LatentsError: the certificate's image is not among the latents, or they do not fit the head.
     """
-    given = checked.read_certificate(certificate.to_bytes())
+    data = certificate.to_bytes()
+    given = checked.read_certificate(data)
     own = None
     if latents is not None:
         index = indices_by_digest(latents).get(given.latents or "")
@@ -98,7 +99,7 @@ def plot(
     marks = marks_of(
         given, head.size if head is not None and known else None, partial(estimates_of, head=head, image=own)
     )
-    return _draw(given, pixels_of(image), grid, names, estimates_of(given, head, own), marks, status, "")
+    return _draw(data, given, pixels_of(image), grid, names, estimates_of(given, head, own), marks, status, "")
 
 
 def picture(collection: Collection, kind: str) -> bytes:
@@ -112,7 +113,7 @@ def picture(collection: Collection, kind: str) -> bytes:
     (item,) = collection.items
     if item.summary is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
-    _, given = read_item(item)
+    data, given = read_item(item)
     name = "" if item.path is None else item.path.name
     pixels, missing = pixels_of_item(collection, item)
     name += f"; {missing}" if missing else ""
@@ -123,7 +124,7 @@ def picture(collection: Collection, kind: str) -> bytes:
     fields = fields_of_grid(collection.source.fields, grid)
     marks = marks_of_item(collection, item, given)
     return saved(
-        lambda: _draw(given, pixels, grid, collection.classes, estimates, marks, item.verdict, name, fields), kind
+        lambda: _draw(data, given, pixels, grid, collection.classes, estimates, marks, item.verdict, name, fields), kind
     )
 
 
@@ -141,6 +142,7 @@ def saved(draw: Callable[[], Figure], kind: str) -> bytes:
 
 
 def _draw(
+    data: bytes,
     certificate: checked.Certificate,
     pixels: Any,
     grid: Grid | None,
@@ -151,7 +153,7 @@ def _draw(
     name: str,
     fields: ReceptiveFields | None = None,
 ) -> Picture:
-    columns = _columns(_entries(certificate, estimates))
+    columns = _columns(_entries(data, certificate, estimates))
     rows = max(map(len, columns))
     figure = Picture(figsize=(11, 6.2 + rows * _LINE), dpi=150, layout="constrained")
     panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
@@ -210,11 +212,12 @@ def _margins(
     axes.tick_params(axis="x", labelsize=7)
 
 
-def _entries(certificate: checked.Certificate, estimates: Estimates) -> list[list[str]]:
+def _entries(data: bytes, certificate: checked.Certificate, estimates: Estimates) -> list[list[str]]:
     """The statements, patch by patch: of each its lines, which are no longer than a column is wide."""
+    words = [each.in_words() for each in Certificate.from_bytes(data).statements]
     numbered = list(enumerate(certificate.statements))
     numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.PatchStatement) else -1)
-    lines = [_line(statement, estimates, number) for number, statement in numbered[:MOST]]
+    lines = [_line(statement, words[number], estimates, number) for number, statement in numbered[:MOST]]
     spatial = "patch - prototype, similarity (about), interval:" if stated_prototypes(certificate) else ""
     more = f"and {len(numbered) - MOST} more" if len(numbered) > MOST else ""
     return [wrap(line, _LETTERS, subsequent_indent="  ") for line in (spatial, *lines, more) if line]
@@ -234,14 +237,9 @@ def _columns(entries: Sequence[list[str]]) -> list[list[str]]:
         height += 1
 
 
-def _line(statement: checked.Statement, estimates: Estimates, number: int) -> str:
-    if isinstance(statement, checked.OrderStatement):
-        return f"{others(statement.exempt)}: at most {upper_end(statement.upper)}"
-    if isinstance(statement, checked.FloorStatement):
-        return f"{others(statement.exempt)}: at least {lower_end(statement.lower)}"
-    interval = between(statement.lower, statement.upper)
-    if isinstance(statement, checked.ActivationStatement):
-        return f"prototype {statement.prototype}: activation {interval}"
+def _line(statement: checked.Statement, words: tuple[str, str], estimates: Estimates, number: int) -> str:
+    if not isinstance(statement, checked.PatchStatement):
+        return ": ".join(words)
     similar = estimates.similarity[number] if estimates.similarity else None
     about = "" if similar is None else f" ~{similar:.3g}"
-    return f"{statement.patch} - {statement.prototype}{about} {interval}"
+    return f"{statement.patch} - {statement.prototype}{about} {words[1]}"

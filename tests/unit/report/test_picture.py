@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from support.reporting import folder_of, report_head, report_latents
 from support.small import small_head, small_latents
+from support.told import statement
 
 import verale
 from verale.certificate import Certificate
@@ -106,7 +107,7 @@ def test_activations(tmp_path):
     head, latents = report_head(), report_latents(report_head())
     figure = verale.plot(Certificate.load(folder / "000000.ale.json"), None, head, latents)
     said = " ".join(texts(figure).split())
-    assert "every prototype except " in said and ": at most " in said and ": activation " in said
+    assert "every prototype except " in said and ": at most " in said and "activation of prototype " in said
     assert outlined(figure)
 
 
@@ -120,7 +121,7 @@ def test_statements_with_a_bound_on_one_side(certificate):
     said = texts(verale.plot(replace(certificate, statements=statements, minimal=False)))
     for line in (
         "0 - 1 at most 0.5",
-        "prototype 2: activation at least 0.5",
+        "activation of prototype 2: at least 0.5",
         "every prototype except prototype 2: at most 1.5",
         "every prototype: at least -1.5",
     ):
@@ -159,6 +160,27 @@ def test_statements_end_before_the_next_column_and_the_edge(certificate, long):
     assert all(right < end for (_, right), end in zip(columns, ends, strict=True))
     lines = [line for text in figure.subfigs[1].texts for line in text.get_text().splitlines()]
     assert len(lines) >= len(statements)
+
+
+@pytest.mark.parametrize("paradigm", ["top_k", "projection"])
+def test_statements_are_drawn_in_their_own_numbers(tmp_path, paradigm):
+    folder = folder_of(tmp_path / "out", paradigm=paradigm)
+    certificate = Certificate.load(folder / "000000.ale.json")
+    figure = verale.plot(certificate)
+    drawn = "\n".join(text.get_text() for text in figure.subfigs[1].texts).replace("\n  ", " ").splitlines()
+    told = []
+    for line in drawn:
+        if line.startswith("patch - prototype"):
+            continue
+        spatial = re.match(r"(\d+) - (\d+) (.*)", line)
+        words = (f"patch {spatial[1]}, prototype {spatial[2]}", spatial[3]) if spatial else line.split(": ")
+        known = (
+            [each.exempt for each in certificate.statements if words[1] == each.in_words()[1] and not spatial][:1]
+            if "of them" in line
+            else [()]
+        )
+        told.append(statement(*words, known=known[0]))
+    assert sorted(map(repr, told)) == sorted(map(repr, certificate.statements))
 
 
 def test_patches_have_the_numbers_of_their_prototypes(folder, certificate):
