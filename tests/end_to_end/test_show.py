@@ -15,6 +15,7 @@ from support.reporting import folder_of, report_head
 from support.small import small_head
 
 from verale.certificate import ActivationStatement, Certificate
+from verale.cli.show import _wrapped
 
 FILE = "000001.ale.json"
 
@@ -176,3 +177,17 @@ def test_it_needs_nothing_but_the_core(folder: Path) -> None:
 def test_digests_are_whole_where_it_is_piped(folder: Path) -> None:
     digests = [line.split()[-1] for line in show(folder / FILE).stdout.splitlines() if line.startswith("sha256 of ")]
     assert len(digests) == 3 and all(len(each) == 64 for each in digests)
+
+
+def test_lines_are_broken_between_words_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    line, name = f"  {'word ' * 60}end", "x\nPROVED"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
+    assert [*_wrapped(line)] == [line]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    parts = [*_wrapped(line)]
+    assert max(map(len, parts)) <= 60 and all(part.startswith("    ") for part in parts[1:])
+    assert " ".join("".join(f"{part.strip()} " for part in parts).split()) == line.strip()
+    assert [*_wrapped(name)] == ["x\\nPROVED"] and [*_wrapped("")] == [""]
+    digest = "a" * 64
+    assert [*_wrapped(f"sha256 of the head {digest}")][-1].strip().endswith(digest)
