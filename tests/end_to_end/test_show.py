@@ -8,14 +8,17 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import pytest
 from support.commands import Completed, in_process
 from support.reporting import folder_of, report_head
 from support.small import small_head
 
-from verale.certificate import ActivationStatement, Certificate
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
 from verale.cli.show import _wrapped
+from verale.report.facts import HeadFacts
+from verale.report.telling import Telling
 
 FILE = "000001.ale.json"
 
@@ -133,12 +136,28 @@ def test_what_claims_nothing_of_an_image_is_told(folder: Path) -> None:
 
 
 def test_what_is_no_certificate(folder: Path) -> None:
+    done = show(changed(folder, statements=(*Certificate.load(folder / FILE).statements,) * 2))
+    assert done.returncode == 5 and done.stdout.startswith("MALFORMED ") and done.stdout.count("\n") == 1
     (folder / FILE).write_text("{")
     done = show(folder / FILE)
     assert done.returncode == 5 and done.stdout.startswith(f"MALFORMED   {folder / FILE}  malformed: ")
     (folder / "head.safetensors").unlink()
     done = show(folder / FILE)
     assert done.returncode == 9 and done.stdout == "" and "is not a certificate: " in done.stderr
+
+
+def test_many_prototypes_take_no_time() -> None:
+    """As many as a head of less than 1 MB can have, nearly all of them exempt from a clause each way."""
+    count = 60_000
+    clauses = (FloorStatement(tuple(range(3, count)), 1.0), OrderStatement(tuple(range(count // 2)), 1.0))
+    certificate = Certificate("0" * 64, None, 0, "top_k", 1, clauses, (None, 1.0), False, "")
+    head = HeadFacts("0" * 64, None, count, "softmax mass")
+    start = process_time()
+    telling = Telling.of(certificate.to_bytes(), head)
+    assert process_time() - start < 5
+    assert telling.statements[0] == ("prototypes 0, 1 and 2", "at least 1")
+    assert telling.statements[1][0].startswith(f"every prototype except {count // 2} of them (prototypes 0, 1, ")
+    assert telling.prototypes == (0, 1, 2)
 
 
 def test_long_lists_are_folded(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def named_prototypes(certificate: Certificate, count: int | None = None) -> tupl
     named += stated_prototypes(certificate.statements)
     for statement in certificate.statements:
         if isinstance(statement, FloorStatement) and count is not None and count - len(statement.exempt) <= _COMPARED:
-            named += [j for j in range(count) if j not in statement.exempt]
+            named += sorted(set(range(count)).difference(statement.exempt))
     return tuple(dict.fromkeys(named))
 
 

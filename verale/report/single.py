@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os.path import lexists
 from pathlib import Path
 
-from verale.checker import CheckerError
+from verale.checker import CheckerError, Status
 from verale.checker.file_auditor import Outcome
 from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside, read_item
@@ -29,7 +29,7 @@ class Single:
     """What is known of one certificate.
 
     Attributes:
-        shown: what is shown of it; None if it cannot be read.
+        shown: what is shown of it; None if it is malformed.
         outcome: the checker's verdict, given now; None without a head.
     """
 
@@ -68,9 +68,9 @@ def single(path: str, inputs: Inputs, kernel: str = "arb", whole: bool = False) 
         outcome = auditor.audit(path, data)
         file = HeadFile.of(inputs.head)
         head = HeadFacts.of(file.data) if file.sha256 == auditor.run["head"] else None
-    if data is None or item.summary is None:
-        if outcome is None:
-            raise InputError(path, f"is not a certificate: {item.problem}")
+    if data is None and outcome is None:
+        raise InputError(path, f"is not a certificate: {item.problem}")
+    if data is None or (outcome is not None and outcome.record["status"] == Status.MALFORMED.value):
         return Single(None, outcome)
     item = item if outcome is None else replace(item, record=outcome.record)
     try:

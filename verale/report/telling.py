@@ -126,9 +126,9 @@ def _subject(statement: Statement, count: int | None, whole: bool) -> str:
     """What a statement is about; of a clause that speaks of fewer prototypes than it exempts, these by number."""
     if not isinstance(statement, _CLAUSES):
         return statement.in_words()[0]
-    exempt = statement.exempt
+    exempt = set(statement.exempt)
     if count is None or count - len(exempt) >= len(exempt):
-        return others(exempt, len(exempt) if whole else _NAMED)
+        return others(statement.exempt, len(exempt) if whole else _NAMED)
     meant = [str(each) for each in range(count) if each not in exempt]
     if not meant:
         return "no prototype"
