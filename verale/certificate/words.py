@@ -86,13 +86,20 @@ def enumerated(words: Sequence[str]) -> str:
 
 def between(lower: float | Fraction | None, upper: float | Fraction | None, both: str = "[{}, {}]") -> str:
     """An interval with its ends as `lower_end` and `upper_end` give them; an end that is infinite or None is no
-    bound. `both` is the form where there are two."""
+    bound. `both` is the form where there are two.
+
+    Where the ends are so near that the shorter decimals would be in the wrong order, which nothing could satisfy, they
+    are told exactly, with all their digits.
+    """
     bounded = lower is not None and lower != -inf, upper is not None and upper != inf
     if lower is not None and bounded == (True, False):
         return f"at least {lower_end(lower)}"
     if upper is not None and bounded == (False, True):
         return f"at most {upper_end(upper)}"
-    return "anything" if lower is None or upper is None else both.format(lower_end(lower), upper_end(upper))
+    if lower is None or upper is None:
+        return "anything"
+    low, high = lower_end(lower), upper_end(upper)
+    return both.format(low, high) if Decimal(low) <= Decimal(high) else both.format(_exact(lower), _exact(upper))
 
 
 def upper_end(value: float | Fraction) -> str:
@@ -119,6 +126,11 @@ def lower_end(value: float | Fraction) -> str:
 def below(value: float | Fraction, digits: int = 6) -> str:
     """The greatest decimal with so many digits that is at most the value."""
     return _plain(_rounded(value, digits, ROUND_FLOOR))
+
+
+def _exact(value: float | Fraction) -> str:
+    """A binary64 number with all its digits."""
+    return _plain(Decimal(float(value)))
 
 
 def _shorter_first(value: float | Fraction, rounding: str) -> Iterator[tuple[str, Decimal]]:

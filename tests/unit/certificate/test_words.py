@@ -51,6 +51,24 @@ def test_a_short_decimal_is_told_as_it_is(number, power):
     assert Decimal(lower_end(rounded(text, -math.inf))) == Decimal(text)
 
 
+@given(st.one_of(FINITE, SHORT), st.integers(0, 2))
+def test_an_interval_is_never_told_in_the_wrong_order(lower, steps):
+    """Nothing would satisfy it; and it is read back as it is."""
+    upper = lower
+    for _ in range(steps):
+        upper = math.nextafter(upper, math.inf)
+    if math.isfinite(upper):
+        low, high = between(lower, upper, "{} {}").split()
+        assert Decimal(low) <= Decimal(high)
+        assert (rounded(low, -math.inf), rounded(high, math.inf)) == (lower, upper)
+
+
+def test_a_number_is_told_with_all_its_digits_where_it_is_the_interval():
+    assert between(0.5, 0.5) == "[0.5, 0.5]"
+    third = "0.333333333333333314829616256247390992939472198486328125"
+    assert between(1 / 3, 1 / 3) == f"[{third}, {third}]"
+
+
 def test_they_are_short_and_plain():
     assert (below(0.3), below(0.5), below(0.0), below(100.0)) == ("0.299999", "0.5", "0", "100")
     assert (below(-0.1, 2), below(5e-324)) == ("-0.11", "4.94065e-324")
