@@ -18,13 +18,20 @@ from support.told import of_rule, statement
 
 from verale.certificate import Certificate, Statement
 from verale.head import Negated, save_latents
+from verale.report.facts import HeadFacts
 
+ACCEPT = Path(__file__).parents[2] / "certificates" / "accept"
 PROTOTYPES = report_head().size
 
 
 @pytest.fixture(scope="module", params=["top_k", "projection"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder_of(tmp_path_factory.mktemp("numbers") / "out", paradigm=request.param)
+
+
+def head_of(file: Path) -> str:
+    """The name of the head of a certificate that is accepted."""
+    return file.name.replace(".ale.json", ".head.safetensors")
 
 
 def pair(line: str) -> tuple[str, str]:
@@ -59,6 +66,24 @@ def test_show(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
         told = [statement(*pair(line), prototypes=PROTOTYPES) for line in listed(done.stdout)]
         assert in_order(told) == in_order(certificate.statements)
+
+
+ACCEPTED = [path for path in ACCEPT.glob("*.ale.json") if (path.parent / head_of(path)).exists()]
+SOME = [path.name for path in sorted(ACCEPTED)[::12]] + ["clauses-that-say-nothing.ale.json"]
+
+
+@pytest.mark.parametrize("name", sorted(set(SOME)))
+def test_show_of_every_kind_of_head(name: str) -> None:
+    """Certificates that are accepted: the verdict is that of `audit`, and all statements are read back."""
+    file = ACCEPT / name
+    files = ["--head", file.with_name(head_of(file))]
+    latents = file.with_name(head_of(file).replace(".head.", ".latents."))
+    files += ["--latents", latents] if latents.exists() else []
+    done = in_process("show", file, "--all", *files)
+    assert done.returncode == in_process("audit", file, *files).returncode
+    count = HeadFacts.of(files[1].read_bytes()).prototypes
+    told = [statement(*pair(line), prototypes=count) for line in listed(done.stdout)]
+    assert in_order(told) == in_order(Certificate.load(file).statements)
 
 
 def test_necessity(folder: Path) -> None:

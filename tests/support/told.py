@@ -16,7 +16,7 @@ _SUBJECT = re.compile(
     rf"patch (?P<patch>\d+), prototype (?P<of>\d+)|activation of prototype (?P<active>\d+)"
     rf"|every prototype(?: except (?:(?P<cut>\d+) of them \(prototypes (?P<first>.*), \.\.\.\)"
     rf"|prototypes? (?P<but>{_LIST})))?"
-    rf"|prototypes? (?P<named>{_LIST})"
+    rf"|prototypes? (?P<named>{_LIST})|(?P<none>no prototype)"
 )
 _BOUNDS = re.compile(
     rf"at least (?P<least>{_NUMBER})|at most (?P<most>{_NUMBER})"
@@ -62,6 +62,8 @@ def statement(subject: str, bounds: str, prototypes: int = 0, known: Sequence[in
         first = _numbers(about["first"])
         assert int(about["cut"]) == len(known) and first == tuple(known[: len(first)]), subject
         exempt = tuple(known)
+    if about["none"]:
+        exempt = tuple(range(prototypes))
     if about["named"]:
         exempt = tuple(sorted(set(range(prototypes)).difference(_numbers(about["named"]))))
     return FloorStatement(exempt, low) if most is None else OrderStatement(exempt, high)
