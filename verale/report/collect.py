@@ -289,15 +289,7 @@ def collect(
 
 
 def item_beside(path: Path, source: Source) -> Item:
-    """The item of one certificate by what lies beside it, without head and latents. Needs no torch.
-
-    Args:
-        path: its file.
-        source: what is known about images.
-
-    Raises:
-        InputError: a file that cannot be read, or two that give the image different labels.
-    """
+    """The item of one certificate, by what lies beside it but head and latents: needs no torch. Raises InputError."""
     row_of = {row.certificate: row for row in _explained(path.parent / TABLE)}
     return _item(path, row_of.get(path.name), Matcher(source, None), None)
 
