@@ -198,10 +198,10 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         f"`{SMALLEST}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
         " `before`: the highest activations (`top_k`), or those that support the class (`sparse`), and then what is not"
         " needed dropped; sizes alone. Digits: the option of that name. Minimal: explanations that claim it. One end"
-        " stated: statements about one observable with a bound on one side only, in % of all. To read: numbers and names,"
-        " in the mean. Prototypes bounded: in % of all. Digits told: of the number with most, in the mean, and the most."
-        " Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and minimality where"
-        " it is claimed of statements about activations (kernel `arb`).",
+        " stated: statements about one observable with a bound on one side only, in % of all. To read: numbers and"
+        " names, in the mean. Prototypes bounded: in % of all. Digits told: of the number with most: mean, most."
+        " Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and minimality"
+        " where it is claimed of statements about activations (kernel `arb`).",
         "",
         "## Image by image",
         "",
