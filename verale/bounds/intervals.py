@@ -9,13 +9,17 @@ The names are those of `verale.bounds.projection`: directions e_i = sum_j C_ij b
 Let o_j be the stated observables, the base's first (of squared distances), and let each be within delta_j of a middle.
 Then <z - x_0, e_i> is linear in the o_j. For any h > 0, with A >= |r_k|^2 and B >= |z - x_0 - c|^2 at the middles,
 
-    2 <z - x_0 - c, r_k> <= h |z - x_0 - c|^2 + A / h <= h (B + sum_j beta_j (o_j - middle_j)) + A / h,
+    2 <z - x_0 - c, r_k> <= h |z - x_0 - c|^2 + A / h <= h (B + 2/f sum_j beta_j (o_j - middle_j)) + A / h,
 
 since 2 p q <= h p^2 + q^2 / h. So each end of the observable is linear in the o_j: it is what it is at the middles,
 with (h B + A / h) / 2 for the swing |r_k| B^(1/2), and moves by at most sum_j |alpha_kj +- h_k beta_j| delta_j:
 
-    squared distances: alpha_kj = sum_i t_ik C_ij, beta_j = sum_i w_i C_ij; of the base 1 less the sum of the others
-    products:          alpha_kj = sum_i t_ik C_ij, beta_j = - sum_i w_i C_ij
+    squared distances: f = 2, alpha_kj = sum_i t_ik C_ij, beta_j = sum_i w_i C_ij; of the base 1 less all others
+    products:          f = 1, alpha_kj = sum_i t_ik C_ij, beta_j = - sum_i w_i C_ij
+
+**From within.** At theta_j of size delta_j, with the sign of alpha_kj +- h_k beta_j, all the statements hold with
+equality for some z. There the observable is sum_j alpha_kj theta_j away, and swings by |r_k| rho, where rho^2 is
+B + 2/f sum_j beta_j theta_j, less |C theta'|^2 for the offsets theta' by which the <z - x_0, b_j> differ.
 
 Any h is sound. h = (A / B)^(1/2) is best for narrow intervals, (A / B')^(1/2) with B' the greatest B over the intervals
 for wide ones; the lesser result of both is taken. It is the bound of a concave function by its tangent at the middles
@@ -44,8 +48,9 @@ class Slopes(NamedTuple):
         alpha: (R, P, N).
         beta: (R, N).
         half: (R, N) delta; 0 where nothing is stated.
-        error: (R, N) by how much alpha and, times h, beta may be off: the first for alpha, for any observable.
+        error: (R, N) by how much alpha may be off, for any observable.
         bend_error: (R, N) the same of beta.
+        shift: (R, 1) no less than |C theta'|^2.
     """
 
     alpha: Tensor
@@ -53,6 +58,7 @@ class Slopes(NamedTuple):
     half: Tensor
     error: Tensor
     bend_error: Tensor
+    shift: Tensor
 
     def swings(self, across: Tensor, ball: Tensor, factor: int) -> tuple[Tensor, Tensor]:
         """(R, P) how far lower and upper ends may be from the observables for the middles and no swing; rounded up.
@@ -60,10 +66,10 @@ class Slopes(NamedTuple):
         Args:
             across: (R, P) A, at least 0.
             ball: (R, 1) B, at least 0.
-            factor: 2 for squared distances, 1 for products.
+            factor: f.
         """
         low = high = torch.full_like(across, torch.inf)
-        widest = ball + INFLATE * (self.half * (self.beta.abs() + self.bend_error)).sum(1, keepdim=True)
+        widest = ball + 2 / factor * (self.half * self.beta.abs()).sum(1, keepdim=True)
         off = (self.half * self.error).sum(1, keepdim=True)
         bent = (self.half * self.bend_error).sum(1, keepdim=True)
         for reach in (ball, widest):
@@ -74,6 +80,23 @@ class Slopes(NamedTuple):
             moved = [((self.alpha + sign * bend).abs() * self.half[:, None]).sum(2) for sign in (-1, 1)]
             low, high = (torch.fmin(end, INFLATE * (fixed + way)) for end, way in zip((low, high), moved, strict=True))
         return low, high
+
+    def attained(self, across: Tensor, ball: Tensor, factor: int) -> tuple[Tensor, Tensor]:
+        """(R, P) how far lower and upper ends surely are from there; estimates but for the errors of the slopes.
+
+        Args:
+            across, ball: no more than |r_k|^2 and rho^2, at least 0.
+            factor: see `swings`.
+        """
+        h = (across / ball.clamp(min=_LEAST)).sqrt()
+        off = (self.half * self.error).sum(1, keepdim=True)
+        bent = (self.half * self.bend_error).sum(1, keepdim=True) + self.shift
+        ends = []
+        for sign in (-1, 1):
+            way = self.half[:, None] * (sign * self.alpha + h[:, :, None] * self.beta[:, None]).sign()
+            left = (ball + 2 / factor * ((self.beta[:, None] * way).sum(2) - INFLATE * bent)).clamp(min=0)
+            ends.append(sign * (self.alpha * way).sum(2) + factor * (across * left).sqrt() - INFLATE * off)
+        return ends[0], ends[1]
 
 
 def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: Tensor, half: Tensor) -> Slopes:
@@ -96,8 +119,10 @@ def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: T
     most = duals.abs().amax(2)
     error = torch.bmm((2 * dual_error + rounding * most)[:, None], size)[:, 0]
     bend_error = rounding * torch.bmm(centre.abs()[:, None], size)[:, 0]
+    moved = half if half.shape[1] == room else (half[:, 1:] + half[:, :1]) / 2
+    shift = INFLATE * torch.bmm(size, moved[:, :, None])[:, :, 0].square().sum(1, keepdim=True)
     if half.shape[1] == room:
-        return Slopes(alpha, -beta, half, INFLATE * (error + rounding), INFLATE * (bend_error + rounding))
+        return Slopes(alpha, -beta, half, INFLATE * (error + rounding), INFLATE * (bend_error + rounding), shift)
     rest = rounding * torch.bmm(most[:, None], size)[:, 0] + error
     return Slopes(
         torch.cat([1 - alpha.sum(2, keepdim=True), alpha], 2),
@@ -105,4 +130,5 @@ def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: T
         half,
         INFLATE * (torch.cat([rest.sum(1, keepdim=True), error], 1) + rounding),
         INFLATE * (torch.cat([2 * bend_error.sum(1, keepdim=True), bend_error], 1) + rounding),
+        shift,
     )

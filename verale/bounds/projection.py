@@ -574,7 +574,7 @@ class Projection:
         ball_error = 2 * (rows.centre.abs() * rows.centre_error).sum(1, keepdim=True) + defect * weight
         ball = (whole - weight + INFLATE * (ball_error + slack * (whole + weight))).clamp(min=0)
         outside = (rows.across + INFLATE * outside_error).clamp_(min=0)
-        low = high = swing = (outside * ball).sqrt_()
+        low = high = (outside * ball).sqrt_()
         if slopes is not None:
             low, high = slopes.swings(outside, ball, 1 + self._euclidean)
         tilt = rows.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt()
@@ -584,9 +584,11 @@ class Projection:
             rest = rows.across - 2 * (INFLATE * outside_error + short.square())
             least = (rows.base_lower[:, None] if self._euclidean else whole) - weight
             least -= 2 * (INFLATE * (ball_error + slack * (whole + weight)) + tilt.square())
-            swing = rest.clamp(min=0).mul_(least.clamp(min=0)).sqrt_().mul_(1 - slack)
-            radius = swing - INFLATE * (spread.sqrt() * tilt + error + tilt * short)
-            return self._cut(rows, *self._within(rows, radius, slack * magnitude), prototype, observed)
+            rest, least, factor = rest.clamp(min=0), least.clamp(min=0), 1 + self._euclidean
+            swings = [factor * (rest * least).sqrt_()] * 2 if slopes is None else slopes.attained(rest, least, factor)
+            short = factor * INFLATE * (spread.sqrt() * tilt + error + tilt * short) + 4 * slack * magnitude
+            radii = [swing * (1 - slack) - short for swing in swings]
+            return self._cut(rows, *self._within(rows, *radii), prototype, observed)
         radius = spread.sqrt_().mul_(INFLATE * tilt).add_(error)
         if self._euclidean:
             centre = rows.reach - 2 * rows.along
@@ -607,14 +609,14 @@ class Projection:
         # fmax and fmin take the other end where one is NaN: an invalid result tightens nothing.
         return self._cut(rows, torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper), prototype, observed)
 
-    def _within(self, rows: Hulls, radius: Tensor, rounding: Tensor) -> tuple[Tensor, Tensor]:
-        """The ends of `inner`, given what the observable, or half a squared distance, surely swings by."""
-        radius = (2 * radius - self._reach_error if self._euclidean else radius) - 4 * rounding
+    def _within(self, rows: Hulls, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        """The ends of `inner`, given what the observables surely swing by, down and up."""
         if self._euclidean:
             middle = rows.reach - 2 * rows.along
-            lower, upper = middle + rows.base_upper[:, None] - radius, middle + rows.base_lower[:, None] + radius
+            lower = middle + rows.base_upper[:, None] - (low - self._reach_error)
+            upper = middle + rows.base_lower[:, None] + (high - self._reach_error)
         else:
-            lower, upper = rows.along - radius, rows.along + radius
+            lower, upper = rows.along - low, rows.along + high
             if self._shift is not None:
                 lower, upper = up(lower + self._shift.upper), down(upper + self._shift.lower)
         unknown = rows.dropped[:, None] | lower.isnan() | upper.isnan()

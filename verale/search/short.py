@@ -19,7 +19,7 @@ from torch import Tensor
 from verale.bounds import Projection
 from verale.certificate import PatchStatement, Statement
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits
-from verale.search.needed import without_doubtful
+from verale.search.needed import not_surely_needed, without_doubtful
 from verale.search.problem import Pair, Problem, shortened
 from verale.search.proofs import prove_statements, with_ends
 from verale.search.smallest import Solved
@@ -151,10 +151,11 @@ def _without_needless(
     """The same without what the class follows without, if few statements are in doubt."""
     if len(doubtful) > _FEW:
         return pairs, margins, False
-    left = without_doubtful(with_ends(image, wide), paradigm, pairs, doubtful)
-    needed = not set(doubtful) & set(left)
+    stated = with_ends(image, wide)
+    left = without_doubtful(stated, paradigm, pairs, doubtful)
+    (unsure,) = not_surely_needed(stated, paradigm, [left], [[pair for pair in doubtful if pair in set(left)]])
     if left == pairs:
-        return pairs, margins, needed
+        return pairs, margins, not unsure
     kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
     again = prove_statements(image, paradigm.name, paradigm, kept)
-    return (left, again, needed) if bool((again > 0).all()) else (pairs, margins, False)
+    return (left, again, not unsure) if bool((again > 0).all()) else (pairs, margins, False)

@@ -73,3 +73,27 @@ def test_latents_that_satisfy_wide_statements_are_within(geometry):
     there = ((each.lower >= wide.lower) & (each.upper <= wide.upper))[:, :2].all(1)
     assert there.sum() > 50
     assert (each.lower[there] >= ours.lower).all() and (each.upper[there] <= ours.upper).all()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("width", [1e-6, 1e-3, 0.03])
+def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
+    """No end lies beyond what statements at the ends of their intervals give; from narrow ones, hardly before it."""
+    head, observed = case(geometry)
+    paradigm, stated = Projection(head), [list(range(count))]
+    inner = paradigm.inner().ranges_of_intervals(stated, Enclosure(observed.lower - width, observed.upper + width))
+    outer = paradigm.ranges_of_intervals(stated, Enclosure(observed.lower - width, observed.upper + width))
+    lows, highs = [], []
+    for signs in product((-1, 1), repeat=count):
+        corner = observed.lower.clone()
+        corner[0, :count] += width * torch.tensor(signs, dtype=torch.float64)
+        known = paradigm.ranges_at_once(stated, Enclosure(corner - 1e-15, corner + 1e-15))
+        lows.append(known.lower)
+        highs.append(known.upper)
+    low, high = torch.cat(lows).amin(0, keepdim=True), torch.cat(highs).amax(0, keepdim=True)
+    assert (inner.lower >= low - 1e-8)[:, count:].all() and (inner.upper <= high + 1e-8)[:, count:].all()
+    if width < 0.01:
+        size = (outer.upper - outer.lower)[:, count:]
+        assert ((inner.lower - outer.lower)[:, count:] <= 0.01 * size + 1e-7).all()
+        assert ((outer.upper - inner.upper)[:, count:] <= 0.01 * size + 1e-7).all()
