@@ -16,14 +16,14 @@ _GROUPS = [f"{group}/4" for group in range(1, 5)]
 _FILES = {
     ".": "files",
     "adapters": "cabrnet/heads checkpoint endings latents neighbours published/__init__ published/genetic telling",
-    "cli": "__init__ audit certificates cover gap head inputs ray_engine report shared show tables",
+    "cli": "__init__ audit certificates cover gap head inputs ray_engine report shared show summary tables",
     "datasets": "certificates footer staging storage",
     "ray": "audit explain guard pipeline",
     "certificate": "words",
     "report": "collect compact images notebook page page_check page_compare picture shown single telling verdicts",
     "runs": (
-        "affordable arguments attestation attribute audit audit_log auditor check comparison explain_model gap inputs"
-        " model_images processes records released rows rules source summary table"
+        "affordable arguments attestation attribute audit audit_log auditor check compare comparison explain_model"
+        " explained_run gap inputs model_images paired processes records released rows rules source summary table truth"
     ),
     "search": "caches compiled/jit compiled/settings devices/jit options",
 }

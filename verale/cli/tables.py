@@ -44,7 +44,7 @@ def print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int
     Args:
         left: how many columns are aligned to the left; the others are numbers.
     """
-    if sys.stdout.isatty():
+    if Console().is_terminal:
         table = TextTable(**PLAIN)
         for column, heading in enumerate(headings):
             table.add_column(heading, justify="left" if column < left else "right", overflow="fold")

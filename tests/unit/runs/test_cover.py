@@ -64,7 +64,7 @@ def test_a_wide_certificate_covers_its_image_and_its_neighbour(inflated):
 
 def test_an_exact_certificate_covers_its_own_image(inflated):
     path = str(inflated.folder / "exact.ale.json")
-    explain(inflated.head, inflated.images[:1])[0].save(path)
+    explain(inflated.head, inflated.images[:1], digits="exact")[0].save(path)
     assert CoveringAudits(inflated.head_path, inflated.latents_path).of(path).images == (0,)
 
 
