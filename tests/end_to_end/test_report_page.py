@@ -18,7 +18,7 @@ from support.small import small_head
 from support.tabs import new_tab, started_chromium
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
-from verale.certificate.words import above, below
+from verale.certificate.words import below, lower_end, upper_end
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
@@ -182,7 +182,9 @@ def test_a_certificate_is_opened_turned_and_left_by_keyboard(chromium, opened, r
     assert len(lines(tab)) == 10, "the filter is as it was left"
 
 
-def test_a_certificate_shows_its_statements_rounded_outward_and_patches_lead_to_them(chromium, opened, report, folder):
+def test_a_certificate_shows_its_statements_in_its_own_numbers_and_patches_lead_to_them(
+    chromium, opened, report, folder
+):
     tab = open_page(chromium, opened, report)
     choose(tab, "000003")
     data = (folder / "000003.ale.json").read_bytes()
@@ -190,7 +192,7 @@ def test_a_certificate_shows_its_statements_rounded_outward_and_patches_lead_to_
     assert not tab.is_visible(".group >> nth=0"), "the statements are folded"
     tab.click("#all-statements summary")
     shown = set(tab.locator(".group td:last-child").all_inner_texts())
-    assert shown == {f"[{below(s.lower)}, {above(s.upper)}]" for s in certificate.statements}
+    assert shown == {f"from {lower_end(s.lower)} to {upper_end(s.upper)}" for s in certificate.statements}
     patches = {statement.patch for statement in certificate.statements}
     assert tab.locator(".picture .patch").count() == tab.locator(".group").count() == len(patches)
     assert tab.locator(".group tbody tr").count() == len(certificate.statements)
@@ -231,12 +233,12 @@ def test_decimals_are_those_of_python(chromium, opened, report):
     values += [math.ldexp(generator.uniform(-1, 1), generator.randint(-1073, 1023)) for _ in range(300)]
     values += [generator.uniform(-50, 50) for _ in range(300)]
     said = tab.evaluate(
-        "texts => texts.map(fromHex).map(x => [outward(x, false), outward(x, true), outward(x, false, 4), String(x)])",
+        "texts => texts.map(x => [lowerEnd(x), upperEnd(x), below(fromHex(x)), String(fromHex(x))])",
         [value.hex().replace("0x0.0p+0", "0x0p+0") for value in values],
     )
     for value, (low, high, short, exact) in zip(values, said, strict=True):
         assert float(exact) == value
-        assert (low, high, short) == (below(value), above(value), below(value, 4))
+        assert (low, high, short) == (lower_end(value), upper_end(value), below(value, 4))
 
 
 def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
@@ -297,21 +299,22 @@ def test_statements_about_activations(chromium, opened, tmp_path):
     first = first_screen(tab)
     which = "this prototype is" if len(stated) == 1 else f"these {len(stated)} prototypes are"
     assert f"whenever {which} as active as shown" in first
-    assert f" above {above(clause.upper, 3)}" in first or f" at most {above(clause.upper, 3)}" in first
+    end = upper_end(clause.upper)
+    assert f" above {end}" in first or f" at most {end}" in first
     assert tab.locator(".prototypes li:not(.clause)").count() == len(stated)
-    assert f" active at most {above(clause.upper, 4)}" in first and ", the runner-up?" in first
+    assert f" active at most {end}" in first and ", the runner-up?" in first
     assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
     tab.locator(".picture .patch").first.click()
     assert tab.get_attribute("#all-statements", "open") is not None
     said = tab.inner_text("#detail")
-    assert "every prototype but " in said and "at most " in said and "greatest, in float64, at patch " in said
+    assert "prototype" in said and "at most " in said and "greatest, in float64, at patch " in said
 
 
 def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     path = folder / "000000.ale.json"
     statements = (
-        PatchStatement(0, 1, -math.inf, 0.36),
+        PatchStatement(0, 1, -math.inf, 0.375),
         ActivationStatement(2, 0.4375, math.inf),
         OrderStatement((2, 5), 1.0),
         FloorStatement((2,), -1.0),
@@ -321,7 +324,7 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     report.write_bytes(page(collect(folder), "A report"))
     tab = open_page(chromium, opened, report)
     assert (
-        "prototype 2 is active at least 0.437; 1 comparison in 1 of the 6 patches; no other is active below -1;"
+        "prototype 2 is active at least 0.4375; 1 comparison in 1 of the 6 patches; no other is active below -1;"
         " no other is active above 1, except perhaps prototype 5" in lines(tab)[0]
     )
     tab.click("#table a >> nth=0")
@@ -329,15 +332,17 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     first = first_screen(tab)
     assert first.count("Claimed, not proved here: The class is ") == 1
     for words in (
-        "squared distance at most 0.36",
+        "prototype 1: squared distance at most 0.375",
         "active at least 0.4375",
-        "every prototype but 2 and 5 active at most 1",
+        "every prototype except prototypes 2 and 5 is active at most 1",
     ):
         assert words in first
-    assert "every other prototype active at least -1" in first and "null" not in first and "NaN" not in first
+    assert (
+        "each of the 11 other prototypes is active at least -1" in first and "null" not in first and "NaN" not in first
+    )
     tab.click("#all-statements summary")
     assert set(tab.locator(".group td:last-child").all_inner_texts()) == {
-        *("at most 0.36", "at least 0.4375", "at most 1", "at least -1")
+        *("at most 0.375", "at least 0.4375", "at most 1", "at least -1")
     }
     assert "statements about patches and activations is classified" in tab.inner_text("#detail")
 

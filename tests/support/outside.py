@@ -26,7 +26,7 @@ from textwrap import dedent
 import pytest
 from support.forking import keep_one_thread
 from support.outside_faults import TABLE
-from support.syntax import edited
+from support.syntax import edited, replaced
 
 __all__ = ["FAULTS", "ROOT", "OutsideFault", "chosen", "detected_by"]
 
@@ -44,7 +44,8 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class OutsideFault:
-    """`new` in the place of `old` in a file of `verale`, as `edited` takes them; `wrong` says what is wrong then.
+    """`new` in the place of `old` in a file of `verale`, as `edited` takes them, or `replaced` where it is no Python;
+    `wrong` says what is wrong then.
 
     `test` has to detect it: its file below `tests`, its name, perhaps its parameters.
 
@@ -72,8 +73,13 @@ class OutsideFault:
 
     def source(self) -> str:
         """The file with the fault. Raises ValueError where what is replaced is not there exactly once."""
+        source = (ROOT / "verale" / self.file).read_text(encoding="utf-8")
         try:
-            return edited((ROOT / "verale" / self.file).read_text(encoding="utf-8"), self.old, self.new)
+            return (
+                edited(source, self.old, self.new)
+                if self.file.endswith(".py")
+                else replaced(source, self.old, self.new)
+            )
         except (ValueError, SyntaxError) as error:
             raise ValueError(f"{self}: {error}") from None
 

@@ -234,6 +234,19 @@ report/page_compare.py: the checker in a page may be any
 report/page_compare.py: a page may say anything of a certificate
     inflated != expected => False
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[-the claim]
+report/page_files/numbers.js: an end has a digit less than it needs
+    return plain(decimal); => return plain(toDigits(value, Math.max(1, digits - 1), !upper));
+    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
+report/page_files/numbers.js: upper ends are rounded outward
+    toDigits(value, digits, !upper) => toDigits(value, digits, upper)
+    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-projection]
+report/page_files/detail.js: a clause names fewer prototypes than it exempts
+    prototypesNamed(one.except) : => prototypesNamed(one.except.slice(1)) :
+    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
+certificate/words.py: an end is told with three digits
+    next(text for text, number in _shorter_first(value, ROUND_FLOOR) if number > before)
+    => [text for _, (text, number) in zip(range(3), _shorter_first(value, ROUND_CEILING))][-1]
+    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
 report/page.py: images may lie anywhere
     collection.source.admits(item.file) => True
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-html]

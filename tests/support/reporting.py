@@ -36,9 +36,9 @@ def report_head(geometry: str = "euclidean", labels: Sequence[str] | None = ("an
     return replace(small_head(geometry), labels=None if labels is None else tuple(labels))
 
 
-def report_latents(head: Head, images: int = IMAGES) -> torch.Tensor:
-    """(N, D, 2, 3)."""
-    values = torch.rand(images, head.depth, *GRID, generator=torch.Generator().manual_seed(3))
+def report_latents(head: Head, images: int = IMAGES, grid: tuple[int, int] = GRID) -> torch.Tensor:
+    """(N, D, 2, 3), or with another grid."""
+    values = torch.rand(images, head.depth, *grid, generator=torch.Generator().manual_seed(3))
     return values * 6 if head.prototypes is None else values
 
 
@@ -48,11 +48,12 @@ def folder_of(
     paradigm: str | None = None,
     names: Sequence[str] = tuple(f"{n}.png" for n in range(IMAGES)),
     classes: Sequence[str] | None = None,
+    grid: tuple[int, int] = GRID,
     **changes: Any,
 ) -> Path:
     """Certificates, head, latents, CSV, images and source.json; `changes` are fields of the last."""
     head = head or report_head()
-    latents = report_latents(head, len(names))
+    latents = report_latents(head, len(names), grid)
     folder.mkdir(parents=True, exist_ok=True)
     head.save(folder / "head.safetensors")
     save_latents(folder / "latents.safetensors", latents)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from textwrap import dedent
 
-__all__ = ["edited", "put"]
+__all__ = ["edited", "put", "replaced"]
 
 
 def edited(source: str, old: str, new: str) -> str:
@@ -33,6 +33,13 @@ def edited(source: str, old: str, new: str) -> str:
             raise SyntaxError(f"{new!r} takes the place of an expression")
         put(tree, node, other.value)
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def replaced(source: str, old: str, new: str) -> str:
+    """Any text with `new` in the place of `old`. Raises ValueError: `old` is not there exactly once."""
+    if (count := source.count(old)) != 1:
+        raise ValueError(f"{old!r} is there {count} times, expected once")
+    return source.replace(old, new)
 
 
 def put(tree: ast.AST, node: ast.AST, other: ast.AST) -> ast.AST:

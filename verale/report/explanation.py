@@ -104,7 +104,7 @@ def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
 def _ends(statement: PatchStatement | ActivationStatement) -> str:
     if statement.lower is None or statement.upper is None:
         return between(statement.lower, statement.upper)
-    return f"{lower_end(statement.lower)} to {upper_end(statement.upper)}"
+    return f"from {lower_end(statement.lower)} to {upper_end(statement.upper)}"
 
 
 def _where(compared: Sequence[PatchStatement], of: int) -> str:

@@ -28,7 +28,7 @@ from verale.version import __version__
 __all__ = ["Limits", "page"]
 
 _STYLES = ("page.css",)
-_SCRIPTS = ("text.js", "draw.js", "list.js", "detail.js", "check.js", "start.js")
+_SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "detail.js", "check.js", "start.js")
 _OBSERVABLES = {
     "Euclidean": "Squared distance",
     "Cosine": "Cosine",

@@ -41,16 +41,16 @@ def certificate(*statements, patches=64):
         ((FIVE,), "prototype 5 is active at least 0.5", ["this prototype is as active as shown"]),
         ((FIVE, TWO), BOTH, ["these 2 prototypes are as active as shown"]),
         (
-            (FIVE, TWO, OrderStatement((2, 5), Fraction(1, 3))),
-            f"{BOTH}; no other is active above 0.334",
-            ["these 2 prototypes are as active as shown", "no other is active above 0.334"],
+            (FIVE, TWO, OrderStatement((2, 5), Fraction(1, 4))),
+            f"{BOTH}; no other is active above 0.25",
+            ["these 2 prototypes are as active as shown", "no other is active above 0.25"],
         ),
         (
-            (FIVE, FloorStatement((2, 5), Fraction(1, 3))),
-            "prototype 5 is active at least 0.5; no other is active below 0.333, except perhaps prototype 2",
+            (FIVE, FloorStatement((2, 5), Fraction(1, 4))),
+            "prototype 5 is active at least 0.5; no other is active below 0.25, except perhaps prototype 2",
             [
                 "this prototype is as active as shown",
-                "no other is active below 0.333, except perhaps prototype 2",
+                "no other is active below 0.25, except perhaps prototype 2",
             ],
         ),
         (
@@ -135,17 +135,17 @@ def test_where_comparisons_are():
 
 def test_a_few_comparisons_of_one_patch_are_named():
     few = (
-        PatchStatement(0, 5, None, Fraction(1, 3)),
+        PatchStatement(0, 5, None, Fraction(1, 4)),
         PatchStatement(0, 2, HALF, None),
         PatchStatement(0, 4, HALF, HALF),
     )
     assert in_brief(certificate(*few, patches=1)) == (
-        "prototype 5 at most 0.334; prototype 2 at least 0.5; prototype 4 0.5 to 0.5"
+        "prototype 5 at most 0.25; prototype 2 at least 0.5; prototype 4 from 0.5 to 0.5"
     )
     assert conditions(certificate(*few, patches=1), "squared distance") == [
-        "the image's squared distance to prototype 5 is at most 0.334",
+        "the image's squared distance to prototype 5 is at most 0.25",
         "the image's squared distance to prototype 2 is at least 0.5",
-        "the image's squared distance to prototype 4 is 0.5 to 0.5",
+        "the image's squared distance to prototype 4 is from 0.5 to 0.5",
     ]
     many = tuple(PatchStatement(0, prototype, HALF, None) for prototype in range(5))
     assert in_brief(certificate(*many, patches=1)) == "5 comparisons"

@@ -98,7 +98,7 @@ function asksAbout(questions, certificate) {
 // In words: what an answer to "entails" says, and what one to "instance".
 function entailmentInWords(said, certificate, time) {
   if (said === "proved") {
-    const least = certificate.margins.filter((one) => one !== null).map((one) => outward(fromHex(one), false, 4)).sort((a, b) => a - b)[0];
+    const least = certificate.margins.filter((one) => one !== null).map((one) => below(fromHex(one))).sort((a, b) => a - b)[0];
     return [el("b", {}, "Proved again, in " + time + ": "), "every latent tensor that satisfies the " + plural(certificate.statements.length, "statement") + " below is classified as ",
       ...(data.ownNames ? ["class " + certificate.predicted + ", which this page, not the head, names "] : []), named(certificate.predicted), least === undefined ? "." : ", every other class staying at least " + least + " below it, in real arithmetic."];
   }

@@ -96,9 +96,8 @@ function card(detail, one, uri) {
   const pictures = [
     here && uri ? part(detail, { uri, cell: here }, one.patch === undefined || detail.grid.rows * detail.grid.columns === 1 ? "this image" : cellName(here)) : "",
     training ? part(detail, training, name) : ""];
-  const about = one.patch === undefined ? "active " : (data.head ? data.head.observable.toLowerCase() : "observable") + " ";
   return [el("div", { class: "pair" }, ...pictures), el("div", {},
-    el("b", {}, training ? "" : name + ", ", about + boundsInWords(one, 4)),
+    el("b", { class: "says" }, inWords(detail, one)),
     votes === null ? "" : el("small", {}, "stands for ", named(votes)),
     one.adds === null || Number(one.adds) === 0 ? "" : el("small", {}, adding(one.adds, detail.second)))];
 }
@@ -110,16 +109,16 @@ function part(detail, image, text) {
 }
 
 function adding(adds, second) {
-  return [Number(adds) > 0 ? "adds " + adds + " to" : "takes " + adds.slice(1) + " from", " the lead over ", named(second)];
+  return [Number(adds) > 0 ? "adds about " + adds + " to" : "takes about " + adds.slice(1) + " from", " the lead over ", named(second)];
 }
 
 function clause(detail, one, stated) {
   const brief = subjectOf(detail, one, stated), full = subjectOf(detail, one, stated, true);
-  const said = [el("b", {}, brief), " active " + boundsInWords(one, 4)];
+  const said = [el("b", {}, brief), (/^(prototypes|\d)/.test(brief) ? " are" : " is") + " active " + boundsInWords(one)];
   const meant = detail.count !== null && detail.count - one.except.length <= PICTURED ? meantBy(detail, one) : [];
   const pictures = meant.map((prototype) => [prototype, picturesOf(detail, { prototype, attained: null }).training]).filter(([, training]) => training);
   const pair = pictures.length ? el("div", { class: "pair" }, pictures.map(([prototype, training]) => part(detail, training, "prototype " + prototype))) : "";
-  return brief === full ? [pair, el("div", {}, ...said)] : el("details", {}, el("summary", {}, ...said), full);
+  return brief === full ? [pair, el("div", { class: "says" }, ...said)] : el("details", {}, el("summary", { class: "says" }, ...said), el("span", { class: "full" }, full));
 }
 
 // The closest class, and what keeps it behind.
@@ -129,13 +128,13 @@ function runnerUp(row, detail, certificate, stated) {
   if (!rivals.length) return "";
   const closest = rivals.reduce((a, b) => (leads[b] < leads[a] ? b : a));
   const second = detail.second !== null && leads[detail.second] ? detail.second : closest;
-  const lead = (rival) => el("b", {}, outward(leads[rival], false, 4));
+  const lead = (rival) => el("b", {}, below(leads[rival]));
   const ahead = detail.ahead[second];
   const most = stated.filter((one) => Number(one.adds) > 0).slice(0, 2);
-  const what = most.length ? " Of that, " + listed(most.map((one) => "prototype " + one.prototype + " adds " + one.adds)) + "." : "";
+  const what = most.length ? " Of that, " + listed(most.map((one) => "prototype " + one.prototype + " adds about " + one.adds)) + "." : "";
   const own = named(certificate.predicted);
   return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
-    ahead === undefined ? "" : ["The network’s score (logit) of this image is " + ahead + " higher for ", own, " than for ", named(second), "." + what + " "],
+    ahead === undefined ? "" : ["The network’s score (logit) of this image is about " + ahead + " higher for ", own, " than for ", named(second), "." + what + " "],
     el("b", {}, rows.status[row] === "PROVED" ? "Proved" : "Claimed"), stated.length ? ": whatever satisfies the statements has a lead of at least " : ": every image has a lead of at least ", lead(second), " over ", named(second),
     second === closest ? rivals.length === 1 ? "." : ", and at least as much over every other class." : [", and of at least ", lead(closest), " over every class (the closest is ", named(closest), ")."],
     el("small", {}, "A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.")));
@@ -177,7 +176,7 @@ function figure(row, detail, certificate, groups, uri) {
   const which = alone ? "that decides most" : groups.has(null) ? "most like the prototypes shown" : "that statements are about";
   const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + (counts.size === 1 ? "patch " : counts.size + " patches ") + which;
   const hottest = hot.map((patch) => patchName(detail.grid, patch));
-  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up, the strongest by " + Math.max(...heat.values()) + "; blue: patches that favour the runner-up" : "";
+  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up, the strongest by about " + Math.max(...heat.values()) + "; blue: patches that favour the runner-up" : "";
   const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
   const choose = (patch) => {
     openStatements();
@@ -222,7 +221,7 @@ function margins(detail, certificate) {
     const most = Math.max(Number.MIN_VALUE, ...shown.map((one) => Math.max(one.proved, one.ahead ?? 0)));
     body.replaceChildren(...shown.map((one) => el("tr", {}, el("th", { scope: "row", tabindex: "-1" }, named(one.rival)),
       el("td", { class: "bars" }, bar(one.proved, one.ahead ?? 0, most)),
-      el("td", { class: "number" }, outward(one.proved, false, 4)), known ? el("td", { class: "number" }, String(one.ahead)) : "")));
+      el("td", { class: "number" }, below(one.proved)), known ? el("td", { class: "number" }, String(one.ahead)) : "")));
   };
   fill(rivals.slice(0, RIVALS));
   const rest = rivals.length <= RIVALS ? "" : el("button", { type: "button", id: "all-rivals", on: { click: (event) => {
@@ -233,7 +232,7 @@ function margins(detail, certificate) {
   const open = "Solid: the lead over each class, in logits, that follows from the statements. " + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.");
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class (margins)"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
-      el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image") : "")), body), rest);
+      el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image, about") : "")), body), rest);
 }
 
 function openStatements() {
@@ -261,12 +260,12 @@ function statements(detail, stated, groups, uri) {
 function group(detail, patch, own, stated, uri) {
   const cell = patch === null ? null : cellOf(detail.grid, patch);
   const heading = patch === null ? "Activations" : patchName(detail.grid, patch)[0].toUpperCase() + patchName(detail.grid, patch).slice(1);
-  const observable = patch === null ? "Activation" : data.head ? data.head.observable : "Observable";
+  const observable = patch === null ? "Activation" : observableName();
   const light = (on) => () => document.querySelectorAll('.picture [data-patch="' + patch + '"]').forEach((one) => one.classList.toggle("on", on));
   const added = own.some((one) => Number(one.adds) !== 0);
   const head = el("tr", {}, el("th", { scope: "col" }, "Prototype"),
     patch === null ? "" : el("th", { scope: "col", class: "number" }, "Similarity, about"),
-    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : "", el("th", { scope: "col", class: "number" }, observable + " in"));
+    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : "", el("th", { scope: "col", class: "number" }, observable));
   return el("section", { class: "group", id: "patch-" + patch, tabindex: "-1", on: { mouseenter: light(true), mouseleave: light(false), focusin: light(true), focusout: light(false) } },
     el("div", { class: "this" }, cell && uri ? closeUp(detail.grid, uri, cell) : "", el("h4", {}, heading), el("p", { class: "quiet" }, plural(own.length, "statement"))),
     el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, stated, added, uri)))));
@@ -275,20 +274,25 @@ function group(detail, patch, own, stated, uri) {
 function statement(detail, one, stated, added, uri) {
   const exact = (end) => (end ? "exactly " + end : "no bound");
   const title = one.except ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
-  return el("tr", {}, el("th", { scope: "row" }, one.except ? subjectOf(detail, one, stated, true) : prototype(detail, one, uri)),
+  return el("tr", { class: one.except ? "clause" : null }, el("th", { scope: "row" }, one.except ? subjectOf(detail, one, stated, true) : prototype(detail, one, uri)),
     one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
     added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : "",
     el("td", { class: "number", title }, boundsInWords(one)));
 }
 
-// The ends of a statement, rounded outward: "[0.43, 0.62]", or, where there is one bound, "at most 0.36".
-function boundsInWords(one, digits) {
+// A statement about one prototype.
+function inWords(detail, one) {
+  const name = "prototype " + one.prototype, bounds = boundsInWords(one);
+  if (one.patch === undefined) return name + " is active " + bounds;
+  return (detail.grid && detail.grid.rows * detail.grid.columns === 1 ? "" : patchInWords(detail.grid, one.patch) + ", ") + name + ": " + observableName().toLowerCase() + " " + bounds;
+}
+
+// The ends of a statement, in the certificate's own numbers.
+function boundsInWords(one) {
   const [lower, upper] = one.except ? [one.lower ?? null, one.upper ?? null] : one.interval;
-  const low = lower === null ? null : outward(fromHex(lower), false, digits), high = upper === null ? null : outward(fromHex(upper), true, digits);
-  if (low === null) return "at most " + high;
-  if (high === null) return "at least " + low;
-  if (digits === undefined) return "[" + low + ", " + high + "]";
-  return low === high ? low : low + " to " + high;
+  if (lower === null) return "at most " + upperEnd(upper);
+  if (upper === null) return "at least " + lowerEnd(lower);
+  return "from " + lowerEnd(lower) + " to " + upperEnd(upper);
 }
 
 // The prototypes that a clause speaks of, where it is known how many there are.
@@ -297,19 +301,28 @@ function meantBy(detail, one) {
   return [...Array(detail.count).keys()].filter((prototype) => !exempt.has(prototype));
 }
 
-// The prototypes that a clause speaks of, in words: these, or all but those that it exempts, whichever are fewer. Without "full",
-// long lists are only counted.
+// The prototypes that a clause speaks of, in words: these, or all except those that it exempts, whichever are fewer.
+// Without "full", long lists are only counted. Numbers of prototypes follow the word "prototype", counts stand before it.
 function subjectOf(detail, one, stated, full = false) {
-  const exempt = new Set(one.except);
-  if (detail.count !== null && detail.count - exempt.size < exempt.size) {
+  const exempt = new Set(one.except), known = detail.count !== null;
+  if (known && detail.count - exempt.size < exempt.size) {
     const meant = meantBy(detail, one);
-    if (meant.length === 1) return "prototype " + meant[0];
-    return full || meant.length <= LISTED ? "prototypes " + listed(meant.map(String)) : meant.length + " prototypes";
+    return full || meant.length <= LISTED ? prototypesNamed(meant) : meant.length + " of the " + detail.count + " prototypes";
   }
-  if (!one.except.length) return "every prototype";
+  if (!one.except.length) return known ? "each of the " + detail.count + " prototypes" : "every prototype";
   const own = new Set(stated.filter((other) => !other.except && other.patch === undefined).map((other) => other.prototype));
-  if (own.size === one.except.length && one.except.every((prototype) => own.has(prototype))) return "every other prototype";
-  return "every prototype but " + (full || one.except.length <= LISTED ? listed(one.except.map(String)) : one.except.length);
+  if (own.size === one.except.length && one.except.every((prototype) => own.has(prototype))) {
+    return known ? "each of the " + (detail.count - own.size) + " other prototypes" : "every other prototype";
+  }
+  return "every prototype except " + (full || one.except.length <= LISTED ? prototypesNamed(one.except) : one.except.length + " of them");
+}
+
+function prototypesNamed(numbers) {
+  return (numbers.length === 1 ? "prototype " : "prototypes ") + listed(numbers.map(String));
+}
+
+function observableName() {
+  return data.head ? data.head.observable : "Observable";
 }
 
 // What a prototype stands for, and the cells to show: of its training image, and of the image where it is attained.

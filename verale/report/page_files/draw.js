@@ -25,6 +25,12 @@ function patchName(grid, patch) {
   return cell ? "patch " + patch + ": " + cellName(cell) : "patch " + patch;
 }
 
+// The same within a sentence.
+function patchInWords(grid, patch) {
+  const [name, cell] = patchName(grid, patch).split(": ");
+  return cell ? name + " (" + cell + ")" : name;
+}
+
 // What a patch can depend on, as a box of the picture; null where it is not known, is all of the image, or is nothing.
 function fieldOf(cell) {
   if (!data.fields || !cell) return null;

@@ -1,0 +1,103 @@
+"""What a page says is what is proved: every statement is read back from the page's text, and audited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from support.joint import joint_head
+from support.reading import (
+    certificate_read,
+    read_cards,
+    read_margins,
+    read_table,
+    read_words,
+    stated_activations,
+)
+from support.reporting import folder_of
+from support.small import GEOMETRIES, small_head, varied_head
+from support.tabs import Tabs, started_chromium
+
+from verale.checker import Auditor, Status
+from verale.head import Head
+from verale.report.collect import collect
+from verale.report.page import page
+from verale.report.verdicts import audited
+
+CLASSES = ("ant", "bee", "cat")
+VARIED = ("inner product", "exp_distance", "quartic", "top mean", "masked", "banks", "maximum", "tree")
+CASES = [
+    *(
+        (name, paradigm)
+        for name in ("euclidean", "scaled")
+        for paradigm in ("projection", "top_k", "mixed", "smallest")
+    ),
+    *(("cosine", paradigm) for paradigm in ("projection", "triangle", "hypersphere", "mixed")),
+    *(("softmax", paradigm) for paradigm in ("assignment", "simplex", "sparse", "top_k")),
+    *((name, "top_k") for name in VARIED),
+    *(("joint", paradigm) for paradigm in ("joint", "top_k")),
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with started_chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def tabs(chromium) -> Iterator[Tabs]:
+    opened = Tabs(chromium)
+    yield opened
+    opened.close()
+
+
+def head_of(name: str) -> Head:
+    if name == "joint":
+        return replace(joint_head("plain", prototypes=12), labels=CLASSES)
+    return replace(small_head(name) if name in GEOMETRIES else varied_head(name), labels=CLASSES)
+
+
+def opened(tabs: Tabs, folder: Path) -> Page:
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    return tabs.open(path)
+
+
+@pytest.mark.parametrize(("name", "paradigm"), CASES)
+def test_what_is_read_is_proved(tabs, tmp_path, name, paradigm):
+    head = head_of(name)
+    folder = folder_of(tmp_path / "out", head, paradigm, grid=(1, 1) if name == "joint" else (2, 3))
+    auditor = Auditor(head.to_bytes(), (folder / "latents.safetensors").read_bytes())
+    tab = opened(tabs, folder)
+    briefs = tab.locator("#table [data-key=why] small").all_inner_texts()
+    told = []
+    for row, path in enumerate(sorted(folder.glob("*.ale.json"))):
+        tab.evaluate("row => { location.hash = `#certificate-${row}`; }", row)
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        sentence = tab.inner_text("#detail .lead")
+        table = read_table(tab, head.size)
+        own = stated_activations(table)
+        margins = read_margins(tab, list(CLASSES))
+        cards = read_cards(tab, head.size, own)
+        told += [cards, *(read_words(words, head.size, own) for words in (sentence, briefs[row]))]
+        for said in (table, *({**table, **words} for words in told[-3:])):
+            verdict = auditor.check(certificate_read(path.read_bytes(), said, margins))
+            assert verdict.status is Status.PROVED, (path.name, said, verdict.message)
+            assert verdict.claims["entailment"] == verdict.claims["instance"] == "proved"
+    assert any(told), "nothing of it was read"
+
+
+def test_a_sentence_is_read_as_it_is_written():
+    words = (
+        "The class is 0 whenever prototype 5 is active at least 0.5, neither prototype 5 nor any other is active above"
+        " 0.25, except perhaps prototypes 2 and 7, and only prototypes 3 and 4 may be active below -1e-7."
+    )
+    assert read_words(words, 10, {5}) == {
+        ("activation", 5): {"prototype": 5, "interval": [(0.5).hex(), None]},
+        ("upper",): {"except": [2, 7], "upper": (0.25).hex()},
+        ("lower",): {"except": [3, 4], "lower": (-1.0000000000000001e-7).hex()},
+    }
