@@ -301,7 +301,7 @@ def test_statements_about_activations(chromium, opened, tmp_path):
     assert f"whenever {which} as active as shown" in first
     end = upper_end(clause.upper)
     assert f" above {end}" in first or f" at most {end}" in first
-    assert tab.locator(".prototypes li:not(.clause)").count() == len(stated)
+    assert tab.locator(".prototypes > li:not(.clause)").count() == len(stated)
     assert f" active at most {end}" in first and ", the runner-up?" in first
     assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
     tab.locator(".picture .patch").first.click()
@@ -359,7 +359,7 @@ def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_deci
     second = first.split("Why not ")[1].split(",")[0]
     lead = below(leads[["ant", "bee", "cat"].index(second)], 4)
     assert f"Proved: whatever satisfies the statements has a lead of at least {lead} over {second}" in first
-    assert tab.locator(".prototypes li").count() == 6 < len(certificate.statements) - 1
+    assert tab.locator(".prototypes > li").count() == 6 < len(certificate.statements) - 1
     assert tab.locator(".picture .adds").count() > 0
     assert "Most of the lead comes from patch " in tab.get_attribute(".picture", "aria-label")
     if len(patches) == 6:

@@ -247,6 +247,10 @@ certificate/words.py: an end is told with three digits
     next(text for text, number in _shorter_first(value, ROUND_FLOOR) if number > before)
     => [text for _, (text, number) in zip(range(3), _shorter_first(value, ROUND_CEILING))][-1]
     end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
+report/shares.py: the better end of an activation counts
+    ends.lower[prototype] if difference > 0 else ends.upper[prototype]
+    => ends.upper[prototype] if difference > 0 else ends.lower[prototype]
+    unit/report/test_shares.py::test_the_ledger_is_what_the_certificate_proves[euclidean-top_k]
 report/page.py: images may lie anywhere
     collection.source.admits(item.file) => True
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-html]

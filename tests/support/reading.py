@@ -86,7 +86,7 @@ def read_cards(tab: Page, count: int, stated: set[int]) -> Said:
     """The statements of the cards, which need not be all."""
     tab.evaluate("document.querySelectorAll('#detail details').forEach((one) => { one.open = true; })")
     said: Said = {}
-    for card in tab.locator(".prototypes li").all():
+    for card in tab.locator(".prototypes > li").all():
         clause = "clause" in (card.get_attribute("class") or "").split()
         for text in card.locator(".says").all_inner_texts():
             if clause:

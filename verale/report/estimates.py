@@ -41,6 +41,8 @@ class Estimates:
             activation is attained, and is 0 elsewhere. None for clauses. Empty unless the readout is linear.
         heat: the same, of all prototypes, by the patch where the activation is attained. With the difference of the
             biases these sum to the lead. Empty where no single patch attains an activation.
+        best: for each prototype the patch with the greatest similarity; empty without latents, and where no single
+            patch has it.
     """
 
     similarity: list[float | None] = field(default_factory=list)
@@ -49,6 +51,7 @@ class Estimates:
     second: int | None = None
     adds: list[float | None] = field(default_factory=list)
     heat: dict[int, float] = field(default_factory=dict)
+    best: list[int] = field(default_factory=list)
 
 
 def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | None) -> Estimates:
@@ -78,19 +81,19 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
         for s in certificate.statements
     ]
     if certificate.predicted >= head.classes or len(certificate.margins) != head.classes:
-        return Estimates(similarities, attained)
+        return Estimates(similarities, attained, best=best)
     evaluation = evaluate_observed(head, observed[None])
     logits = evaluation.logits[0]
     ahead = (logits[certificate.predicted] - logits).tolist()
     second = min((c for c in range(head.classes) if c != certificate.predicted), key=ahead.__getitem__, default=None)
     if second is None or not isinstance(head.readout, Linear):
-        return Estimates(similarities, attained, ahead, second)
+        return Estimates(similarities, attained, ahead, second, best=best)
     parts = _parts(head, evaluation, certificate.predicted, second)
     adds = [_added(statement, parts, best) for statement in certificate.statements]
     heat: dict[int, float] = {}
     for prototype, patch in enumerate(best):
         heat[patch] = heat.get(patch, 0.0) + parts[prototype]
-    return Estimates(similarities, attained, ahead, second, adds, heat)
+    return Estimates(similarities, attained, ahead, second, adds, heat, best)
 
 
 def estimates_of_item(collection: Collection, item: Item, certificate: Certificate) -> Estimates:

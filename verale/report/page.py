@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from verale.certificate.words import NOT_PROVED
-from verale.checker.certificate import Certificate
 from verale.errors import InputError
 from verale.report import vocabulary
-from verale.report.collect import CertificateSummary, Collection, Item, read_item
-from verale.report.explanation import conditions
+from verale.report.collect import Collection
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.images import BY_ORDER
-from verale.report.page_check import Checking, csp_digest, deflated
+from verale.report.page_check import Checking, csp_digest
+from verale.report.page_detail import Details
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
 from verale.report.templates import joined, template
@@ -28,7 +27,7 @@ from verale.version import __version__
 __all__ = ["Limits", "page"]
 
 _STYLES = ("page.css",)
-_SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "detail.js", "check.js", "start.js")
+_SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "reasons.js", "detail.js", "check.js", "start.js")
 _OBSERVABLES = {
     "Euclidean": "Squared distance",
     "Cosine": "Cosine",
@@ -87,7 +86,8 @@ def page(
     left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
     if checking is not None:
         left -= len(checking.script) + len(checking.told)
-    details, images, columns["full"] = _details(collection, checking, limits, left, notes, advance)
+    shared = Details.of(collection, checking, _observable(collection), fields)
+    details, images, columns["full"] = _details(collection, shared, limits, left, notes, advance)
     embedded = {file: index for index, file in enumerate(training)}
     data = {
         "version": __version__,
@@ -99,6 +99,7 @@ def page(
         "training": list(training.values()),
         "rows": columns,
         "runs": runs_of(collection),
+        "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
         "notProved": NOT_PROVED,
         "words": {
             "prototypes": vocabulary.of_prototypes(collection),
@@ -162,12 +163,6 @@ def _observable(collection: Collection) -> str:
     return "Comparison" if collection.head is None else _OBSERVABLES[type(collection.head.geometry).__name__]
 
 
-def _prototypes_of(collection: Collection, certificate: Certificate) -> int | None:
-    """How many prototypes the certificate's head has, if that is the head at hand."""
-    head = collection.head
-    return None if head is None or head.digest != certificate.head else head.size
-
-
 def _common_grid(collection: Collection) -> Grid | None:
     """The grid of the images' patches, if they all have the same."""
     patches = {item.summary.patches for item in collection.items if item.summary is not None}
@@ -223,7 +218,7 @@ def _prototypes(collection: Collection, embedded: Mapping[Path, int]) -> list[An
 
 def _details(
     collection: Collection,
-    checking: Checking | None,
+    shared: Details,
     limits: Limits,
     left: int,
     notes: list[str],
@@ -241,12 +236,13 @@ def _details(
         index = -1
         with_summary += item.summary is not None
         if item.summary is not None and room > 0:
-            detail, image = _detail(collection, checking, item), ""
+            image = ""
             if item.file is not None and collection.source.admits(item.file):
                 try:
                     image = made.uri(item.file, window, item.file_sha256)
                 except InputError as error:
                     unread.append(str(error))
+            detail = shared.deflated(item, image)
             room -= len(detail) + len(image) + _FRAME
             if room > 0:  # after the first that does not fit, none is added
                 index = len(details)
@@ -274,27 +270,3 @@ def _details(
         names = reprlib.repr(", ".join(window.unknown))[1:-1]
         notes.append(f"This page does not know how {names} changes images: squares may be off.")
     return details, images, full
-
-
-def _detail(collection: Collection, checking: Checking | None, item: Item) -> str:
-    """One certificate with estimates for people, and what the checker in the page is asked: JSON, deflated."""
-    from verale.report.estimates import estimates_of_item
-
-    data, certificate = read_item(item)
-    summary, estimates = CertificateSummary.of(certificate), estimates_of_item(collection, item, certificate)
-    grid = grid_of_image(summary.patches, collection.head, collection.latents)
-    detail = {
-        "text": data.decode(),
-        "claim": summary.claim(collection.name_of(summary.predicted)),
-        "grid": None if grid is None else asdict(grid),
-        "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
-        "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
-        "ahead": [f"{value:.4g}" for value in estimates.ahead],
-        "count": _prototypes_of(collection, certificate),
-        "conditions": conditions(certificate, _observable(collection).lower(), _prototypes_of(collection, certificate)),
-        "second": estimates.second,
-        "adds": [None if value is None else f"{value:.3g}" for value in estimates.adds],
-        "heat": [[patch, f"{value:.3g}"] for patch, value in sorted(estimates.heat.items())],
-        "questions": None if checking is None else checking.questions(certificate),
-    }
-    return deflated(json.dumps(detail, separators=(",", ":")).encode())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.report.collect import Collection
 
-__all__ = ["of_activations", "of_observables", "of_prototypes", "of_squares"]
+__all__ = ["copy_of", "of_activations", "of_observables", "of_prototypes", "of_squares"]
 
 _NAMED = 3
 """The most modules of unknown reach that are named."""
@@ -34,7 +34,7 @@ def of_activations(head: Head | None) -> str:
         return ""
     if head.pooling.needs_all_patches:
         return "How active a prototype is follows from its similarities to all patches of the image."
-    copy = _copy(head)
+    copy = copy_of(head)
     end = "" if copy is None else f": {copy:.4g} for an exact copy"
     where = "some patch that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else "some patch of the image"
     return f"A prototype is the more active, the more similar {where} is to it{end}."
@@ -71,8 +71,11 @@ def of_squares(fields: ReceptiveFields | None) -> str:
     return f"{lies} may depend on the whole image, since it is not known how far {printable(names)} reaches."
 
 
-def _copy(head: Head) -> float | None:
-    """The similarity of a patch and a prototype that equals it, if it is the same for all prototypes."""
+def copy_of(head: Head) -> float | None:
+    """The similarity of a patch and a prototype that equals it, if it is the same for all prototypes; None where no
+    single patch gives the activation, too."""
+    if head.pooling.needs_all_patches:
+        return None
     match head.geometry:
         case Euclidean():
             observed = torch.zeros(1, head.size, dtype=torch.float64)

@@ -1,9 +1,6 @@
 // One certificate: first the explanation for people, then what is proved, the margins, and the statements in full.
 
 const RIVALS = 12; // how many are shown before "Show all"
-const CARDS = 6; // how many statements are shown as cards
-const LISTED = 8; // how many prototypes of a clause are named before a click
-const PICTURED = 4; // how many are shown
 
 async function drawDetail(row) {
   const parts = embedded(row);
@@ -77,75 +74,6 @@ function explanation(row, detail, certificate, stated) {
   return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"),
     el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known),
     stated.length ? el("p", { class: "quiet" }, words.filter(Boolean).join(" ")) : "");
-}
-
-// The statements that matter most, with pictures of their prototypes.
-function cards(detail, stated, uri) {
-  const own = stated.filter((one) => !one.except), clauses = stated.filter((one) => one.except);
-  const shown = own.slice(0, own.length > CARDS + 1 ? CARDS : own.length);
-  const rest = own.length - shown.length;
-  return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "The statements"),
-    el("ul", { class: "prototypes" }, shown.map((one) => el("li", {}, card(detail, one, uri))), clauses.map((one) => el("li", { class: "clause" }, clause(detail, one, stated)))),
-    rest ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "");
-}
-
-// A statement with the pictures of its prototype and of where the image is most like it.
-function card(detail, one, uri) {
-  const { votes, training, here } = picturesOf(detail, one);
-  const name = "prototype " + one.prototype;
-  const pictures = [
-    here && uri ? part(detail, { uri, cell: here }, one.patch === undefined || detail.grid.rows * detail.grid.columns === 1 ? "this image" : cellName(here)) : "",
-    training ? part(detail, training, name) : ""];
-  return [el("div", { class: "pair" }, ...pictures), el("div", {},
-    el("b", { class: "says" }, inWords(detail, one)),
-    votes === null ? "" : el("small", {}, "stands for ", named(votes)),
-    one.adds === null || Number(one.adds) === 0 ? "" : el("small", {}, adding(one.adds, detail.second)))];
-}
-
-// A picture with what it shows below it.
-function part(detail, image, text) {
-  const framed = image.cell && fieldOf(image.cell) && detail.grid.rows * detail.grid.columns > 1 ? ", its receptive field dashed" : "";
-  return el("figure", {}, closeUp(detail.grid, image.uri, image.cell, text + framed), el("figcaption", {}, text));
-}
-
-function adding(adds, second) {
-  return [Number(adds) > 0 ? "adds about " + adds + " to" : "takes about " + adds.slice(1) + " from", " the lead over ", named(second)];
-}
-
-function clause(detail, one, stated) {
-  const brief = subjectOf(detail, one, stated), full = subjectOf(detail, one, stated, true);
-  const said = [el("b", {}, brief), (/^(prototypes|\d)/.test(brief) ? " are" : " is") + " active " + boundsInWords(one)];
-  const meant = detail.count !== null && detail.count - one.except.length <= PICTURED ? meantBy(detail, one) : [];
-  const pictures = meant.map((prototype) => [prototype, picturesOf(detail, { prototype, attained: null }).training]).filter(([, training]) => training);
-  const pair = pictures.length ? el("div", { class: "pair" }, pictures.map(([prototype, training]) => part(detail, training, "prototype " + prototype))) : "";
-  return brief === full ? [pair, el("div", { class: "says" }, ...said)] : el("details", {}, el("summary", { class: "says" }, ...said), el("span", { class: "full" }, full));
-}
-
-// The closest class, and what keeps it behind.
-function runnerUp(row, detail, certificate, stated) {
-  const leads = certificate.margins.map((text) => (text === null ? null : fromHex(text)));
-  const rivals = [...leads.keys()].filter((rival) => leads[rival] !== null);
-  if (!rivals.length) return "";
-  const closest = rivals.reduce((a, b) => (leads[b] < leads[a] ? b : a));
-  const second = detail.second !== null && leads[detail.second] ? detail.second : closest;
-  const lead = (rival) => el("b", {}, below(leads[rival]));
-  const ahead = detail.ahead[second];
-  const most = stated.filter((one) => Number(one.adds) > 0).slice(0, 2);
-  const what = most.length ? " Of that, " + listed(most.map((one) => "prototype " + one.prototype + " adds about " + one.adds)) + "." : "";
-  const own = named(certificate.predicted);
-  return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
-    ahead === undefined ? "" : ["The network’s score (logit) of this image is about " + ahead + " higher for ", own, " than for ", named(second), "." + what + " "],
-    el("b", {}, rows.status[row] === "PROVED" ? "Proved" : "Claimed"), stated.length ? ": whatever satisfies the statements has a lead of at least " : ": every image has a lead of at least ", lead(second), " over ", named(second),
-    second === closest ? rivals.length === 1 ? "." : ", and at least as much over every other class." : [", and of at least ", lead(closest), " over every class (the closest is ", named(closest), ")."],
-    el("small", {}, "A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.")));
-}
-
-// The statements, each with what is known of it: those first that add or take most, then floors and ceilings.
-function statementsOf(certificate, detail) {
-  const weight = (one) => (one.except ? (one.upper === undefined ? -1 : -2) : Math.abs(Number(one.adds)));
-  const all = certificate.statements.map((statement, number) => ({ ...statement, number,
-    similarity: detail.similarity[number] ?? null, attained: detail.attained[number] ?? null, adds: detail.adds[number] ?? null }));
-  return all.sort((a, b) => weight(b) - weight(a) || a.number - b.number);
 }
 
 // By patch; statements about activations are under null. The order is that of each group's first statement.
@@ -262,10 +190,10 @@ function group(detail, patch, own, stated, uri) {
   const heading = patch === null ? "Activations" : patchName(detail.grid, patch)[0].toUpperCase() + patchName(detail.grid, patch).slice(1);
   const observable = patch === null ? "Activation" : observableName();
   const light = (on) => () => document.querySelectorAll('.picture [data-patch="' + patch + '"]').forEach((one) => one.classList.toggle("on", on));
-  const added = own.some((one) => Number(one.adds) !== 0);
+  const shares = detail.reasons.length > 0, added = !shares && own.some((one) => Number(one.adds) !== 0);
   const head = el("tr", {}, el("th", { scope: "col" }, "Prototype"),
     patch === null ? "" : el("th", { scope: "col", class: "number" }, "Similarity, about"),
-    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : "", el("th", { scope: "col", class: "number" }, observable));
+    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : shares ? el("th", { scope: "col", class: "number" }, "Of the lead") : "", el("th", { scope: "col", class: "number" }, observable));
   return el("section", { class: "group", id: "patch-" + patch, tabindex: "-1", on: { mouseenter: light(true), mouseleave: light(false), focusin: light(true), focusout: light(false) } },
     el("div", { class: "this" }, cell && uri ? closeUp(detail.grid, uri, cell) : "", el("h4", {}, heading), el("p", { class: "quiet" }, plural(own.length, "statement"))),
     el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, stated, added, uri)))));
@@ -276,7 +204,7 @@ function statement(detail, one, stated, added, uri) {
   const title = one.except ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
   return el("tr", { class: one.except ? "clause" : null }, el("th", { scope: "row" }, one.except ? subjectOf(detail, one, stated, true) : prototype(detail, one, uri)),
     one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
-    added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : "",
+    added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : detail.reasons.length ? el("td", { class: "number" }, one.share) : "",
     el("td", { class: "number", title }, boundsInWords(one)));
 }
 

@@ -1,0 +1,195 @@
+"""What the statements of a certificate prove of each activation, and which of them prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from verale.bounds import Hypersphere, Projection, Simplex, Triangle, activation_range, domain_range, pooling_of, put
+from verale.bounds.lipschitz import Lipschitz
+from verale.bounds.rows import take
+from verale.checker.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+)
+from verale.head import Head
+from verale.rounding import Enclosure
+
+__all__ = ["End", "Ends", "ProvedEnds"]
+
+_PARADIGMS: dict[str, Callable[[Head], Any]] = {
+    "projection": Projection,
+    "mixed": Projection,
+    "triangle": Triangle,
+    "hypersphere": Hypersphere,
+    "simplex": Simplex,
+}
+"""Those under which each activation has ends of its own. Under `joint` and `assignment` a margin is bounded as a whole,
+which says nothing of single prototypes."""
+
+Numbered = tuple[int, PatchStatement]
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of an activation.
+
+    Attributes:
+        value: the end that the statements prove, rounded outward.
+        domain: the end over the whole domain.
+        by: the indices of the statements that give it: those about the prototype itself where they do. Empty where it
+            is the domain's, or follows from the statements about patches and other prototypes together.
+    """
+
+    value: float
+    domain: float
+    by: tuple[int, ...] = ()
+
+    def tightened(self, value: float, by: tuple[int, ...], upper: bool) -> End:
+        """This end, or another one that says more."""
+        tighter = value < self.value if upper else value > self.value
+        return End(value, self.domain, by) if tighter else self
+
+
+@dataclass
+class Ends:
+    """The ends of all P activations; they are tightened one by one."""
+
+    lower: list[End]
+    upper: list[End]
+
+    @classmethod
+    def of(cls, box: Enclosure) -> Ends:
+        """Without statements: (P,) the domain's."""
+        return cls(*([End(end, end) for end in each.tolist()] for each in (box.lower, box.upper)))
+
+    def tighten(self, prototype: int, lower: float | None, upper: float | None, by: tuple[int, ...]) -> None:
+        """Enter what some statements prove of an activation; None says nothing."""
+        if lower is not None:
+            self.lower[prototype] = self.lower[prototype].tightened(lower, by, False)
+        if upper is not None:
+            self.upper[prototype] = self.upper[prototype].tightened(upper, by, True)
+
+
+class ProvedEnds:
+    """A head, and what of it is needed for each of its certificates.
+
+    Soundness: every end is one of `verale.bounds`, rounded outward, and no other bound is used than what a paradigm's
+    own rule allows. Statements of which it makes no use here only widen the ends.
+    """
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self._paradigms: dict[str, Any] = {}
+
+    def of(self, certificate: Certificate) -> Ends | None:
+        """The ends given a certificate's statements; None where margins are not bounded by single activations, or the
+        statements contradict each other.
+
+        Raises:
+            VeraleError: a paradigm that the head does not have.
+        """
+        numbered = list(enumerate(certificate.statements))
+        of_patches = [(i, s) for i, s in numbered if isinstance(s, PatchStatement)]
+        known = _PARADIGMS if of_patches else (*_PARADIGMS, "top_k", "sparse")
+        if certificate.paradigm not in known:
+            return None
+        ends = Ends.of(activation_range(self.head, certificate.patches))
+        if of_patches:
+            self._enter_patches(ends, certificate, of_patches)
+        for index, s in numbered:
+            if isinstance(s, ActivationStatement):
+                ends.tighten(s.prototype, _number(s.lower), _number(s.upper), (index,))
+        for index, s in numbered:
+            if isinstance(s, OrderStatement | FloorStatement):
+                lower = float(s.lower) if isinstance(s, FloorStatement) else None
+                upper = float(s.upper) if isinstance(s, OrderStatement) else None
+                for prototype in set(range(self.head.size)) - set(s.exempt):
+                    ends.tighten(prototype, lower, upper, (index,))
+        if certificate.paradigm == "mixed":
+            self._enter_neighbours(ends, certificate)
+        possible = all(low.value <= high.value for low, high in zip(ends.lower, ends.upper, strict=True))
+        return ends if possible else None
+
+    @cached_property
+    def _lipschitz(self) -> Lipschitz:
+        return Lipschitz(self.head)
+
+    def _enter_patches(self, ends: Ends, certificate: Certificate, stated: Sequence[Numbered]) -> None:
+        box = pooling_of(self.head).box(self._ranges(certificate, stated))
+        own: dict[int, tuple[int, ...]] = {}
+        for index, statement in stated:
+            own[statement.prototype] = (*own.get(statement.prototype, ()), index)
+        for prototype, (lower, upper) in enumerate(zip(box.lower.tolist(), box.upper.tolist(), strict=True)):
+            ends.tighten(prototype, lower, upper, own.get(prototype, ()))
+
+    def _ranges(self, certificate: Certificate, stated: Sequence[Numbered]) -> Enclosure:
+        """(L, P) ranges of the observables of all patches."""
+        name = certificate.paradigm
+        if name not in self._paradigms:
+            self._paradigms[name] = _PARADIGMS[name](self.head)
+        paradigm = self._paradigms[name]
+        domain = domain_range(self.head)
+        lowest, highest = domain.lower.tolist(), domain.upper.tolist()
+        groups: dict[int, list[PatchStatement]] = {}
+        for _, statement in stated:
+            groups.setdefault(statement.patch, []).append(statement)
+        where = list(groups)
+        rows = paradigm.start(len(where))
+        for step in range(max(map(len, groups.values()))):
+            longer = [row for row, patch in enumerate(where) if len(groups[patch]) > step]
+            each = [groups[where[row]][step] for row in longer]
+            lower = [lowest[s.prototype] if s.lower is None else float(s.lower) for s in each]
+            upper = [highest[s.prototype] if s.upper is None else float(s.upper) for s in each]
+            observed = Enclosure(torch.tensor(lower, dtype=torch.float64), torch.tensor(upper, dtype=torch.float64))
+            index = torch.tensor(longer)
+            next_ = torch.tensor([s.prototype for s in each])
+            rows = put(rows, index, paradigm.extend(take(rows, index), next_, observed))
+        all_lower, all_upper = (end.expand(certificate.patches, -1).clone() for end in (domain.lower, domain.upper))
+        all_lower[where], all_upper[where] = rows.range.lower, rows.range.upper
+        return Enclosure(all_lower, all_upper)
+
+    def _enter_neighbours(self, ends: Ends, certificate: Certificate) -> None:
+        """What stated activations, and clauses, say of the others (the Lipschitz rule)."""
+        domain = activation_range(self.head, certificate.patches)
+        low, high = domain.lower.tolist(), domain.upper.tolist()
+        stated = [(i, s) for i, s in enumerate(certificate.statements) if isinstance(s, ActivationStatement)]
+        for _, s in stated:
+            low[s.prototype] = max(low[s.prototype], low[s.prototype] if s.lower is None else float(s.lower))
+            high[s.prototype] = min(high[s.prototype], high[s.prototype] if s.upper is None else float(s.upper))
+        if stated:
+            table = self._lipschitz.ranges(Enclosure(*(torch.tensor(end, dtype=torch.float64) for end in (low, high))))
+            for index, s in stated:
+                _enter(ends, table.lower[s.prototype].tolist(), table.upper[s.prototype].tolist(), index)
+        for index, clause in enumerate(certificate.statements):
+            if isinstance(clause, OrderStatement):
+                exempt = _mask(clause.exempt, domain.lower)
+                most = torch.where(exempt, domain.upper, domain.upper.clamp(max=float(clause.upper)))
+                _enter(ends, [None] * self.head.size, self._lipschitz.most(most).tolist(), index)
+            elif isinstance(clause, FloorStatement):
+                exempt = _mask(clause.exempt, domain.lower)
+                least = torch.where(exempt, domain.lower, domain.lower.clamp(min=float(clause.lower)))
+                follows = self._lipschitz.ranges(Enclosure.unchecked(least, domain.upper)).lower.amax(0)
+                _enter(ends, follows.tolist(), [None] * self.head.size, index)
+
+
+def _enter(ends: Ends, lower: Iterable[float | None], upper: Iterable[float | None], index: int) -> None:
+    for prototype, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        ends.tighten(prototype, low, high, (index,))
+
+
+def _mask(prototypes: Sequence[int], like: torch.Tensor) -> torch.Tensor:
+    mask = torch.zeros_like(like, dtype=torch.bool)
+    mask[list(prototypes)] = True
+    return mask
+
+
+def _number(end: Any) -> float | None:
+    return None if end is None else float(end)

@@ -1,0 +1,162 @@
+"""The details of one certificate in the page: its bytes, and all that is computed of it for readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from verale.checker.certificate import ActivationStatement, Certificate
+from verale.report.collect import CertificateSummary, Collection, Item, read_item
+from verale.report.explanation import conditions
+from verale.report.grid import Grid, grid_of_image
+from verale.report.page_check import Checking, deflated
+from verale.report.plainness import plain_patches
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.adapters.fields import ReceptiveFields
+    from verale.report.ends import ProvedEnds
+    from verale.report.shares import Ledger
+
+__all__ = ["Details"]
+
+_MEMBERS = 60
+"""The most prototypes of a reason that are told one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Details:
+    """What the details of all certificates of a page share.
+
+    Attributes:
+        collection: what the page shows.
+        checking: the checker in the page; None without it.
+        observable: what comparing a patch with a prototype gives.
+        fields: the receptive fields of the patches; None where they are not known.
+        ends: what statements prove of activations; None without a head.
+        activations: (N, P) of all images, where known.
+    """
+
+    collection: Collection
+    checking: Checking | None
+    observable: str
+    fields: ReceptiveFields | None
+    ends: ProvedEnds | None
+    activations: Tensor | None
+
+    @classmethod
+    def of(
+        cls, collection: Collection, checking: Checking | None, observable: str, fields: ReceptiveFields | None
+    ) -> Details:
+        """Of a page."""
+        if collection.head is None:
+            return cls(collection, checking, observable, fields, None, None)
+        from verale.report.ends import ProvedEnds
+        from verale.report.standing import activations_of
+
+        ends, activations = ProvedEnds(collection.head), activations_of(collection)
+        return cls(collection, checking, observable, fields, ends, activations)
+
+    def deflated(self, item: Item, picture: str) -> str:
+        """One certificate with estimates for people, and what the checker in the page is asked: JSON, deflated.
+
+        Args:
+            item: which has a readable certificate.
+            picture: the image as a data URI; empty without one.
+        """
+        from verale.report.estimates import estimates_of_item
+
+        collection = self.collection
+        data, certificate = read_item(item)
+        summary, estimates = CertificateSummary.of(certificate), estimates_of_item(collection, item, certificate)
+        grid = grid_of_image(summary.patches, collection.head, collection.latents)
+        count = self._count(certificate)
+        ledger = self._ledger(certificate, estimates.second)
+        detail = {
+            "text": data.decode(),
+            "claim": summary.claim(collection.name_of(summary.predicted)),
+            "grid": None if grid is None else asdict(grid),
+            "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
+            "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
+            "best": estimates.best,
+            "ahead": [f"{value:.4g}" for value in estimates.ahead],
+            "count": count,
+            "conditions": conditions(certificate, self.observable.lower(), count),
+            "second": estimates.second,
+            "adds": [None if value is None else f"{value:.3g}" for value in estimates.adds],
+            "heat": [[patch, f"{value:.3g}"] for patch, value in sorted(estimates.heat.items())],
+            "reasons": [] if ledger is None else _reasons(certificate, ledger),
+            "rival": None if ledger is None else ledger.rival,
+            "bounded": None if count is None else _bounded(certificate, count),
+            "standing": self._standing(item, certificate),
+            "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
+            "questions": None if self.checking is None else self.checking.questions(certificate),
+        }
+        return deflated(json.dumps(detail, separators=(",", ":")).encode())
+
+    def _count(self, certificate: Certificate) -> int | None:
+        """How many prototypes the certificate's head has, if that is the head at hand."""
+        head = self.collection.head
+        return None if head is None or head.digest != certificate.head else head.size
+
+    def _ledger(self, certificate: Certificate, second: int | None) -> Ledger | None:
+        """Of the lead over the runner-up of the image; without latents over the class with the least margin."""
+        if self.ends is None:
+            return None
+        from verale.report.shares import ledger_of
+
+        leads = {rival: margin for rival, margin in enumerate(certificate.margins) if margin is not None}
+        if second is None and leads:
+            second = min(leads, key=leads.__getitem__)
+        return None if second is None else ledger_of(certificate, self.ends, second)
+
+    def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
+        """By statement about an activation: where the image's own stands among all images."""
+        count = self._count(certificate)
+        if self.activations is None or item.index is None or item.index >= len(self.activations) or count is None:
+            return {}
+        from verale.report.standing import standing
+
+        return {
+            number: standing(self.activations, item.index, statement.prototype)
+            for number, statement in enumerate(certificate.statements)
+            if isinstance(statement, ActivationStatement) and statement.prototype < count
+        }
+
+    def _plain(self, picture: str, grid: Grid | None, patches: Sequence[int | None]) -> dict[int, str]:
+        if not picture or grid is None or grid.rows * grid.columns == 1:
+            return {}
+        return plain_patches(picture, grid, {patch for patch in patches if patch is not None}, self.fields)
+
+
+def _patches(certificate: Certificate) -> list[int]:
+    return [patch for s in certificate.statements if (patch := getattr(s, "patch", None)) is not None]
+
+
+def _bounded(certificate: Certificate, count: int) -> list[int]:
+    from verale.certificate.reach import bounded
+
+    return [*bounded(certificate.statements, count, certificate.patches)]
+
+
+def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, Any]]:
+    """What carries the lead, as the page's script takes it."""
+    from verale.report.shares import carried_by, part_in_words
+
+    return [
+        {
+            "statements": list(reason.statements),
+            "share": share_in_words(reason.share),
+            "carries": carried_by(certificate, reason),
+            "parts": [[part.prototype, part_in_words(part)] for part in reason.parts[:_MEMBERS]],
+        }
+        for reason in ledger.reasons
+    ]
+
+
+def share_in_words(share: float) -> str:
+    """A share in percent: `84 %`; `less than 1 %`."""
+    return "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
