@@ -93,11 +93,13 @@ def test_what_is_read_is_proved(tabs, tmp_path, name, paradigm):
 
 def test_a_sentence_is_read_as_it_is_written():
     words = (
-        "The class is 0 whenever prototype 5 is active at least 0.5, neither prototype 5 nor any other is active above"
-        " 0.25, except perhaps prototypes 2 and 7, and only prototypes 3 and 4 may be active below -1e-7."
+        "The class is 0 whenever prototype 5 is active at least 0.5; prototypes 3 and 4 are active at least -1e-7; and"
+        " none of the other 7 prototypes is active above 0.25."
     )
     assert read_words(words, 10, {5}) == {
         ("activation", 5): {"prototype": 5, "interval": [(0.5).hex(), None]},
-        ("upper",): {"except": [2, 7], "upper": (0.25).hex()},
-        ("lower",): {"except": [3, 4], "lower": (-1.0000000000000001e-7).hex()},
+        ("lower",): {"except": [0, 1, 2, 5, 6, 7, 8, 9], "lower": (-1.0000000000000001e-7).hex()},
+        ("upper",): {"except": [3, 4, 5], "upper": (0.25).hex()},
     }
+    words = "The class is 0 whenever no prototype except prototypes 2 and 7 is active above 0.25."
+    assert read_words(words, 10, set()) == {("upper",): {"except": [2, 7], "upper": (0.25).hex()}}

@@ -23,6 +23,7 @@ from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
 from verale.report.estimates import estimates_of
+from verale.report.explanation import conditions
 from verale.report.images import BY_ORDER
 from verale.report.page import Limits, page
 from verale.report.verdicts import audited
@@ -297,10 +298,9 @@ def test_statements_about_activations(chromium, opened, tmp_path):
     (clause,) = [one for one in certificate.statements if isinstance(one, checked.OrderStatement)]
     stated = [one for one in certificate.statements if isinstance(one, checked.ActivationStatement)]
     first = first_screen(tab)
-    which = "this prototype is" if len(stated) == 1 else f"these {len(stated)} prototypes are"
-    assert f"whenever {which} as active as shown" in first
     end = upper_end(clause.upper)
-    assert f" above {end}" in first or f" at most {end}" in first
+    parts = conditions(certificate, "squared distance", report_head().size)
+    assert "whenever " in first and all(part in first for part in parts)
     assert tab.locator(".prototypes > li:not(.clause)").count() == len(stated)
     assert f" active at most {end}" in first and ", the runner-up?" in first
     assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
@@ -324,8 +324,9 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     report.write_bytes(page(collect(folder), "A report"))
     tab = open_page(chromium, opened, report)
     assert (
-        "prototype 2 is active at least 0.4375; 1 comparison in 1 of the 6 patches; no other is active below -1;"
-        " no other is active above 1, except perhaps prototype 5" in lines(tab)[0]
+        "prototype 2 is active at least 0.4375; 1 comparison with a prototype in 1 of the 6 patches comes out as"
+        " stated; none of the other 11 prototypes is active below -1; no prototype except prototypes 2 and 5 is active"
+        " above 1" in lines(tab)[0]
     )
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")

@@ -30,10 +30,9 @@ _PATCH = re.compile(
     r"(?:patch (\d+)[^:,]*(?:\(row \d+, column \d+\))?, )?prototype (\d+): [a-z ]+? (?=at |from )", re.I
 )
 _LIMITED = re.compile(rf"active (above|below) ({_NUMBER})")
-_EXCEPT = re.compile(rf", except perhaps {_LIST}")
 
-_BEGINS = r"(?=prototypes? \d|no |neither |only |the image)"
-_BETWEEN = re.compile(rf"; | whenever |, and |, {_BEGINS}| and {_BEGINS}")
+_BEGINS = r"(?=prototypes? \d|no |none |only |the image)"
+_BETWEEN = re.compile(rf"; and |; | whenever |, and |, {_BEGINS}| and {_BEGINS}")
 """What stands between the parts of a sentence."""
 _OF_ONE = re.compile(r"(?:the image's [a-z ]+ (?:to|with) )?prototype (\d+) (is active )?(?:is )?(?=at |from )")
 
@@ -103,32 +102,32 @@ def read_cards(tab: Page, count: int, stated: set[int]) -> Said:
 def read_words(text: str, count: int, stated: set[int]) -> Said:
     """The statements that a sentence tells with their numbers; what it tells otherwise stands on the cards."""
     said: Said = {}
+    named = set(stated)
     for part in _BETWEEN.split(text):
         part = part.strip(" .")
         one = _OF_ONE.match(part)
         if one and (not one[2] or int(one[1]) in stated):
             _add(said, _single(None if one[2] else 0, int(one[1]), *read_bounds(part)))
-        elif "listed below" in part or re.search(r"\d+ (of the \d+ )?prototypes", part):
+        elif re.search(r"as stated|\d+ (of the \d+ )?prototypes (\(listed below\) )?(are|may)", part):
             continue
         elif match := re.match(rf"{_LIST} (?:is|are) active ", part):
-            meant = _numbers(match[1])
+            named |= (meant := _numbers(match[1]))
             _add(said, _clause({*range(count)} - meant, *read_bounds(part)))
         elif match := _LIMITED.search(part):
             ends = (match[2], None) if match[1] == "below" else (None, match[2])
-            _add(said, _clause(_other(part, stated), *ends))
+            _add(said, _clause(_other(part, count, named), *ends))
     return said
 
 
-def _other(part: str, stated: set[int]) -> set[int]:
-    """The prototypes that a clause such as "no other is active above 1" exempts."""
-    if match := re.match(rf"only {_LIST} may", part):
+def _other(part: str, count: int, named: set[int]) -> set[int]:
+    """The prototypes that a clause such as "no other prototype is active above 1" exempts."""
+    if match := re.match(rf"no prototype except {_LIST} is", part):
         return _numbers(match[1])
-    if part.startswith("no prototype"):
-        return set()
-    exempt = set(stated)
-    if match := re.match(rf"neither {_LIST} nor any other", part):
-        exempt -= _numbers(match[1])
-    return exempt | (_numbers(match[1]) if (match := _EXCEPT.search(part)) else set())
+    if match := re.match(r"none of the other (\d+) prototypes|no other prototype", part):
+        assert match[1] is None or int(match[1]) == count - len(named)
+        return named
+    assert part.startswith("no prototype is"), part
+    return set()
 
 
 def read_margins(tab: Page, names: list[str]) -> dict[int, str]:

@@ -22,7 +22,9 @@ __all__ = ["conditions", "in_brief", "named_prototypes", "stated_prototypes"]
 _COMPARED = 4
 """The most comparisons that are named one by one."""
 _NAMED = 3
-"""The most prototypes of which a clause says that it does, or does not, mean them too."""
+"""The most prototypes whose activations are told one by one."""
+_LISTED = 8
+"""The most prototypes that are named together."""
 
 
 def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
@@ -48,28 +50,13 @@ def named_prototypes(certificate: Certificate, count: int | None = None) -> tupl
 
 
 def in_brief(certificate: Certificate, count: int | None = None) -> str:
-    """What an explanation consists of, in a few words: `5 prototypes as active as stated; no other is active above 1`.
+    """What has to hold, in a line of a list: `prototype 5 is active at least 2; no other prototype is active above 1`.
 
     Args:
         certificate: whose statements are meant.
         count: how many prototypes the head has, if that is known.
     """
-    stated = stated_prototypes(certificate.statements)
-    if len(stated) <= _NAMED:
-        parts = [
-            f"prototype {s.prototype} is active {_ends(s)}"
-            for s in certificate.statements
-            if isinstance(s, ActivationStatement)
-        ]
-    else:
-        parts = [f"{_counted(len(stated), 'prototype')} as active as stated"]
-    compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
-    if _few(compared, certificate.patches):
-        parts += [f"prototype {s.prototype} {_ends(s)}" for s in compared]
-    elif compared:
-        parts.append(_counted(len(compared), "comparison") + _where(compared, certificate.patches))
-    parts += _clauses(certificate.statements, count, "")
-    return "; ".join(parts) if parts else "nothing has to hold"
+    return "; ".join(_told(certificate, "", count, False)) or "nothing has to hold"
 
 
 def conditions(certificate: Certificate, observable: str = "comparison", count: int | None = None) -> list[str]:
@@ -80,20 +67,45 @@ def conditions(certificate: Certificate, observable: str = "comparison", count: 
         observable: what comparing a patch with a prototype gives, such as `squared distance`.
         count: how many prototypes the head has, if that is known.
     """
-    stated = stated_prototypes(certificate.statements)
+    return _told(certificate, observable, count, True)
+
+
+def _told(certificate: Certificate, observable: str, count: int | None, below: bool) -> list[str]:
+    """What has to hold, part by part.
+
+    A number of prototypes stands before "of the" or "prototypes", their names after "prototype" or "prototypes"; so
+    none is taken for the other. "Other" prototypes are those that no earlier part names.
+
+    Args:
+        below: whether what is only counted here is listed below.
+    """
+    statements = certificate.statements
+    compared = [s for s in statements if isinstance(s, PatchStatement)]
     parts = []
-    if stated:
-        which = "this prototype is" if len(stated) == 1 else f"these {len(stated)} prototypes are"
-        parts.append(f"{which} as active as shown")
-    compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     if _few(compared, certificate.patches):
-        to = "to" if "distance" in observable else "with"
-        parts += [f"the image's {observable} {to} prototype {s.prototype} is {_ends(s)}" for s in compared]
+        parts += [_comparison(s, observable) for s in compared]
     elif compared:
         what = "comparison with a prototype" if len(compared) == 1 else "comparisons with prototypes"
         comes = "comes" if len(compared) == 1 else "come"
         parts.append(f"{len(compared)} {what}{_where(compared, certificate.patches)} {comes} out as stated")
-    return parts + _clauses(certificate.statements, count, ", listed below,")
+    return [*_activations(statements, count), *parts, *_clauses(statements, count, " (listed below)" if below else "")]
+
+
+def _comparison(statement: PatchStatement, observable: str) -> str:
+    if not observable:
+        return f"prototype {statement.prototype} {_ends(statement)}"
+    to = "to" if "distance" in observable else "with"
+    return f"the image's {observable} {to} prototype {statement.prototype} is {_ends(statement)}"
+
+
+def _activations(statements: Sequence[Statement], count: int | None) -> list[str]:
+    """Those with statements of their own."""
+    stated = [s for s in statements if isinstance(s, ActivationStatement)]
+    if len(stated) <= _NAMED:
+        return [f"prototype {s.prototype} is active {_ends(s)}" for s in stated]
+    if len(stated) <= _LISTED:
+        return [f"{_prototypes([s.prototype for s in stated])} are as active as stated"]
+    return [f"{_counted(len(stated), count)} are as active as stated"]
 
 
 def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
@@ -115,61 +127,78 @@ def _where(compared: Sequence[PatchStatement], of: int) -> str:
     return f" in all {of} patches" if patches == of else f" in {patches} of the {of} patches"
 
 
-def _clauses(statements: Sequence[Statement], count: int | None, unnamed: str) -> list[str]:
+def _clauses(statements: Sequence[Statement], count: int | None, listed: str) -> list[str]:
     """The clauses in words.
 
     Args:
         statements: all statements.
         count: how many prototypes there are, if that is known.
-        unnamed: what follows the number of prototypes that are not named.
+        listed: what follows the number of prototypes that are not named.
     """
     ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
+    named: set[int] | None = set(ends)
     words = []
     for statement in sorted(statements, key=lambda s: isinstance(s, OrderStatement)):  # floors first
         if isinstance(statement, OrderStatement):
             end = upper_end(statement.upper)
-            inside, outside = f"active at most {end}", f"active above {end}"
+            bounds = f"active at most {end}", f"active above {end}"
             bounded = {j for j, (_, upper) in ends.items() if upper is not None and upper <= statement.upper}
         elif isinstance(statement, FloorStatement):
             end = lower_end(statement.lower)
-            inside, outside = f"active at least {end}", f"active below {end}"
+            bounds = f"active at least {end}", f"active below {end}"
             bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
         else:
             continue
-        words.append(_clause(statement.exempt, bounded, set(ends), count, (inside, outside), unnamed))
+        said, names = _clause(statement.exempt, bounded, named, count, bounds, listed)
+        words.append(said)
+        named = None if named is None or names is None else named | names
     return list(filter(None, words))
 
 
 def _clause(
-    listed: Sequence[int], bounded: set[int], stated: set[int], count: int | None, bounds: tuple[str, str], unnamed: str
-) -> str:
-    """A clause, by the prototypes that it speaks of where they are fewer than those that it exempts.
+    exempted: Sequence[int],
+    bounded: set[int],
+    named: set[int] | None,
+    count: int | None,
+    bounds: tuple[str, str],
+    listed: str,
+) -> tuple[str, set[int] | None]:
+    """A clause, and the prototypes that it names; None where it only counts them.
 
-    Those with a statement of their own that says as much are not named: the clause says nothing of them.
-    Empty if it says nothing of any other.
+    It is told by the prototypes that it speaks of where they are fewer than those that it exempts. Those with a
+    statement of their own that says as much are not named: the clause says nothing of them. It is empty if it says
+    nothing of any other.
+
+    Args:
+        exempted: those that it exempts.
+        bounded: those with such a statement of their own.
+        named: those that earlier parts name; None where that is not plain.
+        count, listed: as in `_clauses`.
+        bounds: what it says of those that it means, and what it rules out.
     """
     inside, outside = bounds
-    exempt = bounded.union(listed)
+    exempt = bounded.union(exempted)
     if count is not None and count - len(exempt) < len(exempt):
         meant = [j for j in range(count) if j not in exempt]
         if not meant:
-            return ""
-        who = _prototypes(meant) if len(meant) <= _COMPARED else f"{count - len(set(listed))} prototypes{unnamed}"
-        return f"{who} {'is' if len(meant) == 1 else 'are'} {inside}"
+            return "", set()
+        if len(meant) <= _COMPARED:
+            return f"{_prototypes(meant)} {'is' if len(meant) == 1 else 'are'} {inside}", set(meant)
+        return f"{_counted(count - len(set(exempted)), count)}{listed} are {inside}", None
     if not exempt:
-        return f"no prototype is {outside}"
-    too, but = sorted(stated - exempt), sorted(exempt - stated)
-    if max(len(too), len(but)) > _NAMED:
-        return f"only {_counted(len(listed), 'prototype')}{unnamed} may be {outside}"
-    if not stated:
-        return f"only {_prototypes(but)} may be {outside}"
-    who = f"neither {_prototypes(too)} nor any other" if too else "no other"
-    return f"{who} is {outside}{f', except perhaps {_prototypes(but)}' if but else ''}"
+        return f"no prototype is {outside}", set()
+    if exempt == named:
+        others = "no other prototype" if count is None else f"none of the other {count - len(exempt)} prototypes"
+        return f"{others} is {outside}", set()
+    if len(exempt) <= _LISTED:
+        return f"no prototype except {_prototypes(sorted(exempt))} is {outside}", set()
+    return f"only {_counted(len(set(exempted)), count)}{listed} may be {outside}", None
 
 
 def _prototypes(names: Sequence[int]) -> str:
     return ("prototype " if len(names) == 1 else "prototypes ") + enumerated(list(map(str, names)))
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _counted(number: int, of: int | None) -> str:
+    noun = "prototype" if number == 1 else "prototypes"
+    return f"{number} {noun}" if of is None else f"{number} of the {of} prototypes"

@@ -98,7 +98,7 @@ def page(
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
         "training": list(training.values()),
         "rows": columns,
-        "runs": runs_of(collection),
+        "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
         "notProved": NOT_PROVED,
         "words": {
@@ -130,6 +130,7 @@ def page(
         checking=checking,
         notes=notes,
         audited=collection.audited,
+        kernels=" or ".join(dict.fromkeys(vocabulary.of_kernel(run["kernel"]) for run in runs_of(collection))),
         not_proved=NOT_PROVED,
         own_names=_names_are_own(collection),
         **overview(collection),

@@ -32,7 +32,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "predicted": item.predicted,
         "label": item.label,
         "size": None if summary is None else summary.size,
-        "share": _share(collection, item),
+        "bounds": _bounds(collection, item),
         "margin": None if summary is None or summary.margin is None else below(summary.margin, 4),
         "explain": _rounded(item.seconds),
         "audit": _rounded(record.get("seconds")),
@@ -56,13 +56,13 @@ def _pictured(collection: Collection, item: Item) -> list[int]:
     return known[:_PICTURED]
 
 
-def _share(collection: Collection, item: Item) -> float | None:
-    """The number of statements over the number of possible statements, in percent."""
-    if item.summary is None or collection.head is None:
+def _bounds(collection: Collection, item: Item) -> str | None:
+    """How much the statements bound, beside their number: of a clause about all others that is more than one."""
+    if item.summary is None or item.summary.bounded is None or collection.head is None:
         return None
-    summary = item.summary
-    possible = collection.head.size * (summary.of_patches * summary.patches + summary.of_activations)
-    return float(f"{100 * summary.size / possible:.3g}") if possible else 0.0
+    (prototypes, pairs), size = item.summary.bounded, collection.head.size
+    of_pairs = f", {pairs} of {size * item.summary.patches} pairs" if pairs and item.summary.patches > 1 else ""
+    return f"on {prototypes} of {size} prototypes{of_pairs}"
 
 
 def _rounded(seconds: float | None) -> float | None:

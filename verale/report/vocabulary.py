@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.report.collect import Collection
 
-__all__ = ["copy_of", "of_activations", "of_observables", "of_prototypes", "of_squares"]
+__all__ = ["copy_of", "of_activations", "of_kernel", "of_observables", "of_prototypes", "of_squares"]
 
+_KERNELS = {
+    "arb": "that computes with exact integers and the interval arithmetic of Arb",
+    "mpmath": "that computes with exact integers and the interval arithmetic of mpmath",
+    "both": "in two interval arithmetics, those of Arb and of mpmath",
+    "proved": "that is itself proved right, in Rocq",
+    "all": "in two interval arithmetics, and by one that is itself proved right, in Rocq",
+}
 _NAMED = 3
 """The most modules of unknown reach that are named."""
 
@@ -33,11 +40,11 @@ def of_activations(head: Head | None) -> str:
     if head is None:
         return ""
     if head.pooling.needs_all_patches:
-        return "How active a prototype is follows from its similarities to all patches of the image."
+        return "How active a prototype is, is a score without a unit, of its similarities to all patches of the image."
     copy = copy_of(head)
-    end = "" if copy is None else f": {copy:.4g} for an exact copy"
+    end = "" if copy is None else f"; {copy:.4g} for an exact copy"
     where = "some patch that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else "some patch of the image"
-    return f"A prototype is the more active, the more similar {where} is to it{end}."
+    return f"How active a prototype is, is a score without a unit: the more similar {where} is to it, the greater{end}."
 
 
 def of_observables(head: Head | None) -> str:
@@ -50,6 +57,11 @@ def of_observables(head: Head | None) -> str:
         case Softmax():
             return "Each patch has a mass of 1, and divides it among the prototypes that it is like."
     return ""
+
+
+def of_kernel(name: str) -> str:
+    """How a checker computes, by the name of its kernel; it shares no code with what found the statements."""
+    return _KERNELS.get(name, "that shares no code with what found the statements")
 
 
 def of_squares(fields: ReceptiveFields | None) -> str:

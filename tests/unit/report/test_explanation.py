@@ -18,7 +18,8 @@ from verale.report.explanation import conditions, in_brief, named_prototypes, st
 HALF = Fraction(1, 2)
 FIVE, TWO = ActivationStatement(5, HALF, None), ActivationStatement(2, None, HALF)
 NEAR = PatchStatement(3, 1, None, HALF)
-BOTH = "prototype 5 is active at least 0.5; prototype 2 is active at most 0.5"
+BOTH = ["prototype 5 is active at least 0.5", "prototype 2 is active at most 0.5"]
+QUARTER = Fraction(1, 4)
 
 
 def certificate(*statements, patches=64):
@@ -35,57 +36,47 @@ def certificate(*statements, patches=64):
 
 
 @pytest.mark.parametrize(
-    ("statements", "brief", "parts"),
+    ("statements", "parts"),
     [
-        ((), "nothing has to hold", []),
-        ((FIVE,), "prototype 5 is active at least 0.5", ["this prototype is as active as shown"]),
-        ((FIVE, TWO), BOTH, ["these 2 prototypes are as active as shown"]),
+        ((), []),
+        ((FIVE,), BOTH[:1]),
+        ((FIVE, TWO), BOTH),
+        ((FIVE, TWO, OrderStatement((2, 5), QUARTER)), [*BOTH, "no other prototype is active above 0.25"]),
         (
-            (FIVE, TWO, OrderStatement((2, 5), Fraction(1, 4))),
-            f"{BOTH}; no other is active above 0.25",
-            ["these 2 prototypes are as active as shown", "no other is active above 0.25"],
-        ),
-        (
-            (FIVE, FloorStatement((2, 5), Fraction(1, 4))),
-            "prototype 5 is active at least 0.5; no other is active below 0.25, except perhaps prototype 2",
-            [
-                "this prototype is as active as shown",
-                "no other is active below 0.25, except perhaps prototype 2",
-            ],
+            (FIVE, FloorStatement((2, 5), QUARTER)),
+            [*BOTH[:1], "no prototype except prototypes 2 and 5 is active below 0.25"],
         ),
         (
             (FIVE, TWO, OrderStatement((2,), HALF)),
-            f"{BOTH}; neither prototype 5 nor any other is active above 0.5",
-            ["these 2 prototypes are as active as shown", "neither prototype 5 nor any other is active above 0.5"],
+            [*BOTH, "no prototype except prototype 2 is active above 0.5"],
         ),
         (
             (FIVE, OrderStatement((2, 3, 5, 7), HALF)),
-            "prototype 5 is active at least 0.5; no other is active above 0.5, except perhaps prototypes 2, 3 and 7",
-            [
-                "this prototype is as active as shown",
-                "no other is active above 0.5, except perhaps prototypes 2, 3 and 7",
-            ],
+            [*BOTH[:1], "no prototype except prototypes 2, 3, 5 and 7 is active above 0.5"],
         ),
         (
-            (FIVE, OrderStatement((2, 3, 5, 7, 9), HALF)),
-            "prototype 5 is active at least 0.5; only 5 prototypes may be active above 0.5",
-            ["this prototype is as active as shown", "only 5 prototypes, listed below, may be active above 0.5"],
+            (FIVE, OrderStatement(tuple(range(9)), HALF)),
+            [*BOTH[:1], "only 9 prototypes (listed below) may be active above 0.5"],
         ),
-        ((OrderStatement((), HALF),), "no prototype is active above 0.5", ["no prototype is active above 0.5"]),
+        ((OrderStatement((), HALF),), ["no prototype is active above 0.5"]),
+        (
+            (FloorStatement(tuple(range(9)), HALF), OrderStatement((), HALF)),
+            ["only 9 prototypes (listed below) may be active below 0.5", "no prototype is active above 0.5"],
+        ),
         (
             (NEAR, FIVE, FloorStatement((5,), HALF)),
-            "prototype 5 is active at least 0.5; 1 comparison in 1 of the 64 patches; no other is active below 0.5",
             [
-                "this prototype is as active as shown",
+                *BOTH[:1],
                 "1 comparison with a prototype in 1 of the 64 patches comes out as stated",
-                "no other is active below 0.5",
+                "no other prototype is active below 0.5",
             ],
         ),
     ],
 )
-def test_what_has_to_hold(statements, brief, parts):
-    assert in_brief(certificate(*statements)) == brief
-    assert conditions(certificate(*statements)) == parts
+def test_what_has_to_hold(statements, parts):
+    given = certificate(*statements)
+    assert conditions(given) == parts
+    assert in_brief(given) == ("; ".join(parts).replace(" (listed below)", "") or "nothing has to hold")
 
 
 @pytest.mark.parametrize(
@@ -93,35 +84,49 @@ def test_what_has_to_hold(statements, brief, parts):
     [
         (range(3, 10), "prototypes 0, 1 and 2 are active at least 0.5"),
         (range(1, 10), "prototype 0 is active at least 0.5"),
-        ((*range(4), 9), "only 5 prototypes, listed below, may be active below 0.5"),
-        ((0, 1), "only prototypes 0 and 1 may be active below 0.5"),
+        ((*range(4), 9), "no prototype except prototypes 0, 1, 2, 3 and 9 is active below 0.5"),
+        ((0, 1), "no prototype except prototypes 0 and 1 is active below 0.5"),
     ],
 )
 def test_a_clause_names_whichever_are_fewer(exempt, words):
     given = certificate(FloorStatement(tuple(exempt), HALF))
-    assert conditions(given, count=10) == [words] and in_brief(given, 10) == words.replace(", listed below,", "")
+    assert conditions(given, count=10) == [words] and in_brief(given, 10) == words
+
+
+def test_other_prototypes_are_those_that_no_part_names():
+    floor, ceiling = FloorStatement((*range(3), *range(6, 20)), HALF), OrderStatement((2, 3, 4, 5), HALF)
+    assert conditions(certificate(TWO, floor, ceiling), count=20) == [
+        "prototype 2 is active at most 0.5",
+        "prototypes 3, 4 and 5 are active at least 0.5",
+        "none of the other 16 prototypes is active above 0.5",
+    ]
+    counted = FloorStatement((*range(3), *range(9, 20)), HALF)
+    assert conditions(certificate(TWO, counted, OrderStatement((2,), HALF)), count=20)[1:] == [
+        "6 of the 20 prototypes (listed below) are active at least 0.5",
+        "no prototype except prototype 2 is active above 0.5",
+    ], "other than which would not be plain"
 
 
 def test_of_what_has_a_statement_that_says_as_much_a_clause_says_nothing():
     given = certificate(FIVE, TWO, OrderStatement((5,), HALF), FloorStatement((2,), HALF))
     assert conditions(given) == [
-        "these 2 prototypes are as active as shown",
-        "no other is active below 0.5",
-        "no other is active above 0.5",
+        *BOTH,
+        "no other prototype is active below 0.5",
+        "no other prototype is active above 0.5",
     ]
     weaker = certificate(FIVE, TWO, OrderStatement((5,), HALF / 2), FloorStatement((2,), HALF * 2))
-    assert conditions(weaker)[1:] == [
-        "neither prototype 5 nor any other is active below 1",
-        "neither prototype 2 nor any other is active above 0.25",
+    assert conditions(weaker)[2:] == [
+        "no prototype except prototype 2 is active below 1",
+        "no prototype except prototype 5 is active above 0.25",
     ]
-    assert conditions(certificate(FIVE, FloorStatement((0, 1, 2, 3, 4), HALF)), count=6) == [
-        "this prototype is as active as shown"
-    ]
+    assert conditions(certificate(FIVE, FloorStatement((0, 1, 2, 3, 4), HALF)), count=6) == BOTH[:1]
 
 
 def test_many_that_a_clause_means_are_counted():
     given = certificate(OrderStatement(tuple(range(5, 50)), HALF))
-    assert conditions(given, count=50) == ["5 prototypes, listed below, are active at most 0.5"]
+    assert conditions(given, count=50) == ["5 of the 50 prototypes (listed below) are active at most 0.5"]
+    given = certificate(OrderStatement(tuple(range(9)), HALF))
+    assert conditions(given, count=50) == ["only 9 of the 50 prototypes (listed below) may be active above 0.5"]
 
 
 def test_where_comparisons_are():
@@ -130,12 +135,14 @@ def test_where_comparisons_are():
         "2 comparisons with prototypes in 2 of the 4 patches come out as stated"
     ]
     every = tuple(PatchStatement(patch, 1, HALF, None) for patch in range(3))
-    assert in_brief(certificate(*every, patches=3)) == "3 comparisons in all 3 patches"
+    assert (
+        in_brief(certificate(*every, patches=3)) == "3 comparisons with prototypes in all 3 patches come out as stated"
+    )
 
 
 def test_a_few_comparisons_of_one_patch_are_named():
     few = (
-        PatchStatement(0, 5, None, Fraction(1, 4)),
+        PatchStatement(0, 5, None, QUARTER),
         PatchStatement(0, 2, HALF, None),
         PatchStatement(0, 4, HALF, HALF),
     )
@@ -148,7 +155,6 @@ def test_a_few_comparisons_of_one_patch_are_named():
         "the image's squared distance to prototype 4 is from 0.5 to 0.5",
     ]
     many = tuple(PatchStatement(0, prototype, HALF, None) for prototype in range(5))
-    assert in_brief(certificate(*many, patches=1)) == "5 comparisons"
     assert conditions(certificate(*many, patches=1)) == ["5 comparisons with prototypes come out as stated"]
 
 
@@ -167,6 +173,8 @@ def test_the_prototypes_that_are_named_are_shown():
     assert named_prototypes(certificate(PatchStatement(0, 3, None, HALF), FIVE, patches=1)) == (3, 5)
 
 
-def test_more_than_a_few_are_counted():
-    many = tuple(ActivationStatement(prototype, HALF, None) for prototype in range(4))
-    assert in_brief(certificate(*many)) == "4 prototypes as active as stated"
+def test_more_than_a_few_are_named_and_many_are_counted():
+    many = tuple(ActivationStatement(prototype, HALF, None) for prototype in range(9))
+    assert in_brief(certificate(*many[:4])) == "prototypes 0, 1, 2 and 3 are as active as stated"
+    assert in_brief(certificate(*many)) == "9 prototypes are as active as stated"
+    assert in_brief(certificate(*many), 20) == "9 of the 20 prototypes are as active as stated"

@@ -12,7 +12,7 @@ from support.small import varied_head
 from verale.adapters.fields import ReceptiveFields
 from verale.head import FocalPooling, LogRatio, TopMeanPooling
 from verale.report.collect import Collection, collect
-from verale.report.vocabulary import of_activations, of_observables, of_prototypes, of_squares
+from verale.report.vocabulary import of_activations, of_kernel, of_observables, of_prototypes, of_squares
 
 
 def test_prototypes_are_patches_of_training_images_where_the_source_says_so(tmp_path):
@@ -23,13 +23,13 @@ def test_prototypes_are_patches_of_training_images_where_the_source_says_so(tmp_
 
 def test_a_copy_gives_the_activation_of_no_distance():
     head = replace(report_head(), similarity=LogRatio(epsilon=0.001))
-    assert f": {math.log(1000):.4g} for an exact copy" in of_activations(head)
-    assert ": 1 for an exact copy" in of_activations(report_head("cosine"))
+    assert f"; {math.log(1000):.4g} for an exact copy" in of_activations(head)
+    assert "; 1 for an exact copy" in of_activations(report_head("cosine"))
 
 
 def test_no_number_where_there_is_none():
     for name in ("cosine quadratic", "inner product"):
-        assert of_activations(varied_head(name)).endswith("some patch of the image is to it.")
+        assert of_activations(varied_head(name)).endswith("some patch of the image is to it, the greater.")
     assert "the more similar some patch that it looks at is" in of_activations(varied_head("masked"))
     for pooling in (FocalPooling("max_minus_mean"), TopMeanPooling(2)):
         assert "all patches" in of_activations(replace(report_head(), pooling=pooling))
@@ -51,3 +51,8 @@ def test_squares_are_told_from_receptive_fields():
     assert "this page does not know on how much" in said[0] and "Dashed" in said[1]
     assert said[2].endswith("it can depend on the whole image (its receptive field).")
     assert said[3].endswith("it is not known how far a, b, c\\n, ... reaches.")
+
+
+def test_kernels_are_told_by_what_they_are():
+    assert "Rocq" in of_kernel("proved") and "Arb" in of_kernel("arb") and "Rocq" in of_kernel("all")
+    assert of_kernel("another") == "that shares no code with what found the statements"

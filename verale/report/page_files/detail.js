@@ -63,17 +63,37 @@ function listed(words) {
   return words.length < 2 ? words.join("") : words.slice(0, -1).join(", ") + " and " + words[words.length - 1];
 }
 
-// The explanation as a sentence, and what its words mean.
+// The explanation as a sentence, how much it leaves open, what is guaranteed, and what the words mean.
 function explanation(row, detail, certificate, stated) {
-  const parts = detail.conditions, last = parts.length > 2 ? ", and " + parts[parts.length - 1] : "";
-  const known = parts.length ? " whenever " + (last ? parts.slice(0, -1).join(", ") + last : listed(parts)) + ", whatever else the image shows." : " whatever the image shows: it follows from the network’s last layers alone.";
+  const parts = detail.conditions, commas = parts.some((part) => part.includes(","));
+  const joined = parts.length > 2 || commas ? parts.slice(0, -1).map((part) => part + "; ").join("") + (parts.length > 1 ? "and " : "") + parts[parts.length - 1] : listed(parts);
+  const known = parts.length ? " whenever " + joined + "." : " whatever the image shows: it follows from the network’s last layers alone.";
   const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
   const words = [data.words.prototypes,
     stated.some((one) => one.patch === undefined) ? data.words.activations : "",
     stated.some((one) => one.patch !== undefined) ? data.words.observables : ""];
   return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"),
     el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known),
+    stated.length ? el("p", {}, leftOpen(detail, certificate, stated)) : "",
+    el("p", {}, guarantee(row, certificate)),
     stated.length ? el("p", { class: "quiet" }, words.filter(Boolean).join(" ")) : "");
+}
+
+// How much the statements bound, and that nothing else has to hold.
+function leftOpen(detail, certificate, stated) {
+  const nothing = "Nothing else has to hold. ", these = stated.length === 1 ? "This statement bounds " : "These " + stated.length + " statements bound ";
+  if (!detail.bounded) return nothing;
+  const [prototypes, pairs] = detail.bounded, all = prototypes === detail.count;
+  const patches = pairs && certificate.patches > 1 ? ", in " + pairs.toLocaleString("en") + " of all " + (detail.count * certificate.patches).toLocaleString("en") + " pairs of a patch and a prototype" : "";
+  return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + patches + (all || patches ? "." : "; what the image does to the others is free.");
+}
+
+// What is guaranteed, by which checker, and what is not, in one line.
+function guarantee(row, certificate) {
+  if (rows.status[row] !== "PROVED") return "";
+  const words = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
+  return [el("b", {}, "Guaranteed"), ", by a checker " + words + ": wherever this holds of what the network’s first layers compute, its last layers give class ", named(certificate.predicted),
+    ", in exact arithmetic. ", el("b", {}, "Not guaranteed"), ": what the first layers compute of an image, and that the class is right."];
 }
 
 // By patch; statements about activations are under null. The order is that of each group's first statement.

@@ -9,7 +9,7 @@ const COLUMNS = [
   { key: "label", title: "True class", show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
   { key: "why", title: "Why: what has to hold", of: (row) => rows.why[row], show: whyCell },
   { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row],
-    show: (row) => [String(rows.size[row] ?? ""), rows.share[row] === null ? "" : el("small", {}, rows.share[row] + " % of all")] },
+    show: (row) => [String(rows.size[row] ?? ""), rows.bounds[row] === null ? "" : el("small", {}, rows.bounds[row])] },
   { key: "margin", title: "Proved lead", number: true, narrow: false, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
 ].filter((column) => rows[column.key] && rows[column.key].some((value) => value !== null));
 

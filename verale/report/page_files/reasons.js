@@ -45,7 +45,7 @@ function cards(detail, stated, uri) {
 function card(detail, reason, stated, uri) {
   const [first] = reason.stated, more = reason.stated.length - 1;
   const carries = [shareBar(reason), ...reason.carries.map((one) => el("small", {}, one))];
-  if (!first) return [el("b", {}, "The other prototypes"), el("small", {}, "are bounded by the comparisons together, not by one of them"), ...carries];
+  if (!first) return [el("div", {}, el("b", {}, "The comparisons together"), el("small", {}, "bound prototypes that none of them is about"), ...carries)];
   if (first.except) return [...clause(detail, first, stated), ...members(detail, reason, uri), ...carries];
   const { votes, training, here } = picturesOf(detail, first), single = detail.grid && detail.grid.rows * detail.grid.columns === 1;
   const pictures = [
@@ -88,8 +88,12 @@ function plainness(detail, patch) {
 
 // A picture with what it shows below it.
 function part(detail, image, text) {
+  return el("figure", {}, pictured(detail, image, text), el("figcaption", {}, text));
+}
+
+function pictured(detail, image, text) {
   const framed = image.cell && fieldOf(image.cell) && detail.grid.rows * detail.grid.columns > 1 ? ", its receptive field dashed" : "";
-  return el("figure", {}, closeUp(detail.grid, image.uri, image.cell, text + framed), el("figcaption", {}, text));
+  return closeUp(detail.grid, image.uri, image.cell, text + framed);
 }
 
 function adding(adds, second) {
@@ -109,8 +113,8 @@ function members(detail, reason, uri) {
   const first = reason.parts.slice(0, PICTURED).map((each) => {
     const at = detail.best[each[0]], { training, here } = picturesOf(detail, { prototype: each[0], attained: at ?? null });
     if (!training && !(here && uri)) return "";
-    return el("figure", {}, el("span", { class: "two" }, here && uri ? closeUp(detail.grid, uri, here, "this image, where it is most like prototype " + each[0]) : "",
-      training ? closeUp(detail.grid, training.uri, training.cell, "prototype " + each[0]) : ""), el("figcaption", {}, line(each)));
+    return el("figure", {}, el("span", { class: "two" }, here && uri ? pictured(detail, { uri, cell: here }, "this image, where it is most like prototype " + each[0]) : "",
+      training ? pictured(detail, training, "prototype " + each[0]) : ""), el("figcaption", {}, line(each)));
   }).filter(Boolean);
   const rest = reason.parts.length > (first.length || 1)
     ? el("details", {}, el("summary", {}, "What each of them does"), el("ul", { class: "plain-list" }, reason.parts.map((each) => el("li", {}, line(each))))) : "";
