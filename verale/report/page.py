@@ -191,6 +191,11 @@ def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) 
             left_out += 1
             continue
         uris[file], size = uri, size + len(uri)
+    if not shown and collection.head is not None:
+        notes.append(
+            "The prototypes have no pictures. Put them into the folder prototypes beside the certificates (0000.png,"
+            " 0001.png, ...), or say in source.json which patches of which training images they are (docs/report.md)."
+        )
     if unread:
         notes.append(f"{unread} pictures of prototypes were moved, or cannot be read.")
     if left_out:

@@ -79,13 +79,13 @@ function explanation(row, detail, certificate, stated) {
     stated.length ? el("p", { class: "quiet" }, words.filter(Boolean).join(" ")) : "");
 }
 
-// How much the statements bound, and that nothing else has to hold.
+// How much the statements are about, and that nothing else has to hold.
 function leftOpen(detail, certificate, stated) {
-  const nothing = "Nothing else has to hold. ", these = stated.length === 1 ? "This statement bounds " : "These " + stated.length + " statements bound ";
+  const nothing = "Nothing else has to hold. ", these = stated.length === 1 ? "This statement is about " : "These " + stated.length + " statements are about ";
   if (!detail.bounded) return nothing;
   const [prototypes, pairs] = detail.bounded, all = prototypes === detail.count;
   const patches = pairs && certificate.patches > 1 ? ", in " + pairs.toLocaleString("en") + " of all " + (detail.count * certificate.patches).toLocaleString("en") + " pairs of a patch and a prototype" : "";
-  return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + patches + (all || patches ? "." : "; what the image does to the others is free.");
+  return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + patches + ".";
 }
 
 // What is guaranteed, by which checker, and what is not, in one line.
@@ -134,7 +134,7 @@ function figure(row, detail, certificate, groups, uri) {
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
   return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
-    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match,
+    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length ? "" : plainness(detail, hot[0], "The strongest of them"),
       single || !counts.size ? "" : el("span", { class: "squares" }, data.words.squares, data.fields && (every || counts.size > FRAMED) ? " Pointing at a patch shows its frame." : "")),
     heat.size ? patchByPatch(detail, heat) : "", data.fields && !single && counts.size ? fields(detail, [...counts.keys()]) : "");
 }

@@ -27,7 +27,7 @@ function reasonsOf(detail, stated) {
   const used = new Set(detail.reasons.flatMap((reason) => reason.statements));
   const of = (reason) => ({ ...reason, stated: stated.filter((one) => reason.statements.includes(one.number)) });
   const rest = stated.filter((one) => !used.has(one.number));
-  return [...detail.reasons.map(of), ...rest.map((one) => ({ statements: [one.number], stated: [one], share: detail.reasons.length ? "0 %" : "", carries: [], parts: [] }))];
+  return [...detail.reasons.map(of), ...rest.map((one) => ({ statements: [one.number], stated: [one], share: detail.reasons.length ? "0 %" : "", carries: detail.reasons.length ? ["gains nothing against the runner-up; it may be needed against another class"] : [], parts: [] }))];
 }
 
 function cards(detail, stated, uri) {
@@ -45,13 +45,13 @@ function cards(detail, stated, uri) {
 function card(detail, reason, stated, uri) {
   const [first] = reason.stated, more = reason.stated.length - 1;
   const carries = [shareBar(reason), ...reason.carries.map((one) => el("small", {}, one))];
-  if (!first) return [el("div", {}, el("b", {}, "The comparisons together"), el("small", {}, "bound prototypes that none of them is about"), ...carries)];
+  if (!first) return [el("div", {}, el("b", {}, "All comparisons together"), el("small", {}, "bound prototypes that none of them is about, because these are like others"), ...members(detail, reason, uri), ...carries)];
   if (first.except) return [...clause(detail, first, stated), ...members(detail, reason, uri), ...carries];
   const { votes, training, here } = picturesOf(detail, first), single = detail.grid && detail.grid.rows * detail.grid.columns === 1;
   const pictures = [
     here && uri ? part(detail, { uri, cell: here }, first.patch === undefined || single ? "this image" : cellName(here)) : "",
-    training ? part(detail, training, "prototype " + first.prototype) : ""];
-  return [el("div", { class: "pair" }, ...pictures), el("div", {},
+    training ? part(detail, training, "prototype " + first.prototype) : ""].filter(Boolean);
+  return [pictures.length ? el("div", { class: "pair" }, ...pictures) : "", el("div", {},
     el("b", { class: "says" }, inWords(detail, first)),
     more > 0 ? el("small", {}, "and " + plural(more, "more comparison") + " with this prototype, in other patches") : "",
     first.patch === undefined ? scale(first) : "",
@@ -77,12 +77,12 @@ function scale(one) {
 }
 
 // Why a square of one colour may decide.
-function plainness(detail, patch) {
+function plainness(detail, patch, square = "The square") {
   const holds = patch === null || patch === undefined ? undefined : detail.plain[patch];
   if (!holds) return "";
-  const why = { more: "The square is nearly of one colour. The network decides by the dashed frame around it, which holds more.",
-    plain: "The square, and all that the network sees with it, is nearly of one colour. Ask what the network has learned there.",
-    unknown: "The square is nearly of one colour, and this page does not know how much around it the network sees. Look twice before you trust this reason." };
+  const why = { more: square + " is nearly of one colour. The network sees more than it: " + (data.whole ? "what it sees here can be the whole image." : "the dashed frame around it, which holds more."),
+    plain: square + ", and all that the network sees with it, is nearly of one colour. Doubt the network: ask what it has learned there.",
+    unknown: square + " is nearly of one colour, and this page does not know how much around it the network sees. Look twice before you trust this reason." };
   return el("small", { class: "match" }, why[holds]);
 }
 
@@ -130,8 +130,8 @@ function runnerUp(row, detail, certificate, stated) {
   const second = detail.second !== null && leads[detail.second] ? detail.second : closest;
   const lead = (rival) => el("b", {}, below(leads[rival]));
   const ahead = detail.ahead[second], own = named(certificate.predicted);
-  const most = reasonsOf(detail, stated).filter((reason) => reason.share && reason.stated.length && reason.share !== "0 %").slice(0, 2);
-  const owed = (reason) => reason.share + " to " + (reason.stated[0].except ? "the bound on " + subjectOf(detail, reason.stated[0], stated) : "prototype " + reason.stated[0].prototype);
+  const most = reasonsOf(detail, stated).filter((reason) => reason.share && reason.share !== "0 %").slice(0, 2);
+  const owed = (reason) => reason.share + " to " + (!reason.stated.length ? "all comparisons together" : reason.stated[0].except ? "the bound on " + subjectOf(detail, reason.stated[0], stated) : "prototype " + reason.stated[0].prototype);
   const what = most.length && second === detail.rival ? " Of what the statements contribute, it owes " + listed(most.map(owed)) + "." : "";
   return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
     ahead === undefined ? "" : ["The network’s score (logit) of this image is about " + ahead + " higher for ", own, " than for ", named(second), ". "],
