@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser
-from support.reporting import folder_of
+from support.reporting import folder_of, report_head
 from support.tabs import Tabs, started_chromium
 
 from verale.checker.certificate import read_certificate
@@ -30,6 +32,67 @@ def tabs(chromium) -> Iterator[Tabs]:
     yield opened
     opened.close()
     assert opened.complaints == [] and opened.asked == []
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> Path:
+    """Twelve images with classes of long names, under a paradigm of many statements and one of few."""
+    names = ("airplane", "hippopotamus", "Black-footed Albatross")
+    folder = tmp_path_factory.mktemp("reasons") / "out"
+    folder_of(folder, report_head(labels=names), "top_k", names=[f"{n}.png" for n in range(12)])
+    (folder / "prototypes").mkdir()
+    for number in range(report_head().size):
+        Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    return path
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.prototypes > li')].flatMap((card) => {
+  const box = card.getBoundingClientRect();
+  const parts = [...card.querySelectorAll('svg, figure, .says, small')].map((one) => one.getBoundingClientRect());
+  return parts.filter((one) => one.width && (one.right > box.right + 1 || one.bottom > box.bottom + 1)); }).length"""
+BROKEN = """() => [...document.querySelectorAll('#table [data-key=predicted] bdi')].filter((name) => {
+  const line = parseFloat(getComputedStyle(name).lineHeight) || 24, words = name.textContent.split(' ').length;
+  return name.getBoundingClientRect().height > line * words * 1.5; }).length"""
+
+
+@pytest.mark.parametrize("width", [1300, 800, 360])
+def test_nothing_leaves_its_card_and_no_word_is_broken(tabs, report, width):
+    tab = tabs.open(report, viewport={"width": width, "height": 900})
+    assert tab.evaluate(BROKEN) == 0
+    for row in range(12):
+        tab.goto(f"file://{report}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        assert tab.locator(".prototypes .close").count() > 0
+        assert tab.evaluate(OUTSIDE) == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_is_guaranteed_is_said_once_and_by_whom(tabs, report):
+    tab = tabs.open(report, "#certificate-0")
+    tab.wait_for_selector("#title")
+    said = tab.inner_text("section[aria-labelledby=why]")
+    assert said.count("Guaranteed, by a checker that computes with exact integers and the interval") == 1
+    assert said.count("Not guaranteed: ") == 1 and "Nothing else has to hold. These " in said
+    assert " of the 11 other images here" in tab.inner_text(".prototypes"), "activations have a scale"
+    assert "nearly of one colour" in tab.inner_text("#detail"), "as all of these images are"
+    nobody = report.with_name("unaudited.html")
+    nobody.write_bytes(page(collect(report.parent), "A report"))
+    tab = tabs.open(nobody, "#certificate-0")
+    tab.wait_for_selector("#title")
+    assert "Guaranteed" not in tab.inner_text("#detail")
+
+
+def test_the_list_pictures_the_prototypes_that_add_to_the_lead(tabs, report):
+    tab = tabs.open(report)
+    collection, rows = collect(report.parent), tab.evaluate("rows.prototypes")
+    for row, shown in enumerate(rows):
+        certificate = read_certificate((report.parent / f"{row:06d}.ale.json").read_bytes())
+        second = estimates_of(certificate, collection.head, collection.latents[row : row + 1]).second
+        ledger = ledger_of(certificate, ProvedEnds(collection.head), second)
+        parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
+        assert shown == [part.prototype for part in sorted(parts, key=lambda part: -part.amount)][:6]
 
 
 def test_what_carries_most_of_the_lead_comes_first(tabs, tmp_path):

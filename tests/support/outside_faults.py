@@ -247,6 +247,9 @@ certificate/words.py: an end is told with three digits
     next(text for text, number in _shorter_first(value, ROUND_FLOOR) if number > before)
     => [text for _, (text, number) in zip(range(3), _shorter_first(value, ROUND_CEILING))][-1]
     end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
+report/explanation.py: other prototypes are other than those that the clause exempts
+    exempt == named => named is not None
+    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
 report/shares.py: the better end of an activation counts
     ends.lower[prototype] if difference > 0 else ends.upper[prototype]
     => ends.upper[prototype] if difference > 0 else ends.lower[prototype]

@@ -18,7 +18,7 @@ from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest
 from verale.report.page_detail import Details
-from verale.report.page_list import columns_of, runs_of
+from verale.report.page_list import columns_of, runs_of, with_pictures
 from verale.report.page_overview import overview
 from verale.report.templates import joined, template
 from verale.report.thumbnails import Thumbnails, Window, window_of
@@ -36,6 +36,8 @@ _OBSERVABLES = {
 }
 _FRAME = 80
 """About the bytes around each certificate."""
+_PICTURED = 40
+"""The most bytes of the numbers of prototypes that the list pictures."""
 _REST = 2**17
 """About the bytes that are the same on every page."""
 _TRAINING_SHARE = 4
@@ -87,7 +89,9 @@ def page(
     if checking is not None:
         left -= len(checking.script) + len(checking.told)
     shared = Details.of(collection, checking, _observable(collection), fields)
-    details, images, columns["full"] = _details(collection, shared, limits, left, notes, advance)
+    details, images, columns["full"], adding = _details(collection, shared, limits, left, notes, advance)
+    for row, prototypes in adding.items():
+        columns["prototypes"][row] = with_pictures(collection, prototypes)
     embedded = {file: index for index, file in enumerate(training)}
     data = {
         "version": __version__,
@@ -229,15 +233,17 @@ def _details(
     left: int,
     notes: list[str],
     advance: Callable[[int], object],
-) -> tuple[list[str], list[str], list[int]]:
-    """The details and images that fit, item by item; and for each item its index among them, or -1."""
+) -> tuple[list[str], list[str], list[int], dict[int, list[int]]]:
+    """The details and images that fit, item by item; for each item its index among them, or -1; and the prototypes that
+    add to its proved lead, where they are known."""
     window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
     details: list[str] = []
     images: list[str] = []
     full: list[int] = []
     unread: list[str] = []
-    room, with_summary = left, 0
-    for item in collection.items:
+    pictured: dict[int, list[int]] = {}
+    room, with_summary = left - _PICTURED * len(collection.items), 0
+    for row, item in enumerate(collection.items):
         advance(1)
         index = -1
         with_summary += item.summary is not None
@@ -248,7 +254,9 @@ def _details(
                     image = made.uri(item.file, window, item.file_sha256)
                 except InputError as error:
                     unread.append(str(error))
-            detail = shared.deflated(item, image)
+            detail, adding = shared.deflated(item, image)
+            if adding is not None:
+                pictured[row] = adding
             room -= len(detail) + len(image) + _FRAME
             if room > 0:  # after the first that does not fit, none is added
                 index = len(details)
@@ -275,4 +283,4 @@ def _details(
     elif window.unknown:
         names = reprlib.repr(", ".join(window.unknown))[1:-1]
         notes.append(f"This page does not know how {names} changes images: squares may be off.")
-    return details, images, full
+    return details, images, full, pictured

@@ -60,8 +60,10 @@ class Details:
         ends, activations = ProvedEnds(collection.head), activations_of(collection)
         return cls(collection, checking, observable, fields, ends, activations)
 
-    def deflated(self, item: Item, picture: str) -> str:
+    def deflated(self, item: Item, picture: str) -> tuple[str, list[int] | None]:
         """One certificate with estimates for people, and what the checker in the page is asked: JSON, deflated.
+
+        Also the prototypes that add to the proved lead, those that add most first; None where that is not known.
 
         Args:
             item: which has a readable certificate.
@@ -95,7 +97,8 @@ class Details:
             "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
-        return deflated(json.dumps(detail, separators=(",", ":")).encode())
+        adding = None if ledger is None else _adding(ledger)
+        return deflated(json.dumps(detail, separators=(",", ":")).encode()), adding
 
     def _count(self, certificate: Certificate) -> int | None:
         """How many prototypes the certificate's head has, if that is the head at hand."""
@@ -139,7 +142,13 @@ def _patches(certificate: Certificate) -> list[int]:
 def _bounded(certificate: Certificate, count: int) -> list[int]:
     from verale.certificate.reach import bounded
 
-    return [*bounded(certificate.statements, count, certificate.patches)]
+    reach = bounded(certificate.statements, count, certificate.patches)
+    return [reach.prototypes, reach.pairs]
+
+
+def _adding(ledger: Ledger) -> list[int]:
+    parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
+    return [part.prototype for part in sorted(parts, key=lambda part: -part.amount)]
 
 
 def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, Any]]:

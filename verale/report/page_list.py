@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from verale.certificate.words import below
 from verale.report.collect import Collection, Item
 
-__all__ = ["columns_of", "runs_of"]
+__all__ = ["columns_of", "runs_of", "with_pictures"]
 
 _PICTURED = 6
 """The most prototypes pictured in a line."""
@@ -49,10 +50,14 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
 
 
 def _pictured(collection: Collection, item: Item) -> list[int]:
-    """The first prototypes of an explanation that have a picture, or come from a training image."""
-    if item.summary is None:
-        return []
-    known = [j for j in item.summary.prototypes if j in collection.pictures or j in collection.source.origins]
+    """The first prototypes of an explanation that have a picture; where it is known which add to the proved lead, the
+    page shows those instead."""
+    return [] if item.summary is None else with_pictures(collection, item.summary.prototypes)
+
+
+def with_pictures(collection: Collection, prototypes: Sequence[int]) -> list[int]:
+    """The first of some prototypes that have a picture, or come from a training image."""
+    known = [j for j in prototypes if j in collection.pictures or j in collection.source.origins]
     return known[:_PICTURED]
 
 
@@ -60,7 +65,8 @@ def _bounds(collection: Collection, item: Item) -> str | None:
     """How much the statements bound, beside their number: of a clause about all others that is more than one."""
     if item.summary is None or item.summary.bounded is None or collection.head is None:
         return None
-    (prototypes, pairs), size = item.summary.bounded, collection.head.size
+    bounded, size = item.summary.bounded, collection.head.size
+    prototypes, pairs = bounded.prototypes, bounded.pairs
     of_pairs = f", {pairs} of {size * item.summary.patches} pairs" if pairs and item.summary.patches > 1 else ""
     return f"on {prototypes} of {size} prototypes{of_pairs}"
 

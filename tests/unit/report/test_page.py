@@ -157,6 +157,12 @@ def test_without_images_it_says_so(folder):
     assert shown.images == [""] * 4 and "The images are unknown" in shown.text
 
 
+def test_without_pictures_of_prototypes_it_says_how_to_give_them(folder, tmp_path):
+    said = "The prototypes have no pictures. Put them into the folder prototypes"
+    assert said not in page_of(collect(folder)).text
+    assert said in page_of(collect(folder_of(tmp_path / "bare", prototypes=None))).text
+
+
 def test_images_that_are_gone_are_counted(folder):
     (folder / "images" / "1.png").unlink()
     (folder / "images" / "2.png").write_text("no image")
