@@ -34,6 +34,9 @@ _PARADIGMS: dict[str, Callable[[Head], Any]] = {
 """Those under which each activation has ends of its own. Under `joint` and `assignment` a margin is bounded as a whole,
 which says nothing of single prototypes."""
 
+_MOST = 2**20
+"""Of more products of statements about patches and prototypes nothing is computed: that would take seconds."""
+
 Numbered = tuple[int, PatchStatement]
 
 
@@ -88,10 +91,11 @@ class ProvedEnds:
     def __init__(self, head: Head) -> None:
         self.head = head
         self._paradigms: dict[str, Any] = {}
+        self._ranges: dict[int, Enclosure] = {}
 
     def of(self, certificate: Certificate) -> Ends | None:
-        """The ends given a certificate's statements; None where margins are not bounded by single activations, or the
-        statements contradict each other.
+        """The ends given a certificate's statements; None where margins are not bounded by single activations, the
+        statements contradict each other, or bounding all prototypes would take seconds.
 
         Raises:
             VeraleError: a paradigm that the head does not have.
@@ -101,7 +105,9 @@ class ProvedEnds:
         known = _PARADIGMS if of_patches else (*_PARADIGMS, "top_k", "sparse")
         if certificate.paradigm not in known:
             return None
-        ends = Ends.of(activation_range(self.head, certificate.patches))
+        if len(of_patches) * self.head.size > _MOST:
+            return None
+        ends = Ends.of(self._range(certificate.patches))
         if of_patches:
             self._enter_patches(ends, certificate, of_patches)
         for index, s in numbered:
@@ -122,21 +128,31 @@ class ProvedEnds:
     def _lipschitz(self) -> Lipschitz:
         return Lipschitz(self.head)
 
+    @cached_property
+    def _domain(self) -> Enclosure:
+        return domain_range(self.head)
+
+    def _range(self, patches: int) -> Enclosure:
+        """(P,) what each activation can be over the domain."""
+        if patches not in self._ranges:
+            self._ranges[patches] = activation_range(self.head, patches)
+        return self._ranges[patches]
+
     def _enter_patches(self, ends: Ends, certificate: Certificate, stated: Sequence[Numbered]) -> None:
-        box = pooling_of(self.head).box(self._ranges(certificate, stated))
+        box = pooling_of(self.head).box(self._observables(certificate, stated))
         own: dict[int, tuple[int, ...]] = {}
         for index, statement in stated:
             own[statement.prototype] = (*own.get(statement.prototype, ()), index)
         for prototype, (lower, upper) in enumerate(zip(box.lower.tolist(), box.upper.tolist(), strict=True)):
             ends.tighten(prototype, lower, upper, own.get(prototype, ()))
 
-    def _ranges(self, certificate: Certificate, stated: Sequence[Numbered]) -> Enclosure:
+    def _observables(self, certificate: Certificate, stated: Sequence[Numbered]) -> Enclosure:
         """(L, P) ranges of the observables of all patches."""
         name = certificate.paradigm
         if name not in self._paradigms:
             self._paradigms[name] = _PARADIGMS[name](self.head)
         paradigm = self._paradigms[name]
-        domain = domain_range(self.head)
+        domain = self._domain
         lowest, highest = domain.lower.tolist(), domain.upper.tolist()
         groups: dict[int, list[PatchStatement]] = {}
         for _, statement in stated:
@@ -158,7 +174,7 @@ class ProvedEnds:
 
     def _enter_neighbours(self, ends: Ends, certificate: Certificate) -> None:
         """What stated activations, and clauses, say of the others (the Lipschitz rule)."""
-        domain = activation_range(self.head, certificate.patches)
+        domain = self._range(certificate.patches)
         low, high = domain.lower.tolist(), domain.upper.tolist()
         stated = [(i, s) for i, s in enumerate(certificate.statements) if isinstance(s, ActivationStatement)]
         for _, s in stated:

@@ -13,7 +13,7 @@ too.
 Soundness: the ends hold, rounded outward, and the sums are exact fractions. So the lead is proved, and so are the
 amounts that a prototype adds at least, or takes at most. A share says how a bound is made up, not what the network
 does; it is no probability. Under `joint` and `assignment`, and with trees and maxima, a margin is bounded as a whole:
-there is no ledger, and nothing is said.
+there is no ledger, and nothing is said. Nor is there one where so many statements about patches would take seconds.
 """
 
 from __future__ import annotations

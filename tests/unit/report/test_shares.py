@@ -18,6 +18,7 @@ from verale.checker.certificate import (
     read_certificate,
 )
 from verale.head import as_patches, evaluate
+from verale.report import ends
 from verale.report.ends import ProvedEnds
 from verale.report.shares import carried_by, ledger_of, part_in_words
 from verale.search.explain import explain
@@ -148,3 +149,13 @@ def test_what_does_not_fit_has_no_ledger():
         assert ledger_of(replace(certificate, statements=statements), bounds, rival) is None
     assert ledger_of(replace(certificate, head="0" * 64), bounds, rival) is None
     assert ledger_of(replace(certificate, predicted=99), bounds, rival) is None
+
+
+def test_of_too_many_statements_about_patches_nothing_is_computed(monkeypatch):
+    head, _, given = explained("euclidean", "projection")
+    certificate = given[0][1]
+    rival = (certificate.predicted + 1) % head.classes
+    monkeypatch.setattr(ends, "_MOST", len(certificate.statements) * head.size)
+    assert ledger_of(certificate, ProvedEnds(head), rival) is not None
+    monkeypatch.setattr(ends, "_MOST", len(certificate.statements) * head.size - 1)
+    assert ledger_of(certificate, ProvedEnds(head), rival) is None
