@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser
+from support.joint import joint_head
 from support.reporting import folder_of, report_head
 from support.tabs import Tabs, started_chromium
 
@@ -82,6 +84,17 @@ def test_what_is_guaranteed_is_said_once_and_by_whom(tabs, report):
     tab = tabs.open(nobody, "#certificate-0")
     tab.wait_for_selector("#title")
     assert "Guaranteed" not in tab.inner_text("#detail")
+
+
+def test_where_the_lead_is_not_shared_out_nothing_is_said_of_shares(tabs, tmp_path):
+    head = replace(joint_head("plain", prototypes=12), labels=("ant", "bee", "cat"))
+    folder = folder_of(tmp_path / "out", head, "joint", grid=(1, 1))
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = tabs.open(path, "#certificate-0")
+    tab.wait_for_selector("#title")
+    said = tab.inner_text("section[aria-labelledby=cards]")
+    assert "does not say how much it owes to each" in said and "of the lead" not in said and "about" not in said
 
 
 def test_the_list_pictures_the_prototypes_that_add_to_the_lead(tabs, report):

@@ -80,6 +80,7 @@ class Details:
         detail = {
             "text": data.decode(),
             "claim": summary.claim(collection.name_of(summary.predicted)),
+            "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
             "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],

@@ -14,7 +14,7 @@ async function drawDetail(row) {
     const stated = statementsOf(certificate, detail), groups = grouped(stated);
     article.append(explanation(row, detail, certificate, stated), el("div", { class: "columns" },
       figure(row, detail, certificate, groups, parts[1]),
-      el("div", {}, cards(detail, stated, parts[1]), runnerUp(row, detail, certificate, stated))));
+      el("div", {}, cards(row, detail, stated, parts[1]), runnerUp(row, detail, certificate, stated))));
     article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(detail, certificate)));
     if (detail.questions) article.append(again(detail.questions, certificate));
     article.append(statements(detail, stated, groups, parts[1]));

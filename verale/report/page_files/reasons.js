@@ -30,14 +30,15 @@ function reasonsOf(detail, stated) {
   return [...detail.reasons.map(of), ...rest.map((one) => ({ statements: [one.number], stated: [one], share: detail.reasons.length ? "0 %" : "", carries: detail.reasons.length ? ["gains nothing against the runner-up; it may be needed against another class"] : [], parts: [] }))];
 }
 
-function cards(detail, stated, uri) {
+function cards(row, detail, stated, uri) {
   const reasons = reasonsOf(detail, stated);
   const isClause = (reason) => reason.stated.length === 1 && reason.stated[0].except;
   let room = CARDS + (reasons.filter((reason) => !isClause(reason)).length === CARDS + 1);
   const shown = reasons.filter((reason) => isClause(reason) || room-- > 0);
   const told = shown.reduce((sum, reason) => sum + Math.min(1, reason.stated.length), 0), rest = stated.length - told;
   return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "The statements"),
-    detail.reasons.length ? el("p", { class: "quiet" }, "What carries the proved lead over ", named(detail.rival), ", the runner-up; what carries most comes first. A percentage is of all that this lead owes to the statements: without them each prototype could do its worst.") : "",
+    detail.reasons.length ? el("p", { class: "quiet" }, "What carries the proved lead over ", named(detail.rival), ", the runner-up; what carries most comes first. A percentage is of all that this lead owes to the statements: without them each prototype could do its worst. Amounts hold where all statements do.")
+      : data.head && stated.length && rows.status[row] === "PROVED" ? el("p", { class: "quiet" }, "The lead is proved from all statements at once, so this page does not say how much it owes to each.") : "",
     el("ul", { class: "prototypes" }, shown.map((reason) => el("li", { class: isClause(reason) ? "clause" : reason.stated.length ? null : "together" }, ...card(detail, reason, stated, uri)))),
     rest > 0 ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "");
 }
@@ -56,7 +57,7 @@ function card(detail, reason, stated, uri) {
     more > 0 ? el("small", {}, "and " + plural(more, "more comparison") + " with this prototype, in other patches") : "",
     first.patch === undefined ? scale(first) : "",
     votes === null ? "" : el("small", {}, "stands for ", named(votes)),
-    detail.reasons.length || first.adds === null || Number(first.adds) === 0 ? "" : el("small", {}, adding(first.adds, detail.second)),
+    detail.reasons.length || detail.paradigm === "joint" || first.adds === null || Number(first.adds) === 0 ? "" : el("small", {}, adding(first.adds, detail.second)),
     ...carries, plainness(detail, first.patch ?? first.attained))];
 }
 
