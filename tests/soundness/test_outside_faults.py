@@ -20,7 +20,10 @@ _FILES = {
     "datasets": "certificates footer staging storage",
     "ray": "audit explain guard pipeline",
     "certificate": "words",
-    "report": "collect compact explanation images notebook page page_check page_compare picture shares shown single telling verdicts",
+    "report": (
+        "collect compact explanation images notebook page page_check page_compare picture shares shown single telling"
+        " verdicts"
+    ),
     "report/page_files": "detail.js numbers.js",
     "runs": (
         "affordable arguments attestation attribute audit audit_log auditor check compare comparison explain_model"

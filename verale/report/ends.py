@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,21 +154,27 @@ class ProvedEnds:
             self._paradigms[name] = _PARADIGMS[name](self.head)
         paradigm = self._paradigms[name]
         domain = self._domain
-        lowest, highest = domain.lower.tolist(), domain.upper.tolist()
-        groups: dict[int, list[PatchStatement]] = {}
-        for _, statement in stated:
-            groups.setdefault(statement.patch, []).append(statement)
-        where = list(groups)
+        lower, upper = (end.expand(certificate.patches, -1).clone() for end in (domain.lower, domain.upper))
+        groups: list[list[int]] = [[] for _ in range(certificate.patches)]
+        for _, s in stated:
+            groups[s.patch].append(s.prototype)
+            if s.lower is not None:
+                lower[s.patch, s.prototype] = float(s.lower)
+            if s.upper is not None:
+                upper[s.patch, s.prototype] = float(s.upper)
+        observed = Enclosure(lower, upper)
+        if isinstance(paradigm, Projection) and all(
+            math.isfinite(end[s.patch, s.prototype]) for end in (lower, upper) for _, s in stated
+        ):
+            return paradigm.ranges_of_intervals(groups, observed)
+        where = [patch for patch, group in enumerate(groups) if group]
         rows = paradigm.start(len(where))
-        for step in range(max(map(len, groups.values()))):
+        for step in range(max(map(len, groups))):
             longer = [row for row, patch in enumerate(where) if len(groups[patch]) > step]
-            each = [groups[where[row]][step] for row in longer]
-            lower = [lowest[s.prototype] if s.lower is None else float(s.lower) for s in each]
-            upper = [highest[s.prototype] if s.upper is None else float(s.upper) for s in each]
-            observed = Enclosure(torch.tensor(lower, dtype=torch.float64), torch.tensor(upper, dtype=torch.float64))
+            patches = torch.tensor([where[row] for row in longer])
+            next_ = torch.tensor([groups[where[row]][step] for row in longer])
             index = torch.tensor(longer)
-            next_ = torch.tensor([s.prototype for s in each])
-            rows = put(rows, index, paradigm.extend(take(rows, index), next_, observed))
+            rows = put(rows, index, paradigm.extend(take(rows, index), next_, observed[patches, next_]))
         all_lower, all_upper = (end.expand(certificate.patches, -1).clone() for end in (domain.lower, domain.upper))
         all_lower[where], all_upper[where] = rows.range.lower, rows.range.upper
         return Enclosure(all_lower, all_upper)

@@ -28,7 +28,7 @@ def explained(head, paradigm=None):
     """An image and a certificate of it, of statements about patches if no paradigm is given."""
     latents = small_latents(head)
     paradigm = paradigm or ("simplex" if head.geometry.kind == "softmax" else "projection")
-    for index, certificate in enumerate(explain(head, latents, paradigm)):
+    for index, certificate in enumerate(explain(head, latents, paradigm, digits="exact")):
         if isinstance(certificate, Certificate):
             return latents[index : index + 1], read_certificate(certificate.to_bytes())
     raise AssertionError("no image has a certificate")
