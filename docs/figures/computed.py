@@ -215,7 +215,7 @@ def simplex() -> Record:
 
 def tolerance(head: verale.Head, latents: torch.Tensor) -> Record:
     """The number of statements that each image needs under each tolerance; None if all statements are not enough."""
-    explained_under = [verale.explain(head, latents, tolerance=each) for each in TOLERANCES]
+    explained_under = [verale.explain(head, latents, tolerance=each, digits="exact") for each in TOLERANCES]
     sizes = [
         [each.size if isinstance(each, verale.Certificate) else None for each in results] for results in explained_under
     ]
@@ -245,7 +245,7 @@ def explained(
 ) -> list[verale.Certificate]:
     """Certificates of every image. Raises ValueError if an image has none."""
     certificates = []
-    for result in verale.explain(head, latents, paradigm, **options):
+    for result in verale.explain(head, latents, paradigm, digits="exact", **options):
         if not isinstance(result, verale.Certificate):
             raise ValueError(f"no explanation: {result.reason}")
         certificates.append(result)

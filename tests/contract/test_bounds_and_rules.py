@@ -112,12 +112,35 @@ def test_the_ranges_of_the_search_hold_those_of_the_checker(
         rows, order = bounds.start(PATCHES), torch.randperm(COUNT, generator=generator).tolist()
         for count, prototype in enumerate(order, start=1):
             rows = bounds.extend(rows, torch.full((PATCHES,), prototype), observed[:, prototype])
+            found = [rows.range]
+            if isinstance(bounds, Projection):
+                found.append(bounds.ranges_of_intervals([order[:count]] * PATCHES, observed))
             for patch in range(PATCHES):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)
                 case = f"seed {seed}, patch {patch}, statements {entered}"
-                assert (rows.range.lower[patch] <= lower + ROUNDING).all(), case
-                assert (rows.range.upper[patch] >= upper - ROUNDING).all(), case
+                for known in found:
+                    assert (known.lower[patch] <= lower + ROUNDING).all(), case
+                    assert (known.upper[patch] >= upper - ROUNDING).all(), case
+
+
+@pytest.mark.parametrize("geometry", [*METRIC, InnerProduct()], ids=repr)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_wide_statements_give_from_within_lies_in_the_ranges_of_the_checker(
+    geometry: Geometry, width: float
+) -> None:
+    seed = WIDTHS.index(width)
+    head, latents = drawn(geometry, DEPTHS[seed % len(DEPTHS)], seed)
+    observed = widened(observe(head, latents), width, torch.Generator().manual_seed(seed))
+    space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+    rule, inner = QuadraticRule(space), Projection(head).inner()
+    for count in range(1, COUNT):
+        known = inner.ranges_of_intervals([list(range(count))] * PATCHES, observed)
+        for patch in range(PATCHES):
+            stated = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in range(count)]
+            lower, upper = ranges_of(head, space, rule, stated)
+            assert (known.lower[patch] >= lower - ROUNDING)[count:].all(), stated
+            assert (known.upper[patch] <= upper + ROUNDING)[count:].all(), stated
 
 
 NEARLY_EQUAL = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 1.0)

@@ -17,6 +17,8 @@ from support.commands import in_process as run
 from support.exact import observable
 from support.small import small_head, small_latents
 
+from verale.certificate import Certificate
+from verale.certificate.reach import to_read
 from verale.head import Head, as_patches, load_latents, save_latents
 from verale.search.explain import explain
 
@@ -192,12 +194,13 @@ def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp
 
 def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path):
     files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
-    sizes = {}
+    read: dict[str, list[int]] = {}
     for paradigm in ("smallest", "top_k", "mixed", "projection"):
         chosen = () if paradigm == "smallest" else ("--paradigm", paradigm)
         assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
-        sizes[paradigm] = [int(row["Exp Size"]) for row in summary(tmp_path / paradigm)]
-    assert sizes["smallest"] == list(map(min, sizes["top_k"], sizes["mixed"], sizes["projection"]))
+        certificates = map(Certificate.load, sorted((tmp_path / paradigm).glob("*.ale.json")))
+        read[paradigm] = [to_read(each.statements, 12, each.patches) for each in certificates]
+    assert read["smallest"] == list(map(min, read["top_k"], read["mixed"], read["projection"]))
     for row in summary(tmp_path / "smallest"):
         others = [other.split(" ")[0] for other in row["Others"].split("; ")]
         assert {row["Paradigm"], *others} == {"top_k", "mixed", "projection"}

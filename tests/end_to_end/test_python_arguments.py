@@ -147,7 +147,7 @@ def test_true_is_no_class(subjects) -> None:
     [
         ("paradigms", r"option 'paradigms' is unknown, expected one of order, .*\(did you mean paradigm\?\)"),
         ("tolerence", r"did you mean tolerance\?"),
-        ("nonsense", r"expected one of order, tolerance, device, batch, max_memory, inflate, avoid, costs$"),
+        ("nonsense", r"expected one of order, tolerance, device, batch, max_memory, inflate, avoid, costs, digits$"),
     ],
 )
 def test_options_of_the_search_that_there_are_not(name, sentence) -> None:

@@ -84,18 +84,24 @@ class Slopes(NamedTuple):
     def attained(self, across: Tensor, ball: Tensor, factor: int) -> tuple[Tensor, Tensor]:
         """(R, P) how far lower and upper ends surely are from there; estimates but for the errors of the slopes.
 
+        Where rho^2 may not be positive, perhaps no z holds the statements with these equalities. Then the middles serve;
+        if perhaps none holds these either, nothing is known, and the ends are infinitely far inside.
+
         Args:
-            across, ball: no more than |r_k|^2 and rho^2, at least 0.
+            across: no more than |r_k|^2, at least 0.
+            ball: (R, 1) no more than rho^2 at the middles.
             factor: see `swings`.
         """
         h = (across / ball.clamp(min=_LEAST)).sqrt()
+        middle = torch.where(ball > 0, factor * (across * ball.clamp(min=0)).sqrt(), -torch.inf)
         off = (self.half * self.error).sum(1, keepdim=True)
         bent = (self.half * self.bend_error).sum(1, keepdim=True) + self.shift
         ends = []
         for sign in (-1, 1):
             way = self.half[:, None] * (sign * self.alpha + h[:, :, None] * self.beta[:, None]).sign()
-            left = (ball + 2 / factor * ((self.beta[:, None] * way).sum(2) - INFLATE * bent)).clamp(min=0)
-            ends.append(sign * (self.alpha * way).sum(2) + factor * (across * left).sqrt() - INFLATE * off)
+            left = ball + 2 / factor * ((self.beta[:, None] * way).sum(2) - INFLATE * bent)
+            corner = sign * (self.alpha * way).sum(2) + factor * (across * left.clamp(min=0)).sqrt()
+            ends.append(torch.where(left > 0, corner, middle) - INFLATE * off)
         return ends[0], ends[1]
 
 

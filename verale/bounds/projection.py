@@ -584,8 +584,11 @@ class Projection:
             rest = rows.across - 2 * (INFLATE * outside_error + short.square())
             least = (rows.base_lower[:, None] if self._euclidean else whole) - weight
             least -= 2 * (INFLATE * (ball_error + slack * (whole + weight)) + tilt.square())
-            rest, least, factor = rest.clamp(min=0), least.clamp(min=0), 1 + self._euclidean
-            swings = [factor * (rest * least).sqrt_()] * 2 if slopes is None else slopes.attained(rest, least, factor)
+            rest, factor = rest.clamp(min=0), 1 + self._euclidean
+            if slopes is None:
+                swings = [factor * (rest * least.clamp(min=0)).sqrt_()] * 2
+            else:
+                swings = list(slopes.attained(rest, least, factor))
             short = factor * INFLATE * (spread.sqrt() * tilt + error + tilt * short) + 4 * slack * magnitude
             radii = [swing * (1 - slack) - short for swing in swings]
             return self._cut(rows, *self._within(rows, *radii), prototype, observed)

@@ -180,7 +180,7 @@ def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
     def refuse(needed, what, options):
         raise UsageError(f"{what} take too much")
 
-    monkeypatch.setattr("verale.search.batches._require_memory", refuse)
+    monkeypatch.setattr("verale.search.searches.require_memory", refuse)
     head = head_of("euclidean")
     with pytest.raises(UsageError, match="the products of 12 prototypes take too much"):
         Batches(head, small_latents(head), SearchOptions(SMALLEST, avoid=PATCHES))

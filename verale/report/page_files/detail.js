@@ -31,8 +31,9 @@ function steps(row) {
 }
 
 function verdict(row) {
-  const label = rows.label[row] === null || rows.label[row] === rows.predicted[row] ? "" : [", the true class is ", named(rows.label[row])];
-  return el("p", { class: "verdict" }, badge(rows.status[row]), " class ", el("b", {}, named(rows.predicted[row])), ...label);
+  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? [", and it is right"] : [", and it is wrong: the true class is ", named(rows.label[row])];
+  const follows = rows.status[row] === "PROVED" ? ", follows from what is stated below" : "";
+  return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer, class ", el("b", {}, named(rows.predicted[row])), follows, ...label);
 }
 
 // What is proved, in the checker's words.

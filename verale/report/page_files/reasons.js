@@ -37,7 +37,7 @@ function cards(row, detail, stated, uri) {
   const shown = reasons.filter((reason) => isClause(reason) || room-- > 0);
   const told = shown.reduce((sum, reason) => sum + Math.min(1, reason.stated.length), 0), rest = stated.length - told;
   return el("section", { "aria-labelledby": "cards" }, el("h3", { id: "cards", class: "hidden" }, "The statements"),
-    detail.reasons.length ? el("p", { class: "quiet" }, "What carries the proved lead over ", named(detail.rival), ", the runner-up; what carries most comes first. A percentage is of all that this lead owes to the statements: without them each prototype could do its worst. Amounts hold where all statements do.")
+    detail.reasons.length ? el("p", { class: "quiet" }, "What carries the proved lead over ", named(detail.rival), ", the runner-up; what carries most comes first. A percentage is of all that this lead owes to the statements, and no probability: without them each prototype could do its worst. Amounts hold where all statements do.")
       : data.head && stated.length && rows.status[row] === "PROVED" ? el("p", { class: "quiet" }, "The lead is proved from all statements at once, so this page does not say how much it owes to each.") : "",
     el("ul", { class: "prototypes" }, shown.map((reason) => el("li", { class: isClause(reason) ? "clause" : reason.stated.length ? null : "together" }, ...card(detail, reason, stated, uri)))),
     rest > 0 ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "");
@@ -67,7 +67,7 @@ function shareBar(reason) {
   const percent = reason.share.startsWith("less") ? 0.5 : Number(reason.share.split(" ")[0]);
   const drawn = el("svg:svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" },
     el("svg:rect", { class: "whole", width: 100, height: 6 }), el("svg:rect", { class: "proved", width: percent, height: 6 }));
-  return el("div", { class: "share" }, drawn, el("span", {}, reason.share + " of the lead"));
+  return el("div", { class: "share" }, drawn, el("span", {}, reason.share + " of the proved lead"));
 }
 
 // How much an activation is: as a share of what an exact copy gives, or beside all images of this page.
@@ -105,7 +105,16 @@ function adding(adds, second) {
 function clause(detail, one, stated) {
   const brief = subjectOf(detail, one, stated), full = subjectOf(detail, one, stated, true);
   const said = [el("b", {}, brief), (/^(prototypes|\d)/.test(brief) ? " are" : " is") + " active " + boundsInWords(one)];
-  return [brief === full ? el("div", { class: "says" }, ...said) : el("details", {}, el("summary", { class: "says" }, ...said), el("span", { class: "full" }, full))];
+  const more = stated.filter((other) => saysMore(other, one)).map((other) => String(other.prototype));
+  return [brief === full ? el("div", { class: "says" }, ...said) : el("details", {}, el("summary", { class: "says" }, ...said), el("span", { class: "full" }, full)),
+    more.length ? el("small", {}, "More is stated of " + (more.length === 1 ? "prototype " : "prototypes ") + listed(more) + ".") : ""];
+}
+
+// Whether a statement about one activation says more of it than a clause does that means it too.
+function saysMore(other, one) {
+  if (other.except || other.patch !== undefined || one.except.includes(other.prototype)) return false;
+  const [low, high] = other.interval;
+  return one.upper === undefined ? low !== null && fromHex(low) > fromHex(one.lower) : high !== null && fromHex(high) < fromHex(one.upper);
 }
 
 // The prototypes to which a clause matters most: the first with pictures, all of them by name.
@@ -137,6 +146,6 @@ function runnerUp(row, detail, certificate, stated) {
   return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
     ahead === undefined ? "" : ["The network’s score (logit) of this image is about " + ahead + " higher for ", own, " than for ", named(second), ". "],
     el("b", {}, rows.status[row] === "PROVED" ? "Proved" : "Claimed"), stated.length ? ": whatever satisfies the statements has a lead of at least " : ": every image has a lead of at least ", lead(second), " over ", named(second),
-    second === closest ? rivals.length === 1 ? "." : ", and at least as much over every other class." : [", and of at least ", lead(closest), " over every class (the closest is ", named(closest), ")."], what,
-    el("small", {}, "A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class.")));
+    second === closest ? rivals.length === 1 ? "." : ", and at least as much over every other class." : [", and of at least ", lead(closest), " over every class. (By its scores of this image the network puts ", named(second), " second; what is proved comes closest for ", named(closest), ".)"], what,
+    el("small", {}, "A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class. Where a statement does not hold, nothing is proved: the class may change, or stay.")));
 }

@@ -1,0 +1,46 @@
+"""Proofs: statements prove what the search proved of them, less if they are wider, and nothing if some are missing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from support.problems import small_problem
+from support.small import GEOMETRIES
+
+from verale.search import SearchOptions
+from verale.search.digits import in_digits
+from verale.search.proofs import prove_statements
+from verale.search.searches import ParadigmSearch
+
+CASES = [
+    *((geometry, "top_k") for geometry in GEOMETRIES),
+    ("euclidean", "projection"),
+    ("cosine", "projection"),
+    ("euclidean", "triangle"),
+    ("cosine", "hypersphere"),
+    ("euclidean", "mixed"),
+    ("softmax", "simplex"),
+    ("softmax", "assignment"),
+    ("softmax", "sparse"),
+]
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), CASES)
+def test_statements_prove_what_was_proved_of_them(geometry, paradigm):
+    problem = small_problem(geometry, 1).take([0])
+    search = ParadigmSearch.of(problem.head, problem.patches, paradigm, SearchOptions(paradigm, digits="exact"))
+    (solution,) = search.solve(problem, [float("inf")])
+    assert not isinstance(solution, str)
+    statements, margins, _, prices = solution
+
+    def proved(some):
+        return prove_statements(problem, paradigm, search.spatial, some, prices)
+
+    again = proved(statements)
+    finite = again.isfinite()
+    torch.testing.assert_close(again[finite], again.new_tensor(margins)[finite], rtol=1e-5, atol=1e-6)
+    wide = [proved(in_digits(statements, digits, 1e-8))[finite] for digits in (6, 3, 1)]
+    for narrower, wider in zip([again[finite], *wide], wide, strict=False):
+        assert (wider <= narrower + 1e-9).all()
+    assert (wide[-1] < again[finite] - 1e-6).any()
+    assert not (proved([]) > 0).all()

@@ -1,0 +1,41 @@
+"""Searches: those that a head has, in the order in which they are tried, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from support.small import small_head, varied_head
+
+from verale.errors import UsageError
+from verale.paradigms import PARADIGMS, SMALLEST
+from verale.search import SearchOptions
+from verale.search.searches import ParadigmSearch, best_paradigm, require_memory, searches_of
+
+
+def names_of(head, paradigm=SMALLEST, patches=5, **options):
+    return [each.name for each in searches_of(head, patches, paradigm, SearchOptions(paradigm, **options))]
+
+
+def test_smallest_tries_what_the_head_has_and_leaves_out_what_is_seldom_smaller():
+    assert names_of(small_head("euclidean")) == ["top_k", "mixed", "projection"]
+    assert names_of(small_head("softmax")) == ["sparse", "top_k", "assignment"]
+    assert names_of(varied_head("negated"), patches=1)[-1] == "joint"
+    assert names_of(small_head("euclidean"), "triangle") == ["triangle"]
+
+
+def test_the_best_spatial_paradigm_is_the_default():
+    assert best_paradigm(small_head("euclidean")) == "projection"
+    assert best_paradigm(small_head("softmax")) == "assignment"
+    assert best_paradigm(varied_head("threshold")) == "simplex"
+
+
+@pytest.mark.parametrize(("name", "of"), [("sparse", "euclidean"), ("mixed", "softmax"), ("joint", "euclidean")])
+def test_what_a_head_has_not_is_refused(name, of):
+    assert name in PARADIGMS
+    with pytest.raises(UsageError):
+        ParadigmSearch.of(small_head(of), 5, name, SearchOptions(name))
+
+
+def test_what_takes_more_memory_than_is_allowed_is_refused():
+    with pytest.raises(UsageError, match="a thing take about 8 GiB, expected at most 4: allow more"):
+        require_memory(8 * 2**30, "a thing", SearchOptions())
+    require_memory(4 * 2**30, "a thing", SearchOptions())
