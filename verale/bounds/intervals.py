@@ -84,8 +84,8 @@ class Slopes(NamedTuple):
     def attained(self, across: Tensor, ball: Tensor, factor: int) -> tuple[Tensor, Tensor]:
         """(R, P) how far lower and upper ends surely are from there; estimates but for the errors of the slopes.
 
-        Where rho^2 may not be positive, perhaps no z holds the statements with these equalities. Then the middles serve;
-        if perhaps none holds these either, nothing is known, and the ends are infinitely far inside.
+        Where rho^2 may not be positive, perhaps no z has these equalities. Then the middles serve; if perhaps none has
+        these either, nothing is known, and the ends are infinitely far inside.
 
         Args:
             across: no more than |r_k|^2, at least 0.
