@@ -51,7 +51,6 @@ ANSWERED: dict[str, tuple[int, ...]] = {
             "report with latents of no images",
             "picture of a certificate of many patches",
             "picture of a certificate of many statements",
-            "picture of a certificate without its head",
             "picture of more margins than classes",
             "compare a megabyte of rows",
             "summary of a megabyte of rows",

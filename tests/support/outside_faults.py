@@ -288,10 +288,10 @@ report/single.py: an image outside is bound by its place
     end_to_end/test_show.py::test_sentence_numbers_margins_size_image_and_verdict
 certificate/words.py: an upper end is told with a digit less
     number > before => number > before - 1e-9
-    end_to_end/test_own_numbers.py::test_show[projection]
+    unit/certificate/test_words.py::test_ends_are_read_back_as_they_are
 certificate/words.py: a lower end is told with a digit less
     number < after => number < after + 1e-9
-    end_to_end/test_own_numbers.py::test_show[top_k]
+    unit/certificate/test_words.py::test_ends_are_read_back_as_they_are
 
 cli/__init__.py: too little memory is a traceback
     MemoryError => ZeroDivisionError

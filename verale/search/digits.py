@@ -23,6 +23,7 @@ __all__ = [
     "check_digits",
     "in_digits",
     "least_unit",
+    "margins_in_digits",
 ]
 
 FEWEST_DIGITS, EXACT_DIGITS = "fewest", "exact"
@@ -63,6 +64,19 @@ def in_digits(statements: Sequence[Statement], digits: int, least: float) -> lis
     decimal implies this one, which is what is proved.
     """
     return [_in_digits(statement, digits, Decimal(least).adjusted()) for statement in statements]
+
+
+def margins_in_digits(margins: Sequence[float], digits: int = FEW_DIGITS) -> list[float]:
+    """Margins, rounded down to so many digits: still proved, and free of the last bits, which depend on the processor.
+    One that is infinite stays."""
+    return [
+        _outward(margin, Decimal(margin).adjusted() - digits + 1, up=False) if _is_number(margin) else margin
+        for margin in margins
+    ]
+
+
+def _is_number(margin: float) -> bool:
+    return math.isfinite(margin) and margin > 0
 
 
 def _in_digits(statement: Statement, digits: int, least: int) -> Statement:

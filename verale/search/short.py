@@ -18,9 +18,9 @@ from torch import Tensor
 
 from verale.bounds import Projection
 from verale.certificate import PatchStatement, Statement
-from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits
+from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits, margins_in_digits
 from verale.search.needed import not_surely_needed, without_doubtful
-from verale.search.problem import Pair, Problem, shortened
+from verale.search.problem import Pair, Problem
 from verale.search.proofs import prove_statements, with_ends
 from verale.search.smallest import Solved
 from verale.search.spatial import is_searched_alone, prove_pairs
@@ -28,7 +28,7 @@ from verale.search.spatial import is_searched_alone, prove_pairs
 __all__ = ["fewest_digits", "in_short_numbers", "statements_about"]
 
 _TRIES = 3
-_MORE = 1.05
+_MORE = 1.1
 """The margins that are asked for are so many times what was lost."""
 _GROWS = 1.5
 """And at least so many times those before."""
@@ -69,15 +69,20 @@ def in_short_numbers(
     if bool((margins > 0).all()):
         if digits == FEWEST_DIGITS:
             wide, margins = fewest_digits(statements, range(1, most), prove, least) or (wide, margins)
-        return wide, shortened(margins), minimal, prices
+        return wide, margins_in_digits(margins.tolist()), minimal, prices
     if isinstance(spatial, Projection) and not image.costs and is_searched_alone(image.head, spatial, order):
         lost = margins.new_tensor(exact) - margins
         for pairs, more, needed in _with_slack(image, spatial, len(statements), lost, most, least):
-            return in_digits(statements_about(image, pairs), most, least), shortened(more), needed, prices
+            return (
+                in_digits(statements_about(image, pairs), most, least),
+                margins_in_digits(more.tolist()),
+                needed,
+                prices,
+            )
     if digits != FEWEST_DIGITS:
         return None
     found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least)
-    return solution if found is None else (found[0], shortened(found[1]), minimal, prices)
+    return solution if found is None else (found[0], margins_in_digits(found[1].tolist()), minimal, prices)
 
 
 def fewest_digits(
@@ -124,7 +129,8 @@ def _with_slack(
 
     arrays, guard = image_arrays(image, paradigm), 0.0
     for _ in range(_TRIES):
-        guard = max(_GROWS * guard, _MORE * float(lost.nan_to_num(0.0).amax()))
+        # In two digits: so that no last bit, which depends on the processor, decides what is found.
+        guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
         chosen = choose_statements(image, arrays, guard, math.inf)
         if chosen is None or chosen.failure or len(chosen.pairs) > _LARGEST * size:
             return
