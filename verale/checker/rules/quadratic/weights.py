@@ -30,7 +30,7 @@ _PRECISION = 128  # bits of the inverse below that of the longest vector's squar
 _FEW = 64  # the same for sizes of ranges
 _DOUBT = 48  # what of |A_k|^2 may be explained or not
 _WIDE = 32  # intervals of less than 2^-32 of what their form can be are taken for equalities
-_NARROW = 8  # for those of less than 2^-8 the best weights at the middles are good enough
+_NARROW = 2  # of those of less than a fourth the best weights at the middles mostly prove enough
 _LEAST = 80  # A is at least 2^-80: less is rounding
 
 
