@@ -52,6 +52,7 @@ class Auditor:
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `proved`; or `both`, the first two, or `all`, which prove only what each proves.
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
+        hurry: whether to be content with margins that are enough, where greater ones take longer.
 
     Attributes:
         packages: what the kernels compute with.
@@ -62,7 +63,9 @@ class Auditor:
         KernelError: a kernel that is unknown or not installed.
     """
 
-    def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT) -> None:
+    def __init__(
+        self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT, hurry: bool = True
+    ) -> None:
         names = CHOICES.get(kernel, (kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
         self.packages = tuple(package for each in kernels for package in each.packages)
@@ -73,7 +76,7 @@ class Auditor:
         self._proved: Callable[..., Steps] | None = None
         if PROVED in names:
             self.executable, self._proved = _load_proved(self._head, self._size)
-        self._limit = limit
+        self._limit, self._hurry = limit, hurry
 
     def check(
         self,
@@ -122,7 +125,7 @@ class Auditor:
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         given = self._latents, self._limit, self._size + len(certificate)
-        audits: list[Steps] = [_Audit(document, each, *given) for each in self._rules]
+        audits: list[Steps] = [_Audit(document, each, *given, self._hurry) for each in self._rules]
         if self._proved is not None:
             audits.append(self._proved(document, self._head, *given))
         *verdicts, last = [_verdict(audit, steps, failed) for audit in audits]
@@ -156,13 +159,20 @@ class _Audit(Steps):
     """One certificate in a kernel with rules. `size` is that of its bytes and the head's."""
 
     def __init__(
-        self, certificate: Certificate, quadratic: QuadraticRule, latents: Latents | None, limit: int, size: int
+        self,
+        certificate: Certificate,
+        quadratic: QuadraticRule,
+        latents: Latents | None,
+        limit: int,
+        size: int,
+        hurry: bool = True,
     ) -> None:
         super().__init__(certificate, quadratic.space.head, latents)
         self._quadratic = quadratic
         self._space = quadratic.space
         self._limit = limit
         self._size = size
+        self._hurry = hurry
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
         self.ask(deployment)
@@ -198,7 +208,7 @@ class _Audit(Steps):
     def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
         """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
-        box = self._entailed(deployment is None)  # 7. Entailment
+        box = self._entailed(self._hurry and deployment is None)  # 7. Entailment
         require(self.margins, certificate.margins)
         self.proved.add("entailment")
         if minimality:  # 8. Minimality
