@@ -573,10 +573,6 @@ class Projection:
         )
         ball_error = 2 * (rows.centre.abs() * rows.centre_error).sum(1, keepdim=True) + defect * weight
         ball = (whole - weight + INFLATE * (ball_error + slack * (whole + weight))).clamp(min=0)
-        outside = (rows.across + INFLATE * outside_error).clamp_(min=0)
-        low = high = (outside * ball).sqrt_()
-        if slopes is not None:
-            low, high = slopes.swings(outside, ball, 1 + self._euclidean)
         tilt = rows.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt()
         error = weight.sqrt() * dual_error + slack * magnitude
         if self._inside:
@@ -592,6 +588,10 @@ class Projection:
             short = factor * INFLATE * (spread.sqrt() * tilt + error + tilt * short) + 4 * slack * magnitude
             radii = [swing * (1 - slack) - short for swing in swings]
             return self._cut(rows, *self._within(rows, *radii), prototype, observed)
+        outside = (rows.across + INFLATE * outside_error).clamp_(min=0)
+        low = high = (outside * ball).sqrt_()
+        if slopes is not None:
+            low, high = slopes.swings(outside, ball, 1 + self._euclidean)
         radius = spread.sqrt_().mul_(INFLATE * tilt).add_(error)
         if self._euclidean:
             centre = rows.reach - 2 * rows.along

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verale.bounds import Assignment, LinearMargins, assignment_margins, domain_range
+from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, domain_range
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.rounding import UNIT, Enclosure
@@ -120,13 +120,14 @@ def _proved(
         prices: (P,) of a rival.
     """
     rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
-    (open_,) = torch.nonzero(~(proved_margins(problem, rows)[0] > 0), as_tuple=True)
+    margins: Tensor = proved_margins(problem, rows)[0]
+    (open_,) = torch.nonzero(~(margins > 0), as_tuple=True)
     stated: dict[int, dict[int, float]] = {}
     for rival in open_.tolist():
         row = prices(rival)
         (priced,) = row.nonzero()
         stated[rival] = dict(zip(priced.tolist(), row[priced].tolist(), strict=True))
-    margins = margins_by_prices(problem, paradigm, pairs, stated)
+    margins = _with_prices(problem, rows, margins, stated)
     if not bool((margins > 0).all()):
         return UNSETTLED
     return SpatialExplanation(pairs, margins, minimal, stated)
@@ -137,7 +138,11 @@ def margins_by_prices(
 ) -> Tensor:
     """(C,) margins of the only image that statements prove, for some rivals with prices of prototypes."""
     rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
-    margins: Tensor = proved_margins(problem, rows)[0]
+    return _with_prices(problem, rows, proved_margins(problem, rows)[0], prices)
+
+
+def _with_prices(problem: Problem, rows: SimplexRows, margins: Tensor, prices: dict[int, dict[int, float]]) -> Tensor:
+    """Margins (C,) of ranges or, where that is greater, of prices."""
     if not prices:
         return margins
     paid = margins.new_zeros(len(prices), problem.head.size)

@@ -71,7 +71,7 @@ def range_without(problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[
 
 
 def _can(paradigm: SpatialParadigm[Any]) -> bool:
-    """Whether all statements can be entered at once. Of wide intervals, one after the other, some may say more."""
+    """Whether all statements of a patch can be entered at once."""
     return isinstance(paradigm, Projection)
 
 

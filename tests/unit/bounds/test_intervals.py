@@ -23,6 +23,19 @@ def case(geometry, seed: int = 0):
     return head, observe(head, z / z.norm() if isinstance(geometry, InnerProduct) else z)
 
 
+def at_corners(paradigm, observed, count, width):
+    """The least and greatest ends that the first statements give if each is at an end of its interval."""
+    lows, highs = [], []
+    for signs in product((-1, 1), repeat=count):
+        corner = observed.lower.clone()
+        corner[0, :count] += width * torch.tensor(signs, dtype=torch.float64)
+        known = paradigm.ranges_at_once([list(range(count))], Enclosure(corner - 1e-15, corner + 1e-15))
+        lows.append(known.lower)
+        highs.append(known.upper)
+    low, high = torch.cat(lows).amin(0, keepdim=True), torch.cat(highs).amax(0, keepdim=True)
+    return low, high
+
+
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 @pytest.mark.parametrize("count", [1, 3])
 def test_equalities_give_the_exact_range(geometry, count):
@@ -43,14 +56,7 @@ def test_narrow_intervals_give_hardly_more_than_their_corners(geometry, count, w
     middle = paradigm.ranges_at_once(stated, observed)
     wide = Enclosure(observed.lower - width, observed.upper + width)
     ours = paradigm.ranges_of_intervals(stated, wide)
-    lows, highs = [], []
-    for signs in product((-1, 1), repeat=count):
-        corner = observed.lower.clone()
-        corner[0, :count] += width * torch.tensor(signs, dtype=torch.float64)
-        known = paradigm.ranges_at_once(stated, Enclosure(corner - 1e-15, corner + 1e-15))
-        lows.append(known.lower)
-        highs.append(known.upper)
-    low, high = torch.cat(lows).amin(0, keepdim=True), torch.cat(highs).amax(0, keepdim=True)
+    low, high = at_corners(paradigm, observed, count, width)
     assert (ours.lower <= low + 1e-9).all() and (ours.upper >= high - 1e-9).all()
     moved, needed = middle.lower - ours.lower, middle.lower - low
     assert (moved <= 1.1 * needed + 1e-8)[:, count:].all()
@@ -84,14 +90,7 @@ def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
     paradigm, stated = Projection(head), [list(range(count))]
     inner = paradigm.inner().ranges_of_intervals(stated, Enclosure(observed.lower - width, observed.upper + width))
     outer = paradigm.ranges_of_intervals(stated, Enclosure(observed.lower - width, observed.upper + width))
-    lows, highs = [], []
-    for signs in product((-1, 1), repeat=count):
-        corner = observed.lower.clone()
-        corner[0, :count] += width * torch.tensor(signs, dtype=torch.float64)
-        known = paradigm.ranges_at_once(stated, Enclosure(corner - 1e-15, corner + 1e-15))
-        lows.append(known.lower)
-        highs.append(known.upper)
-    low, high = torch.cat(lows).amin(0, keepdim=True), torch.cat(highs).amax(0, keepdim=True)
+    low, high = at_corners(paradigm, observed, count, width)
     assert (inner.lower >= low - 1e-8)[:, count:].all() and (inner.upper <= high + 1e-8)[:, count:].all()
     if width < 0.01:
         size = (outer.upper - outer.lower)[:, count:]
