@@ -31,12 +31,12 @@ __all__ = ["DEMANDS", "Answer", "answer", "main"]
 
 _PROBE = """
 import sys, time
-from verale.checker import Auditor, cost
+from verale.checker import Auditor
 with open(sys.argv[1], "rb") as c, open(sys.argv[2], "rb") as h, open(sys.argv[3], "rb") as z:
     head, certificate, latents = h.read(), c.read(), z.read() or None
 auditor = Auditor(head, latents, sys.argv[4])
 verdict = auditor.check(certificate, True)
-line, work = verdict.line("c"), auditor._rules[0].space.work
+line, work = verdict.line("c"), auditor._audits[0].keywords["quadratic"].space.work
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
 print(line)
 print(verdict.exit_code, time.process_time(), peak, (work._limit or 0) - work._left)

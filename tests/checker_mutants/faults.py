@@ -271,7 +271,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "'proved' if claim in claimed else 'not claimed'",
         )
     ],
-    "auditor.py": [
+    "plain/audit.py": [
         (
             "minimality is proved with entailment",
             "self.proved.add('entailment')",
@@ -282,6 +282,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "evaluation = self._satisfied(image)\nself.proved.add('instance')",
             "self.proved.add('instance')\nevaluation = self._satisfied(image)",
         ),
+    ],
+    "auditor.py": [
         (
             "the word of the rules is enough",
             "return _disagreement(common, f'{rules}: {_said(common)}; {PROVED}: {_said(proved)}')",
@@ -295,6 +297,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "left += _split(cell, entry, where)[:1]",
         )
     ],
+    "limit.py": [("each byte allows what a megabyte does", "max(1, -(-size // _MEGABYTE))", "size")],
     "cost.py": [
         ("one patch is counted", "sum(map(patch, groups.values()))", "max(map(patch, groups.values()), default=0)")
     ],

@@ -14,11 +14,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .cost import LIMIT
 from .deployment import FORMULAS, parse_deployment
 from .errors import CheckerError
 from .file_auditor import FileAuditor
 from .kernel import CHOICES, never_proved
+from .limit import LIMIT
 from .output import print_line, print_outcome
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 

@@ -1,4 +1,5 @@
-"""The auditor: the ten steps of certificates/v1.md, "Verification", in their order, and "Refutation by a witness"."""
+"""The auditor: the verdict on a certificate, of one kernel or of several; certificates/v1.md, "Verification", and
+"Refutation by a witness"."""
 
 from __future__ import annotations
 
@@ -7,28 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .certificate import Certificate, read_certificate
-from .cost import LIMIT, allowed, cost, require_within
-from .deployment import Deployment, are_binary32, unproved
+from .certificate import read_certificate
+from .deployment import Deployment
 from .errors import FormatError, RefutedError, UnprovedError
 from .head import Head
 from .head_file import read_head
-from .kernel import CHOICES, KERNELS, PROVED, load_kernel
-from .latents import Image, Latents
-from .rules.assignment import Assignment
-from .rules.deployment import deployed_margins, require_deployed
-from .rules.evaluation import Evaluation
-from .rules.instance import require_domain, require_not_refuted, require_true
-from .rules.joint import Joint
-from .rules.margin import are_enough, proved_margins, require
-from .rules.minimality import require_minimal
-from .rules.mixed import Mixed
-from .rules.quadratic import QuadraticRule
-from .rules.similarity import Box
-from .rules.simplex import Simplex
-from .rules.space import Space
-from .rules.spatial import SpatialRule
-from .rules.top_k import TopK
+from .kernel import CHOICES, KERNELS, PROVED, Kernel, load_kernel
+from .latents import Latents
+from .limit import LIMIT
 from .steps import Steps
 from .verdict import Status, Verdict
 
@@ -71,12 +58,12 @@ class Auditor:
         self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._rules = [QuadraticRule(Space(self._head, each)) for each in kernels]
+        self._audits = [_load_plain(self._head, each, hurry) for each in kernels]
         self.executable: Program | None = None
-        self._proved: Callable[..., Steps] | None = None
         if PROVED in names:
-            self.executable, self._proved = _load_proved(self._head, self._size)
-        self._limit, self._hurry = limit, hurry
+            self.executable, proved = _load_proved(self._head, self._size)
+            self._audits.append(proved)
+        self._has_proved, self._limit = PROVED in names, limit
 
     def check(
         self,
@@ -124,14 +111,23 @@ class Auditor:
             document = read_certificate(certificate)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        given = self._latents, self._limit, self._size + len(certificate)
-        audits: list[Steps] = [_Audit(document, each, *given, self._hurry) for each in self._rules]
-        if self._proved is not None:
-            audits.append(self._proved(document, self._head, *given))
-        *verdicts, last = [_verdict(audit, steps, failed) for audit in audits]
-        if not verdicts:
-            return last
-        return _common([*verdicts, last]) if len(verdicts) == 1 else _with_proved(_common(verdicts), last)
+        given = document, self._head, self._latents, self._limit, self._size + len(certificate)
+        verdicts = [_verdict(audit(*given), steps, failed) for audit in self._audits]
+        if len(verdicts) == 1:
+            return verdicts[0]
+        if not self._has_proved:
+            return _common(verdicts)
+        *others, proved = verdicts
+        return _with_proved(_common(others), proved)
+
+
+def _load_plain(head: Head, kernel: Kernel, hurry: bool) -> Callable[..., Steps]:
+    """What makes the audits with a kernel that the rules compute with. An audit by the proved checker needs no rule."""
+    from .plain import PlainAudit
+    from .rules.quadratic import QuadraticRule
+    from .rules.space import Space
+
+    return partial(PlainAudit, quadratic=QuadraticRule(Space(head, kernel)), hurry=hurry)
 
 
 def _load_proved(head: Head, size: int) -> tuple[Program, Callable[..., Steps]]:
@@ -153,134 +149,6 @@ def check(
 ) -> Verdict:
     """The verdict on one certificate; see `Auditor`."""
     return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only, deployment)
-
-
-class _Audit(Steps):
-    """One certificate in a kernel with rules. `size` is that of its bytes and the head's."""
-
-    def __init__(
-        self,
-        certificate: Certificate,
-        quadratic: QuadraticRule,
-        latents: Latents | None,
-        limit: int,
-        size: int,
-        hurry: bool = True,
-    ) -> None:
-        super().__init__(certificate, quadratic.space.head, latents)
-        self._quadratic = quadratic
-        self._space = quadratic.space
-        self._limit = limit
-        self._size = size
-        self._hurry = hurry
-
-    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
-        self.ask(deployment)
-        certificate, head = self._certificate, self._space.head
-        image = self._subject()  # 3.
-        certificate.check_against(head)  # 4. Statements
-        asked = minimality and "minimality" in certificate.claims
-        size = self._size if image is None else self._size + 8 * len(image.values)
-        limit, counted = allowed(self._limit, size), cost(certificate, self._space, asked)
-        require_within(limit, counted)
-        self._space.work.allow(limit, counted.steps)
-        evaluation = None if image is None else self._instance(image)  # 5.
-        try:
-            self._entailment(asked, deployment, image)
-        except UnprovedError as error:
-            # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
-            if evaluation is not None and error.reason == "entailment":
-                require_not_refuted(head, certificate.predicted, evaluation)
-            raise
-
-    def refute(self, image: Image) -> None:
-        certificate, head = self._certificate, self._space.head
-        self._space.work.allow(None)
-        self._require_head()  # 3., of the head alone
-        certificate.check_against(head)  # 4. Statements
-        require_not_refuted(head, certificate.predicted, self._satisfied(image))  # 5. and 6.
-        raise UnprovedError(
-            "witness",
-            f"the witness satisfies every statement, and no rival's logit is certainly at least that of class"
-            f" {certificate.predicted}: it is no counterexample, which proves nothing",
-        )
-
-    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
-        """Steps 7, 8 and 9."""
-        certificate, head = self._certificate, self._space.head
-        box = self._entailed(self._hurry and deployment is None)  # 7. Entailment
-        require(self.margins, certificate.margins)
-        self.proved.add("entailment")
-        if minimality:  # 8. Minimality
-            together = self._together()
-            boxes = self._rule(self._quadratic).boxes_without(certificate.statements, certificate.patches)
-            provable = None if together is None else together.provable
-            require_minimal(
-                head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
-            )
-            self.proved.add("minimality")
-        if deployment is not None:  # 9. Deployment
-            self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
-            require_deployed(self.deployed)
-            if image is not None and not are_binary32(image.exact):
-                raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
-            self.proved.add("deployment")
-
-    def _entailed(self, hurry: bool) -> Box:
-        """The activations, given the statements, and the margins, which are enough.
-
-        Args:
-            hurry: whether to be content with wider ranges if they prove the margins.
-        """
-        hurried = self._quadratic.hurried()
-        if hurry:
-            box = self._bounded(hurried)
-            if not hurried.has_hurried or are_enough(self.margins, self._certificate.margins):
-                return box
-        return self._bounded(self._quadratic)
-
-    def _bounded(self, quadratic: QuadraticRule) -> Box:
-        """The activations, given the statements; the margins that follow are kept."""
-        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)
-        self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
-        together = self._together()
-        if together is not None:
-            self.margins = together.margins(box, self.margins)
-        return box
-
-    def _instance(self, image: Image) -> Evaluation:
-        """Step 5. The latents that the certificate names satisfy every statement."""
-        evaluation = self._satisfied(image)
-        self.proved.add("instance")
-        return evaluation
-
-    def _satisfied(self, image: Image) -> Evaluation:
-        """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
-        require_domain(self._space.head, image.exact, self._certificate.patches)
-        evaluation = Evaluation(self._space, image.exact)
-        require_true(self._certificate, evaluation)
-        return evaluation
-
-    def _together(self) -> Assignment | Joint | None:
-        """What bounds a margin otherwise than term by term."""
-        match self._certificate.paradigm:
-            case "assignment":
-                return Assignment(self._space, self._certificate)
-            case "joint":
-                return Joint(self._quadratic, self._certificate)
-            case _:
-                return None
-
-    def _rule(self, quadratic: QuadraticRule) -> TopK | SpatialRule | Mixed:
-        match self._certificate.paradigm:
-            case "top_k" | "sparse":
-                return TopK(self._space)
-            case "mixed":
-                return Mixed(quadratic)
-            case "projection" | "triangle" | "hypersphere" | "joint":
-                return SpatialRule(self._space, quadratic)
-            case _:
-                return SpatialRule(self._space, Simplex(self._space))
 
 
 def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status) -> Verdict:

@@ -4,9 +4,6 @@ A certificate of a few kilobytes can ask for years: the range of an observable u
 some n^2 operations for each anchor that the patch keeps, n times that again for minimality. So the work is counted
 first, roughly, and not begun if it exceeds a limit. What only the proof itself can tell is counted while it runs,
 against the same limit (`work`, which also says what a step is).
-
-Larger files may take longer: the limit is for each megabyte that they begin. So an honest proof about a large head
-passes, and what anybody sends in less than a megabyte is answered in seconds.
 """
 
 from __future__ import annotations
@@ -22,11 +19,8 @@ from .rules.quadratic import TOGETHER
 from .rules.space import Space
 from .work import OPERATION, Work
 
-__all__ = ["LIMIT", "Cost", "allowed", "cost", "require_within"]
+__all__ = ["Cost", "cost", "require_within"]
 
-LIMIT = 3 * 2**27
-"""Steps for each megabyte: at most 10 seconds."""
-_MEGABYTE = 2**20
 _STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
 _SWEEP = 7  # steps of an operation on 320 bits
@@ -40,11 +34,6 @@ class Cost:
 
     steps: int
     numbers: int
-
-
-def allowed(limit: int, size: int) -> int:
-    """The steps that files of `size` bytes may take: `limit` for each megabyte that they begin."""
-    return limit * max(1, -(-size // _MEGABYTE))
 
 
 def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:

@@ -16,11 +16,11 @@ from typing import Any
 
 from .auditor import Auditor
 from .certificate import LARGEST
-from .cost import LIMIT
 from .deployment import Deployment
 from .errors import ExecutableError, HeadError, KernelError, LatentsError
 from .head_file import LARGEST as LARGEST_HEAD
 from .latents import LARGEST as LARGEST_LATENTS
+from .limit import LIMIT
 from .verdict import EXIT_UNUSABLE, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "unusable"]

@@ -18,7 +18,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from .cost import LIMIT, allowed
 from .dyadic import Exact, hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head
@@ -26,6 +25,7 @@ from .head_file import read_head
 from .json_reader import brief, fields, index, read_object, text
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
+from .limit import LIMIT, allowed
 from .rules.evaluation import Evaluation
 from .rules.instance import require_domain
 from .rules.least import Cell, excludes

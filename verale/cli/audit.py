@@ -101,9 +101,9 @@ def command(
     from itertools import islice
     from pathlib import Path
 
-    from verale.checker.cost import LIMIT
     from verale.checker.deployment import parse_deployment
     from verale.checker.kernel import never_proved
+    from verale.checker.limit import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.cli.inputs import inputs_finder, print_found
     from verale.datasets.certificates import is_dataset, packed_certificates

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
-from verale.checker.cost import LIMIT
 from verale.checker.deployment import Deployment
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
+from verale.checker.limit import LIMIT
 from verale.errors import InputError
 
 __all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "name_of", "outcome_of"]

@@ -12,11 +12,11 @@ from verale.checker.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.checker.cost import LIMIT, allowed
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
 from verale.checker.kernel import load_kernel
 from verale.checker.latents import Image, Latents
+from verale.checker.limit import LIMIT, allowed
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.instance import require_domain, require_true
 from verale.checker.rules.space import Space

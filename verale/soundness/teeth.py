@@ -34,7 +34,7 @@ __all__ = ["CUTS", "Bites", "attacked", "table", "targets"]
 CUTS = {
     # Every range of an activation, by half a per cent at either end.
     "activations": (
-        "auditor.py",
+        "plain/audit.py",
         "        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)",
         "        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)\n"
         "        cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]\n"

@@ -75,7 +75,7 @@ def _filed() -> list[_Filed]:
 
 def records_differ(module: Import, kernel: str) -> str:
     """Every record says what the files and the manifest say, and its line what the record says."""
-    auditor, limit = module("file_auditor").FileAuditor, module("cost").LIMIT + 1
+    auditor, limit = module("file_auditor").FileAuditor, module("limit").LIMIT + 1
     for case in _some():
         if case.status == "INPUT_ERROR":
             path = case.head if case.reason == "head" else str(case.latents)
@@ -88,7 +88,7 @@ def records_differ(module: Import, kernel: str) -> str:
                 continue
             return f"{case.path}: no error"
         made = auditor(case.head, case.latents, kernel, True, limit)
-        if [each.space.kernel.name for each in made._auditor._rules] != [kernel]:
+        if [each.keywords["quadratic"].space.kernel.name for each in made._auditor._audits] != [kernel]:
             return "the kernel"
         start = perf_counter()
         outcome = made.audit(case.path)

@@ -123,9 +123,9 @@ def count(
 
 
 def _wrong_limits(module: Import) -> str:
-    cost, error = module("cost"), module("errors").UnprovedError
+    cost, limit, error = module("cost"), module("limit"), module("errors").UnprovedError
     for size, times in ((0, 1), (1, 1), (2**20, 1), (2**20 + 1, 2), (5 * 2**20, 5)):
-        if cost.allowed(1000, size) != 1000 * times:
+        if limit.allowed(1000, size) != 1000 * times:
             return "the limit of larger files"
     for steps, numbers, right in ((9600, 0, True), (9601, 0, False), (0, 100, True), (0, 101, False)):
         if _within(lambda a=steps, b=numbers: cost.require_within(9600, cost.Cost(a, b)), error) != right:
@@ -137,7 +137,7 @@ def _wrong_limits(module: Import) -> str:
     work.allow(None)
     if not _within(lambda: work.take(10**9), error):
         return "no limit"
-    return "" if cost.LIMIT == 3 * 2**27 else "the limit"
+    return "" if limit.LIMIT == 3 * 2**27 else "the limit"
 
 
 def _within(action: Any, error: Any) -> bool:
@@ -165,7 +165,7 @@ def _wrong_audits(module: Import, kernel: str) -> str:
                 return f"{verdict.reason} with {middle} steps"
         made = auditor(case.head, case.latents, kernel, 2**40)
         made.check(case.certificate, True)
-        space = made._rules[0].space
+        space = made._audits[0].keywords["quadratic"].space
         used, document = 2**40 - space.work._left, module("certificate").read_certificate(case.certificate)
         if used != high or used <= module("cost").cost(document, space, True).steps:
             return f"{case.name} uses {used} steps, and takes {high}"

@@ -116,5 +116,6 @@ def two_kernels(module: Import, kernel: str) -> str:
             return "kernels that disagree"
         if "proved" in both.claims.values() or (both.predicted, both.paradigm, both.statements) != (0, "top_k", 1):
             return "claims of kernels that disagree"
-    names = [each.space.kernel.name for each in auditor.Auditor(stored()[0].head, None, "both")._rules]
+    audits = auditor.Auditor(stored()[0].head, None, "both")._audits
+    names = [each.keywords["quadratic"].space.kernel.name for each in audits]
     return "" if names == ["arb", "mpmath"] else "the kernels of both"

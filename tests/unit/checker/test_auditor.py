@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
+from verale.checker.auditor import _load_plain
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules.quadratic import QuadraticRule
-from verale.checker.rules.space import Space
 from verale.soundness.independent import arithmetic, files
 
 GENERATOR = random.Random(7)
@@ -272,7 +271,7 @@ def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) ->
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
     broken = load_kernel("mpmath")
     monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
-    auditor._rules[1] = QuadraticRule(Space(auditor._head, broken))
+    auditor._audits[1] = _load_plain(auditor._head, broken, True)
     verdict = auditor.check(files.encode(document()))
     assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
     assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
@@ -288,7 +287,7 @@ def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
         looser, "log", lambda n, d, bits: (exact_log(n, d, bits)[0] - (1 << 99), exact_log(n, d, bits)[1] + (1 << 99))
     )
     first = auditor.check(files.encode(document())).margins
-    auditor._rules[1] = QuadraticRule(Space(auditor._head, looser))
+    auditor._audits[1] = _load_plain(auditor._head, looser, True)
     verdict = auditor.check(files.encode(document()))
     assert verdict.status is Status.PROVED
     assert verdict.margins[0] is None

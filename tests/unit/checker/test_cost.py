@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from verale.checker.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
-from verale.checker.cost import LIMIT, Cost, allowed, cost, require_within
+from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
+from verale.checker.limit import LIMIT, allowed
 from verale.checker.rules.quadratic import QuadraticRule
 from verale.checker.rules.quadratic.dual import ascent_steps
 from verale.checker.rules.space import Space

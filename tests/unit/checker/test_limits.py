@@ -12,7 +12,7 @@ import pytest
 from benchmarks import demands
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
 from verale.checker import Auditor
-from verale.checker.cost import LIMIT
+from verale.checker.limit import LIMIT
 from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]

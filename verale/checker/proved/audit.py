@@ -6,11 +6,11 @@ What it does not cover is refused by name. No rule of this package is asked inst
 from __future__ import annotations
 
 from ..certificate import Certificate
-from ..cost import allowed
 from ..deployment import Deployment
 from ..errors import RefutedError, UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
+from ..limit import allowed
 from ..steps import Steps
 from .claims import ProvedClaims
 

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.checker import Auditor
-from verale.checker.auditor import _Audit
 from verale.checker.certificate import read_certificate
 from verale.checker.deployment import FORMULAS, Deployment, are_binary32, gamma, is_binary32
 from verale.checker.dyadic import exact
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
+from verale.checker.plain import PlainAudit
 from verale.checker.rules.deployment import deployed_margins
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.instance import require_domain, require_true
@@ -64,7 +64,7 @@ class Audit:
         self.head, data = head, head.to_bytes()
         self.record = read_certificate(certificate.to_bytes())
         self.space = Space(read_head(data), load_kernel("arb"))
-        audit = _Audit(self.record, QuadraticRule(self.space), None, 2**40, len(data))
+        audit = PlainAudit(self.record, self.space.head, None, 2**40, len(data), QuadraticRule(self.space))
         audit.run(False)
         rule = audit._rule(audit._quadratic)
         box = rule.box(self.record.statements, self.record.patches)

@@ -1,0 +1,166 @@
+"""The steps of certificates/v1.md in interval arithmetic: from 3, the subject, to 9, and those of a witness."""
+
+from __future__ import annotations
+
+from ..certificate import Certificate
+from ..cost import cost, require_within
+from ..deployment import Deployment, are_binary32, unproved
+from ..errors import UnprovedError
+from ..head import Head
+from ..latents import Image, Latents
+from ..limit import allowed
+from ..rules.assignment import Assignment
+from ..rules.deployment import deployed_margins, require_deployed
+from ..rules.evaluation import Evaluation
+from ..rules.instance import require_domain, require_not_refuted, require_true
+from ..rules.joint import Joint
+from ..rules.margin import are_enough, proved_margins, require
+from ..rules.minimality import require_minimal
+from ..rules.mixed import Mixed
+from ..rules.quadratic import QuadraticRule
+from ..rules.similarity import Box
+from ..rules.simplex import Simplex
+from ..rules.spatial import SpatialRule
+from ..rules.top_k import TopK
+from ..steps import Steps
+
+__all__ = ["PlainAudit"]
+
+
+class PlainAudit(Steps):
+    """One certificate in a kernel that the rules compute with.
+
+    Args:
+        certificate: the certificate.
+        head: the head.
+        latents: of images; None if no instance is to be checked.
+        limit: steps for each megabyte (`cost`).
+        size: of head and certificate, in bytes.
+        quadratic: the rule of this head in the kernel.
+        hurry: whether to be content with margins that are enough, where greater ones take longer.
+    """
+
+    def __init__(
+        self,
+        certificate: Certificate,
+        head: Head,
+        latents: Latents | None,
+        limit: int,
+        size: int,
+        quadratic: QuadraticRule,
+        hurry: bool = True,
+    ) -> None:
+        super().__init__(certificate, head, latents)
+        self._quadratic = quadratic
+        self._space = quadratic.space
+        self._limit = limit
+        self._size = size
+        self._hurry = hurry
+
+    def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
+        self.ask(deployment)
+        certificate, head = self._certificate, self._space.head
+        image = self._subject()  # 3.
+        certificate.check_against(head)  # 4. Statements
+        asked = minimality and "minimality" in certificate.claims
+        size = self._size if image is None else self._size + 8 * len(image.values)
+        limit, counted = allowed(self._limit, size), cost(certificate, self._space, asked)
+        require_within(limit, counted)
+        self._space.work.allow(limit, counted.steps)
+        evaluation = None if image is None else self._instance(image)  # 5.
+        try:
+            self._entailment(asked, deployment, image)
+        except UnprovedError as error:
+            # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
+            if evaluation is not None and error.reason == "entailment":
+                require_not_refuted(head, certificate.predicted, evaluation)
+            raise
+
+    def refute(self, image: Image) -> None:
+        certificate, head = self._certificate, self._space.head
+        self._space.work.allow(None)
+        self._require_head()  # 3., of the head alone
+        certificate.check_against(head)  # 4. Statements
+        require_not_refuted(head, certificate.predicted, self._satisfied(image))  # 5. and 6.
+        raise UnprovedError(
+            "witness",
+            f"the witness satisfies every statement, and no rival's logit is certainly at least that of class"
+            f" {certificate.predicted}: it is no counterexample, which proves nothing",
+        )
+
+    def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
+        """Steps 7, 8 and 9."""
+        certificate, head = self._certificate, self._space.head
+        box = self._entailed(self._hurry and deployment is None)  # 7. Entailment
+        require(self.margins, certificate.margins)
+        self.proved.add("entailment")
+        if minimality:  # 8. Minimality
+            together = self._together()
+            boxes = self._rule(self._quadratic).boxes_without(certificate.statements, certificate.patches)
+            provable = None if together is None else together.provable
+            require_minimal(
+                head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
+            )
+            self.proved.add("minimality")
+        if deployment is not None:  # 9. Deployment
+            self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
+            require_deployed(self.deployed)
+            if image is not None and not are_binary32(image.exact):
+                raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
+            self.proved.add("deployment")
+
+    def _entailed(self, hurry: bool) -> Box:
+        """The activations, given the statements, and the margins, which are enough.
+
+        Args:
+            hurry: whether to be content with wider ranges if they prove the margins.
+        """
+        hurried = self._quadratic.hurried()
+        if hurry:
+            box = self._bounded(hurried)
+            if not hurried.has_hurried or are_enough(self.margins, self._certificate.margins):
+                return box
+        return self._bounded(self._quadratic)
+
+    def _bounded(self, quadratic: QuadraticRule) -> Box:
+        """The activations, given the statements; the margins that follow are kept."""
+        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)
+        self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
+        together = self._together()
+        if together is not None:
+            self.margins = together.margins(box, self.margins)
+        return box
+
+    def _instance(self, image: Image) -> Evaluation:
+        """Step 5. The latents that the certificate names satisfy every statement."""
+        evaluation = self._satisfied(image)
+        self.proved.add("instance")
+        return evaluation
+
+    def _satisfied(self, image: Image) -> Evaluation:
+        """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
+        require_domain(self._space.head, image.exact, self._certificate.patches)
+        evaluation = Evaluation(self._space, image.exact)
+        require_true(self._certificate, evaluation)
+        return evaluation
+
+    def _together(self) -> Assignment | Joint | None:
+        """What bounds a margin otherwise than term by term."""
+        match self._certificate.paradigm:
+            case "assignment":
+                return Assignment(self._space, self._certificate)
+            case "joint":
+                return Joint(self._quadratic, self._certificate)
+            case _:
+                return None
+
+    def _rule(self, quadratic: QuadraticRule) -> TopK | SpatialRule | Mixed:
+        match self._certificate.paradigm:
+            case "top_k" | "sparse":
+                return TopK(self._space)
+            case "mixed":
+                return Mixed(quadratic)
+            case "projection" | "triangle" | "hypersphere" | "joint":
+                return SpatialRule(self._space, quadratic)
+            case _:
+                return SpatialRule(self._space, Simplex(self._space))
