@@ -6,7 +6,9 @@ Of the last commit, not of the working tree:
 2. `twine check --strict` accepts both;
 3. they hold files of the commit, at their places and byte for byte, and the metadata, and nothing else;
 4. in a clean environment of each Python that is here, the wheel installs, brings the core's packages alone, no torch
-   among them, and proves packaged certificates, and all corpora.
+   among them, and proves packaged certificates, and all corpora;
+5. where OCaml is here, so does the wheel for this platform, which brings the proved checker's executable, and nothing
+   else besides.
 
 Pythons are looked for on PATH and in pyenv. `--require` names those without which the check fails. Packages are fetched
 from the package index that pip is set up for.
@@ -24,12 +26,13 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
+EXECUTABLE = "verale/checker/proved/verale-proved"
 INCLUDED = {"certificates/": "verale/soundness/certificates/", "proofs/": "verale/soundness/proofs/"}
 """What the wheel has from outside the package, and where."""
 NOTES = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
@@ -40,10 +43,11 @@ class CheckError(Exception):
     """A check that failed, in one sentence."""
 
 
-def run(*command: object, cwd: Path, **options: object) -> str:
+def run(*command: object, cwd: Path, variables: Mapping[str, str] | None = None) -> str:
     """What a command prints on stdout. Raises CheckError with all that it printed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, **options)
+    environment |= variables or {}
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True)
     if done.returncode != 0:
         printed = (done.stdout + done.stderr).decode(errors="replace")
         raise CheckError(f"`{' '.join(map(str, command))}` ended with {done.returncode}:\n{printed}")
@@ -58,8 +62,10 @@ def committed(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def build(source: Path, to: Path, *targets: str) -> None:
-    run(sys.executable, "-m", "hatchling", "build", "-d", to, *(f"--target={name}" for name in targets), cwd=source)
+def build(source: Path, to: Path, *targets: str, **variables: str) -> None:
+    """Build them, with variables of the environment."""
+    options = [f"--target={name}" for name in targets]
+    run(sys.executable, "-m", "hatchling", "build", "-d", to, *options, cwd=source, variables=variables)
 
 
 def in_wheel(path: Path) -> dict[str, bytes]:
@@ -129,6 +135,25 @@ def require_that_it_audits(python: str, wheel: Path, folder: Path) -> None:
     run(verale, "soundness", "--only", "corpora", cwd=folder)
 
 
+def require_platform_wheel(work: Path, wheel: Path) -> None:
+    """Build the wheel for this platform too. Raise CheckError unless it is the other one with the executable, which is
+    asked by default."""
+    run("make", "-C", "proofs/rocq", "../../build/static/verale-proved", cwd=work / "commit")
+    program = work / "commit" / "build" / "static" / "verale-proved"
+    build(work / "commit", work / "dist", "wheel", VERALE_WHEEL_EXECUTABLE=str(program))
+    (special,) = work.glob("dist/*manylinux*.whl")
+    found = {name: data for name, data in in_wheel(special).items() if ".dist-info/" not in name}
+    if found.pop(EXECUTABLE, None) != program.read_bytes():
+        raise CheckError(f"{special.name} does not bring the executable")
+    if found != {name: data for name, data in in_wheel(wheel).items() if ".dist-info/" not in name}:
+        raise CheckError(f"{special.name} holds something else than {wheel.name} besides the executable")
+    require_that_it_audits(sys.executable, special, work / "platform")
+    said = json.loads(run(work / "platform" / "bin" / "verale", "doctor", "--json", cwd=work))
+    if not any(proof["works"] and proof["detail"].endswith(EXECUTABLE) for proof in said["proofs"]):
+        raise CheckError(f"{special.name} installs an executable that is not asked")
+    print(f"{special.name}: brings the executable of the proved checker, which is asked")
+
+
 def check(required: Sequence[str], work: Path) -> None:
     files = committed(work / "commit")
     project = tomllib.loads(files["pyproject.toml"].decode())["project"]
@@ -156,6 +181,10 @@ def check(required: Sequence[str], work: Path) -> None:
             continue
         require_that_it_audits(python, wheel, work / version)
         print(f"Python {version}: the core installs without torch, and proves the packaged certificate and the corpora")
+    if shutil.which("ocamlfind"):
+        require_platform_wheel(work, wheel)
+    else:
+        print("the wheel for this platform: NOT BUILT, since OCaml is not here")
 
 
 def main() -> int:

@@ -17,18 +17,19 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from support.proved import build as build_proved
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION = PROJECT["version"]
-CORE = {"click", "rich", "mpmath", "python-flint"}
+CORE = {"click", "rich", "mini-racer", "mpmath", "python-flint"}
 ACCEPTED = ROOT / "certificates" / "accept"
 
 
-def build(source: Path, to: Path, *targets: str) -> None:
+def build(source: Path, to: Path, *targets: str, **environment: str) -> None:
     arguments = [argument for target in targets for argument in ("-t", target)]
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(to), *arguments]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=300)
+    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=300, env=os.environ | environment)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         archive.extractall(site)
     installed = PathDistribution(site / f"verale-{VERSION}.dist-info")
     needs = [Requirement(line) for line in installed.requires or ()]
-    core = [need.name for need in needs if need.marker is None]
+    core = [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
     assert set(core) == CORE
     for one in closure(core).values():
         for file in one.files or ():
@@ -159,7 +160,35 @@ def test_the_core_audits(clean: Path, program: tuple[str, ...], tmp_path: Path) 
     said = run(clean / program[0], *program[1:], f"{name}.ale.json", *given, *options, cwd=tmp_path)
     assert (said.returncode, said.stderr) == (0, "")
     assert said.stdout.startswith("PROVED ")
-    assert said.stdout.endswith("entailment+instance+minimality proved\n")
+    assert said.stdout.endswith("entailment+instance+minimality proved  by arb and mpmath\n")
+
+
+def test_the_core_brings_the_proved_checker(clean: Path, tmp_path: Path) -> None:
+    """As JavaScript: the wheel for every platform brings no executable."""
+    name = ACCEPTED / "projection-euclidean"
+    said = run(clean / "verale", "audit", f"{name}.ale.json", "--head", f"{name}.head.safetensors", cwd=tmp_path)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.endswith("  by the proved checker\n")
+
+
+def test_a_wheel_for_a_platform_brings_the_executable_besides(
+    wheel: Path, clean: Path, worker_id: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    shared = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+    proved = build_proved(shared / "proved")
+    program = build_proved(shared / "proved", "static/verale-proved")
+    build(ROOT, tmp_path, "wheel", VERALE_WHEEL_EXECUTABLE=str(program))
+    (special,) = tmp_path.glob("*manylinux2014_*.whl")
+    inside = "verale/checker/proved/verale-proved"
+    code = {name: data for name, data in contents(special).items() if ".dist-info/" not in name}
+    assert code.pop(inside) == program.read_bytes()
+    assert code == {name: data for name, data in contents(wheel).items() if ".dist-info/" not in name}
+    with ZipFile(special) as archive:
+        assert archive.getinfo(inside).external_attr >> 16 & 0o111, "pip makes it executable"
+    for wrong in (proved, ROOT / "README.md"):
+        with pytest.raises(subprocess.CalledProcessError) as ended:
+            build(ROOT, tmp_path, "wheel", VERALE_WHEEL_EXECUTABLE=str(wrong))
+        assert b"is no executable that is linked statically" in ended.value.stderr
 
 
 def test_the_core_says_which_extra_is_missing(clean: Path, tmp_path: Path) -> None:

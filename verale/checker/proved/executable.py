@@ -14,10 +14,12 @@ __all__ = ["VARIABLE", "Executable", "find_executable"]
 VARIABLE = "VERALE_PROVED"
 _BUILT = Path(__file__).parents[3] / "build" / "verale-proved"
 """Where `make proved` puts it, in a clone."""
+_BROUGHT = Path(__file__).with_name("verale-proved")
+"""Where a wheel for one platform brings it."""
 _REMEDY = (
     "build it with `make proved` in a clone of verale (on Debian, after `apt-get install ocaml-nox ocaml-findlib"
     f" libzarith-ocaml-dev`), and where verale was not installed from that clone, name it in {VARIABLE}; or install"
-    " what needs no compiler, with `pip install 'verale[proved]'`"
+    " what needs no compiler, with `pip install mini-racer`"
 )
 
 
@@ -40,12 +42,13 @@ class Executable:
 
 
 def find_executable() -> Executable:
-    """The executable that the variable VERALE_PROVED names, or that `make proved` built. Raises KernelError if there
-    is none."""
-    path = os.environ.get(VARIABLE) or str(_BUILT)
-    if not os.path.isfile(path) or not os.access(path, os.X_OK):
-        raise KernelError(f"kernel proved: there is no executable at {path}; {_REMEDY}")
-    return Executable(path, _digest(path))
+    """The executable that the variable VERALE_PROVED names; without it the one that `make proved` built, or that came
+    with the wheel. Raises KernelError if there is none."""
+    named = os.environ.get(VARIABLE)
+    for path in [named] if named else map(str, (_BUILT, _BROUGHT)):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return Executable(path, _digest(path))
+    raise KernelError(f"kernel proved: there is no executable at {named or _BUILT}; {_REMEDY}")
 
 
 def _digest(path: str) -> str:

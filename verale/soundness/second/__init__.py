@@ -80,7 +80,7 @@ class SecondChecker:
             from py_mini_racer import MiniRacer
         except ImportError:
             raise UsageError(
-                "the second checker is JavaScript, and nothing runs it here: pip install 'verale[proved]'"
+                "the second checker is JavaScript, and nothing runs it here: pip install mini-racer"
             ) from None
         source = "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in _FILES)
         self._engine = MiniRacer()
