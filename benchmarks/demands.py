@@ -122,7 +122,7 @@ def _demand(
             data = head([])
             return data, certified(data), latents
         # Class 1 barely loses, and only with every statement. All others lose by less, whatever is stated.
-        rival = Auditor(head([0.0] * classes), limit=2**50).check(certified(head([0.0] * classes))).margins[1]
+        rival = Auditor(head([0.0] * classes), None, "arb", 2**50).check(certified(head([0.0] * classes))).margins[1]
         least = -float(rival or 0)
         least += abs(least) * 1e-9 + 1e-6
         data = head([least, 0.0] + [math.nextafter(least, 0) - 1e-12] * (classes - 2))

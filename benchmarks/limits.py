@@ -176,11 +176,11 @@ ATTACKS: dict[str, tuple[int, Callable[[], tuple[bytes, bytes]]]] = {
 
 
 def answer(folder: Path, name: str) -> Answer:
-    """The checker's answer to one attack."""
+    """The answer of the checker with rules to one attack; by default the proved checker is asked before it."""
     files = [folder / "certificate", folder / "head"]
     for path, data in zip(files, ATTACKS[name][1](), strict=True):
         path.write_bytes(data)
-    command = [sys.executable, "-c", _PROBE, str(files[0]), "--head", str(files[1]), "--minimality"]
+    command = [sys.executable, "-c", _PROBE, str(files[0]), "--head", str(files[1]), "--minimality", "--kernel", "arb"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     *lines, last = (result.stderr + result.stdout).splitlines()
     code, seconds, peak = last.split()

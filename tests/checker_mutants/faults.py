@@ -285,10 +285,20 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "auditor.py": [
         (
+            "the rules are asked only where the other refutes",
+            "decided = proved.status in DECIDED or proved.reason in ('malformed', 'subject')",
+            "decided = proved.status is not Status.REFUTED",
+        ),
+    ],
+    "together.py": [
+        (
             "the word of the rules is enough",
             "return _disagreement(common, f'{rules}: {_said(common)}; {PROVED}: {_said(proved)}')",
             "return common",
         ),
+        ("of two that contradict each other one is believed", "return _disagreement(rules, said)", "return proved"),
+        ("what was begun is proved", "'proved' if claim in by else state", "'proved' if by else state"),
+        ("the rules vouch for what the other proved", "by = dict(rules.by) | dict(proved.by)", "by = dict(rules.by)"),
     ],
     "least.py": [
         (

@@ -327,7 +327,7 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
         (("guess",), "No such command 'guess'; see 'verale --help'"),
         (
             ("audit", "x", "--head", "h", "--kernel", "abacus"),
-            "'abacus' is unknown, expected one of arb, mpmath, both, proved, all; see 'verale",
+            "'abacus' is unknown, expected one of proved-or-arb, proved, arb, mpmath, both, all; see 'verale",
         ),
         (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
         (

@@ -75,7 +75,7 @@ def test_what_is_guaranteed_is_said_once_and_by_whom(tabs, report):
     tab = tabs.open(report, "#certificate-0")
     tab.wait_for_selector("#title")
     said = tab.inner_text("section[aria-labelledby=why]")
-    assert said.count("Guaranteed, by a checker that computes with exact integers and the interval") == 1
+    assert said.count("Guaranteed, by a checker that is itself proved right, in Rocq: wherever this holds") == 1
     assert said.count("Not guaranteed: ") == 1 and "Nothing else has to hold. These " in said
     assert " of the 11 other images here" in tab.inner_text(".prototypes"), "activations have a scale"
     assert "nearly of one colour" in tab.inner_text("#detail"), "as all of these images are"

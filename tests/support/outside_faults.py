@@ -144,7 +144,7 @@ runs/gap.py: the bound may be about another class
     => (found := json.loads(document)["predicted"]) == -1
     unit/runs/test_gap.py::test_a_bound_about_another_class_is_not_this_images
 runs/released.py: a certificate need not be about its image
-    verdict = Auditor(data_of_head, latents_file(image[None])).check(data)
+    verdict = with_image.check(data)
     => pass
     unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused[gap]
 runs/inputs.py: a link to latents may lead anywhere

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("certificates", nargs="+", metavar="CERT", help="certificate files")
     parser.add_argument("--head", required=True, metavar="H", help="the head file")
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")
-    parser.add_argument("--kernel", choices=CHOICES, default="arb", help="the arithmetic (default: arb)")
+    parser.add_argument("--kernel", choices=CHOICES, help="what proves (default: proved-or-arb, or arb alone)")
     parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
     parser.add_argument(
         "--entailment-only",

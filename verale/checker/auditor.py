@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .certificate import read_certificate
@@ -13,10 +13,11 @@ from .deployment import Deployment
 from .errors import FormatError, RefutedError, UnprovedError
 from .head import Head
 from .head_file import read_head
-from .kernel import CHOICES, KERNELS, PROVED, Kernel, load_kernel
+from .kernel import CHOICES, EITHER, PROVED, load_kernel
 from .latents import Latents
 from .limit import LIMIT
 from .steps import Steps
+from .together import DECIDED, completed, in_common, with_proved
 from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Auditor", "check"]
 
-_DECIDED = {Status.PROVED, Status.REFUTED}
 _UNCLAIMED = (
     "every claim that was checked is proved, but the certificate names no latents: perhaps none satisfy the statements;"
     " name them, or ask for entailment only"
@@ -37,11 +37,14 @@ class Auditor:
     Args:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
-        kernel: `arb`, `mpmath` or `proved`; or `both`, the first two, or `all`, which prove only what each proves.
+        kernel: `arb`, `mpmath` or `proved`; `both`, the first two, or `all`, which prove only what each proves; or
+            `proved-or-arb`, with which one of these two proves each claim, and `arb` only what `proved` does not. By
+            default this, or `arb` where the proved checker is not there, or only as a script and the head is large.
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
         hurry: whether to be content with margins that are enough, where greater ones take longer.
 
     Attributes:
+        kernel: the choice.
         packages: what the kernels compute with.
         executable: the program that the kernel `proved` asks; None without it.
 
@@ -51,19 +54,37 @@ class Auditor:
     """
 
     def __init__(
-        self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT, hurry: bool = True
+        self,
+        head: bytes,
+        latents: bytes | None = None,
+        kernel: str | None = None,
+        limit: int = LIMIT,
+        hurry: bool = True,
     ) -> None:
-        names = CHOICES.get(kernel, (kernel,))
+        self.kernel = _default_kernel(len(head)) if kernel is None else kernel
+        names = CHOICES.get(self.kernel, (self.kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
         self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._audits = [_load_plain(self._head, each, hurry) for each in kernels]
+        self._kernels, self._hurry = kernels, hurry
         self.executable: Program | None = None
+        self._proved: Callable[..., Steps] | None = None
         if PROVED in names:
-            self.executable, proved = _load_proved(self._head, self._size)
-            self._audits.append(proved)
-        self._has_proved, self._limit = PROVED in names, limit
+            self.executable, self._proved = _load_proved(self._head, self._size)
+        self._limit = limit
+
+    @cached_property
+    def _plain(self) -> dict[str, Callable[..., Steps]]:
+        """For each kernel that the rules compute with what makes its audits; `EITHER` mostly does without."""
+        from .plain import PlainAudit
+        from .rules.quadratic import QuadraticRule
+        from .rules.space import Space
+
+        return {
+            each.name: partial(PlainAudit, quadratic=QuadraticRule(Space(self._head, each)), hurry=self._hurry)
+            for each in self._kernels
+        }
 
     def check(
         self,
@@ -112,22 +133,25 @@ class Auditor:
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         given = document, self._head, self._latents, self._limit, self._size + len(certificate)
-        verdicts = [_verdict(audit(*given), steps, failed) for audit in self._audits]
-        if len(verdicts) == 1:
-            return verdicts[0]
-        if not self._has_proved:
-            return _common(verdicts)
-        *others, proved = verdicts
-        return _with_proved(_common(others), proved)
+
+        def by_rules() -> list[Verdict]:
+            return [_verdict(make(*given), steps, failed, name) for name, make in self._plain.items()]
+
+        if self._proved is None:
+            return in_common(by_rules(), self.kernel)
+        proved = _verdict(self._proved(*given), steps, failed, PROVED)
+        if not self._kernels:
+            return proved
+        if self.kernel != EITHER:
+            return with_proved(in_common(by_rules(), "both"), proved, self.kernel)
+        decided = proved.status in DECIDED or proved.reason in ("malformed", "subject")
+        return proved if decided else completed(proved, *by_rules())
 
 
-def _load_plain(head: Head, kernel: Kernel, hurry: bool) -> Callable[..., Steps]:
-    """What makes the audits with a kernel that the rules compute with. An audit by the proved checker needs no rule."""
-    from .plain import PlainAudit
-    from .rules.quadratic import QuadraticRule
-    from .rules.space import Space
+def _default_kernel(size: int) -> str:
+    from .proved import default_kernel
 
-    return partial(PlainAudit, quadratic=QuadraticRule(Space(head, kernel)), hurry=hurry)
+    return default_kernel(size)
 
 
 def _load_proved(head: Head, size: int) -> tuple[Program, Callable[..., Steps]]:
@@ -142,7 +166,7 @@ def check(
     certificate: bytes,
     head: bytes,
     latents: bytes | None = None,
-    kernel: str = "arb",
+    kernel: str | None = None,
     minimality: bool = False,
     entailment_only: bool = False,
     deployment: Deployment | None = None,
@@ -151,8 +175,8 @@ def check(
     return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only, deployment)
 
 
-def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status) -> Verdict:
-    """The verdict of an audit after some steps."""
+def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status, kernel: str) -> Verdict:
+    """The verdict of a kernel's audit after some steps."""
     status, reason, message, false = Status.PROVED, "", "every claim that was checked is proved", False
     try:
         steps(audit)
@@ -162,63 +186,5 @@ def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status) -> Ve
         status, reason, message = Status.REFUTED, "refuted", str(error)
     except UnprovedError as error:
         status, reason, message, false = failed, error.reason, str(error), error.false
-    return replace(audit.verdict(status, reason, message), false=false)
-
-
-def _with_proved(common: Verdict, proved: Verdict) -> Verdict:
-    """What is proved by the kernels with rules, whose common verdict is given, and by the kernel `proved` too.
-
-    One may prove more than the other, as certificates/v1.md allows. The verdict is then that of the one which proves
-    less, and says what the other proves. They disagree where one proves what is certainly false by the other.
-    """
-    rules = " and ".join(KERNELS)
-    if {common.status, proved.status} == _DECIDED or (common.false and _proves_instance(proved)):
-        return _disagreement(common, f"{rules}: {_said(common)}; {PROVED}: {_said(proved)}")
-    if common.status is proved.status is Status.PROVED:
-        return _common([common, proved])
-    if _extent(common) <= _extent(proved):
-        less, more, who = common, proved, PROVED
-    else:
-        less, more, who = proved, common, rules
-    if less.status in _DECIDED or more.status not in _DECIDED:
-        return less
-    return replace(less, message=f"{less.message} ({who}: {more.status.value})")
-
-
-def _proves_instance(verdict: Verdict) -> bool:
-    """Whether the latents are proved to lie in the domain and to satisfy every statement."""
-    return verdict.status is Status.REFUTED or verdict.claims.get("instance") == "proved"
-
-
-def _extent(verdict: Verdict) -> tuple[bool, int]:
-    """How far a verdict goes. Claims are proved in one order, so of two verdicts one proves all that the other does."""
-    return verdict.status in _DECIDED, list(verdict.claims.values()).count("proved")
-
-
-def _common(verdicts: list[Verdict]) -> Verdict:
-    """What both kernels prove."""
-    first, second = verdicts
-    if (first.status, first.reason) != (second.status, second.reason):
-        return _disagreement(first, "; ".join(f"{name}: {_said(v)}" for name, v in zip(KERNELS, verdicts, strict=True)))
-    margins, deployed = (
-        tuple(None if one is None or other is None else min(one, other) for one, other in zip(*each, strict=True))
-        for each in ((first.margins, second.margins), (first.deployed, second.deployed))
-    )
-    return replace(first, margins=margins, deployed=deployed, false=first.false or second.false)
-
-
-def _disagreement(verdict: Verdict, said: str) -> Verdict:
-    """The verdict in place of one that another kernel does not share."""
-    return Verdict(
-        Status.NOT_PROVED,
-        "kernels",
-        f"the kernels disagree, expected one verdict ({said}); report it",
-        {claim: "not checked" if state == "proved" else state for claim, state in verdict.claims.items()},
-        verdict.predicted,
-        verdict.paradigm,
-        verdict.statements,
-    )
-
-
-def _said(verdict: Verdict) -> str:
-    return f"{verdict.status.value} {verdict.message}"
+    by = dict.fromkeys(sorted(audit.proved), kernel)
+    return replace(audit.verdict(status, reason, message), false=false, by=by)

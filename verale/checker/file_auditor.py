@@ -72,7 +72,7 @@ class FileAuditor:
         self,
         head: str,
         latents: str | None,
-        kernel: str = "arb",
+        kernel: str | None = None,
         minimality: bool = False,
         limit: int = LIMIT,
         entailment_only: bool = False,
@@ -96,7 +96,7 @@ class FileAuditor:
         self.run = {
             "head": _digest(head_data),
             "latents": None if latents_data is None else _digest(latents_data),
-            "kernel": kernel,
+            "kernel": self._auditor.kernel,
             "minimality": minimality,
             "entailment_only": entailment_only,
             "limit": limit,
@@ -137,7 +137,7 @@ class FileAuditor:
 
 def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = None) -> Outcome:
     """The outcome of a file without a verdict."""
-    nothing = dict.fromkeys(("predicted", "paradigm", "statements", "margin")) | {"claims": {}, "margins": []}
+    nothing = dict.fromkeys(("predicted", "paradigm", "statements", "margin")) | {"claims": {}, "by": {}, "margins": []}
     why = {"status": UNUSABLE, "reason": "unusable", "message": message, "exit_code": EXIT_UNUSABLE}
     return Outcome(_head(path, run, digest) | {"seconds": None} | why | nothing)
 

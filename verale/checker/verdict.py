@@ -11,6 +11,8 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
+from .kernel import in_words
+
 __all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "before_colon", "line_of", "most_severe", "one_field", "printable"]
 
 EXIT_UNUSABLE = 9
@@ -57,6 +59,7 @@ class Verdict:
         message: one sentence: what is wrong, what was expected, what to do.
         claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed";
             and "deployment", if it was asked for.
+        by: for every claim that is proved the kernel that proves it, or `both` or `all`.
         predicted, paradigm: those of the certificate; None if it could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
@@ -75,6 +78,7 @@ class Verdict:
     margins: tuple[Fraction | None, ...] = ()
     deployed: tuple[Fraction | None, ...] = ()
     false: bool = False
+    by: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -95,6 +99,7 @@ class Verdict:
             "message": self.message,
             "exit_code": self.exit_code,
             "claims": dict(self.claims),
+            "by": dict(self.by),
             "predicted": self.predicted,
             "paradigm": self.paradigm,
             "statements": self.statements,
@@ -116,10 +121,19 @@ def line_of(record: Mapping[str, Any]) -> str:
             for claim, state in claims
             if state != "proved"
         )
-        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}"]
+        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}", *_who(record.get("by", {}))]
     else:
         parts.append(f"{record['reason']}: {record['message']}")
     return "  ".join((f"{record['status']:<10}", *map(one_field, parts)))
+
+
+def _who(by: Mapping[str, str]) -> list[str]:
+    """What proved: that which proved entailment, then the claims that another kernel proved. Old records do not say."""
+    if not by:
+        return []
+    first = by["entailment"]
+    others = [f"{claim} by {in_words(kernel)}" for claim, kernel in by.items() if kernel != first]
+    return [", ".join([f"by {in_words(first)}", *others])]
 
 
 def most_severe(exit_codes: list[int]) -> int:

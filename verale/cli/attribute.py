@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, one_of, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, kernel_option, one_of, verbose
 
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
@@ -44,6 +44,7 @@ _MOST = 10
 )
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
 @click.option("--overwrite", is_flag=True, help="Replace the attribution in OUT.")
+@kernel_option()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
 @verbose
 def command(
@@ -57,6 +58,7 @@ def command(
     in_a_row: int,
     pictures: str | None,
     overwrite: bool,
+    kernel: str | None,
     as_json: bool,
 ) -> None:
     """Find N different explanations of one image, from which nothing can be dropped, and count what stands in them.
@@ -80,7 +82,7 @@ def command(
     file = HeadFile.of(head)
     try:
         with progress("explaining", count, unit="explanations") as advance:
-            found = attribute(file, latents, image, count, paradigm, seed, in_a_row, advance=advance)
+            found = attribute(file, latents, image, count, paradigm, seed, in_a_row, kernel, advance)
     except KeyboardInterrupt:
         print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)

@@ -28,7 +28,7 @@ __all__ = ["command"]
     type=click.Path(),
     help="The images' latents; by default DIR/latents.safetensors. Without them no instance is checked.",
 )
-@kernel_option("What proves: rules in the arithmetic of arb, mpmath or both; the proved checker; or all three.")
+@kernel_option()
 @click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
 @click.option(
     "--entailment-only",
@@ -70,7 +70,7 @@ def command(
     certificates: tuple[str, ...],
     head: str | None,
     latents: str | None,
-    kernel: str,
+    kernel: str | None,
     minimality: bool,
     entailment_only: bool,
     deployment: str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import one_certificate, verbose
+from verale.cli.shared import kernel_option, one_certificate, verbose
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -36,6 +36,7 @@ _MOST = 10
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witness and what shows that it is one.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
+@kernel_option("What proves the certificates and the witness")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
 @verbose
 def command(
@@ -46,6 +47,7 @@ def command(
     out: str | None,
     seconds: float,
     model: str | None,
+    kernel: str | None,
     as_json: bool,
 ) -> None:
     """Find a smallest set of statements of a proved certificate whose release lets class C win.
@@ -63,7 +65,7 @@ def command(
         raise UsageError("--model draws the witness into a folder: give --out too")
     certificate = one_certificate(certificate)
     head_file, latents_path = inputs_reader(head, latents)(certificate)
-    result = contrast(certificate, head_file, goal, latents_path, out, seconds, model)
+    result = contrast(certificate, head_file, goal, latents_path, out, seconds, model, kernel)
     loaded = head_file.head
     if as_json:
         print_line(json.dumps({"certificate": certificate, **result.record(loaded)}))

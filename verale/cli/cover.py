@@ -23,12 +23,12 @@ __all__ = ["command"]
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
 @click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents of the images.")
 @click.option("--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside them.")
-@kernel_option("What proves, as for verale audit.")
+@kernel_option()
 @click.option("--out", metavar="CSV", type=click.Path(), help="Write a table: a line for each certificate and image.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(
-    certificates: tuple[str, ...], latents: str, head: str | None, kernel: str, out: str | None, as_json: bool
+    certificates: tuple[str, ...], latents: str, head: str | None, kernel: str | None, out: str | None, as_json: bool
 ) -> None:
     """Say which images satisfy the statements of certificates, and so have their class by the same proof.
 

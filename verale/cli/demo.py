@@ -13,7 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import one_of, verbose
+from verale.cli.shared import kernel_option, one_of, verbose
 from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
 from verale.paradigms import SMALLEST, paradigms_of
@@ -44,9 +44,10 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     help=f"{', '.join(NAMES)}.",
     **one_of(*NAMES),
 )
+@kernel_option()
 @click.option("--overwrite", is_flag=True, help="Start again, and replace what is in DIR.")
 @verbose
-def command(out: str, paradigm: str, overwrite: bool) -> None:
+def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> None:
     """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate.
 
     Exit code: 0 every certificate is proved; 9 a file or option that cannot be used; 130 interrupted, and the same
@@ -83,7 +84,7 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
                 advance(1)
     explained.sort(key=lambda one: one.index)
     paths = [certificates / one.certificate for one in explained if one.certificate is not None]
-    audited = _audit(paths, head_path, latents_path)
+    audited = _audit(paths, head_path, latents_path, kernel)
     patches = as_patches(latents)
     source = source_of(digits).noting(
         head_sha256=head.digest,
@@ -103,9 +104,18 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
         )
 
 
-def _audit(certificates: list[Path], head: Path, latents: Path) -> dict[str, dict[str, object]]:
+def _audit(certificates: list[Path], head: Path, latents: Path, kernel: str | None) -> dict[str, dict[str, object]]:
     """The checker's records by certificate file, from a separate process that never loads torch."""
-    arguments = ["--json", "--head", str(head), "--latents", str(latents), "--", *map(str, certificates)]
+    arguments = [
+        *(() if kernel is None else ("--kernel", kernel)),
+        "--json",
+        "--head",
+        str(head),
+        "--latents",
+        str(latents),
+        "--",
+        *map(str, certificates),
+    ]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "verale.checker", *arguments],
         stdout=subprocess.PIPE,

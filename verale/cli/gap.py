@@ -34,7 +34,7 @@ __all__ = ["command", "report_gaps"]
     metavar="N",
     help="How long to search for a better bound, for each certificate.",
 )
-@kernel_option("What proves, as for verale audit; proved and all are refused, as their proof does not cover bounds.")
+@kernel_option("What proves, bounds always by rules")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(
@@ -43,7 +43,7 @@ def command(
     latents: str | None,
     out: str | None,
     seconds: float,
-    kernel: str,
+    kernel: str | None,
     as_json: bool,
 ) -> None:
     """Prove how many statements every explanation of an image under top_k has, for the images of proved certificates.
@@ -63,7 +63,7 @@ def report_gaps(
     latents: str | None = None,
     out: str | None = None,
     seconds: float = 30.0,
-    kernel: str = "arb",
+    kernel: str | None = None,
     as_json: bool = False,
 ) -> None:
     """Print how far certificates are from the smallest ones under `top_k`; the arguments are those of `verale gap`."""

@@ -12,7 +12,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, verbose
+from verale.cli.shared import certificate_files, kernel_option, verbose
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -37,10 +37,17 @@ _UNWITNESSED = 11
 )
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witnesses; one folder a certificate.")
 @click.option("--seconds", default=5.0, show_default=True, metavar="N", help="How long to search for each statement.")
+@kernel_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(
-    paths: tuple[str, ...], head: str | None, latents: str | None, out: str | None, seconds: float, as_json: bool
+    paths: tuple[str, ...],
+    head: str | None,
+    latents: str | None,
+    out: str | None,
+    seconds: float,
+    kernel: str | None,
+    as_json: bool,
 ) -> None:
     """For each statement of proved certificates, search for latents that satisfy all others and get another class.
 
@@ -59,7 +66,7 @@ def command(
         for file in files:
             name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
             folder = None if out is None else Path(out) / name if len(files) > 1 else Path(out)
-            result = necessity(file, *find(file), folder, seconds)
+            result = necessity(file, *find(file), folder, seconds, kernel)
             witnessed, total = witnessed + result.witnessed, total + len(result.statements)
             minimal += result.is_minimal
             for line in [json.dumps({"certificate": file, **result.record()})] if as_json else _lines(file, result):

@@ -9,7 +9,7 @@ from time import perf_counter
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import one_certificate, verbose
+from verale.cli.shared import kernel_option, one_certificate, verbose
 
 __all__ = ["command"]
 
@@ -24,10 +24,17 @@ __all__ = ["command"]
 )
 @click.option("--out", metavar="W", type=click.Path(), help="The file for a witness: latents of one image.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
+@kernel_option("What decides")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not a line for people.")
 @verbose
 def command(
-    certificate: str, head: str | None, latents: str | None, out: str | None, seconds: float, as_json: bool
+    certificate: str,
+    head: str | None,
+    latents: str | None,
+    out: str | None,
+    seconds: float,
+    kernel: str | None,
+    as_json: bool,
 ) -> None:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
@@ -40,7 +47,7 @@ def command(
     from verale.runs.refute import refute
 
     certificate, start = one_certificate(certificate), perf_counter()
-    verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds)
+    verdict = refute(certificate, *inputs_reader(head, latents)(certificate), out, seconds, kernel)
     record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
     print_line(json.dumps(record) if as_json else verdict.line(certificate))
     sys.exit(verdict.exit_code)

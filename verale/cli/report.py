@@ -13,7 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import choice, verbose
+from verale.cli.shared import choice, kernel_option, verbose
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in, require_writable, write_atomically
 
@@ -67,6 +67,7 @@ _NEEDS = {
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")
+@kernel_option()
 @click.option("--check", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes for the audit."
@@ -99,6 +100,7 @@ def command(
     verdicts: str | None,
     no_audit: bool,
     minimality: bool,
+    kernel: str | None,
     check: bool,
     jobs: int,
     title: str | None,
@@ -117,6 +119,8 @@ def command(
     Exit code: 0 the report is written, whatever it says, or PAGE is the same; 9 a file or option that cannot be used,
     images that contradict their certificates, or another PAGE; 130 interrupted; 2 unknown option.
     """
+    from verale.checker.kernel import never_proved
+
     if compare is not None:
         if output is not None or overwrite or kind not in (None, "html"):
             raise UsageError("--compare writes nothing: leave out -o, --overwrite and other formats")
@@ -131,8 +135,11 @@ def command(
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise UsageError(f"{target} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
-    if verdicts is not None and (no_audit or minimality):
-        raise UsageError("--verdicts come from an earlier audit: leave out --no-audit and --minimality")
+    if verdicts is not None and (no_audit or minimality or kernel is not None):
+        raise UsageError("--verdicts come from an earlier audit: leave out --no-audit, --minimality and --kernel")
+    refused = never_proved(kernel, minimality, False)
+    if refused is not None:
+        raise UsageError(f"--{refused}")
     if check and kind != "html":
         raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
     if compact and kind not in PICTURES:
@@ -152,7 +159,7 @@ def command(
         raise InputError(
             collection.folder, "has no head, so nothing can be audited: give --head or --verdicts, or say --no-audit"
         )
-    collection = _judge(collection, verdicts, no_audit, minimality, jobs)
+    collection = _judge(collection, verdicts, no_audit, minimality, jobs, kernel)
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -215,7 +222,9 @@ def _collect(
         return collect(certificates, head, latents, images, advance, pictures, allow)
 
 
-def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:
+def _judge(
+    collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int, kernel: str | None
+) -> Collection:
     from verale.report.verdicts import audited, with_verdicts_from
 
     if verdicts is not None:
@@ -223,4 +232,4 @@ def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimal
     if no_audit:
         return collection
     with progress("auditing", len(collection.paths), unit="certificates") as advance:
-        return audited(collection, minimality, jobs, advance)
+        return audited(collection, minimality, jobs, advance, kernel)

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, one_of, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, kernel_option, one_of, verbose
 
 if TYPE_CHECKING:
     from verale.runs.rules import RuleList, RuleSet
@@ -35,6 +35,7 @@ PARADIGMS = ("joint", "top_k", "sparse")
 )
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
 @click.option("--overwrite", is_flag=True, help="Replace the rules in OUT.")
+@kernel_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object, not lines for people.")
 @verbose
 def command(
@@ -46,6 +47,7 @@ def command(
     paradigm: str | None,
     pictures: str | None,
     overwrite: bool,
+    kernel: str | None,
     as_json: bool,
 ) -> None:
     """Fit a list of rules: each proves one class of every image that satisfies its statements.
@@ -67,7 +69,7 @@ def command(
     file = HeadFile.of(head)
     try:
         with progress("fitting", count, unit="rules") as advance:
-            rules = fit_rules(file, latents, held_out, count, paradigm, advance=advance)
+            rules = fit_rules(file, latents, held_out, count, paradigm, kernel, advance)
     except KeyboardInterrupt:
         print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)

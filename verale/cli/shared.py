@@ -47,7 +47,6 @@ EXTRA_OF = {
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),
-    "py_mini_racer": "proved",
     "triton": "gpu",
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
@@ -118,13 +117,21 @@ def choice(*known: str) -> dict[str, Any]:
     return {"metavar": f"[{'|'.join(known)}]", **one_of(*known)}
 
 
+KERNELS = ("proved-or-arb", "proved", "arb", "mpmath", "both", "all")
+"""The choices of the checker, which is loaded later (`verale.checker.kernel`)."""
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def kernel_option(help: str) -> Callable[[_Command], _Command]:
-    """The option `--kernel` of a command that proves."""
-    kernels = choice("arb", "mpmath", "both", "proved", "all")
-    return click.option("--kernel", default="arb", show_default=True, help=help, **kernels)
+def kernel_option(what: str = "What proves") -> Callable[[_Command], _Command]:
+    """The option `--kernel` of a command that proves; None where it is left out."""
+    default = "the proved checker wherever it is there, and arb what it does not cover"
+    return click.option(
+        "--kernel",
+        metavar="NAME",
+        help=f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb.",
+        **one_of(*KERNELS),
+    )
 
 
 def verbose(command: _Command) -> _Command:

@@ -30,11 +30,11 @@ _LISTED = 3
 @click.argument("image", metavar="[IMAGE]", required=False)
 @click.option("--head", metavar="H", type=click.Path(), help="The head file; by default the one beside it.")
 @click.option("--latents", metavar="Z", type=click.Path(), help="The images' latents; by default those beside it.")
-@kernel_option("What proves, as for verale audit.")
+@kernel_option()
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @verbose
 def command(
-    certificate: str, image: str | None, head: str | None, latents: str | None, kernel: str, whole: bool
+    certificate: str, image: str | None, head: str | None, latents: str | None, kernel: str | None, whole: bool
 ) -> None:
     """Show one certificate in words: the explanation, its numbers, how far other classes stay behind, and the verdict.
 

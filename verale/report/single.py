@@ -43,7 +43,7 @@ def source_beside(folder: Path) -> Source:
     return load_source(path if lexists(path) else None, None).within(folder)
 
 
-def single(path: str, inputs: Inputs, kernel: str = "arb", whole: bool = False) -> Single:
+def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = False) -> Single:
     """Read a certificate and audit it.
 
     Args:

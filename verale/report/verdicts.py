@@ -21,6 +21,7 @@ def audited(
     minimality: bool = False,
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
+    kernel: str | None = None,
 ) -> Collection:
     """The collection with the verdicts of an audit that runs now; unchanged without a head.
 
@@ -28,6 +29,7 @@ def audited(
         minimality: whether to check that every statement is needed, where that is claimed.
         jobs: the number of processes.
         advance: called with the number of certificates audited since the last call.
+        kernel: what proves; see `verale.audit`.
 
     Raises:
         InputError: a head or latents file that the checker cannot use, or a head that is no longer the collection's.
@@ -38,7 +40,7 @@ def audited(
     records = {}
     digest = None if collection.head is None else collection.head.digest
     for outcome in audit_files(
-        collection.paths, AuditOptions(str(collection.head_path), latents, "arb", minimality), jobs
+        collection.paths, AuditOptions(str(collection.head_path), latents, kernel, minimality), jobs
     ):
         if outcome.record["run"]["head"] != digest:
             raise InputError(collection.head_path, "changed while the report was written: run the command again")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["copy_of", "of_activations", "of_kernel", "of_observables", "of_prototypes", "of_squares"]
 
 _KERNELS = {
+    "proved-or-arb": "that is itself proved right, in Rocq, and in what its proof does not cover by one that computes"
+    " with exact integers and the interval arithmetic of Arb",
     "arb": "that computes with exact integers and the interval arithmetic of Arb",
     "mpmath": "that computes with exact integers and the interval arithmetic of mpmath",
     "both": "in two interval arithmetics, those of Arb and of mpmath",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from verale.checker.file_auditor import Outcome
-from verale.checker.kernel import CHOICES
+from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.verdict import Status
 from verale.errors import InputError
 from verale.files import read, require_writable, write_atomically
@@ -25,7 +25,7 @@ _START = (
 )
 """How every attestation of ours begins."""
 
-_SUMMARY = ("status", "claims", "predicted", "paradigm", "statements", "margin")
+_SUMMARY = ("status", "claims", "by", "predicted", "paradigm", "statements", "margin")
 """The fields of a record that its certificate carries."""
 
 
@@ -88,7 +88,7 @@ def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], creat
         "predicate": {
             "verifier": {"id": _VERIFIER, "verale": policies[0]},
             "timeCreated": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "properties": _properties(records, policies[0]["kernel"]),
+            "properties": _properties(records),
         },
         "subject": list(subjects.values()),
     }
@@ -114,9 +114,11 @@ def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotation
         raise InputError(name, "changed during the audit, or is given with two heads or latents; run the command again")
 
 
-def _properties(records: Sequence[dict[str, Any]], kernel: str) -> list[str]:
-    """What is true of every certificate."""
+def _properties(records: Sequence[dict[str, Any]]) -> list[str]:
+    """What is true of every certificate: the claims, and the kernels that proved all claims of all of them."""
     claims = [claim for claim in ("entailment", "instance", "minimality") if all(_is_proved(r, claim) for r in records)]
     return [f"VERALE_{claim.upper()}_PROVED" for claim in claims] + [
-        f"VERALE_KERNEL_{name.upper()}" for name in CHOICES[kernel]
+        f"VERALE_KERNEL_{name.upper()}"
+        for name in (*KERNELS, PROVED)
+        if all(name in CHOICES[by] for record in records for by in record["by"].values())
     ]

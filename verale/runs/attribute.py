@@ -177,7 +177,7 @@ def attribute(
     paradigm: str = "top_k",
     seed: int = 0,
     in_a_row: int = IN_A_ROW,
-    kernel: str = "arb",
+    kernel: str | None = None,
     advance: Callable[[int], object] = lambda more: None,
 ) -> Attribution:
     """Find several subset-minimal explanations of one image, and count what stands in them.

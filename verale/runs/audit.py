@@ -32,7 +32,7 @@ def audit(
     certificate: str | Path | Certificate,
     head: str | Path | Head,
     latents: Any = None,
-    kernel: str = "arb",
+    kernel: str | None = None,
     minimality: bool = False,
     entailment_only: bool = False,
     deployment: str | None = None,
@@ -46,7 +46,8 @@ def audit(
         latents: latents with those of its image, (N, D, H, W) or (N, L, D), or the path of their file; without them the
             instance claim is not checked.
         kernel: `arb` (fast), `mpmath` (reference), `both` (proves only what both prove), `proved` (a checker that is
-            proved right, where its executable is there) or `all` (proves only what all three prove).
+            proved right), `all` (proves only what all three prove), or `proved-or-arb` (of each claim one of them). By
+            default this, or `arb` where the proved checker is not there (`verale.checker.Auditor`).
         minimality: also prove that no statement can be dropped, if the certificate claims it.
         entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
             statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.

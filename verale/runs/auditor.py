@@ -38,7 +38,7 @@ class AuditOptions:
 
     head: str
     latents: str | None = None
-    kernel: str = "arb"
+    kernel: str | None = None
     minimality: bool = False
     limit: int = LIMIT
     entailment_only: bool = False

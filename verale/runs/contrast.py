@@ -140,6 +140,7 @@ def contrast(
     out: str | Path | None = None,
     seconds: float = SECONDS,
     model: str | Path | None = None,
+    kernel: str | None = None,
 ) -> Contrast:
     """A smallest set of statements of a proved certificate whose release lets another class win.
 
@@ -157,6 +158,7 @@ def contrast(
         seconds: how long to search; what began may take some seconds more, and so may one search with all statements
             released, which there is in any case.
         model: a whole PrototypeDL model, whose decoder draws the witness.
+        kernel: what proves; see `audit`. Sets are excluded by the margins that its rules give, or those of `arb`.
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved, a
@@ -171,7 +173,7 @@ def contrast(
     """
     require_search(seconds, out)
     head = read_once(head)
-    released = opened(certificate, head, latents)
+    released = opened(certificate, head, latents, kernel)
     rival = class_named(released.head, goal)
     if rival == released.certificate.predicted:
         raise UsageError(f"class {goal!r} is the predicted one, expected another class")
@@ -286,7 +288,7 @@ class _Search:
         proof = explain(self.released.head, witness.image[None], "top_k")[0]
         if not isinstance(proof, Certificate) or proof.predicted != self.goal:
             return None
-        verdict = Auditor(self.head_bytes, witness.latents).check(proof.to_bytes())
+        verdict = Auditor(self.head_bytes, witness.latents, self.released.auditor.kernel).check(proof.to_bytes())
         return proof if verdict.status is Status.PROVED and not verdict.reason else None
 
     def _with_few(self, found: Found) -> Found:

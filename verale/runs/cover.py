@@ -68,7 +68,7 @@ class CoveringAudits:
         InputError: a file that cannot be used, or latents that do not fit the head.
     """
 
-    def __init__(self, head: str | HeadFile, latents: str, kernel: str = "arb") -> None:
+    def __init__(self, head: str | HeadFile, latents: str, kernel: str | None = None) -> None:
         from verale.bounds import check_domain
         from verale.head import as_patches, digest, load_labelled
 

@@ -61,7 +61,7 @@ def gap(
     latents: str | Path | None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
-    kernel: str = "arb",
+    kernel: str | None = None,
 ) -> Gap:
     """How far an explanation is from the smallest one under `top_k`: statements about activations, ceiling and floor.
 
@@ -71,7 +71,7 @@ def gap(
         latents: file that holds the image's latents.
         out: a file for the proof (`verale.checker.least`), or None.
         seconds: how long to search for a better bound.
-        kernel: `arb`, `mpmath` or `both`.
+        kernel: `arb`, `mpmath` or `both`; by default what `audit` takes proves the certificate, and `arb` the bound.
 
     Raises:
         InputError: a file that cannot be read or written, no latents, latents that do not fit, a certificate that is
@@ -85,7 +85,7 @@ def gap(
     from verale.search.least import least_document
 
     require_search(seconds, None)
-    if PROVED in CHOICES.get(kernel, ()):
+    if kernel is not None and PROVED in CHOICES.get(kernel, ()):
         raise UsageError(
             f"kernel {kernel}: the proof of {PROVED} does not cover how small explanations can be; choose one of"
             f" {', '.join(KERNELS)}, both"
@@ -93,7 +93,7 @@ def gap(
     if latents is None:
         raise InputError(certificate, "has no latents beside it, and the bound is about its image: give --latents")
     file = HeadFile.of(head)
-    released = opened(certificate, file, latents)
+    released = opened(certificate, file, latents, kernel)
     if released.given is None or released.certificate.latents is None:
         raise InputError(certificate, "names no image, and the bound is about one; explain the image again")
     if out is not None:
@@ -107,7 +107,7 @@ def gap(
         )
     data = read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
-        least = proved_least(document, file.data, data, kernel)
+        least = proved_least(document, file.data, data, kernel or "arb")
     except UnprovedError as error:
         raise VeraleError(
             f"{certificate}: the bound that was found is not proved ({error}); please report this"

@@ -92,6 +92,7 @@ def necessity(
     latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
+    kernel: str | None = None,
 ) -> Necessity:
     """For each statement of a proved certificate, search for latents that satisfy all others and get another class.
 
@@ -101,6 +102,7 @@ def necessity(
         latents: latents with those of its image, or the path of their file, to start from.
         out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None.
         seconds: how long to search for each statement; a step that began may take a second more.
+        kernel: what proves; see `audit`.
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.
@@ -112,7 +114,7 @@ def necessity(
         paradigm proves the class without the statement. That no witness was found proves nothing.
     """
     require_search(seconds, out)
-    released = opened(certificate, head, latents)
+    released = opened(certificate, head, latents, kernel)
     known = []
     for number, statement in enumerate(released.certificate.statements):
         needed, witness = _needed(released, number, seconds)
@@ -136,7 +138,7 @@ def _needed(released: Released, number: int, seconds: float) -> tuple[Needed, Wi
     rest = released.without({number})
     rivals = [rival for _, rival in released.open_rivals(rest)]
     if not rivals:
-        return Needed(number, False), None
+        return Needed(number, False if released.proves(rest) else None), None
     witness = next(released.witnesses(rest, seconds, rivals), None)
     if witness is None:
         return Needed(number, None), None

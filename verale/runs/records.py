@@ -11,7 +11,7 @@ from typing import Any
 
 from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE
-from verale.checker.kernel import CHOICES, PROVED
+from verale.checker.kernel import CHOICES, EITHER, PROVED
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.paradigms import PARADIGMS
@@ -82,6 +82,10 @@ def _is_claims(value: Any) -> bool:
     return type(value) is dict and all(state in _STATES.get(name, ()) for name, state in value.items())
 
 
+def _is_by(value: Any) -> bool:
+    return type(value) is dict and all(type(kernel) is str and kernel in CHOICES for kernel in value.values())
+
+
 def _is_margins(value: Any) -> bool:
     return type(value) is list and all(map(_or_null(_matches(_HEX_FLOAT)), value))
 
@@ -127,6 +131,8 @@ _RECORD: dict[str, _Check] = {
 """Every field of a record, and what its value must be."""
 
 _OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
+_LATER: dict[str, _Check] = {"by": _is_by}
+"""Fields that older audits did not write."""
 
 
 def read_record(line: bytes | str) -> dict[str, Any]:
@@ -146,7 +152,7 @@ def read_record(line: bytes | str) -> dict[str, Any]:
         raise ValueError("it is not JSON") from None
     except UnicodeDecodeError:
         raise ValueError("it is not ASCII") from None
-    problem = _problem(record, _RECORD, _OPTIONAL) or _contradiction(record)
+    problem = _problem(record, _RECORD, _OPTIONAL | _LATER) or _contradiction(record)
     if problem is not None:
         raise ValueError(problem)
     return {name: value for name, value in record.items() if name not in _OPTIONAL}
@@ -222,7 +228,9 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "predicted, paradigm and statements": len(set(subject)) == 1,
         "status and predicted": subject[0] if status == UNUSABLE else status == "MALFORMED" or not subject[0],
         "predicted and claims": not claims if subject[0] else {"entailment", "instance"} <= claims.keys(),
-        "status and claims": ("entailment" in proved) == (status == "PROVED" or reason in ("minimality", "deployment")),
+        "status and claims": "entailment" in proved
+        if status == "PROVED" or reason in ("minimality", "deployment")
+        else "entailment" not in proved or reason in ("uncovered", "limit"),
         "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]]),
         "claims and run": ("instance" not in proved or run["latents"] is not None)
         and ("minimality" not in proved or (run["minimality"] and (status == "PROVED" or reason == "deployment")))
@@ -230,9 +238,16 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         and ("deployment" in claims) == ("deployment" in run and bool(claims)),
         "claims and status": status != "PROVED" or proved == _asked(claims, run),
         "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
+        "claims and by": "by" not in record or _are_by(record["by"], proved, run["kernel"]),
         "status and margins": status != "PROVED" or _are_positive(record),
     }
     return next((f"{fields} contradict each other" for fields, hold in rules.items() if not hold), None)
+
+
+def _are_by(by: Mapping[str, str], proved: set[str], kernel: str) -> bool:
+    """Whether a run with this choice of kernels can say who proved the claims."""
+    possible = CHOICES[EITHER] if kernel == EITHER else (kernel,)
+    return by.keys() == proved and all(each in possible for each in by.values())
 
 
 def _exit_code(record: Mapping[str, Any]) -> int:

@@ -42,6 +42,7 @@ def refute(
     latents: Any = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
+    kernel: str | None = None,
 ) -> Verdict:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
@@ -52,6 +53,7 @@ def refute(
             of the certificate.
         out: where a witness goes: a latents file of one image (1, L, D) float64.
         seconds: how long to search; a step that began may take 5 seconds more.
+        kernel: what decides; see `audit`.
 
     Returns:
         REFUTED: the search gave a witness, and the checker proved that it is one. NOT_REFUTED with the reason
@@ -75,7 +77,7 @@ def refute(
     start = time.monotonic()
     head = read_once(head)
     try:
-        auditor = Auditor(head_bytes(head))
+        auditor = Auditor(head_bytes(head), None, kernel)
     except HeadError as error:
         raise InputError(named(head, "head"), str(error)) from error
     data = certificate_bytes(certificate)

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.checker.kernel import CHOICES, PROVED
 from verale.errors import CertificateError, InputError
 from verale.runs.arguments import HeadFile, certificate_bytes, head_bytes, loaded_head, named, read_once
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GRACE", "Deadline", "Released", "UnprovedInputError", "Witness", "opened"]
 
+_LEAST = 2.0**-1074
+"""The smallest margin that can be stated."""
 GRACE = 1.0
 """Seconds that a climb may take beyond the search that it belongs to."""
 
@@ -57,12 +60,14 @@ class Released:
         certificate: the certificate.
         given: (L, D) the image's latents, from which searches start; or None.
         auditor: the checker, for this head.
+        rules: the checker by rules, which say how far each class is behind; the kernel `proved` does not.
     """
 
     head: Head
     certificate: Certificate
     given: Tensor | None
     auditor: Auditor
+    rules: Auditor
 
     def without(self, released: Collection[int]) -> Certificate:
         """The certificate without some statements, by their numbers. It claims nothing of an image."""
@@ -72,7 +77,7 @@ class Released:
     def open_rivals(self, rest: Certificate) -> list[tuple[Fraction | None, int]]:
         """The classes that the checker does not prove to lose under a certificate's statements, with the margins that
         it proves, the lowest first; margins are None where its proof is cut short."""
-        verdict = self.auditor.check(rest.to_bytes(), entailment_only=True)
+        verdict = self.rules.check(rest.to_bytes(), entailment_only=True)
         margins = verdict.margins or (None,) * self.head.classes
         found = [(margin, c) for c, margin in enumerate(margins) if c != rest.predicted]
         still = [(margin, c) for margin, c in found if margin is None or margin <= 0]
@@ -81,8 +86,14 @@ class Released:
     def margin_over(self, rival: int, rest: Certificate) -> Fraction | None:
         """The lower bound of the predicted class's lead over a rival that the checker proves under a certificate's
         statements; None where its proof is cut short."""
-        margins = self.auditor.check(rest.to_bytes(), entailment_only=True).margins
+        margins = self.rules.check(rest.to_bytes(), entailment_only=True).margins
         return margins[rival] if margins else None
+
+    def proves(self, rest: Certificate) -> bool:
+        """Whether the checker proves that a certificate's statements entail the class, by whatever margins."""
+        least = tuple(None if margin is None else _LEAST for margin in rest.margins)
+        verdict = self.auditor.check(replace(rest, margins=least).to_bytes(), entailment_only=True)
+        return verdict.status is Status.PROVED
 
     def refutes(self, rest: Certificate, latents: bytes) -> bool:
         """Whether the checker says that latents refute a certificate."""
@@ -108,8 +119,10 @@ class Released:
                 yield Witness(image, latents, rest)
 
 
-def opened(certificate: str | Path | Certificate, head: str | Path | Head | HeadFile, latents: Any) -> Released:
-    """A certificate, or that of a file, for its statements to be released.
+def opened(
+    certificate: str | Path | Certificate, head: str | Path | Head | HeadFile, latents: Any, kernel: str | None = None
+) -> Released:
+    """A certificate, or that of a file, for its statements to be released; `kernel` is what proves (`audit`).
 
     Raises:
         InputError: a file that cannot be read, an invalid head, or latents that do not fit.
@@ -125,7 +138,8 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head | Head
     head = read_once(head)
     data_of_head, data = head_bytes(head), certificate_bytes(certificate)
     try:
-        auditor = Auditor(data_of_head)
+        auditor = Auditor(data_of_head, None, kernel)
+        rules = auditor if PROVED not in CHOICES[auditor.kernel] else Auditor(data_of_head, None, "arb")
     except HeadError as error:
         raise InputError(named(head, "head"), str(error)) from error
     verdict = auditor.check(data, entailment_only=True)
@@ -137,12 +151,13 @@ def opened(certificate: str | Path | Certificate, head: str | Path | Head | Head
         raise InputError(named(certificate, "certificate"), str(error)) from error
     target = loaded_head(head)
     if latents is None:
-        return Released(target, record, None, auditor)
+        return Released(target, record, None, auditor, rules)
     image = named_image(latents, target, record)
-    verdict = Auditor(data_of_head, latents_file(image[None])).check(data)  # with the instance, where one is claimed
+    with_image = Auditor(data_of_head, latents_file(image[None]), auditor.kernel)
+    verdict = with_image.check(data)  # with the instance, where one is claimed
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
-    return Released(target, record, image, auditor)
+    return Released(target, record, image, auditor, rules)
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,7 @@ def fit_rules(
     held_out: str | None = None,
     count: int = 10,
     paradigm: str | None = None,
-    kernel: str = "arb",
+    kernel: str | None = None,
     advance: Callable[[int], object] = lambda more: None,
 ) -> RuleList:
     """Fit a list of rules to the images of a latents file, and measure it on another.

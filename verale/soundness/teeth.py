@@ -95,7 +95,7 @@ def attacked(certificates: Iterable[Target]) -> Bites:
             bites = []
             for cut in CUTS:
                 with injected(_with(cut)) as load:
-                    margins = verdict_of(document, load("").Auditor(target.head, target.latents)).margins
+                    margins = verdict_of(document, load("").Auditor(target.head, target.latents, "arb")).margins
                 if margins and any(attempt.refutes(margins[attempt.rival]) for attempt in attempts):
                     bites.append(cut)
             tally.bitten.update((*target.key, target.kind, cut) for cut in [*bites, *["any"] * bool(bites)])

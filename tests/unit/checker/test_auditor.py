@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
-from verale.checker.auditor import _load_plain
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.soundness.independent import arithmetic, files
 
@@ -74,9 +73,9 @@ def test_a_true_certificate_is_proved(geometry: str, kernel: str) -> None:
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
 def test_the_proved_margin_is_below_the_true_difference_and_close(geometry: str) -> None:
     """With every observable stated the bound is the difference of the logits, but for the floats' width."""
-    verdict = check(files.encode(document(geometry)), HEADS[geometry], LATENTS)
+    verdict = check(files.encode(document(geometry)), HEADS[geometry], LATENTS, "arb")
     swapped = [
-        check(files.encode(document(geometry, predicted=rival)), HEADS[geometry]).margins[0]
+        check(files.encode(document(geometry, predicted=rival)), HEADS[geometry], None, "arb").margins[0]
         for rival in range(1, CLASSES)
     ]
     for margin, reverse in zip(verdict.margins[1:], swapped, strict=True):
@@ -271,7 +270,7 @@ def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) ->
     auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
     broken = load_kernel("mpmath")
     monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
-    auditor._audits[1] = _load_plain(auditor._head, broken, True)
+    auditor._kernels[1] = broken
     verdict = auditor.check(files.encode(document()))
     assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
     assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
@@ -287,7 +286,8 @@ def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
         looser, "log", lambda n, d, bits: (exact_log(n, d, bits)[0] - (1 << 99), exact_log(n, d, bits)[1] + (1 << 99))
     )
     first = auditor.check(files.encode(document())).margins
-    auditor._audits[1] = _load_plain(auditor._head, looser, True)
+    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
+    auditor._kernels[1] = looser
     verdict = auditor.check(files.encode(document()))
     assert verdict.status is Status.PROVED
     assert verdict.margins[0] is None
@@ -305,7 +305,7 @@ def test_random_small_certificates_never_contradict_the_latents() -> None:
         options: dict[str, Any] = {"classes": CLASSES, "patches": PATCHES, "image": IMAGE, "predicted": predicted}
         kernel = KERNELS[trial % 2]
         verdict = check(files.certificate(HEADS[geometry], chosen, **options), HEADS[geometry], LATENTS, kernel)
-        full = check(files.encode(document(geometry, predicted=predicted)), HEADS[geometry]).margins
+        full = check(files.encode(document(geometry, predicted=predicted)), HEADS[geometry], None, "arb").margins
         for margin, truth in zip(verdict.margins, full, strict=False):
             # `truth` is itself a lower bound, within 1e-9 of the difference.
             assert margin is None or (truth is not None and margin <= truth + Fraction(1, 10**9))

@@ -67,7 +67,7 @@ def test_exit_codes_and_their_order_are_the_documented_ones() -> None:
 
 def test_fields_are_the_documented_ones(folder: Path) -> None:
     documented = [name for row in rows("Records") for name in re.findall(r"`(\w+)`", row[0])]
-    assert sorted(documented) == sorted(SCHEMA["properties"]) == sorted([*SCHEMA["required"], "reused"])
+    assert sorted(documented) == sorted(SCHEMA["properties"]) == sorted([*SCHEMA["required"], "by", "reused"])
     for name in ("good", "weak", "broken", "nowhere"):
         record = auditor(folder).audit(str(folder / name)).record
         assert {*record, "reused"} == set(documented)
@@ -106,7 +106,7 @@ def test_a_version_that_is_not_known_is_null(monkeypatch: pytest.MonkeyPatch, fo
         raise metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(file_auditor, "version", missing)
-    assert auditor(folder).run["checker"] == {"version": None, "sha256": checker_digest()}
+    assert auditor(folder, kernel="arb").run["checker"] == {"version": None, "sha256": checker_digest()}
 
 
 def test_margins_are_rounded_down() -> None:
@@ -121,10 +121,10 @@ def test_margins_are_rounded_down() -> None:
 
 
 def test_lines_have_the_documented_form(folder: Path) -> None:
-    lines = [auditor(folder).audit(str(folder / name)).line for name in ("good", "weak", "broken")]
+    lines = [auditor(folder, kernel="arb").audit(str(folder / name)).line for name in ("good", "weak", "broken")]
     claims = r"(entailment|instance|minimality)"
     proved = rf"PROVED {{6}}\S+  class \d+  \w+  \d+ statements  margin >= \S+  {claims}(\+{claims})* proved"
-    assert re.fullmatch(rf"{proved}(, {claims} not checked)*", lines[0])
+    assert re.fullmatch(rf"{proved}(, {claims} not checked)*  by arb", lines[0])
     assert re.fullmatch(r"NOT_PROVED  \S+  class \d+  \w+  \d+ statements  entailment: .*", lines[1])
     assert re.fullmatch(r"MALFORMED {3}\S+  malformed: .*", lines[2])
 

@@ -189,7 +189,9 @@ def test_the_integers_of_mpmath_s_backend_stay_in_the_kernel() -> None:
 
 
 def test_an_unknown_kernel() -> None:
-    with pytest.raises(KernelError, match="'float' is unknown, expected one of arb, mpmath, proved, both, all"):
+    with pytest.raises(
+        KernelError, match="'float' is unknown, expected one of proved-or-arb, proved, arb, mpmath, both, all"
+    ):
         load_kernel("float")
 
 

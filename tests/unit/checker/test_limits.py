@@ -68,7 +68,7 @@ def test_the_longest_proofs_of_small_files_end_within_the_documented_bound(name:
 def test_what_only_the_proof_tells_counts_too() -> None:
     """The count before the proof does not reach this limit; how many bits the masses need does."""
     data, document, latents = demands.DEMANDS["masses that 1280 bits decide"]()
-    verdict = Auditor(data, latents, limit=2**25).check(document, minimality=True)
+    verdict = Auditor(data, latents, "arb", limit=2**25).check(document, minimality=True)
     assert verdict.exit_code == 12
     assert f"takes more than {2**25} steps" in verdict.message
 
@@ -76,7 +76,7 @@ def test_what_only_the_proof_tells_counts_too() -> None:
 def test_a_refutation_has_no_limit() -> None:
     data, latents = head(3), files.latents([[[0.5, 1.0]]])
     document = certificate(data, spatial(1, 3))
-    auditor = Auditor(data, limit=1)
+    auditor = Auditor(data, None, "arb", limit=1)
     assert auditor.check(document, entailment_only=True).exit_code == 12
     assert auditor.refute(document, latents).reason == "witness"
 

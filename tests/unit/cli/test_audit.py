@@ -153,7 +153,7 @@ def test_what_the_kernel_proved_never_proves_is_not_begun(
     done = in_process("audit", "all", "--head", "head", "--kernel", kernel, *asked, "--engine", engine, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {asked[0]} is not covered by the proof of the kernel proved, which kernel ")
-    assert "; leave it out, or choose one of arb, mpmath, both; see 'verale audit --help'" in done.stderr
+    assert "; leave it out, or choose one of proved-or-arb, arb, mpmath, both; see 'verale audit --help'" in done.stderr
     given = {"minimality": True} if asked == ("--minimality",) else {"deployment": "direct"}
     with pytest.raises(UsageError, match="is not covered by the proof of the kernel proved"):
         verale.audit(folder / "all" / "0.ale.json", folder / "head", kernel=kernel, **given)

@@ -55,4 +55,5 @@ def test_squares_are_told_from_receptive_fields():
 
 def test_kernels_are_told_by_what_they_are():
     assert "Rocq" in of_kernel("proved") and "Arb" in of_kernel("arb") and "Rocq" in of_kernel("all")
+    assert all(word in of_kernel("proved-or-arb") for word in ("Rocq", "Arb", "does not cover"))
     assert of_kernel("another") == "that shares no code with what found the statements"

@@ -24,9 +24,10 @@ NOW = datetime(2026, 11, 22, 20, 30, 1, 999999, UTC)
 EVERY_CLAIM = ["VERALE_ENTAILMENT_PROVED", "VERALE_INSTANCE_PROVED", "VERALE_MINIMALITY_PROVED"]
 
 
-def audit(files, *options: object, certificates: tuple[object, ...] = ()):
+def audit(files, *options: object, certificates: tuple[object, ...] = (), kernel: str = "arb"):
     given = certificates or (files.folder,)
-    return in_process("audit", *given, "--head", files.head_path, "--attest", files.folder / "A.json", *options)
+    return in_process("audit", *given, "--head", files.head_path, "--attest", files.folder / "A.json",
+                      "--kernel", kernel, *options)  # fmt: skip
 
 
 def attested(files) -> dict:
@@ -57,7 +58,7 @@ def test_an_attestation_names_the_bytes_and_the_verdict_of_everything_proved(job
     for subject, record in zip(found["certificate"], records, strict=True):
         noted = subject["annotations"]["verale"]
         assert {name: noted[name] for name in noted if name in record} == {
-            name: record[name] for name in ("status", "claims", "predicted", "paradigm", "statements", "margin")
+            name: record[name] for name in ("status", "claims", "by", "predicted", "paradigm", "statements", "margin")
         }
         assert (noted["head"], noted["latents"]) == (record["run"]["head"], record["run"]["latents"])
     run = records[0]["run"]
@@ -66,8 +67,16 @@ def test_an_attestation_names_the_bytes_and_the_verdict_of_everything_proved(job
     assert statement["predicate"]["properties"] == [*EVERY_CLAIM, "VERALE_KERNEL_ARB"]
 
 
+def test_a_kernel_that_proved_a_part_of_what_is_claimed_is_no_property(files) -> None:
+    options = ("--latents", files.latents_path)
+    assert audit(files, *options, kernel="proved-or-arb").returncode == 0
+    assert attested(files)["predicate"]["properties"] == [*EVERY_CLAIM[:2], "VERALE_KERNEL_PROVED"]
+    by = [subject["annotations"]["verale"]["by"] for subject in kinds(attested(files))["certificate"]]
+    assert by == [{"entailment": "proved", "instance": "proved"}] * len(by)
+
+
 def test_a_claim_that_was_not_proved_of_every_certificate_is_no_property(files) -> None:
-    assert audit(files, "--kernel", "both").returncode == 0
+    assert audit(files, kernel="both").returncode == 0
     statement = attested(files)
     kernels = ["VERALE_KERNEL_ARB", "VERALE_KERNEL_MPMATH"]
     assert statement["predicate"]["properties"] == ["VERALE_ENTAILMENT_PROVED", *kernels]

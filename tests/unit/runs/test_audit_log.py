@@ -94,7 +94,7 @@ def test_a_log_with_an_invalid_record_is_refused_and_left_alone(change, outcome,
 def test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone(outcome, tmp_path) -> None:
     """Whichever comes first: the checker gives one."""
     why = {"status": "NOT_PROVED", "reason": "entailment", "exit_code": 3, "margin": None}
-    other = outcome.record | why | {"claims": dict.fromkeys(("entailment", "instance"), "not checked")}
+    other = outcome.record | why | {"claims": dict.fromkeys(("entailment", "instance"), "not checked"), "by": {}}
     for records in ((outcome.record, other), (other, outcome.record)):
         text = "".join(json.dumps(record) + "\n" for record in records) + '{"_type'
         (tmp_path / "log").write_text(text)

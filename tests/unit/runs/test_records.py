@@ -72,7 +72,9 @@ def test_the_record_of_a_certificate_without_a_verdict_is_read(auditor) -> None:
 @pytest.mark.parametrize("least", [Fraction(1, 10), Fraction(1, 10**400), Fraction(10**300), Fraction(2, 3) ** 50])
 def test_any_margin_that_an_audit_can_prove_is_read(least, proved) -> None:
     """It stands twice in the record, rounded down to four digits and to binary64: the two need not agree."""
-    verdict = Verdict(Status.PROVED, "", "", proved["claims"], 0, "projection", 1, (None, least)).record()
+    verdict = Verdict(
+        Status.PROVED, "", "", proved["claims"], 0, "projection", 1, (None, least), by=proved["by"]
+    ).record()
     assert read_record(json.dumps(proved | verdict)) == proved | verdict
 
 
@@ -99,6 +101,7 @@ WRONG: dict[str, list[Any]] = {
         {"entailment": "proved", "minimality": "not checked"},
         {"entailment": "proved", "other": "proved"},
     ],
+    "by": [None, [], {}, {"entailment": "arb"}, dict.fromkeys(("entailment", "instance", "minimality"), "mpmath")],
     "predicted": [None, -1, 1, 2, 0.0, True, "0"],
     "paradigm": [None, "", "projection\nPROVED", [], 1],
     "statements": [None, -1, 1.0, "1"],
@@ -136,7 +139,7 @@ def test_a_run_of_another_value_is_refused(field, proved) -> None:
             pytest.fail(f"{value!r} is read: {read_record(record)}")
 
 
-@every("field", [name for name in SCHEMA["properties"] if name != "reused"])
+@every("field", [name for name in SCHEMA["properties"] if name not in ("by", "reused")])
 def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
     with pytest.raises(ValueError, match=f"^it lacks {field}$"):
         read_record(json.dumps({name: value for name, value in proved.items() if name != field}))
@@ -145,6 +148,11 @@ def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
         del broken["run"][name]
         with pytest.raises(ValueError, match=r"^run is wrong$"):
             read_record(json.dumps(broken))
+
+
+def test_an_older_log_does_not_say_what_proved_a_claim(proved) -> None:
+    older = {name: value for name, value in proved.items() if name != "by"}
+    assert read_record(json.dumps(older)) == older and proved["by"] == dict.fromkeys(proved["claims"], "arb")
 
 
 @pytest.mark.parametrize("name", [name for name in CERTIFICATES if name != "PROVED"])
@@ -193,6 +201,7 @@ NOTHING = dict.fromkeys(("predicted", "paradigm", "statements", "margin")) | {"c
         ("entailment", {"claims": {"entailment": "proved", "instance": "not checked"}}, "status and claims"),
         ("entailment", {"reason": "minimality", "exit_code": 8}, "status and claims"),
         ("entailment", {"claims": NOT_CHECKED | {"minimality": "proved"}}, "claims and run"),
+        ("entailment", {"by": {"entailment": "arb"}}, "claims and by"),
         ("entailment", {"seconds": None}, "status and seconds"),
         ("entailment", {"sha256": None}, "status and sha256"),
     ],

@@ -11,16 +11,20 @@ from typing import Any, Protocol
 
 from ..errors import KernelError
 
-__all__ = ["CHOICES", "KERNELS", "PROVED", "Kernel", "load_kernel", "never_proved"]
+__all__ = ["CHOICES", "EITHER", "KERNELS", "PROVED", "Kernel", "in_words", "load_kernel", "never_proved"]
 
 KERNELS = ("arb", "mpmath")
 PROVED = "proved"
+EITHER = "proved-or-arb"
+"""Each claim is proved by `proved`, or where that does not prove it by `arb`; a verdict says by which (`by`)."""
 CHOICES: dict[str, tuple[str, ...]] = {
-    **{name: (name,) for name in (*KERNELS, PROVED)},
+    EITHER: (PROVED, "arb"),
+    **{name: (name,) for name in (PROVED, *KERNELS)},
     "both": KERNELS,
     "all": (*KERNELS, PROVED),
 }
-"""What a user can choose, and the kernels that it asks; what is proved is what each of them proves."""
+"""What a user can choose, and the kernels that it asks. What is proved is what each of them proves, but for
+`EITHER`."""
 
 
 class Kernel(Protocol):
@@ -60,14 +64,20 @@ class Kernel(Protocol):
         """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
 
 
-def never_proved(name: str, minimality: bool, deployment: bool) -> str | None:
+def in_words(name: str) -> str:
+    """What proved, by the name of a choice that asks for all of its kernels, or of one kernel."""
+    *others, last = ("the proved checker" if each == PROVED else each for each in CHOICES[name])
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def never_proved(name: str | None, minimality: bool, deployment: bool) -> str | None:
     """Why an audit that asks for these claims, where certificates make them, cannot prove them with these kernels; None
-    if it can. So nobody waits for all the other proofs in vain."""
-    if PROVED not in CHOICES.get(name, ()) or not (minimality or deployment):
+    if it can. So nobody waits for all the other proofs in vain. Where none is chosen, `proved` is never asked alone."""
+    if name is None or name == EITHER or PROVED not in CHOICES.get(name, ()) or not (minimality or deployment):
         return None
     return (
         f"{'minimality' if minimality else 'deployment'} is not covered by the proof of the kernel {PROVED}, which"
-        f" kernel {name} asks; leave it out, or choose one of {', '.join(KERNELS)}, both"
+        f" kernel {name} asks; leave it out, or choose one of {EITHER}, {', '.join(KERNELS)}, both"
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .executable import Executable, find_executable
-from .program import Program, find_program
+from .program import Program, default_kernel, find_program
 from .script import SCRIPT, Script, find_script
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ProvedAudit",
     "ProvedClaims",
     "Script",
+    "default_kernel",
     "find_executable",
     "find_program",
     "find_script",

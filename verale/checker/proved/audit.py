@@ -48,18 +48,6 @@ class ProvedAudit(Steps):
         certificate = self._certificate
         image = self._subject()  # 3.
         certificate.check_against(self._head)  # 4. Statements
-        if minimality and "minimality" in certificate.claims:  # 8.
-            raise UnprovedError(
-                "uncovered",
-                "not covered by the proof: minimality; leave --minimality out, or audit it with another kernel, such as"
-                " arb",
-            )
-        if deployment is not None:  # 9.
-            raise UnprovedError(
-                "uncovered",
-                "not covered by the proof: deployment; leave --deployment out, or audit it with another kernel, such as"
-                " arb",
-            )
         self._allow(image)
         if image is not None:  # 5. Instance
             self._require_instance(image)
@@ -67,6 +55,10 @@ class ProvedAudit(Steps):
         if self._claims.entails(certificate):  # 7. Entailment
             self.margins = certificate.margins
             self.proved.add("entailment")
+            if minimality and "minimality" in certificate.claims:  # 8.
+                raise _uncovered("minimality")
+            if deployment is not None:  # 9.
+                raise _uncovered("deployment")
             return
         if image is not None:  # 6. What is refuted cannot be entailed, so it is tried only where the proof fails.
             self._require_not_refuted(image)
@@ -124,3 +116,10 @@ class ProvedAudit(Steps):
         return UnprovedError(
             "entailment", "the statements are not proved to entail the class; state more, or less widely"
         )
+
+
+def _uncovered(claim: str) -> UnprovedError:
+    return UnprovedError(
+        "uncovered",
+        f"not covered by the proof: {claim}; leave --{claim} out, or audit it with another kernel, such as arb",
+    )

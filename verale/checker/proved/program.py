@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 
 from ..errors import KernelError
+from ..kernel import EITHER
 from .dialogue import Dialogue
 from .executable import VARIABLE, Executable, find_executable
 from .script import Script, ScriptDialogue, find_script
 
-__all__ = ["Program", "begin", "find_program"]
+__all__ = ["Program", "begin", "default_kernel", "find_program"]
 
 Program = Executable | Script
+
+LARGEST_FOR_SCRIPT = 2**20
+"""Bytes of the largest head that is told to the script where nobody chose a kernel: the script takes some five times
+as long as the executable, and the executable as long as arb."""
 
 
 def find_program() -> Program:
@@ -33,3 +38,21 @@ def begin(program: Program, megabytes: int) -> Dialogue | ScriptDialogue:
             return Dialogue(program, megabytes)
         case Script():
             return ScriptDialogue(program, megabytes)
+
+
+def default_kernel(size: int) -> str:
+    """The choice where nobody made one: `EITHER` wherever the proved checker is there, otherwise `arb`.
+
+    Args:
+        size: of the head's file, in bytes.
+
+    Raises:
+        KernelError: there is no executable where the variable VERALE_PROVED says.
+    """
+    try:
+        program = find_program()
+    except KernelError:
+        if os.environ.get(VARIABLE):
+            raise
+        return "arb"
+    return "arb" if isinstance(program, Script) and size > LARGEST_FOR_SCRIPT else EITHER

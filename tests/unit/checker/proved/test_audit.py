@@ -238,11 +238,12 @@ def test_records_name_the_executable(asked, tmp_path) -> None:
         assert digest is not None and record["run"]["checker"]["executable"] == digest.sha256
         assert ({"python-flint", "mpmath"} <= set(record["run"]["libraries"])) == (kernel == "all")
         assert read_record(json.dumps(record)) == record
+        assert set(record["by"].values()) == {kernel}
         lost = json.loads(json.dumps(record))
         del lost["run"]["checker"]["executable"]
         with pytest.raises(ValueError, match="kernel and executable contradict"):
             read_record(json.dumps(lost))
-    record["run"]["kernel"] = "both"
+    record["run"]["kernel"], record["by"] = "both", {"entailment": "both"}
     with pytest.raises(ValueError, match="kernel and executable contradict"):
         read_record(json.dumps(record))
 
