@@ -7,7 +7,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -104,7 +104,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
         )
 
 
-def _audit(certificates: list[Path], head: Path, latents: Path, kernel: str | None) -> dict[str, dict[str, object]]:
+def _audit(certificates: list[Path], head: Path, latents: Path, kernel: str | None) -> dict[str, dict[str, Any]]:
     """The checker's records by certificate file, from a separate process that never loads torch."""
     arguments = [
         *(() if kernel is None else ("--kernel", kernel)),
@@ -136,7 +136,7 @@ def _audit(certificates: list[Path], head: Path, latents: Path, kernel: str | No
     return records
 
 
-def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: dict[str, dict[str, object]]) -> str:
+def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: dict[str, dict[str, Any]]) -> str:
     """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
         return "not written; pip install 'verale[report]'"
@@ -152,8 +152,9 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
     return str(path)
 
 
-def _print_table(explained: list[Explained], audited: dict[str, dict[str, object]], names: list[str]) -> None:
+def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]], names: list[str]) -> None:
     from verale.certificate.words import below
+    from verale.checker.kernel import in_words
     from verale.cli.tables import PLAIN, TextTable, print_table
 
     table = TextTable(title="Certified explanations of the packaged digits", **PLAIN)
@@ -173,9 +174,10 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, object
         )
     print_table(table)
     proved = sum(record["exit_code"] == 0 for record in audited.values())
+    by = sorted({in_words(kernel) for record in audited.values() for kernel in record["by"].values()})
     sizes = [one.size for one in explained if one.size is not None]
     print_line(
-        f"{len(explained)} images, {len(sizes)} certificates, {proved} proved; "
+        f"{len(explained)} images, {len(sizes)} certificates, {proved} proved by {' and '.join(by) or 'nobody'}; "
         f"mean {sum(sizes) / max(1, len(sizes)):.1f} statements, "
         f"{sum(one.seconds or 0 for one in explained) / len(explained):.2f} s to explain, "
         f"{sum(float(str(r['seconds'])) for r in audited.values()) / max(1, len(audited)):.2f} s to audit an image"
