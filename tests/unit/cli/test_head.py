@@ -12,13 +12,14 @@ from support.runs import changed, final
 
 from benchmarks.architectures import cases
 from verale.adapters import ARCHITECTURES
-from verale.cli.head import command
+from verale.cli import cli
 from verale.errors import InputError, UsageError
 from verale.head import Box, Head
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(command, ["import", *map(str, arguments)])
+    # By the whole command line: click remembers how a command was called first, and its help lists those options.
+    return CliRunner().invoke(cli, ["head", "import", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("name", cases())
@@ -164,7 +165,7 @@ def test_help_lists_the_architectures():
 def test_show_names_every_part(name, tmp_path):
     head = cases()[name].head()
     head.save(tmp_path / "head.safetensors")
-    result = CliRunner().invoke(command, ["show", str(tmp_path / "head.safetensors")])
+    result = CliRunner().invoke(cli, ["head", "show", str(tmp_path / "head.safetensors")])
     assert result.exit_code == 0, result.output
     shown = "".join(result.output.split())
     for part in (head.geometry, head.similarity, head.pooling, head.readout):
