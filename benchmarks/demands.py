@@ -3,7 +3,7 @@ proof of minimality runs to its end or to the limit.
 
     python -m benchmarks.demands [--kernel mpmath]
 
-The table has steps (`verale.checker.cost`), seconds of processor time and the peak memory of a process.
+The table has steps (`verale.checker.plain.cost`), seconds of processor time and the peak memory of a process.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python -m benchmarks.prices [--kernel mpmath] [--repeat 5] [--out benchmarks/results/prices.md]
 
-A step is priced at 25 ns (`verale.checker.work`), so that the limit of an audit is a limit of time. Each kind of work
-is done alone, at several sizes. The least time of some repetitions is divided by the steps that the checker counts for
-it. Much more than 25 ns breaks the promise; much less refuses proofs for which there is time.
+A step is priced at 25 ns (`verale.checker.plain.work`), so that the limit of an audit is a limit of time. Each kind of
+work is done alone, at several sizes. The least time of some repetitions is divided by the steps that the checker counts
+for it. Much more than 25 ns breaks the promise; much less refuses proofs for which there is time.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from typing import Any
 
 from benchmarks.environment import describe
 from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
-from verale.checker.cost import cost
 from verale.checker.dyadic import exact
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.margin import lower_bound, margin_steps
-from verale.checker.rules.quadratic import QuadraticRule
-from verale.checker.rules.similarity import Box, SimilarityRule
-from verale.checker.rules.simplex import Simplex
-from verale.checker.rules.space import Space
-from verale.checker.rules.spatial import SpatialRule
-from verale.checker.rules.top_k import TopK
+from verale.checker.plain.cost import cost
+from verale.checker.plain.evaluation import Evaluation
+from verale.checker.plain.margin import lower_bound, margin_steps
+from verale.checker.plain.quadratic import QuadraticRule
+from verale.checker.plain.similarity import Box, SimilarityRule
+from verale.checker.plain.simplex import Simplex
+from verale.checker.plain.space import Space
+from verale.checker.plain.spatial import SpatialRule
+from verale.checker.plain.top_k import TopK
 from verale.soundness.independent import files
 
 __all__ = ["Kind", "kinds", "main"]

@@ -47,9 +47,9 @@ LEMMA = Lemma(
     rules=("deployment",),
     code=(
         "verale/checker/deployment.py",
-        "verale/checker/rules/losses.py",
-        "verale/checker/rules/computed.py",
-        "verale/checker/rules/deployment.py",
+        "verale/checker/plain/losses.py",
+        "verale/checker/plain/computed.py",
+        "verale/checker/plain/deployment.py",
     ),
     cases=(
         Case("one factor more, below", _FACTOR, _X * (1 + _D) >= 1 - _A - _U, "qfnra-nlsat"),

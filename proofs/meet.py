@@ -47,9 +47,9 @@ SAID = z3.And(_max(A, C) <= OBSERVABLE(Z), OBSERVABLE(Z) <= _min(B, D))
 LEMMA = Lemma(
     rules=("quadratic", "top_k, sparse"),
     code=(
-        "verale/checker/rules/space.py",
-        "verale/checker/rules/top_k.py",
-        "verale/checker/rules/quadratic/rule.py",
+        "verale/checker/plain/space.py",
+        "verale/checker/plain/top_k.py",
+        "verale/checker/plain/quadratic/rule.py",
     ),
     cases=(
         Case("two ranges of a number", BOTH, MET),

@@ -64,7 +64,7 @@ PROVED, TRUE = z3.Reals("proved true")
 LEMMA = Lemma(
     rules=("minimality",),
     code=(
-        "verale/checker/rules/minimality.py",
+        "verale/checker/plain/minimality.py",
         "verale/search/shrink.py",
         "verale/search/top_k.py",
         "verale/search/sparse.py",

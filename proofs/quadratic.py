@@ -53,7 +53,7 @@ FROM = [y - g for y, g in zip(Y, FOOT, strict=True)]
 
 LEMMA = Lemma(
     rules=("quadratic",),
-    code=("verale/checker/rules/quadratic/facts.py", "verale/checker/rules/quadratic/rule.py"),
+    code=("verale/checker/plain/quadratic/facts.py", "verale/checker/plain/quadratic/rule.py"),
     cases=(
         Case("1. a form that is nowhere negative", [*PSD, A > 0, A * C >= QQ], R >= 0, tactic=NLSAT),
         Case(

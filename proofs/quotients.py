@@ -12,7 +12,7 @@ the quotient is least at the greatest y. Sum and quotient are homogeneous.
 
 Z3 proves it for any real numbers, with quotients as solutions of their equations, and for three masses.
 
-Reference: `verale/checker/rules/evaluation.py`, `verale/checker/rules/similarity.py`, `verale/rounding/enclosure.py`.
+Reference: `verale/checker/plain/evaluation.py`, `verale/checker/plain/similarity.py`, `verale/rounding/enclosure.py`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _BETWEEN = z3.And(_LOW <= _Q, _Q <= _HIGH)
 LEMMA = Lemma(
     rules=("similarity", "instance", "refutation", "ln, exp (mpmath)"),
     code=(
-        "verale/checker/rules/similarity.py",
-        "verale/checker/rules/evaluation.py",
+        "verale/checker/plain/similarity.py",
+        "verale/checker/plain/evaluation.py",
         "verale/checker/kernel/mpmath_kernel.py",
         "verale/rounding/enclosure.py",
     ),

@@ -51,7 +51,7 @@ POOL = z3.If(ONE > OTHER, ONE, OTHER)
 
 LEMMA = Lemma(
     rules=("screening",),
-    code=("verale/checker/rules/quadratic/coarse.py", "verale/checker/rules/quadratic/greatest.py"),
+    code=("verale/checker/plain/quadratic/coarse.py", "verale/checker/plain/quadratic/greatest.py"),
     cases=(
         Case("1. a distance", [*BALL, Y > N + 2 * S], -D * D <= -((Y - N - 2 * S) ** 2), tactic=NLSAT),
         Case("2. a product", CAUCHY, PRODUCT + OUT <= M * L + R * S, tactic=NLSAT),

@@ -47,7 +47,7 @@ TERM = [LENGTH >= 0, ONE >= 0, H <= LENGTH * ONE, -H <= LENGTH * ONE]
 
 LEMMA = Lemma(
     rules=("quadratic",),
-    code=("verale/checker/rules/quadratic/span.py",),
+    code=("verale/checker/plain/quadratic/span.py",),
     cases=(
         Case(
             "1. what the weighted facts leave",

@@ -44,11 +44,11 @@ LEMMA = Lemma(
     rules=("domain", "mixed", "screening", "similarity", "instance"),
     code=(
         "verale/checker/dyadic.py",
-        "verale/checker/rules/space.py",
-        "verale/checker/rules/domain.py",
-        "verale/checker/rules/lipschitz.py",
+        "verale/checker/plain/space.py",
+        "verale/checker/plain/domain.py",
+        "verale/checker/plain/lipschitz.py",
         "verale/checker/similarities.py",
-        "verale/checker/rules/evaluation.py",
+        "verale/checker/plain/evaluation.py",
     ),
     cases=(
         Case(

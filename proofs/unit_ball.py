@@ -48,11 +48,11 @@ def _polynomial(says: str, given: list[z3.BoolRef], claim: z3.BoolRef) -> Case:
 LEMMA = Lemma(
     rules=("domain", "quadratic", "instance"),
     code=(
-        "verale/checker/rules/space.py",
-        "verale/checker/rules/domain.py",
-        "verale/checker/rules/evaluation.py",
+        "verale/checker/plain/space.py",
+        "verale/checker/plain/domain.py",
+        "verale/checker/plain/evaluation.py",
         "verale/bounds/domain.py",
-        "verale/checker/rules/quadratic/facts.py",
+        "verale/checker/plain/quadratic/facts.py",
     ),
     cases=(
         *(

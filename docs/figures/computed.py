@@ -21,12 +21,12 @@ from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
-from verale.checker.rules.assignment import Assignment
-from verale.checker.rules.margin import proved_margins
-from verale.checker.rules.quadratic import QuadraticRule
-from verale.checker.rules.simplex import Simplex
-from verale.checker.rules.space import Space
-from verale.checker.rules.spatial import SpatialRule
+from verale.checker.plain.assignment import Assignment
+from verale.checker.plain.margin import proved_margins
+from verale.checker.plain.quadratic import QuadraticRule
+from verale.checker.plain.simplex import Simplex
+from verale.checker.plain.space import Space
+from verale.checker.plain.spatial import SpatialRule
 from verale.head import as_patches, evaluate
 
 HERE = Path(__file__).parent

@@ -60,8 +60,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     # From patches to margins.
-    "rules/similarity.py": [("what is kept is kept for any scale", "key = value, own, parts", "key = value, 0, parts")],
-    "rules/pooling.py": [
+    "plain/similarity.py": [("what is kept is kept for any scale", "key = value, own, parts", "key = value, 0, parts")],
+    "plain/pooling.py": [
         (
             "patches that are alike count once",
             "replace(part, count=count, column=column)",
@@ -69,25 +69,25 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ),
         ("an infinite end forgets the finite one", "upper = other.upper if upper is None else upper", "upper = None"),
     ],
-    "rules/means.py": [
+    "plain/means.py": [
         ("the nearest is no part of the mean", "farthest - (high or 0) + low", "farthest - (high or 0)")
     ],
-    "rules/margin.py": [
+    "plain/margin.py": [
         (
             "the bias is left out",
             "Fraction(total, unit) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)",
             "Fraction(total, unit)",
         )
     ],
-    "rules/minimality.py": [
+    "plain/minimality.py": [
         (
             "the worst rival is not asked",
             "all(provable(index, box, rival) for _, rival in rivals)",
             "all(provable(index, box, rival) for _, rival in rivals[1:])",
         )
     ],
-    "rules/evaluation.py": [("upper ends are of all patches", "[highs[patch] for patch in seen]", "highs")],
-    "rules/instance.py": [
+    "plain/evaluation.py": [("upper ends are of all patches", "[highs[patch] for patch in seen]", "highs")],
+    "plain/instance.py": [
         (
             "only the first statement is looked at",
             "enumerate(certificate.statements)",
@@ -99,53 +99,53 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "set(statement.exempt)",
         ),
     ],
-    "rules/top_k.py": [
+    "plain/top_k.py": [
         (
             "the floor takes the place of what is known",
             "low if j in exempt else max(low, least)",
             "low if j in exempt else least",
         )
     ],
-    "rules/lipschitz.py": [
+    "plain/lipschitz.py": [
         ("a distance of sums is the sum of distances", "new = y + link + 2 * sqrt_ends(y * link)[1]", "new = y + link")
     ],
-    "rules/mixed.py": [
+    "plain/mixed.py": [
         (
             "patches without statements are forgotten",
             "self._patches.box(of_patches, patches)",
             "self._patches.box(of_patches, max(1, len({s.patch for s in of_patches})))",
         )
     ],
-    "rules/least.py": [("a gain exceeds the need", "s + weight * min(gain, need)", "s + weight * gain")],
+    "plain/least.py": [("a gain exceeds the need", "s + weight * min(gain, need)", "s + weight * gain")],
     # What is known of patches.
-    "rules/domain.py": [
+    "plain/domain.py": [
         ("a cube has the ball of an edge", "head.depth * half * half", "half * half"),
         ("the greatest mass is an equal share", "one + others * least", "one + others * one"),
     ],
-    "rules/space.py": [
+    "plain/space.py": [
         (
             "a norm's upper end is its lower end",
             "[sqrt_ends(square << 2 * self.bits) for square in squares]",
             "[(sqrt_ends(square << 2 * self.bits)[0],) * 2 for square in squares]",
         )
     ],
-    "rules/spatial.py": [
+    "plain/spatial.py": [
         ("the patches before are forgotten", "before = pooling.merged([*before, *parts[number]])", "before = []")
     ],
-    "rules/simplex.py": [
+    "plain/simplex.py": [
         ("a stated mass is at most what is left", "min(one, high, low + rest)", "min(one, high, rest)")
     ],
-    "rules/assignment.py": [
+    "plain/assignment.py": [
         (
             "patches without statements pay nothing",
             "[(1, patch) for patch in self.left.patches] + [(self.left.unstated, self._free)]",
             "[(1, patch) for patch in self.left.patches]",
         )
     ],
-    "rules/matching.py": [
+    "plain/matching.py": [
         ("a partner is lost", "partner[column] = partner[before[column]]", "partner[column] = entering")
     ],
-    "rules/joint.py": [
+    "plain/joint.py": [
         ("a scale is forgotten", "-difference * Fraction(own.rows[0][j], 1 << own.bits)", "Fraction(-difference)"),
         (
             "what a share leaves of a cosine is forgotten",
@@ -153,7 +153,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "",
         ),
     ],
-    "rules/quadratic/facts.py": [
+    "plain/quadratic/facts.py": [
         ("a ball forgets its centre", "far = (most << bits) + square", "far = most << bits"),
         (
             "a bound forgets the target's square",
@@ -161,12 +161,12 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "sides * curve // (curve << bits)",
         ),
     ],
-    "rules/quadratic/span.py": [
+    "plain/quadratic/span.py": [
         ("the inverse is taken for exact", "(1 << bits) + self._epsilon(gram)", "1 << bits"),
         ("what the span leaves is left out", "(spread >> self._bits + 1) + root + 2", "(spread >> self._bits + 1) + 2"),
         ("widths of intervals cancel out", "map(mul, map(abs, tau), self._widths)", "map(mul, tau, self._widths)"),
     ],
-    "rules/quadratic/rule.py": [
+    "plain/quadratic/rule.py": [
         (
             "the domain is dropped",
             "self._working(patch.least(targets), most).met(self.space.domain)",
@@ -174,21 +174,21 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ),
         ("a combination's shares are rounded", "int(share * unit)", "int(share) * unit"),
     ],
-    "rules/quadratic/intervals.py": [
+    "plain/quadratic/intervals.py": [
         (
             "squares add up as lengths do",
             "ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)",
             "square + ceil_shift(length**2, -space.bits)",
         )
     ],
-    "rules/quadratic/coarse.py": [
+    "plain/quadratic/coarse.py": [
         (
             "how far the latent may be is left out",
             "p + radius * (isqrt(square - p * p // size) + 1) + abs(p) * lean // size + edge",
             "p + abs(p) * lean // size + edge",
         )
     ],
-    "rules/quadratic/greatest.py": [
+    "plain/quadratic/greatest.py": [
         (
             "patches that may be closer are not asked",
             "for patch, row in enumerate(left):\n    targets = [k for k, (bound, end) in"
@@ -198,36 +198,36 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "",
         )
     ],
-    "rules/quadratic/weights.py": [
+    "plain/quadratic/weights.py": [
         ("the foot is that of other statements", "dot(row, middles) >> lift + 2", "dot(row, middles[::-1]) >> lift + 2")
     ],
-    "rules/quadratic/dual.py": [
+    "plain/quadratic/dual.py": [
         (
             "the weights leave out how far the latent may be",
             "weights = [one - (kappa * other >> _BITS) for one, other in zip(tau, foot, strict=True)]",
             "weights = list(tau)",
         )
     ],
-    "rules/quadratic/multipliers.py": [
+    "plain/quadratic/multipliers.py": [
         ("the swept pivot is not inverted", "scaled[pivot] = -(1 << 2 * _WORK_BITS) // size", "scaled[pivot] = -size")
     ],
-    "rules/quadratic/within.py": [
+    "plain/quadratic/within.py": [
         (
             "a point has no length",
             "point.square * unit * unit - (dot(point.weights, products) << lift)",
             "point.square * unit * unit",
         )
     ],
-    "rules/quadratic/points.py": [
+    "plain/quadratic/points.py": [
         ("the adjugate is not divided", "(grown * entry + a * b) // scale", "grown * entry + a * b")
     ],
     # Binary32.
     "deployment.py": [("roundings add up", "lost / (1 - lost)", "lost")],
-    "rules/losses.py": [("a sum loses what a term loses", "gamma(head.depth + 3 + rooted)", "gamma(3 + rooted)")],
-    "rules/computed.py": [
+    "plain/losses.py": [("a sum loses what a term loses", "gamma(head.depth + 3 + rooted)", "gamma(3 + rooted)")],
+    "plain/computed.py": [
         ("similarities under means are exact", "apart + self._logarithm(self._at(0, j)[1])", "apart")
     ],
-    "rules/deployment.py": [
+    "plain/deployment.py": [
         ("a rival's logit is exact", "least - roundings[winner] - roundings[rival]", "least - roundings[winner]")
     ],
     # What is read.
@@ -308,10 +308,10 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         )
     ],
     "limit.py": [("each byte allows what a megabyte does", "max(1, -(-size // _MEGABYTE))", "size")],
-    "cost.py": [
+    "plain/cost.py": [
         ("one patch is counted", "sum(map(patch, groups.values()))", "max(map(patch, groups.values()), default=0)")
     ],
-    "work.py": [("bits do not count", "steps * (_BITS**2 + bits**2) // _BITS**2", "steps")],
+    "plain/work.py": [("bits do not count", "steps * (_BITS**2 + bits**2) // _BITS**2", "steps")],
     "verdict.py": [("a name may have two lines", "map(one_field, parts)", "parts")],
     "file_auditor.py": [
         (

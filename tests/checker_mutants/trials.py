@@ -104,6 +104,6 @@ def heads() -> list[tuple[IndependentHead, bytes]]:
 
 
 def set_grid(module: Import, least: int, below: int, multipliers: int) -> None:
-    module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
-    module("rules.quadratic.weights")._PRECISION = multipliers
-    module("rules.quadratic.coarse")._BITS = 26 if least == 128 else least - 2
+    module("plain.space")._LEAST_BITS, module("plain.space")._BITS_BELOW_GRAM = least, below
+    module("plain.quadratic.weights")._PRECISION = multipliers
+    module("plain.quadratic.coarse")._BITS = 26 if least == 128 else least - 2

@@ -15,10 +15,10 @@ from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Tri
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
-from verale.checker.rules.quadratic import QuadraticRule
-from verale.checker.rules.simplex import Simplex as SimplexRule
-from verale.checker.rules.space import Space
-from verale.checker.rules.spatial import PatchRule
+from verale.checker.plain.quadratic import QuadraticRule
+from verale.checker.plain.simplex import Simplex as SimplexRule
+from verale.checker.plain.space import Space
+from verale.checker.plain.spatial import PatchRule
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
 from verale.search.options import LEAST_TOLERANCE

@@ -24,9 +24,9 @@ from verale.checker.head_file import read_head
 from verale.checker.json_reader import read_object
 from verale.checker.kernel import load_kernel
 from verale.checker.latents import Latents
-from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.margin import lower_bound
-from verale.checker.rules.space import Space
+from verale.checker.plain.evaluation import Evaluation
+from verale.checker.plain.margin import lower_bound
+from verale.checker.plain.space import Space
 from verale.checker.safetensors_reader import read_tensors
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.soundness.independent import files

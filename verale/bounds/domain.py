@@ -31,7 +31,7 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     - inner product: coordinate by coordinate over the box, which a radius R cuts to [max(lo, -R), min(hi, R)];
       in a ball of radius R as the cosine of epsilon > 0, times R |p|.
 
-    The proofs are those of `verale.checker.rules.domain`.
+    The proofs are those of `verale.checker.plain.domain`.
     """
     return _RANGES[type(head.geometry)](head, head.points.to(device, torch.float64))
 

@@ -81,9 +81,7 @@ class Auditor:
     @cached_property
     def _plain(self) -> dict[str, Callable[..., Steps]]:
         """For each kernel that the rules compute with what makes its audits; `EITHER` mostly does without."""
-        from .plain import PlainAudit
-        from .rules.quadratic import QuadraticRule
-        from .rules.space import Space
+        from .plain import PlainAudit, QuadraticRule, Space
 
         return {
             each.name: partial(PlainAudit, quadratic=QuadraticRule(Space(self._head, each)), hurry=self._hurry)

@@ -1,4 +1,4 @@
-"""A proof that no explanation of an image under `top_k` has fewer statements than a number (`rules/least.py`).
+"""A proof that no explanation of an image under `top_k` has fewer statements than a number (`plain/least.py`).
 
 The document is a JSON object:
 
@@ -26,12 +26,12 @@ from .json_reader import brief, fields, index, read_object, text
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
 from .limit import LIMIT, allowed
-from .rules.evaluation import Evaluation
-from .rules.instance import require_domain
-from .rules.least import Cell, excludes
-from .rules.space import Space
-from .rules.top_k import TopK
-from .work import OPERATION
+from .plain.evaluation import Evaluation
+from .plain.instance import require_domain
+from .plain.least import Cell, excludes
+from .plain.space import Space
+from .plain.top_k import TopK
+from .plain.work import OPERATION
 
 __all__ = ["TYPE", "proved_least"]
 

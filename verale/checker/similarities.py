@@ -38,7 +38,7 @@ class Similarity(ABC):
         has_limit: whether it tends to 0 as a squared distance grows, so that the domain may be unbounded.
         in_unit: whether it lies in [0, 1], as soft trees need.
         focal: whether poolings may subtract a mean from it; as a function of a squared distance it has to be convex
-            then, and `at` has to heed `parts` (`rules.means`).
+            then, and `at` has to heed `parts` (`plain.means`).
         unimodal: whether x is not m: then x has to be bounded patch by patch, before pooling.
         unchanged: whether S(m) = m.
         series: whether it takes a logarithm or an exponential, which takes long.
@@ -128,7 +128,7 @@ class _Scaled(Similarity):
 
 class LogRatio(_Scaled):
     """ln((s m + 1) / (s m + E)), 0 < E < 1, of a squared distance. It falls: the derivative of ln((x + 1) / (x + E)) is
-    (E - 1) / ((x + 1)(x + E)) < 0. It is convex (`rules.means`)."""
+    (E - 1) / ((x + 1)(x + E)) < 0. It is convex (`plain.means`)."""
 
     name = "log_ratio"
     series = True

@@ -20,16 +20,16 @@ from torch import Tensor
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.checker import Auditor
 from verale.checker import certificate as checked
-from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, allowed
-from verale.checker.rules.margin import margin_steps
-from verale.checker.rules.quadratic.dual import ascent_steps
-from verale.checker.rules.quadratic.weights import steps_at_middles
-from verale.checker.rules.space import Space
-from verale.checker.work import OPERATION
+from verale.checker.plain.cost import Cost, cost, require_within
+from verale.checker.plain.margin import margin_steps
+from verale.checker.plain.quadratic.dual import ascent_steps
+from verale.checker.plain.quadratic.weights import steps_at_middles
+from verale.checker.plain.space import Space
+from verale.checker.plain.work import OPERATION
 from verale.head import Head
 from verale.search import Unexplained
 

@@ -17,9 +17,9 @@ from verale.checker.head import Head
 from verale.checker.kernel import load_kernel
 from verale.checker.latents import Image, Latents
 from verale.checker.limit import LIMIT, allowed
-from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.instance import require_domain, require_true
-from verale.checker.rules.space import Space
+from verale.checker.plain.evaluation import Evaluation
+from verale.checker.plain.instance import require_domain, require_true
+from verale.checker.plain.space import Space
 
 __all__ = ["AtImage", "OutsideError", "Truths"]
 

@@ -43,7 +43,7 @@ CUTS = {
     ),
     # What prices leave to a rival, by half a per cent.
     "prices": (
-        "rules/assignment.py",
+        "plain/assignment.py",
         "            total += count * max(0, max(excess, default=0))",
         "            total += count * max(0, max(excess, default=0))\n        total = total * 199 // 200",
     ),

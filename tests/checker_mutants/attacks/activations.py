@@ -19,7 +19,7 @@ __all__ = ["margins", "similarities"]
 
 def margins(module: Import, kernel: str) -> str:
     """The bound of a margin is the least value over all corners of a box, or a hair less."""
-    bound, box_of = module("rules.margin").lower_bound, module("rules.similarity").Box
+    bound, box_of = module("plain.margin").lower_bound, module("plain.similarity").Box
     generator = random.Random(5)
     for trial in trials()[::3]:
         head = module("head_file").read_head(trial.data)
@@ -62,13 +62,13 @@ def similarities(module: Import, kernel: str) -> str:
     try:
         for made_head, data in heads():
             head = module("head_file").read_head(data)
-            space = module("rules.space").Space(head, own)
-            similarity = module("rules.similarity").SimilarityRule(space)
+            space = module("plain.space").Space(head, own)
+            similarity = module("plain.similarity").SimilarityRule(space)
             for _ in range(16):
                 values = [generator.randrange(1 << space.bits) for _ in range(COUNT)]
                 if head.geometry != "euclidean" and head.geometry != "softmax":
                     values = [value - (1 << space.bits - 1) for value in values]
-                box = similarity.activations(similarity.comparable(module("rules.space").Ranges(values, list(values))))
+                box = similarity.activations(similarity.comparable(module("plain.space").Ranges(values, list(values))))
                 for j, (value, low, high) in enumerate(zip(values, box.lower, box.upper, strict=True)):
                     m = flint.arb(value) / 2**space.bits
                     if head.geometry in ("cosine", "rooted_cosine"):

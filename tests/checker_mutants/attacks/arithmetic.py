@@ -136,7 +136,7 @@ def foreign_integers(module: Import, kernel: str) -> str:
 
 def matching(module: Import, kernel: str) -> str:
     """The heaviest matching is as heavy as the best of all."""
-    heaviest = module("rules.matching").heaviest_matching
+    heaviest = module("plain.matching").heaviest_matching
     generator = random.Random(3)
     for _ in range(80):
         rows, columns = generator.randrange(1, 6), generator.randrange(1, 6)

@@ -33,11 +33,11 @@ def ranges_contain(module: Import, kernel: str) -> str:
 def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     certificate = module("certificate")
     head = module("head_file").read_head(trial.data)
-    space = module("rules.space").Space(head, own)
+    space = module("plain.space").Space(head, own)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
     boxes = []
     for name in ["simplex" if head.geometry == "softmax" else "quadratic"]:
-        rule = getattr(module(f"rules.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
+        rule = getattr(module(f"plain.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
         groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
         ranges = [rule.ranges(group) for group in groups]
         if not all(map(holds, [space] * PATCHES, ranges, trial.observables)):
@@ -49,13 +49,13 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
                 if not holds(space, rule.pooled(narrow, known), ends):
                     return "pooled"
             for each, observables in zip(groups, trial.observables, strict=True):
-                if not each or module("rules.quadratic.intervals").far(space, each):
+                if not each or module("plain.quadratic.intervals").far(space, each):
                     continue  # nothing holds such a latent
                 if not all(holds(space, ranges, observables) for ranges in coarse_ranges(module, rule, each)):
                     return "coarse"
-        spatial = module("rules.spatial").SpatialRule(space, rule)
+        spatial = module("plain.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
-    top_k = module("rules.top_k").TopK(space)
+    top_k = module("plain.top_k").TopK(space)
     pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
@@ -64,11 +64,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
     if head.geometry not in ("softmax", "inner_product") and head.pooling == "max" and not head.similarity.unimodal:
         pooled.append(certificate.FloorStatement((0, 1), min(low for low, _ in trial.activations[2:])))
-        mixed = module("rules.mixed").Mixed(rule)
+        mixed = module("plain.mixed").Mixed(rule)
         boxes += [("mixed", mixed.box(pooled[:count], PATCHES)) for count in range(len(pooled) + 1)]
         boxes += [("mixed", mixed.box([*stated, *pooled], PATCHES)), ("mixed", mixed.box(pooled[-2:], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
-    evaluation = module("rules.evaluation").Evaluation(space, latents)
+    evaluation = module("plain.evaluation").Evaluation(space, latents)
     for bits in (0, 3, 20):
         boxes.append((f"evaluation at {bits}", evaluation.activations(bits)))
         for patch, j in product(range(PATCHES), range(COUNT)):
@@ -92,7 +92,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
             wrong = _joined(module, rule, each, observables)
             if wrong:
                 return wrong
-    bound = module("rules.margin").lower_bound
+    bound = module("plain.margin").lower_bound
     for name, box in boxes:
         for (least, greatest), low, high in zip(trial.activations, box.lower, box.upper, strict=True):
             if Fraction(int(low), 1 << box.bits) > greatest or Fraction(int(high), 1 << box.bits) < least:
@@ -123,7 +123,7 @@ def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple
         high = tuple(None if c == predicted else Fraction(10**6) for c in range(head.classes))
         document = certificate.Certificate("0" * 64, None, predicted, "joint", 1, tuple(left), high, ("entailment",))
         none = tuple(None if c == predicted else Fraction(-(10**9)) for c in range(head.classes))
-        rule = module("rules.joint").Joint(quadratic, document)
+        rule = module("plain.joint").Joint(quadratic, document)
         if left and open_ == 0:
             shares = rule.target((predicted + 1) % head.classes).shares
             (low, most), value = quadratic.combination(left, shares), quadratic.combination_within(left, shares)
@@ -147,7 +147,7 @@ def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, num
     """No prices prove more than what is so, nor than the best matching leaves."""
     generator = random.Random(number)
     predicted = number % 3
-    proved = module("rules.margin").proved_margins(space.head, box, predicted)
+    proved = module("plain.margin").proved_margins(space.head, box, predicted)
     for _ in range(4):
         prices = {
             c: {k: Fraction(generator.randrange(1, 40), 32) for k in range(COUNT) if generator.random() < 0.6}
@@ -158,7 +158,7 @@ def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, num
         document = module("certificate").Certificate(
             "0" * 64, None, predicted, "assignment", PATCHES, tuple(stated), high, ("entailment",), prices
         )
-        rule = module("rules.assignment").Assignment(space, document)
+        rule = module("plain.assignment").Assignment(space, document)
         for c, margin in enumerate(rule.margins(box, proved)):
             if margin is not None and margin > trial.logits[predicted][c][1]:
                 return "prices"

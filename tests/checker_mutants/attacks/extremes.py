@@ -56,17 +56,17 @@ def attained(module: Import, kernel: str) -> str:
     own, generator = module("kernel").load_kernel(kernel), random.Random(8)
     for trial in range(20):
         # With few bits of the weights nothing but the rule's own rounding is between the truth and the end.
-        module("rules.quadratic.weights")._PRECISION = (128, 8)[trial % 2]
+        module("plain.quadratic.weights")._PRECISION = (128, 8)[trial % 2]
         cosine = trial % 4 > 1
         rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
         cases = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
         space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
         for stated, observables in cases:
             statement = module("certificate").PatchStatement(0, 0, *stated)
-            rule = module("rules.quadratic").QuadraticRule(space)
+            rule = module("plain.quadratic").QuadraticRule(space)
             if not holds(space, rule.ranges([statement]), observables):
                 return "quadratic"
-    module("rules.quadratic.weights")._PRECISION = 128
+    module("plain.quadratic.weights")._PRECISION = 128
     return ""
 
 
@@ -116,7 +116,7 @@ def one_way(module: Import, kernel: str) -> str:
             module("certificate").PatchStatement(0, j, truths[j][0] - low, truths[j][1] + high)
             for j, low, high in stated
         ]
-        ranges = coarse_ranges(module, module("rules.quadratic").QuadraticRule(space), group)
+        ranges = coarse_ranges(module, module("plain.quadratic").QuadraticRule(space), group)
         if not all(holds(space, each, truths) for each in ranges):
             return geometry
     return ""
@@ -128,13 +128,13 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
         kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
         parts |= {"geometry": kind, "similarity": files.IDENTITY}
     data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
-    return module("rules.space").Space(module("head_file").read_head(data), own)
+    return module("plain.space").Space(module("head_file").read_head(data), own)
 
 
 def poor_multipliers(module: Import, kernel: str) -> str:
     """The rule holds for any weights, also for such as are far from the best."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(30)
-    weights = module("rules.quadratic.weights")
+    weights = module("plain.quadratic.weights")
     inverse = weights.approximate_inverse
 
     def poor(*arguments: Any) -> tuple[list[int], list[list[int]], int]:
@@ -175,7 +175,7 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     for j in generator.sample(range(len(rows)), generator.randrange(1, depth + 2)):
         width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
         group.append(module("certificate").PatchStatement(0, j, truths[j][0] - width, truths[j][1] + other))
-    rule = module("rules.quadratic").QuadraticRule(space)
+    rule = module("plain.quadratic").QuadraticRule(space)
     if not holds(space, rule.ranges(group), truths):
         return "quadratic"
     shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}
@@ -211,10 +211,10 @@ def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
     (most,), _ = coarse.bounds([rule._patch(group).ball(coarse.places)])
     ends = [module("dyadic").ceil_shift(end, coarse.lift) for end in most]
     if space.head.geometry == "euclidean":
-        yield module("rules.space").Ranges([-end for end in ends], None)
+        yield module("plain.space").Ranges([-end for end in ends], None)
     else:
         upper = [end + offset for end, offset in zip(ends, space.offsets, strict=True)]
-        yield module("rules.space").Ranges([-(1 << space.bits << 4096)] * len(upper), upper)
+        yield module("plain.space").Ranges([-(1 << space.bits << 4096)] * len(upper), upper)
 
 
 def holds(space: Any, ranges: Any, observables: list[Interval]) -> bool:

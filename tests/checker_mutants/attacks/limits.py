@@ -68,21 +68,21 @@ def _wrong_counts(module: Import) -> str:
 
 def _wrong_shares(module: Import, kernel: str) -> str:
     """What a margin takes, and what distances and cosines at an image's latents take."""
-    space, arithmetic = module("rules.space").Space, module("kernel").load_kernel(kernel)
+    space, arithmetic = module("plain.space").Space, module("kernel").load_kernel(kernel)
     rows, identity = [[0.5, 0.25]] * 3, {"similarity": files.IDENTITY}
     tree: dict[str, Any] = {"similarity": {"kind": "exponential"}}
     tree["readout"] = {"kind": "soft_tree", "absent": [1, 2, -1], "present": [-2, -3, -4]}
     latents = module("dyadic").exact([0.5] * 20, 2)
-    logarithm = module("work").Work(kernel, 0).series
+    logarithm = module("plain.work").Work(kernel, 0).series
     for parts, columns, margin, observed, similar in (
         ({}, 3, 160 + 3 * 4, 40, 40 + logarithm),
         ({"geometry": files.cosine(0.5)} | identity, 3, 160 + 3 * 4, 80, 40),
         (tree, 4, 160 + 3 * 30, 40, 40 + logarithm),
     ):
         of = space(module("head_file").read_head(files.head([[1.0] * columns] * 2, rows, **parts)), arithmetic)
-        if module("rules.margin").margin_steps(of.head) != margin:
+        if module("plain.margin").margin_steps(of.head) != margin:
             return "a margin"
-        evaluation = module("rules.evaluation").Evaluation(of, latents)
+        evaluation = module("plain.evaluation").Evaluation(of, latents)
         if evaluation._steps() != 3 * (10 * (of.work.products(2) + observed) + 2 * similar):
             return "the head at latents"
     return ""
@@ -91,8 +91,8 @@ def _wrong_shares(module: Import, kernel: str) -> str:
 def _wrong_weights(module: Import, kernel: str) -> str:
     """Weights of wide statements are counted as they are found, for both ends of every observable."""
     head = module("head_file").read_head(files.head([[1.0] * 3] * 2, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    space = module("rules.space").Space(head, module("kernel").load_kernel(kernel))
-    rule, statement = module("rules.quadratic").QuadraticRule(space), module("certificate").PatchStatement
+    space = module("plain.space").Space(head, module("kernel").load_kernel(kernel))
+    rule, statement = module("plain.quadratic").QuadraticRule(space), module("certificate").PatchStatement
     for width, steps in ((0, 0), (1, 2 * 3 * (40 * 2**3 + 1600 * 2))):
         space.work.allow(2**40)
         rule.ranges([statement(0, j, Fraction(1), Fraction(1 + width)) for j in range(2)])
@@ -108,7 +108,7 @@ def count(
     parts: dict[str, Any] = {"": {}, "mask": _MASKED, "mean": _MEAN, "softmax": _SOFTMAX}[of]
     prototypes = None if of == "softmax" else [[0.5] * _DEPTH] * _COUNT
     head = module("head_file").read_head(files.head([[1.0] * _COUNT] * 2, prototypes, **parts))
-    space = module("rules.space").Space(head, module("kernel").load_kernel("arb"))
+    space = module("plain.space").Space(head, module("kernel").load_kernel("arb"))
     certificate = module("certificate")
     low, high = Fraction(0), Fraction(width)
     stated: list[Any] = [certificate.PatchStatement(i, j, low, high) for i in range(patches) for j in range(each)]
@@ -118,19 +118,19 @@ def count(
     document = certificate.Certificate(
         "", None, 0, paradigm, patches + 1, tuple(stated), (None, Fraction(1)), ("entailment",), prices
     )
-    counted = module("cost").cost(document, space, minimality)
+    counted = module("plain.cost").cost(document, space, minimality)
     return counted.steps, counted.numbers
 
 
 def _wrong_limits(module: Import) -> str:
-    cost, limit, error = module("cost"), module("limit"), module("errors").UnprovedError
+    cost, limit, error = module("plain.cost"), module("limit"), module("errors").UnprovedError
     for size, times in ((0, 1), (1, 1), (2**20, 1), (2**20 + 1, 2), (5 * 2**20, 5)):
         if limit.allowed(1000, size) != 1000 * times:
             return "the limit of larger files"
     for steps, numbers, right in ((9600, 0, True), (9601, 0, False), (0, 100, True), (0, 101, False)):
         if _within(lambda a=steps, b=numbers: cost.require_within(9600, cost.Cost(a, b)), error) != right:
             return "what is within the limit"
-    work = module("work").Work("arb", 512)
+    work = module("plain.work").Work("arb", 512)
     work.allow(10, 4)
     if not _within(lambda: work.take(3), error) or _within(lambda: work.take(1), error):
         return "what is left"  # a step on 512 bits counts twice
@@ -167,11 +167,11 @@ def _wrong_audits(module: Import, kernel: str) -> str:
         made.check(case.certificate, True)
         space = made._audits[0].keywords["quadratic"].space
         used, document = 2**40 - space.work._left, module("certificate").read_certificate(case.certificate)
-        if used != high or used <= module("cost").cost(document, space, True).steps:
+        if used != high or used <= module("plain.cost").cost(document, space, True).steps:
             return f"{case.name} uses {used} steps, and takes {high}"
-        numbers, module("cost")._STEPS_A_NUMBER = module("cost")._STEPS_A_NUMBER, 2**41
+        numbers, module("plain.cost")._STEPS_A_NUMBER = module("plain.cost")._STEPS_A_NUMBER, 2**41
         many = made.check(case.certificate, True).reason
-        module("cost")._STEPS_A_NUMBER = numbers
+        module("plain.cost")._STEPS_A_NUMBER = numbers
         if many != "limit":
             return "numbers without a limit"
         without = auditor(case.head, case.latents, kernel, high - 1).check(case.certificate, False)

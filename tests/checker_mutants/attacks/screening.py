@@ -18,11 +18,11 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
     """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
     what all exact ranges give."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(7)
-    module("rules.quadratic.rule").TOGETHER = 3
+    module("plain.quadratic.rule").TOGETHER = 3
     for trial in range(12 if kernel == "arb" else 3):
         geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
         # With more bits roundings make good less of what is left out.
-        module("rules.quadratic.coarse")._BITS = (26, 60)[trial % 2]
+        module("plain.quadratic.coarse")._BITS = (26, 60)[trial % 2]
         depth, scale = generator.choice((1, 2, 16)), generator.choice((1.0, 2.0**-12))
         sign = generator.choice((0.0, -scale))
         rows = [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(9)]
@@ -34,8 +34,8 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
             kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
             parts |= {"geometry": kind, "similarity": files.IDENTITY}
         data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
-        space = module("rules.space").Space(module("head_file").read_head(data), own)
-        rule, groups = module("rules.quadratic").QuadraticRule(space), []
+        space = module("plain.space").Space(module("head_file").read_head(data), own)
+        rule, groups = module("plain.quadratic").QuadraticRule(space), []
         for patch, z in enumerate(patches):
             truths = [true_ends(geometry, z, row) for row in rows]
             group = []
@@ -47,7 +47,7 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
                 return "coarse"
             groups.append(group)
         each = [rule.ranges(group) for group in groups]
-        pool, smallest = module("rules.pooling").pool, geometry == "euclidean"
+        pool, smallest = module("plain.pooling").pool, geometry == "euclidean"
         # A lower end may be less tight, as weights found in floats decide which patches are asked for it.
         expected = pool(each, smallest)
         for pooled in (rule.pooled(groups, None), rule.pooled(groups[1:], each[0])):

@@ -51,7 +51,7 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
         for index in range(len(statements)):
             outer[name, index] = rule.box([*statements[:index], *statements[index + 1 :]], PATCHES)
     set_grid(module, *grid)
-    bound = module("rules.margin").lower_bound
+    bound = module("plain.margin").lower_bound
     head = module("head_file").read_head(trial.data)
     for name, rule, statements in _rules(module, own, trial):
         for index, box in rule.boxes_without(statements, PATCHES):
@@ -77,7 +77,7 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
 
 def _domains(module: Import, own: Any) -> str:
     """Distances, masses of bounded logits and bare cosines in an orthant, on coarse grids."""
-    ends, read = module("rules.domain").domain_ranges, module("head_file").read_head
+    ends, read = module("plain.domain").domain_ranges, module("head_file").read_head
     box = read(files.head([[1.0], [0.0]], [[0.1]], domain=files.domain(0.3, 0.7)))
     near, far = (Fraction(end) - Fraction(0.1) for end in (0.3, 0.7))
     for bits in range(2, 24):
@@ -106,17 +106,17 @@ def _by_hand(module: Import, own: Any) -> str:
     """What the trials do not show."""
     certificate, read = module("certificate"), module("head_file").read_head
     bounded = {"similarity": {"kind": "negated"}, "domain": files.domain(-2.0, 2.0)}
-    space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
+    space = module("plain.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
     outside = certificate.PatchStatement(0, 0, Fraction(5), Fraction(6))  # in space, but not in the domain
-    if module("rules.quadratic").QuadraticRule(space).within([outside]) is not None:
+    if module("plain.quadratic").QuadraticRule(space).within([outside]) is not None:
         return "a distance outside the domain"
     free = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], domain=files.domain(None, None))
-    space = module("rules.space").Space(read(free), own)
-    away = module("rules.quadratic").QuadraticRule(space).within([certificate.PatchStatement(0, 0, Fraction(1), None)])
+    space = module("plain.space").Space(read(free), own)
+    away = module("plain.quadratic").QuadraticRule(space).within([certificate.PatchStatement(0, 0, Fraction(1), None)])
     if away is None or away.upper is not None:
         return "a distance that has no upper end"
-    space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
-    within = module("rules.simplex").Simplex(space).within
+    space = module("plain.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
+    within = module("plain.simplex").Simplex(space).within
     for stated in ([(0.75, 1.0), (0.5, 1.0)], [(0.0, 0.25), (0.0, 0.25)], [(-1.0, -0.5)], [(0.5, 0.25)]):
         if (
             within([certificate.PatchStatement(0, j, *map(Fraction, each)) for j, each in enumerate(stated)])
@@ -135,7 +135,7 @@ def _by_hand(module: Import, own: Any) -> str:
 
 def _trees(module: Import, own: Any) -> str:
     """A soft tree is rounded up from ranges that are rounded inward."""
-    bound, box = module("rules.margin").lower_bound, module("rules.similarity").Box
+    bound, box = module("plain.margin").lower_bound, module("plain.similarity").Box
     greater = 0
     for trial in trials():
         head = module("head_file").read_head(trial.data)
@@ -154,19 +154,19 @@ def _prices(module: Import, space: Any) -> str:
     stated = [(2, Fraction(0), Fraction(1, 2)), (0, Fraction(1, 2**139), Fraction(1))]
     statements = tuple(certificate.PatchStatement(0, *each) for each in stated)
     head = module("head_file").read_head(files.head([[0.0] * 3, [0.0, 1.0, 1.0]], None, [1.0, 0.0], **_MASSES))
-    space = module("rules.space").Space(head, space.kernel)
+    space = module("plain.space").Space(head, space.kernel)
     margins = None, Fraction(1, 4)
     document = certificate.Certificate("0" * 64, None, 0, "assignment", 1, statements, margins, ("entailment",), {})
-    spatial = module("rules.spatial").SpatialRule(space, module("rules.simplex").Simplex(space))
+    spatial = module("plain.spatial").SpatialRule(space, module("plain.simplex").Simplex(space))
     box = dict(spatial.boxes_without(statements, 1))[0]
-    return "" if module("rules.assignment").Assignment(space, document).provable(0, box, 1) else "prices"
+    return "" if module("plain.assignment").Assignment(space, document).provable(0, box, 1) else "prices"
 
 
 def _straight(module: Import, own: Any) -> str:
     """y = 1, between prototypes at 0 and 2, and N = 2: N falls to |y|^2 = 1, and rises to 4."""
-    within, facts = module("rules.quadratic.within"), module("rules.quadratic.facts")
+    within, facts = module("plain.quadratic.within"), module("plain.quadratic.facts")
     line = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], domain=files.domain(-4.0, 4.0))
-    space = module("rules.space").Space(module("head_file").read_head(line), own)
+    space = module("plain.space").Space(module("head_file").read_head(line), own)
     known = facts.Facts(space, [(0, 0, 4 << space.bits), (1, 0, 4 << space.bits)])
     start = within._Start.of(known, space, within.Point([0, 1], 2, 2 << space.bits))
     for rise in (1, -1):
@@ -178,15 +178,15 @@ def _straight(module: Import, own: Any) -> str:
 
 def _norms(module: Import, own: Any) -> str:
     """Cosines with a prototype of length 2^(1/2), on coarse grids."""
-    within, certificate = module("rules.quadratic.within"), module("certificate")
+    within, certificate = module("plain.quadratic.within"), module("certificate")
     head = files.head([[1.0], [0.0]], [[1.0, 1.0]], geometry=files.cosine(0.0), similarity=files.IDENTITY)
     root = flint.arb(2).sqrt()
     for bits in range(2, 12):
         set_grid(module, bits, 0, 8)
-        space = module("rules.space").Space(module("head_file").read_head(head), own)
+        space = module("plain.space").Space(module("head_file").read_head(head), own)
         for low, high in ((0.3, 0.9), (-0.9, -0.3), (-0.7, 0.7)):
             stated = [certificate.PatchStatement(0, 0, Fraction(low), Fraction(high))]
-            ((least, most),) = module("rules.quadratic.intervals").intervals(space, stated, True)
+            ((least, most),) = module("plain.quadratic.intervals").intervals(space, stated, True)
             if not (least >= low * root * 2**bits and most <= high * root * 2**bits):
                 return "a stated cosine"
         for low, high in ((3, 9), (-9, -3), (-7, 7)):
@@ -219,16 +219,16 @@ def _place(statement: Any) -> Sequence[int]:
 def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, list[Any]]]:
     """The rules for the trial's head on the present grid, each with statements."""
     certificate = module("certificate")
-    space = module("rules.space").Space(module("head_file").read_head(trial.data), own)
+    space = module("plain.space").Space(module("head_file").read_head(trial.data), own)
     name = "simplex" if space.head.geometry == "softmax" else "quadratic"
-    patch_rule = getattr(module(f"rules.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
+    patch_rule = getattr(module(f"plain.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
-    yield name, module("rules.spatial").SpatialRule(space, patch_rule), stated
+    yield name, module("plain.spatial").SpatialRule(space, patch_rule), stated
     pooled: list[Any] = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
     pooled.append(certificate.FloorStatement(tuple(range(0, COUNT, 2)), min(low for low, _ in trial.activations[1::2])))
-    yield "top_k", module("rules.top_k").TopK(space), pooled
+    yield "top_k", module("plain.top_k").TopK(space), pooled
 
 
 def _ends(box: Any) -> tuple[list[Fraction], list[Fraction]]:

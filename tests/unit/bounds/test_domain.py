@@ -12,7 +12,7 @@ from verale.bounds import domain_range, observe
 from verale.bounds.domain import _RANGES, inner_domain_range
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
-from verale.checker.rules.space import Space
+from verale.checker.plain.space import Space
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.head.geometry import GEOMETRIES
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from verale.checker.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
-from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, allowed
-from verale.checker.rules.quadratic import QuadraticRule
-from verale.checker.rules.quadratic.dual import ascent_steps
-from verale.checker.rules.space import Space
-from verale.checker.work import Work
+from verale.checker.plain.cost import Cost, cost, require_within
+from verale.checker.plain.quadratic import QuadraticRule
+from verale.checker.plain.quadratic.dual import ascent_steps
+from verale.checker.plain.space import Space
+from verale.checker.plain.work import Work
 from verale.soundness.independent import files
 
 COUNT, DEPTH, PATCHES = 40, 8, 10

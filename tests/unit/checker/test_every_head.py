@@ -20,13 +20,13 @@ from verale.checker.dyadic import exact
 from verale.checker.head import COSINES
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.margin import lower_bound
-from verale.checker.rules.quadratic import QuadraticRule
-from verale.checker.rules.simplex import Simplex
-from verale.checker.rules.space import Space
-from verale.checker.rules.spatial import SpatialRule
-from verale.checker.rules.top_k import TopK
+from verale.checker.plain.evaluation import Evaluation
+from verale.checker.plain.margin import lower_bound
+from verale.checker.plain.quadratic import QuadraticRule
+from verale.checker.plain.simplex import Simplex
+from verale.checker.plain.space import Space
+from verale.checker.plain.spatial import SpatialRule
+from verale.checker.plain.top_k import TopK
 from verale.checker.similarities import SIMILARITIES
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead

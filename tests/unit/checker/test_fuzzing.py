@@ -10,6 +10,7 @@ import pytest
 from support import fuzzing
 
 from verale.checker import Status, auditor
+from verale.checker.plain import audit
 
 SEEDS = list(fuzzing.seeds())
 
@@ -39,8 +40,8 @@ def too_much(margins: tuple[Fraction | None, ...]) -> tuple[Fraction | None, ...
 
 
 def test_a_margin_that_is_too_large_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = auditor.proved_margins
-    monkeypatch.setattr(auditor, "proved_margins", lambda *arguments: too_much(right(*arguments)))
+    right = audit.proved_margins
+    monkeypatch.setattr(audit, "proved_margins", lambda *arguments: too_much(right(*arguments)))
     for seed in SEEDS[4:8]:  # whose margins are proved
         with pytest.raises(AssertionError):
             fuzzing.judge(seed)

@@ -1,4 +1,4 @@
-"""Each similarity is one class of one file. That its formula is right is tested in rules/test_similarity.py."""
+"""Each similarity is one class of one file. That its formula is right is tested in plain/test_similarity.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_no_other_file_names_a_similarity() -> None:
         constants = [node.value for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
         naming[file.relative_to(CHECKER).as_posix()] = {text for text in constants if text in SIMILARITIES}
     assert naming.pop("similarities.py") == set(SIMILARITIES)
-    assert naming.pop("rules/computed.py") == set(SIMILARITIES) - {"quadratic"}
+    assert naming.pop("plain/computed.py") == set(SIMILARITIES) - {"quadratic"}
     assert {file: names for file, names in naming.items() if names} == {"certificate.py": {"identity", "negated"}}
 
 

@@ -71,7 +71,6 @@ def test_the_checker_stands_alone(kernel: str, tmp_path: Path, monkeypatch: pyte
         ("proved", "mpmath"),
         ("proved", "flint"),
         ("proved", "verale.checker.plain"),
-        ("proved", "verale.checker.rules"),
     ],
 )
 def test_a_kernel_does_not_need_what_another_one_does(

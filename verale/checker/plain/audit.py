@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from ..certificate import Certificate
-from ..cost import cost, require_within
 from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
 from ..limit import allowed
-from ..rules.assignment import Assignment
-from ..rules.deployment import deployed_margins, require_deployed
-from ..rules.evaluation import Evaluation
-from ..rules.instance import require_domain, require_not_refuted, require_true
-from ..rules.joint import Joint
-from ..rules.margin import are_enough, proved_margins, require
-from ..rules.minimality import require_minimal
-from ..rules.mixed import Mixed
-from ..rules.quadratic import QuadraticRule
-from ..rules.similarity import Box
-from ..rules.simplex import Simplex
-from ..rules.spatial import SpatialRule
-from ..rules.top_k import TopK
 from ..steps import Steps
+from .assignment import Assignment
+from .cost import cost, require_within
+from .deployment import deployed_margins, require_deployed
+from .evaluation import Evaluation
+from .instance import require_domain, require_not_refuted, require_true
+from .joint import Joint
+from .margin import are_enough, proved_margins, require
+from .minimality import require_minimal
+from .mixed import Mixed
+from .quadratic import QuadraticRule
+from .similarity import Box
+from .simplex import Simplex
+from .spatial import SpatialRule
+from .top_k import TopK
 
 __all__ = ["PlainAudit"]
 

@@ -1,0 +1,631 @@
+"""The rule of the geometric paradigms: true observables lie inside, whatever the weights; and the ends are attained."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import mpmath
+import pytest
+from support.cases import case, named
+
+from verale.checker.certificate import PatchStatement
+from verale.checker.head_file import read_head
+from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.plain.pooling import pool
+from verale.checker.plain.quadratic import QuadraticRule, rule
+from verale.checker.plain.quadratic.multipliers import approximate_inverse
+from verale.checker.plain.quadratic.weights import Weights
+from verale.checker.plain.space import Ranges, Space
+from verale.soundness.independent import arithmetic, files
+
+Matrix = list[list[float]]
+
+
+def space(
+    prototypes: Matrix, geometry: str, lower: float | None, upper: float | None, kernel: str, epsilon: float = 0.0
+) -> Space:
+    changes = {"domain": files.domain(lower, upper)}
+    if geometry == "inner_product":
+        changes |= {"geometry": {"kind": geometry, "radius": None}, "similarity": files.IDENTITY}
+    if geometry == "cosine":
+        changes |= {"geometry": files.cosine(epsilon), "similarity": files.IDENTITY}
+    weight = [[1.0] * len(prototypes), [0.0] * len(prototypes)]
+    return Space(read_head(files.head(weight, prototypes, **changes)), load_kernel(kernel))
+
+
+def gauss(generator: random.Random, rows: int, depth: int, scale: float = 1.0) -> Matrix:
+    return [[generator.gauss(0, scale) for _ in range(depth)] for _ in range(rows)]
+
+
+def duplicates(generator: random.Random, depth: int) -> Matrix:
+    rows = gauss(generator, 3, depth)
+    return [rows[0], rows[1], rows[0], rows[2], rows[1], rows[0]]
+
+
+def nearly_duplicates(generator: random.Random, depth: int) -> Matrix:
+    (row,) = gauss(generator, 1, depth)
+    return [[x * (1 + generator.choice((0, 1, -1)) * 2.0**-52) for x in row] for _ in range(6)]
+
+
+def collinear(generator: random.Random, depth: int) -> Matrix:
+    start, step = gauss(generator, 2, depth)
+    return [[float(int(8 * a) + t * int(8 * b)) + 0.5 for a, b in zip(start, step, strict=True)] for t in range(6)]
+
+
+def mixed_scales(generator: random.Random, depth: int) -> Matrix:
+    return [*gauss(generator, 2, depth), *gauss(generator, 2, depth, 1e-30), *gauss(generator, 2, depth, 1e30)]
+
+
+def denormal(generator: random.Random, depth: int) -> Matrix:
+    return [[generator.randrange(-9, 10) * 5e-324 for _ in range(depth)] for _ in range(4)] + gauss(generator, 2, depth)
+
+
+RECIPES: dict[str, Callable[[random.Random, int], Matrix]] = {
+    "general": lambda generator, depth: gauss(generator, 6, depth),
+    "one": lambda generator, depth: gauss(generator, 1, depth),
+    "two": lambda generator, depth: gauss(generator, 2, depth),
+    "three": lambda generator, depth: gauss(generator, 3, depth),
+    "duplicates": duplicates,
+    "nearly duplicates": nearly_duplicates,
+    "collinear": collinear,
+    "huge": lambda generator, depth: gauss(generator, 5, depth, 1e150),
+    "tiny": lambda generator, depth: gauss(generator, 5, depth, 1e-30),
+    "mixed scales": mixed_scales,
+    "denormal": denormal,
+    "with zero": lambda generator, depth: [[0.0] * depth, *gauss(generator, 4, depth)],
+}
+
+
+def without_zero(rows: Matrix) -> Matrix:
+    return [row if any(row) else [5e-324] * len(row) for row in rows]
+
+
+def stated(
+    generator: random.Random, truths: list[tuple[Fraction, Fraction]], exact: bool, count: int
+) -> list[PatchStatement]:
+    """True statements about some prototypes: as narrow as they can be, or of any width."""
+    statements = []
+    for j in generator.sample(range(len(truths)), min(count, len(truths))):
+        low, high = truths[j]
+        wide = [
+            Fraction(0) if exact else abs(low) * Fraction(generator.choice((0, 1, 10**6, 10**15)), 10**15) for _ in "lh"
+        ]
+        statements.append(PatchStatement(0, j, low - wide[0], high + wide[1]))
+    return statements
+
+
+def latent(generator: random.Random, rows: Matrix, depth: int) -> list[float]:
+    """A latent near a prototype, or anywhere."""
+    row = generator.choice(rows)
+    size = max(map(abs, row)) or 1.0
+    return [x + generator.gauss(0, size * generator.choice((1e-12, 0.1, 3))) for x in row[:depth]]
+
+
+@named(*KERNELS)
+def test_euclidean_contains_the_truth() -> None:
+    for recipe, depth in product(RECIPES, (1, 2, 7)):
+        with case(recipe, depth):
+            generator = random.Random(f"{recipe} {depth}")
+            for trial in range(6):
+                rows = RECIPES[recipe](generator, depth)
+                z = latent(generator, rows, depth)
+                domain = generator.choice(
+                    ((None, None), (min(z), None), (None, max(z)), (min(z), max(z) + max(map(abs, z)) + 1))
+                )
+                truths = [(d, d) for d in (arithmetic.squared_distance(z, row) for row in rows)]
+                statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
+                for kernel in KERNELS:
+                    where = space(rows, "euclidean", *domain, kernel)
+                    result = QuadraticRule(where).ranges(statements)
+                    for k, (truth, _) in enumerate(truths):
+                        assert int(result.lower[k]) <= truth * 2**where.bits, kernel
+                        if result.upper is None:
+                            assert domain[0] is None or domain[1] is None, kernel
+                            assert not statements, kernel
+                        else:
+                            assert truth * 2**where.bits <= int(result.upper[k]), kernel
+
+
+@named(*KERNELS)
+def test_cosine_contains_the_truth() -> None:
+    for recipe, depth, epsilon in product(RECIPES, (1, 2, 7), (0.0, 1e-8, 0.5)):
+        with case(recipe, depth, epsilon):
+            generator = random.Random(f"{recipe} {depth} {epsilon}")
+            for trial in range(2):
+                rows = without_zero(RECIPES[recipe](generator, depth))
+                z = latent(generator, rows, depth)
+                lower = generator.choice((None, -1e200, 0.0))
+                if lower == 0.0:
+                    z = [abs(x) for x in z]
+                z = z if any(z) else [1.0] * depth
+                truths = [arithmetic.cosine_ends(z, row, epsilon) for row in rows]
+                statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
+                spaces = {kernel: space(rows, "cosine", lower, None, kernel, epsilon) for kernel in KERNELS}
+                results = {kernel: QuadraticRule(where).ranges(statements) for kernel, where in spaces.items()}
+                where = spaces["arb"]
+                for k, (low, high) in enumerate(truths):
+                    # The working observable is |A_k| m_k, A_k the prototype as integers.
+                    ends = arithmetic.root(Fraction(where.squares[k].__int__()))
+                    truth = sorted(cosine * end for cosine in (low, high) for end in ends)
+                    for kernel, result in results.items():
+                        assert result.upper is not None, kernel
+                        assert int(result.lower[k]) <= truth[-1] * 2 ** spaces[kernel].bits, kernel
+                        assert truth[0] * 2 ** spaces[kernel].bits <= int(result.upper[k]), kernel
+
+
+def frame(rows: list[list[mpmath.mpf]], depth: int) -> list[mpmath.matrix]:
+    """An orthonormal basis of the span of the rows (50 digits)."""
+    basis: list[mpmath.matrix] = []
+    for row in rows:
+        rest = mpmath.matrix(row)
+        for direction in basis:
+            rest -= direction * (direction.T * rest)[0]
+        if mpmath.norm(rest) > mpmath.mpf(10) ** -30:
+            basis.append(rest / mpmath.norm(rest))
+    return basis
+
+
+def split(vector: mpmath.matrix, basis: list[mpmath.matrix]) -> tuple[mpmath.matrix, mpmath.matrix]:
+    along = mpmath.zeros(len(vector), 1)
+    for direction in basis:
+        along += direction * (direction.T * vector)[0]
+    return along, vector - along
+
+
+def unit(height: mpmath.matrix, free: mpmath.matrix) -> mpmath.matrix:
+    """The direction of what a target has outside the span; any free direction where it has nothing."""
+    vector = height if mpmath.norm(height) > mpmath.mpf(10) ** -30 else free
+    return vector / mpmath.norm(vector)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("anchors", [1, 2, 4, 6])
+def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
+    """Latents built for the purpose satisfy exact statements and reach each end within 1e-9."""
+    generator = random.Random(anchors)
+    depth = anchors + 1
+    with mpmath.workdps(60):
+        for _ in range(5):
+            rows = gauss(generator, 9, depth)
+            rows[anchors] = rows[0]  # a duplicate of an anchor
+            z = gauss(generator, 1, depth)[0]
+            where = space(rows, "euclidean", None, None, kernel)
+            distances = [arithmetic.squared_distance(z, row) for row in rows]
+            result = QuadraticRule(where).ranges(
+                [PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)]
+            )
+            base = mpmath.matrix(rows[0])
+            basis = frame([list(mpmath.matrix(row) - base) for row in rows[1:anchors]], depth)
+            foot, free = split(mpmath.matrix(z) - base, basis)
+            for k, row in enumerate(rows):
+                _, height = split(mpmath.matrix(row) - base, basis)
+                direction = unit(height, free)
+                for sign, end in ((1, result.lower[k]), (-1, result.upper[k])):
+                    extreme = base + foot + sign * mpmath.norm(free) * direction
+                    reached = mpmath.norm(extreme - mpmath.matrix(row)) ** 2
+                    assert abs(reached - mpmath.mpf(int(end)) / 2**where.bits) < 1e-9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("anchors", [1, 2, 5])
+def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
+    generator = random.Random(anchors)
+    depth = anchors + 1
+    with mpmath.workdps(60):
+        for _ in range(5):
+            rows = gauss(generator, 8, depth)
+            rows[anchors] = [2 * x for x in rows[0]]
+            z = gauss(generator, 1, depth)[0]
+            where = space(rows, "cosine", None, None, kernel)
+            cosines = [arithmetic.cosine_ends(z, row, 0.0) for row in rows]
+            result = QuadraticRule(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
+            basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
+            foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
+            assert result.upper is not None
+            for k, row in enumerate(rows):
+                target = mpmath.matrix(row)
+                _, height = split(target, basis)
+                direction = unit(height, free)
+                size = mpmath.sqrt(int(where.squares[k])) * mpmath.mpf(2) ** where.bits
+                for sign, end in ((-1, result.lower[k]), (1, result.upper[k])):
+                    extreme = foot + sign * mpmath.norm(free) * direction
+                    reached = (extreme.T * target)[0] / mpmath.norm(target)
+                    assert abs(reached - mpmath.mpf(int(end)) / size) < 1e-9
+
+
+def inner_space(
+    rows: Matrix, lower: float | None, upper: float | None, radius: float | None, kernel: str = "arb"
+) -> Space:
+    geometry = {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
+    weight, domain = [[1.0] * len(rows)] * 2, files.domain(lower, upper)
+    return Space(
+        read_head(files.head(weight, rows, geometry=geometry, similarity=files.IDENTITY, domain=domain)),
+        load_kernel(kernel),
+    )
+
+
+@named(*KERNELS)
+def test_inner_product_contains_the_truth() -> None:
+    for recipe, depth in product(RECIPES, (1, 2, 7)):
+        with case(recipe, depth):
+            generator = random.Random(f"{recipe} {depth} inner")
+            for trial in range(4):
+                rows = RECIPES[recipe](generator, depth)
+                z = latent(generator, rows, depth)
+                above = arithmetic.above(arithmetic.root(arithmetic.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
+                box = generator.choice(((None, None), (min(z), None), (min(z), max(z) + 1 + abs(max(z)))))
+                radius = None if box[1] is not None and generator.random() < 0.5 else above
+                truths = [(m, m) for m in (arithmetic.product(z, row) for row in rows)]
+                statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
+                for kernel in KERNELS:
+                    where = inner_space(rows, *box, radius, kernel)
+                    result = QuadraticRule(where).ranges(statements)
+                    assert result.upper is not None, kernel
+                    for k, (truth, _) in enumerate(truths):
+                        assert int(result.lower[k]) <= truth * 2**where.bits <= int(result.upper[k]), kernel
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("anchors", [1, 2, 4])
+@pytest.mark.parametrize("box", [(None, None, 3.0), (-1.0, 3.0, None)])
+def test_inner_product_ends_are_attained(
+    box: tuple[float | None, float | None, float | None], anchors: int, kernel: str
+) -> None:
+    """By points of the ball that satisfy exact statements; the domain's own range may be less than the ball's."""
+    generator = random.Random(anchors)
+    depth = anchors + 2
+    with mpmath.workdps(60):
+        for _ in range(5):
+            rows = gauss(generator, 9, depth)
+            rows[anchors] = [2 * x for x in rows[0]]
+            z = [generator.uniform(-0.9, 1.2) for _ in range(depth)]
+            where = inner_space(rows, *box, kernel)
+            centre = mpmath.matrix([0.0 if box[0] is None else 1.0] * depth)
+            radius = mpmath.mpf(3) if box[0] is None else 2 * mpmath.sqrt(depth)
+            products = [arithmetic.product(z, row) for row in rows]
+            result = QuadraticRule(where).ranges(
+                [PatchStatement(0, j, products[j], products[j]) for j in range(anchors)]
+            )
+            assert result.upper is not None and where.domain.upper is not None
+            basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
+            foot, free = split(mpmath.matrix(z) - centre, basis)
+            reach = mpmath.sqrt(radius**2 - mpmath.norm(foot) ** 2)
+            for k, row in enumerate(rows):
+                target = mpmath.matrix(row)
+                direction = unit(split(target, basis)[1], free)
+                for sign, end, own in (
+                    (-1, result.lower[k], where.domain.lower[k]),
+                    (1, result.upper[k], where.domain.upper[k]),
+                ):
+                    extreme = centre + foot + sign * reach * direction
+                    reached = sign * (extreme.T * target)[0]
+                    limit = min(reached, mpmath.mpf(sign * int(own)) / 2**where.bits)
+                    assert abs(limit - mpmath.mpf(sign * int(end)) / 2**where.bits) < 1e-9
+
+
+def test_the_kernels_give_the_same_ranges() -> None:
+    generator = random.Random(11)
+    for geometry in ("euclidean", "cosine"):
+        for recipe in RECIPES.values():
+            rows = without_zero(recipe(generator, 4))
+            z = latent(generator, rows, 4)
+            ends = [
+                (d, d) if geometry == "euclidean" else arithmetic.cosine_ends(z, row, 0.0)
+                for row, d in zip(rows, (arithmetic.squared_distance(z, row) for row in rows), strict=True)
+            ]
+            statements = stated(generator, ends, False, 3)
+            result = [QuadraticRule(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
+            assert list(map(int, result[0].lower)) == result[1].lower
+            assert result[0].upper is not None
+            assert list(map(int, result[0].upper)) == result[1].upper
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_contradictory_statements_break_nothing(kernel: str) -> None:
+    """A set that no latent satisfies entails everything; it must only not crash."""
+    rows = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]
+    one = Fraction(1)
+    statements = [PatchStatement(0, 0, one, one), PatchStatement(0, 1, one, one), PatchStatement(0, 2, -one, -one / 2)]
+    result = QuadraticRule(space(rows, "euclidean", None, None, kernel)).ranges(statements)
+    assert result.upper is not None
+    QuadraticRule(space([[1.0, 0.0], [1.0, 0.0]], "cosine", None, None, kernel)).ranges(
+        [PatchStatement(0, 0, one, one), PatchStatement(0, 1, -one, -one)]
+    )
+
+
+def test_an_own_statement_cuts_the_range() -> None:
+    where = space([[0.0], [1.0]], "euclidean", None, None, "arb")
+    statements = [PatchStatement(0, 0, Fraction(1, 4), Fraction(1, 4)), PatchStatement(0, 1, Fraction(0), Fraction(1))]
+    result = QuadraticRule(where).ranges(statements)
+    assert result.upper is not None
+    assert (int(result.lower[0]), int(result.upper[0])) == (1 << where.bits - 2, 1 << where.bits - 2)
+    assert int(result.upper[1]) <= 1 << where.bits
+
+
+def test_multipliers_leave_out_what_depends() -> None:
+    kept, inverse, bits = approximate_inverse([[4, 4, 0], [4, 4, 0], [0, 0, 0]], [0, 0, 0], 1 << 64, 100)
+    assert len(kept) == 1
+    assert abs(inverse[0][0] * 4 - (1 << bits)) < 8
+    assert approximate_inverse([], [], 1, 100) == ([], [], 100)
+
+
+def test_multipliers_leave_out_what_is_too_wide() -> None:
+    kept, _, _ = approximate_inverse([[4, 0], [0, 4]], [0, 100], 1, 100)
+    assert kept == [0]
+
+
+def test_multipliers_invert() -> None:
+    generator = random.Random(13)
+    for size in (1, 2, 5, 12):
+        vectors = [[generator.randrange(-(10**9), 10**9) for _ in range(size + 2)] for _ in range(size)]
+        gram = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in vectors] for x in vectors]
+        kept, inverse, bits = approximate_inverse(gram, [0] * size, 1 << 100, 128)
+        assert kept == list(range(size))
+        for i in range(size):
+            for j in range(size):
+                entry = Fraction(sum(gram[i][k] * inverse[k][j] for k in range(size)), 1 << bits)
+                assert abs(entry - (i == j)) < Fraction(1, 2**90)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_one_anchor_on_a_line_is_sharp_to_the_last_units_of_the_grid(kernel: str) -> None:
+    """There every latent attains an end: nothing but the rounding lies between the truth and the bound."""
+    generator = random.Random(14)
+    closest = []
+    for _ in range(300):
+        rows = gauss(generator, 3, 1)
+        z = Fraction(generator.randrange(-(10**50), 10**50), 3 * 10**49)
+        where = space(rows, "euclidean", None, None, kernel)
+        truths = [(z - Fraction(row[0])) ** 2 * 2**where.bits for row in rows]
+        stated = truths[0] / 2**where.bits
+        result = QuadraticRule(where).ranges([PatchStatement(0, 0, stated, stated)])
+        assert result.upper is not None
+        for truth, low, high in zip(truths[1:], result.lower[1:], result.upper[1:], strict=True):
+            assert int(low) <= truth <= int(high)
+            closest.append(min(truth - int(low), int(high) - truth))
+    assert max(closest) < 1 << 12
+
+
+def observed(where: Space, z: list[float], epsilon: float = 0.0) -> list[tuple[tuple[Fraction, Fraction], ...]]:
+    """For every prototype the ends of the observable, and those of the working one on the grid."""
+    head, unit = where.head, 2**where.bits
+    result = []
+    for vector, square in zip(where.vectors, where.squares, strict=True):
+        row = [Fraction(entry, 1 << head.prototypes.bits) for entry in vector]
+        match head.geometry:
+            case "euclidean":
+                ends = (sum((Fraction(a) - b) ** 2 for a, b in zip(z, row, strict=True)),) * 2
+                working = [end * unit for end in ends]
+            case "cosine":
+                ends = arithmetic.cosine_ends(z, list(map(float, row)), epsilon)
+                scales = arithmetic.root(Fraction(int(square)))
+                working = sorted(end * scale * unit for end in ends for scale in scales)
+            case _:
+                ends = (sum(Fraction(a) * b for a, b in zip(z, row, strict=True)),) * 2
+                working = [end * unit for end in ends]
+        result.append((ends, (working[0], working[-1])))
+    return result
+
+
+def any_space(recipe: str, geometry: str, generator: random.Random, bounded: bool) -> tuple[Space, list[list[float]]]:
+    """A head, and the latents of three patches."""
+    depth = generator.choice((1, 2, 5))
+    rows = RECIPES[recipe](generator, depth)
+    rows = without_zero(rows) if geometry == "cosine" else rows
+    size = max(abs(x) for row in rows for x in row)
+    patches = [[min(max(x, -size), size) for x in latent(generator, rows, depth)] for _ in range(3)]
+    domain = (-size or -1.0, size or 1.0) if geometry == "inner_product" or bounded else (None, None)
+    where = space(rows, geometry, *domain, "arb", epsilon=1e-8 if geometry == "cosine" else 0.0)
+    return where, [z if any(z) else [size or 1.0] * depth for z in patches]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: str) -> None:
+    """Whatever their widths; but for what float weights miss."""
+    generator = random.Random(5)
+    for _ in range(6):
+        prototypes, (z,) = gauss(generator, 7, 4), gauss(generator, 1, 4)
+        where = space(prototypes, geometry, None, None, kernel)
+        quadratic, truths = QuadraticRule(where), observed(where, z)
+        before = quadratic.ranges([PatchStatement(0, 0, *truths[0][0])])
+        slack = max(int(high) - int(low) for low, high in zip(before.lower, before.upper or [], strict=True)) >> 40
+        for number in range(1, 6):
+            wide = Fraction(generator.choice((0, 1, 30, 300)), 100)
+            statements = [
+                PatchStatement(0, j, low - wide, high + wide / 2) for j, ((low, high), _) in enumerate(truths[:number])
+            ]
+            known, result = (
+                quadratic.ranges(statements),
+                quadratic.ranges([*statements, PatchStatement(0, 6, *truths[6][0])]),
+            )
+            assert known.upper is not None and result.upper is not None
+            assert all(a >= b - slack for a, b in zip(result.lower, known.lower, strict=True))
+            assert all(a <= b + slack for a, b in zip(result.upper, known.upper, strict=True))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With bad ones the range is wide, and still holds the truth."""
+    generator = random.Random(15)
+    good, swings, init = Weights.rows, Weights.swings, Weights.__init__
+
+    def poor(self: Weights, targets: Any, sign: int) -> Any:
+        size = generator.choice((0.0, 1e-9, 0.3, 5.0))
+        for rows in good(self, targets, sign):
+            yield [[int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in row] for row in rows]
+
+    def spoiled(self: Weights, *given: Any) -> None:
+        init(self, *given)
+        size = generator.choice((0.0, 1e-9, 0.3, 5.0))
+        self.foot, *self.inverse = (
+            [int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in row] for row in (self.foot, *self.inverse)
+        )
+
+    monkeypatch.setattr(Weights, "rows", poor)
+    monkeypatch.setattr(Weights, "__init__", spoiled)
+    monkeypatch.setattr(Weights, "swings", lambda *given: (s * generator.choice((0, 1, 3)) for s in swings(*given)))
+    for trial in range(18):
+        rows = gauss(generator, 6, 3)
+        box = (-9.0, 9.0) if geometry == "inner_product" else (None, None)
+        where = space(rows, geometry, *box, kernel)
+        quadratic = QuadraticRule(where)
+        both = [observed(where, z) for z in gauss(generator, 2, 3)]
+        groups = [stated(generator, [stating for stating, _ in each], trial % 2 == 0, 4) for each in both]
+        result = [quadratic.ranges(group) for group in groups]
+        pooled = quadratic.pooled(groups[:1], result[1]) if trial % 3 else quadratic.pooled(groups, None)
+        pick = min if geometry == "euclidean" else max
+        for k, truths in enumerate(zip(*([working for _, working in each] for each in both), strict=True)):
+            together = tuple(map(pick, zip(*truths, strict=True)))
+            for ranges, (low, high) in zip([*result, pooled], [*truths, together], strict=True):
+                assert ranges.upper is not None
+                assert int(ranges.lower[k]) <= high and low <= int(ranges.upper[k])
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+def test_coarse_bounds_hold(geometry: str) -> None:
+    for recipe in RECIPES:
+        with case(recipe):
+            generator = random.Random(f"coarse {recipe} {geometry}")
+            for trial in range(12):
+                where, (z, *_) = any_space(recipe, geometry, generator, trial % 3 > 0)
+                quadratic, sign = QuadraticRule(where), -1 if geometry == "euclidean" else 1
+                coarse = quadratic.coarse
+                truths = observed(where, z, 1e-8)
+                patch = quadratic._patch(
+                    stated(generator, [ends for ends, _ in truths], trial % 4 > 0, generator.randrange(1, 6))
+                )
+                (most,), _ = coarse.bounds([patch.ball(coarse.places)])
+                unit = Fraction(2) ** coarse.lift
+                for bound, (_, working), offset in zip(most, truths, where.offsets, strict=True):
+                    assert min(sign * (end - offset) for end in working) <= bound * unit
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+def test_pooled_ranges_are_those_of_all_patches(geometry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As tight as the exact ranges of all, of which they spare many: at once, and one after the other."""
+    exact: list[int] = []
+    most = rule._Patch.most
+    monkeypatch.setattr(rule._Patch, "most", lambda *given: exact.append(len(given[1])) or most(*given))
+    for recipe in RECIPES:
+        with case(recipe):
+            generator = random.Random(f"{recipe} {geometry}")
+            pairs = 0
+            for trial in range(3):
+                where, patches = any_space(recipe, geometry, generator, trial % 3 > 0)
+                quadratic, pooled, smallest = QuadraticRule(where), None, geometry == "euclidean"
+                groups = [
+                    stated(
+                        generator,
+                        [ends for ends, _ in observed(where, z, 1e-8)],
+                        trial % 4 > 0,
+                        generator.randrange(1, 6),
+                    )
+                    for z in patches
+                ]
+                full = [quadratic.ranges(group) for group in groups]
+                exact.clear()
+                for number, group in enumerate(groups):
+                    pooled = quadratic.pooled([group], pooled)
+                    assert_as_tight(pooled, pool(full[: number + 1], smallest), where)
+                assert_as_tight(quadratic.pooled(groups, None), pool(full, smallest), where)
+                assert_as_tight(quadratic.pooled(groups, where.domain), pool([where.domain, *full], smallest), where)
+                pairs += 3 * len(groups) * len(where.vectors) - sum(exact)
+            # Little is left out where there is little, or where all is below the coarse grid.
+            assert pairs > 0 or recipe in ("one", "two", "denormal", "tiny")
+
+
+def assert_as_tight(result: Ranges, expected: Ranges, where: Space) -> None:
+    least = 1 << where.bits - 60
+    assert all(abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.lower, expected.lower, strict=True))
+    assert all(
+        abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.upper or [], expected.upper or [], strict=True)
+    )
+
+
+def test_a_wide_statement_does_not_loosen_what_narrow_ones_give() -> None:
+    generator = random.Random(12)
+    rows = gauss(generator, 5, 6)
+    z = gauss(generator, 1, 6)[0]
+    quadratic = QuadraticRule(space(rows, "euclidean", None, None, "arb"))
+    exact = [PatchStatement(0, j, *[arithmetic.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
+    narrow = quadratic.ranges(exact)
+    both = quadratic.ranges([PatchStatement(0, 2, Fraction(0), Fraction(10**300)), *exact])
+    assert all(a >= b for a, b in zip(both.lower, narrow.lower, strict=True))
+    assert narrow.upper is not None and both.upper is not None
+    assert all(a <= b for a, b in zip(both.upper, narrow.upper, strict=True))
+
+
+def in_the_plane(statements: list[PatchStatement], rows: Matrix, steps: int) -> list[tuple[float, float]]:
+    """The least and the greatest squared distance to each point over a grid's points that satisfy the statements.
+
+    All points lie on the first axis, so one side of it is enough.
+    """
+    found = [(float("inf"), 0.0)] * len(rows)
+    ends = [(rows[s.prototype], float(s.lower), float(s.upper)) for s in statements]
+    for i in range(-steps, steps + 1):
+        for j in range(steps + 1):
+            x, y = 4 * i / steps, 4 * j / steps
+            if all(low <= (x - p[0]) ** 2 + y**2 <= high for p, low, high in ends):
+                squares = [(x - p[0]) ** 2 + y**2 for p in rows]
+                found = [(min(low, d), max(high, d)) for (low, high), d in zip(found, squares, strict=True)]
+    return found
+
+
+@named(*KERNELS)
+def test_wide_statements_get_the_range_of_their_set() -> None:
+    """Two prototypes on an axis, targets on it too: then the plane has the dimension to spare."""
+    rows = [[-1.0, 0.0], [1.5, 0.0], [0.5, 0.0], [3.0, 0.0], [-2.0, 0.0]]
+    for lows, highs in (((1.0, 1.0), (3.0, 4.0)), ((0.0, 4.0), (9.0, 9.0)), ((2.0, 0.5), (2.25, 8.0))):
+        statements = [
+            PatchStatement(0, j, Fraction(low), Fraction(high))
+            for j, (low, high) in enumerate(zip(lows, highs, strict=True))
+        ]
+        of_the_set = in_the_plane(statements, rows, 300)
+        for kernel in KERNELS:
+            where = space(rows, "euclidean", None, None, kernel)
+            result = QuadraticRule(where).ranges(statements)
+            assert result.upper is not None, kernel
+            for k, (least, most) in enumerate(of_the_set):
+                low, high = (int(end) / 2**where.bits for end in (result.lower[k], result.upper[k]))
+                assert least - 0.1 <= low <= least and most <= high <= most + 0.1, kernel
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+def test_combinations_hold_the_truth_and_are_tighter_than_sums(geometry: str, kernel: str) -> None:
+    generator, tighter = random.Random(21), 0
+    for trial in range(20):
+        rows, (z,) = gauss(generator, 6, 4), gauss(generator, 1, 4)
+        where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), kernel)
+        truths, quadratic = observed(where, z), QuadraticRule(where)
+        statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, generator.randrange(1, 5))
+        shares = {k: Fraction(generator.randrange(-9, 10), generator.choice((1, 2, 3))) for k in (0, 2, 5)}
+        low, high = quadratic.combination(statements, shares)
+        unit, ranges = Fraction(1, 2**where.bits), quadratic.ranges(statements)
+        assert ranges.upper is not None
+        sums = [Fraction(0)] * 4
+        for k, share in shares.items():
+            sides = [int(ranges.lower[k]) * unit * share, int(ranges.upper[k]) * unit * share]
+            ends = [end * unit * share for end in truths[k][1]]
+            sums = [a + b for a, b in zip(sums, (min(ends), max(ends), min(sides), max(sides)), strict=True)]
+        assert low <= sums[1] and sums[0] <= high
+        tighter += high - low < sums[3] - sums[2]
+    assert tighter > 10
+
+
+def test_a_combination_of_one_is_the_observable() -> None:
+    generator = random.Random(22)
+    rows, (z,) = gauss(generator, 5, 4), gauss(generator, 1, 4)
+    for geometry in ("euclidean", "cosine", "inner_product"):
+        where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), "arb")
+        statements = stated(generator, [ends for ends, _ in observed(where, z)][:3], True, 3)
+        ranges = QuadraticRule(where).ranges(statements)
+        low, high = QuadraticRule(where).combination(statements, {4: Fraction(1)})
+        assert ranges.upper is not None
+        assert low * 2**where.bits <= int(ranges.lower[4]) + 1 and int(ranges.upper[4]) - 1 <= high * 2**where.bits

@@ -1,0 +1,234 @@
+"""Ranges within the exact ones: exact where they are rational, never beyond the enclosures, none of an empty range."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from verale.checker import Status, Verdict, check
+from verale.checker.certificate import PatchStatement
+from verale.checker.errors import UnprovedError
+from verale.checker.head_file import read_head
+from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.plain.quadratic import QuadraticRule, points
+from verale.checker.plain.quadratic.points import Move, Point, Points, adjugate
+from verale.checker.plain.similarity import SimilarityRule
+from verale.checker.plain.simplex import Simplex
+from verale.checker.plain.space import Ranges, Space
+from verale.soundness.independent import files
+
+NEGATED: files.Part = {"similarity": {"kind": "negated"}, "domain": files.domain(-16.0, 16.0)}
+PRODUCT: files.Part = {
+    "geometry": {"kind": "inner_product", "radius": (2.0).hex()},
+    "similarity": files.IDENTITY,
+    "domain": files.domain(None, None),
+}
+COSINE: files.Part = {"geometry": files.cosine(0.0), "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+MASSES: files.Part = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+
+
+def space(prototypes: files.Matrix, kernel: str = "arb", **parts: Any) -> Space:
+    head = files.head([[1.0] * len(prototypes), [0.0] * len(prototypes)], prototypes, **parts)
+    return Space(read_head(head), load_kernel(kernel))
+
+
+def stated(prototype: int, low: float, high: float | None = None) -> PatchStatement:
+    return PatchStatement(0, prototype, Fraction(low), Fraction(low if high is None else high))
+
+
+def ends(where: Space, ranges: Ranges | None) -> list[tuple[Fraction | int, Fraction | int]]:
+    assert ranges is not None and ranges.upper is not None
+    unit = 1 << where.bits
+    return [(Fraction(int(a), unit), Fraction(int(b), unit)) for a, b in zip(ranges.lower, ranges.upper, strict=True)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rational_ends_of_equalities_are_exact(kernel: str) -> None:
+    """A circle of radius 2 about (0, 0), seen from (3, 4): from 5 - 2 to 5 + 2 away; and a chord of the ball."""
+    where = space([[0.0, 0.0], [3.0, 4.0]], kernel, **NEGATED)
+    assert ends(where, QuadraticRule(where).within([stated(0, 4.0)])) == [(4, 4), (9, 49)]
+    where = space([[2.0, 0.0], [3.0, 4.0], [6.0, 8.0]], kernel, **PRODUCT)
+    half = [(0, 0), (-8, 8), (-16, 16)]
+    assert ends(where, QuadraticRule(where).within([stated(0, 0.0)])) == half
+    assert ends(where, QuadraticRule(where).within([stated(1, 0.0), stated(0, 0.0), stated(2, 0.0)])) == [(0, 0)] * 3
+
+
+def test_irrational_ends_are_rounded_inward() -> None:
+    where = space([[0.0, 0.0], [1.0, 1.0]], **NEGATED)
+    (_, (low, high)) = ends(where, QuadraticRule(where).within([stated(0, 1.0)]))
+    tiny = Fraction(1, 2 ** (where.bits - 1))
+    for end, sign in ((low, -1), (high, 1)):  # (sqrt(2) +- 1)^2 = 3 +- 2 sqrt(2)
+        half = (end - 3) / 2 * sign
+        assert half**2 < 2 < (half + tiny) ** 2
+
+
+@pytest.mark.parametrize(("spare", "status"), [(0.0, Status.PROVED), (2.0**-40, Status.NOT_PROVED)])
+def test_a_margin_of_zero_shows_that_a_statement_is_needed(spare: float, status: Status) -> None:
+    """Without the second one d_1^2 is at most 49, which leaves a margin of 53 - 4 - 49; without the first, less."""
+    data = files.head([[1.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [3.0, 4.0]], [53.0 + spare, 0.0], **NEGATED)
+    verdict = verdict_of(data, [files.patch_statement(0, 0, 4.0, 4.0), files.patch_statement(0, 1, 16.0, 16.0)])
+    assert (verdict.status, "statement 1" in verdict.message) == (status, status is Status.NOT_PROVED)
+
+
+CONTRADICTING = [
+    ([[0.0, 0.0], [4.0, 0.0]], NEGATED, [stated(0, 1.0), stated(1, 1.0)]),
+    ([[0.0, 0.0], [2.0, 0.0]], NEGATED, [stated(0, 0.0, 0.96875), stated(1, 0.0, 0.96875)]),
+    ([[0.0, 0.0], [2.0, 0.0]], NEGATED, [stated(0, 4000.0)]),  # the domain ends before
+    ([[1.0, 0.0], [0.0, 1.0]], COSINE, [stated(0, 0.75, 1.0), stated(1, 0.75, 1.0)]),
+    ([[1.0, 0.0]], COSINE, [stated(0, 1.5, 2.0)]),
+    ([[1.0, 0.0], [2.0, 0.0]], PRODUCT, [stated(0, 0.5), stated(1, 0.5)]),
+    ([[1.0, 0.0], [0.0, 1.0]], PRODUCT, [stated(0, 1.5), stated(1, 1.5)]),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("prototypes", "parts", "statements"), CONTRADICTING)
+def test_nothing_is_found_where_statements_contradict(
+    prototypes: files.Matrix, parts: files.Part, statements: list[PatchStatement], kernel: str
+) -> None:
+    where = space(prototypes, kernel, **parts)
+    assert QuadraticRule(where).within(statements) is None
+    if len(statements) > 1:
+        assert all(QuadraticRule(where).within([each]) is not None for each in statements)
+
+
+def test_masses_that_do_not_sum_to_one() -> None:
+    where = Space(read_head(files.head([[1.0] * 3, [0.0] * 3], **MASSES)), load_kernel("arb"))
+    within = Simplex(where).within
+    for statements in (
+        [stated(0, 0.75, 1.0), stated(1, 0.5, 1.0)],
+        [stated(0, 0.0, 0.25), stated(1, 0.0, 0.25), stated(2, 0.0, 0.25)],
+        [stated(0, -1.0, -0.5)],
+        [stated(0, 1.5, 2.0)],
+    ):
+        assert within(statements) is None
+    assert ends(where, within([stated(0, 0.5, 1.0)])) == [(Fraction(1, 2), 1), (0, Fraction(1, 2)), (0, Fraction(1, 2))]
+    fine = Fraction(1, 2**200)
+    unit = Fraction(1, 2**128)
+    (low, high), _, _ = ends(where, within([PatchStatement(0, 0, fine, Fraction(1, 2) - fine)]))
+    assert (low, high) == (unit, Fraction(1, 2) - unit)
+
+
+def latents_and_statements(seed: int, geometry: str) -> tuple[Space, list[PatchStatement]]:
+    generator = random.Random(seed)
+    depth, count = generator.choice((1, 2, 3, 6)), 8
+    rows = [[generator.uniform(-1, 1) for _ in range(depth)] for _ in range(count)]
+    parts = {"euclidean": {"domain": files.domain(-1.0, 1.0)}, "cosine": COSINE, "product": PRODUCT}[geometry]
+    where = space(rows, **parts)
+    z = [generator.uniform(-1, 1) / depth for _ in range(depth)]
+    statements = []
+    for j in generator.sample(range(count), generator.randrange(1, 5)):
+        product = sum(Fraction(a) * Fraction(b) for a, b in zip(z, rows[j], strict=True))
+        if geometry == "euclidean":
+            value = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, rows[j], strict=True))
+        else:
+            norms = [sum(Fraction(x) ** 2 for x in each) for each in (z, rows[j])]
+            value = product if geometry == "product" else Fraction(float(product) / float(norms[0] * norms[1]) ** 0.5)
+        width = Fraction(generator.choice((1e-15, 1e-9, 0.1)))
+        statements.append(PatchStatement(0, j, Fraction(float(value - width)), Fraction(float(value + width))))
+    return where, statements
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "product"])
+def test_wherever_points_lead_ranges_lie_within_the_enclosures(geometry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also from other points, in any direction: what is told is checked."""
+    found = 0
+    generator = random.Random(geometry)
+
+    def wild(self: Points, point: Point) -> Iterator[list[Move]]:
+        count, targets = len(point.weights), len(self._targets)
+        for size in (1, 2**40, 2**90):
+            yield [
+                Move(
+                    [generator.randrange(-size, size + 1) for _ in range(count)],
+                    generator.randrange(-size, size + 1),
+                    generator.choice((0, generator.randrange(-size, size + 1))),
+                )
+                for _ in range(targets)
+            ]
+
+    def moved(self: Points) -> Iterator[Point]:
+        for point in starts(self):
+            yield Point(
+                [w + generator.randrange(-4, 5) * point.unit // 8 for w in point.weights], point.unit, point.square
+            )
+            yield Point(point.weights, point.unit, point.square + generator.randrange(-(2**125), 2**125))
+            yield point
+
+    starts = Points.starts
+    for seed in range(30):
+        where, statements = latents_and_statements(seed, geometry)
+        rule = QuadraticRule(where)
+        similarity = SimilarityRule(where)
+        lower, upper = similarity._observed(rule.ranges(statements))
+        if seed == 20:
+            monkeypatch.setattr(Points, "starts", moved)
+        if seed == 40:
+            monkeypatch.setattr(Points, "moves", wild)
+        ranges = rule.within(statements)
+        if ranges is None:
+            continue
+        found += 1
+        assert ranges.upper is not None and upper is not None
+        for low, a, b, high in zip(lower, ranges.lower, ranges.upper, upper, strict=True):
+            assert low <= a <= b <= high
+    assert found > 22
+
+
+def test_an_adjugate_is_the_inverse_times_the_determinant() -> None:
+    generator = random.Random(1)
+    for size in range(1, 7):
+        rows = [[generator.randrange(-9, 10) for _ in range(4)] for _ in range(size)]
+        gram = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in rows] for one in rows]
+        kept, inverse, scale = adjugate(gram)
+        assert scale > 0 and len(kept) <= 4
+        for i, row in zip(kept, inverse, strict=True):
+            assert [sum(x * gram[k][j] for x, k in zip(row, kept, strict=True)) for j in kept] == [
+                scale * (i == j) for j in kept
+            ]
+
+
+def test_exact_inverses_count_as_work() -> None:
+    where = space([[float(i == j) for j in range(8)] for i in range(8)], **PRODUCT)
+    statements = [stated(j, 0.25) for j in range(8)]
+    where.work.allow(None)
+    assert QuadraticRule(where).within(statements) is not None
+    where.work.allow(8**3)
+    with pytest.raises(UnprovedError, match="more than"):
+        QuadraticRule(where).within(statements)
+
+
+def test_inverses_are_exact_only_where_an_interval_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def counted(gram: Sequence[Sequence[int]]) -> tuple[list[int], list[list[int]], int]:
+        sizes.append(len(gram))
+        return adjugate(gram)
+
+    monkeypatch.setattr(points, "adjugate", counted)
+    where = space([[float(i == j) for j in range(8)] for i in range(8)], **PRODUCT)
+    for width, expected in ((2.0**-50, []), (0.0, [8])):
+        assert QuadraticRule(where).within([stated(j, 0.25, 0.25 + width) for j in range(8)]) is not None
+        assert sizes == expected
+
+
+def verdict_of(data: bytes, statements: list[Any], **options: Any) -> Verdict:
+    certificate = files.certificate(data, statements, minimality=True, **options)
+    return check(certificate, data, kernel="both", minimality=True)
+
+
+def test_contradicting_statements_are_not_minimal() -> None:
+    """Each one seems needed to outer ranges; that of the other patch is not, because the first two entail all."""
+    weight = [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    data = files.head(weight, [[0.0, 0.0], [2.0, 0.0], [0.0, 3.0]], [2.5, 0.0], **NEGATED)
+    far = [files.patch_statement(0, 0, 0.0, 0.96875), files.patch_statement(0, 1, 0.0, 0.96875)]
+    last = files.patch_statement(1, 2, 0.0, 0.0625)
+    verdict = verdict_of(data, [*far, last], patches=2)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "minimality")
+    assert "statement 2 (patch 1, prototype 2) is not shown to be needed: perhaps no latents" in verdict.message
+    near = [files.patch_statement(0, 0, 0.0, 0.96875), files.patch_statement(1, 1, 0.0, 0.96875)]
+    assert verdict_of(data, [*near, files.patch_statement(2, 2, 0.0, 0.0625)], patches=3).status is Status.PROVED

@@ -1,0 +1,226 @@
+"""The head at one image's latents: enclosures of observables and activations.
+
+Everything starts from the exact values of the stored floats. Squared distances and inner products are exact. A cosine
+    <z, A> / (|A| (|z| + E))    or    <z, A> / (|A| (|z|^2 + E)^(1/2))
+and a softmax mass exp(z_j - max z) / sum_i exp(z_i - max z) are enclosed with a given number of bits. Similarities and
+poolings are those of the rules, applied to ranges as narrow as these enclosures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
+
+from ..dyadic import Exact, ceil_at, dot, floor_at, sqrt_ends
+from ..head import COSINES
+from .means import max_minus_mean, max_minus_mean_distance, top_mean
+from .similarity import Box
+from .space import Space
+from .work import OPERATION
+
+__all__ = ["Evaluation"]
+
+_Ends: TypeAlias = tuple[int, int]
+
+_MANY = 1024
+"""With more patches than this, the products of one prototype at a time are in memory."""
+
+
+class Evaluation:
+    """The head at the latents (L, D) of one image. The latents lie in the head's domain. Whatever takes too long raises
+    UnprovedError.
+
+    Attributes:
+        work: what may still be taken.
+    """
+
+    def __init__(self, space: Space, latents: Exact) -> None:
+        self._space = space
+        self._latents = latents
+        head = space.head
+        self._exact = head.geometry in ("euclidean", "inner_product")
+        self._places = max(
+            2 * max(latents.bits, head.prototypes.bits), head.similarity.places
+        )  # bits of exact observables
+        raise_by = self._places - 2 * latents.bits
+        self.work = space.work
+        most = max(max(max(row), -min(row)) for row in latents.rows).bit_length()
+        self._width = max(self._places, 2 * most)
+        self.work.take(OPERATION * len(latents.rows) * head.depth, self._width)
+        self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
+        self._lengths: dict[tuple[int, int], _Ends] = {}
+        self._norms: dict[tuple[int, int], _Ends] = {}
+        self._totals: dict[tuple[int, int], _Ends] = {}
+        self._boxes: dict[int, Box] = {}
+
+    @property
+    def count(self) -> int:
+        """P."""
+        return self._space.head.count
+
+    def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
+        """An enclosure of m(z_patch, p_prototype)."""
+        self.work.take(OPERATION * (40 + self._space.head.depth), max(bits, self._width))
+        rows = self._space.head.prototypes.rows
+        product = dot(self._latents.rows[patch], rows[prototype]) if rows else 0
+        (low,), (high,) = self._working([patch], [product], prototype, bits)
+        low, high = self._observed(low, high, prototype, bits)
+        unit = 1 << self._unit(bits)
+        return Fraction(low, unit), Fraction(high, unit)
+
+    def activations(self, bits: int) -> Box:
+        """The enclosures of all activations at 2^-bits."""
+        if bits not in self._boxes:
+            patches = range(len(self._latents.rows))
+            self.work.take(self._steps(), max(bits, self._width))
+            ends = [
+                self._activation(*self._working(patches, column, j, bits), j, bits)
+                for j, column in enumerate(self._products())
+            ]
+            self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
+        return self._boxes[bits]
+
+    def greatest(self, prototypes: Sequence[int], bits: int) -> _Ends:
+        """An enclosure at 2^-bits of the greatest activation among some prototypes."""
+        if self._space.head.geometry == "softmax" and self._space.head.pooling == "max":
+            # At each patch the greatest mass is the one of the greatest channel; the similarity rises with it.
+            rows = enumerate(self._latents.rows)
+            ends = [self._mass(patch, max(prototypes, key=row.__getitem__), bits) for patch, row in rows]
+            return self._similar(max(low for low, _ in ends), max(high for _, high in ends), prototypes[0], bits)
+        box = self.activations(bits)
+        return max(box.lower[j] for j in prototypes), max(box.upper[j] for j in prototypes)
+
+    def least(self, prototypes: Sequence[int], bits: int) -> _Ends:
+        """An enclosure at 2^-bits of the least activation among some prototypes."""
+        box = self.activations(bits)
+        return min(box.lower[j] for j in prototypes), min(box.upper[j] for j in prototypes)
+
+    def _activation(self, lows: Sequence[int], highs: Sequence[int], prototype: int, bits: int) -> _Ends:
+        """Pooled over the patches, given the ends of one prototype's working observables."""
+        head = self._space.head
+        if head.pooling == "masked_max":
+            seen = head.patches_of(prototype, len(lows))
+            lows, highs = [lows[patch] for patch in seen], [highs[patch] for patch in seen]
+        if not head.similarity.unimodal:  # monotone: only the greatest observables matter
+            if head.pooling in ("max", "masked_max"):
+                pick = min if head.geometry == "euclidean" else max
+                return self._similar(pick(lows), pick(highs), prototype, bits)
+            if head.pooling == "top_mean":
+                lows, highs = (
+                    sorted(values, reverse=head.geometry != "euclidean")[: head.k] for values in (lows, highs)
+                )
+        if head.pooling == "max_minus_mean_distance":
+            similarity = partial(self._of_mean, head.similarity.own.rows[0][prototype], bits)
+            return max_minus_mean_distance([(distance, distance, 1) for distance in map(int, lows)], similarity)
+        similar = [self._similar(low, high, prototype, bits) for low, high in zip(lows, highs, strict=True)]
+        match head.pooling:
+            case "max_minus_mean":
+                return max_minus_mean([(*ends, 1) for ends in similar])
+            case "top_mean":
+                return top_mean([(*ends, 1) for ends in similar], head.k)
+            case _:
+                return max(low for low, _ in similar), max(high for _, high in similar)
+
+    def _similar(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
+        """S at 2^-bits of a working observable in [low, high]."""
+        space, ends = self._space, self._observed(low, high, prototype, bits)
+        return space.head.similarity.ends(space.kernel, prototype, *ends, self._unit(bits), bits)
+
+    def _of_mean(self, own: int, bits: int, total: int, parts: int) -> _Ends:
+        """S at 2^-bits of the mean of distances."""
+        return self._space.head.similarity.at(self._space.kernel, total, self._places, own, bits, parts)
+
+    def _steps(self) -> int:
+        """Of all activations, but for masses, which are counted one by one."""
+        head, patches = self._space.head, len(self._latents.rows)
+        similar = patches if head.pooling not in ("max", "masked_max") or head.similarity.unimodal else 1
+        each = 4 * OPERATION + (self.work.series if head.similarity.series else 0)
+        observed = OPERATION * (8 if head.geometry in COSINES else 4)  # two quotients, or a difference
+        return self.count * (patches * (self.work.products(head.depth) + observed) + 2 * similar * each)
+
+    def _products(self) -> Iterator[Sequence[int]]:
+        """<z_l, A_j> for all l, one sequence for each j; zeros for softmax."""
+        kernel, rows = self._space.kernel, self._latents.rows
+        if not self._space.vectors:
+            yield from [[0] * len(rows)] * self.count
+            return
+        latents = kernel.matrix(list(zip(*([*row, 0] for row in rows), strict=True)))
+        for chunk in self._space.chunks if len(rows) < _MANY else self._space.singles:
+            yield from kernel.rows(kernel.product(chunk.extended, latents))
+
+    def _unit(self, bits: int) -> int:
+        """Bits of the unit of observables."""
+        return self._places if self._exact else bits
+
+    def _working(
+        self, patches: Sequence[int], products: Sequence[int], prototype: int, bits: int
+    ) -> tuple[list[int], list[int]]:
+        """The lower and the upper ends of the working observables of some patches, whose <z, A> are given."""
+        space, own, other = self._space, self._latents.bits, self._space.head.prototypes.bits
+        if self._exact:
+            places = self._places - own - other
+            if space.head.geometry == "inner_product":
+                values = [product << places for product in products]
+            else:  # |z|^2 - 2 <z, p> + |p|^2
+                square = space.squares[prototype] << self._places - 2 * other
+                values = [
+                    self._squares[patch] - (product << places + 1) + square
+                    for patch, product in zip(patches, products, strict=True)
+                ]
+            return values, values
+        if space.head.geometry == "softmax":
+            ends = [self._mass(patch, prototype, bits) for patch in patches]
+        else:
+            # A quotient is least over the greater length where it is positive, over the smaller where it is negative.
+            each = zip(map(int, products), (self._length(patch, bits) for patch in patches), strict=True)
+            ends = [
+                ((product << 2 * bits) // length[product > 0], -((-product << 2 * bits) // length[product <= 0]))
+                for product, length in each
+            ]
+        return [low for low, _ in ends], [high for _, high in ends]
+
+    def _observed(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
+        """The ends of an observable, given those of the working one."""
+        if self._space.head.geometry not in COSINES:
+            return int(low), int(high)
+        norm = self._norm(prototype, bits)
+        # By Cauchy and Schwarz no cosine leaves [-1, 1].
+        return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
+
+    def _length(self, patch: int, bits: int) -> _Ends:
+        """|z| + E or (|z|^2 + E)^(1/2) at 2^-bits in the unit of the latents' integers."""
+        key = patch, bits
+        if key not in self._lengths:
+            head, places = self._space.head, self._latents.bits + bits
+            square = dot(self._latents.rows[patch], self._latents.rows[patch]) << 2 * bits
+            if head.geometry == "cosine":
+                low, high = sqrt_ends(square)
+                low, high = low + floor_at(head.epsilon, places), high + ceil_at(head.epsilon, places)
+            else:
+                low = sqrt_ends(square + floor_at(head.epsilon, 2 * places))[0]
+                high = sqrt_ends(square + ceil_at(head.epsilon, 2 * places))[1]
+            # A zero latent has <z, A> = 0, so its cosine is 0 for any divisor.
+            self._lengths[key] = max(1, low), max(1, high)
+        return self._lengths[key]
+
+    def _norm(self, prototype: int, bits: int) -> _Ends:
+        """|A| at 2^-bits."""
+        key = prototype, bits
+        if key not in self._norms:
+            self._norms[key] = sqrt_ends(int(self._space.squares[prototype]) << 2 * bits)
+        return self._norms[key]
+
+    def _mass(self, patch: int, prototype: int, bits: int) -> _Ends:
+        """exp(z_j - max z) / sum_i exp(z_i - max z) at 2^-bits, rounded outward."""
+        row, unit = self._latents.rows[patch], -self._latents.bits
+        top = max(row)
+        key = patch, bits
+        self.work.take(len(row) + self.work.series, bits)
+        if key not in self._totals:
+            self.work.take(len(row) * self.work.series // 2, bits)
+            self._totals[key] = self._space.kernel.exp_sum([entry - top for entry in row], unit, bits)
+        least, greatest = self._totals[key]
+        low, high = self._space.kernel.exp(row[prototype] - top, unit, bits)
+        return (low << bits) // greatest, min(1 << bits, -((-high << bits) // least))

@@ -1,0 +1,153 @@
+"""What the rules need of one head in one kernel, computed once: the grid, the prototypes, the ranges over the domain.
+
+The **grid** has `bits` fractional bits. For each patch and prototype the rules bound the *working observable*:
+euclidean |z - p_k|^2, inner product <z, p_k>, softmax the mass, both cosines <u, A_k> with u = z / (|z| + E) or
+z / (|z|^2 + E)^(1/2). A_k are the prototypes as integers at a common exponent 2^-s: euclidean and inner product keep
+that unit, so <A_j, A_k> 2^-2s is a product of prototypes. Scaling all prototypes does not change a cosine, so there
+the unit is 1. In every case `<A_j, A_k> << lift` is exactly on the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt
+from typing import Any
+
+from ..deployment import are_binary32
+from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
+from ..head import COSINES, Head
+from ..kernel import Kernel
+from .domain import ball, domain_ranges
+from .work import Work
+
+__all__ = ["Chunk", "Ranges", "Space"]
+
+_LEAST_BITS = 128
+_BITS_BELOW_GRAM = 64
+_CHUNK = 128  # targets at a time: enough for matrix products, few enough for a processor's cache
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """One range for each prototype, on the grid: an enclosure of the working observable or, rounded inward, what lies
+    within the reference range of the observable. `upper` is None if all upper ends are infinite: squared distances over
+    an unbounded domain."""
+
+    lower: list[int]
+    upper: list[int] | None
+
+    def met(self, other: Ranges) -> Ranges:
+        """The intersection."""
+        lower = [a if a > b else b for a, b in zip(self.lower, other.lower, strict=True)]
+        if self.upper is None or other.upper is None:
+            return Ranges(lower, other.upper if self.upper is None else self.upper)
+        return Ranges(lower, [a if a < b else b for a, b in zip(self.upper, other.upper, strict=True)])
+
+    def filled(self) -> Ranges | None:
+        """These ranges; None if one is empty. An intersection of ranges that are rounded inward is not empty only if
+        that of the real ones is not."""
+        upper = self.lower if self.upper is None else self.upper
+        return self if all(low <= high for low, high in zip(self.lower, upper, strict=True)) else None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some consecutive targets: their <A_k, A_k>, and the matrix (targets, D + 1) whose rows are the A_k, each
+    followed by a 1, in the kernel's type."""
+
+    squares: list[int]
+    extended: Any
+
+
+class Space:
+    """One head in one kernel.
+
+    Attributes:
+        bits: fractional bits of the grid.
+        lift: `<A_j, A_k> << lift` is on the grid.
+        vectors: the integer prototypes A_k.
+        squares: <A_k, A_k>.
+        longest: no less than any |A_k|.
+        norms: cosines only: (lo, hi) of |A_k| on the grid.
+        reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
+            in a ball about c; missing for other geometries. Rounded down it is `least_reach`.
+        offsets: <c, p_k> on the grid, exactly, for inner products; otherwise 0.
+        domain: the range of every working observable over the head's domain, rounded outward.
+        work: what a proof may still take.
+    """
+
+    def __init__(self, head: Head, kernel: Kernel) -> None:
+        self.head = head
+        self.kernel = kernel
+        self.bits = self.lift = _LEAST_BITS
+        self.vectors = head.prototypes.rows
+        squares = [dot(row, row) for row in self.vectors]
+        self.squares = list(map(kernel.integer, squares))
+        self.longest = isqrt(max(squares, default=0)) + 1
+        self.offsets = [0] * head.count
+        if head.geometry in ("euclidean", "inner_product"):
+            unit = 2 * head.prototypes.bits
+            whole = max(0, max(squares).bit_length() - unit)
+            self.bits = max(_LEAST_BITS, unit + _BITS_BELOW_GRAM) + whole
+            if head.geometry == "inner_product":
+                centre, square = ball(head)
+                places = head.prototypes.bits + centre.denominator.bit_length() - 1
+                self.bits = max(self.bits, places)
+                self.reach, self.least_reach = ceil_at(square, self.bits), floor_at(square, self.bits)
+                self.offsets = [sum(row) * centre.numerator << self.bits - places for row in self.vectors]
+            self.lift = self.bits - unit
+        elif head.geometry in COSINES:
+            self.reach = self.least_reach = 1 << self.bits
+            self.norms = [sqrt_ends(square << 2 * self.bits) for square in squares]
+        weight, own = max(map(_most_bits, head.weight.rows)), _most_bits(head.similarity.own.rows[0])
+        self.work = Work(kernel.name, max(self.bits, 2 * self.longest.bit_length(), weight, own))
+        self.domain = self._over_domain(False)
+
+    @cached_property
+    def within(self) -> Ranges | None:
+        """The range of every observable (not working) over the domain, rounded inward; None if one may be empty."""
+        return self._over_domain(True).filled()
+
+    @cached_property
+    def known_prototypes(self) -> bool:
+        """Whether the prototypes are binary32 numbers."""
+        return are_binary32(self.head.prototypes)
+
+    @cached_property
+    def known_readout(self) -> bool:
+        """Whether the weights and biases are binary32 numbers."""
+        return are_binary32(self.head.bias) and are_binary32(self.head.weight)
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """All targets, many at a time."""
+        return self._chunks(_CHUNK)
+
+    def targets(self, which: Sequence[int]) -> list[Chunk]:
+        """Some targets, in their order: all of them many at a time, others one at a time."""
+        return self.chunks if len(which) == len(self.vectors) else [self.singles[k] for k in which]
+
+    @cached_property
+    def singles(self) -> list[Chunk]:
+        """All targets, one at a time."""
+        return self._chunks(1)
+
+    def _over_domain(self, inward: bool) -> Ranges:
+        lower, upper = domain_ranges(self.head, self.kernel, self.bits, inward)
+        integer = self.kernel.integer
+        return Ranges(list(map(integer, lower)), None if upper is None else list(map(integer, upper)))
+
+    def _chunks(self, size: int) -> list[Chunk]:
+        return [
+            Chunk(
+                self.squares[start : start + size],
+                self.kernel.matrix([[*vector, 1] for vector in self.vectors[start : start + size]]),
+            )
+            for start in range(0, len(self.vectors), size)
+        ]
+
+
+def _most_bits(row: list[int]) -> int:
+    return max(max(row), -min(row)).bit_length()
