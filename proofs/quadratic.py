@@ -3,13 +3,12 @@
 1. A form r(y) = A |y|^2 - 2 <y, Q> + C with A > 0 and A C >= |Q|^2 is nowhere negative.
 2. Let q(y) = a |y|^2 - 2 <y, b>, w_i weights of forms q_i that lie in [low_i, high_i], A = a - sum w_i a_i > 0 and
    Q = b - sum w_i b_i. Then q(y) >= sum w_i e_i - |Q|^2 / A, e_i = low_i where w_i > 0, else high_i.
-3. If sum w_i a_i = 1 and g = sum w_i b_i then |y - g|^2 <= sum w_i e_i + |g|^2, e_i the other ends.
 
 Proof. 1: A r(y) = |A y - Q|^2 + A C - |Q|^2. 2: q(y) - sum w_i q_i(y) = A |y|^2 - 2 <y, Q> >= -|Q|^2 / A by 1, and
-w_i q_i(y) >= w_i e_i. 3: |y - g|^2 - |g|^2 = |y|^2 - 2 <y, g> = sum w_i q_i(y) <= sum w_i e_i.
+w_i q_i(y) >= w_i e_i.
 
 Z3 covers 1 with inner products as numbers that satisfy Cauchy's inequality, hence in any dimension; of 2 the
-identity for two facts in two coordinates, and what follows for numbers; 3 in the same way.
+identity for two facts in two coordinates, and what follows for numbers.
 
 Reference: docs/design.md, 3.1; weak duality.
 """
@@ -29,7 +28,7 @@ R = A * YY - 2 * YQ + C
 Y = z3.Reals("y_1 y_2")
 B, B1, B2 = (z3.Reals(f"{name}_1 {name}_2") for name in ("b", "b1", "b2"))
 CURVE, A1, A2, W1, W2 = z3.Reals("curve a1 a2 w1 w2")
-LOW1, HIGH1, LOW2, HIGH2, Q0, Q1, Q2, SHARE, CENTRE = z3.Reals("low1 high1 low2 high2 q q1 q2 share centre")
+LOW1, HIGH1, LOW2, HIGH2, Q0, Q1, Q2, SHARE = z3.Reals("low1 high1 low2 high2 q q1 q2 share")
 
 
 def _dot(left: list[z3.ArithRef], right: list[z3.ArithRef]) -> z3.ArithRef:
@@ -48,8 +47,6 @@ LEFT = [b - W1 * one - W2 * other for b, one, other in zip(B, B1, B2, strict=Tru
 FACTS = [LOW1 <= Q1, Q1 <= HIGH1, LOW2 <= Q2, Q2 <= HIGH2]
 SIDES = _side(W1, LOW1, HIGH1) + _side(W2, LOW2, HIGH2)
 OTHERS = _side(W1, HIGH1, LOW1) + _side(W2, HIGH2, LOW2)
-FOOT = [W1 * one + W2 * other for one, other in zip(B1, B2, strict=True)]
-FROM = [y - g for y, g in zip(Y, FOOT, strict=True)]
 
 LEMMA = Lemma(
     rules=("quadratic",),
@@ -68,12 +65,6 @@ LEMMA = Lemma(
             tactic=NLSAT,
             seconds=60.0,
         ),
-        Case(
-            "3. the distance from a point is a form",
-            [W1 * A1 + W2 * A2 == 1],
-            _dot(FROM, FROM) - _dot(FOOT, FOOT) == W1 * _form(A1, B1) + W2 * _form(A2, B2),
-        ),
-        Case("3. the radius", [*FACTS, CENTRE == W1 * Q1 + W2 * Q2], CENTRE <= OTHERS, tactic=NLSAT),
     ),
     twins=(
         Case("1. a form that is bent down", [*PSD, A < 0, A * C >= QQ], R >= 0, tactic=NLSAT),
@@ -84,7 +75,6 @@ LEMMA = Lemma(
             Q0 >= OTHERS - SHARE,
             tactic=NLSAT,
         ),
-        Case("3. the ends exchanged", [*FACTS, CENTRE == W1 * Q1 + W2 * Q2], CENTRE <= SIDES, tactic=NLSAT),
     ),
 )
 

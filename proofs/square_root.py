@@ -41,7 +41,7 @@ _OF_ENDS = [
 ]
 
 LEMMA = Lemma(
-    rules=("domain", "mixed", "screening", "similarity", "instance"),
+    rules=("domain", "mixed", "similarity", "instance"),
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/plain/space.py",

@@ -125,8 +125,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     "plain/space.py": [
         (
             "a norm's upper end is its lower end",
-            "[sqrt_ends(square << 2 * self.bits) for square in squares]",
-            "[(sqrt_ends(square << 2 * self.bits)[0],) * 2 for square in squares]",
+            "[sqrt_ends(square << 2 * self.bits) for square in self.squares]",
+            "[(sqrt_ends(square << 2 * self.bits)[0],) * 2 for square in self.squares]",
         )
     ],
     "plain/spatial.py": [
@@ -154,23 +154,19 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     "plain/quadratic/facts.py": [
-        ("a ball forgets its centre", "far = (most << bits) + square", "far = most << bits"),
         (
             "a bound forgets the target's square",
-            "(sides * curve - (square << lift)) // (curve << bits)",
+            "(sides * curve - (square << self.lift)) // (curve << bits)",
             "sides * curve // (curve << bits)",
         ),
-    ],
-    "plain/quadratic/span.py": [
-        ("the inverse is taken for exact", "(1 << bits) + self._epsilon(gram)", "1 << bits"),
-        ("what the span leaves is left out", "(spread >> self._bits + 1) + root + 2", "(spread >> self._bits + 1) + 2"),
-        ("widths of intervals cancel out", "map(mul, map(abs, tau), self._widths)", "map(mul, tau, self._widths)"),
+        ("the ends of a fact change places", "low if w > 0 else high", "high if w > 0 else low"),
+        ("a product is not halved", "form // self.parts + target.constant", "form + target.constant"),
     ],
     "plain/quadratic/rule.py": [
         (
             "the domain is dropped",
-            "self._working(patch.least(targets), most).met(self.space.domain)",
-            "self._working(patch.least(targets), most)",
+            "Ranges(lower, upper).met(self.space.domain)",
+            "Ranges(lower, upper)",
         ),
         ("a combination's shares are rounded", "int(share * unit)", "int(share) * unit"),
     ],
@@ -181,26 +177,6 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "square + ceil_shift(length**2, -space.bits)",
         )
     ],
-    "plain/quadratic/coarse.py": [
-        (
-            "how far the latent may be is left out",
-            "p + radius * (isqrt(square - p * p // size) + 1) + abs(p) * lean // size + edge",
-            "p + abs(p) * lean // size + edge",
-        )
-    ],
-    "plain/quadratic/greatest.py": [
-        (
-            "patches that may be closer are not asked",
-            "for patch, row in enumerate(left):\n    targets = [k for k, (bound, end) in"
-            " enumerate(zip(row, reached, strict=True)) if bound > end]\n    if drops and targets:\n"
-            "        targets = [k for k, drop in zip(targets, drops[patch](targets), strict=True)"
-            " if row[k] - drop > reached[k]]\n    if targets:\n        ask(patch, targets)",
-            "",
-        )
-    ],
-    "plain/quadratic/weights.py": [
-        ("the foot is that of other statements", "dot(row, middles) >> lift + 2", "dot(row, middles[::-1]) >> lift + 2")
-    ],
     "plain/quadratic/dual.py": [
         (
             "the weights leave out how far the latent may be",
@@ -208,15 +184,13 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "weights = list(tau)",
         )
     ],
-    "plain/quadratic/multipliers.py": [
-        ("the swept pivot is not inverted", "scaled[pivot] = -(1 << 2 * _WORK_BITS) // size", "scaled[pivot] = -size")
-    ],
     "plain/quadratic/within.py": [
         (
             "a point has no length",
-            "point.square * unit * unit - (dot(point.weights, products) << lift)",
-            "point.square * unit * unit",
-        )
+            "point.unit <= 0 or point.square * point.unit < dot(point.vector, point.vector) << facts.lift",
+            "point.unit <= 0",
+        ),
+        ("a point may break what is stated", "point is not None and satisfies(facts, point)", "point is not None"),
     ],
     "plain/quadratic/points.py": [
         ("the adjugate is not divided", "(grown * entry + a * b) // scale", "grown * entry + a * b")

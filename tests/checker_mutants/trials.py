@@ -103,7 +103,6 @@ def heads() -> list[tuple[IndependentHead, bytes]]:
     return [(head, head.data) for head in heads]
 
 
-def set_grid(module: Import, least: int, below: int, multipliers: int) -> None:
+def set_grid(module: Import, least: int, below: int, weights: int) -> None:
     module("plain.space")._LEAST_BITS, module("plain.space")._BITS_BELOW_GRAM = least, below
-    module("plain.quadratic.weights")._PRECISION = multipliers
-    module("plain.quadratic.coarse")._BITS = 26 if least == 128 else least - 2
+    module("plain.quadratic.dual").BITS = weights

@@ -45,7 +45,6 @@ class Auditor:
             `proved-or-arb`, with which one of these two proves each claim, and `arb` only what `proved` does not. By
             default this, or `arb` where the proved checker is not there, or only as a script and the head is large.
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
-        hurry: whether to be content with margins that are enough, where greater ones take longer.
 
     Attributes:
         kernel: the choice.
@@ -58,12 +57,7 @@ class Auditor:
     """
 
     def __init__(
-        self,
-        head: bytes,
-        latents: bytes | None = None,
-        kernel: str | None = None,
-        limit: int = LIMIT,
-        hurry: bool = True,
+        self, head: bytes, latents: bytes | None = None, kernel: str | None = None, limit: int = LIMIT
     ) -> None:
         self.kernel = _default_kernel(len(head)) if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
@@ -71,7 +65,7 @@ class Auditor:
         self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._kernels, self._hurry = kernels, hurry
+        self._kernels = kernels
         self.executable: Program | None = None
         self._proved: Callable[..., Steps] | None = None
         if PROVED in names:
@@ -84,8 +78,7 @@ class Auditor:
         from .plain import PlainAudit, QuadraticRule, Space
 
         return {
-            each.name: partial(PlainAudit, quadratic=QuadraticRule(Space(self._head, each)), hurry=self._hurry)
-            for each in self._kernels
+            each.name: partial(PlainAudit, quadratic=QuadraticRule(Space(self._head, each))) for each in self._kernels
         }
 
     def check(

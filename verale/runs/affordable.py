@@ -26,10 +26,8 @@ from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, allowed
 from verale.checker.plain.cost import Cost, cost, require_within
 from verale.checker.plain.margin import margin_steps
-from verale.checker.plain.quadratic.dual import ascent_steps
-from verale.checker.plain.quadratic.weights import steps_at_middles
 from verale.checker.plain.space import Space
-from verale.checker.plain.work import OPERATION
+from verale.checker.plain.work import OPERATION, TERM, inverse_steps, move_steps, point_steps
 from verale.head import Head
 from verale.search import Unexplained
 
@@ -178,7 +176,7 @@ class _Proof:
         boxes, ranges = 1, Counter(self._groups)
         running = len(document.margins) * margin_steps(head)
         if minimality:
-            if document.paradigm in ("joint", "assignment") or self._has_points:
+            if document.paradigm in ("joint", "assignment"):
                 return replace(counted, steps=_ENDLESS)
             boxes += 1 + (statements if patches else 0)
             running += statements * head.classes * margin_steps(head)
@@ -186,15 +184,19 @@ class _Proof:
                 ranges[stated] += 2
                 ranges[stated - 1] += 2 * stated
         running += 4 * boxes * parts * head.count * similar
-        if head.prototypes.rows and not self._is_narrow:
-            of_targets = {stated: steps_at_middles(stated) + ascent_steps(stated) for stated in ranges}
-            running += sum(2 * times * head.count * of_targets[stated] for stated, times in ranges.items())
+        if head.prototypes.rows:
+            # More moves than these are seldom made. Targets of equalities share an exact inverse, others may not.
+            for stated, times in ranges.items():
+                moves = 2 if self._is_narrow else 2 * stated
+                running += times * 2 * head.count * moves * move_steps(stated + 1)
+                if minimality:
+                    running += times * (2 if self._is_narrow else 2 * head.count) * inverse_steps(stated + 1)
         if document.paradigm == "mixed":
-            running += len(self._named) * (work.products(head.count * head.depth) + 12 * OPERATION * head.count)
+            running += len(self._named) * head.count * (TERM * head.depth + 12 * OPERATION)
             running += head.count * (_SEARCHED + 2) * similar
         if document.paradigm == "joint":
-            each = OPERATION * (head.depth + 44) * head.count + 2 * ascent_steps(statements)
-            running += head.classes * each + work.products(statements**2 * head.depth) + OPERATION * statements**3
+            each = 40 * OPERATION * head.count + 2 * point_steps(head.depth, statements, head.count)
+            running += head.classes * (each + 2 * statements * move_steps(statements + 1))
         return replace(counted, steps=counted.steps + work.scaled(running) + self._instance)
 
     @property
@@ -204,11 +206,6 @@ class _Proof:
             isfinite(s.lower) and isfinite(s.upper) and s.upper - s.lower <= _NARROW / 2 * (abs(s.lower) + abs(s.upper))
             for s in self._of_patches
         )
-
-    @property
-    def _has_points(self) -> bool:
-        """Whether an interval is a point: then a matrix is inverted exactly, with as many bits as that takes."""
-        return any(s.lower == s.upper for s in self._of_patches)
 
     @property
     def _named(self) -> set[int]:
@@ -268,7 +265,7 @@ def _instance_steps(document: checked.Certificate, space: Space, image: Tensor) 
     if head.geometry == "softmax":
         steps += patches * head.count * (head.count + 2 * work.series)
     if not all(isinstance(s, checked.PatchStatement) for s in document.statements):
-        steps += head.count * (patches * (work.products(head.depth) + 8 * OPERATION) + 2 * pooled * similar)
+        steps += head.count * (patches * (TERM * head.depth + 8 * OPERATION) + 2 * pooled * similar)
     return 2 * work.scaled(steps, bits)
 
 

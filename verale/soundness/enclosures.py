@@ -87,24 +87,6 @@ def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
     return _enclosed(kernel.exp_sum(mantissas, exponent, bits), low, high, apart=2 * count)
 
 
-def isqrt(kernel: Kernel, generator: random.Random) -> bool:
-    """floor(sqrt(n)): any n of up to 4500 bits, squares, their neighbours."""
-    value = _square(generator)
-    root = int(kernel.isqrt(kernel.integer(value)))
-    return root >= 0 and root * root <= value < (root + 1) * (root + 1)
-
-
-def product(kernel: Kernel, generator: random.Random) -> bool:
-    """Small matrices of small and huge integers."""
-    m, n, k = (generator.randrange(1, 4) for _ in range(3))
-    bits = generator.choice((1, 60, 64, 200, 2100))
-    left = [[_mantissa(generator, bits) for _ in range(n)] for _ in range(m)]
-    right = [[_mantissa(generator, bits) for _ in range(k)] for _ in range(n)]
-    rows = kernel.rows(kernel.product(kernel.matrix(left), kernel.matrix(right)))
-    truth = [[sum(row[i] * right[i][j] for i in range(n)) for j in range(k)] for row in left]
-    return [list(map(int, row)) for row in rows] == truth
-
-
 def roots(generator: random.Random) -> bool:
     """`sqrt_ends`."""
     value = _square(generator)
@@ -153,7 +135,7 @@ def stored(generator: random.Random) -> bool:
     return [Fraction(row[0], 1 << matrix.bits) for row in matrix.rows] == [Fraction(value) for value in values]
 
 
-OF_A_KERNEL: tuple[Callable[[Kernel, random.Random], bool], ...] = (log, exp, exp_sum, isqrt, product)
+OF_A_KERNEL: tuple[Callable[[Kernel, random.Random], bool], ...] = (log, exp, exp_sum)
 OF_NONE: tuple[Callable[[random.Random], bool], ...] = (roots, shifts, grid, spelled, stored)
 
 

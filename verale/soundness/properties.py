@@ -144,7 +144,7 @@ def _proved_margins_hold(
         "patches": recipe.patches,
     }
     data, latents = head.data, files.latents([image])
-    auditor = Auditor(data, latents, kernel="arb", hurry=False)
+    auditor = Auditor(data, latents, kernel="arb")
     verdict = auditor.check(files.certificate(data, statements, image=image, **options))
     if verdict.status is not Status.PROVED:
         return "not proved"

@@ -78,7 +78,7 @@ def of_tight_heads(combination: Combination, number: int, brief: bool = False) -
     for each in tight(combination, number, brief):
         key = each.paradigm, combination.pooling, combination.readout
         name = f"{combination}, {each.paradigm}, {each.name}, draw {number}"
-        certificate = _proved(each.document, Auditor(each.head, each.latents, kernel="arb", hurry=False))
+        certificate = _proved(each.document, Auditor(each.head, each.latents, kernel="arb"))
         if certificate is None:
             raise ValueError(f"{name}: a certificate that was built to be proved is not")
         yield Target(key, "tight", name, certificate, each.head, each.latents)
@@ -119,7 +119,7 @@ def _of_search(
     (result,) = explain(head, latents, key[0], tolerance=tolerance)
     if not isinstance(result, Certificate):
         return
-    emitted, auditor, generator = result.to_bytes(), Auditor(*subject, kernel="arb", hurry=False), random.Random(name)
+    emitted, auditor, generator = result.to_bytes(), Auditor(*subject, kernel="arb"), random.Random(name)
     if auditor.check(emitted).status is Status.PROVED:
         yield Target(key, "emitted", f"{name}, emitted", emitted, *subject)
     document = json.loads(emitted)

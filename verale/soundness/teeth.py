@@ -35,8 +35,8 @@ CUTS = {
     # Every range of an activation, by half a per cent at either end.
     "activations": (
         "plain/audit.py",
-        "        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)",
-        "        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)\n"
+        "        box = self._rule().box(self._certificate.statements, self._certificate.patches)",
+        "        box = self._rule().box(self._certificate.statements, self._certificate.patches)\n"
         "        cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]\n"
         "        lower = [low + cut for low, cut in zip(box.lower, cuts)]\n"
         "        box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)",

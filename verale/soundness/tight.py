@@ -248,7 +248,7 @@ def _statements(paradigm: str, scene: _Scene, upper: bool, slanted: bool) -> lis
 def _settled(paradigm: str, name: str, scene: _Scene, statements: list[dict[str, Any]]) -> Tight:
     """The certificate with the constant that leaves the proved margin just above 0."""
     first = _of(paradigm, name, _raised(scene.head, _FAR), scene.image, statements)
-    margins = Auditor(first.head, first.latents, kernel="arb", hurry=False).check(files.encode(first.document)).margins
+    margins = Auditor(first.head, first.latents, kernel="arb").check(files.encode(first.document)).margins
     by = _FAR - float(files.given(margins[1])) + _MARGIN
     return _of(paradigm, name, _raised(scene.head, by), scene.image, statements)
 

@@ -22,13 +22,12 @@ from checker_mutants.attacks.command import commands_differ, records_differ
 from checker_mutants.attacks.containment import ranges_contain
 from checker_mutants.attacks.corpora import verdicts_differ
 from checker_mutants.attacks.deployment import deployments_lose_less
-from checker_mutants.attacks.extremes import attained, next_to_the_grid, one_way, poor_multipliers
+from checker_mutants.attacks.extremes import attained, next_to_the_grid, poor_weights
 from checker_mutants.attacks.least import least_sizes
 from checker_mutants.attacks.limits import work_is_counted
 from checker_mutants.attacks.lipschitz import activations_bound_others
 from checker_mutants.attacks.proved import dialogues, proved_verdicts, scripts, texts_differ
 from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
-from checker_mutants.attacks.screening import screened_ranges_contain
 from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
 from checker_mutants.attacks.within import ranges_lie_within
 from checker_mutants.faults import Fault
@@ -57,15 +56,13 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("limits", work_is_counted),
     ("next to the grid", next_to_the_grid),
     ("attained", attained),
-    ("one way", one_way),
-    ("poor multipliers", poor_multipliers),
+    ("poor weights", poor_weights),
     ("margins", margins),
     ("similarities", similarities),
     ("deployments", deployments_lose_less),
     ("activations", activations_bound_others),
     ("containment", ranges_contain),
     ("within", ranges_lie_within),
-    ("screening", screened_ranges_contain),
 )
 
 OF_PROVED: tuple[tuple[str, Attack], ...] = (

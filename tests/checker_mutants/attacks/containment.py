@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from checker_mutants.attacks.extremes import coarse_ranges, holds
+from checker_mutants.attacks.extremes import combined, holds
 from checker_mutants.trials import Trial, set_grid, trials
 
 from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
@@ -20,7 +20,7 @@ __all__ = ["ranges_contain"]
 def ranges_contain(module: Import, kernel: str) -> str:
     """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
     own = module("kernel").load_kernel(kernel)
-    fine = (128, 64, 128)
+    fine = (128, 64, 256)
     for number, trial in enumerate(trials()[::3]):  # of four a head, so each draw is among them
         set_grid(module, *(fine, (6, 0, 8), (3, 0, 8))[number % 3])
         violation = _contained(module, own, trial, number)
@@ -42,17 +42,6 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         ranges = [rule.ranges(group) for group in groups]
         if not all(map(holds, [space] * PATCHES, ranges, trial.observables)):
             return name
-        if name == "quadratic":
-            pick = min if head.geometry == "euclidean" else max
-            ends = [tuple(map(pick, zip(*each, strict=True))) for each in zip(*trial.observables, strict=True)]
-            for narrow, known in ((groups, None), (groups[1:], ranges[0]), (groups, space.domain)):
-                if not holds(space, rule.pooled(narrow, known), ends):
-                    return "pooled"
-            for each, observables in zip(groups, trial.observables, strict=True):
-                if not each or module("plain.quadratic.intervals").far(space, each):
-                    continue  # nothing holds such a latent
-                if not all(holds(space, ranges, observables) for ranges in coarse_ranges(module, rule, each)):
-                    return "coarse"
         spatial = module("plain.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
     top_k = module("plain.top_k").TopK(space)
@@ -126,7 +115,7 @@ def _joined(module: Import, quadratic: Any, stated: Any, observables: list[tuple
         rule = module("plain.joint").Joint(quadratic, document)
         if left and open_ == 0:
             shares = rule.target((predicted + 1) % head.classes).shares
-            (low, most), value = quadratic.combination(left, shares), quadratic.combination_within(left, shares)
+            (low, most), value = combined(quadratic, left, shares), quadratic.combination_within(left, shares)
             if value is not None and not low <= value <= most:
                 return "a value within"
         for c, margin in enumerate(rule.margins(None, none)):

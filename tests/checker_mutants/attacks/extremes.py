@@ -1,5 +1,5 @@
 """Properties that some injected faults break only at extremes: arguments next to the grid, latents at the ends of
-stated intervals, poor multipliers, roundings that all go one way.
+stated intervals, poor weights.
 
 Each function returns what is wrong, "" for nothing. Latents are rational numbers here, as fine as needed: a rule holds
 for all real ones.
@@ -8,7 +8,7 @@ for all real ones.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -56,7 +56,7 @@ def attained(module: Import, kernel: str) -> str:
     own, generator = module("kernel").load_kernel(kernel), random.Random(8)
     for trial in range(20):
         # With few bits of the weights nothing but the rule's own rounding is between the truth and the end.
-        module("plain.quadratic.weights")._PRECISION = (128, 8)[trial % 2]
+        module("plain.quadratic.dual").BITS = (256, 8)[trial % 2]
         cosine = trial % 4 > 1
         rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
         cases = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
@@ -66,7 +66,7 @@ def attained(module: Import, kernel: str) -> str:
             rule = module("plain.quadratic").QuadraticRule(space)
             if not holds(space, rule.ranges([statement]), observables):
                 return "quadratic"
-    module("plain.quadratic.weights")._PRECISION = 128
+    module("plain.quadratic.dual").BITS = 256
     return ""
 
 
@@ -90,38 +90,6 @@ def _on_circle(rows: Matrix, generator: random.Random) -> Iterator[tuple[Interva
         yield (min(m, observables[0][0]), max(m, observables[0][1])), observables
 
 
-def one_way(module: Import, kernel: str) -> str:
-    """Coarse ranges where every rounding goes the same way."""
-    own = module("kernel").load_kernel(kernel)
-    # <u, p_0> / |p_0| = length puts the foot 1/64 of a coarse unit below a whole number of units in the first
-    # coordinates: these are rounded down by nearly a unit, as every entry of the target is. The rest of u lies along
-    # the target.
-    rows = [[-0.125] * 7 + [0.875], [1 - 2.0**-53] * 8]
-    times = 2**26 + 1
-    length = times * Fraction(isqrt(56 * _FINE**2), _FINE) / 2**32
-    rest = Fraction(isqrt(int((1 - length * length) / 8 * _FINE**2)), _FINE)
-    z: Any = [times * Fraction(x) / 2**29 + rest for x in rows[0]]
-    cases = [("cosine", rows, z, [(0, Fraction(0), Fraction(0))])]
-    # The third row makes the unit fine. The target is 2 |p_k| from the base, and z at the nearer end of what is stated
-    # of it.
-    rows = [[-1.0, 0.0], [1.0, 0.0], [2.0**-30, 0.0]]
-    cases.append(("euclidean", rows, [-0.875, 0.5], [(0, Fraction(0), Fraction(0)), (1, Fraction(0), Fraction(1))]))
-    # Anchors so alike that their multipliers are large and of unlike signs; z at a corner of what is stated.
-    rows, wide = [[1.0, 0.0], [1.0, 0.0625], [0.0, 1.0], [2.0**-30, 0.0]], Fraction(1, 2**12)
-    cases.append(("inner_product", rows, [0.5, 0.0], [(0, Fraction(0), wide), (1, wide, Fraction(0))]))
-    for geometry, rows, z, stated in cases:
-        space = _space(module, own, geometry, rows, 2.0)
-        truths = [true_ends(geometry, z, row) for row in rows]
-        group = [
-            module("certificate").PatchStatement(0, j, truths[j][0] - low, truths[j][1] + high)
-            for j, low, high in stated
-        ]
-        ranges = coarse_ranges(module, module("plain.quadratic").QuadraticRule(space), group)
-        if not all(holds(space, each, truths) for each in ranges):
-            return geometry
-    return ""
-
-
 def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -> Any:
     parts: dict[str, Any] = {"domain": files.domain(-edge, edge + 1.0)}
     if geometry != "euclidean":
@@ -131,25 +99,19 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
     return module("plain.space").Space(module("head_file").read_head(data), own)
 
 
-def poor_multipliers(module: Import, kernel: str) -> str:
+def poor_weights(module: Import, kernel: str) -> str:
     """The rule holds for any weights, also for such as are far from the best."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(30)
-    weights = module("plain.quadratic.weights")
-    inverse = weights.approximate_inverse
+    dual = module("plain.quadratic.dual")
+    good = dual.Dual.best
 
-    def poor(*arguments: Any) -> tuple[list[int], list[list[int]], int]:
-        kept, rows, exponent = inverse(*arguments)
-        factors = [generator.choice((2, 3, 4, 6)) for _ in range(4)]
-        each = [[factors[(i + 2 * j) % 4] * entry >> 2 for j, entry in enumerate(row)] for i, row in enumerate(rows)]
-        return kept, each, exponent
+    def poor(self: Any, target: Any) -> Any:
+        best = good(self, target)
+        factors = [generator.choice((-1, 2, 3, 4, 4, 4, 6)) for _ in best.weights]
+        weights = [factor * weight >> 2 for factor, weight in zip(factors, best.weights, strict=True)]
+        return replace(best, weights=[weights[0] + generator.choice((0, 0, 3 << best.bits)), *weights[1:]])
 
-    good = weights.Weights.rows
-
-    def bent(self: Any, targets: Any, sign: int) -> Any:
-        for rows in good(self, targets, sign):
-            yield [[row[0] + generator.choice((0, 0, 3 << self.bits)), *row[1:]] for row in rows]
-
-    weights.approximate_inverse, weights.Weights.rows = poor, bent
+    dual.Dual.best = poor
     try:
         for trial in range(90):
             geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
@@ -157,7 +119,7 @@ def poor_multipliers(module: Import, kernel: str) -> str:
             if wrong:
                 return f"{wrong}, {geometry} at {trial}"
     finally:
-        weights.approximate_inverse, weights.Weights.rows = inverse, good
+        dual.Dual.best = good
     return ""
 
 
@@ -182,9 +144,15 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     for known in (group, [replace(s, upper=None) for s in group]):
         if not holds(space, rule.ranges(known), truths):
             return "without upper ends"
-        if not _holds_combined(space, rule.combination(known, shares), truths, shares):
+        if not _holds_combined(space, combined(rule, known, shares), truths, shares):
             return "combination"
-    return "" if all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)) else "coarse"
+    return ""
+
+
+def combined(rule: Any, statements: Sequence[Any], shares: Mapping[int, Fraction]) -> Interval:
+    """The range of a combination."""
+    least = rule.combining(statements)
+    return least(shares), -least({k: -share for k, share in shares.items()})
 
 
 def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Interval:
@@ -203,18 +171,6 @@ def _holds_combined(space: Any, ends: Interval, truths: list[Interval], shares: 
         each = [share * end * scale for end in truths[j] for scale in scales]
         low, high = low + min(each), high + max(each)
     return ends[0] <= high and low <= ends[1]
-
-
-def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
-    """What a patch's coarse bounds say: the closeness has no lower end."""
-    space, coarse = rule.space, rule.coarse
-    (most,), _ = coarse.bounds([rule._patch(group).ball(coarse.places)])
-    ends = [module("dyadic").ceil_shift(end, coarse.lift) for end in most]
-    if space.head.geometry == "euclidean":
-        yield module("plain.space").Ranges([-end for end in ends], None)
-    else:
-        upper = [end + offset for end, offset in zip(ends, space.offsets, strict=True)]
-        yield module("plain.space").Ranges([-(1 << space.bits << 4096)] * len(upper), upper)
 
 
 def holds(space: Any, ranges: Any, observables: list[Interval]) -> bool:

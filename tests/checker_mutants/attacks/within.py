@@ -17,7 +17,7 @@ from verale.soundness.mutant import Import
 
 __all__ = ["ranges_lie_within"]
 
-_FINE = (128, 64, 128)
+_FINE = (128, 64, 256)
 _NEAR = Fraction(1, 2**20)
 _MASSES: files.Part = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
 
@@ -130,7 +130,7 @@ def _by_hand(module: Import, own: Any) -> str:
         near, far = max(0, low - 8 * exact, 8 * exact - high), max(high - 8 * exact, 8 * exact - low)
         if least < near or most > far:
             return "a peak"
-    return _trees(module, own) or _prices(module, space) or _straight(module, own) or _norms(module, own)
+    return _trees(module, own) or _prices(module, space) or _points(module, own) or _norms(module, own)
 
 
 def _trees(module: Import, own: Any) -> str:
@@ -162,17 +162,18 @@ def _prices(module: Import, space: Any) -> str:
     return "" if module("plain.assignment").Assignment(space, document).provable(0, box, 1) else "prices"
 
 
-def _straight(module: Import, own: Any) -> str:
-    """y = 1, between prototypes at 0 and 2, and N = 2: N falls to |y|^2 = 1, and rises to 4."""
-    within, facts = module("plain.quadratic.within"), module("plain.quadratic.facts")
+def _points(module: Import, own: Any) -> str:
+    """What is no point of the space, or does not satisfy what is stated between prototypes at 0 and 2."""
+    within, facts, point = (module(f"plain.quadratic.{name}") for name in ("within", "facts", "points"))
     line = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], domain=files.domain(-4.0, 4.0))
-    space = module("plain.space").Space(module("head_file").read_head(line), own)
-    known = facts.Facts(space, [(0, 0, 4 << space.bits), (1, 0, 4 << space.bits)])
-    start = within._Start.of(known, space, within.Point([0, 1], 2, 2 << space.bits))
-    for rise in (1, -1):
-        ((low, high),) = start.reached([facts.Target(1, 0, [0, 0])], [within.Move([0, 0], 0, rise)])
-        if [Fraction(int(n), int(d) << space.bits) for n, d in (low, high)] != [1, 4]:
-            return "a straight way"
+    space, statement = module("plain.space").Space(module("head_file").read_head(line), own), module("certificate")
+    known = facts.Facts(space, [statement.PatchStatement(0, j, Fraction(0), Fraction(4)) for j in (0, 1)], True)
+    one = 1 << space.bits
+    right = [(1, one, 1), (2, 6 * one, 2), (1, 4 * one, 2)]
+    wrong = [(1, one - 1, 1), (1, 5 * one, 1), (1, one, -1), (-1, one, 1), (1, one, 0)]
+    for unit, square, y in (*right, *wrong):
+        if within.satisfies(known, point.Point(unit, square, [y])) != ((unit, square, y) in right):
+            return "a point"
     return ""
 
 
@@ -190,7 +191,7 @@ def _norms(module: Import, own: Any) -> str:
             if not (least >= low * root * 2**bits and most <= high * root * 2**bits):
                 return "a stated cosine"
         for low, high in ((3, 9), (-9, -3), (-7, 7)):
-            least, most = within._observed(space, 0, None, (-2 * high, 1), (-2 * low, 1))
+            least, most = within._observed(space, 0, Fraction(low), Fraction(high))
             if not (least >= low / root and most <= high / root):
                 return "a cosine"
     return ""

@@ -157,32 +157,6 @@ def test_mpmath_itself_does_not_enclose_log() -> None:
         assert high - low <= 2
 
 
-def test_matrices_are_exact(kernel: Kernel) -> None:
-    generator = random.Random(9)
-    for bits in (3, 60, 200):
-        left = [[generator.getrandbits(bits) - (1 << bits - 1) for _ in range(4)] for _ in range(3)]
-        right = [[generator.getrandbits(bits) - (1 << bits - 1) for _ in range(5)] for _ in range(4)]
-        product = kernel.rows(kernel.product(kernel.matrix(left), kernel.matrix(right)))
-        assert product == [[sum(left[i][k] * right[k][j] for k in range(4)) for j in range(5)] for i in range(3)]
-
-
-@pytest.mark.parametrize("value", [0, 1, 3, 4, 10**50, 10**50 - 1])
-def test_integers(kernel: Kernel, value: int) -> None:
-    own = kernel.integer(value)
-    assert int(kernel.isqrt(own)) == math.isqrt(value)
-    # What the rules use of an integer behaves as in Python, also below zero.
-    for x in (value, -value - 1):
-        y = kernel.integer(x)
-        assert (int(y >> 3), int(y << 3), int(abs(y)), int(-y), int(y * 7 - 2)) == (
-            x >> 3,
-            x << 3,
-            abs(x),
-            -x,
-            x * 7 - 2,
-        )
-        assert (y < 5, y > -5, y == x, max(y, 3) == max(x, 3)) == (x < 5, x > -5, True, True)
-
-
 def test_the_integers_of_mpmath_s_backend_stay_in_the_kernel() -> None:
     """gmpy2's, say, of which Decimal makes no number: a message about what is not proved then ended in a TypeError."""
     assert foreign_integers(lambda name: import_module(f"verale.checker.{name}"), "mpmath") == ""

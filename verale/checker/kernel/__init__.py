@@ -1,4 +1,4 @@
-"""Kernels: two independent implementations of the few operations that need rounding or speed.
+"""Kernels: two independent implementations of the few operations that need rounding, logarithms and exponentials.
 
 `arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when it is chosen, so either may be
 missing. A third kernel, `proved`, takes the place of all rules too, and is not loaded here (`verale.checker.proved`).
@@ -7,7 +7,7 @@ missing. A third kernel, `proved`, takes the place of all rules too, and is not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..errors import KernelError
 
@@ -28,31 +28,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 class Kernel(Protocol):
-    """Exact integers and enclosures. `int` stands for the kernel's own integers: they add, multiply, shift, compare and
-    negate exactly as Python's do, and mix with them. `log` and `exp` return integers (lo, hi) at 2^-bits with
-    lo <= value 2^bits <= hi."""
+    """Enclosures: integers (lo, hi) at 2^-bits with lo <= value 2^bits <= hi."""
 
     name: str
     packages: tuple[str, ...]
     """What it computes with, by the names in an index of packages."""
-
-    def integer(self, value: int) -> int:
-        """The same integer in the kernel's own type."""
-
-    def matrix(self, rows: Sequence[Sequence[int]]) -> Any:
-        """A matrix of the kernel's own type."""
-
-    def product(self, left: Any, right: Any) -> Any:
-        """The exact product of two matrices."""
-
-    def transposed(self, matrix: Any) -> Any:
-        """Rows for columns."""
-
-    def rows(self, matrix: Any) -> list[list[int]]:
-        """The entries of a matrix, row by row."""
-
-    def isqrt(self, value: int) -> int:
-        """floor(sqrt(value)), value >= 0."""
 
     def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         """ln(numerator / denominator), both positive."""

@@ -1,6 +1,6 @@
-"""The fast kernel: python-flint's exact integers (fmpz) and ball arithmetic (arb).
+"""The fast kernel: python-flint's ball arithmetic (arb).
 
-It relies on the following: fmpz and fmpz_mat are exact. An arb is a ball that contains the true value after every
+It relies on the following: an fmpz is exact. An arb is a ball that contains the true value after every
 operation, at any precision; an arb built from an fmpz is exact, as is an integer that is multiplied by one; `lower()`
 and `upper()` are exact floating-point numbers rounded outward from the ball, and `man_exp()` gives such a number as
 mantissa 2^exponent. `float(arb)` rounds to nearest and is never used.
@@ -9,9 +9,8 @@ mantissa 2^exponent. `float(arb)` rounds to nearest and is never used.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
 
-from flint import arb, ctx, fmpz, fmpz_mat
+from flint import arb, ctx, fmpz
 
 from ..dyadic import ceil_shift, floor_shift
 
@@ -26,24 +25,6 @@ class ArbKernel:
 
     name = "arb"
     packages: tuple[str, ...] = ("python-flint",)
-
-    def integer(self, value: int) -> int:
-        return cast(int, fmpz(value))
-
-    def matrix(self, rows: Sequence[Sequence[int]]) -> Any:
-        return fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row])
-
-    def product(self, left: Any, right: Any) -> Any:
-        return left * right
-
-    def transposed(self, matrix: Any) -> Any:
-        return matrix.transpose()
-
-    def rows(self, matrix: Any) -> list[list[int]]:
-        return cast(list[list[int]], matrix.tolist())
-
-    def isqrt(self, value: int) -> int:
-        return cast(int, fmpz(value).isqrt())
 
     def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         with ctx.workprec(bits + _GUARD_BITS):

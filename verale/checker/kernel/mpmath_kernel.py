@@ -18,9 +18,7 @@ exp(x) = 2^k exp(r), and exp(r) = sum_{i<N} r^i / i! + R with |R| <= exp(1/2) |r
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from operator import mul
 from typing import Any, TypeAlias
 
 from mpmath.libmp import MPZ, from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
@@ -44,25 +42,6 @@ class MpmathKernel:
 
     def __init__(self) -> None:
         self._ln2: dict[int, _Interval] = {}
-
-    def integer(self, value: int) -> int:
-        return value
-
-    def matrix(self, rows: Sequence[Sequence[int]]) -> Any:
-        return rows
-
-    def product(self, left: Any, right: Any) -> Any:
-        columns = list(zip(*right, strict=True))
-        return [[sum(map(mul, row, column)) for column in columns] for row in left]
-
-    def transposed(self, matrix: Any) -> Any:
-        return list(zip(*matrix, strict=True))
-
-    def rows(self, matrix: Any) -> list[list[int]]:
-        return [list(row) for row in matrix]
-
-    def isqrt(self, value: int) -> int:
-        return math.isqrt(value)
 
     def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
         shift = numerator.bit_length() - denominator.bit_length()

@@ -15,7 +15,7 @@ from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation
 from .instance import require_domain, require_not_refuted, require_true
 from .joint import Joint
-from .margin import are_enough, proved_margins, require
+from .margin import proved_margins, require
 from .minimality import require_minimal
 from .mixed import Mixed
 from .quadratic import QuadraticRule
@@ -37,7 +37,6 @@ class PlainAudit(Steps):
         limit: steps for each megabyte (`cost`).
         size: of head and certificate, in bytes.
         quadratic: the rule of this head in the kernel.
-        hurry: whether to be content with margins that are enough, where greater ones take longer.
     """
 
     def __init__(
@@ -48,14 +47,12 @@ class PlainAudit(Steps):
         limit: int,
         size: int,
         quadratic: QuadraticRule,
-        hurry: bool = True,
     ) -> None:
         super().__init__(certificate, head, latents)
         self._quadratic = quadratic
         self._space = quadratic.space
         self._limit = limit
         self._size = size
-        self._hurry = hurry
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
         self.ask(deployment)
@@ -91,12 +88,12 @@ class PlainAudit(Steps):
     def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
         """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
-        box = self._entailed(self._hurry and deployment is None)  # 7. Entailment
+        box = self._bounded()  # 7. Entailment
         require(self.margins, certificate.margins)
         self.proved.add("entailment")
         if minimality:  # 8. Minimality
             together = self._together()
-            boxes = self._rule(self._quadratic).boxes_without(certificate.statements, certificate.patches)
+            boxes = self._rule().boxes_without(certificate.statements, certificate.patches)
             provable = None if together is None else together.provable
             require_minimal(
                 head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
@@ -109,22 +106,9 @@ class PlainAudit(Steps):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
             self.proved.add("deployment")
 
-    def _entailed(self, hurry: bool) -> Box:
-        """The activations, given the statements, and the margins, which are enough.
-
-        Args:
-            hurry: whether to be content with wider ranges if they prove the margins.
-        """
-        hurried = self._quadratic.hurried()
-        if hurry:
-            box = self._bounded(hurried)
-            if not hurried.has_hurried or are_enough(self.margins, self._certificate.margins):
-                return box
-        return self._bounded(self._quadratic)
-
-    def _bounded(self, quadratic: QuadraticRule) -> Box:
+    def _bounded(self) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
-        box = self._rule(quadratic).box(self._certificate.statements, self._certificate.patches)
+        box = self._rule().box(self._certificate.statements, self._certificate.patches)
         self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
         together = self._together()
         if together is not None:
@@ -154,13 +138,13 @@ class PlainAudit(Steps):
             case _:
                 return None
 
-    def _rule(self, quadratic: QuadraticRule) -> TopK | SpatialRule | Mixed:
+    def _rule(self) -> TopK | SpatialRule | Mixed:
         match self._certificate.paradigm:
             case "top_k" | "sparse":
                 return TopK(self._space)
             case "mixed":
-                return Mixed(quadratic)
+                return Mixed(self._quadratic)
             case "projection" | "triangle" | "hypersphere" | "joint":
-                return SpatialRule(self._space, quadratic)
+                return SpatialRule(self._space, self._quadratic)
             case _:
                 return SpatialRule(self._space, Simplex(self._space))

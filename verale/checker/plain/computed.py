@@ -104,7 +104,7 @@ class Computed:
             lower = [low - shift for low, shift in zip(real.lower, shifts, strict=True)]
             return Box(lower, [high + shift for high, shift in zip(real.upper, shifts, strict=True)], self._bits)
         lower, upper = [], []
-        for j, (low, high) in enumerate(zip(map(int, real.lower), map(int, real.upper), strict=True)):
+        for j, (low, high) in enumerate(zip(real.lower, real.upper, strict=True)):
             ends = self._pooled(j, min(low, high), high)  # where low > high no latents satisfy the statements
             lower.append(ends[0])
             upper.append(ends[1])
@@ -114,7 +114,7 @@ class Computed:
         """No less than how far a computed activation is from the real one, in this range: of a mass or of a product,
         the greatest of its patches; of a negated distance, if there is one patch. Otherwise None."""
         losses, name = self._losses, self._space.head.similarity.name
-        low, high = map(int, real)
+        low, high = real
         if name == "identity":
             return losses.loss(j, max(abs(low), abs(high)))
         if name == "negated":
@@ -169,7 +169,7 @@ class Computed:
             case "log_ratio":
                 epsilon = head.similarity.values["epsilon"]
                 loss += _up(self._share, self._losses.farthest[j] + loss) + self._of_moved(j)
-                first = max(loss, int(self._space.domain.lower[j]))
+                first = max(loss, self._space.domain.lower[j])
                 apart = self._at(first - loss, j)[1] - self._at(first, j)[0]
                 if share:
                     every = share + self._share + share * self._share

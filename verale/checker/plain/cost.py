@@ -9,22 +9,20 @@ against the same limit (`work`, which also says what a step is).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from .margin import margin_steps
-from .quadratic import TOGETHER
 from .space import Space
-from .work import OPERATION, Work
+from .work import OPERATION, patch_steps, point_steps, target_steps
 
 __all__ = ["Cost", "cost", "require_within"]
 
 _STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
-_SWEEP = 7  # steps of an operation on 320 bits
-_OUTWARD, _INWARD = (24, 6), (100, 25)  # operations for the range of an observable, and as many more for each statement
 _BITS = 512  # a number of so many bits takes the memory of two
 
 
@@ -49,8 +47,10 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
 
     @cache
-    def patch(n: int, operations: tuple[int, int] = _OUTWARD) -> int:
-        return _patch(certificate.paradigm, n, count, head.depth, work, operations)
+    def patch(n: int, each: Callable[[int, int], int] = target_steps) -> int:
+        if n == 0 or head.geometry == "softmax":
+            return OPERATION * (count + n)
+        return 2 * count * each(head.depth, n) + patch_steps(head.depth, n)
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + head.columns
@@ -61,17 +61,13 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     kept = parts if mean else min(parts, head.columns)
     if minimality:
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-        steps += sum(patch(n, _INWARD) + n * patch(n - 1, _INWARD) for n in groups.values()) + box
+        steps += sum(patch(n, point_steps) + n * patch(n - 1, point_steps) for n in groups.values()) + box
         steps += 3 * OPERATION * count * kept
         if groups:
             steps += statements * (box + OPERATION * count)
         else:  # activations are pooled once, and cut for each statement
             steps += statements * (OPERATION * count + _STATEMENT // 10 * statements)
-    # For each patch that is bounded with others: five numbers a prototype, and matrices of its anchors.
-    anchors = min(head.depth, max(groups.values(), default=0))
-    alike = min(TOGETHER, len(groups)) if head.prototypes.rows else 0
-    together = alike * (5 * count + anchors * (head.depth + 4 * anchors))
-    numbers = 2 * kept * count + together + 2 * count + statements
+    numbers = 2 * kept * count + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 
 
@@ -89,17 +85,3 @@ def require_within(limit: int, counted: Cost) -> None:
             f"proving keeps about {counted.numbers} numbers at once, expected at most {limit // _STEPS_A_NUMBER} for"
             " files of this size; raise the limit to try it, or state less, about fewer patches",
         )
-
-
-def _patch(paradigm: str, n: int, count: int, depth: int, work: Work, operations: tuple[int, int]) -> int:
-    """The ranges of one patch with n statements, of all observables: Gram matrix, its sweeps, and all targets.
-
-    Args:
-        operations: of a target, and for each statement as many more.
-    """
-    if n == 0 or paradigm in ("simplex", "assignment"):
-        return OPERATION * (count + n)
-    kept = min(n, depth)
-    once, each = operations
-    target = work.products(n * (depth + 2 * n)) + OPERATION * (once + each * n)
-    return work.products(n * n * depth) + _SWEEP * n * n * kept + count * target

@@ -18,14 +18,11 @@ from ..head import COSINES
 from .means import max_minus_mean, max_minus_mean_distance, top_mean
 from .similarity import Box
 from .space import Space
-from .work import OPERATION
+from .work import OPERATION, TERM
 
 __all__ = ["Evaluation"]
 
 _Ends: TypeAlias = tuple[int, int]
-
-_MANY = 1024
-"""With more patches than this, the products of one prototype at a time are in memory."""
 
 
 class Evaluation:
@@ -49,7 +46,7 @@ class Evaluation:
         most = max(max(max(row), -min(row)) for row in latents.rows).bit_length()
         self._width = max(self._places, 2 * most)
         self.work.take(OPERATION * len(latents.rows) * head.depth, self._width)
-        self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
+        self._squares = [dot(row, row) << raise_by for row in latents.rows]
         self._lengths: dict[tuple[int, int], _Ends] = {}
         self._norms: dict[tuple[int, int], _Ends] = {}
         self._totals: dict[tuple[int, int], _Ends] = {}
@@ -113,7 +110,7 @@ class Evaluation:
                 )
         if head.pooling == "max_minus_mean_distance":
             similarity = partial(self._of_mean, head.similarity.own.rows[0][prototype], bits)
-            return max_minus_mean_distance([(distance, distance, 1) for distance in map(int, lows)], similarity)
+            return max_minus_mean_distance([(distance, distance, 1) for distance in lows], similarity)
         similar = [self._similar(low, high, prototype, bits) for low, high in zip(lows, highs, strict=True)]
         match head.pooling:
             case "max_minus_mean":
@@ -138,17 +135,13 @@ class Evaluation:
         similar = patches if head.pooling not in ("max", "masked_max") or head.similarity.unimodal else 1
         each = 4 * OPERATION + (self.work.series if head.similarity.series else 0)
         observed = OPERATION * (8 if head.geometry in COSINES else 4)  # two quotients, or a difference
-        return self.count * (patches * (self.work.products(head.depth) + observed) + 2 * similar * each)
+        return self.count * (patches * (TERM * head.depth + observed) + 2 * similar * each)
 
     def _products(self) -> Iterator[Sequence[int]]:
         """<z_l, A_j> for all l, one sequence for each j; zeros for softmax."""
-        kernel, rows = self._space.kernel, self._latents.rows
-        if not self._space.vectors:
-            yield from [[0] * len(rows)] * self.count
-            return
-        latents = kernel.matrix(list(zip(*([*row, 0] for row in rows), strict=True)))
-        for chunk in self._space.chunks if len(rows) < _MANY else self._space.singles:
-            yield from kernel.rows(kernel.product(chunk.extended, latents))
+        rows = self._latents.rows
+        for vector in self._space.vectors or [[]] * self.count:
+            yield [dot(row, vector) for row in rows]
 
     def _unit(self, bits: int) -> int:
         """Bits of the unit of observables."""
@@ -174,7 +167,7 @@ class Evaluation:
             ends = [self._mass(patch, prototype, bits) for patch in patches]
         else:
             # A quotient is least over the greater length where it is positive, over the smaller where it is negative.
-            each = zip(map(int, products), (self._length(patch, bits) for patch in patches), strict=True)
+            each = zip(products, (self._length(patch, bits) for patch in patches), strict=True)
             ends = [
                 ((product << 2 * bits) // length[product > 0], -((-product << 2 * bits) // length[product <= 0]))
                 for product, length in each
@@ -184,7 +177,7 @@ class Evaluation:
     def _observed(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
         """The ends of an observable, given those of the working one."""
         if self._space.head.geometry not in COSINES:
-            return int(low), int(high)
+            return low, high
         norm = self._norm(prototype, bits)
         # By Cauchy and Schwarz no cosine leaves [-1, 1].
         return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
@@ -209,7 +202,7 @@ class Evaluation:
         """|A| at 2^-bits."""
         key = prototype, bits
         if key not in self._norms:
-            self._norms[key] = sqrt_ends(int(self._space.squares[prototype]) << 2 * bits)
+            self._norms[key] = sqrt_ends(self._space.squares[prototype] << 2 * bits)
         return self._norms[key]
 
     def _mass(self, patch: int, prototype: int, bits: int) -> _Ends:

@@ -32,7 +32,7 @@ from .margin import lower_bound, margin_steps
 from .quadratic import QuadraticRule
 from .similarity import Box
 from .space import Space
-from .work import OPERATION
+from .work import OPERATION, point_steps
 
 __all__ = ["Joint"]
 
@@ -55,8 +55,7 @@ class Joint:
         for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True)):
             if bound is not None and stated is not None and bound < stated:
                 target = self.target(rival)
-                low, _ = combination(target.shares)
-                margins[rival] = max(bound, target.bias + low - target.error)
+                margins[rival] = max(bound, target.bias + combination(target.shares) - target.error)
         return tuple(margins)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
@@ -75,8 +74,9 @@ class Joint:
         return value is None or target.bias + value + target.error > 0
 
     def target(self, rival: int) -> MarginTarget:
-        """A rival's margin."""
-        self._space.work.take(_TARGET * self._space.head.count)
+        """A rival's margin. Its steps are counted, and those of its bound or its points."""
+        head = self._space.head
+        self._space.work.take(_TARGET * head.count + 2 * point_steps(head.depth, len(self._statements), head.count))
         return MarginTarget.of(self._space, self._certificate.predicted, rival)
 
 
@@ -122,7 +122,7 @@ def _range(space: Space, j: int) -> tuple[Fraction, Fraction]:
         return Fraction(-1), Fraction(1)
     if space.domain.upper is None:
         raise ValueError("the domain is unbounded, expected two ends for negated distances")
-    low, high = (Fraction(int(side[j]), 1 << space.bits) for side in (space.domain.lower, space.domain.upper))
+    low, high = (Fraction(side[j], 1 << space.bits) for side in (space.domain.lower, space.domain.upper))
     return low, high
 
 

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from ..dyadic import ceil_shift, sqrt_ends
+from ..dyadic import ceil_shift, dot, sqrt_ends
 from .similarity import Box, SimilarityRule
 from .space import Space
-from .work import OPERATION
+from .work import OPERATION, TERM
 
 __all__ = ["Lipschitz"]
 
@@ -66,7 +66,7 @@ class Lipschitz:
         least = [self._least] * count
         most = [self._most(j) for j in every]
         for i in sorted({*stated, *above, *below}):
-            space.work.take(space.work.products(count * space.head.depth) + 12 * OPERATION * count)
+            space.work.take(count * (TERM * space.head.depth + 12 * OPERATION))
             for k, link in enumerate(self._links(i)):
                 if i in stated:
                     least[k] = self._raised(least[k], near[i], link)
@@ -113,7 +113,7 @@ class Lipschitz:
         if not self._distances:
             return self._one
         upper = self._space.domain.upper
-        return None if upper is None else int(upper[k])
+        return None if upper is None else upper[k]
 
     def _at(self, y: int, k: int) -> tuple[int, int]:
         """The similarity with prototype k where the dissimilarity is y."""
@@ -121,13 +121,11 @@ class Lipschitz:
 
     def _links(self, i: int) -> Iterator[int]:
         """For every prototype D, or c rounded down."""
-        space, kernel = self._space, self._space.kernel
-        column = kernel.matrix([[entry] for entry in (*space.vectors[i], 0)])
-        products = (int(p) for chunk in space.chunks for (p,) in kernel.rows(kernel.product(chunk.extended, column)))
+        space = self._space
+        products = [dot(space.vectors[i], vector) for vector in space.vectors]
         if self._distances:
-            own = int(space.squares[i])
             for product, square in zip(products, space.squares, strict=True):
-                yield own + int(square) - 2 * product << space.lift
+                yield space.squares[i] + square - 2 * product << space.lift
         else:
             least, greatest = space.norms[i]
             for product, (low, high) in zip(products, space.norms, strict=True):

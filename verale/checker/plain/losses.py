@@ -147,7 +147,7 @@ def losses_of(space: Space, deployment: Deployment, statements: Sequence[Stateme
         return Losses(bits, sizes, Fraction(0), fixed_of)
     farthest = [((reach + length) ** 2 >> bits) + 1 for length in lengths]
     if space.domain.upper is not None:
-        farthest = list(map(min, farthest, map(int, space.domain.upper)))
+        farthest = list(map(min, farthest, space.domain.upper))
     rooted = 4 * deployment.sqrt + 3
     if deployment.formula == "direct":
         return Losses(bits, farthest, gamma(head.depth + 3 + rooted), etas)
@@ -159,7 +159,7 @@ def losses_of(space: Space, deployment: Deployment, statements: Sequence[Stateme
 def _lengths(space: Space) -> list[int]:
     """|p_j| on the grid, rounded up; of cosines too, whose vectors have another unit than prototypes."""
     unit = 2 * space.head.prototypes.bits
-    return [isqrt((int(square) << 2 * space.bits >> unit) + 1) + 1 for square in space.squares]
+    return [isqrt((square << 2 * space.bits >> unit) + 1) + 1 for square in space.squares]
 
 
 def _reach(space: Space, statements: Sequence[Statement], patches: int, lengths: Sequence[int]) -> int:

@@ -32,7 +32,7 @@ from ..head import Head
 from .similarity import Box
 from .work import OPERATION
 
-__all__ = ["lower_bound", "margin_steps", "are_enough", "proved_margins", "require"]
+__all__ = ["lower_bound", "margin_steps", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
@@ -64,7 +64,7 @@ def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:
     """max over the prototypes of class c of end + bias, at 2^-(bits + those of the bias)."""
     bias, places = head.bias.rows[0], head.bias.bits
     members = (j for j, weight in enumerate(head.weight.rows[c]) if weight)
-    return max((int(ends[j]) << places) + (bias[j] << bits) for j in members)
+    return max((ends[j] << places) + (bias[j] << bits) for j in members)
 
 
 def _root(head: Head, box: Box, leaves: Sequence[int]) -> int:
@@ -85,15 +85,6 @@ def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | Non
     return tuple(
         None if rival == predicted else lower_bound(head, box, predicted, rival) for rival in range(head.classes)
     )
-
-
-def are_enough(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> bool:
-    """Whether `require` raises nothing."""
-    try:
-        require(proved, stated)
-    except UnprovedError:
-        return False
-    return True
 
 
 def require(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> None:

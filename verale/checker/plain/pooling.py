@@ -191,8 +191,7 @@ class _MaxMinusMeanDistance:
         self._similarity = SimilarityRule(space, inward)
 
     def part(self, ranges: Ranges, column: int = 0) -> Part:
-        upper = None if ranges.upper is None else list(map(int, ranges.upper))
-        return Part(Ranges(list(map(int, ranges.lower)), upper))
+        return Part(ranges)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)

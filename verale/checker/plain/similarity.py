@@ -55,12 +55,11 @@ class SimilarityRule:
         """Enclosures of activations, given pooled `comparable` ranges; of similarities, given those of one patch."""
         bits, own, inward = self._space.bits, self._similarity.own.rows[0], self._inward
         if self._similarity.falls:
-            lower = [int(low) for low in pooled.lower]
-            least = [0] * len(lower)
+            least = [0] * len(pooled.lower)
             if pooled.upper is not None:
-                far = (max(0, int(high)) for high in pooled.upper)
+                far = (max(0, high) for high in pooled.upper)
                 least = [self.at(high, number)[self._low] for high, number in zip(far, own, strict=True)]
-            most = [self.at(low, number)[self._high] for low, number in zip(lower, own, strict=True)]
+            most = [self.at(low, number)[self._high] for low, number in zip(pooled.lower, own, strict=True)]
             return Box(least, most, bits, inward)
         lower, infinite_or_upper = self._observed(pooled)
         upper = _finite(infinite_or_upper)
@@ -88,8 +87,7 @@ class SimilarityRule:
     def _observed(self, working: Ranges) -> tuple[list[int], list[int] | None]:
         """The ends of the observables on the grid; inward they are given."""
         space, bits = self._space, self._space.bits
-        lower = [int(low) for low in working.lower]
-        upper = None if working.upper is None else [int(high) for high in working.upper]
+        lower, upper = list(working.lower), working.upper
         if upper is not None and space.head.geometry in COSINES and not self._inward:
             # A quotient is least over the greater norm where it is positive, over the smaller where it is negative.
             lower = [

@@ -9,11 +9,9 @@ the unit is 1. In every case `<A_j, A_k> << lift` is exactly on the grid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
-from typing import Any
 
 from ..deployment import are_binary32
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
@@ -22,11 +20,10 @@ from ..kernel import Kernel
 from .domain import ball, domain_ranges
 from .work import Work
 
-__all__ = ["Chunk", "Ranges", "Space"]
+__all__ = ["Ranges", "Space"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
-_CHUNK = 128  # targets at a time: enough for matrix products, few enough for a processor's cache
 
 
 @dataclass(frozen=True)
@@ -52,15 +49,6 @@ class Ranges:
         return self if all(low <= high for low, high in zip(self.lower, upper, strict=True)) else None
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Some consecutive targets: their <A_k, A_k>, and the matrix (targets, D + 1) whose rows are the A_k, each
-    followed by a 1, in the kernel's type."""
-
-    squares: list[int]
-    extended: Any
-
-
 class Space:
     """One head in one kernel.
 
@@ -83,13 +71,12 @@ class Space:
         self.kernel = kernel
         self.bits = self.lift = _LEAST_BITS
         self.vectors = head.prototypes.rows
-        squares = [dot(row, row) for row in self.vectors]
-        self.squares = list(map(kernel.integer, squares))
-        self.longest = isqrt(max(squares, default=0)) + 1
+        self.squares = [dot(row, row) for row in self.vectors]
+        self.longest = isqrt(max(self.squares, default=0)) + 1
         self.offsets = [0] * head.count
         if head.geometry in ("euclidean", "inner_product"):
             unit = 2 * head.prototypes.bits
-            whole = max(0, max(squares).bit_length() - unit)
+            whole = max(0, max(self.squares).bit_length() - unit)
             self.bits = max(_LEAST_BITS, unit + _BITS_BELOW_GRAM) + whole
             if head.geometry == "inner_product":
                 centre, square = ball(head)
@@ -100,7 +87,7 @@ class Space:
             self.lift = self.bits - unit
         elif head.geometry in COSINES:
             self.reach = self.least_reach = 1 << self.bits
-            self.norms = [sqrt_ends(square << 2 * self.bits) for square in squares]
+            self.norms = [sqrt_ends(square << 2 * self.bits) for square in self.squares]
         weight, own = max(map(_most_bits, head.weight.rows)), _most_bits(head.similarity.own.rows[0])
         self.work = Work(kernel.name, max(self.bits, 2 * self.longest.bit_length(), weight, own))
         self.domain = self._over_domain(False)
@@ -120,33 +107,8 @@ class Space:
         """Whether the weights and biases are binary32 numbers."""
         return are_binary32(self.head.bias) and are_binary32(self.head.weight)
 
-    @cached_property
-    def chunks(self) -> list[Chunk]:
-        """All targets, many at a time."""
-        return self._chunks(_CHUNK)
-
-    def targets(self, which: Sequence[int]) -> list[Chunk]:
-        """Some targets, in their order: all of them many at a time, others one at a time."""
-        return self.chunks if len(which) == len(self.vectors) else [self.singles[k] for k in which]
-
-    @cached_property
-    def singles(self) -> list[Chunk]:
-        """All targets, one at a time."""
-        return self._chunks(1)
-
     def _over_domain(self, inward: bool) -> Ranges:
-        lower, upper = domain_ranges(self.head, self.kernel, self.bits, inward)
-        integer = self.kernel.integer
-        return Ranges(list(map(integer, lower)), None if upper is None else list(map(integer, upper)))
-
-    def _chunks(self, size: int) -> list[Chunk]:
-        return [
-            Chunk(
-                self.squares[start : start + size],
-                self.kernel.matrix([[*vector, 1] for vector in self.vectors[start : start + size]]),
-            )
-            for start in range(0, len(self.vectors), size)
-        ]
+        return Ranges(*domain_ranges(self.head, self.kernel, self.bits, inward))
 
 
 def _most_bits(row: list[int]) -> int:

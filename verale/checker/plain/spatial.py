@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from ..certificate import PatchStatement, Statement
 from .pooling import Part, pooling_of, unstated
 from .similarity import Box
 from .space import Ranges, Space
 
-__all__ = ["PatchRule", "PooledRule", "SpatialRule", "by_patch"]
+__all__ = ["PatchRule", "SpatialRule", "by_patch"]
 
 
 class PatchRule(Protocol):
@@ -22,14 +22,6 @@ class PatchRule(Protocol):
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None: ...
 
 
-@runtime_checkable
-class PooledRule(Protocol):
-    """The same ranges, pooled over patches with these statements, and another patch whose ranges are `known`: the
-    smallest distances, the greatest of all other observables."""
-
-    def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges: ...
-
-
 class SpatialRule:
     """Activations under statements about patches."""
 
@@ -37,17 +29,12 @@ class SpatialRule:
         self._space = space
         self._rule = rule
         self._pooling = pooling_of(space)
-        self._pooled = rule if self._pooling.direct and isinstance(rule, PooledRule) else None
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
         groups = by_patch(statements)
         parts = unstated(self._space.head, self._pooling, self._space.domain, groups, patches)
         stated = [(patch, [statement for _, statement in group]) for patch, group in groups.items()]
-        if self._pooled is not None:
-            known = parts[0].ranges if parts else None
-            ranges = self._pooled.pooled([group for _, group in stated], known)
-            return self._pooling.box([self._pooling.part(ranges), *parts])
         for patch, group in stated:
             parts.append(self._pooling.part(self._rule.ranges(group), column=self._space.head.column(patch)))
             if self._pooling.direct:

@@ -12,13 +12,41 @@ from __future__ import annotations
 
 from ..errors import UnprovedError
 
-__all__ = ["OPERATION", "Work"]
+__all__ = ["OPERATION", "TERM", "Work", "inverse_steps", "move_steps", "patch_steps", "point_steps", "target_steps"]
 
 OPERATION = 10
 """Steps of one operation of Python on such an integer, with its share of the loop around it."""
-_KERNELS = {"arb": (1, 250), "mpmath": (16, 16_000)}
-"""Steps of four terms of a matrix product, and of a logarithm or an exponential."""
+TERM = 3
+"""Steps of a term of an inner product."""
+_SERIES = {"arb": 250, "mpmath": 16_000}
+"""Steps of a logarithm or an exponential."""
 _BITS = 512
+
+
+def patch_steps(depth: int, statements: int) -> int:
+    """The steps of what is computed once for a patch with so many statements: products and an inverse."""
+    return TERM * depth * statements**2 + 16 * statements**3
+
+
+def target_steps(depth: int, statements: int, shares: int = 1) -> int:
+    """The steps of a lower end of a combination of so many observables, given such a patch. Where intervals are wide,
+    moves of the weights are counted besides, one by one."""
+    return TERM * depth * (shares + statements + 3) + 110 * statements**2 + 400 * statements + 2000
+
+
+def move_steps(facts: int) -> int:
+    """The steps of one move of the weights of so many facts."""
+    return 60 * facts**2 + 500
+
+
+def point_steps(depth: int, statements: int, shares: int = 1) -> int:
+    """The steps of a point at which such a combination is least. Exact inverses are counted besides."""
+    return target_steps(depth, statements, shares) + TERM * depth * (6 * statements + 15) + 70 * statements**2
+
+
+def inverse_steps(size: int) -> int:
+    """The steps of an exact inverse."""
+    return 14 * size**3
 
 
 class Work:
@@ -34,7 +62,7 @@ class Work:
     """
 
     def __init__(self, kernel: str, bits: int) -> None:
-        self._product, self.series = _KERNELS[kernel]
+        self.series = _SERIES[kernel]
         self.bits = bits
         self._limit: int | None = None
         self._left = 0
@@ -46,10 +74,6 @@ class Work:
             taken: steps that are counted already.
         """
         self._limit, self._left = limit, (limit or 0) - taken
-
-    def products(self, terms: int) -> int:
-        """The steps of matrix products with so many terms in all."""
-        return terms * self._product // 4
 
     def scaled(self, steps: int, bits: int = 0) -> int:
         """Steps on integers of the head's bits, or of more: to multiply two takes the square of their length."""

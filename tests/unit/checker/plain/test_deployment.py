@@ -66,7 +66,7 @@ class Audit:
         self.space = Space(read_head(data), load_kernel("arb"))
         audit = PlainAudit(self.record, self.space.head, None, 2**40, len(data), QuadraticRule(self.space))
         audit.run(False)
-        rule = audit._rule(audit._quadratic)
+        rule = audit._rule()
         box = rule.box(self.record.statements, self.record.patches)
         self.real = audit.margins
         self.margins = deployed_margins(self.space, self.record, box, audit.margins, deployment)

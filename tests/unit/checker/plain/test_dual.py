@@ -12,7 +12,8 @@ from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.quadratic import QuadraticRule
-from verale.checker.plain.quadratic.facts import Target
+from verale.checker.plain.quadratic.dual import Dual
+from verale.checker.plain.quadratic.facts import Facts, Target
 from verale.checker.plain.space import Space
 from verale.soundness.independent import arithmetic, files
 
@@ -74,29 +75,27 @@ def bounds(
     quadratic: QuadraticRule, statements: list[PatchStatement], change: float, generator: random.Random
 ) -> tuple[list[Fraction], list[Fraction]]:
     """For every form and sign what the weights found give, and the most that these give after changes of so much."""
-    patch = quadratic._patch(statements)
-    facts, weights = patch._facts, patch._weights
-    forms = facts.targets(quadratic.space.targets(range(quadratic.space.head.count)))
+    facts = Facts(quadratic.space, statements)
+    dual = Dual(facts)
     found, others = [], []
-    for form in forms:
-        scale = scaled(quadratic.space, facts, form)
+    for k in range(quadratic.space.head.count):
         for sign in (1, -1):
-            (row,) = ([int(w) for w in rows] for rows in [weights._dual.weights(form, sign, weights.bits)])
-            changed = []
+            target = facts.target({k: sign})
+            best, scale = dual.best(target), scaled(quadratic.space, facts, target)
+            row, most = best.weights, []
             for _ in range(20):
                 other = list(row)
                 for i in generator.sample(range(len(row)), generator.randrange(1, 1 + min(3, len(row)))):
                     other[i] += int(max(map(abs, row)) * Fraction(generator.gauss(0, change)))
-                changed.append(other)
-            ends = facts.least([form] * 21, sign, [row, *changed], weights.bits)
-            found.append(Fraction(int(ends[0])) / scale)
-            others.append(Fraction(max(map(int, ends[1:]))) / scale)
+                most.append(facts.least(target, other, best.bits))
+            found.append(Fraction(facts.least(target, row, best.bits)) / scale)
+            others.append(Fraction(max(most)) / scale)
     return found, others
 
 
-def scaled(where: Space, facts: Any, form: Target) -> int:
+def scaled(where: Space, facts: Facts, target: Target) -> int:
     """How large the form can be, about, on the grid."""
-    return max(int(form.square) << where.lift, abs(int(facts.ends[0][0])), abs(int(facts.ends[0][1])), 1)
+    return max(target.square << where.lift, abs(facts.ends[0][0]), abs(facts.ends[0][1]), 1)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)

@@ -14,7 +14,6 @@ from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain import space as space_module
-from verale.checker.plain.pooling import pool
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.quadratic.intervals import intervals
 from verale.checker.plain.similarity import SimilarityRule
@@ -98,18 +97,6 @@ def test_ranges_hold_the_truth_and_what_lies_within(geometry: str) -> None:
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_pooled_ranges_are_those_of_all_patches(geometry: str) -> None:
-    generator = random.Random(f"pooled {geometry}")
-    for trial in range(10):
-        where, groups, _ = drawn(generator, geometry)
-        rule, smallest = QuadraticRule(where), geometry in ("euclidean", "unbounded")
-        full = [rule.ranges(group) for group in groups]
-        pooled = rule.pooled([*groups, []] if trial % 2 else groups, None)
-        assert_alike(pooled, pool([*full, where.domain] if trial % 2 else full, smallest), where.bits - 60)
-        assert_alike(rule.pooled(groups[1:], full[0]), pool(full, smallest), where.bits - 60)
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_a_missing_end_is_one_that_says_nothing(geometry: str) -> None:
     """Ranges are about those of a statement whose other end lies where no latent is."""
     generator = random.Random(f"wide {geometry}")
@@ -166,11 +153,12 @@ def test_ends_that_are_known(kernel: str) -> None:
 def test_no_combination_of_distances_follows_from_lower_ends_alone() -> None:
     rule = QuadraticRule(space([[0.0], [1.0]], "unbounded"))
     with pytest.raises(ValueError, match="without upper ends"):
-        rule.combination([PatchStatement(0, 0, Fraction(1), None)], {0: Fraction(1)})
-    low, high = rule.combination([PatchStatement(0, 0, None, Fraction(1))], {0: Fraction(1)})
-    assert low <= 0 and 1 <= high < 1 + Fraction(1, 2**40)
+        rule.combining([PatchStatement(0, 0, Fraction(1), None)])
+    least = rule.combining([PatchStatement(0, 0, None, Fraction(1))])
+    assert least({0: Fraction(1)}) <= 0 and 1 <= -least({0: Fraction(-1)}) < 1 + Fraction(1, 2**40)
     rule = QuadraticRule(space([[0.0], [1.0]], "euclidean"))
-    low, high = rule.combination([PatchStatement(0, 0, Fraction(1, 4), None)], {0: Fraction(2)})
+    least = rule.combining([PatchStatement(0, 0, Fraction(1, 4), None)])
+    low, high = least({0: Fraction(2)}), -least({0: Fraction(-2)})
     assert Fraction(1, 2) - Fraction(1, 2**40) < low <= Fraction(1, 2) and 2 <= high < 2 + Fraction(1, 2**40)
 
 

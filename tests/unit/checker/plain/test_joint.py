@@ -21,7 +21,7 @@ PROTOTYPES = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]
 WEIGHT = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
 # o_0 - o_1 = d_1 + d_2 - d_0 - bias = |y|^2 + 2 - bias, and d_0 = |y|^2.
 IMAGE = [[0.5, 0.0]]
-ROUNDING = Fraction(1, 2**100)
+ROUNDING = Fraction(1, 2**78)
 STATED = [files.patch_statement(0, 0, 0.25, 0.25)]
 
 

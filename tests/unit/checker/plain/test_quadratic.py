@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import mpmath
 import pytest
@@ -15,11 +15,10 @@ from support.cases import case, named
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.plain.pooling import pool
-from verale.checker.plain.quadratic import QuadraticRule, rule
-from verale.checker.plain.quadratic.multipliers import approximate_inverse
-from verale.checker.plain.quadratic.weights import Weights
-from verale.checker.plain.space import Ranges, Space
+from verale.checker.plain.quadratic import QuadraticRule
+from verale.checker.plain.quadratic.dual import Best, Dual
+from verale.checker.plain.quadratic.facts import Target
+from verale.checker.plain.space import Space
 from verale.soundness.independent import arithmetic, files
 
 Matrix = list[list[float]]
@@ -346,31 +345,6 @@ def test_an_own_statement_cuts_the_range() -> None:
     assert int(result.upper[1]) <= 1 << where.bits
 
 
-def test_multipliers_leave_out_what_depends() -> None:
-    kept, inverse, bits = approximate_inverse([[4, 4, 0], [4, 4, 0], [0, 0, 0]], [0, 0, 0], 1 << 64, 100)
-    assert len(kept) == 1
-    assert abs(inverse[0][0] * 4 - (1 << bits)) < 8
-    assert approximate_inverse([], [], 1, 100) == ([], [], 100)
-
-
-def test_multipliers_leave_out_what_is_too_wide() -> None:
-    kept, _, _ = approximate_inverse([[4, 0], [0, 4]], [0, 100], 1, 100)
-    assert kept == [0]
-
-
-def test_multipliers_invert() -> None:
-    generator = random.Random(13)
-    for size in (1, 2, 5, 12):
-        vectors = [[generator.randrange(-(10**9), 10**9) for _ in range(size + 2)] for _ in range(size)]
-        gram = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in vectors] for x in vectors]
-        kept, inverse, bits = approximate_inverse(gram, [0] * size, 1 << 100, 128)
-        assert kept == list(range(size))
-        for i in range(size):
-            for j in range(size):
-                entry = Fraction(sum(gram[i][k] * inverse[k][j] for k in range(size)), 1 << bits)
-                assert abs(entry - (i == j)) < Fraction(1, 2**90)
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_one_anchor_on_a_line_is_sharp_to_the_last_units_of_the_grid(kernel: str) -> None:
     """There every latent attains an end: nothing but the rounding lies between the truth and the bound."""
@@ -411,18 +385,6 @@ def observed(where: Space, z: list[float], epsilon: float = 0.0) -> list[tuple[t
     return result
 
 
-def any_space(recipe: str, geometry: str, generator: random.Random, bounded: bool) -> tuple[Space, list[list[float]]]:
-    """A head, and the latents of three patches."""
-    depth = generator.choice((1, 2, 5))
-    rows = RECIPES[recipe](generator, depth)
-    rows = without_zero(rows) if geometry == "cosine" else rows
-    size = max(abs(x) for row in rows for x in row)
-    patches = [[min(max(x, -size), size) for x in latent(generator, rows, depth)] for _ in range(3)]
-    domain = (-size or -1.0, size or 1.0) if geometry == "inner_product" or bounded else (None, None)
-    where = space(rows, geometry, *domain, "arb", epsilon=1e-8 if geometry == "cosine" else 0.0)
-    return where, [z if any(z) else [size or 1.0] * depth for z in patches]
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
 def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: str) -> None:
@@ -452,100 +414,23 @@ def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: s
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
 def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With bad ones the range is wide, and still holds the truth."""
-    generator = random.Random(15)
-    good, swings, init = Weights.rows, Weights.swings, Weights.__init__
+    generator, good = random.Random(15), Dual.best
 
-    def poor(self: Weights, targets: Any, sign: int) -> Any:
-        size = generator.choice((0.0, 1e-9, 0.3, 5.0))
-        for rows in good(self, targets, sign):
-            yield [[int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in row] for row in rows]
+    def poor(self: Dual, target: Target) -> Best:
+        size, best = generator.choice((0.0, 1e-9, 0.3, 5.0)), good(self, target)
+        return replace(best, weights=[int(w * (1 + Fraction(generator.gauss(0, size)))) for w in best.weights])
 
-    def spoiled(self: Weights, *given: Any) -> None:
-        init(self, *given)
-        size = generator.choice((0.0, 1e-9, 0.3, 5.0))
-        self.foot, *self.inverse = (
-            [int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in row] for row in (self.foot, *self.inverse)
-        )
-
-    monkeypatch.setattr(Weights, "rows", poor)
-    monkeypatch.setattr(Weights, "__init__", spoiled)
-    monkeypatch.setattr(Weights, "swings", lambda *given: (s * generator.choice((0, 1, 3)) for s in swings(*given)))
+    monkeypatch.setattr(Dual, "best", poor)
     for trial in range(18):
         rows = gauss(generator, 6, 3)
         box = (-9.0, 9.0) if geometry == "inner_product" else (None, None)
         where = space(rows, geometry, *box, kernel)
-        quadratic = QuadraticRule(where)
-        both = [observed(where, z) for z in gauss(generator, 2, 3)]
-        groups = [stated(generator, [stating for stating, _ in each], trial % 2 == 0, 4) for each in both]
-        result = [quadratic.ranges(group) for group in groups]
-        pooled = quadratic.pooled(groups[:1], result[1]) if trial % 3 else quadratic.pooled(groups, None)
-        pick = min if geometry == "euclidean" else max
-        for k, truths in enumerate(zip(*([working for _, working in each] for each in both), strict=True)):
-            together = tuple(map(pick, zip(*truths, strict=True)))
-            for ranges, (low, high) in zip([*result, pooled], [*truths, together], strict=True):
-                assert ranges.upper is not None
-                assert int(ranges.lower[k]) <= high and low <= int(ranges.upper[k])
-
-
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
-def test_coarse_bounds_hold(geometry: str) -> None:
-    for recipe in RECIPES:
-        with case(recipe):
-            generator = random.Random(f"coarse {recipe} {geometry}")
-            for trial in range(12):
-                where, (z, *_) = any_space(recipe, geometry, generator, trial % 3 > 0)
-                quadratic, sign = QuadraticRule(where), -1 if geometry == "euclidean" else 1
-                coarse = quadratic.coarse
-                truths = observed(where, z, 1e-8)
-                patch = quadratic._patch(
-                    stated(generator, [ends for ends, _ in truths], trial % 4 > 0, generator.randrange(1, 6))
-                )
-                (most,), _ = coarse.bounds([patch.ball(coarse.places)])
-                unit = Fraction(2) ** coarse.lift
-                for bound, (_, working), offset in zip(most, truths, where.offsets, strict=True):
-                    assert min(sign * (end - offset) for end in working) <= bound * unit
-
-
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
-def test_pooled_ranges_are_those_of_all_patches(geometry: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As tight as the exact ranges of all, of which they spare many: at once, and one after the other."""
-    exact: list[int] = []
-    most = rule._Patch.most
-    monkeypatch.setattr(rule._Patch, "most", lambda *given: exact.append(len(given[1])) or most(*given))
-    for recipe in RECIPES:
-        with case(recipe):
-            generator = random.Random(f"{recipe} {geometry}")
-            pairs = 0
-            for trial in range(3):
-                where, patches = any_space(recipe, geometry, generator, trial % 3 > 0)
-                quadratic, pooled, smallest = QuadraticRule(where), None, geometry == "euclidean"
-                groups = [
-                    stated(
-                        generator,
-                        [ends for ends, _ in observed(where, z, 1e-8)],
-                        trial % 4 > 0,
-                        generator.randrange(1, 6),
-                    )
-                    for z in patches
-                ]
-                full = [quadratic.ranges(group) for group in groups]
-                exact.clear()
-                for number, group in enumerate(groups):
-                    pooled = quadratic.pooled([group], pooled)
-                    assert_as_tight(pooled, pool(full[: number + 1], smallest), where)
-                assert_as_tight(quadratic.pooled(groups, None), pool(full, smallest), where)
-                assert_as_tight(quadratic.pooled(groups, where.domain), pool([where.domain, *full], smallest), where)
-                pairs += 3 * len(groups) * len(where.vectors) - sum(exact)
-            # Little is left out where there is little, or where all is below the coarse grid.
-            assert pairs > 0 or recipe in ("one", "two", "denormal", "tiny")
-
-
-def assert_as_tight(result: Ranges, expected: Ranges, where: Space) -> None:
-    least = 1 << where.bits - 60
-    assert all(abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.lower, expected.lower, strict=True))
-    assert all(
-        abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.upper or [], expected.upper or [], strict=True)
-    )
+        (z,) = gauss(generator, 1, 3)
+        truths = observed(where, z)
+        ranges = QuadraticRule(where).ranges(stated(generator, [ends for ends, _ in truths], trial % 2 == 0, 4))
+        assert ranges.upper is not None
+        for k, (_, (low, high)) in enumerate(truths):
+            assert ranges.lower[k] <= high and low <= ranges.upper[k]
 
 
 def test_a_wide_statement_does_not_loosen_what_narrow_ones_give() -> None:
@@ -596,6 +481,13 @@ def test_wide_statements_get_the_range_of_their_set() -> None:
                 assert least - 0.1 <= low <= least and most <= high <= most + 0.1, kernel
 
 
+def combined(
+    quadratic: QuadraticRule, statements: list[PatchStatement], shares: dict[int, Fraction]
+) -> tuple[Fraction, Fraction]:
+    least = quadratic.combining(statements)
+    return least(shares), -least({k: -share for k, share in shares.items()})
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
 def test_combinations_hold_the_truth_and_are_tighter_than_sums(geometry: str, kernel: str) -> None:
@@ -606,7 +498,7 @@ def test_combinations_hold_the_truth_and_are_tighter_than_sums(geometry: str, ke
         truths, quadratic = observed(where, z), QuadraticRule(where)
         statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, generator.randrange(1, 5))
         shares = {k: Fraction(generator.randrange(-9, 10), generator.choice((1, 2, 3))) for k in (0, 2, 5)}
-        low, high = quadratic.combination(statements, shares)
+        low, high = combined(quadratic, statements, shares)
         unit, ranges = Fraction(1, 2**where.bits), quadratic.ranges(statements)
         assert ranges.upper is not None
         sums = [Fraction(0)] * 4
@@ -626,6 +518,6 @@ def test_a_combination_of_one_is_the_observable() -> None:
         where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), "arb")
         statements = stated(generator, [ends for ends, _ in observed(where, z)][:3], True, 3)
         ranges = QuadraticRule(where).ranges(statements)
-        low, high = QuadraticRule(where).combination(statements, {4: Fraction(1)})
+        low, high = combined(QuadraticRule(where), statements, {4: Fraction(1)})
         assert ranges.upper is not None
         assert low * 2**where.bits <= int(ranges.lower[4]) + 1 and int(ranges.upper[4]) - 1 <= high * 2**where.bits

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .rule import TOGETHER, QuadraticRule
+from .rule import QuadraticRule
 
-__all__ = ["TOGETHER", "QuadraticRule"]
+__all__ = ["QuadraticRule"]

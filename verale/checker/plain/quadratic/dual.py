@@ -1,4 +1,5 @@
-"""The best weights for wide statements. They need not be right (`weights`).
+"""The best weights for the rule, and which facts hold with equality there. They need not be right: any weights are
+sound, so poor ones can cost a proof, never its soundness.
 
 For a target of vector b and curve a the rule's bound is a concave function of the weights,
     sum w_i e_i - |Q|^2 / A,   Q = b - sum w_i b_i,   A = a - sum w_i a_i,   e_i = low_i where w_i > 0, else high_i.
@@ -10,11 +11,11 @@ where |r|^2 = |b|^2 - <tau, <b, b_i>> - lambda a is what b has outside the span,
 squared distance of y from its foot there, g = sum sigma_i b_i. If rho^2 < 0 there is no greatest one: the bound grows
 without end along -sigma.
 
-**Ascent.** The weights move straight towards the best ones for S. Where one of them reaches 0 first, its fact leaves S.
-Where none does, and y = Q / A satisfies all facts, no weights are better; else the fact that y breaks the most enters
-S. If it depends on S, it takes the place of one whose weight falls to 0 while A and Q stay. Each move makes the bound
-greater, so no S comes back and the ascent ends. This is an active set method (Goldfarb and Idnani, 1983), for a bound
-with a cone in the place of a quadratic form.
+**Ascent.** It begins with all facts at the middles of their intervals. The weights move straight towards the best ones
+for S. Where one of them reaches 0 first, its fact leaves S. Where none does, and y = Q / A satisfies all facts, no
+weights are better; else the fact that y breaks the most enters S. If it depends on S, it takes the place of one whose
+weight falls to 0 while A and Q stay. Each move makes the bound greater, so no S comes back and the ascent ends. This is
+an active set method (Goldfarb and Idnani, 1983), for a bound with a cone in the place of a quadratic form.
 
 Numbers are integers at 2^-512, in units in which nothing is much larger than 1.
 """
@@ -26,10 +27,12 @@ from dataclasses import dataclass
 from math import isqrt
 
 from ...dyadic import dot, floor_shift
+from ..work import move_steps
 from .facts import Facts, Target
 
-__all__ = ["Dual", "ascent_steps"]
+__all__ = ["Best", "Dual"]
 
+BITS = 256  # of weights that are found
 _BITS = 512
 _ONE = 1 << _BITS
 _DEPENDENT = 1 << _BITS - 140  # squared distance to the span of others: less is none
@@ -39,6 +42,7 @@ _LEAST = 1 << _BITS - 80  # of kappa, and so of A: the bound is off by so much w
 _ENDLESS = 1 << 2 * _BITS  # a weight, or a multiple of a direction, that no facts need which latents satisfy
 _BEYOND = 16 << _BITS  # more than a form can be
 _ROUNDS = 12  # moves for each fact, and as many again
+_COUNTED = 2  # moves whose steps are counted before a proof begins
 _SETS = 64  # how many inverses are kept
 
 
@@ -67,9 +71,18 @@ class _Vertex:
     products: list[int]
 
 
-def ascent_steps(statements: int) -> int:
-    """About the steps of the weights for one target, given so many statements about its patch (`work`)."""
-    return 40 * statements**3 + 1600 * statements
+@dataclass(frozen=True)
+class Best:
+    """What was found for one target.
+
+    Attributes:
+        weights: of all facts, at 2^-bits.
+        held: for the facts that hold with equality the end, on the grid.
+    """
+
+    weights: list[int]
+    bits: int
+    held: dict[int, int]
 
 
 class Dual:
@@ -77,11 +90,10 @@ class Dual:
 
     Args:
         facts: what is known.
-        lift: `<b_i, b_j> << lift` is on the grid.
-        kept: facts that say something along directions of their own: with these the ascent begins.
     """
 
-    def __init__(self, facts: Facts, lift: int, kept: Sequence[int]) -> None:
+    def __init__(self, facts: Facts) -> None:
+        self._facts, self.work, lift = facts, facts.work, facts.lift
         # One unit for y, and one for each vector: with distances the same for all.
         latent = max(1, facts.ends[0][1]).bit_length() - lift + 1 >> 1
         sizes = [row[i].bit_length() + 1 >> 1 for i, row in enumerate(facts.gram)]
@@ -100,24 +112,24 @@ class Dual:
         ]
         self._sets: dict[frozenset[int], _Set] = {}
         self.start = self.only(0)
-        for i in kept:
+        for i in range(1, len(facts.ends)):
             self.start, _ = self.joined(self.start, i)
 
-    def weights(self, target: Target, sign: int, bits: int) -> list[int]:
-        """Weights for `sign` times this target, at 2^-bits."""
-        square = int(target.square)
-        unit = square.bit_length() + 1 >> 1
+    def best(self, target: Target) -> Best:
+        """The best weights for a target."""
+        unit = target.square.bit_length() + 1 >> 1
         if target.curve:
             unit = max(unit, self._latent + target.curve.bit_length())
         products = [
-            sign * floor_shift(int(product), _BITS - unit - size)
+            floor_shift(product, _BITS - unit - size)
             for product, size in zip(target.products, self._sizes, strict=True)
         ]
-        curve = sign * floor_shift(target.curve, _BITS + self._latent - unit)
-        ascent = _Ascent(self, curve, floor_shift(square, _BITS - 2 * unit), products)
+        curve = floor_shift(target.curve, _BITS + self._latent - unit)
+        ascent = _Ascent(self, curve, floor_shift(target.square, _BITS - 2 * unit), products)
         ascent.ascend()
-        places = [bits - _BITS + unit - size for size in self._sizes]
-        return [floor_shift(weight, place) for weight, place in zip(ascent.weights, places, strict=True)]
+        places = [BITS - _BITS + unit - size for size in self._sizes]
+        weights = [floor_shift(weight, place) for weight, place in zip(ascent.weights, places, strict=True)]
+        return Best(weights, BITS, {i: self._facts.ends[i][not low] for i, low in ascent.held.items()})
 
     def only(self, i: int) -> _Set:
         """One fact, whose curve is 1."""
@@ -186,9 +198,16 @@ class _Ascent:
             self.weights[i] = weight
         self._ends = [low if weight > 0 else high for weight, (low, high) in zip(self.weights, dual.ends, strict=True)]
 
+    @property
+    def held(self) -> dict[int, bool]:
+        """The facts that hold with equality, and whether it is the lower end that they have."""
+        return {i: self._ends[i] == self._dual.ends[i][0] for i in self._chosen.members}
+
     def ascend(self) -> None:
         """Make the weights the best."""
-        for _ in range(_ROUNDS * (len(self.weights) + 1)):
+        for move in range(_ROUNDS * (len(self.weights) + 1)):
+            if move >= _COUNTED:
+                self._dual.work.take(move_steps(len(self.weights)))
             if max(map(abs, self.weights)) > _ENDLESS:
                 return  # next to nothing satisfies the facts
             vertex = self._vertex(self._ends)

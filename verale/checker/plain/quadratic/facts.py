@@ -14,43 +14,49 @@ whose value is known to lie in [low, high]:
 **Rule.** Let q be a form, the target, w any real weights of the facts q_i, and A = a - sum w_i a_i > 0. Then
     q(y) >= sum w_i e_i - |b - sum w_i b_i|^2 / A,   e_i = low_i where w_i > 0, else high_i.
 *Proof.* With Q = b - sum w_i b_i, q(y) - sum w_i q_i(y) = A |y|^2 - 2 <y, Q> = A |y - Q / A|^2 - |Q|^2 / A, and
-w_i q_i(y) >= w_i e_i. An upper end is minus a lower end of the form -q.
+w_i q_i(y) >= w_i e_i.
 
-**Ball.** Let g = sum w_i b_i. If sum w_i a_i = 1 then |y - g|^2 <= sum w_i e_i + |g|^2, e_i the other ends. *Proof.*
-The difference |y - g|^2 - |g|^2 = |y|^2 - 2 <y, g> is sum w_i q_i(y). If the sum is 0 instead, which w_0 can change
-and g does not depend on, it is -2 <y, g>, which bounds 2 <y - g, g> = 2 <y, g> - 2 |g|^2.
-
-This is weak duality: any weights are sound, so they come from code that need not be right (`weights`). The best ones
+This is weak duality: any weights are sound, so they come from code that need not be right (`dual`). The best ones
 give the least value that latents of a space with a dimension to spare attain. All of it is exact in integers, but for
 one division, which is rounded down.
+
+**Targets** are combinations sum s_k m_k of working observables, with integers s_k. Of distances this is the form with
+a = sum s_k and b = sum s_k (p_k - p_0), and the constant sum s_k |p_k - p_0|^2. Of products it is half of the form with
+a = 0 and b = - sum s_k A_k, and the constant sum s_k <c, p_k>. An upper end is minus the lower end of the combination
+with all -s_k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import mul, sub
-from typing import Any
+from operator import sub
 
-from ...dyadic import ceil_shift, dot, floor_shift
-from ..space import Chunk, Space
+from ...certificate import PatchStatement
+from ...dyadic import dot
+from ..space import Space
+from .intervals import intervals
 
 __all__ = ["Facts", "Target"]
 
 
 @dataclass(frozen=True)
 class Target:
-    """A form a |y|^2 - 2 <y, b> to bound.
+    """A combination of working observables: the form a |y|^2 - 2 <y, b>, or half of it, and a constant.
 
     Attributes:
         curve: a.
+        vector: b.
         square: |b|^2.
         products: <b, b_i> for every fact.
+        constant: on the grid.
     """
 
     curve: int
+    vector: list[int]
     square: int
-    products: Sequence[int]
+    products: list[int]
+    constant: int
 
 
 class Facts:
@@ -60,121 +66,63 @@ class Facts:
         curves: the a_i.
         vectors: the b_i; the first is 0.
         gram: the rows of all <b_i, b_j>.
-        constants: <p_0, p_0>, and all <p_0, b_i> but the first.
         ends: (low, high) of every form, on the grid (`space`).
+        lift: `<b_i, b_j> << lift` is on the grid.
+        work: what a proof may still take.
+        parts: how many parts of this kind a form has: 1 of distances, 2 of products.
 
     Args:
         space: the head.
-        stated: for each statement its prototype and the ends of its working observable, less the offset, on the grid.
+        statements: those about the patch, at least one.
+        inward: whether the ends are rounded inward.
     """
 
-    def __init__(self, space: Space, stated: Sequence[tuple[int, int, int]]) -> None:
-        self._space = space
-        if space.head.geometry == "euclidean":
-            first = min(range(len(stated)), key=lambda i: stated[i][2] - stated[i][1])  # the base
-            stated = [stated[first], *stated[:first], *stated[first + 1 :]]
-            self.origin = space.vectors[stated[0][0]]
-            self.vectors = [list(map(sub, space.vectors[j], self.origin)) for j, _, _ in stated]
+    def __init__(self, space: Space, statements: Sequence[PatchStatement], inward: bool = False) -> None:
+        self._space, self.lift, self.work = space, space.lift, space.work
+        self._distances = space.head.geometry == "euclidean"
+        self.parts = 1 if self._distances else 2
+        pairs = zip((s.prototype for s in statements), intervals(space, statements, inward), strict=True)
+        if self._distances:
+            stated = sorted(pairs, key=lambda pair: pair[1][1] - pair[1][0])  # the first is the base
+            self._origin = space.vectors[stated[0][0]]
+            self.vectors = [list(map(sub, space.vectors[j], self._origin)) for j, _ in stated]
+            self.curves = [1] * len(stated)
+            squares = [dot(row, row) << self.lift for row in self.vectors]
+            self.ends = [(low - own, high - own) for (_, (low, high)), own in zip(stated, squares, strict=True)]
         else:
-            self.origin = [0] * space.head.depth
-            self.vectors = [self.origin, *(space.vectors[j] for j, _, _ in stated)]
-        kernel = space.kernel
-        rows = kernel.matrix(self.vectors)
-        self._gram = kernel.product(rows, kernel.transposed(rows))
-        self.gram = [list(map(int, row)) for row in kernel.rows(self._gram)]
-        if space.head.geometry == "euclidean":
-            self.curves = [1] * len(self.vectors)
-            squares = [row[i] << space.lift for i, row in enumerate(self.gram)]
-            self.ends = [(low - own, high - own) for (_, low, high), own in zip(stated, squares, strict=True)]
-        else:
+            stated = [(j, (low - space.offsets[j], high - space.offsets[j])) for j, (low, high) in pairs]
+            self._origin = [0] * space.head.depth
+            self.vectors = [self._origin, *(space.vectors[j] for j, _ in stated)]
             self.curves = [1] + [0] * len(stated)
-            self.ends = [(0, space.reach), *((-2 * high, -2 * low) for _, low, high in stated)]
-        self._sides = [tuple(map(kernel.integer, each)) for each in self.ends]
-        self.constants = [kernel.integer(dot(column, self.origin)) for column in (self.origin, *self.vectors[1:])]
-        # Products with A_k, not with A_k - p_0: a constant among the factors makes all of them large, and slow.
-        columns = [self.origin, *self.vectors[1:], [0] * space.head.depth]
-        self._anchors = kernel.matrix([*zip(*columns, strict=True), [*[0] * len(self.vectors), 1]])
+            reach = space.least_reach if inward else space.reach
+            self.ends = [(0, reach), *((-2 * high, -2 * low) for _, (low, high) in stated)]
+        self.gram = [[dot(row, other) for other in self.vectors] for row in self.vectors]
 
-    def along(self, chunk: Chunk) -> Any:
-        """For these prototypes the rows of <A_k, p_0>, all <A_k, b_i> but the first, and 1."""
-        return self._space.kernel.product(chunk.extended, self._anchors)
-
-    def square(self, square: int, first: int) -> int:
-        """|b|^2 of a prototype's form, given <A_k, A_k> and <A_k, p_0>."""
-        return square - 2 * first + self.constants[0]
-
-    def targets(self, chunks: Iterable[Chunk]) -> list[Target]:
-        """The forms of the observables of these prototypes."""
-        kernel, found = self._space.kernel, []
-        for chunk in chunks:
-            rows = kernel.rows(self.along(chunk))
-            for square, (first, *rest, _) in zip(chunk.squares, rows, strict=True):
-                products = map(sub, rest, self.constants[1:])
-                found.append(Target(self.curves[-1], self.square(square, first), [0, *products]))
-        return found
-
-    def target(self, curve: int, vector: Sequence[int]) -> Target:
-        """The form with this vector."""
-        return Target(curve, dot(vector, vector), [dot(vector, own) for own in self.vectors])
-
-    def combination(self, shares: Mapping[int, int]) -> tuple[Target, int]:
-        """The form of a combination of working observables: of distances, with the second number added; of products,
-        minus half of the form, with that number added."""
+    def target(self, shares: Mapping[int, int]) -> Target:
+        """The combination with these shares, at least one, of observables."""
         space = self._space
-        rows = [(share, list(map(sub, space.vectors[k], self.origin))) for k, share in shares.items()]
-        vector = [sum(share * row[d] for share, row in rows) for d in range(space.head.depth)]
-        if self.curves[-1]:
-            squares = sum(share * dot(row, row) for share, row in rows)
-            return self.target(sum(shares.values()), vector), squares << space.lift
-        return self.target(0, vector), sum(share * space.offsets[k] for k, share in shares.items())
+        rows = [list(map(sub, space.vectors[k], self._origin)) for k in shares]
+        vector = [dot(shares.values(), entries) for entries in zip(*rows, strict=True)]
+        if self._distances:
+            curve = sum(shares.values())
+            constant = sum(share * dot(row, row) for share, row in zip(shares.values(), rows, strict=True)) << self.lift
+        else:
+            vector = [-entry for entry in vector]
+            curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
+        return Target(curve, vector, dot(vector, vector), [dot(vector, own) for own in self.vectors], constant)
 
-    def centre(self, weights: Sequence[int], bits: int, places: int) -> list[int]:
-        """p_0 + g, g = sum w_i b_i, at 2^-places, rounded down; the weights are at 2^-bits."""
-        kernel = self._space.kernel
-        column = [1 << bits, *weights[1:], 0]
-        entries = kernel.rows(kernel.product(self._anchors, kernel.matrix([[entry] for entry in column])))
-        return [int(floor_shift(entry, places - bits)) for (entry,) in entries[:-1]]
-
-    def ball(self, weights: Sequence[int], bits: int) -> tuple[int, int]:
-        """On the grid no less than |y - g|^2, and no less than |2 <y - g, g>|.
+    def least(self, target: Target, weights: Sequence[int], bits: int) -> int:
+        """A lower bound of a combination, on the grid.
 
         Args:
-            weights: of all facts, at 2^-bits; but the first, which is such that sum w_i a_i = 1, whatever it is.
+            target: the combination.
+            weights: of every fact, at 2^-bits. Where they give no bound, the first fact gives one.
         """
-        rest = weights[1:]
-        square = dot(rest, [dot(row[1:], rest) for row in self.gram[1:]]) << self._space.lift
-        bent = dot(rest, self.curves[1:])
-        _, most = self._value([(1 << bits) - bent, *rest])
-        low, high = self._value([-bent, *rest])  # of -2 <y, g>
-        lean = max(-(low << bits) - 2 * square, (high << bits) + 2 * square)
-        far = (most << bits) + square
-        return max(0, ceil_shift(far, -2 * bits)), max(0, ceil_shift(lean, -2 * bits))
-
-    def _value(self, weights: Sequence[int]) -> tuple[int, int]:
-        """The ends of sum w_i q_i(y)."""
-        low = sum([w * (low if w > 0 else high) for w, (low, high) in zip(weights, self.ends, strict=True)])
-        high = sum([w * (high if w > 0 else low) for w, (low, high) in zip(weights, self.ends, strict=True)])
-        return low, high
-
-    def least(self, targets: Sequence[Target], sign: int, weights: Sequence[Sequence[int]], bits: int) -> list[int]:
-        """For each target a lower bound of `sign` times its form, on the grid.
-
-        Args:
-            targets: at least one.
-            sign: 1 or -1.
-            weights: for each target the weight of every fact, at 2^-bits. Where they give no bound, the first fact
-                gives one.
-        """
-        kernel, lift, curved, found = self._space.kernel, self._space.lift, bool(self.curves[-1]), []
-        matrix = kernel.matrix(weights)
-        reached = kernel.rows(kernel.product(matrix, self._gram))
-        for target, row, images in zip(targets, kernel.rows(matrix), reached, strict=True):
-            curve = (sign * target.curve << bits) - (sum(row) if curved else row[0])
-            if curve <= 0:
-                row, images = [(sign * target.curve << bits) - (1 << bits), *[0] * (len(row) - 1)], [0] * len(row)
-                curve = 1 << bits
-            sides = sum([w * (low if w > 0 else high) for w, (low, high) in zip(row, self._sides, strict=True)])
-            along = sum(map(mul, row, target.products))
-            square = (target.square << 2 * bits) - (sign * along << bits + 1) + sum(map(mul, row, images))
-            found.append((sides * curve - (square << lift)) // (curve << bits))
-        return found
+        curve = (target.curve << bits) - dot(weights, self.curves)
+        if curve <= 0:
+            weights, curve = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits
+        sides = sum(w * (low if w > 0 else high) for w, (low, high) in zip(weights, self.ends, strict=True))
+        images = [dot(row, weights) for row in self.gram]
+        square = (target.square << 2 * bits) - (dot(weights, target.products) << bits + 1) + dot(weights, images)
+        form = (sides * curve - (square << self.lift)) // (curve << bits)
+        return form // self.parts + target.constant

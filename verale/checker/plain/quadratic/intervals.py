@@ -59,7 +59,7 @@ def intervals(space: Space, statements: Sequence[PatchStatement], inward: bool =
             low = None if low is None else _scaled(low, norm, bits, inward)
             high = None if high is None else _scaled(high, norm, bits, not inward)
         middle = space.offsets[s.prototype]
-        reach = isqrt(space.reach * int(space.squares[s.prototype]) << space.lift) + 1
+        reach = isqrt(space.reach * space.squares[s.prototype] << space.lift) + 1
         least.append(middle - reach if low is None else low)
         most.append(middle + reach if high is None else high)
     return list(zip(least, _completed(space, statements, most), strict=True))
@@ -76,7 +76,7 @@ def _completed(space: Space, statements: Sequence[PatchStatement], most: Sequenc
     known = [(high, s.prototype) for high, s in zip(most, statements, strict=True) if high is not None]
     if not known:
         height, longest = most_stated(space, statements), _length(space, space.longest**2)
-        return [_moved(space, height, _length(space, int(space.squares[s.prototype])) + longest) for s in statements]
+        return [_moved(space, height, _length(space, space.squares[s.prototype]) + longest) for s in statements]
     nearest, i = min(known)
 
     def near(j: int) -> int:

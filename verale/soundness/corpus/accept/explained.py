@@ -109,7 +109,7 @@ def explain(recipe: Recipe) -> Case:
         if "float32" in recipe.options:
             data = files.head(head.weight, head.prototypes, head.bias, "F32", **head.parts)
         latents = latents_file(recipe, image)
-        one_kernel, both = (Auditor(data, latents, kernel, hurry=False) for kernel in ("arb", "both"))
+        one_kernel, both = (Auditor(data, latents, kernel) for kernel in ("arb", "both"))
         options: dict[str, Any] = {
             "predicted": predicted,
             "classes": CLASSES,
