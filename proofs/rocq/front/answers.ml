@@ -1,10 +1,12 @@
 (* Questions about certificates of one head, and their answers, as text. Trusted.
 
-     question = "head" head | "entails" certificate prices | ("instance" | "refuted") certificate image
+     question = "head" head | ("entails" | "entailment_hints") certificate prices
+              | ("instance" | "refuted" | "instance_settings") certificate image
      answer   = "ready" | "proved" | "not proved" | "not covered: " WHY
+              | "hints: " settings hints | "hints: " settings
 
-   Head, certificate, prices and image are as in reader.ml, with a space between two. The first question is the head, and
-   it is told once. *)
+   Head, certificate, prices and image are as in reader.ml, settings and hints as in hints.ml, with a space between two.
+   The first question is the head, and it is told once. The hints are those with which the checker says "proved". *)
 
 type t = { head : Checker.head; prepared : Claims.prepared }
 
@@ -17,12 +19,14 @@ let said = function
   | Claims.Proved -> "proved"
   | Claims.Not_proved -> "not proved"
   | Claims.Not_covered why -> "not covered: " ^ why
+  | Claims.Entailed_with found -> "hints: " ^ Hints.(text (two settings hints) found)
+  | Claims.True_with found -> "hints: " ^ Hints.(text settings found)
 
-let entails told input =
+let about_class told claim input =
   let certificate = Reader.certificate told.head input in
   let prices = Reader.prices told.head input in
   Reader.line_end input;
-  said (Claims.entails told.prepared certificate prices)
+  said (claim told.prepared certificate prices)
 
 let about_image told claim input =
   let certificate = Reader.certificate told.head input in
@@ -34,7 +38,9 @@ let about_image told claim input =
 let answer told question input =
   match question, told with
   | "head", None -> (Some (read_head input), "ready")
-  | "entails", Some here -> (told, entails here input)
+  | "entails", Some here -> (told, about_class here Claims.entails input)
+  | "entailment_hints", Some here -> (told, about_class here Claims.entailment_hints input)
   | "instance", Some here -> (told, about_image here Claims.instance input)
+  | "instance_settings", Some here -> (told, about_image here Claims.instance_settings input)
   | "refuted", Some here -> (told, about_image here Claims.refuted input)
   | other, _ -> Reader.wrong "a question: the head first, and only once" other

@@ -4,7 +4,12 @@
    to be positive, and terms and gaps not negative: [settings], [positive], [from_naturals] and [natural] see to that,
    whatever the hinter says. *)
 
-type answer = Proved | Not_proved | Not_covered of string
+type answer =
+  | Proved
+  | Not_proved
+  | Not_covered of string
+  | Entailed_with of (Checker.settings * Checker.hints) (* proved, with these *)
+  | True_with of Checker.settings
 
 type prepared = {
   head : Checker.head;
@@ -59,6 +64,11 @@ let when_covered head claim =
   | Some why -> Not_covered why
   | None -> if claim () then Proved else Not_proved
 
+let with_what head found =
+  match uncovered head with
+  | Some why -> Not_covered why
+  | None -> Option.value ~default:Not_proved (found ())
+
 (* Prices over the unit that the assignment is computed with, rounded up. *)
 let prices_over (settings : Checker.settings) (head : Checker.head) (rival, unit, prices) =
   let scale = Z.mul settings.box_unit head.weight_unit in
@@ -77,9 +87,14 @@ let from_naturals links = List.map (function Some (k, _) when k < 0 -> None | li
 let linked (links : Checker.links) = { links with linked = from_naturals links.linked }
 let turned (turns : Checker.turns) = { turns with turned_from = from_naturals turns.turned_from }
 
-(* With few bits and the balls of patches first; then whole margins, where there are weights for them, which take longer
-   to find; then with what activations say of one another. What these do not prove is tried again with all there is. *)
-let entails here certificate prices =
+let rec first = function
+  | [] -> None
+  | attempt :: others -> ( match attempt () with None -> first others | found -> found)
+
+(* The settings and hints with which the checker proves that a certificate entails its class; None if it does not. With
+   few bits and the balls of patches first; then whole margins, where there are weights for them, which take longer to
+   find; then with what activations say of one another. What these do not prove is tried again with all there is. *)
+let found_hints here certificate prices =
   let proved_with ?(joint = []) precision rows links =
     let settings = settings_for here precision certificate in
     let { Hinter.curve; claims; patches } = rows settings in
@@ -90,20 +105,32 @@ let entails here certificate prices =
         links_above = linked above; links_below = linked below;
         turns_above = turned turns_above; turns_below = turned turns_below }
     in
-    Checker.check (prepared_for here settings certificate) certificate hints
+    let proved =
+      Checker.check (prepared_for here settings certificate) certificate hints
+    in
+    if proved then Some (settings, hints) else None
   in
   let no_rows _ = { Hinter.curve = Z.one; claims = []; patches = [] } in
   let rows balls settings = Hinter.rows here.hinter ~balls settings certificate in
   let no_links _ = Links.nothing in
   let links settings = Hinter.links here.hinter settings certificate in
-  when_covered here.head (fun () ->
-      proved_with Hinter.usual (rows true) no_links
-      ||
-      let joint = positive (Hinter.joint here.hinter certificate) in
-      (joint <> []
-       && (proved_with ~joint Hinter.usual no_rows no_links || proved_with ~joint Hinter.usual (rows true) no_links))
-      || (Hinter.may_link here.hinter certificate && proved_with ~joint Hinter.usual (rows true) links)
-      || proved_with ~joint Hinter.most (rows false) links)
+  let whole_margins () =
+    let joint = positive (Hinter.joint here.hinter certificate) in
+    let with_joint = proved_with ~joint in
+    first
+      [ (fun () -> if joint = [] then None else with_joint Hinter.usual no_rows no_links);
+        (fun () -> if joint = [] then None else with_joint Hinter.usual (rows true) no_links);
+        (fun () ->
+          if Hinter.may_link here.hinter certificate then with_joint Hinter.usual (rows true) links else None);
+        (fun () -> with_joint Hinter.most (rows false) links) ]
+  in
+  first [ (fun () -> proved_with Hinter.usual (rows true) no_links); whole_margins ]
+
+let entails here certificate prices =
+  when_covered here.head (fun () -> found_hints here certificate prices <> None)
+
+let entailment_hints here certificate prices =
+  with_what here.head (fun () -> Option.map (fun found -> Entailed_with found) (found_hints here certificate prices))
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)
@@ -120,15 +147,20 @@ let bits_of (certificate : Checker.certificate) =
 (* An enclosure that does not decide a statement is made again with more bits. *)
 let more_bits = [ 0; 256; 1152 ]
 
+(* The first settings with which a claim about an image is proved. *)
 let about_image here claim certificate image =
   let { Checker.range_unit; box_unit; terms } = settings_for here Hinter.most certificate in
   let few unit = Z.shift_left Z.one (max 0 (min (Z.numbits unit - 1) (bits_of certificate))) in
   let coarse = settings (few range_unit) (few box_unit) terms in
   let finer more = settings (Z.shift_left range_unit more) (Z.shift_left box_unit more) (terms + (more / 3)) in
-  List.exists (fun settings -> claim here.head settings certificate image) (coarse :: List.map finer more_bits)
+  List.find_opt (fun settings -> claim here.head settings certificate image) (coarse :: List.map finer more_bits)
 
 let instance here certificate image =
-  when_covered here.head (fun () -> about_image here Checker.instance_proved certificate image)
+  when_covered here.head (fun () -> about_image here Checker.instance_proved certificate image <> None)
+
+let instance_settings here certificate image =
+  let found () = about_image here Checker.instance_proved certificate image in
+  with_what here.head (fun () -> Option.map (fun settings -> True_with settings) (found ()))
 
 let refuted here certificate image =
-  when_covered here.head (fun () -> about_image here Checker.refutation_proved certificate image)
+  when_covered here.head (fun () -> about_image here Checker.refutation_proved certificate image <> None)

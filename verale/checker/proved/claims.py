@@ -79,12 +79,15 @@ class ProvedClaims:
         return good
 
     def _ask(self, question: str, certificate: Certificate, rest: bytes) -> bool:
+        return self._answer(question, certificate, rest).word == "proved"
+
+    def _answer(self, question: str, certificate: Certificate, rest: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""
         dialogue = self._begun()
         text = certificate_text(certificate)[:-1] + b" " + rest
         if self._left <= 0:
             raise _limit("all questions together took more processor time than was allowed")
-        return self._counted(dialogue.ask(question, text, self._left)).word == "proved"
+        return self._counted(dialogue.ask(question, text, self._left))
 
     def _begun(self) -> Dialogue | ScriptDialogue:
         """A dialogue in which the head has been told."""

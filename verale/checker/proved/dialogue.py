@@ -22,13 +22,15 @@ from weakref import finalize
 from ..errors import ExecutableError
 from .executable import Executable
 
-__all__ = ["Answer", "Dialogue"]
+__all__ = ["Answer", "Dialogue", "fits"]
 
 _GREETING = re.compile(r"verale-proved 2 [ -~]*")
 _ANSWER = re.compile(
-    r"([0-9a-f]{1,8}) ([0-9a-f]{1,12}) (?:(ready|proved|not proved)|(not covered|limit): ([ -~]+))", re.ASCII
+    r"([0-9a-f]{1,8}) ([0-9a-f]{1,12}) (?:(ready|proved|not proved)|(not covered|limit|hints): ([ -~]+))", re.ASCII
 )
 _LONGEST = 4096
+_LONGEST_HINTS = 2**28
+"""Bytes of an answer."""
 _CHUNK = 2**20
 _ENDING = 5.0
 _PATIENCE = 4
@@ -37,19 +39,38 @@ _STARTING = 30.0
 seconds, and this many more, it is ended."""
 
 
+_HINTED = ("entailment_hints", "instance_settings")
+"""The questions that are answered with hints instead of `proved`."""
+
+
 @dataclass(frozen=True)
 class Answer:
-    """What the executable says: `ready`, `proved`, `not proved`, `not covered` or `limit`.
+    """What the executable says: `ready`, `proved`, `not proved`, `not covered`, `limit` or `hints`.
 
     Attributes:
         word: one of these.
-        why: of the last two.
+        why: of the last three; of `hints` settings and hints, as `proofs/rocq/front/hints.ml` writes them.
         milliseconds: of processor time that the question took.
     """
 
     word: str
     why: str
     milliseconds: int
+
+
+def fits(word: str, question: str) -> bool:
+    """Whether a word may be the answer to a question: what says that something is proved answers only what asks that."""
+    match word:
+        case "ready":
+            return question == "head"
+        case "proved":
+            return question != "head" and question not in _HINTED
+        case "hints":
+            return question in _HINTED
+        case "not proved":
+            return question != "head"
+        case _:
+            return True
 
 
 class Dialogue:
@@ -91,7 +112,7 @@ class Dialogue:
         """The answer to a question.
 
         Args:
-            question: `head`, `entails`, `instance` or `refuted`.
+            question: `head`, `entails`, `instance`, `refuted`, `entailment_hints` or `instance_settings`.
             text: of what it is about; it ends with a line feed.
             milliseconds: the most processor time.
 
@@ -100,21 +121,21 @@ class Dialogue:
         """
         number, self._asked = self._asked, self._asked + 1
         line = f"{question} {number:x} {milliseconds:x} ".encode() + text
-        said = self._exchange(line, _PATIENCE * milliseconds / 1000 + _STARTING)
+        longest = _LONGEST_HINTS if question in _HINTED else _LONGEST
+        said = self._exchange(line, _PATIENCE * milliseconds / 1000 + _STARTING, longest)
         if said is None and not self.close.alive:
             return Answer("limit", "it did not answer in time", milliseconds)
         answer = None if said is None else _ANSWER.fullmatch(said)
-        fits = answer is not None and (answer[3] is None or (answer[3] == "ready") == (question == "head"))
-        if answer is None or not fits or int(answer[1], 16) != number:
+        if answer is None or not fits(answer[3] or answer[4], question) or int(answer[1], 16) != number:
             raise self._broken(f"answers question {number:x}, {question}, with", said)
         return Answer(answer[3] or answer[4], answer[5] or "", int(answer[2], 16))
 
-    def _exchange(self, line: bytes, seconds: float) -> str | None:
+    def _exchange(self, line: bytes, seconds: float, longest: int = _LONGEST) -> str | None:
         """Send a line, and receive one, without its end; None if the process ended before. If it takes more seconds, it
         is ended, and so is this dialogue."""
         deadline = monotonic() + seconds
         try:
-            return self._receive(deadline) if self._send(line, deadline) else None
+            return self._receive(deadline, longest) if self._send(line, deadline) else None
         except TimeoutError:
             self.close()
             return None
@@ -130,15 +151,15 @@ class Dialogue:
                 return False
         return True
 
-    def _receive(self, deadline: float) -> str | None:
-        data = b""
-        while b"\n" not in data and len(data) <= _LONGEST:
+    def _receive(self, deadline: float, longest: int) -> str | None:
+        data = bytearray()
+        while b"\n" not in data[-_LONGEST:] and len(data) <= longest:
             _wait(self._output, select.POLLIN, deadline)
             more = os.read(self._output.fileno(), _LONGEST)
             if not more:
                 return None
             data += more
-        line, end, rest = data.partition(b"\n")
+        line, end, rest = bytes(data).partition(b"\n")
         return ascii(data)[:80] if rest or not end else line.decode("ascii", "backslashreplace")
 
     def _broken(self, does: str, said: str | None) -> ExecutableError:

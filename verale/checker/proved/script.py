@@ -16,7 +16,7 @@ from typing import Protocol
 from weakref import finalize
 
 from ..errors import ExecutableError, KernelError
-from .dialogue import Answer
+from .dialogue import Answer, fits
 
 __all__ = ["SCRIPT", "Engine", "Script", "ScriptDialogue", "find_script"]
 
@@ -24,7 +24,7 @@ SCRIPT = Path(__file__).with_name("verale-proved.js")
 """Its file, which is part of the package."""
 _ENGINE = "py_mini_racer"
 """The module of mini-racer."""
-_ANSWER = re.compile(r"(ready|proved|not proved)|(not covered|limit): ([ -~]+)", re.ASCII)
+_ANSWER = re.compile(r"(ready|proved|not proved)|(not covered|limit|hints): ([ -~]+)", re.ASCII)
 _PATIENCE = 4
 _STARTING = 30.0
 """Seconds, as for the executable (`dialogue`): V8 counts those of the clock, and not those of the processor."""
@@ -94,7 +94,7 @@ class ScriptDialogue:
         """The answer to a question.
 
         Args:
-            question: `head`, `entails`, `instance` or `refuted`.
+            question: as for `Dialogue`.
             text: of what it is about; it ends with a line feed.
             milliseconds: the most processor time, about.
 
@@ -115,7 +115,7 @@ class ScriptDialogue:
             raise self._broken(question, f"{type(error).__name__}: {error}") from None
         took = -int(1000 * (began - time.process_time()) // 1)
         answer = _ANSWER.fullmatch(said) if isinstance(said, str) else None
-        if answer is None or (answer[1] is not None and (answer[1] == "ready") != (question == "head")):
+        if answer is None or not fits(answer[1] or answer[2], question):
             raise self._broken(question, ascii(said))
         return Answer(answer[1] or answer[2], answer[3] or "", took)
 
