@@ -37,6 +37,7 @@ _COMMANDS = {
     "show": "verale.cli.show",
     "soundness": "verale.cli.soundness",
     "summary": "verale.cli.summary",
+    "theorem": "verale.cli.theorem",
 }
 
 

@@ -7,12 +7,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os.path import basename
+from pathlib import Path
 
-from verale.checker.proved.theorem import Statement
-from verale.files import CERTIFICATE_SUFFIX
+from verale.checker import CheckerError
+from verale.checker.certificate import LARGEST
+from verale.checker.cost import LIMIT
+from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
+from verale.checker.proved.theorem import Prover, Statement
+from verale.checker.verdict import Status, Verdict
+from verale.errors import InputError
+from verale.files import CERTIFICATE_SUFFIX, LARGEST_LATENTS, read, write_atomically
+from verale.runs.arguments import HeadFile, certificate_bytes
 from verale.version import __version__
 
-__all__ = ["Stated", "names_of", "theorem_file"]
+__all__ = ["Stated", "Theorems", "names_of", "theorem_file"]
 
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._+-]")
 _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
@@ -29,9 +37,10 @@ _INTRODUCTION = """\
    SHA-256 stand beside them; the definitions of Semantics.v (and, for `classified`, the first one of Classified.v); and
    Rocq. Not the settings and hints: with others a proof fails, or holds too.
 
-   To check it, with the folder THEORIES of compiled theories:  coqc -Q THEORIES Verale {file}
-   They are compiled by `make -C {rocq} theories`, which says where.
-   The last command prints the axioms: those of Coq's real numbers and classical logic{machine}. *)
+   To check it:  make -C ROCQ theories BUILD=$PWD/build
+                 coqc -Q build/rocq/theories Verale {file}
+   ROCQ is proofs/rocq in verale's sources, and verale/soundness/proofs/rocq in the installed package.
+   The last command of this file prints the axioms: those of Coq's real numbers and classical logic{machine}. *)
 """
 _MACHINE = """,
    and of machine integers (PrimInt63), in which large matrices are written: `Sint63.to_Z` makes integers of them"""
@@ -112,25 +121,70 @@ def names_of(files: Iterable[str]) -> list[str]:
     return names
 
 
-def theorem_file(
-    file: str, rocq: str, head: tuple[str, bytes, str], stated: Sequence[Stated]
-) -> Iterator[str]:
+class Theorems:
+    """The theorems of certificates of one head.
+
+    Args:
+        head: the head's file.
+        latents: the path of a latents file; without it no instance is stated.
+        limit: the most steps to find a proof for each megabyte of files.
+
+    Raises:
+        InputError: a file that cannot be used, or no program that finds proofs.
+    """
+
+    def __init__(self, head: HeadFile, latents: str | None, limit: int = LIMIT) -> None:
+        self._head = head
+        images = None if latents is None else read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
+        try:
+            self._prover = Prover(head.data, images, limit)
+        except KernelError as error:
+            raise InputError(*str(error).split(": ", 1)) from error
+        except CheckerError as error:
+            raise InputError(head.path if latents is None else f"{head.path}, {latents}", str(error)) from error
+        self._stated: list[Stated] = []
+
+    def add(self, file: str) -> Verdict:
+        """Find how a certificate is proved, and state it. The verdict says so, or what is not proved.
+
+        Raises:
+            InputError: the file cannot be read, or the program failed.
+        """
+        data = certificate_bytes(file, LARGEST + 1)
+        try:
+            statement = self._prover.statement(data)
+        except FormatError as error:
+            return Verdict(Status.MALFORMED, "malformed", str(error))
+        except RefutedError as error:
+            return Verdict(Status.REFUTED, "refuted", str(error))
+        except UnprovedError as error:
+            return Verdict(Status.NOT_PROVED, error.reason, str(error))
+        except CheckerError as error:
+            raise InputError(file, str(error)) from error
+        self._stated.append(Stated(file, hashlib.sha256(data).hexdigest(), statement))
+        return Verdict(Status.PROVED, "", "")
+
+    def write(self, file: str | Path) -> None:
+        """Write all that was stated. Raises InputError: the file cannot be written."""
+        parts = theorem_file(str(file), self._head, self._prover.head, self._stated)
+        write_atomically(file, "".join(parts).encode("ascii"))
+
+
+def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[Stated]) -> Iterator[str]:
     """The parts of the file, in their order.
 
     Args:
         file: its path, for the comment.
-        rocq: where the theories are made.
-        head: the path of the head's file, its bytes, and the term.
+        head: the head's file.
+        term: the head.
         stated: the certificates.
     """
-    path, data, term = head
-    machine = any("Sint63" in each for each in (term, *(s.statement.instance.image for s in stated if s.statement.instance)))
+    instances = (each.statement.instance for each in stated)
+    machine = any("Sint63" in part for part in (term, *(one.image for one in instances if one is not None)))
     count = "1 certificate" if len(stated) == 1 else f"{len(stated)} certificates"
-    yield _INTRODUCTION.format(
-        count=count, version=__version__, file=_told(file), rocq=_told_path(rocq), machine=_MACHINE if machine else ""
-    )
+    yield _INTRODUCTION.format(count=count, version=__version__, file=_told(file), machine=_MACHINE if machine else "")
     yield _REQUIRED.format(machine=" Sint63" if machine else "")
-    yield _HEAD.format(file=_told(path), sha256=hashlib.sha256(data).hexdigest(), head=term)
+    yield _HEAD.format(file=_told(head.path), sha256=head.sha256, head=term)
     latest: dict[str, str] = {}
     theorems: list[str] = []
     for name, each in zip(names_of(s.file for s in stated), stated, strict=True):
@@ -159,7 +213,3 @@ def theorem_file(
 def _told(path: str) -> str:
     """The name of a file, in a comment: nothing in it ends the comment, or begins a text or another comment."""
     return _OUTSIDE.sub("_", basename(path))
-
-
-def _told_path(path: str) -> str:
-    return "/".join(map(_told, path.split("/")))

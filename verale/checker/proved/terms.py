@@ -203,7 +203,9 @@ _hints = _record(
     "Hints",
     _integer,
     _list(
-        _choice({"unclaimed": "Unclaimed", "at_least": _record("AtLeast", _integer), "at_most": _record("AtMost", _integer)})
+        _choice(
+            {"unclaimed": "Unclaimed", "at_least": _record("AtLeast", _integer), "at_most": _record("AtMost", _integer)}
+        )
     ),
     _list(_record("PatchHints", _integers, _integer, _list(_integers), _naturals, _targets), ";\n "),
     _list(_pair(_natural, _integers), ";\n "),
