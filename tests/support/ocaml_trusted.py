@@ -76,9 +76,9 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
     "claims.ml": [
         ("nothing is asked", "Checker.check (prepared_for here settings certificate) certificate hints\n", "ignore (Checker.check (prepared_for here settings certificate) certificate hints); true\n"),
         ("what is not proved is proved", "if claim () then Proved else Not_proved", "if claim () then Proved else Proved"),
-        ("an instance is entailed", "about_image here Checker.instance_proved certificate image)", "about_image here Checker.refutation_proved certificate image)"),
-        ("what is refuted is an instance", "about_image here Checker.refutation_proved certificate image)", "about_image here Checker.instance_proved certificate image)"),
-        ("some finer enclosure does not refuse", "(coarse :: List.map finer more_bits)", "(coarse :: List.map finer more_bits) || true"),
+        ("an instance is entailed", "(fun () -> about_image here Checker.instance_proved certificate image", "(fun () -> about_image here Checker.refutation_proved certificate image"),
+        ("what is refuted is an instance", "about_image here Checker.refutation_proved certificate image", "about_image here Checker.instance_proved certificate image"),
+        ("some finer enclosure does not refuse", "(fun settings -> claim here.head settings certificate image) (coarse", "(fun _ -> true) (coarse"),
         ("what was prepared serves other settings", "match List.assoc_opt settings here.latest with", "match Option.map snd (List.nth_opt here.latest 0) with"),
         ("an entailment of no margins", "Checker.check (prepared_for here settings certificate) certificate hints\n", "Checker.check (prepared_for here settings certificate) { certificate with margins = List.map (fun _ -> Z.zero) certificate.margins } hints\n"),
         ("an entailment of a subset", "Checker.check (prepared_for here settings certificate) certificate hints\n", "Checker.check (prepared_for here settings certificate) { certificate with statements = List.map (function Checker.AboutPatch (l, j, a, _) -> Checker.AboutPatch (l, j, a, a) | s -> s) certificate.statements } hints\n"),

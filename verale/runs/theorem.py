@@ -28,10 +28,11 @@ _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 _INTRODUCTION = """\
 (* {count} of one head as theorems, written by `verale theorem` of verale {version}.
 
-   What is stated: for each certificate NAME a theorem `entailed_NAME : entails the_head certificate_NAME`: all latents in
-   the head's domain that satisfy every statement of the certificate get the predicted class, each rival's logit staying
-   below that of the class by at least the certificate's margin. Where the image's latents are here, `instance_NAME` says
-   that they satisfy the statements, and `classified_NAME` what follows: the head gives the image this class.
+   What is stated: of each certificate NAME `entailed_NAME : entails the_head certificate_NAME`. All latents in the
+   head's domain that satisfy every statement of the certificate get the predicted class: each rival's logit stays below
+   that of the class by at least the certificate's margin. Where the image's latents are here, `instance_NAME` says that
+   they lie in the domain and satisfy the statements, and `classified_NAME` what follows: the head gives the image this
+   class.
 
    What has to be believed: that the terms `the_head`, `certificate_NAME` and `image_NAME` are what the files hold whose
    SHA-256 stand beside them; the definitions of Semantics.v (and, for `classified`, the first one of Classified.v); and

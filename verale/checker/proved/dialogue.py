@@ -59,7 +59,7 @@ class Answer:
 
 
 def fits(word: str, question: str) -> bool:
-    """Whether a word may be the answer to a question: what says that something is proved answers only what asks that."""
+    """Whether a word may answer a question: what says that something is proved answers only what asks for that."""
     match word:
         case "ready":
             return question == "head"

@@ -23,6 +23,7 @@ MOST_PLAIN = 2**14
 """The most numbers of a matrix that are written as integers of Rocq, which takes 40 microseconds a digit to read them.
 Those of a larger one are its machine integers, where they fit, and `Sint63.to_Z` makes integers of them."""
 _MACHINE = 2**62
+_MOST = 2**32
 _NUMBER = re.compile(r"0|-?[1-9a-f][0-9a-f]*", re.ASCII)
 _SHORT = 10**9
 """Numbers below are written in base 10."""
@@ -52,8 +53,8 @@ class _Items:
     def natural(self) -> int:
         """The next one, from 0. Raises ExecutableError."""
         number = self.number()
-        if number < 0:
-            raise _wrong("a natural number", str(number))
+        if not 0 <= number <= _MOST:
+            raise _wrong(f"a natural number, at most {_MOST}", hex(number))
         return number
 
     def end(self) -> None:
@@ -86,7 +87,7 @@ def _natural(items: _Items) -> str:
 def _unit(items: _Items) -> str:
     number = items.number()
     if number <= 0:
-        raise _wrong("a positive integer", str(number))
+        raise _wrong("a positive integer", hex(number))
     return f"{_written(number)}%positive"
 
 

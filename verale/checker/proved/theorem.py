@@ -1,4 +1,4 @@
-"""What `verale theorem` states of a certificate: the steps of certificates/v1.md up to the claims, and terms of Rocq."""
+"""What `verale theorem` states of a certificate, as terms of Rocq: what an audit by the kernel `proved` proves."""
 
 from __future__ import annotations
 

@@ -4,96 +4,96 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(A){"use strict";var
-ll=1e-13,k5="Invalid_argument",eE=0.001,eF='"',k4="@[",gt=1255,lk="Fatal error: exception %s\n",kM=255,gG=1e-11,lj=0x800,kL="jsError",bk=0x8000,k3="%ni",dG=256,k2="ml_z_overflow",lv=4096,kK="End_of_file",li="a class",gs="Failure",bF=0xff,kJ="\n",dE=1e-12,gF="ENOENT",aL="0",lh="([^/]+)",gE=0xf,kI="List.nth",cU=128,gr=-48,kH=0xdc00,k1="Sys_blocked_io",lu="fd ",lg="ENOTEMPTY",W=248,ak="camlinternalFormat.ml",lf="Division_by_zero",lt=">",ls=1027,kG="Sys_error",gD=1e-14,cQ=246,k0="%u",kF="EEXIST",eD="%d",kE="Printexc.handle_uncaught_exception",cL=1e-280,le="buffer.ml",gx=127,cP=1024,kZ="@{",gJ=-2147483648,gK="e",ez=120,kD=103,kY=" : flags Open_rdonly and Open_wronly are not compatible",b7=1e-09,lc=102,ld="head",gq=512,b6="-",kC=0x7ff0,eC=1e-15,gI=": Not a directory",kX=" : file already exists",bE=0xffffff,gp="0x",lr="Out_of_memory",ao=254,gH="index out of bounds",cS=100,eH="_bigarr02",kB="%Li",lb=" : flags Open_text and Open_binary are not compatible",cT=-1.,gw=2147483647,cR=0.5,kW=", characters ",bm=0xffff,kU="none",kV=12520,gC=64.,kT="(Program not linked with -g, cannot print stack backtrace)\n",go=0.1,la="Unix.Unix_error",lq="infinity",gn="mkdir",dD=1000,q="",k$="Stack_overflow",kS="^",ey=": No such file or directory",eB=-2.,k_="/static/",cO=0x3f,gB=-97,k9="Not_found",eA=1e-16,gm=1e-08,kR="Match_failure",kA=", ",b8="%x",eG=252,bS=".",cN="+",gA="rmdir",lp=0xf0,k8=32752,kQ="%li",k7=1026,gl=2047,lo=0.25,ln=-32,kz="Pervasives.do_at_exit",bD=" ",gz="Fatal error: exception ",a3=0x80,a$=1023,ky="Undefined_recursive_module",dF=1e-06,gv="nan",kP=0xe0,kO=0xdfff,k6="_",bl="/",gy="compare: functional value",lm="Assert_failure",kx="%i",gu="ENOTDIR",kN=1073741823,cM=250;function
-yr(c,d){var
+lG=1e-13,ln="Invalid_argument",eM=0.001,eN='"',lm="@[",gD=1255,lF="Fatal error: exception %s\n",k7=255,gR=1e-11,lE=0x800,k6="jsError",bn=0x8000,ll="%ni",dM=256,lk="ml_z_overflow",gW=4096,k5="End_of_file",lD="a class",gC="Failure",bK=0xff,k4="\n",dK=1e-12,gQ="ENOENT",aP="0",lC="([^/]+)",gP=0xf,k3="List.nth",c1=128,gB=-48,k2=0xdc00,lj="Sys_blocked_io",lP="fd ",lA="hints: ",lB="ENOTEMPTY",W=248,ak="camlinternalFormat.ml",lz="Division_by_zero",lO=">",lN=1027,k1="Sys_error",gO=1e-14,cX=246,li="%u",k0="EEXIST",eL="%d",kZ="Printexc.handle_uncaught_exception",cS=1e-280,ly="buffer.ml",gI=127,cW=1024,lh="@{",gU=-2147483648,gV="e",eH=120,kY=103,lg=" : flags Open_rdonly and Open_wronly are not compatible",cc=1e-09,lw=102,lx="head",gA=512,cb="-",kX=0x7ff0,eK=1e-15,gT=": Not a directory",lf=" : file already exists",bI=0xffffff,gz="0x",lM="Out_of_memory",aq=254,gS="index out of bounds",cZ=100,eP="_bigarr02",kW="%Li",lv=" : flags Open_text and Open_binary are not compatible",c0=-1.,gH=2147483647,cY=0.5,le=", characters ",bp=0xffff,gG="none",ld=12520,gN=64.,lc="(Program not linked with -g, cannot print stack backtrace)\n",gy=0.1,lu="Unix.Unix_error",lL="infinity",gx="mkdir",dJ=1000,q="",lt="Stack_overflow",lb="^",eG=": No such file or directory",eJ=-2.,ls="/static/",cV=0x3f,gM=-97,lr="Not_found",eI=1e-16,gw=1e-08,la="Match_failure",kV=", ",bJ="%x",eO=252,bY=".",cU="+",gL="rmdir",lK=0xf0,lq=32752,k$="%li",lp=1026,gv=2047,lJ=0.25,lI=-32,kU="Pervasives.do_at_exit",bH=" ",gK="Fatal error: exception ",a7=0x80,bd=1023,kT="Undefined_recursive_module",dL=1e-06,gF="nan",k_=0xe0,k9=0xdfff,lo="_",bo="/",gJ="compare: functional value",lH="Assert_failure",kS="%i",gE="ENOTDIR",k8=1073741823,cT=250;function
+y1(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-ys(b,d,c,e){for(var
+y2(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-ze(b,a){throw[0,b,a]}function
-c0(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+zO(b,a){throw[0,b,a]}function
+c7(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eP(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=lv&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=cP,a-=cP)e+=d.apply(null,c.slice(b,b+Math.min(a,cP)));return e}function
-b$(a){if(a.t==2)a.c+=c0(a.l-a.c.length,"\0");else
-a.c=eP(a.c,0,a.c.length);a.t=0}function
-lX(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>gx)return false;return true}else
+eX(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=gW&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cW,a-=cW)e+=d.apply(null,c.slice(b,b+Math.min(a,cW)));return e}function
+cf(a){if(a.t==2)a.c+=c7(a.l-a.c.length,"\0");else
+a.c=eX(a.c,0,a.c.length);a.t=0}function
+mf(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>gI)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-g5(e){for(var
-j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a3){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a3;d++);if(d-b>gq){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(f<<6);if(f<kP){a=g-0x3080;if(a<a3)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(g<<6);if(f<lp){a=g-0xe2080;if(a<lj||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),kH+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cP){c.substr(0,1);j+=c;c=q}}return j+c}function
-bn(c,a,b){this.t=c;this.c=a;this.l=b}bn.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b$(this);case
-0:if(lX(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bn.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return g5(a)};bn.prototype.slice=function(){var
+hf(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a7){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a7;d++);if(d-b>gA){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c1){g=h+(f<<6);if(f<k_){a=g-0x3080;if(a<a7)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c1){g=h+(g<<6);if(f<lK){a=g-0xe2080;if(a<lE||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bp)c+=String.fromCharCode(0xd7c0+(a>>10),k2+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cW){c.substr(0,1);j+=c;c=q}}return j+c}function
+bq(c,a,b){this.t=c;this.c=a;this.l=b}bq.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cf(this);case
+0:if(mf(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bq.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return hf(a)};bq.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bn(this.t,a,this.l)};function
-lF(a){return new
-bn(0,a,a.length)}function
-b(a){return lF(a)}function
-g2(c,a){ze(c,b(a))}var
+bq(this.t,a,this.l)};function
+lZ(a){return new
+bq(0,a,a.length)}function
+b(a){return lZ(a)}function
+hc(c,a){zO(c,b(a))}var
 T=[0];function
-M(a){g2(T.Invalid_argument,a)}function
-b9(){M(gH)}function
-d(b,a){if(a<0||a>=b.length-1)b9();return b[a+1]}function
-y(b,a,c){if(a<0||a>=b.length-1)b9();b[a+1]=c;return 0}function
-gL(e,f,d){var
+M(a){hc(T.Invalid_argument,a)}function
+cd(){M(gS)}function
+d(b,a){if(a<0||a>=b.length-1)cd();return b[a+1]}function
+y(b,a,c){if(a<0||a>=b.length-1)cd();b[a+1]=c;return 0}function
+gX(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gO(b){if(A.Uint8Array)var
+g0(b){if(A.Uint8Array)var
 c=new(A.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bU(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gO(b);var
+b0(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eX(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eX(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)g0(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b_(a){return a}function
-ba(a,b,c,d,e){bU(b_(a),b,c,d,e);return 0}function
-lD(){M(gH)}function
-_(a,c,b){b&=bF;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gO(a)}a.c[c]=b;return 0}function
-cW(b,a,c){if(a>>>0>=b.l)lD();return _(b,a,c)}function
-dH(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+ce(a){return a}function
+be(a,b,c,d,e){b0(ce(a),b,c,d,e);return 0}function
+lX(){M(gS)}function
+_(a,c,b){b&=bK;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}g0(a)}a.c[c]=b;return 0}function
+c3(b,a,c){if(a>>>0>=b.l)lX();return _(b,a,c)}function
+dN(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bb(c,a){if(c.fun)return bb(c.fun,a);if(typeof
+bf(c,a){if(c.fun)return bf(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bb(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bf(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bb(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)b9();return a}function
-yz(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aV(a){a.t&6&&b$(a);return a.c}var
-zp=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-lW(a){if(zp)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bf(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cd();return a}function
+y9(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aY(a){a.t&6&&cf(a);return a.c}var
+zZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+me(a){if(zZ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gV(c){var
+g7(c){var
 a=new(A.Float32Array)(1);a[0]=c;var
 b=new(A.Int32Array)(a.buffer);return b[0]|0}var
-lL=Math.pow(2,-24);function
-g1(a){throw a}function
-eM(){g1(T.Division_by_zero)}function
-u(b,c,a){this.lo=b&bE;this.mi=c&bE;this.hi=a&bm}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
+l5=Math.pow(2,-24);function
+hb(a){throw a}function
+eU(){hb(T.Division_by_zero)}function
+u(b,c,a){this.lo=b&bI;this.mi=c&bI;this.hi=a&bp}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
 u(this.lo,this.mi,this.hi)};u.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 u(b,c,d)};u.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 u(b,c,d)};u.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lL|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lL|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*l5|0)+this.mi*a.lo+this.lo*a.mi,d=(c*l5|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 u(b,c,d)};u.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};u.prototype.isNeg=function(){return this.hi<<16<0};u.prototype.and=function(a){return new
 u(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};u.prototype.or=function(a){return new
 u(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};u.prototype.xor=function(a){return new
@@ -116,27 +116,27 @@ u(this.hi>>a-48,0,0)};u.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 u(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
-u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bE;this.lo=this.lo<<1&bE};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bE;this.mi=(this.mi>>>1|this.hi<<23)&bE;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
+u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bp);return new
+u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bI;this.lo=this.lo<<1&bI};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bI;this.mi=(this.mi>>>1|this.hi<<23)&bI;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 u(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};u.prototype.div=function(a){var
-b=this;if(a.isZero())eM();var
-d=b.hi^a.hi;if(b.hi&bk)b=b.neg();if(a.hi&bk)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bk)c=c.neg();return c};u.prototype.mod=function(b){var
-a=this;if(b.isZero())eM();var
-d=a.hi;if(a.hi&bk)a=a.neg();if(b.hi&bk)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bk)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bF,this.mi>>16,this.mi>>8&bF,this.mi&bF,this.lo>>16,this.lo>>8&bF,this.lo&bF]};u.prototype.lo32=function(){return this.lo|(this.mi&bF)<<24};u.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
-cb(b,c,a){return new
+b=this;if(a.isZero())eU();var
+d=b.hi^a.hi;if(b.hi&bn)b=b.neg();if(a.hi&bn)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bn)c=c.neg();return c};u.prototype.mod=function(b){var
+a=this;if(b.isZero())eU();var
+d=a.hi;if(a.hi&bn)a=a.neg();if(b.hi&bn)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bn)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bK,this.mi>>16,this.mi>>8&bK,this.mi&bK,this.lo>>16,this.lo>>8&bK,this.lo&bK]};u.prototype.lo32=function(){return this.lo|(this.mi&bK)<<24};u.prototype.hi32=function(){return this.mi>>>8&bp|this.hi<<16};function
+ch(b,c,a){return new
 u(b,c,a)}function
-eJ(a){if(!isFinite(a)){if(isNaN(a))return cb(1,0,kC);return a>0?cb(0,0,kC):cb(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bk:a>=0?0:bk;if(f)a=-a;var
-b=lW(a)+a$;if(b<=0){b=0;a/=Math.pow(2,-k7)}else{a/=Math.pow(2,b-ls);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+eR(a){if(!isFinite(a)){if(isNaN(a))return ch(1,0,kX);return a>0?ch(0,0,kX):ch(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bn:a>=0?0:bn;if(f)a=-a;var
+b=me(a)+bd;if(b<=0){b=0;a/=Math.pow(2,-lp)}else{a/=Math.pow(2,b-lN);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gE|f|b<<4;return cb(g,e,c)}function
-dM(a){return a.toArray()}function
-lC(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eH)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gP|f|b<<4;return ch(g,e,c)}function
+dS(a){return a.toArray()}function
+lW(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eP)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bp)c.write(16,b.dims[a]);else{c.write(16,bp);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,29 +153,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dM(b.get(a));for(var
+e=dS(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dM(eJ(b.get(a)));for(var
+e=dS(eR(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gV(b.get(a));c.write(32,e)}break;case
+e=g7(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gV(d[1]));c.write(32,gV(d[2]))}break;case
+d=b.get(a);c.write(32,g7(d[1]));c.write(32,g7(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dM(eJ(f[1]));for(var
+f=b.get(a),e=dS(eR(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dM(eJ(f[2]));for(var
+e=dS(eR(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-lA(a){switch(a){case
+lU(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-yt(c,e){var
+y3(c,e){var
 b=A,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,49 +191,49 @@ b=A,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
 d=new
-a(e*lA(c));return d}function
-gW(c){var
+a(e*lU(c));return d}function
+g8(c){var
 a=new(A.Int32Array)(1);a[0]=c;var
 b=new(A.Float32Array)(a.buffer);return b[0]}function
-dL(a){return new
+dR(a){return new
 u(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cY(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==gl)return(f|g|b&gE)==0?b&bk?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gE);if(c>0){a+=16;a*=Math.pow(2,c-ls)}else
-a*=Math.pow(2,-k7);if(b&bk)a=-a;return a}function
-gM(b){var
+c5(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==gv)return(f|g|b&gP)==0?b&bn?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gP);if(c>0){a+=16;a*=Math.pow(2,c-lN)}else
+a*=Math.pow(2,-lp);if(b&bn)a=-a;return a}function
+gY(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-yP(b,a){return new
-u(b&bE,b>>>24&bF|(a&bm)<<8,a>>>16&bm)}function
-gX(a){return a.hi32()}function
-gY(a){return a.lo32()}var
-yu=eH;function
-bT(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bT.prototype.caml_custom=yu;bT.prototype.offset=function(b){var
+zn(b,a){return new
+u(b&bI,b>>>24&bK|(a&bp)<<8,a>>>16&bp)}function
+g9(a){return a.hi32()}function
+g_(a){return a.lo32()}var
+y4=eP;function
+bZ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bZ.prototype.caml_custom=y4;bZ.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])b9();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cd();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])b9();c=c*this.dims[a]+(b[a]-1)}return c};bT.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cd();c=c*this.dims[a]+(b[a]-1)}return c};bZ.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return yP(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return zn(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};bT.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gY(b);this.data[a*2+1]=gX(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[aq,e,c];default:return this.data[a]}};bZ.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=g_(b);this.data[a*2+1]=g9(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bT.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bZ.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gY(b),e=gX(b);if(c==e)this.data.fill(c);else
+c=g_(b),e=g9(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bT.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bZ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cV.prototype=new
-bT();cV.prototype.offset=function(a){if(typeof
+c2(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c2.prototype=new
+bZ();c2.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])b9();return a};cV.prototype.get=function(a){return this.data[a]};cV.prototype.set=function(a,b){this.data[a]=b;return 0};cV.prototype.fill=function(a){this.data.fill(a);return 0};function
-ly(c,d,a,b){var
-e=lA(c);if(gM(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cV(c,d,a,b);return new
-bT(c,d,a,b)}function
-ca(a){if(!T.Failure)T.Failure=[W,b(gs),-3];g2(T.Failure,a)}function
-lz(b,v,r){var
-i=b.read32s();if(i<0||i>16)ca("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bF,o=p>>8&1,h=[];if(r==eH)for(var
+M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cd();return a};c2.prototype.get=function(a){return this.data[a]};c2.prototype.set=function(a,b){this.data[a]=b;return 0};c2.prototype.fill=function(a){this.data.fill(a);return 0};function
+lS(c,d,a,b){var
+e=lU(c);if(gY(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+c2(c,d,a,b);return new
+bZ(c,d,a,b)}function
+cg(a){if(!T.Failure)T.Failure=[W,b(gC),-3];hc(T.Failure,a)}function
+lT(b,v,r){var
+i=b.read32s();if(i<0||i>16)cg("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bK,o=p>>8&1,h=[];if(r==eP)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bm){var
-t=b.read32u(),u=b.read32u();if(t!=0)ca("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bp){var
+t=b.read32u(),u=b.read32u();if(t!=0)cg("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gM(h),f=yt(j,d),g=ly(j,o,h,f);switch(j){case
+d=gY(h),f=y3(j,d),g=lS(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)ca("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cg("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dL(e);g.set(a,q)}break;case
+q=dR(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cY(dL(e));g.set(a,k)}break;case
+k=c5(dR(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gW(b.read32s());g.set(a,k)}break;case
+k=g8(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gW(b.read32s()),l=gW(b.read32s());g.set(a,[ao,m,l])}break;case
+m=g8(b.read32s()),l=g8(b.read32s());g.set(a,[aq,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cY(dL(e));for(var
+m=c5(dR(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cY(dL(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return ly(j,o,h,f)}function
-lx(a,b,c){return a.compare(b,c)}function
-aM(a,b){return Math.imul(a,b)}function
-ax(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-yK(a,b){a=ax(a,gY(b));a=ax(a,gX(b));return a}function
-gT(a,b){return yK(a,eJ(b))}function
-lB(c){var
-b=gM(c.dims),d=0;switch(c.kind){case
+l=c5(dR(e));g.set(a,[aq,m,l])}break}v[0]=(4+i)*4;return lS(j,o,h,f)}function
+lR(a,b,c){return a.compare(b,c)}function
+aQ(a,b){return Math.imul(a,b)}function
+az(b,a){a=aQ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aQ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+zi(a,b){a=az(a,g_(b));a=az(a,g9(b));return a}function
+g5(a,b){return zi(a,eR(b))}function
+lV(c){var
+b=gY(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dG)b=dG;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ax(d,e)}e=0;switch(b&3){case
+12:if(b>dM)b=dM;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=az(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ax(d,e)}break;case
+1:e|=c.data[a+0];d=az(d,e)}break;case
 4:case
-5:if(b>cU)b=cU;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ax(d,e)}if((b&1)!=0)d=ax(d,c.data[a]);break;case
+5:if(b>c1)b=c1;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=az(d,e)}if((b&1)!=0)d=az(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ax(d,c.data[a]);break;case
+a=0;a<b;a++)d=az(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ax(d,c.data[a]);break;case
+a=0;a<b;a++)d=az(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ax(d,c.data[a]);break;case
+a=0;a<b;a++)d=az(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gT(d,c.data[a]);break;case
+a=0;a<b;a++)d=g5(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gT(d,c.data[a]);break}return d}function
-yN(a,b){b[0]=4;return a.read32s()}function
-y$(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=g5(d,c.data[a]);break}return d}function
+zl(a,b){b[0]=4;return a.read32s()}function
+zJ(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:ca("input_value: native integer value too large");default:ca("input_value: ill-formed native integer")}}function
-yY(c,d){var
+2:cg("input_value: native integer value too large");default:cg("input_value: ill-formed native integer")}}function
+zw(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dL(b)}function
-yU(e,d,b){var
-c=dM(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dR(b)}function
+zs(e,d,b){var
+c=dS(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-yO(a,b,c){return a.compare(b)}function
-yR(a){return a.lo32()^a.hi32()}var
-dJ={"_j":{deserialize:yY,serialize:yU,fixed_length:8,compare:yO,hash:yR},"_i":{deserialize:yN,fixed_length:4},"_n":{deserialize:y$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lz(a,b,"_bigarray")},serialize:lC,compare:lx,hash:lB},"_bigarr02":{deserialize:function(a,b){return lz(a,b,eH)},serialize:lC,compare:lx,hash:lB}};function
-gN(a){return dJ[a.caml_custom]&&dJ[a.caml_custom].compare}function
-lG(f,c,d,e){var
-b=gN(c);if(b){var
+zm(a,b,c){return a.compare(b)}function
+zp(a){return a.lo32()^a.hi32()}var
+dP={"_j":{deserialize:zw,serialize:zs,fixed_length:8,compare:zm,hash:zp},"_i":{deserialize:zl,fixed_length:4},"_n":{deserialize:zJ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lT(a,b,"_bigarray")},serialize:lW,compare:lR,hash:lV},"_bigarr02":{deserialize:function(a,b){return lT(a,b,eP)},serialize:lW,compare:lR,hash:lV}};function
+gZ(a){return dP[a.caml_custom]&&dP[a.caml_custom].compare}function
+l0(f,c,d,e){var
+b=gZ(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dN(a){return a
+dT(a){return a
 instanceof
-bn}function
-eK(a){return dN(a)}function
-lH(a){if(typeof
-a==="number")return dD;else
-if(dN(a))return eG;else
-if(eK(a))return 1252;else
+bq}function
+eS(a){return dT(a)}function
+l1(a){if(typeof
+a==="number")return dJ;else
+if(dT(a))return eO;else
+if(eS(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=kM){var
-b=a[0]|0;return b==ao?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=k7){var
+b=a[0]|0;return b==aq?0:b}else
 if(a
 instanceof
-String)return kV;else
+String)return ld;else
 if(typeof
-a=="string")return kV;else
+a=="string")return ld;else
 if(a
 instanceof
-Number)return dD;else
-if(a&&a.caml_custom)return gt;else
+Number)return dJ;else
+if(a&&a.caml_custom)return gD;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-yZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lE(a,b){a.t&6&&b$(a);b.t&6&&b$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-zJ(a,b){return lE(a,b)}function
-cX(a,b,d){var
+zx(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lY(a,b){a.t&6&&cf(a);b.t&6&&cf(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+Ah(a,b){return lY(a,b)}function
+c4(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lH(a);if(f==cM){a=a[1];continue}var
-g=lH(b);if(g==cM){b=b[1];continue}if(f!==g){if(f==dD){if(g==gt)return lG(a,b,-1,d);return-1}if(g==dD){if(f==gt)return lG(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:M(gy);break;case
+f=l1(a);if(f==cT){a=a[1];continue}var
+g=l1(b);if(g==cT){b=b[1];continue}if(f!==g){if(f==dJ){if(g==gD)return l0(a,b,-1,d);return-1}if(g==dJ){if(f==gD)return l0(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:M(gJ);break;case
 248:var
-c=yZ(a[2],b[2]);if(c!=0)return c|0;break;case
-249:M(gy);break;case
+c=zx(a[2],b[2]);if(c!=0)return c|0;break;case
+249:M(gJ);break;case
 250:M("equal: got Forward_tag, should not happen");break;case
 251:M("equal: abstract value");break;case
 252:if(a!==b){var
-c=lE(a,b);if(c!=0)return c|0}break;case
+c=lY(a,b);if(c!=0)return c|0}break;case
 253:M("equal: got Double_tag, should not happen");break;case
 254:M("equal: got Double_array_tag, should not happen");break;case
 255:M("equal: got Custom_tag, should not happen");break;case
-1247:M(gy);break;case
+1247:M(gJ);break;case
 1255:var
-i=gN(a);if(i!=gN(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
+i=gZ(a);if(i!=gZ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aV(a),b=aV(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aY(a),b=aY(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aG(a,b){return cX(a,b,true)}function
-yA(){return[0]}function
+aK(a,b){return c4(a,b,true)}function
+y_(){return[0]}function
 ah(a){if(a<0)M("Bytes.create");return new
-bn(a?2:9,q,a)}function
-dK(a,b){return+(cX(a,b,false)==0)}function
-yC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c0(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gO(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gQ(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-g0(d){d=aV(d);var
+bq(a?2:9,q,a)}function
+dQ(a,b){return+(c4(a,b,false)==0)}function
+za(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c7(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)g0(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+g2(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+ha(d){d=aY(d);var
 e=d.length;if(e>31)M("format_int: format too long");var
-a={justify:cN,signstyle:b6,filler:bD,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cU,signstyle:cb,filler:bH,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gP(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b6))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=q;if(a.justify==cN&&a.filler==bD)for(var
-d=e;d<a.width;d++)c+=bD;if(a.signedconv)if(a.sign<0)c+=b6;else
-if(a.signstyle!=b6)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gp;if(a.justify==cN&&a.filler==aL)for(var
-d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b6)for(var
-d=e;d<a.width;d++)c+=bD;return b(c)}function
-gR(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cb;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aP;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+g1(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cb))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=q;if(a.justify==cU&&a.filler==bH)for(var
+d=e;d<a.width;d++)c+=bH;if(a.signedconv)if(a.sign<0)c+=cb;else
+if(a.signstyle!=cb)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aP;if(a.alternate&&a.base==16)c+=gz;if(a.justify==cU&&a.filler==aP)for(var
+d=e;d<a.width;d++)c+=aP;c+=f;if(a.justify==cb)for(var
+d=e;d<a.width;d++)c+=bH;return b(c)}function
+g3(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cN)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aL);if(b>0)a=a+bS+new
-Array(b+1).join(aL);return a}else
+c=parseInt(a.toString().split(cU)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aP);if(b>0)a=a+bY+new
+Array(b+1).join(aP);return a}else
 return a.toFixed(b)}}var
-a,e=g0(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gv;e.filler=bD}else
-if(!isFinite(c)){a="inf";e.filler=bD}else
+a,e=ha(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gF;e.filler=bH}else
+if(!isFinite(c)){a="inf";e.filler=bH}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gK)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gK),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bS)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gK)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gV)a=a.slice(0,b-1)+aP+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gV),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aP)b--;if(a.charAt(b)==bY)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gV)a=a.slice(0,b-1)+aP+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bS)b--;a=a.slice(0,b+1)}}break}return gP(e,a)}function
-eI(e,c){if(aV(e)==eD)return b(q+c);var
-a=g0(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aP)b--;if(a.charAt(b)==bY)b--;a=a.slice(0,b+1)}}break}return g1(e,a)}function
+eQ(e,c){if(aY(e)==eL)return b(q+c);var
+a=ha(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bD;var
-f=a.prec-d.length;if(f>0)d=c0(f,aL)+d}return gP(a,d)}var
-zb=0;function
-bV(){return zb++}function
-gS(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bH;var
+f=a.prec-d.length;if(f>0)d=c7(f,aP)+d}return g1(a,d)}var
+zL=0;function
+b1(){return zL++}function
+g4(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-a$,lW(a)+1);a*=Math.pow(2,-b);while(a<cR){a*=2;b--}while(a>=1){a*=cR;b++}if(c)a=-a;return[0,a,b]}function
-lM(a){return a.toUtf16()}function
-dQ(){return false}function
-zq(){function
-a(a){if(a.charAt(0)===bl)return[q,a.substring(1)];return}function
+b=Math.max(-bd,me(a)+1);a*=Math.pow(2,-b);while(a<cY){a*=2;b--}while(a>=1){a*=cY;b++}if(c)a=-a;return[0,a,b]}function
+l6(a){return a.toUtf16()}function
+dW(){return false}function
+z0(){function
+a(a){if(a.charAt(0)===bo)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dQ()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
-g6=zq();function
-lU(a){return a.slice(-1)!==bl?a+bl:a}if(dQ()&&A.process&&A.process.cwd)var
-dI=A.process.cwd().replace(/\\/g,bl);else
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dW()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
+hh=z0();function
+mc(a){return a.slice(-1)!==bo?a+bo:a}if(dW()&&A.process&&A.process.cwd)var
+dO=A.process.cwd().replace(/\\/g,bo);else
 var
-dI="/static";dI=lU(dI);function
-y3(a){a=lM(a);if(!g6(a))a=dI+a;var
-e=g6(a),d=e[1].split(bl),b=[];for(var
+dO="/static";dO=mc(dO);function
+zB(a){a=l6(a);if(!hh(a))a=dO+a;var
+e=hh(a),d=e[1].split(bo),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-zm(e){for(var
-f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a3){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a3;d++);if(d-c>gq){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<lj){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a3|a&cO)}else
-if(a<0xd800||a>=kO)b+=String.fromCharCode(kP|a>>12,a3|a>>6&cO,a3|a&cO);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kH||h>kO)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lp|a>>18,a3|a>>12&cO,a3|a>>6&cO,a3|a&cO)}if(b.length>cP){b.substr(0,1);f+=b;b=q}}return f+b}function
-yy(a){var
-b=9;if(!lX(a))b=8,a=zm(a);return new
-bn(b,a,a.length)}function
-bq(a){return yy(a)}var
-zH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kF,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gF,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gu,lg,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-c3(d,f,e,a){var
-b=zH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bq(f||q),bq(e||q)];return c}var
-lQ={};function
-cc(a){return lQ[a]}function
-cZ(b,a){throw[0,b].concat(a)}function
-yx(a){return new
-bn(4,a,a.length)}function
-$(a){g2(T.Sys_error,a)}function
-zc(a){$(a+ey)}function
-yw(b,a){if(a>>>0>=b.l)lD();return dH(b,a)}function
-aW(a){return a.l}function
-yq(){}function
-ap(a){this.data=a}ap.prototype=new
-yq();ap.prototype.truncate=function(a){var
-b=this.data;this.data=ah(a|0);bU(b,0,this.data,0,a)};ap.prototype.length=function(){return aW(this.data)};ap.prototype.write=function(b,d,g,a){var
+zW(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a7){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a7;d++);if(d-c>gA){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<lE){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a7|a&cV)}else
+if(a<0xd800||a>=k9)b+=String.fromCharCode(k_|a>>12,a7|a>>6&cV,a7|a&cV);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<k2||h>k9)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lK|a>>18,a7|a>>12&cV,a7|a>>6&cV,a7|a&cV)}if(b.length>cW){b.substr(0,1);f+=b;b=q}}return f+b}function
+y8(a){var
+b=9;if(!mf(a))b=8,a=zW(a);return new
+bq(b,a,a.length)}function
+bt(a){return y8(a)}var
+Af=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",k0,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gQ,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gE,lB,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c_(d,f,e,a){var
+b=Af.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bt(f||q),bt(e||q)];return c}var
+l_={};function
+ci(a){return l_[a]}function
+c6(b,a){throw[0,b].concat(a)}function
+y7(a){return new
+bq(4,a,a.length)}function
+$(a){hc(T.Sys_error,a)}function
+zM(a){$(a+eG)}function
+y6(b,a){if(a>>>0>=b.l)lX();return dN(b,a)}function
+aZ(a){return a.l}function
+y0(){}function
+ar(a){this.data=a}ar.prototype=new
+y0();ar.prototype.truncate=function(a){var
+b=this.data;this.data=ah(a|0);b0(b,0,this.data,0,a)};ar.prototype.length=function(){return aZ(this.data)};ar.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ah(b+a),f=this.data;this.data=e;bU(f,0,this.data,0,c)}ba(d,g,this.data,b,a);return 0};ap.prototype.read=function(c,a,d,b){var
-e=this.length();bU(this.data,c,a,d,b);return 0};ap.prototype.read_one=function(a){return yw(this.data,a)};ap.prototype.close=function(){};ap.prototype.constructor=ap;function
-aB(b,a){this.content={};this.root=b;this.lookupFun=a}aB.prototype.nm=function(a){return this.root+a};aB.prototype.create_dir_if_needed=function(d){var
-c=d.split(bl),b=q;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bl;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aB.prototype.slash=function(a){return/\/$/.test(a)?a:a+bl};aB.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=ah(b+a),f=this.data;this.data=e;b0(f,0,this.data,0,c)}be(d,g,this.data,b,a);return 0};ar.prototype.read=function(c,a,d,b){var
+e=this.length();b0(this.data,c,a,d,b);return 0};ar.prototype.read_one=function(a){return y6(this.data,a)};ar.prototype.close=function(){};ar.prototype.constructor=ar;function
+aE(b,a){this.content={};this.root=b;this.lookupFun=a}aE.prototype.nm=function(a){return this.root+a};aE.prototype.create_dir_if_needed=function(d){var
+c=d.split(bo),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bo;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aE.prototype.slash=function(a){return/\/$/.test(a)?a:a+bo};aE.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-ap(b_(c[1]))}}};aB.prototype.exists=function(a){if(a==q)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aB.prototype.mkdir=function(c,e,d){var
-b=d&&cc(la);if(this.exists(c))if(b)cZ(b,c3(kF,gn,this.nm(c)));else
+ar(ce(c[1]))}}};aE.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aE.prototype.mkdir=function(c,e,d){var
+b=d&&ci(lu);if(this.exists(c))if(b)c6(b,c_(k0,gx,this.nm(c)));else
 $(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cZ(b,c3(gF,gn,this.nm(a)));else
-$(a+ey);if(!this.is_dir(a))if(b)cZ(b,c3(gu,gn,this.nm(a)));else
-$(a+gI);this.create_dir_if_needed(this.slash(c))};aB.prototype.rmdir=function(a,f){var
-b=f&&cc(la),c=a==q?q:this.slash(a),e=new
-RegExp(kS+c+lh);if(!this.exists(a))if(b)cZ(b,c3(gF,gA,this.nm(a)));else
-$(a+ey);if(!this.is_dir(a))if(b)cZ(b,c3(gu,gA,this.nm(a)));else
-$(a+gI);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)c6(b,c_(gQ,gx,this.nm(a)));else
+$(a+eG);if(!this.is_dir(a))if(b)c6(b,c_(gE,gx,this.nm(a)));else
+$(a+gT);this.create_dir_if_needed(this.slash(c))};aE.prototype.rmdir=function(a,f){var
+b=f&&ci(lu),c=a==q?q:this.slash(a),e=new
+RegExp(lb+c+lC);if(!this.exists(a))if(b)c6(b,c_(gQ,gL,this.nm(a)));else
+$(a+eG);if(!this.is_dir(a))if(b)c6(b,c_(gE,gL,this.nm(a)));else
+$(a+gT);for(var
 d
 in
-this.content)if(d.match(e))if(b)cZ(b,c3(lg,gA,this.nm(a)));else
+this.content)if(d.match(e))if(b)c6(b,c_(lB,gL,this.nm(a)));else
 $(this.nm(a)+": Directory not empty");delete
-this.content[c]};aB.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))$(a+ey);if(!this.is_dir(a))$(a+gI);var
+this.content[c]};aE.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))$(a+eG);if(!this.is_dir(a))$(a+gT);var
 g=new
-RegExp(kS+f+lh),d={},c=[];for(var
+RegExp(lb+f+lC),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aB.prototype.is_dir=function(a){if(a==q)return true;var
-b=this.slash(a);return this.content[b]?1:0};aB.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aE.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};aE.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aB.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+kY);if(b.text&&b.binary)$(this.nm(a)+lb);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+kX);var
+this.content[a];return b};aE.prototype.open=function(a,b){if(b.rdonly&&b.wronly)$(this.nm(a)+lg);if(b.text&&b.binary)$(this.nm(a)+lv);this.lookup(a);if(this.content[a]){if(this.is_dir(a))$(this.nm(a)+" : is a directory");if(b.create&&b.excl)$(this.nm(a)+lf);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ap(ah(0));return this.content[a]}else
-zc(this.nm(a))};aB.prototype.register=function(c,a){var
-b;if(this.content[c])$(this.nm(c)+kX);if(dN(a))b=new
-ap(a);if(eK(a))b=new
-ap(b_(a));else
+ar(ah(0));return this.content[a]}else
+zM(this.nm(a))};aE.prototype.register=function(c,a){var
+b;if(this.content[c])$(this.nm(c)+lf);if(dT(a))b=new
+ar(a);if(eS(a))b=new
+ar(ce(a));else
 if(a
 instanceof
 Array)b=new
-ap(yx(a));else
+ar(y7(a));else
 if(typeof
 a==="string")b=new
-ap(lF(a));else
+ar(lZ(a));else
 if(a.toString){var
-d=b_(bq(a.toString()));b=new
-ap(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-$(this.nm(c)+" : registering file with invalid content type")};aB.prototype.constructor=aB;function
-lw(){}function
-lJ(b){var
-a=g6(b);if(!a)return;return a[0]+bl}var
-eN=lJ(dI)||ca("unable to compute caml_root"),c2=[];if(dQ())c2.push({path:eN,device:new
-lw(eN)});else
-c2.push({path:eN,device:new
-aB(eN)});c2.push({path:k_,device:new
-aB(k_)});function
-l4(b){var
-g=y3(b),b=g.join(bl),f=lU(b),c;for(var
-e=0;e<c2.length;e++){var
-a=c2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dQ()){var
-d=lJ(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=ce(bt(a.toString()));b=new
+ar(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+$(this.nm(c)+" : registering file with invalid content type")};aE.prototype.constructor=aE;function
+lQ(){}function
+l3(b){var
+a=hh(b);if(!a)return;return a[0]+bo}var
+eV=l3(dO)||cg("unable to compute caml_root"),c9=[];if(dW())c9.push({path:eV,device:new
+lQ(eV)});else
+c9.push({path:eV,device:new
+aE(eV)});c9.push({path:ls,device:new
+aE(ls)});function
+ml(b){var
+g=zB(b),b=g.join(bo),f=mc(b),c;for(var
+e=0;e<c9.length;e++){var
+a=c9[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dW()){var
+d=l3(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-lw(d)};c2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
-yB(c,b){var
-a=l4(c);if(!a.device.register)ca("cannot register file");a.device.register(a.rest,b);return 0}function
-lV(c,a){var
-c=b(c),a=b(a);return yB(c,a)}function
-yE(){var
+lQ(d)};c9.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;$("no device found for "+f)}function
+y$(c,b){var
+a=ml(c);if(!a.device.register)cg("cannot register file");a.device.register(a.rest,b);return 0}function
+md(c,a){var
+c=b(c),a=b(a);return y$(c,a)}function
+zc(){var
 b=A.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lV(b[a].name,b[a].content);A.jsoo_create_file=lV;A.caml_fs_tmp=[];return 0}function
-yF(){return[0]}function
-yG(a,b){return+(cX(a,b,false)>=0)}function
-gU(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ax(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)md(b[a].name,b[a].content);A.jsoo_create_file=md;A.caml_fs_tmp=[];return 0}function
+zd(){return[0]}function
+ze(a,b){return+(c4(a,b,false)>=0)}function
+g6(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=az(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ax(d,c)}d^=e;return d}function
-yL(a,b){return gU(a,aV(b))}function
-yI(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ax(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=az(d,c)}d^=e;return d}function
+zj(a,b){return g6(a,aY(b))}function
+zg(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=az(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ax(d,c)}d^=e;return d}function
-lN(a){switch(a.t&6){default:b$(a);case
+1:c|=b[a];d=az(d,c)}d^=e;return d}function
+l7(a){switch(a.t&6){default:cf(a);case
 0:return a.c;case
 4:return a.c}}function
-yH(b,c){var
-a=lN(c);return typeof
-a==="string"?gU(b,a):yI(b,a)}function
-yJ(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-lK(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dG)d=dG;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dJ[a.caml_custom]&&dJ[a.caml_custom].hash){var
-k=dJ[a.caml_custom].hash(a);b=ax(b,k);c--}}else
+zf(b,c){var
+a=l7(c);return typeof
+a==="string"?g6(b,a):zg(b,a)}function
+zh(a){a^=a>>>16;a=aQ(a,0x85ebca6b|0);a^=a>>>13;a=aQ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+l4(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dM)d=dM;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dP[a.caml_custom]&&dP[a.caml_custom].hash){var
+k=dP[a.caml_custom].hash(a);b=az(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ax(b,a[2]);c--;break;case
+248:b=az(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ax(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dN(a)){b=yH(b,a);c--}else
-if(eK(a)){b=yL(b,a);c--}else
+o=a.length-1<<10|a[0];b=az(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dT(a)){b=zf(b,a);c--}else
+if(eS(a)){b=zj(b,a);c--}else
 if(typeof
-a==="string"){b=gU(b,a);c--}else
-if(a===(a|0)){b=ax(b,a+a+1);c--}else
-if(a===+a){b=gT(b,a);c--}}b=yJ(b);return b&0x3FFFFFFF}function
-yM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gv);return bq(a>0?lq:"-infinity")}var
+a==="string"){b=g6(b,a);c--}else
+if(a===(a|0)){b=az(b,a+a+1);c--}else
+if(a===+a){b=g5(b,a);c--}}b=zh(b);return b&0x3FFFFFFF}function
+zk(a,c,k){if(!isFinite(a)){if(isNaN(a))return bt(gF);return bt(a>0?lL:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cN,e=q;if(i)e=b6;else
+j=d<0?q:cU,e=q;if(i)e=cb;else
 switch(k){case
-43:e=cN;break;case
-32:e=bD;break;default:break}if(c>=0&&c<13){var
+43:e=cU;break;case
+32:e=bH;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bS);if(h<0)b+=bS+c0(c,aL);else{var
-f=h+1+c;if(b.length<f)b+=c0(f-b.length,aL);else
-b=b.substr(0,f)}}return bq(e+gp+b+"p"+j+d.toString(10))}function
-yT(a){return+a.isZero()}function
-yW(a){return new
-u(a&bE,a>>24&bE,a>>31&bm)}function
-yX(a){return a.toInt()}function
-yS(a){return+a.isNeg()}function
-yV(a){return a.neg()}function
-yQ(g,c){var
-a=g0(g);if(a.signedconv&&yS(c)){a.sign=-1;c=yV(c)}var
-b=q,h=yW(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(yX(e.modulus))+b}while(!yT(c));if(a.prec>=0){a.filler=bD;var
-d=a.prec-b.length;if(d>0)b=c0(d,aL)+b}return gP(a,b)}function
-bo(b,a){a|=0;if(a>a$){a-=a$;b*=Math.pow(2,a$);if(a>a$){a-=a$;b*=Math.pow(2,a$)}}if(a<-a$){a+=a$;b*=Math.pow(2,-a$)}b*=Math.pow(2,a);return b}function
-y1(a,b){return+(cX(a,b,false)<=0)}function
-y2(a,b){return+(cX(a,b,false)<0)}function
-r(a,d){if(a<0)b9();var
+h=b.indexOf(bY);if(h<0)b+=bY+c7(c,aP);else{var
+f=h+1+c;if(b.length<f)b+=c7(f-b.length,aP);else
+b=b.substr(0,f)}}return bt(e+gz+b+"p"+j+d.toString(10))}function
+zr(a){return+a.isZero()}function
+zu(a){return new
+u(a&bI,a>>24&bI,a>>31&bp)}function
+zv(a){return a.toInt()}function
+zq(a){return+a.isNeg()}function
+zt(a){return a.neg()}function
+zo(g,c){var
+a=ha(g);if(a.signedconv&&zq(c)){a.sign=-1;c=zt(c)}var
+b=q,h=zu(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(zv(e.modulus))+b}while(!zr(c));if(a.prec>=0){a.filler=bH;var
+d=a.prec-b.length;if(d>0)b=c7(d,aP)+b}return g1(a,b)}function
+br(b,a){a|=0;if(a>bd){a-=bd;b*=Math.pow(2,bd);if(a>bd){a-=bd;b*=Math.pow(2,bd)}}if(a<-bd){a+=bd;b*=Math.pow(2,-bd)}b*=Math.pow(2,a);return b}function
+zz(a,b){return+(c4(a,b,false)<=0)}function
+zA(a,b){return+(c4(a,b,false)<0)}function
+r(a,d){if(a<0)cd();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-zi(a){return b(eP(a,0,a.length))}var
-y4=function(){function
+zS(a){return b(eX(a,0,a.length))}var
+zC=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a3<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a7<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lN(i);if(typeof
+e=[],h=l7(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zi(k(e,f))}}();function
-y5(c,b,a){return y4(b_(c),b,a)}function
-y6(){return 0}var
-bp=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zS(k(e,f))}}();function
+zD(c,b,a){return zC(ce(c),b,a)}function
+zE(){return 0}var
+bs=new
 Array();function
-eL(c){var
-a=bp[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
+eT(c){var
+a=bs[c];if(!a.opened)$("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
 b=T.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
-z(a){return aW(a)}function
-lS(e,f){var
-a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-zn(a){var
-a=g5(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+z(a){return aZ(a)}function
+ma(e,f){var
+a=bs[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+zX(a){var
+a=hf(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-zo(a){var
-a=g5(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+zY(a){var
+a=hf(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eQ(c,e,d,a){if(T.fds===undefined)T.fds=new
+eY(c,e,d,a){if(T.fds===undefined)T.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;T.fds[c]=b;if(!T.fd_last_idx||c>T.fd_last_idx)T.fd_last_idx=c;return c}function
-zK(c,b,g){var
+Ai(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,153 +702,153 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aV(c)+kY);if(a.text&&a.binary)$(aV(c)+lb);var
-d=l4(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eQ(f+1,lS,e,a)}eQ(0,lS,new
-ap(ah(0)));eQ(1,zo,new
-ap(ah(0)));eQ(2,zn,new
-ap(ah(0)));function
-y7(a){var
-c=T.fds[a];if(c.flags.wronly)$(lu+a+" is writeonly");var
-d=null;if(a==0&&dQ()){var
-e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
-lO(c){var
-b=T.fds[c];if(b.flags.rdonly)$(lu+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bp[a.fd]=a;return a.fd}function
-y8(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)$(aY(c)+lg);if(a.text&&a.binary)$(aY(c)+lv);var
+d=ml(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eY(f+1,ma,e,a)}eY(0,ma,new
+ar(ah(0)));eY(1,zY,new
+ar(ah(0)));eY(2,zX,new
+ar(ah(0)));function
+zF(a){var
+c=T.fds[a];if(c.flags.wronly)$(lP+a+" is writeonly");var
+d=null;if(a==0&&dW()){var
+e=require("fs");d=function(){return bt(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bs[b.fd]=b;return b.fd}function
+l8(c){var
+b=T.fds[c];if(b.flags.rdonly)$(lP+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bs[a.fd]=a;return a.fd}function
+zG(){var
 b=0;for(var
-a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
-c1(a){return a}function
-y9(g,d,h,f){var
-b=bp[g];if(!b.opened)$("Cannot output to a closed channel");var
-a;if(h==0&&aW(d)==f)a=d;else{a=ah(f);bU(d,h,a,0,f)}var
-i=c1(a),c=aV(i),e=c.lastIndexOf(kJ);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eL(g);b.buffer+=c.substr(e+1)}return 0}function
-gZ(b,a,d,c){return y9(b,b_(a),d,c)}function
-lP(c,a){var
-d=b(String.fromCharCode(a));gZ(c,d,0,1);return 0}function
-y_(b,a){if(a==0)eM();return b%a}function
-dO(a,b){return+(cX(a,b,false)!=0)}function
-za(a,b){a[0]=cM;a[1]=b;return 0}function
-cd(a){if(a
+a=0;a<bs.length;a++)if(bs[a]&&bs[a].opened&&bs[a].out)b=[0,bs[a].fd,b];return b}function
+c8(a){return a}function
+zH(g,d,h,f){var
+b=bs[g];if(!b.opened)$("Cannot output to a closed channel");var
+a;if(h==0&&aZ(d)==f)a=d;else{a=ah(f);b0(d,h,a,0,f)}var
+i=c8(a),c=aY(i),e=c.lastIndexOf(k4);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eT(g);b.buffer+=c.substr(e+1)}return 0}function
+g$(b,a,d,c){return zH(b,ce(a),d,c)}function
+l9(c,a){var
+d=b(String.fromCharCode(a));g$(c,d,0,1);return 0}function
+zI(b,a){if(a==0)eU();return b%a}function
+dU(a,b){return+(c4(a,b,false)!=0)}function
+zK(a,b){a[0]=cT;a[1]=b;return 0}function
+cj(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dN(a))return eG;else
-if(eK(a))return eG;else
+if(dT(a))return eO;else
+if(eS(a))return eO;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return kM;else
-return dD}function
-a4(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);T[b+1]=c;if(a)T[a]=c}function
-g3(a,b){lQ[aV(a)]=b;return 0}function
-eO(a){if(a==0)a=1/a;return a<0?1:0}function
-zg(){M(gH)}function
-dP(b,a){return dH(b,a)}function
-aa(b,a){if(a>>>0>=z(b))zg();return dP(b,a)}function
-yv(a,b){if(a===b)return 1;a.t&6&&b$(a);b.t&6&&b$(b);return a.c==b.c?1:0}function
-zh(a,b){return yv(a,b)}function
-E(a,b){return 1-zh(a,b)}function
-zj(){return 0x7FFFFFFF/4|0}function
-zd(){g1(T.Not_found)}function
-lT(c){var
-a=A,b=lM(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);zd()}function
-zk(){if(A.crypto)if(typeof
+if(a&&a.caml_custom)return k7;else
+return dJ}function
+a8(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);T[b+1]=c;if(a)T[a]=c}function
+hd(a,b){l_[aY(a)]=b;return 0}function
+eW(a){if(a==0)a=1/a;return a<0?1:0}function
+zQ(){M(gS)}function
+dV(b,a){return dN(b,a)}function
+aa(b,a){if(a>>>0>=z(b))zQ();return dV(b,a)}function
+y5(a,b){if(a===b)return 1;a.t&6&&cf(a);b.t&6&&cf(b);return a.c==b.c?1:0}function
+zR(a,b){return y5(a,b)}function
+C(a,b){return 1-zR(a,b)}function
+zT(){return 0x7FFFFFFF/4|0}function
+zN(){hb(T.Not_found)}function
+mb(c){var
+a=A,b=l6(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bt(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bt(A.jsoo_static_env[b]);zN()}function
+zU(){if(A.crypto)if(typeof
 A.crypto.getRandomValues==="function"){var
 a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
 if(A.crypto.randomBytes==="function"){var
 b=A.crypto.randomBytes(4),a=new(A.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-g4(a){var
+he(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 al(b,a){return{joo_tramp:b,joo_args:a}}function
-zl(c,a){if(typeof
+zV(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-lR(a){return a}function
-bc(a){if(a
+l$(a){return a}function
+bg(a){if(a
 instanceof
 Array)return a;if(A.RangeError&&a
 instanceof
-A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lR(T.Stack_overflow);if(A.InternalError&&a
+A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return l$(T.Stack_overflow);if(A.InternalError&&a
 instanceof
-A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lR(T.Stack_overflow);if(a
+A.InternalError&&a.message&&a.message.match(/too much recursion/i))return l$(T.Stack_overflow);if(a
 instanceof
-A.Error&&cc(kL))return[0,cc(kL),a];return[0,T.Failure,bq(String(a))]}function
-aC(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-lY(b){var
-a=BigInt(b);return aC(a<0?-a:a)}function
-lZ(a,b){return aC(BigInt(a)+BigInt(b))}function
-eR(a){if(a===0)eM();return BigInt(a)}function
-zr(e,g){var
-b=BigInt(e),a=eR(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aC(f?c+BigInt(1):c)}function
-aH(a,b){return a<b?-1:a>b?1:0}function
-zs(a,b){return aC(BigInt(a)/eR(b))}function
-zC(a,b){return aC(BigInt(a)%eR(b))}function
-zt(a,b){return[0,zs(a,b),zC(a,b)]}function
-l0(a,b){return a===b?1:0}function
-zu(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aC(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-zv(e,f){var
-b=BigInt(e),a=eR(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aC(g?c-BigInt(1):c)}function
-l1(d,c){var
-a=aV(d);if(a!==eD&&a!==b8)M("Z.format: the format must be %d or %x");return b(c.toString(a===b8?16:10))}function
-zw(){return 0}function
-zx(a,b){return aC(BigInt(a)*BigInt(b))}function
-zy(b,c){var
-a=b*c;return a<-2147483648||a>gw?1:0}function
-zz(a){return aC(-BigInt(a))}function
-a5(a){if(a===0)return 0;var
+A.Error&&ci(k6))return[0,ci(k6),a];return[0,T.Failure,bt(String(a))]}function
+aF(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+mg(b){var
+a=BigInt(b);return aF(a<0?-a:a)}function
+mh(a,b){return aF(BigInt(a)+BigInt(b))}function
+eZ(a){if(a===0)eU();return BigInt(a)}function
+z1(e,g){var
+b=BigInt(e),a=eZ(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aF(f?c+BigInt(1):c)}function
+aL(a,b){return a<b?-1:a>b?1:0}function
+z2(a,b){return aF(BigInt(a)/eZ(b))}function
+Aa(a,b){return aF(BigInt(a)%eZ(b))}function
+z3(a,b){return[0,z2(a,b),Aa(a,b)]}function
+mi(a,b){return a===b?1:0}function
+z4(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aF(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+z5(e,f){var
+b=BigInt(e),a=eZ(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aF(g?c-BigInt(1):c)}function
+hg(d,c){var
+a=aY(d);if(a!==eL&&a!==bJ)M("Z.format: the format must be %d or %x");return b(c.toString(a===bJ?16:10))}function
+z6(){return 0}function
+z7(a,b){return aF(BigInt(a)*BigInt(b))}function
+z8(b,c){var
+a=b*c;return a<-2147483648||a>gH?1:0}function
+z9(a){return aF(-BigInt(a))}function
+a9(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-zA(c,i,b,e){var
-f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
+z_(c,i,b,e){var
+f=aY(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:gp+a);return aC(a===g?h:-h)}function
-zB(a){return aC(BigInt(a)-BigInt(1))}function
-l2(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aC(BigInt(b)<<BigInt(a))}function
-zD(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aC(BigInt(b)>>BigInt(a))}function
+h=BigInt(d?a:gz+a);return aF(a===g?h:-h)}function
+z$(a){return aF(BigInt(a)-BigInt(1))}function
+mj(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aF(BigInt(b)<<BigInt(a))}function
+Ab(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aF(BigInt(b)>>BigInt(a))}function
 ab(a){return a<0?-1:a>0?1:0}function
-zE(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aC(a)}function
-l3(a,b){return aC(BigInt(a)-BigInt(b))}function
-zF(a){return aC(BigInt(a)+BigInt(1))}function
-zG(a){if(typeof
-a!=="number")g1(cc(k2));return a}function
-zI(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bb(c,[b(a)]))}};return 0}function
-y0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-yD(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y0(b[1]))var
+Ac(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a9(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aF(a)}function
+mk(a,b){return aF(BigInt(a)-BigInt(b))}function
+Ad(a){return aF(BigInt(a)+BigInt(1))}function
+Ae(a){if(typeof
+a!=="number")hb(ci(lk));return a}function
+Ag(a,c){A.verale={greeting:aY(a),ask:function(a){return aY(bf(c,[b(a)]))}};return 0}function
+zy(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+zb(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&zy(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=kA;var
+d=f;d<e.length;d++){if(d>f)a+=kV;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bn)a+=eF+c.toString()+eF;else
+bq)a+=eN+c.toString()+eN;else
 if(typeof
-c=="string")a+=eF+c.toString()+eF;else
-a+=k6}a+=")"}else
+c=="string")a+=eN+c.toString()+eN;else
+a+=lo}a+=")"}else
 if(b[0]==W)a+=b[1];return a}function
-lI(a){if(a
+l2(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==W)){var
-c=cc(kE);if(c)c(a,false);else{var
-d=yD(a),b=cc(kz);if(b)b(0);A.console.error(gz+d+kJ)}}else
+c=ci(kZ);if(c)c(a,false);else{var
+d=zb(a),b=ci(kU);if(b)b(0);A.console.error(gK+d+k4)}}else
 throw a}function
-zf(){var
-a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lI(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lI(a.error)})}zf();function
-g(a,b){return a.length==1?a(b):bb(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bb(a,[b,c])}function
-bR(a,b,c,d){return a.length==3?a(b,c,d):bb(a,[b,c,d])}function
-dC(a,b,c,d,e){return a.length==4?a(b,c,d,e):bb(a,[b,c,d,e])}function
-ex(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bb(a,[b,c,d,e,f])}function
-kw(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bb(a,[b,c,d,e,f,g])}function
-yp(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bb(a,[b,c,d,e,f,g,h])}yE();var
-dR=[W,b(lr),-1],g$=[W,b(kG),-2],g9=[W,b(gs),-3],g8=[W,b(k5),-4],eW=[W,b(kK),-5],br=[W,b(k9),-7],g_=[W,b(kR),-8],eV=[W,b(k$),-9],R=[W,b(lm),-11],ha=[W,b(ky),-12],yo=[4,0,0,0,[12,45,[4,0,0,0,0]]],ff=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(kW),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dl=[0,0,0],kc=[0,0,0],kf=[0,0,0],gd=[0,0,0],dA=[0,0,1,0,0,0],ew=[0,58,62],kk=[0,96,cU];a4(11,ha,ky);a4(10,R,lm);a4(9,[W,b(k1),-10],k1);a4(8,eV,k$);a4(7,g_,kR);a4(6,br,k9);a4(5,[W,b(lf),-6],lf);a4(4,eW,kK);a4(3,g8,k5);a4(2,g9,gs);a4(1,g$,kG);a4(0,dR,lr);var
-mh=b("output_substring"),md=b("%.12g"),mb=b(bS),l_=b("true"),l$=b("false"),l6=cb(0,0,k8),l7=cb(0,0,65520),l8=cb(1,0,k8),ml=b("option is None"),mq=b("\\\\"),mr=b("\\'"),ms=b("\\b"),mt=b("\\t"),mu=b("\\n"),mv=b("\\r"),mx=b("4.13.1"),mJ=b("List.fold_left2"),mE=b("List.init"),mC=b(kI),mz=b("nth"),mA=b(kI),mS=b("String.blit / Bytes.blit_string"),mR=b("Bytes.blit"),mQ=b("String.sub / Bytes.sub"),m5=b("String.contains_from / Bytes.contains_from"),m0=b(q),mW=b("String.concat"),nf=[0,b("array.ml"),322,4],nb=b("Array.map2: arrays must have the same length"),na=b("Array.fill"),m$=b("Array.sub"),m9=b("Array.init"),ne=b("Stdlib.Array.Bottom"),nh=b("Stdlib.Queue.Empty"),nn=b("CamlinternalLazy.Undefined"),nw=b("Buffer.add_substring/add_subbytes"),nu=b("Buffer.add: cannot grow buffer"),nt=[0,b(le),93,2],ns=[0,b(le),94,2],nH=b("%c"),nI=b("%s"),nJ=b(kx),nK=b(kQ),nL=b(k3),nM=b(kB),nN=b("%f"),nO=b("%B"),nP=b("%{"),nQ=b("%}"),nR=b("%("),nS=b("%)"),nT=b("%a"),nU=b("%t"),nV=b("%?"),nW=b("%r"),nX=b("%_r"),nY=[0,b(ak),850,23],n9=[0,b(ak),814,21],n1=[0,b(ak),815,21],n_=[0,b(ak),818,21],n2=[0,b(ak),819,21],n$=[0,b(ak),822,19],n3=[0,b(ak),823,19],oa=[0,b(ak),826,22],n4=[0,b(ak),827,22],ob=[0,b(ak),831,30],n5=[0,b(ak),832,30],n7=[0,b(ak),836,26],nZ=[0,b(ak),837,26],n8=[0,b(ak),846,28],n0=[0,b(ak),847,28],n6=[0,b(ak),851,23],pp=b(k0),pn=[0,b(ak),1558,4],po=b("Printf: bad conversion %["),pq=[0,b(ak),1626,39],pr=[0,b(ak),1649,31],ps=[0,b(ak),1650,31],pt=b("Printf: bad conversion %_"),pu=b(kZ),pv=b(k4),pw=b(kZ),px=b(k4),pi=b(gv),pg=b("neg_infinity"),ph=b(lq),pf=b(bS),pa=[0,kD],o0=b("%+nd"),o1=b("% nd"),o3=b("%+ni"),o4=b("% ni"),o5=b("%nx"),o6=b("%#nx"),o7=b("%nX"),o8=b("%#nX"),o9=b("%no"),o_=b("%#no"),oZ=b("%nd"),o2=b(k3),o$=b("%nu"),oM=b("%+ld"),oN=b("% ld"),oP=b("%+li"),oQ=b("% li"),oR=b("%lx"),oS=b("%#lx"),oT=b("%lX"),oU=b("%#lX"),oV=b("%lo"),oW=b("%#lo"),oL=b("%ld"),oO=b(kQ),oX=b("%lu"),oy=b("%+Ld"),oz=b("% Ld"),oB=b("%+Li"),oC=b("% Li"),oD=b("%Lx"),oE=b("%#Lx"),oF=b("%LX"),oG=b("%#LX"),oH=b("%Lo"),oI=b("%#Lo"),ox=b("%Ld"),oA=b(kB),oJ=b("%Lu"),ok=b("%+d"),ol=b("% d"),on=b("%+i"),oo=b("% i"),op=b(b8),oq=b("%#x"),or=b("%X"),os=b("%#X"),ot=b("%o"),ou=b("%#o"),oj=b(eD),om=b(kx),ov=b(k0),nz=b("@]"),nA=b("@}"),nB=b("@?"),nC=b("@\n"),nD=b("@."),nE=b("@@"),nF=b("@%"),nG=b("@"),oc=b("CamlinternalFormat.Type_mismatch"),pE=b(q),pF=[0,[11,b(kA),[2,0,[2,0,0]]],b(", %s%s")],qa=[0,[11,b(gz),[2,0,[12,10,0]]],b(lk)],qb=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],p$=b("Fatal error: out of memory in uncaught exception handler"),p8=[0,[11,b(gz),[2,0,[12,10,0]]],b(lk)],p3=[0,[2,0,[12,10,0]],b("%s\n")],p4=[0,[11,b(kT),0],b(kT)],pU=b("Raised at"),pV=b("Re-raised at"),pW=b("Raised by primitive operation at"),pX=b("Called from"),pY=b(" (inlined)"),p0=b(q),pZ=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(kW),yo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],p1=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pN=b("Out of memory"),pO=b("Stack overflow"),pP=b("Pattern matching failed"),pQ=b("Assertion failed"),pR=b("Undefined recursive module"),pH=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pI=b(q),pJ=b(q),pK=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pD=[0,[4,0,0,0,0],b(eD)],pB=[0,[3,0,0],b("%S")],pC=b(k6),p5=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qf=b("x"),qp=b("Hashtbl: unsupported hash table format"),ym=b("OCAMLRUNPARAM"),yk=b("CAMLRUNPARAM"),qk=b(q),q_=[3,0,3],q$=b(bS),q4=b(lt),q5=b("<\/"),q6=b(q),q0=b(lt),q1=b("<"),q2=b(q),qY=b("\n"),qN=[0,b(q)],qG=b(q),qH=b(q),qI=b(q),qJ=b(q),qC=[0,b(q),0,b(q)],qB=b(q),qx=b("Stdlib.Format.String_tag"),rg=b("Z.Overflow"),rh=b(k2),rm=b("int_of_big_int"),rI=[0,0],rV=[0,0],uu=[0,0],ue=[0,0,0],v2=b("expected fewer digits"),v1=b("image"),vZ=b("expected a finite number"),vX=b("a digit in base 16"),vV=b(li),vU=b("prices"),vO=b("activation"),vP=b("others"),vQ=b("patch"),vS=b("a patch"),vR=b("a statement"),vN=b("a prototype"),vL=b("certificate"),vM=b(li),vK=b(ld),vF=b("linear"),vG=b("maximum"),vH=b("soft_tree"),vI=b("a readout"),vy=b("masked_max"),vz=b("max"),vA=b("max_minus_mean"),vB=b("max_minus_mean_distance"),vC=b("top_mean"),vD=b("a pooling"),vo=b("exp_distance"),vp=b("exponential"),vq=b("identity"),vr=b("log_ratio"),vs=b("negated"),vt=b("quadratic"),vu=b("rectified"),vv=b("threshold"),vw=b("a similarity"),vh=b("cosine"),vi=b("euclidean"),vj=b("inner_product"),vk=b("rooted_cosine"),vl=b("softmax"),vm=b("a geometry"),vd=b(kU),ve=b("some"),vf=b("none or some"),u$=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],va=[0,[4,6,0,0,0],b(b8)],vb=b(" or "),vc=b("a list of "),u9=[0,[4,6,0,0,0],b(b8)],u_=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],u6=b(b8),u7=b("a natural number"),u8=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],u4=b(b8),u5=b("a positive integer"),u3=b(kU),u1=b(q),u2=b("an integer in base 16"),uZ=b("expected the end of the line, found another item"),uY=b("at most 1025 bytes"),uX=b("expected another item, found the end of the line"),uV=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uT=b("Reader.Wrong"),uU=b("Reader.Too_large"),v5=[0,0],v7=[0,1],v6=[0,2],wQ=[0,1],wR=[0,gm],wO=b("a patch without views"),wM=[0,1],wN=[0,gm],wT=[0,0.03,[0,1.,0]],wY=[0,0],xn=[0,1.],xS=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],xY=[0,0,[0,dG,[0,1152,0]]],x7=b("entails"),x8=b(ld),x9=b("instance"),x_=b("refuted"),ya=b("ready"),x$=b("a question: the head first, and only once"),x2=b("not proved"),x3=b("proved"),x4=b("not covered: "),yf=b("limit: "),yg=b("limit: there is no more memory"),yh=b("limit: a list is too long"),yi=b("the input ends within a line"),yd=b("error: "),yc=b("expected one line, found more"),yj=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+zP(){var
+a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){l2(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)l2(a.error)})}zP();function
+g(a,b){return a.length==1?a(b):bf(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):bf(a,[b,c])}function
+bG(a,b,c,d){return a.length==3?a(b,c,d):bf(a,[b,c,d])}function
+dI(a,b,c,d,e){return a.length==4?a(b,c,d,e):bf(a,[b,c,d,e])}function
+eF(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bf(a,[b,c,d,e,f])}function
+kR(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bf(a,[b,c,d,e,f,g])}function
+yZ(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bf(a,[b,c,d,e,f,g,h])}zc();var
+dX=[W,b(lM),-1],hm=[W,b(k1),-2],hk=[W,b(gC),-3],hj=[W,b(ln),-4],e4=[W,b(k5),-5],bu=[W,b(lr),-7],hl=[W,b(la),-8],e3=[W,b(lt),-9],R=[W,b(lH),-11],hn=[W,b(kT),-12],yY=[4,0,0,0,[12,45,[4,0,0,0,0]]],fm=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(le),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],kp=[0,0,0],ks=[0,0,0],gk=[0,0,0],dF=[0,0,1,0,0,0],eE=[0,58,62],kx=[0,96,c1];a8(11,hn,kT);a8(10,R,lH);a8(9,[W,b(lj),-10],lj);a8(8,e3,lt);a8(7,hl,la);a8(6,bu,lr);a8(5,[W,b(lz),-6],lz);a8(4,e4,k5);a8(3,hj,ln);a8(2,hk,gC);a8(1,hm,k1);a8(0,dX,lM);var
+mA=b("output_substring"),mw=b("%.12g"),mu=b(bY),mr=b("true"),ms=b("false"),mn=ch(0,0,lq),mo=ch(0,0,65520),mp=ch(1,0,lq),mF=b("option is None"),mK=b("\\\\"),mL=b("\\'"),mM=b("\\b"),mN=b("\\t"),mO=b("\\n"),mP=b("\\r"),mR=b("4.13.1"),m3=b("List.fold_left2"),mY=b("List.init"),mW=b(k3),mT=b("nth"),mU=b(k3),na=b("String.blit / Bytes.blit_string"),m$=b("Bytes.blit"),m_=b("String.sub / Bytes.sub"),nn=b("String.contains_from / Bytes.contains_from"),ni=b(q),ne=b("String.concat"),nz=[0,b("array.ml"),322,4],nv=b("Array.map2: arrays must have the same length"),nu=b("Array.fill"),nt=b("Array.sub"),nr=b("Array.init"),ny=b("Stdlib.Array.Bottom"),nB=b("Stdlib.Queue.Empty"),nH=b("CamlinternalLazy.Undefined"),nQ=b("Buffer.add_substring/add_subbytes"),nO=b("Buffer.add: cannot grow buffer"),nN=[0,b(ly),93,2],nM=[0,b(ly),94,2],n1=b("%c"),n2=b("%s"),n3=b(kS),n4=b(k$),n5=b(ll),n6=b(kW),n7=b("%f"),n8=b("%B"),n9=b("%{"),n_=b("%}"),n$=b("%("),oa=b("%)"),ob=b("%a"),oc=b("%t"),od=b("%?"),oe=b("%r"),of=b("%_r"),og=[0,b(ak),850,23],or=[0,b(ak),814,21],oj=[0,b(ak),815,21],os=[0,b(ak),818,21],ok=[0,b(ak),819,21],ot=[0,b(ak),822,19],ol=[0,b(ak),823,19],ou=[0,b(ak),826,22],om=[0,b(ak),827,22],ov=[0,b(ak),831,30],on=[0,b(ak),832,30],op=[0,b(ak),836,26],oh=[0,b(ak),837,26],oq=[0,b(ak),846,28],oi=[0,b(ak),847,28],oo=[0,b(ak),851,23],pJ=b(li),pH=[0,b(ak),1558,4],pI=b("Printf: bad conversion %["),pK=[0,b(ak),1626,39],pL=[0,b(ak),1649,31],pM=[0,b(ak),1650,31],pN=b("Printf: bad conversion %_"),pO=b(lh),pP=b(lm),pQ=b(lh),pR=b(lm),pC=b(gF),pA=b("neg_infinity"),pB=b(lL),pz=b(bY),pu=[0,kY],pi=b("%+nd"),pj=b("% nd"),pl=b("%+ni"),pm=b("% ni"),pn=b("%nx"),po=b("%#nx"),pp=b("%nX"),pq=b("%#nX"),pr=b("%no"),ps=b("%#no"),ph=b("%nd"),pk=b(ll),pt=b("%nu"),o6=b("%+ld"),o7=b("% ld"),o9=b("%+li"),o_=b("% li"),o$=b("%lx"),pa=b("%#lx"),pb=b("%lX"),pc=b("%#lX"),pd=b("%lo"),pe=b("%#lo"),o5=b("%ld"),o8=b(k$),pf=b("%lu"),oS=b("%+Ld"),oT=b("% Ld"),oV=b("%+Li"),oW=b("% Li"),oX=b("%Lx"),oY=b("%#Lx"),oZ=b("%LX"),o0=b("%#LX"),o1=b("%Lo"),o2=b("%#Lo"),oR=b("%Ld"),oU=b(kW),o3=b("%Lu"),oE=b("%+d"),oF=b("% d"),oH=b("%+i"),oI=b("% i"),oJ=b(bJ),oK=b("%#x"),oL=b("%X"),oM=b("%#X"),oN=b("%o"),oO=b("%#o"),oD=b(eL),oG=b(kS),oP=b(li),nT=b("@]"),nU=b("@}"),nV=b("@?"),nW=b("@\n"),nX=b("@."),nY=b("@@"),nZ=b("@%"),n0=b("@"),ow=b("CamlinternalFormat.Type_mismatch"),pY=b(q),pZ=[0,[11,b(kV),[2,0,[2,0,0]]],b(", %s%s")],qu=[0,[11,b(gK),[2,0,[12,10,0]]],b(lF)],qv=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],qt=b("Fatal error: out of memory in uncaught exception handler"),qq=[0,[11,b(gK),[2,0,[12,10,0]]],b(lF)],ql=[0,[2,0,[12,10,0]],b("%s\n")],qm=[0,[11,b(lc),0],b(lc)],qc=b("Raised at"),qd=b("Re-raised at"),qe=b("Raised by primitive operation at"),qf=b("Called from"),qg=b(" (inlined)"),qi=b(q),qh=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(le),yY]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],qj=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],p7=b("Out of memory"),p8=b("Stack overflow"),p9=b("Pattern matching failed"),p_=b("Assertion failed"),p$=b("Undefined recursive module"),p1=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],p2=b(q),p3=b(q),p4=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pX=[0,[4,0,0,0,0],b(eL)],pV=[0,[3,0,0],b("%S")],pW=b(lo),qn=[0,b(q),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qz=b("x"),qJ=b("Hashtbl: unsupported hash table format"),yW=b("OCAMLRUNPARAM"),yU=b("CAMLRUNPARAM"),qE=b(q),rs=[3,0,3],rt=b(bY),rm=b(lO),rn=b("<\/"),ro=b(q),ri=b(lO),rj=b("<"),rk=b(q),rg=b("\n"),q7=[0,b(q)],q0=b(q),q1=b(q),q2=b(q),q3=b(q),qW=[0,b(q),0,b(q)],qV=b(q),qR=b("Stdlib.Format.String_tag"),rA=b("Z.Overflow"),rB=b(lk),rG=b("int_of_big_int"),r2=[0,0],sd=[0,0],uO=[0,0],uy=[0,0,0],wj=b("expected fewer digits"),wi=b("image"),wg=b("expected a finite number"),we=b("a digit in base 16"),wc=b(lD),wb=b("prices"),v7=b("activation"),v8=b("others"),v9=b("patch"),v$=b("a patch"),v_=b("a statement"),v6=b("a prototype"),v4=b("certificate"),v5=b(lD),v3=b(lx),vY=b("linear"),vZ=b("maximum"),v0=b("soft_tree"),v1=b("a readout"),vR=b("masked_max"),vS=b("max"),vT=b("max_minus_mean"),vU=b("max_minus_mean_distance"),vV=b("top_mean"),vW=b("a pooling"),vH=b("exp_distance"),vI=b("exponential"),vJ=b("identity"),vK=b("log_ratio"),vL=b("negated"),vM=b("quadratic"),vN=b("rectified"),vO=b("threshold"),vP=b("a similarity"),vA=b("cosine"),vB=b("euclidean"),vC=b("inner_product"),vD=b("rooted_cosine"),vE=b("softmax"),vF=b("a geometry"),vw=b(gG),vx=b("some"),vy=b("none or some"),vs=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],vt=[0,[4,6,0,0,0],b(bJ)],vu=b(" or "),vv=b("a list of "),vq=[0,[4,6,0,0,0],b(bJ)],vr=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],vn=b(bJ),vo=b("a natural number"),vp=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],vl=b(bJ),vm=b("a positive integer"),vk=b(gG),vi=b(q),vj=b("an integer in base 16"),vg=b("expected the end of the line, found another item"),vf=b("at most 1025 bytes"),ve=b("expected another item, found the end of the line"),vc=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],va=b("Reader.Wrong"),vb=b("Reader.Too_large"),wm=[0,0],wo=[0,1],wn=[0,2],w9=[0,1],w_=[0,gw],w7=b("a patch without views"),w5=[0,1],w6=[0,gw],xa=[0,0.03,[0,1.,0]],xf=[0,0],xG=[0,1.],x_=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],yf=[0,0,[0,dM,[0,1152,0]]],yo=b("unclaimed"),yp=b("at_least "),yq=b("at_most "),yl=b("some "),ym=b(gG),yk=[0,[4,6,0,0,0],b(bJ)],yj=b(bJ),yD=b("entailment_hints"),yE=b("entails"),yF=b(lx),yG=b("instance"),yH=b("instance_settings"),yI=b("refuted"),yK=b("ready"),yJ=b("a question: the head first, and only once"),yx=b("proved"),yy=b("not proved"),yz=b("not covered: "),yA=b(lA),yB=b(lA),yP=b("limit: "),yQ=b("limit: there is no more memory"),yR=b("limit: a list is too long"),yS=b("the input ends within a line"),yN=b("error: "),yM=b("expected one line, found more"),yT=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 U(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -868,25 +868,25 @@ b=a[1];return[9,b,b,U(a[3])];case
 11:return[11,U(a[1])];case
 12:return[12,U(a[1])];case
 13:return[13,U(a[1])];default:return[14,U(a[1])]}}function
-ay(a,b){if(typeof
+aA(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ay(a[1],b)];case
-1:return[1,ay(a[1],b)];case
-2:return[2,ay(a[1],b)];case
-3:return[3,ay(a[1],b)];case
-4:return[4,ay(a[1],b)];case
-5:return[5,ay(a[1],b)];case
-6:return[6,ay(a[1],b)];case
-7:return[7,ay(a[1],b)];case
+0:return[0,aA(a[1],b)];case
+1:return[1,aA(a[1],b)];case
+2:return[2,aA(a[1],b)];case
+3:return[3,aA(a[1],b)];case
+4:return[4,aA(a[1],b)];case
+5:return[5,aA(a[1],b)];case
+6:return[6,aA(a[1],b)];case
+7:return[7,aA(a[1],b)];case
 8:var
-c=a[1];return[8,c,ay(a[2],b)];case
+c=a[1];return[8,c,aA(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ay(a[3],b)];case
-10:return[10,ay(a[1],b)];case
-11:return[11,ay(a[1],b)];case
-12:return[12,ay(a[1],b)];case
-13:return[13,ay(a[1],b)];default:return[14,ay(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aA(a[3],b)];case
+10:return[10,aA(a[1],b)];case
+11:return[11,aA(a[1],b)];case
+12:return[12,aA(a[1],b)];case
+13:return[13,aA(a[1],b)];default:return[14,aA(a[1],b)]}}function
 O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -932,204 +932,205 @@ E=a[1];return[21,E,O(a[2],b)];case
 23:var
 F=a[1];return[23,F,O(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
-eS(a){return[0,a]}function
-eT(a){return a[1]}function
-g7(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eU(a){throw[0,g9,a]}function
-ai(a){throw[0,g8,a]}function
-ce(b,a){return y1(b,a)?b:a}function
-as(b,a){return yG(b,a)?b:a}function
-dS(a){return 0<=a?a:-a|0}var
-N=cY(l6),X=cY(l7),a6=cY(l8),l5=gw;function
-aN(d,c){var
-a=z(d),e=z(c),b=ah(a+e|0);ba(d,0,b,0,a);ba(c,0,b,a,e);return c1(b)}function
-l9(a){return a?l_:l$}function
-ma(a){var
+e0(a){return[0,a]}function
+e1(a){return a[1]}function
+hi(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+e2(a){throw[0,hk,a]}function
+ai(a){throw[0,hj,a]}function
+ck(b,a){return zz(b,a)?b:a}function
+av(b,a){return ze(b,a)?b:a}function
+dY(a){return 0<=a?a:-a|0}var
+N=c5(mn),X=c5(mo),a_=c5(mp),mm=gH;function
+aG(d,c){var
+a=z(d),e=z(c),b=ah(a+e|0);be(d,0,b,0,a);be(c,0,b,a,e);return c8(b)}function
+mq(a){return a?mr:ms}function
+mt(a){var
 e=z(a);return function(f){var
-b=f;for(;;){if(e<=b)return aN(a,mb);var
+b=f;for(;;){if(e<=b)return aG(a,mu);var
 c=aa(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-mc(a){return ma(gR(md,a))}function
-c4(a,b){if(a){var
-c=a[1];return[0,c,c4(a[2],b)]}return b}y7(0);var
-me=lO(1),bd=lO(2);function
-mf(b){function
+mv(a){return mt(g3(mw,a))}function
+c$(a,b){if(a){var
+c=a[1];return[0,c,c$(a[2],b)]}return b}zF(0);var
+mx=l8(1),bh=l8(2);function
+my(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{eL(d)}catch(a){a=bc(a);if(a[1]!==g$)throw a;var
+c=a[2],d=a[1];try{eT(d)}catch(a){a=bg(a);if(a[1]!==hm)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(y8(0))}function
-c5(b,a){return gZ(b,a,0,z(a))}function
-mg(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return gZ(d,c,b,a);return ai(mh)}function
-hb(a){c5(bd,a);lP(bd,10);return eL(bd)}var
-eX=eS(mf);function
-mi(c){for(;;){var
-d=eS(1),a=eT(eX),b=1-g7(eX,a,function(a,b){return function(d){if(g7(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-eY(a){return g(eT(eX),0)}g3(b(kz),eY);function
-mj(b,a){return lP(b,a)}function
-dT(a){return eL(a)}function
-mk(a){return a?a[1]:ai(ml)}function
-mm(a){return a?a[1]:0}function
-c6(b,a){return a?[0,g(b,a[1])]:0}function
-hc(b,a){return a?g(b,a[1]):0}function
-mn(a){return a?1:0}function
-mo(a){return a}function
-mp(a){var
-c=0;if(40<=a){if(92===a)return mq;if(!(gx<=a))c=1}else
-if(32<=a){if(39<=a)return mr;c=1}else
+a=c;continue}return 0}}return a(zG(0))}function
+da(b,a){return g$(b,a,0,z(a))}function
+mz(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return g$(d,c,b,a);return ai(mA)}function
+ho(a){da(bh,a);l9(bh,10);return eT(bh)}var
+e5=e0(my);function
+mB(c){for(;;){var
+d=e0(1),a=e1(e5),b=1-hi(e5,a,function(a,b){return function(d){if(hi(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+e6(a){return g(e1(e5),0)}hd(b(kU),e6);function
+mC(b,a){return l9(b,a)}function
+dZ(a){return eT(a)}function
+mD(a,b){return a?a[1]:b}function
+mE(a){return a?a[1]:ai(mF)}function
+mG(a){return a?a[1]:0}function
+b2(b,a){return a?[0,g(b,a[1])]:0}function
+hp(b,a){return a?g(b,a[1]):0}function
+mH(a){return a?1:0}function
+mI(a){return a}function
+mJ(a){var
+c=0;if(40<=a){if(92===a)return mK;if(!(gI<=a))c=1}else
+if(32<=a){if(39<=a)return mL;c=1}else
 if(!(14<=a))switch(a){case
-8:return ms;case
-9:return mt;case
-10:return mu;case
-13:return mv}if(c){var
-d=ah(1);_(d,0,a);return c1(d)}var
-b=ah(4);_(b,0,92);_(b,1,48+(a/cS|0)|0);_(b,2,48+((a/10|0)%10|0)|0);_(b,3,48+(a%10|0)|0);return c1(b)}function
-mw(a){return 25<a+gB>>>0?a:a+ln|0}var
-eZ=zj(0),c7=(4*eZ|0)-1|0;function
-my(d,c){var
+8:return mM;case
+9:return mN;case
+10:return mO;case
+13:return mP}if(c){var
+d=ah(1);_(d,0,a);return c8(d)}var
+b=ah(4);_(b,0,92);_(b,1,48+(a/cZ|0)|0);_(b,2,48+((a/10|0)%10|0)|0);_(b,3,48+(a%10|0)|0);return c8(b)}function
+mQ(a){return 25<a+gM>>>0?a:a+lI|0}var
+e7=zT(0),db=(4*e7|0)-1|0;function
+mS(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a7(a){return my(0,a)}function
-dU(b,a){return 0<=a?function(d,c){var
+a0(a){return mS(0,a)}function
+d0(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eU(mz)}}(b,a):ai(mA)}function
-mB(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return e2(mT)}}(b,a):ai(mU)}function
+mV(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(mC)}function
-cf(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(mW)}function
+cl(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bs(a){return cf(a,0)}function
-mD(f,e,d,c){var
+bv(a){return cl(a,0)}function
+mX(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-hd(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,hd(a+1|0,c,b)]}function
-a8(a,b){return 0<=a?50<a?bs(mD(0,0,a,b)):hd(0,a,b):ai(mE)}function
+hq(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,hq(a+1|0,c,b)]}function
+a$(a,b){return 0<=a?50<a?bv(mX(0,0,a,b)):hq(0,a,b):ai(mY)}function
 V(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,V(b,c)]}return 0}function
-he(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,he(c+1|0,b,d)]}return 0}function
-e0(b,a){return he(0,b,a)}function
-mF(c,a){return function(e,d){var
+hr(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,hr(c+1|0,b,d)]}return 0}function
+e8(b,a){return hr(0,b,a)}function
+mZ(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-be(c,b){var
+ba(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-mG(e,d,c){var
+m0(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];n(d,b,a[1]);var
+f=a[2];m(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-mH(b,a){return mG(0,b,a)}function
-az(e,d,c){var
+m1(b,a){return m0(0,b,a)}function
+aB(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-mI(g,f,e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+m2(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bR(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(mJ)}}function
-e1(d,c){var
+h=a[2],i=b[2],c=bG(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(m3)}}function
+e9(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-e2(d,c){var
+hs(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-hf(d,c){var
+ht(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aG(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aK(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-mK(d,c){var
+m4(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aG(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aK(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-mL(d,c){var
+m5(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aG(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aK(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-hg(b,a){if(a){var
-c=a[2],d=a[1];return 0===aG(d[1],b)?c:[0,d,hg(b,c)]}return 0}function
-hh(d,c){var
+hu(b,a){if(a){var
+c=a[2],d=a[1];return 0===aK(d[1],b)?c:[0,d,hu(b,c)]}return 0}function
+e_(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bf(e){function
+bi(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bs(b)}}var
+a=c;continue}return bv(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cg(e,a){return function(h,g,f){var
+cm(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
-bW(e){function
+d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bv(b)}}(0,0,a)}function
+b3(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bs(b)}}var
+a=c;continue}return bv(b)}}var
 b=0;return function(c){return a(b,c)}}function
-hi(b,a){return function(e,d,c){var
+hv(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=cf(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
-hj(a,b){function
+f=a[2],b=cl(g(e,a[1]),b),a=f;continue}return bv(b)}}(b,0,a)}function
+hw(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return cf(d,b)}return cf(c,b)}}function
+d=k,b=[0,f,b];continue}return cl(d,b)}return cl(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return cf(d,b)}return cf(c,b)}}function
+c=j,b=[0,e,b];continue}return cl(d,b)}return cl(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=a7(b);return 2<=c?g(c,b)[1]:b}function
-mM(d,c){var
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=a0(b);return 2<=c?g(c,b)[1]:b}function
+m6(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dV(d,c){var
+d1(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-mN(b,a){return b<=a?b:a}function
-hk(b,a){return a<=b?b:a}function
-hl(a){return b(q+a)}function
-bX(a,c){var
-b=ah(a);yC(b,0,a,c);return b}function
-mO(a){var
-b=aW(a),c=ah(b);bU(a,0,c,0,b);return c}function
-mP(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
-d=ah(a);bU(c,b,d,0,a);return d}return ai(mQ)}function
-hm(c,b,a){return c1(mP(c,b,a))}function
-hn(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bU(e,c,d,b,a);return ai(mR)}function
-bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return ba(e,c,d,b,a);return ai(mS)}function
-mT(e){var
-a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
+m7(b,a){return b<=a?b:a}function
+hx(b,a){return a<=b?b:a}function
+hy(a){return b(q+a)}function
+b4(a,c){var
+b=ah(a);za(b,0,a,c);return b}function
+m8(a){var
+b=aZ(a),c=ah(b);b0(a,0,c,0,b);return c}function
+m9(c,b,a){if(0<=b&&0<=a&&!((aZ(c)-a|0)<b)){var
+d=ah(a);b0(c,b,d,0,a);return d}return ai(m_)}function
+hz(c,b,a){return c8(m9(c,b,a))}function
+hA(e,c,d,b,a){if(0<=a&&0<=c&&!((aZ(e)-a|0)<c)&&0<=b&&!((aZ(d)-a|0)<b))return b0(e,c,d,b,a);return ai(m$)}function
+bw(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aZ(d)-a|0)<b))return be(e,c,d,b,a);return ai(na)}function
+nb(e){var
+a=[0,0],m=aZ(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dH(e,i),g=0;if(32<=f){var
+f=dN(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1140,12 +1141,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aW(e))return mO(e);var
+i=r;continue}break}}if(a[1]===aZ(e))return m8(e);var
 b=ah(a[1]);a[1]=0;var
-n=aW(e)-1|0,p=0;if(!(n<0)){var
+n=aZ(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dH(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(gx<=c)d=1;else
+c=dN(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(gI<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1155,66 +1156,66 @@ switch(c){case
 9:_(b,a[1],92);a[1]++;_(b,a[1],116);break;case
 10:_(b,a[1],92);a[1]++;_(b,a[1],110);break;case
 13:_(b,a[1],92);a[1]++;_(b,a[1],114);break;default:d=1}switch(d){case
-1:_(b,a[1],92);a[1]++;_(b,a[1],48+(c/cS|0)|0);a[1]++;_(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;_(b,a[1],48+(c%10|0)|0);break;case
+1:_(b,a[1],92);a[1]++;_(b,a[1],48+(c/cZ|0)|0);a[1]++;_(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;_(b,a[1],48+(c%10|0)|0);break;case
 2:_(b,a[1],92);a[1]++;_(b,a[1],c);break;case
 3:_(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-ho(f,b){var
-c=aW(b);if(0===c)return b;var
+hB(f,b){var
+c=aZ(b);if(0===c)return b;var
 d=ah(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){_(d,a,g(f,dH(b,a)));var
+a=h;for(;;){_(d,a,g(f,dN(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mU(a){return ho(mw,a)}function
-e3(a){return b_(a)}function
-aX(a){return c1(a)}function
-e4(b,a){return aX(bX(b,a))}function
-mV(a,b){return b<=a?a:ai(mW)}function
-mX(f,e,d){var
+nc(a){return hB(mQ,a)}function
+e$(a){return ce(a)}function
+a1(a){return c8(a)}function
+fa(b,a){return a1(b4(b,a))}function
+nd(a,b){return b<=a?a:ai(ne)}function
+nf(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=mV((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
-mY(b,h,g,e,f){var
+g=a[2],b=nd((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
+ng(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];ba(a,0,b,d,z(a));ba(g,0,b,d+z(a)|0,e);var
-d=(d+z(a)|0)+e|0,c=i;continue}ba(a,0,b,d,z(a));return b}return b}}function
-mZ(b,a){if(a){var
-c=z(b);return aX(mY(ah(mX(0,c,a)),0,b,c,a))}return m0}function
-m1(b,a){return aX(ho(b,e3(a)))}function
-m2(a){return function(b,f,e){var
+i=c[2];be(a,0,b,d,z(a));be(g,0,b,d+z(a)|0,e);var
+d=(d+z(a)|0)+e|0,c=i;continue}be(a,0,b,d,z(a));return b}return b}}function
+nh(b,a){if(a){var
+c=z(b);return a1(ng(ah(nf(0,c,a)),0,b,c,a))}return ni}function
+nj(b,a){return a1(hB(b,e$(a)))}function
+nk(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dP(b,a)+ln|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aX(mT(e3(b)));var
+c=dV(b,a)+lI|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return a1(nb(e$(b)));var
 a=a+1|0;continue}}(a,z(a),0)}function
-m3(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw br;if(dP(e,a)===b)return a;var
+nl(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bu;if(dV(e,a)===b)return a;var
 a=a+1|0;continue}}function
-m4(b,a,d){var
-c=z(b);if(0<=a&&!(c<a))try{m3(b,c,a,d);var
-e=1;return e}catch(a){a=bc(a);if(a===br)return 0;throw a}return ai(m5)}function
-m6(b,a){return m4(b,0,a)}function
-m7(a){return aX(mU(e3(a)))}function
-m8(a){return 1-(typeof
+nm(b,a,d){var
+c=z(b);if(0<=a&&!(c<a))try{nl(b,c,a,d);var
+e=1;return e}catch(a){a=bg(a);if(a===bu)return 0;throw a}return ai(nn)}function
+no(b,a){return nm(b,0,a)}function
+np(a){return a1(nc(e$(a)))}function
+nq(a){return 1-(typeof
 a==="number"?1:0)}function
-aO(b,c){if(0===b)return[0];if(0<=b){var
+aR(b,c){if(0===b)return[0];if(0<=b){var
 d=r(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(m9)}function
-m_(b,f,e){var
+a=h;continue}break}}return d}return ai(nr)}function
+ns(b,f,e){var
 c=r(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=r(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bu(a){var
-b=a.length-1;return 0===b?[0]:gL(a,0,b)}function
-e5(b,a){var
-c=b.length-1;return 0===c?bu(a):0===a.length-1?gL(b,0,c):yr(b,a)}function
-hp(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gL(c,b,a);return ai(m$)}function
-hq(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ys(c,b,a,d);return ai(na)}function
-c8(d,b){var
+bx(a){var
+b=a.length-1;return 0===b?[0]:gX(a,0,b)}function
+fb(b,a){var
+c=b.length-1;return 0===c?bx(a):0===a.length-1?gX(b,0,c):y1(b,a)}function
+hC(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gX(c,b,a);return ai(nt)}function
+hD(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return y2(c,b,a,d);return ai(nu)}function
+dc(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1225,81 +1226,81 @@ e=r(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-hr(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(nb);if(0===b)return[0];var
-f=r(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
+hE(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(nv);if(0===b)return[0];var
+f=r(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
 B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
 Y(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=r(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
+e=r(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aP(c){return function(e,d){var
+aS(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-nc(d,c){var
+nw(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 P(a){if(a){var
-b=a[2],d=a[1],c=r(nc(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=r(nw(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
 ac(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-hs(c,b){var
+hF(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-c9(c,b){var
+dd(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-e6=[W,ne,bV(0)];function
-nd(b){if(dK(b,[0]))return[0,[0],[0]];var
+fc=[W,ny,b1(0)];function
+nx(b){if(dQ(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=r(c,d[1]),f=r(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-ht(e,a){function
+hG(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e6,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fc,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
-m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bc(b);if(b[1]===e6){var
+n(f,b,d){try{var
+g=l(f,b,d);return g}catch(b){b=bg(b);if(b[1]===fc){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bc(a);if(a[1]===e6)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bg(a);if(a[1]===fc)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,R,nf]}}if(!(h<0)){var
-d=h;for(;;){m(f,d,c(a,d)[1+d]);var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,R,nz]}}if(!(h<0)){var
+d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
@@ -1312,142 +1313,142 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-ch(a){return a!=a?1:0}function
-a9(b,a){if(!(b<a)){var
-c=0;if(eO(a)||!eO(b))c=1;if(c)return ch(b)?b:a}return ch(a)?a:b}function
+cn(a){return a!=a?1:0}function
+bb(b,a){if(!(b<a)){var
+c=0;if(eW(a)||!eW(b))c=1;if(c)return cn(b)?b:a}return cn(a)?a:b}function
 w(b,a){if(!(b<a)){var
-c=0;if(eO(a)||!eO(b))c=1;if(c)return ch(a)?a:b}return ch(b)?b:a}function
-c_(a){return[0,0,0]}function
-c$(a){a[1]=0;a[2]=0;return 0}function
-ci(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cj(a){var
+c=0;if(eW(a)||!eW(b))c=1;if(c)return cn(a)?a:b}return cn(b)?b:a}function
+de(a){return[0,0,0]}function
+df(a){a[1]=0;a[2]=0;return 0}function
+co(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cp(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-ck(b){var
+cq(b){var
 a=b[1];return a?[0,a[1]]:0}function
-ng(b,a){return be(b,a[1])}var
-ni=[W,nh,bV(0)];function
-nj(a){return[0,0,0,0]}function
-e7(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-hu(d,a){var
+nA(b,a){return ba(b,a[1])}var
+nC=[W,nB,b1(0)];function
+nD(a){return[0,0,0,0]}function
+fd(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+hH(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-nk(b){var
+nE(b){var
 a=b[2];return a?[0,a[1]]:0}function
-nl(a){var
+nF(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e7(a);return c}throw ni}function
-nm(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fd(a);return c}throw nC}function
+nG(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e7(a);return[0,c]}return 0}var
-no=[W,nn,bV(0)];function
-np(a){throw no}function
-e8(a){var
-c=a[1];a[1]=np;try{var
-b=g(c,0);za(a,b);return b}catch(b){b=bc(b);a[1]=function(a){throw b};throw b}}function
-e9(a){var
-b=1<=a?a:1,c=c7<b?c7:b,d=ah(c);return[0,d,0,c,d]}function
-e_(a){return hm(a[1],0,a[2])}function
-nq(a){return a[2]}function
-nr(a){a[2]=0;return 0}function
-e$(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c7<b[1])if((d+c|0)<=c7)b[1]=c7;else
-eU(nu);var
-e=ah(b[1]);hn(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,R,ns]}throw[0,R,nt]}}function
-hv(a,c){var
-b=a[2];if(a[3]<=b)e$(a,1);_(a[1],b,c);a[2]=b+1|0;return 0}function
-nv(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fd(a);return[0,c]}return 0}var
+nI=[W,nH,b1(0)];function
+nJ(a){throw nI}function
+fe(a){var
+c=a[1];a[1]=nJ;try{var
+b=g(c,0);zK(a,b);return b}catch(b){b=bg(b);a[1]=function(a){throw b};throw b}}function
+d2(a){var
+b=1<=a?a:1,c=db<b?db:b,d=ah(c);return[0,d,0,c,d]}function
+d3(a){return hz(a[1],0,a[2])}function
+nK(a){return a[2]}function
+nL(a){a[2]=0;return 0}function
+ff(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(db<b[1])if((d+c|0)<=db)b[1]=db;else
+e2(nO);var
+e=ah(b[1]);hA(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,R,nM]}throw[0,R,nN]}}function
+fg(a,c){var
+b=a[2];if(a[3]<=b)ff(a,1);_(a[1],b,c);a[2]=b+1|0;return 0}function
+nP(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ai(nw);var
-g=a[2]+b|0;if(a[3]<g)e$(a,b);ba(d,c,a[1],a[2],b);a[2]=g;return 0}function
-da(a,c){var
-b=z(c),d=a[2]+b|0;if(a[3]<d)e$(a,b);ba(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fa(a){return 5===a[2]?12:-6}function
-hw(a){return[0,0,ah(a)]}function
-hx(a,g){var
-b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ah(hk(b*2|0,c));hn(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ai(nQ);var
+g=a[2]+b|0;if(a[3]<g)ff(a,b);be(d,c,a[1],a[2],b);a[2]=g;return 0}function
+bL(a,c){var
+b=z(c),d=a[2]+b|0;if(a[3]<d)ff(a,b);be(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fh(a){return 5===a[2]?12:-6}function
+hI(a){return[0,0,ah(a)]}function
+hJ(a,g){var
+b=aZ(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ah(hx(b*2|0,c));hA(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cl(a,b){hx(a,1);cW(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aq(a,c){var
-b=z(c);hx(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hy(a){return hm(a[2],0,a[1])}function
-nx(a,b){var
+cr(a,b){hJ(a,1);c3(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+as(a,c){var
+b=z(c);hJ(a,b);bw(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hK(a){return hz(a[2],0,a[1])}function
+nR(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return lc;case
+0:return lw;case
 1:return 101;case
 2:return 69;case
-3:return kD;case
+3:return kY;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-ny(a,b){switch(b[1]){case
+nS(a,b){switch(b[1]){case
 0:break;case
-1:cl(a,43);break;default:cl(a,32)}return 8<=b[2]?cl(a,35):0}function
-hz(a){if(typeof
+1:cr(a,43);break;default:cr(a,32)}return 8<=b[2]?cr(a,35):0}function
+hL(a){if(typeof
 a==="number")switch(a){case
-0:return nz;case
-1:return nA;case
-2:return nB;case
-3:return nC;case
-4:return nD;case
-5:return nE;default:return nF}else
+0:return nT;case
+1:return nU;case
+2:return nV;case
+3:return nW;case
+4:return nX;case
+5:return nY;default:return nZ}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aN(nG,e4(1,a[1]))}}function
-fb(b,c){var
+1:return a[1];default:return aG(n0,fa(1,a[1]))}}function
+fi(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aq(b,nH);var
+d=a[1];as(b,n1);var
 a=d;continue;case
 1:var
-e=a[1];aq(b,nI);var
+e=a[1];as(b,n2);var
 a=e;continue;case
 2:var
-f=a[1];aq(b,nJ);var
+f=a[1];as(b,n3);var
 a=f;continue;case
 3:var
-g=a[1];aq(b,nK);var
+g=a[1];as(b,n4);var
 a=g;continue;case
 4:var
-h=a[1];aq(b,nL);var
+h=a[1];as(b,n5);var
 a=h;continue;case
 5:var
-i=a[1];aq(b,nM);var
+i=a[1];as(b,n6);var
 a=i;continue;case
 6:var
-j=a[1];aq(b,nN);var
+j=a[1];as(b,n7);var
 a=j;continue;case
 7:var
-k=a[1];aq(b,nO);var
+k=a[1];as(b,n8);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aq(b,nP);fb(b,m);aq(b,nQ);var
+l=a[2],m=a[1];as(b,n9);fi(b,m);as(b,n_);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aq(b,nR);fb(b,o);aq(b,nS);var
+n=a[3],o=a[1];as(b,n$);fi(b,o);as(b,oa);var
 a=n;continue;case
 10:var
-p=a[1];aq(b,nT);var
+p=a[1];as(b,ob);var
 a=p;continue;case
 11:var
-q=a[1];aq(b,nU);var
+q=a[1];as(b,oc);var
 a=q;continue;case
 12:var
-r=a[1];aq(b,nV);var
+r=a[1];as(b,od);var
 a=r;continue;case
 13:var
-s=a[1];aq(b,nW);var
+s=a[1];as(b,oe);var
 a=s;continue;default:var
-t=a[1];aq(b,nX);var
+t=a[1];as(b,of);var
 a=t;continue}}function
 ad(a){if(typeof
 a==="number")return 0;else
@@ -1468,39 +1469,39 @@ c=a[2],d=a[1];return[9,c,d,ad(a[3])];case
 11:return[11,ad(a[1])];case
 12:return[12,ad(a[1])];case
 13:return[13,ad(a[1])];default:return[14,ad(a[1])]}}function
-ar(a){if(typeof
+at(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ar(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=at(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=ar(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=at(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=ar(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=at(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=ar(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=at(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-f=ar(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+f=at(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=ar(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=at(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=ar(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=at(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=ar(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
+j=at(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
 8:var
-k=ar(a[2]),ai=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,ai];case
+k=at(a[2]),ai=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,ai];case
 9:var
-ao=a[2],ap=a[1],l=ar(a[3]),aq=l[4],as=l[3],at=l[2],au=l[1],m=ar(aj(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(aq,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=at(a[3]),aq=l[4],ar=l[3],as=l[2],au=l[1],m=at(aj(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(aq,0);return 0},aA=function(a){g(ar,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(as,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
 10:var
-n=ar(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
+n=at(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ar(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
+o=at(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ar(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=at(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ar(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=ar(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+q=at(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=at(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
 aj(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1512,7 +1513,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,R,nY]}else
+9:a=6;break;default:throw[0,R,og]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1618,35 +1619,35 @@ D=b[1],E=aj(B,b[2]);return[8,aj(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,R,n7];break;case
+14:a=4;break;default:m=1}if(m)throw[0,R,op];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=ar(aj(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aj(F,I)];case
+I=b[3],J=b[2],K=b[1],s=at(aj(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aj(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,R,n8];break;case
+14:a=4;break;default:n=1}if(n)throw[0,R,oq];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aj(M,b[1])];throw[0,R,n9];case
+b!=="number"&&10===b[0])return[10,aj(M,b[1])];throw[0,R,or];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aj(N,b[1])];default:o=1}if(o)throw[0,R,n_];break;case
+11:return[11,aj(N,b[1])];default:o=1}if(o)throw[0,R,os];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aj(O,b[1])];default:p=1}if(p)throw[0,R,n$];break;case
+12:return[12,aj(O,b[1])];default:p=1}if(p)throw[0,R,ot];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1654,7 +1655,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aj(P,b[1])];default:q=1}if(q)throw[0,R,oa];break;default:var
+13:return[13,aj(P,b[1])];default:q=1}if(q)throw[0,R,ou];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1662,72 +1663,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aj(Q,b[1])];default:r=1}if(r)throw[0,R,ob]}switch(a){case
-0:throw[0,R,n1];case
-1:throw[0,R,n2];case
-2:throw[0,R,n3];case
-3:throw[0,R,n4];case
-4:throw[0,R,n5];case
-5:throw[0,R,nZ];case
-6:throw[0,R,n0];default:throw[0,R,n6]}}var
-am=[W,oc,bV(0)];function
-dW(b,a){if(typeof
+14:return[14,aj(Q,b[1])];default:r=1}if(r)throw[0,R,ov]}switch(a){case
+0:throw[0,R,oj];case
+1:throw[0,R,ok];case
+2:throw[0,R,ol];case
+3:throw[0,R,om];case
+4:throw[0,R,on];case
+5:throw[0,R,oh];case
+6:throw[0,R,oi];default:throw[0,R,oo]}}var
+am=[W,ow,b1(0)];function
+d4(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
-db(e,b,d){var
-a=dW(e,d);if(typeof
+dg(e,b,d){var
+a=d4(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aD(b,c,a){if(typeof
+aH(b,c,a){if(typeof
 b==="number")return[0,0,J(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=aD(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+f=aH(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aD(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aH(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aD(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aH(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aD(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aH(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aD(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aH(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aD(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aH(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aD(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aH(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aD(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aH(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dO([0,b[1]],[0,o]))throw am;var
-p=aD(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dU([0,b[1]],[0,o]))throw am;var
+p=aH(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,U(e)];if(dO([0,U(B)],C))throw am;var
-D=[0,U(d)];if(dO([0,U(A)],D))throw am;var
-q=ar(aj(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=aD(U(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,U(e)];if(dU([0,U(B)],C))throw am;var
+D=[0,U(d)];if(dU([0,U(A)],D))throw am;var
+q=at(aj(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=aH(U(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aD(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aH(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aD(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aH(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aD(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aH(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aD(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
+v=aH(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
 J(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1738,35 +1739,35 @@ p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-Q=a[2],r=dW(a[1],b),c=r[2],R=r[1];if(typeof
+Q=a[2],r=d4(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw am;case
 3:var
-S=a[2],t=dW(a[1],b),d=t[2],T=t[1];if(typeof
+S=a[2],t=d4(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=J(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw am;case
 4:var
-V=a[4],W=a[1],e=db(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=dg(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 Y=e[2],v=J(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw am;case
 5:var
-Z=a[4],_=a[1],g=db(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=dg(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw am;case
 6:var
-ab=a[4],ac=a[1],i=db(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=dg(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw am;case
 7:var
-af=a[4],ag=a[1],k=db(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=dg(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw am;case
 8:var
-aj=a[4],ak=a[1],m=db(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dg(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 an=m[2],z=J(aj,n[1]);return[0,[8,ak,al,an,z[1]],z[2]]}throw am;case
 9:var
-ao=a[2],A=dW(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=d4(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw am;case
 10:var
@@ -1777,11 +1778,11 @@ aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dO([0,a[2]],[0,F]))throw am;var
+F=b[1],as=b[2],at=a[3],au=a[1];if(dU([0,a[2]],[0,F]))throw am;var
 G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,U(H)];if(dO([0,U(ax)],az))throw am;var
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,U(H)];if(dU([0,U(ax)],az))throw am;var
 I=J(aw,U(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1791,7 +1792,7 @@ b!=="number"&&11===b[0]){var
 L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
 aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return oe(a[1],a[2],b);case
+18:return oy(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
@@ -1801,180 +1802,180 @@ aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
-23:return of(a[1],a[2],b)}throw am}function
-oe(a,c,b){if(0===a[0]){var
+23:return oz(a[1],a[2],b)}throw am}function
+oy(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-of(a,c,b){if(typeof
+oz(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aI(a,c,b);case
-1:return aI(a,c,b);case
+0:return aM(a,c,b);case
+1:return aM(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw am;default:return aI(a,c,b)}else
+d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw am;default:return aM(a,c,b)}else
 switch(a[0]){case
-0:return aI(a,c,b);case
-1:return aI(a,c,b);case
-2:return aI(a,c,b);case
-3:return aI(a,c,b);case
-4:return aI(a,c,b);case
-5:return aI(a,c,b);case
-6:return aI(a,c,b);case
-7:return aI(a,c,b);case
-8:return aI([8,a[1],a[2]],c,b);case
+0:return aM(a,c,b);case
+1:return aM(a,c,b);case
+2:return aM(a,c,b);case
+3:return aM(a,c,b);case
+4:return aM(a,c,b);case
+5:return aM(a,c,b);case
+6:return aM(a,c,b);case
+7:return aM(a,c,b);case
+8:return aM([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aD(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aI(a,c,b);default:return aI(a,c,b)}}function
-aI(d,c,b){var
+g=a[1],e=aH(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aM(a,c,b);default:return aM(a,c,b)}}function
+aM(d,c,b){var
 a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
-od(c,b){var
+ox(c,b){var
 a=J(c,b);if(typeof
 a[2]==="number")return a[1];throw am}function
-og(b,a){return od(b,U(ad(a)))}function
-aJ(k,g,a){var
-b=z(a),h=0<=g?k:0,d=dS(g);if(d<=b)return a;var
-l=2===h?48:32,c=bX(d,l);switch(h){case
-0:bt(a,0,c,0,b);break;case
-1:bt(a,0,c,d-b|0,b);break;default:var
+oA(b,a){return ox(b,U(ad(a)))}function
+aN(k,g,a){var
+b=z(a),h=0<=g?k:0,d=dY(g);if(d<=b)return a;var
+l=2===h?48:32,c=b4(d,l);switch(h){case
+0:bw(a,0,c,0,b);break;case
+1:bw(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aa(a,0)&&45!==aa(a,0)&&32!==aa(a,0)){e=1;i=1}if(!i){cW(c,0,aa(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aa(a,0)&&45!==aa(a,0)&&32!==aa(a,0)){e=1;i=1}if(!i){c3(c,0,aa(a,0));bw(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===aa(a,0)){var
-j=0;if(ez!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){cW(c,1,aa(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
-cm(k,b){var
-c=dS(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+gB>>>0))e=1}else
+j=0;if(eH!==aa(a,1)&&88!==aa(a,1)){f=1;j=1}if(!j){c3(c,1,aa(a,1));bw(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bw(a,0,c,d-b|0,b)}}return a1(c)}function
+cs(k,b){var
+c=dY(k),a=z(b),d=aa(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+gM>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(ez===aa(b,1)||88===aa(b,1))j=1;if(j){var
-h=bX(c+2|0,48);cW(h,1,aa(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
+j=0;if(eH===aa(b,1)||88===aa(b,1))j=1;if(j){var
+h=b4(c+2|0,48);c3(h,1,aa(b,1));bw(b,2,h,(c-a|0)+4|0,a-2|0);return a1(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bX(c+1|0,48);cW(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
-i=bX(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
-oh(d){var
-a=m2(d),b=z(a),c=bX(b+2|0,34);ba(a,0,c,1,b);return aX(c)}function
-oi(a){switch(a){case
-1:return ok;case
-2:return ol;case
-4:return on;case
-5:return oo;case
-6:return op;case
-7:return oq;case
-8:return or;case
-9:return os;case
-10:return ot;case
-11:return ou;case
+g=b4(c+1|0,48);c3(g,0,d);bw(b,1,g,(c-a|0)+2|0,a-1|0);return a1(g)}}if(e&&a<c){var
+i=b4(c,48);bw(b,0,i,c-a|0,a);return a1(i)}return b}function
+oB(d){var
+a=nk(d),b=z(a),c=b4(b+2|0,34);be(a,0,c,1,b);return a1(c)}function
+oC(a){switch(a){case
+1:return oE;case
+2:return oF;case
+4:return oH;case
+5:return oI;case
+6:return oJ;case
+7:return oK;case
+8:return oL;case
+9:return oM;case
+10:return oN;case
+11:return oO;case
 0:case
-13:return oj;case
+13:return oD;case
 3:case
-14:return om;default:return ov}}function
-ow(a){switch(a){case
-1:return oy;case
-2:return oz;case
-4:return oB;case
-5:return oC;case
-6:return oD;case
-7:return oE;case
-8:return oF;case
-9:return oG;case
-10:return oH;case
-11:return oI;case
+14:return oG;default:return oP}}function
+oQ(a){switch(a){case
+1:return oS;case
+2:return oT;case
+4:return oV;case
+5:return oW;case
+6:return oX;case
+7:return oY;case
+8:return oZ;case
+9:return o0;case
+10:return o1;case
+11:return o2;case
 0:case
-13:return ox;case
+13:return oR;case
 3:case
-14:return oA;default:return oJ}}function
-oK(a){switch(a){case
-1:return oM;case
-2:return oN;case
-4:return oP;case
-5:return oQ;case
-6:return oR;case
-7:return oS;case
-8:return oT;case
-9:return oU;case
-10:return oV;case
-11:return oW;case
+14:return oU;default:return o3}}function
+o4(a){switch(a){case
+1:return o6;case
+2:return o7;case
+4:return o9;case
+5:return o_;case
+6:return o$;case
+7:return pa;case
+8:return pb;case
+9:return pc;case
+10:return pd;case
+11:return pe;case
 0:case
-13:return oL;case
+13:return o5;case
 3:case
-14:return oO;default:return oX}}function
-oY(a){switch(a){case
-1:return o0;case
-2:return o1;case
-4:return o3;case
-5:return o4;case
-6:return o5;case
-7:return o6;case
-8:return o7;case
-9:return o8;case
-10:return o9;case
-11:return o_;case
+14:return o8;default:return pf}}function
+pg(a){switch(a){case
+1:return pi;case
+2:return pj;case
+4:return pl;case
+5:return pm;case
+6:return pn;case
+7:return po;case
+8:return pp;case
+9:return pq;case
+10:return pr;case
+11:return ps;case
 0:case
-13:return oZ;case
+13:return ph;case
 3:case
-14:return o2;default:return o$}}function
-hA(b,c){var
-d=dS(c),e=nx(pa,b),a=hw(16);cl(a,37);ny(a,b);cl(a,46);aq(a,hl(d));cl(a,e);return hy(a)}function
-dX(m,a){if(13<=m){var
+14:return pk;default:return pt}}function
+hM(b,c){var
+d=dY(c),e=nR(pu,b),a=hI(16);cr(a,37);nS(a,b);cr(a,46);as(a,hy(d));cr(a,e);return hK(a)}function
+d5(m,a){if(13<=m){var
 g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dP(a,c)+gr>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dV(a,c)+gB>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ah(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cW(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ah(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c3(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dP(a,b);if(9<f+gr>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dV(a,b);if(9<f+gB>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aX(j)}return a}function
-pb(a,b){return dX(a,eI(oi(a),b))}function
-pc(a,b){return dX(a,eI(oK(a),b))}function
-pd(a,b){return dX(a,eI(oY(a),b))}function
-pe(a,b){return dX(a,yQ(ow(a),b))}function
-bv(b,c,a){function
+b=p;continue}break}}return a1(j)}return a}function
+pv(a,b){return d5(a,eQ(oC(a),b))}function
+pw(a,b){return d5(a,eQ(o4(a),b))}function
+px(a,b){return d5(a,eQ(pg(a),b))}function
+py(a,b){return d5(a,zo(oQ(a),b))}function
+by(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return yM(a,c,d)}function
+d=32}return zk(a,c,d)}function
 f(a){var
 e=z(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=aa(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aN(a,pf)}function
+b=b+1|0;continue}}(0)?a:aG(a,pz)}function
 e(c){var
-b=yz(a);return 3===b?a<0.?pg:ph:4<=b?pi:c}switch(b[2]){case
-5:return e(f(gR(hA(b,c),a)));case
+b=y9(a);return 3===b?a<0.?pA:pB:4<=b?pC:c}switch(b[2]){case
+5:return e(f(g3(hM(b,c),a)));case
 6:return d(0);case
-7:return m7(d(0));case
-8:return e(d(0));default:return gR(hA(b,c),a)}}function
-pj(d){var
-a=mp(d),b=z(a),c=bX(b+2|0,39);ba(a,0,c,1,b);return aX(c)}function
-pk(b){var
-a=hw(16);fb(a,b);return hy(a)}function
-dB(d,o,m,l){var
-c=o,b=m,a=l;for(;;)if(typeof
+7:return np(d(0));case
+8:return e(d(0));default:return g3(hM(b,c),a)}}function
+pD(d){var
+a=mJ(d),b=z(a),c=b4(b+2|0,39);be(a,0,c,1,b);return a1(c)}function
+pE(b){var
+a=hI(16);fi(a,b);return hK(a)}function
+dH(d,o,n,l){var
+c=o,b=n,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return C(c,[5,b,a],p)};case
+p=a[1];return function(a){return D(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return C(c,[4,b,pj(a)],q)};case
+q=a[1];return function(a){return D(c,[4,b,pD(a)],q)};case
 2:var
-r=a[2],s=a[1];return fc(c,b,r,s,function(a){return a});case
-3:return fc(c,b,a[2],a[1],oh);case
-4:return dY(c,b,a[4],a[2],a[3],pb,a[1]);case
-5:return dY(c,b,a[4],a[2],a[3],pc,a[1]);case
-6:return dY(c,b,a[4],a[2],a[3],pd,a[1]);case
-7:return dY(c,b,a[4],a[2],a[3],pe,a[1]);case
-8:return pl(c,b,a[4],a[2],a[3],a[1]);case
-9:return fc(c,b,a[2],a[1],l9);case
+r=a[2],s=a[1];return fj(c,b,r,s,function(a){return a});case
+3:return fj(c,b,a[2],a[1],oB);case
+4:return d6(c,b,a[4],a[2],a[3],pv,a[1]);case
+5:return d6(c,b,a[4],a[2],a[3],pw,a[1]);case
+6:return d6(c,b,a[4],a[2],a[3],px,a[1]);case
+7:return d6(c,b,a[4],a[2],a[3],py,a[1]);case
+8:return pF(c,b,a[4],a[2],a[3],a[1]);case
+9:return fj(c,b,a[2],a[1],mq);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1982,34 +1983,34 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=pk(a[2]);return function(a){return C(c,[4,b,u],t)};case
+t=a[3],u=pE(a[2]);return function(a){return D(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return C(c,b,O(og(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return D(c,b,O(oA(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return D(c,[6,b,function(b){return m(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return C(c,[6,b,a],y)};case
+y=a[1];return function(a){return D(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,R,pn];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return D(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return D(c,[1,b,[1,a]],d)}}(b,c,C),b=F,a=E;continue;case
+19:throw[0,R,pH];case
 20:var
-G=a[3],H=[8,b,po];return function(a){return C(c,H,G)};case
+G=a[3],H=[8,b,pI];return function(a){return D(c,H,G)};case
 21:var
-I=a[2];return function(a){return C(c,[4,b,eI(pp,a)],I)};case
+I=a[2];return function(a){return D(c,[4,b,eQ(pJ,a)],I)};case
 22:var
-J=a[1];return function(a){return C(c,[5,b,a],J)};case
+J=a[1];return function(a){return D(c,[5,b,a],J)};case
 23:var
-f=a[2],h=a[1];return d<50?kv(d+1|0,c,b,h,f):al(kv,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?gj(d+1|0,c,b,i,j,k):al(gj,[0,c,b,i,j,k])}}function
-kv(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?kQ(d+1|0,c,b,h,f):al(kQ,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?gt(d+1|0,c,b,i,j,k):al(gt,[0,c,b,i,j,k])}}function
+kQ(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-2:throw[0,R,pq];default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}else
+2:throw[0,R,pK];default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
@@ -2021,210 +2022,210 @@ switch(e[0]){case
 7:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 8:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?gk(d+1|0,c,b,f,a):al(gk,[0,c,b,f,a]);case
+f=e[2];return d<50?gu(d+1|0,c,b,f,a):al(gu,[0,c,b,f,a]);case
 10:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}}function
-gk(e,d,c,a,b){if(typeof
+gu(e,d,c,a,b){if(typeof
 a==="number")return e<50?I(e+1|0,d,c,b):al(I,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aQ(d,c,f,b)};case
+f=a[1];return function(a){return aT(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aQ(d,c,g,b)};case
+g=a[1];return function(a){return aT(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aQ(d,c,h,b)};case
+h=a[1];return function(a){return aT(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aQ(d,c,i,b)};case
+i=a[1];return function(a){return aT(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aQ(d,c,j,b)};case
+j=a[1];return function(a){return aT(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aQ(d,c,k,b)};case
+k=a[1];return function(a){return aT(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aQ(d,c,l,b)};case
+l=a[1];return function(a){return aT(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aQ(d,c,m,b)};case
+m=a[1];return function(a){return aT(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aQ(d,c,n,b)};case
+n=a[2];return function(a){return aT(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aj(ad(a[1]),p);return function(a){return aQ(d,c,ay(q,o),b)};case
+o=a[3],p=a[2],q=aj(ad(a[1]),p);return function(a){return aT(d,c,aA(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aQ(d,c,r,b)};case
+r=a[1];return function(e,a){return aT(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aQ(d,c,s,b)};case
+s=a[1];return function(a){return aT(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aQ(d,c,t,b)};case
-13:throw[0,R,pr];default:throw[0,R,ps]}}function
+t=a[1];return function(a){return aT(d,c,t,b)};case
+13:throw[0,R,pL];default:throw[0,R,pM]}}function
 I(d,b,e,a){var
-c=[8,e,pt];return d<50?dB(d+1|0,b,c,a):al(dB,[0,b,c,a])}function
-gj(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return pm(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?dB(h+1|0,b,f,a):al(dB,[0,b,f,a])}function
-C(a,b,c){return g4(dB(0,a,b,c))}function
-aQ(a,b,c,d){return g4(gk(0,a,b,c,d))}function
-pm(a,b,c,d,e){return g4(gj(0,a,b,c,d,e))}function
-fc(e,d,c,a,b){if(typeof
-a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return C(e,[4,d,aJ(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return C(e,[4,d,aJ(i,f,g(b,a))],c)}}}function
-dY(f,e,d,g,c,b,a){if(typeof
+c=[8,e,pN];return d<50?dH(d+1|0,b,c,a):al(dH,[0,b,c,a])}function
+gt(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return pG(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?dH(h+1|0,b,f,a):al(dH,[0,b,f,a])}function
+D(a,b,c){return he(dH(0,a,b,c))}function
+aT(a,b,c,d){return he(gu(0,a,b,c,d))}function
+pG(a,b,c,d,e){return he(gt(0,a,b,c,d,e))}function
+fj(e,d,c,a,b){if(typeof
+a==="number")return function(a){return D(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return D(e,[4,d,aN(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return D(e,[4,d,aN(i,f,g(b,a))],c)}}}function
+d6(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,cm(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,cm(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return D(f,[4,e,cs(g,m(b,a,c))],d)}:function(c){return D(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return D(f,[4,e,cs(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aJ(i,h,cm(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aJ(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aJ(i,h,cm(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return D(f,[4,e,aN(i,h,cs(g,m(b,a,c)))],d)}:function(c){return D(f,[4,e,aN(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return D(f,[4,e,aN(i,h,cs(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aJ(j,h,cm(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aJ(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aJ(j,g,cm(m,n(b,a,c)))],d)}}}function
-pl(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return D(f,[4,e,aN(j,h,cs(g,m(b,a,c)))],d)}:function(g,c){return D(f,[4,e,aN(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return D(f,[4,e,aN(j,g,cs(n,m(b,a,c)))],d)}}}function
+pF(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,fa(a),b)],c)};var
-j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return D(e,[4,d,by(a,f,b)],c)}:function(b){return D(e,[4,d,by(a,fh(a),b)],c)};var
+j=b[1];return function(b){return D(e,[4,d,by(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,aJ(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aJ(h,g,bv(a,fa(a),b))],c)};var
-k=b[1];return function(b){return C(e,[4,d,aJ(h,g,bv(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return D(e,[4,d,aN(h,g,by(a,f,b))],c)}:function(b){return D(e,[4,d,aN(h,g,by(a,fh(a),b))],c)};var
+k=b[1];return function(b){return D(e,[4,d,aN(h,g,by(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return C(e,[4,d,aJ(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aJ(i,f,bv(a,fa(a),b))],c)};var
-l=b[1];return function(f,b){return C(e,[4,d,aJ(i,f,bv(a,l,b))],c)}}}function
-bw(b,e){var
+b==="number")return b?function(g,f,b){return D(e,[4,d,aN(i,g,by(a,f,b))],c)}:function(f,b){return D(e,[4,d,aN(i,f,by(a,fh(a),b))],c)};var
+l=b[1];return function(f,b){return D(e,[4,d,aN(i,f,by(a,l,b))],c)}}}function
+bz(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hz(a[2]);bw(b,f);return c5(b,h);case
+f=a[1],h=hL(a[2]);bz(b,f);return da(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bw(b,d);c5(b,pu);var
+i=c[1];bz(b,d);da(b,pO);var
 a=i;continue}var
-j=c[1];bw(b,d);c5(b,pv);var
+j=c[1];bz(b,d);da(b,pP);var
 a=j;continue;case
 6:var
-m=a[2];bw(b,a[1]);return g(m,b);case
-7:bw(b,a[1]);return dT(b);case
+m=a[2];bz(b,a[1]);return g(m,b);case
+7:bz(b,a[1]);return dZ(b);case
 8:var
-n=a[2];bw(b,a[1]);return ai(n);case
+n=a[2];bz(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bw(b,a[1]);return c5(b,k);default:var
-l=a[2];bw(b,a[1]);return mj(b,l)}}function
-bG(b,e){var
+k=a[2];bz(b,a[1]);return da(b,k);default:var
+l=a[2];bz(b,a[1]);return mC(b,l)}}function
+bM(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hz(a[2]);bG(b,f);return da(b,h);case
+f=a[1],h=hL(a[2]);bM(b,f);return bL(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bG(b,d);da(b,pw);var
+i=c[1];bM(b,d);bL(b,pQ);var
 a=i;continue}var
-j=c[1];bG(b,d);da(b,px);var
+j=c[1];bM(b,d);bL(b,pR);var
 a=j;continue;case
 6:var
-m=a[2];bG(b,a[1]);return da(b,g(m,0));case
+m=a[2];bM(b,a[1]);return bL(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bG(b,a[1]);return ai(n);case
+n=a[2];bM(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bG(b,a[1]);return da(b,k);default:var
-l=a[2];bG(b,a[1]);return hv(b,l)}}function
-py(c,a,b){var
-d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
-fd(b,a){return py(function(a){return 0},b,a)}function
-fe(a){return fd(bd,a)}function
-pz(b,a){var
-c=a[1];return C(function(c){var
-a=e9(64);bG(a,c);return g(b,e_(a))},0,c)}function
-at(a){return pz(function(a){return a},a)}var
-pA=eS(0);function
-fg(c,b){var
-a=c[1+b];return m8(a)?cd(a)===eG?g(at(pB),a):cd(a)===253?mc(a):pC:g(at(pD),a)}function
-hB(b,a){if(b.length-1<=a)return pE;var
-c=hB(b,a+1|0),d=fg(b,a);return n(at(pF),d,c)}function
-pG(a){var
+k=a[2];bM(b,a[1]);return bL(b,k);default:var
+l=a[2];bM(b,a[1]);return fg(b,l)}}function
+pS(c,a,b){var
+d=b[1],e=0;return D(function(b){bz(a,b);return g(c,a)},e,d)}function
+fk(b,a){return pS(function(a){return 0},b,a)}function
+fl(a){return fk(bh,a)}function
+pT(b,a){var
+c=a[1];return D(function(c){var
+a=d2(64);bM(a,c);return g(b,d3(a))},0,c)}function
+au(a){return pT(function(a){return a},a)}var
+pU=e0(0);function
+fn(c,b){var
+a=c[1+b];return nq(a)?cj(a)===eO?g(au(pV),a):cj(a)===253?mv(a):pW:g(au(pX),a)}function
+hN(b,a){if(b.length-1<=a)return pY;var
+c=hN(b,a+1|0),d=fn(b,a);return m(au(pZ),d,c)}function
+p0(a){var
 b=a.length-1;if(2<b>>>0){var
-c=hB(a,2),d=fg(a,1);return n(at(pH),d,c)}switch(b){case
-0:return pI;case
-1:return pJ;default:var
-e=fg(a,1);return g(at(pK),e)}}function
-pL(d){function
+c=hN(a,2),d=fn(a,1);return m(au(p1),d,c)}switch(b){case
+0:return p2;case
+1:return p3;default:var
+e=fn(a,1);return g(au(p4),e)}}function
+p5(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(eT(pA))}function
-pM(a){if(a===dR)return pN;if(a===eV)return pO;if(a[1]===g_){var
-b=a[2],e=b[3],h=b[2],i=b[1];return ex(at(ff),i,h,e,e+5|0,pP)}if(a[1]===R){var
-c=a[2],f=c[3],j=c[2],k=c[1];return ex(at(ff),k,j,f,f+6|0,pQ)}if(a[1]===ha){var
-d=a[2],g=d[3],l=d[2],m=d[1];return ex(at(ff),m,l,g,g+6|0,pR)}if(0===cd(a)){var
-n=a[1][1];return aN(n,pG(a))}return a[1]}function
-dZ(a){var
-b=pL(a);return b?b[1]:pM(a)}function
-pS(a){var
-b=[0,yA(a)];return b}function
-pT(b,a){function
-c(a){return a?0===b?pU:pV:0===b?pW:pX}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?pY:p0,i=a[2],j=a[7],k=c(a[1]);return[0,yp(at(pZ),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(at(p1),l)]}function
-p2(d,b){if(b){var
+a=f;continue}return 0}}return a(e1(pU))}function
+p6(a){if(a===dX)return p7;if(a===e3)return p8;if(a[1]===hl){var
+b=a[2],e=b[3],h=b[2],i=b[1];return eF(au(fm),i,h,e,e+5|0,p9)}if(a[1]===R){var
+c=a[2],f=c[3],j=c[2],k=c[1];return eF(au(fm),k,j,f,f+6|0,p_)}if(a[1]===hn){var
+d=a[2],g=d[3],l=d[2],m=d[1];return eF(au(fm),m,l,g,g+6|0,p$)}if(0===cj(a)){var
+n=a[1][1];return aG(n,p0(a))}return a[1]}function
+d7(a){var
+b=p5(a);return b?b[1]:p6(a)}function
+qa(a){var
+b=[0,y_(a)];return b}function
+qb(b,a){function
+c(a){return a?0===b?qc:qd:0===b?qe:qf}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?qg:qi,i=a[2],j=a[7],k=c(a[1]);return[0,yZ(au(qh),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(au(qj),l)]}function
+qk(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=pT(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(fd(d,p3),j)}var
+h=qb(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(fk(d,ql),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return fd(d,p4)}function
-fh(b,a){return p2(b,pS(a))}var
-p6=p5.slice();function
-p7(e,d){var
-f=dZ(e);g(fe(p8),f);fh(bd,d);var
-a=y6(0);if(a<0){var
-b=dS(a);hb(c(p6,b)[1+b])}return dT(bd)}var
-p9=[0];function
-hC(b){var
-a=yF(0);return a}function
-p_(b,a){try{var
-c=a?p9:hC(0);try{eY(0)}catch(a){}try{var
-i=p7(b,c),d=i}catch(a){a=bc(a);var
-e=hC(0),f=dZ(b);g(fe(qa),f);fh(bd,c);var
-h=dZ(a);g(fe(qb),h);fh(bd,e);var
-d=dT(bd)}return d}catch(a){a=bc(a);if(a===dR)return hb(p$);throw a}}g3(b(kE),function(b,a){try{var
-c=p_(b,a);return c}catch(a){return 0}});function
-qc(a){return y5(a,0,z(a))}function
-qd(a){return[0,r(55,0),0]}function
-qe(d,g){function
-l(b,a){return qc(aN(b,hl(a)))}function
+a=k;continue}break}}return 0}return fk(d,qm)}function
+fo(b,a){return qk(b,qa(a))}var
+qo=qn.slice();function
+qp(e,d){var
+f=d7(e);g(fl(qq),f);fo(bh,d);var
+a=zE(0);if(a<0){var
+b=dY(a);ho(c(qo,b)[1+b])}return dZ(bh)}var
+qr=[0];function
+hO(b){var
+a=zd(0);return a}function
+qs(b,a){try{var
+c=a?qr:hO(0);try{e6(0)}catch(a){}try{var
+i=qp(b,c),d=i}catch(a){a=bg(a);var
+e=hO(0),f=d7(b);g(fl(qu),f);fo(bh,c);var
+h=d7(a);g(fl(qv),h);fo(bh,e);var
+d=dZ(bh)}return d}catch(a){a=bg(a);if(a===dX)return ho(qt);throw a}}hd(b(kZ),function(b,a){try{var
+c=qs(b,a);return c}catch(a){return 0}});function
+qw(a){return zD(a,0,z(a))}function
+qx(a){return[0,r(55,0),0]}function
+qy(d,g){function
+l(b,a){return qw(aG(b,hy(a)))}function
 m(a){var
 b=aa(a,3)<<24,c=aa(a,2)<<16,d=aa(a,1)<<8;return((aa(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,qf],j=54+hk(55,i)|0,n=0;if(!(j<0)){var
+f=[0,qz],j=54+hx(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=y_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kN;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=zI(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&k8;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-qg(b){var
-a=qd(0);qe(a,b);return a}function
-qh(a){return qg(zk(0))}function
-qi(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kN,g=a[2];c(a[1],g)[1+g]=f;return f}function
-qj(a){var
+qA(b){var
+a=qx(0);qy(a,b);return a}function
+qB(a){return qA(zU(0))}function
+qC(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&k8,g=a[2];c(a[1],g)[1+g]=f;return f}function
+qD(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-yn=lT(ym),hE=yn}catch(a){a=bc(a);if(a!==br)throw a;try{var
-yl=lT(yk),hD=yl}catch(a){a=bc(a);if(a!==br)throw a;var
-hD=qk}var
-hE=hD}var
-ql=m6(hE,82),d0=[cQ,function(a){return qh(0)}];function
-qm(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eZ<(a*2|0))return a;var
+yX=mb(yW),hQ=yX}catch(a){a=bg(a);if(a!==bu)throw a;try{var
+yV=mb(yU),hP=yV}catch(a){a=bg(a);if(a!==bu)throw a;var
+hP=qE}var
+hQ=hP}var
+qF=no(hQ,82),d8=[cX,function(a){return qB(0)}];function
+qG(c,b){var
+a=c;for(;;){if(b<=a)return a;if(e7<(a*2|0))return a;var
 a=a*2|0;continue}}function
-hF(a,e){var
-f=a?a[1]:ql,b=qm(16,e);if(f)var
-c=cd(d0),g=cM===c?d0[1]:cQ===c?e8(d0):d0,d=qi(g);else
+hR(a,e){var
+f=a?a[1]:qF,b=qG(16,e);if(f)var
+c=cj(d8),g=cT===c?d8[1]:cX===c?fe(d8):d8,d=qC(g);else
 var
 d=0;return[0,0,r(b,0),d,b]}function
-qn(n,d,f,h){var
+qH(n,d,f,h){var
 i=h.length-1,e=r(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2243,99 +2244,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-hG(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eZ?1:0;if(d){var
-e=r(c,0),h=1-qj(a);a[2]=e;return qn(g(f,a),h,b,e)}return d}function
-qo(c,b,a){return lK(c,b,0,a)}function
-bY(a,b){return 4<=a.length-1?lK(10,cS,a[3],b)&(a[2].length-1-1|0):ai(qp)}function
-qq(a,d,f){var
-b=bY(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hG(bY,a):e}function
-qr(c,b){var
+hS(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<e7?1:0;if(d){var
+e=r(c,0),h=1-qD(a);a[2]=e;return qH(g(f,a),h,b,e)}return d}function
+qI(c,b,a){return l4(c,b,0,a)}function
+b5(a,b){return 4<=a.length-1?l4(10,cZ,a[3],b)&(a[2].length-1-1|0):ai(qJ)}function
+qK(a,d,f){var
+b=b5(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hS(b5,a):e}function
+qL(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aG(c,a[1]))return d;var
-a=e;continue}throw br}}function
-qs(f,a){var
-g=bY(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aG(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aG(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aG(a,e[1])?j:qr(a,k)}throw br}throw br}throw br}function
-qt(c,b){var
+d=a[2],e=a[3];if(0===aK(c,a[1]))return d;var
+a=e;continue}throw bu}}function
+qM(f,a){var
+g=b5(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aK(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aK(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aK(a,e[1])?j:qL(a,k)}throw bu}throw bu}throw bu}function
+qN(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aG(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aK(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-qu(f,a){var
-g=bY(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aG(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aG(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aG(a,e[1])?[0,j]:qt(a,k)}return 0}return 0}return 0}function
-qv(a,b){function
+qO(f,a){var
+g=b5(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aK(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aK(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aK(a,e[1])?[0,j]:qN(a,k)}return 0}return 0}return 0}function
+qP(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aG(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aK(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bY(a,b);return d(c(a[2],e)[1+e])}function
-qw(b,d,c){var
+e=b5(a,b);return d(c(a[2],e)[1+e])}function
+qQ(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aG(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aK(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-hH(a,d,e){var
-b=bY(a,d),f=c(a[2],b)[1+b],g=qw(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hG(bY,a);var
+hT(a,d,e){var
+b=b5(a,d),f=c(a[2],b)[1+b],g=qQ(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hS(b5,a);var
 i=h}else
 var
 i=g;return i}function
-bH(a){return a}var
-hI=0,hJ=-1;function
-hK(a){return 0<=a?1:0}var
-hL=[W,qx,bV(0)];function
-d1(a,b){a[13]=a[13]+b[3]|0;return hu(b,a[28])}function
-qy(a){a[12]=1;a[13]=1;return e7(a[28])}var
-hM=1000000010;function
-fi(b,a){return bR(b[17],a,0,z(a))}function
-d2(a){return g(a[19],0)}function
-qz(b,a){return g(b[20],a)}function
-qA(b,a){return g(b[21],a)}function
-hN(a,c,b){a[9]=a[9]-c|0;fi(a,b);a[11]=0;return 0}function
-d3(c,a){var
-b=E(a,qB);return b?hN(c,z(a),a):b}function
-bZ(a,b,c){var
-d=b[3],e=b[2];d3(a,b[1]);d2(a);a[11]=1;a[10]=mN(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qA(a,a[10]);return d3(a,d)}function
-hO(b,a){return bZ(b,qC,a)}function
-cn(a,b){var
-c=b[2],d=b[3];d3(a,b[1]);a[9]=a[9]-c|0;qz(a,c);return d3(a,d)}function
-qD(a){var
-b=ck(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hO(a,d):e}return d2(a)}function
-qE(a){var
-b=nm(a[28]);if(b){var
+bN(a){return a}var
+hU=0,hV=-1;function
+hW(a){return 0<=a?1:0}var
+hX=[W,qR,b1(0)];function
+d9(a,b){a[13]=a[13]+b[3]|0;return hH(b,a[28])}function
+qS(a){a[12]=1;a[13]=1;return fd(a[28])}var
+hY=1000000010;function
+fp(b,a){return bG(b[17],a,0,z(a))}function
+d_(a){return g(a[19],0)}function
+qT(b,a){return g(b[20],a)}function
+qU(b,a){return g(b[21],a)}function
+hZ(a,c,b){a[9]=a[9]-c|0;fp(a,b);a[11]=0;return 0}function
+d$(c,a){var
+b=C(a,qV);return b?hZ(c,z(a),a):b}function
+b6(a,b,c){var
+d=b[3],e=b[2];d$(a,b[1]);d_(a);a[11]=1;a[10]=m7(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qU(a,a[10]);return d$(a,d)}function
+h0(b,a){return b6(b,qW,a)}function
+ct(a,b){var
+c=b[2],d=b[3];d$(a,b[1]);a[9]=a[9]-c|0;qT(a,c);return d$(a,d)}function
+qX(a){var
+b=cq(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:h0(a,d):e}return d_(a)}function
+qY(a){var
+b=nG(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bH(d);a[9]=a[9]+e|0;return 0}return 0}function
-qF(a,f,b){if(typeof
+e=bN(d);a[9]=a[9]+e|0;return 0}return 0}function
+qZ(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=ck(a[3]);if(j){var
+j=cq(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return y2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cj(a[2]);return 0;case
-2:cj(a[3]);return 0;case
+c=a[1],d=a[2];return zA(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cp(a[2]);return 0;case
+2:cp(a[3]);return 0;case
 3:var
-m=ck(a[2]);return m?hO(a,m[1][2]):d2(a);case
+m=cq(a[2]);return m?h0(a,m[1][2]):d_(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qE(a):n;default:var
-o=cj(a[5]);return o?fi(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qY(a):n;default:var
+o=cp(a[5]);return o?fp(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hN(a,f,b[1]);case
+0:return hZ(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=ck(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cq(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cn(a,e);case
-1:return bZ(a,c,d);case
-2:return bZ(a,c,d);case
-3:return a[9]<(f+z(p)|0)?bZ(a,c,d):cn(a,e);case
-4:return a[11]?cn(a,e):a[9]<(f+z(p)|0)?bZ(a,c,d):((a[6]-d|0)+y|0)<a[10]?bZ(a,c,d):cn(a,e);default:return cn(a,e)}}return 0;case
+0:return ct(a,e);case
+1:return b6(a,c,d);case
+2:return b6(a,c,d);case
+3:return a[9]<(f+z(p)|0)?b6(a,c,d):ct(a,e);case
+4:return a[11]?ct(a,e):a[9]<(f+z(p)|0)?b6(a,c,d):((a[6]-d|0)+y|0)<a[10]?b6(a,c,d):ct(a,e);default:return ct(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=ck(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=cq(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2343,220 +2344,220 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cn(a,[0,qH,v+B|0,qG]):bZ(a,[0,qJ,i+A|0,qI],a[6])}return 0;case
+v=i-h|0;return 0<=v?ct(a,[0,q1,v+B|0,q0]):b6(a,[0,q3,i+A|0,q2],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qD(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ci([0,G,F],a[2]);case
-4:return ci(b[1],a[3]);default:var
-x=b[1];fi(a,g(a[24],x));return ci(x,a[5])}}function
-hP(a){for(;;){var
-d=nk(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hK(c),e=i||(a[9]<=h?1:0);if(e){nl(a[28]);var
-j=hK(c)?bH(c):hM;qF(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qK(a,b){d1(a,b);return hP(a)}function
-qL(c,a,b){return qK(c,[0,a,[0,b],bH(a)])}function
-qM(b,a){return qL(b,bH(z(a)),a)}function
-fj(a){c$(a);return ci([0,-1,[0,hJ,qN,0]],a)}function
-fk(a,c){var
-d=ck(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bH(b[1]);if(i<a[12])return fj(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qX(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return co([0,G,F],a[2]);case
+4:return co(b[1],a[3]);default:var
+x=b[1];fp(a,g(a[24],x));return co(x,a[5])}}function
+h1(a){for(;;){var
+d=nE(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hW(c),e=i||(a[9]<=h?1:0);if(e){nF(a[28]);var
+j=hW(c)?bN(c):hY;qZ(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+q4(a,b){d9(a,b);return h1(a)}function
+q5(c,a,b){return q4(c,[0,a,[0,b],bN(a)])}function
+q6(b,a){return q5(b,bN(z(a)),a)}function
+fq(a){df(a);return co([0,-1,[0,hV,q7,0]],a)}function
+fr(a,c){var
+d=cq(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bN(b[1]);if(i<a[12])return fq(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bH(a[13]+f|0),cj(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bN(a[13]+f|0),cp(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bH(a[13]+f|0),cj(a[1]),0):c;return j}return 0}return 0}function
-qO(a,c,b){d1(a,b);if(c)fk(a,1);return ci([0,a[13],b],a[1])}function
-qP(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qO(a,0,[0,bH(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?qM(a,a[16]):b}function
-qQ(a){return qP(a,0,3)}function
-qR(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){d1(a,[0,hI,1,0]);fk(a,1);fk(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bN(a[13]+f|0),cp(a[1]),0):c;return j}return 0}return 0}function
+q8(a,c,b){d9(a,b);if(c)fr(a,1);return co([0,a[13],b],a[1])}function
+q9(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return q8(a,0,[0,bN(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?q6(a,a[16]):b}function
+q_(a){return q9(a,0,3)}function
+q$(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){d9(a,[0,hU,1,0]);fr(a,1);fr(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qS(a,e){if(a[23])d1(a,[0,hI,5,0]);var
+ra(a,e){if(a[23])d9(a,[0,hU,5,0]);var
 b=a[22];if(b){var
-c=cj(a[4]);if(c)return g(a[27],c[1]);var
+c=cp(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-qT(a,b){return qS(a,0)}function
-qU(a){qy(a);fj(a[1]);c$(a[2]);c$(a[3]);c$(a[4]);c$(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qQ(a)}function
-qV(a){var
-b=a[4];return ng(function(b){return qT(a,0)},b)}function
-qW(a,b){qV(a);for(;;){if(1<a[14]){qR(a,0);continue}a[13]=hM;hP(a);if(b)d2(a);return qU(a)}}function
-hQ(a,b){qW(a,0);return g(a[18],0)}function
-qX(a,b){return bR(a[17],qY,0,1)}var
-hR=e4(80,32);function
-hS(b,d){var
+rb(a,b){return ra(a,0)}function
+rc(a){qS(a);fq(a[1]);df(a[2]);df(a[3]);df(a[4]);df(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return q_(a)}function
+rd(a){var
+b=a[4];return nA(function(b){return rb(a,0)},b)}function
+re(a,b){rd(a);for(;;){if(1<a[14]){q$(a,0);continue}a[13]=hY;h1(a);if(b)d_(a);return rc(a)}}function
+h2(a,b){re(a,0);return g(a[18],0)}function
+rf(a,b){return bG(a[17],rg,0,1)}var
+h3=fa(80,32);function
+h4(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bR(b[17],hR,0,80);var
-a=a-80|0;continue}return bR(b[17],hR,0,a)}return c}}function
-qZ(a){return a[1]===hL?aN(q1,aN(a[2],q0)):q2}function
-q3(a){return a[1]===hL?aN(q5,aN(a[2],q4)):q6}function
-q7(a){return 0}function
-q8(a){return 0}function
-q9(h,g,f,e,d){var
-b=nj(0),c=[0,hJ,q_,0];hu(c,b);var
-a=c_(0);fj(a);ci([0,1,c],a);var
-i=c_(0),j=c_(0),k=c_(0);return[0,a,c_(0),k,j,i,78,10,68,78,0,1,1,1,1,l5,q$,h,g,f,e,d,0,0,qZ,q3,q7,q8,b]}function
-hT(c,b){function
+c=0<a?1:0;if(c){if(80<a){bG(b[17],h3,0,80);var
+a=a-80|0;continue}return bG(b[17],h3,0,a)}return c}}function
+rh(a){return a[1]===hX?aG(rj,aG(a[2],ri)):rk}function
+rl(a){return a[1]===hX?aG(rn,aG(a[2],rm)):ro}function
+rp(a){return 0}function
+rq(a){return 0}function
+rr(h,g,f,e,d){var
+b=nD(0),c=[0,hV,rs,0];hH(c,b);var
+a=de(0);fq(a);co([0,1,c],a);var
+i=de(0),j=de(0),k=de(0);return[0,a,de(0),k,j,i,78,10,68,78,0,1,1,1,1,mm,rt,h,g,f,e,d,0,0,rh,rl,rp,rq,b]}function
+h5(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=q9(c,b,function(a){return 0},e,d);a[19]=function(b){return qX(a,b)};a[20]=function(b){return hS(a,b)};a[21]=function(b){return hS(a,b)};return a}function
-hU(a){function
-b(b){return dT(a)}return hT(function(b,c,d){return mg(a,b,c,d)},b)}function
-ra(a){function
-b(a){return 0}return hT(function(b,c,d){return nv(a,b,c,d)},b)}var
-rb=gq,rc=function(a){return e9(rb)}(0),rd=hU(me),re=hU(bd);ra(rc);mi(function(a){hQ(rd,0);return hQ(re,0)});function
-rf(b,a){var
-c=cd(a)===W?a:a[1];return g3(b,c)}var
-hV=[W,rg,bV(0)];zw(0);rf(rh,hV);function
+a=rr(c,b,function(a){return 0},e,d);a[19]=function(b){return rf(a,b)};a[20]=function(b){return h4(a,b)};a[21]=function(b){return h4(a,b)};return a}function
+h6(a){function
+b(b){return dZ(a)}return h5(function(b,c,d){return mz(a,b,c,d)},b)}function
+ru(a){function
+b(a){return 0}return h5(function(b,c,d){return nP(a,b,c,d)},b)}var
+rv=gA,rw=function(a){return d2(rv)}(0),rx=h6(mx),ry=h6(bh);ru(rw);mB(function(a){h2(rx,0);return h2(ry,0)});function
+rz(b,a){var
+c=cj(a)===W?a:a[1];return hd(b,c)}var
+h7=[W,rA,b1(0)];z6(0);rz(rB,h7);function
 s(a){if(typeof
-a==="number"&&a!==gJ)return-a|0;return zz(a)}function
+a==="number"&&a!==gU)return-a|0;return z9(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:lZ(b,a)}return lZ(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:mh(b,a)}return mh(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:l3(a,b)}return l3(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:mk(a,b)}return mk(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!zy(b,a))return aM(b,a);return zx(b,a)}function
+a==="number"&&!z8(b,a))return aQ(b,a);return z7(b,a)}function
 F(a){if(typeof
-a==="number"&&a!==gw)return a+1|0;return zF(a)}function
-ri(a){if(typeof
-a==="number"&&a!==gJ)return a-1|0;return zB(a)}function
-d4(a){return typeof
-a==="number"?0<=a?a:a!==gJ?-a|0:lY(a):lY(a)}function
+a==="number"&&a!==gH)return a+1|0;return Ad(a)}function
+rC(a){if(typeof
+a==="number"&&a!==gU)return a-1|0;return z$(a)}function
+ea(a){return typeof
+a==="number"?0<=a?a:a!==gU?-a|0:mg(a):mg(a)}function
 Q(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:l2(b,a)}return l2(b,a)}function
-bI(b,a){if(typeof
+c=b<<a;return c>>a===b?c:mj(b,a)}return mj(b,a)}function
+bO(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return zD(b,a)}function
-dc(a){return typeof
-a==="number"?a:zG(a)}var
+c=a<32?a:31;return b>>c}return Ab(b,a)}function
+dh(a){return typeof
+a==="number"?a:Ae(a)}var
 e=0,h=1;function
-aA(b,a){return 0<aH(b,a)?a:b}function
-v(b,a){return 0<=aH(b,a)?b:a}function
-rj(b,a){return 0<aH(b,a)?1:0}function
-rk(b,a){return zA(b,a,0,z(a))}function
-dd(e,a){var
-d=zt(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
-f=k(b,a);return[0,ri(c),f]}var
+aC(b,a){return 0<aL(b,a)?a:b}function
+v(b,a){return 0<=aL(b,a)?b:a}function
+rD(b,a){return 0<aL(b,a)?1:0}function
+rE(b,a){return z_(b,a,0,z(a))}function
+di(e,a){var
+d=z3(e,a),b=d[2],c=d[1];if(0<=ab(b))return[0,c,b];if(0<=ab(a)){var
+f=k(b,a);return[0,rC(c),f]}var
 g=l(b,a);return[0,F(c),g]}function
 f(c,b){return a(c,b)}function
-rl(a){return zE(a)}function
-de(a){return ab(a)}function
-G(b,a){return l0(b,a)}function
-p(b,a){return aH(b,a)<=0?1:0}function
-x(b,a){return aH(b,a)<0?1:0}function
+rF(a){return Ac(a)}function
+dj(a){return ab(a)}function
+G(b,a){return mi(b,a)}function
+p(b,a){return aL(b,a)<=0?1:0}function
+x(b,a){return aL(b,a)<0?1:0}function
 K(a){return a}function
-df(a){try{var
-b=dc(a);return b}catch(a){a=bc(a);if(a===hV)return eU(rm);throw a}}function
-rn(c,b,a){return zu(c,b,a)}function
-d5(a){return a?0:1}function
+dk(a){try{var
+b=dh(a);return b}catch(a){a=bg(a);if(a===h7)return e2(rG);throw a}}function
+rH(c,b,a){return z4(c,b,a)}function
+eb(a){return a?0:1}function
 ae(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
-D(a){var
-b=a?D(a[2])+1|0:a;return b}function
-bg(a,b){if(a){var
-c=bg(a[2],b);return[0,a[1],c]}return b}function
-ro(a){return as(0,a-1|0)}function
-co(b,a){return b+a|0}function
-rp(b,a){return aM(b,a)}function
-fl(b,a){return as(0,b-a|0)}function
-hW(b,a){function
-c(b){return hW(b,a)+1|0}function
+E(a){var
+b=a?E(a[2])+1|0:a;return b}function
+bj(a,b){if(a){var
+c=bj(a[2],b);return[0,a[1],c]}return b}function
+rI(a){return av(0,a-1|0)}function
+cu(b,a){return b+a|0}function
+rJ(b,a){return aQ(b,a)}function
+fs(b,a){return av(0,b-a|0)}function
+h8(b,a){function
+c(b){return h8(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hX(b,a){function
-c(b){return hW(a,hX(b,a))}function
+h9(b,a){function
+c(b){return h8(a,h9(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fm(b,a){return b<=a?1:0}function
-au(b,a){return b<a?1:0}function
-fn(b,a){function
+ft(b,a){return b<=a?1:0}function
+aw(b,a){return b<a?1:0}function
+fu(b,a){function
 c(b){function
-c(a){return fn(b,a)+1|0}function
+c(a){return fu(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hY(b,a){function
-c(a){return hX(b,hY(b,a))}function
+h_(b,a){function
+c(a){return h9(b,h_(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fo(d,c,b,a){function
+fv(d,c,b,a){function
 e(d){function
-e(a){return fo(d,c,b,a)}function
-f(a){return fo(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return fv(d,c,b,a)}function
+f(a){return fv(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-rq(b,a){function
-c(a){return i(fo(b,a,0,a))}function
+rK(b,a){function
+c(a){return i(fv(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-d6=function
-c(a,b){return c.fun(a,b)};zl(d6,function(b,a){function
+ec=function
+c(a,b){return c.fun(a,b)};zV(ec,function(b,a){function
 g(j){function
 d(a){return F(f(2,h))}function
 g(a){return f(2,F(a))}function
 i(a){return F(f(2,F(a)))}if(p(a,h))return d(0);var
-b=dd(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
+b=di(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
 i(b){function
 g(a){return f(2,F(b))}function
 i(a){return F(f(2,k(b,a)))}function
-j(a){return f(2,n(d6,b,a))}if(p(a,h))return g(0);var
-c=dd(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}function
+j(a){return f(2,m(ec,b,a))}if(p(a,h))return g(0);var
+c=di(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}function
 j(b){function
 g(a){return F(f(2,F(b)))}function
-i(a){return f(2,n(d6,b,a))}function
-j(a){return F(f(2,n(d6,b,a)))}if(p(a,h))return g(0);var
-c=dd(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
-c=dd(b,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)});function
-dg(a,b,c){function
+i(a){return f(2,m(ec,b,a))}function
+j(a){return F(f(2,m(ec,b,a)))}if(p(a,h))return g(0);var
+c=di(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
+c=di(b,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)});function
+dl(a,b,c){function
 i(c){return g(a,b)}function
-j(c){return dg(a,dg(a,b,c),c)}function
-k(c){return g(a,dg(a,dg(a,b,c),c))}if(p(c,h))return i(0);var
-d=dd(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
-rr(b){function
-c(c){return a(b,c)}return function(a){return dg(c,h,a)}}function
-aY(c,a){function
+j(c){return dl(a,dl(a,b,c),c)}function
+k(c){return g(a,dl(a,dl(a,b,c),c))}if(p(c,h))return i(0);var
+d=di(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
+rL(b){function
+c(c){return a(b,c)}return function(a){return dl(c,h,a)}}function
+a2(c,a){function
 d(a){return e}function
-f(a){return g(rr(c),a)}function
+f(a){return g(rL(c),a)}function
 i(a){return h}var
-b=de(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
-aZ(a){return 0<=de(a)?df(a):0}function
-t(b,a){return 0===de(a)?e:zv(b,a)}function
-bx(a){return 0<de(a)?K(a5(a)-1|0):e}function
-by(a){return 0<=de(a)?rl(a):e}function
-aR(b,c){var
-a=df(c);return 0<=a?Q(b,a):bI(b,-a|0)}function
-bJ(b,c){var
-a=df(c);return 0<=a?bI(b,a):Q(b,-a|0)}function
-cp(b,a){return a?a[1]:b}function
-fp(a){var
+b=dj(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+a3(a){return 0<=dj(a)?dk(a):0}function
+t(b,a){return 0===dj(a)?e:z5(b,a)}function
+bA(a){return 0<dj(a)?K(a9(a)-1|0):e}function
+bB(a){return 0<=dj(a)?rF(a):e}function
+aU(b,c){var
+a=dk(c);return 0<=a?Q(b,a):bO(b,-a|0)}function
+bP(b,c){var
+a=dk(c);return 0<=a?bO(b,a):Q(b,-a|0)}function
+cv(b,a){return a?a[1]:b}function
+fw(a){var
 b=a?a[2]:a;return b}function
 S(c,a,b){function
 d(c){return a?S(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bz(a,b){function
-c(b){return a?bz(a[2],b):a}function
+bC(a,b){function
+c(b){return a?bC(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-m(b,a){if(a)var
-d=m(b,a[2]),c=[0,g(b,a[1]),d];else
+n(b,a){if(a)var
+d=n(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-hZ(b,a){if(a){var
-c=hZ(b,a[2]);return bg(g(b,a[1]),c)}return a}function
-bA(e,d,c){var
+h$(b,a){if(a){var
+c=h$(b,a[2]);return bj(g(b,a[1]),c)}return a}function
+bD(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-a0(c,b,a){if(a){var
-d=a0(c,b,a[2]);return n(c,a[1],d)}return b}function
-cq(e,d){var
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+a4(c,b,a){if(a){var
+d=a4(c,b,a[2]);return m(c,a[1],d)}return b}function
+cw(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2567,9 +2568,9 @@ af(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cr(b,e){var
+cx(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cr(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cx(b,c)];var
 a=c;continue}return a}}function
 an(b,a){if(b)if(a)var
 d=an(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2577,227 +2578,227 @@ var
 c=a;else
 var
 c=b;return c}function
-cs(b,a){function
+cy(b,a){function
 c(c){if(a)var
-d=cs(c,a[2]),b=[0,a[1],d];else
+d=cy(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-dh(b,a){function
-c(b){return a?dh(b,a[2]):a}function
+dm(b,a){function
+c(b){return a?dm(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bK(b,a){function
-c(a){return[0,b,bK(b+1|0,a)]}function
+bQ(b,a){function
+c(a){return[0,b,bQ(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bL(b,a){function
-c(a){return[0,b,bL(b,a)]}function
+bR(b,a){function
+c(a){return[0,b,bR(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-rs(a,b){return G(S(fn(b,fl(D(a),1)),a,e),h)}function
+rM(a,b){return G(S(fu(b,fs(E(a),1)),a,e),h)}function
 ag(c,b){if(c){if(b){var
 d=ag(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
-av(a){if(a){var
-b=av(a[2]);return k(a[1],b)}return e}function
-h0(c,b){if(b){var
-d=a(c,h0(c,b[2]));return k(b[1],d)}return e}function
-rt(c,b,a){var
-d=df(a);return rn(c,df(b),d)}function
-ru(a){var
-e=aR(h,l(a,h));function
+ax(a){if(a){var
+b=ax(a[2]);return k(a[1],b)}return e}function
+ia(c,b){if(b){var
+d=a(c,ia(c,b[2]));return k(b[1],d)}return e}function
+rN(c,b,a){var
+d=dk(a);return rH(c,dk(b),d)}function
+rO(a){var
+e=aU(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=bJ(g,h),f=bJ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aR(f,a)),i)}function
+a=bP(g,h),f=bP(c,a),i=b(e,a,f,d);return b(e,a,l(c,aU(f,a)),i)}function
 i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-h1(c,b,a){if(b){if(a){var
-d=h1(c,b[2],a[2]),e=aR(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
-h2(b,a){if(a){var
-c=h2(b,a[2]);return h1(b,a[1],c)}return a}function
-rv(g,f,e){var
+ib(c,b,a){if(b){if(a){var
+d=ib(c,b[2],a[2]),e=aU(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return aU(a,c)},a)}function
+ic(b,a){if(a){var
+c=ic(b,a[2]);return ib(b,a[1],c)}return a}function
+rP(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-di=hY(2,6),rw=6;function
-h3(b,a){function
+dn=h_(2,6),rQ=6;function
+id(b,a){function
 c(c){if(a)var
-d=h3(c,dh(di,a)),b=[0,cs(di,a),d];else
+d=id(c,dm(dn,a)),b=[0,cy(dn,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rx(a){var
-c=aR(h,a),d=aR(h,l(a,h));return function(e,b){var
-f=h3(e,b);return m(function(b){var
-e=h2(a,b);return[0,h0(c,bL(d,D(b))),e]},f)}}function
-ry(b,a){return m(function(b){return rv(e,a,j(b))},b)}function
-h4(e,c,b){if(c)if(b)var
-f=h4(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+rR(a){var
+c=aU(h,a),d=aU(h,l(a,h));return function(e,b){var
+f=id(e,b);return n(function(b){var
+e=ic(a,b);return[0,ia(c,bR(d,E(b))),e]},f)}}function
+rS(b,a){return n(function(b){return rP(e,a,j(b))},b)}function
+ie(e,c,b){if(c)if(b)var
+f=ie(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-d7(i,h,c){var
+ed(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 d=a[2],f=b[2],g=b[1];if(G(g,e)){var
 b=f,a=d;continue}var
-j=d7(f,d,c);return h4(g,a[1],j)}return c}return c}}function
-h5(d,c,b,a){if(b){if(a){var
-f=h5(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return dC(ru(d),rw,c,g,f)}var
+j=ed(f,d,c);return ie(g,a[1],j)}return c}return c}}function
+ig(d,c,b,a){if(b){if(a){var
+f=ig(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return dI(rO(d),rQ,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-rz(b,e,d,c){return cs(e,h5(b,a(b,K(di)),d,c))}function
-d8(b,a){if(b)if(a)var
-d=d8(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+rT(b,e,d,c){return cy(e,ig(b,a(b,K(dn)),d,c))}function
+ee(b,a){if(b)if(a)var
+d=ee(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dj(b){var
-f=aR(h,l(b,h));return function(c,g){var
-h=K(di),d=aZ(t(K(c),h)),i=a(b,K(fl(c,rp(d,di))));return m(function(a){return l(rt(S(d,a,e),i,b),f)},g)}}function
-d9(a){if(a){var
-b=d9(a[2]);return k(d4(a[1]),b)}return e}function
+dp(b){var
+f=aU(h,l(b,h));return function(c,g){var
+h=K(dn),d=a3(t(K(c),h)),i=a(b,K(fs(c,rJ(d,dn))));return n(function(a){return l(rN(S(d,a,e),i,b),f)},g)}}function
+ef(a){if(a){var
+b=ef(a[2]);return k(ea(a[1]),b)}return e}function
 L(b,a){return s(t(s(b),a))}function
-bB(d,c,b){var
+bE(d,c,b){var
 e=L(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dk(b,a){var
+dq(b,a){var
 c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-rA(b,c){if(p(e,b)){var
+rU(b,c){if(p(e,b)){var
 d=a(b,j(c));return[0,a(b,i(c)),d]}var
 f=a(b,i(c));return[0,a(b,j(c)),f]}function
-fq(d,c,b){var
+fx(d,c,b){var
 e=j(b),f=L(a(j(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
-rB(b,c){var
+rV(b,c){var
 d=i(c),e=L(a(b,b),d),f=j(c);return[0,t(a(b,b),f),e]}function
-rC(d,c,b){var
+rW(d,c,b){var
 e=L(a(j(b),c),d);return[0,t(a(i(b),c),d),e]}function
-rD(b){var
+rX(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return p(e,a[1][1]);return 0}function
-h6(a){var
+ih(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=rD(a);if(d){var
+d=rX(a);if(d){var
 f=a[16];return af(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-h7(d,c,b){function
+ii(d,c,b){function
 e(b){var
-e=h7(d,k(c,h),b);return[0,t(d,k(a(f(2,h),c),h)),e]}function
+e=ii(d,k(c,h),b);return[0,t(d,k(a(f(2,h),c),h)),e]}function
 g(a){return 0}return 0===b?g(0):e(b-1|0)}function
-h8(d,c,b){if(b){var
-f=bJ(a(c,h8(d,c,b[2])),d);return k(b[1],f)}return e}function
-h9(c,b){function
+ij(d,c,b){if(b){var
+f=bP(a(c,ij(d,c,b[2])),d);return k(b[1],f)}return e}function
+ik(c,b){function
 d(a){var
-b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(h9(c,a),b);return k(F(f(2,F(f(2,h)))),d)}function
+b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(ik(c,a),b);return k(F(f(2,F(f(2,h)))),d)}function
 e(d){var
-b=aY(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
-h_(b,j,i,g,e){var
-c=t(aR(g,b),e),l=h8(b,bJ(a(c,c),b),j),d=bJ(a(a(f(2,h),c),l),b);return[0,d,k(d,i)]}function
-h$(i,g,e,d,c,b){function
+b=a2(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
+il(b,j,i,g,e){var
+c=t(aU(g,b),e),l=ij(b,bP(a(c,c),b),j),d=bP(a(a(f(2,h),c),l),b);return[0,d,k(d,i)]}function
+im(i,g,e,d,c,b){function
 j(c){var
-j=dk(b,h_(i,g,e,h,k(a(f(2,h),d),h)));return h$(i,g,e,k(d,h),c,j)}function
+j=dq(b,il(i,g,e,h,k(a(f(2,h),d),h)));return im(i,g,e,k(d,h),c,j)}function
 l(a){return 0}var
 m=0===c?l(0):j(c-1|0);return[0,b,m]}function
-fr(j,i){var
-l=f(2,f(2,f(2,f(2,h)))),a=k(bx(j),l),b=rq(co(i,3),4)+1|0,c=h7(aY(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(h9(a,b),m),d=k(f(2,F(f(2,h))),n),o=aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g=h$(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,S(aZ(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
-rE(d,c,b){var
-e=s(bJ(s(a(j(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
-ia(q,b,o,n,g){var
+fy(j,i){var
+l=f(2,f(2,f(2,f(2,h)))),a=k(bA(j),l),b=rK(cu(i,3),4)+1|0,c=ii(a2(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(ik(a,b),m),d=k(f(2,F(f(2,h))),n),o=a3(f(2,f(2,f(2,f(2,f(2,h)))))),g=im(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,S(a3(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
+rY(d,c,b){var
+e=s(bP(s(a(j(b),c)),d));return[0,bP(a(i(b),c),d),e]}function
+io(q,b,o,n,g){var
 d=a(f(2,f(2,f(2,f(2,f(2,h))))),n),e=t(d,g),i=p(f(2,f(2,f(2,f(2,f(2,h))))),e);if(i)var
-r=aZ(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bz(b[4],r);else
+r=a3(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bC(b[4],r);else
 var
 c=i;if(c)var
-j=a(e,g),s=k(d,j),u=l(d,j),v=h_(b[1],b[2],b[3],u,s),w=dk(c[1],v),x=dk(rA(o,b[5]),w),m=[0,rE(b[1],q,x)];else
+j=a(e,g),s=k(d,j),u=l(d,j),v=il(b[1],b[2],b[3],u,s),w=dq(c[1],v),x=dq(rU(o,b[5]),w),m=[0,rY(b[1],q,x)];else
 var
 m=c;return m}function
-rF(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
-rG(m,k,d,c){var
+rZ(c,b,a){return p(e,a)?[0,c,aU(b,a)]:[0,aU(c,s(a)),b]}function
+r0(m,k,d,c){var
 n=x(e,d),o=n?x(e,c):n;if(o){var
-q=bx(c),g=l(bx(d),q),b=rF(d,c,g),r=i(b);if(p(j(b),r)){var
-s=j(b);return ia(m,k,g,i(b),s)}var
-t=j(b),u=i(b),v=a(f(2,h),u);return ia(m,k,l(g,h),v,t)}return o}function
-fs(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return rs(b,a)?[0,e,fs(b,a,d)]:fs(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-ib(b,a){if(b)if(a)var
-d=ib(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bA(c),g=l(bA(d),q),b=rZ(d,c,g),r=i(b);if(p(j(b),r)){var
+s=j(b);return io(m,k,g,i(b),s)}var
+t=j(b),u=i(b),v=a(f(2,h),u);return io(m,k,l(g,h),v,t)}return o}function
+fz(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return rM(b,a)?[0,e,fz(b,a,d)]:fz(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+ip(b,a){if(b)if(a)var
+d=ip(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-rH(b,a){var
-c=bL(0,b);return bA(function(b,a){return ib(a,b)},a,c)}function
-bC(a){if(a){var
+r1(b,a){var
+c=bR(0,b);return bD(function(b,a){return ip(a,b)},a,c)}function
+bF(a){if(a){var
 b=a[1];if(b)var
-c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bF(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return rI}function
-ic(f,a,e){if(a)var
-b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return r2}function
+iq(f,a,e){if(a)var
+b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-d_(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=ic(a,c,e);if(i){var
-m=d_(a,d,c,f,h);return[0,i[1],m]}var
-j=ic(a,f,e);if(j){var
-n=d_(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,d_(a,d,[0,[0,e,k]],c,h)]}else
+eg(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=iq(a,c,e);if(i){var
+m=eg(a,d,c,f,h);return[0,i[1],m]}var
+j=iq(a,f,e);if(j){var
+n=eg(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,eg(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-rJ(c,b,a){return d_(c,b,0,0,a)}function
-id(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
-rK(b,a){var
-d=i(a),c=id(i(b),d);if(c){var
-e=j(a);return id(j(b),e)}return c}function
-aS(c){var
-b=by(c);return G(a(b,b),c)?b:k(b,h)}function
-rL(a){return p(a,e)?e:aR(h,k(bJ(bx(a),h),h))}function
-rM(b,d,c){var
+r3(c,b,a){return eg(c,b,0,0,a)}function
+ir(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
+r4(b,a){var
+d=i(a),c=ir(i(b),d);if(c){var
+e=j(a);return ir(j(b),e)}return c}function
+aV(c){var
+b=bB(c);return G(a(b,b),c)?b:k(b,h)}function
+r5(a){return p(a,e)?e:aU(h,k(bP(bA(a),h),h))}function
+r6(b,d,c){var
 f=p(e,d),g=f?x(e,c):f;if(g)var
-i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
+i=aV(L(a(a(b,b),d),c)),h=[0,[0,bB(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-d$(p,o,n,m){var
+eh(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
 c=l,b=j;continue}var
 i=x(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-ft(m,l){var
+fA(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
 j=b[2],g=c[2],i=c[1];if(G(i,e)){var
 c=g,b=j;continue}var
-n=ft(g,j),o=ag(g,d[2]),p=a(f(2,h),o);return k(a(i,k(a(i,d[1]),p)),n)}return e}return e}return e}}function
-rN(i,b,d,c){if(x(e,b)){var
+n=fA(g,j),o=ag(g,d[2]),p=a(f(2,h),o);return k(a(i,k(a(i,d[1]),p)),n)}return e}return e}return e}}function
+r7(i,b,d,c){if(x(e,b)){var
 j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
 f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-rO(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=d$(d,k,a(b,i),m);if(c){var
-e=c[1],n=ft([0,b,d],[0,[0,g,f],j]);return rN(l,e[1],e[2],n)}return c}var
-rP=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rQ=aY(f(2,h),rP);function
+r8(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=eh(d,k,a(b,i),m);if(c){var
+e=c[1],n=fA([0,b,d],[0,[0,g,f],j]);return r7(l,e[1],e[2],n)}return c}var
+r9=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),r_=a2(f(2,h),r9);function
 Z(a){return a[8]}function
-ea(b,a){return S(a,b[9],0)}function
-fu(b){var
+ei(b,a){return S(a,b[9],0)}function
+fB(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-fv(f,d,c){var
+fC(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dm(b){var
+ds(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=Z(b);return a(Z(b),d)}}else
 if(2!==c[0]){var
 i=Z(b);return a(s(f(2,h)),i)}var
 e=Z(b),g=a(Z(b),e);return a(s(f(2,h)),g)}function
-ie(b){var
+is(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return p(e,a[1][1]);return 1}function
-fw(b){var
+fD(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-rR(a){var
+r$(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2805,209 +2806,209 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-a1(b){var
+a5(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return rQ;return h}function
-ig(c,b){var
+a!=="number"&&2!==a[0])return r_;return h}function
+it(c,b){var
 d=ag(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=a1(c),f=a(a(a1(c),g),d),i=aS(f),j=by(f);return[0,d,av(b),j,i]}return[0,d,av(b),h,h]}function
-ih(a){var
-h=a[9],b=m(function(b){return ig(a,b)},h),f=ie(a);if(f)var
-i=a[2],c=D(b)===i?1:0;else
+g=a5(c),f=a(a(a5(c),g),d),i=aV(f),j=bB(f);return[0,d,ax(b),j,i]}return[0,d,ax(b),h,h]}function
+iu(a){var
+h=a[9],b=n(function(b){return it(a,b)},h),f=is(a);if(f)var
+i=a[2],c=E(b)===i?1:0;else
 var
 c=f;if(c)var
 j=a[9],d=af(function(b){var
-c=a[1];return D(b)===c?1:0},j);else
+c=a[1];return E(b)===c?1:0},j);else
 var
 d=c;var
 g=d?af(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-fx=f(2,f(2,f(2,f(2,F(f(2,h))))));function
-rS(a){return k(bx(a0(function(b,a){return v(b[1],a)},e,a)),h)}function
-ii(a){return k(k(rS(a),fx),h)}function
-rT(a,b){var
-c=a[9],d=D(a[9]);return n(rx(ii(b)),d,c)}function
-rU(a){var
-b=a[9];return m(function(a){return 0},b)}function
-ij(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=ij(f,e,d+1|0,b[2],a[2]);if(h)var
+fE=f(2,f(2,f(2,f(2,F(f(2,h))))));function
+sa(a){return k(bA(a4(function(b,a){return v(b[1],a)},e,a)),h)}function
+iv(a){return k(k(sa(a),fE),h)}function
+sb(a,b){var
+c=a[9],d=E(a[9]);return m(rR(iv(b)),d,c)}function
+sc(a){var
+b=a[9];return n(function(a){return 0},b)}function
+iw(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=iw(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?ry(f,b[1]):j;var
+j=g(e,d),i=j?rS(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-eb(c,b){if(b)var
-e=b[1],f=eb(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
+ej(c,b){if(b)var
+e=b[1],f=ej(c,b[2]),d=[0,n(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fy(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fy(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bg(n(dj(g),k,d),j),h]}return eb(c,b)}return eb(c,b)}return eb(c,b)}function
-fz(d,b){if(b){var
+fF(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fF(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,bj(m(dp(g),k,d),j),h]}return ej(c,b)}return ej(c,b)}return ej(c,b)}function
+fG(d,b){if(b){var
 a=S(b[1],d,0);if(a)var
-c=fz(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=fG(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return rV}function
-ec(b,a){if(b){var
+e=a;return e}return sd}function
+ek(b,a){if(b){var
 c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-ct(b,a){if(b){var
-c=b[1];return a?[0,aA(c,a[1])]:[0,c]}return a}function
-dn(b,a){var
-c=j(a),d=ct(j(b),c),e=i(a);return[0,ec(i(b),e),d]}function
-ik(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,ik(a,b,d)]},g=function(a){return[0,dn(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cu(c,b,e,d){var
+cz(b,a){if(b){var
+c=b[1];return a?[0,aC(c,a[1])]:[0,c]}return a}function
+dt(b,a){var
+c=j(a),d=cz(j(b),c),e=i(a);return[0,ek(i(b),e),d]}function
+ix(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,ix(a,b,d)]},g=function(a){return[0,dt(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cA(c,b,e,d){var
 f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
-il(e,d,a,c){if(a){var
-b=a[1],f=il(e,d,a[2],c),g=j(j(b)),h=cu(e,d,i(j(b)),g);return ik(i(b),h,f)}return c}function
-im(c,b){var
+iy(e,d,a,c){if(a){var
+b=a[1],f=iy(e,d,a[2],c),g=j(j(b)),h=cA(e,d,i(j(b)),g);return ix(i(b),h,f)}return c}function
+iz(c,b){var
 d=t(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
 e=t(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-io(f,e,c,b){function
+iA(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
 g=j(b),h=d(j(c),g),k=i(b);return[0,d(i(c),k),h]}function
-cv(d,c,b){var
-f=a1(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-fA(c,b,a){return s(cv(c,b,s(a)))}function
-fB(f,c,b,d){var
-g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a1(f)),h)}function
-ip(b,l,d,c){var
-f=fv(b,l,d[1]);if(x(e,dm(b)))var
+cB(d,c,b){var
+f=a5(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+fH(c,b,a){return s(cB(c,b,s(a)))}function
+fI(f,c,b,d){var
+g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a5(f)),h)}function
+iB(b,l,d,c){var
+f=fC(b,l,d[1]);if(x(e,ds(b)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
 q=i(c),r=j(c),h=q,g=r;var
-o=ae(function(c){return k(f,cv(b,d,a(s(dm(b)),c)))},h),p=ae(function(c){return k(f,fA(b,d,a(s(dm(b)),c)))},g);return[0,fu(b),p,o]}function
-iq(b,i){var
-d=fw(b);if(d)var
+o=ae(function(c){return k(f,cB(b,d,a(s(ds(b)),c)))},h),p=ae(function(c){return k(f,fH(b,d,a(s(ds(b)),c)))},g);return[0,fB(b),p,o]}function
+iC(b,i){var
+d=fD(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=Z(b),r=[0,s(a(a(i,a(Z(b),q)),p))],j=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-g=rR(b);if(g)var
+g=r$(b);if(g)var
 l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=g;return bg(o,j)}function
-ed(d,e){var
+o=g;return bj(o,j)}function
+el(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=ed(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=el(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-fC(b){var
+fJ(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return Z(b);var
 d=Z(b);return a(Z(b),d)}function
-rW(c,h,b,d,g){if(typeof
+se(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=Z(c),q=a(Z(c),o),r=aS(v(e,L(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
-n=t(cv(c,d,s(a(a(b,fC(c)),i))),h);return[0,i,aS(d[1]),n]}var
+o=Z(c),q=a(Z(c),o),r=aV(v(e,L(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
+n=t(cB(c,d,s(a(a(b,fJ(c)),i))),h);return[0,i,aV(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=p(e,f);if(l)var
-x=Z(c),y=a(Z(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=Z(c),y=a(Z(c),x),z=bB(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cv(c,d,a(a(b,fC(c)),f)),h);return[1,f,aS(d[1]),w]}}function
-rX(f,b,d,c){var
-g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
-rY(m,j,c,i,e,b,d){var
+w=t(cB(c,d,a(a(b,fJ(c)),f)),h);return[1,f,aV(d[1]),w]}}function
+sf(f,b,d,c){var
+g=a(f,d);return aV(v(e,L(l(a(b,c),g),b)))}function
+sg(m,j,c,i,e,b,d){var
 g=m[4];if(typeof
 g==="number"&&!g){var
 n=k(l(e,a(a(f(2,h),j),d)),i),o=k(b,c);return p(a(k(b,c),o),n)}return p(l(a(c,e),d),b)}function
-rZ(n,m,c,j,e,b,d){var
+sh(n,m,c,j,e,b,d){var
 g=n[4];if(typeof
 g==="number"&&!g){var
 i=p(c,b);if(i){var
 o=l(b,c),q=a(l(b,c),o);return p(k(l(e,a(a(f(2,h),m),d)),j),q)}return i}return p(k(a(c,e),d),b)}function
-r0(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(rY(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,ec([0,a[1]],k),h]}return b}if(rZ(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=ct([0,a[1]],l);return[0,i(b),m]}return b}}function
-ir(d,c,b,a){if(c){if(b){if(a){var
-e=ir(d,c[2],b[2],a[2]);return[0,bR(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-is(f,e,d,b,a){if(b)if(a)var
-g=is(f,e,d,b[2],a[2]),c=[0,rW(f,e,d,b[1],a[1]),g];else
+si(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(sg(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,ek([0,a[1]],k),h]}return b}if(sh(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=cz([0,a[1]],l);return[0,i(b),m]}return b}}function
+iD(d,c,b,a){if(c){if(b){if(a){var
+e=iD(d,c[2],b[2],a[2]);return[0,bG(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+iE(f,e,d,b,a){if(b)if(a)var
+g=iE(f,e,d,b[2],a[2]),c=[0,se(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-it(b,a){if(b){if(a){var
-c=it(b[2],a[2]),d=a[1];return[0,k(d4(b[1]),d),c]}return a}return a}function
-iu(a){if(a){var
+iF(b,a){if(b){if(a){var
+c=iF(b[2],a[2]),d=a[1];return[0,k(ea(b[1]),d),c]}return a}return a}function
+iG(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=it(c,iu(a[2])),g=d9(c),d=[0,k(b[1],g),f];else
+c=b[2],f=iF(c,iG(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-r1(a){return a0(v,e,iu(a))}function
-r2(b,c){var
+sj(a){return a4(v,e,iG(a))}function
+sk(b,c){var
 d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-r3(g,f,e,d,c,b){var
-h=a(d,rL(a(K(c),b)));return L(k(aS(a(f,e)),h),g)}function
-iv(g,f){var
-a=d$(f,g,e,e);if(a)var
+sl(g,f,e,d,c,b){var
+h=a(d,r5(a(K(c),b)));return L(k(aV(a(f,e)),h),g)}function
+iH(g,f){var
+a=eh(f,g,e,e);if(a)var
 b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-r4(b,j,i,g,e){var
-c=iv(i,g);if(c){var
-d=iv(i,m(s,g));if(d)var
+sm(b,j,i,g,e){var
+c=iH(i,g);if(c){var
+d=iH(i,n(s,g));if(d)var
 o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
 var
 k=d;var
-n=k}else
+m=k}else
 var
-n=c;return n}function
-iw(h,g,f,b,a){if(b){if(a){var
-c=r4(h,g,f,b[1],a[1]);if(c)var
-d=iw(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
+m=c;return m}function
+iI(h,g,f,b,a){if(b){if(a){var
+c=sm(h,g,f,b[1],a[1]);if(c)var
+d=iI(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-ix(b,a){if(b)if(a)var
-d=a[1],e=ix(b[2],a[2]),c=[0,m(function(a){return ag(a,d)},b),e];else
+iJ(b,a){if(b)if(a)var
+d=a[1],e=iJ(b[2],a[2]),c=[0,n(function(a){return ag(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-r5(e,b,d){var
+sn(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 g=a(b,b),i=a(f(2,h),b);return function(c,b){var
 e=a(i,b);return k(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
-iy(e,c,b){if(c)if(b)var
-f=iy(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+iK(e,c,b){if(c)if(b)var
+f=iK(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-r6(e,d,a,c){var
+so(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return iy(d,a,c);return a}function
-r7(b,c,d,m,j){var
+b==="number"&&!b)return iK(d,a,c);return a}function
+sp(b,c,d,m,j){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=Z(b),o=a(Z(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
 e=a(f(2,h),b),g=[0,L(a(c,k(k(j,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(k(m,d),n)),i)],g]}}var
-g=a(d,fC(b));return function(f,e,i,d){var
-h=[0,s(fB(b,f,a(c,l(s(e),d)),g))];return[0,[0,fB(b,f,a(c,l(e,d)),g)],h]}}function
-cw(b){var
+g=a(d,fJ(b));return function(f,e,i,d){var
+h=[0,s(fI(b,f,a(c,l(s(e),d)),g))];return[0,[0,fI(b,f,a(c,l(e,d)),g)],h]}}function
+cC(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
-iz(b,c){var
-d=dm(b);return a(c,a(cw(b),d))}function
-ee(b,h,s,r,q,p,d,o,c){if(c){var
+iL(b,c){var
+d=ds(b);return a(c,a(cC(b),d))}function
+em(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,cw(b)),f),v=d[1],w=fv(b,h,d[1]),g=rO(h,r,q,fu(b),w,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,fB(b,d,k[1],y)];else
+t=i[2],u=a(a(p,cC(b)),f),v=d[1],w=fC(b,h,d[1]),g=r8(h,r,q,fB(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,fI(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3016,429 +3017,429 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-r8(l,k,f,e,d,q,p,n,b,o,c){var
-r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bg(g(p,o),x),y=j(c),z=n[2],A=ct(ae(s,ee(l,k,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,ec(ee(l,k,f,e,d,h,b,t,[0,r[1]]),B),A]}var
-u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bg(g(p,o),D),E=j(c),F=[0,u[1]],G=ct(ae(s,ee(l,k,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,ec(ee(l,k,f,e,d,h,b,v,0),H),G]}return c}function
-fD(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=dh(b,o);if(d){var
-e=dh(b,a);if(e){var
-n=co(p,b),q=fD(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,r8(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bg(cs(b,a),r)}return a}return a}return a}function
-r9(a){var
-b=a[4];return hZ(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-ef(b,a){return S(a,b,[0,e,e,h,h])}function
-r_(f,d,a,c,b){var
-g=d7(c,b,m(function(a){return e},a));return rz(d,D(f[9]),a,g)}function
-iA(e,c,b){if(c)if(b)var
-f=iA(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+sq(l,k,f,e,d,q,p,m,b,o,c){var
+r=m[1];if(r){var
+w=b[2],x=n(function(b){return a(w,b)},q),t=bj(g(p,o),x),y=j(c),z=m[2],A=cz(ae(s,em(l,k,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,ek(em(l,k,f,e,d,h,b,t,[0,r[1]]),B),A]}var
+u=m[2];if(u){var
+C=b[2],D=n(function(b){return a(C,b)},q),v=bj(g(p,o),D),E=j(c),F=[0,u[1]],G=cz(ae(s,em(l,k,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,ek(em(l,k,f,e,d,h,b,v,0),H),G]}return c}function
+fK(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=dm(b,o);if(d){var
+e=dm(b,a);if(e){var
+n=cu(p,b),q=fK(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,sq(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bj(cy(b,a),r)}return a}return a}return a}function
+sr(a){var
+b=a[4];return h$(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+en(b,a){return S(a,b,[0,e,e,h,h])}function
+ss(f,d,a,c,b){var
+g=ed(c,b,n(function(a){return e},a));return rT(d,E(f[9]),a,g)}function
+iM(e,c,b){if(c)if(b)var
+f=iM(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-r$(z,y,w,v,g,d,u,t,s,r,a){var
-i=cs(D(d),a),b=d$(a,t,e,e);if(b){var
+st(z,y,w,v,g,d,u,t,s,r,a){var
+i=cy(E(d),a),b=eh(a,t,e,e);if(b){var
 j=b[1],k=G(j[1],g),l=k?x(e,g):k;if(l)var
-A=aY(f(2,h),fx),c=p(d9(i),A);else
+A=a2(f(2,h),fE),c=p(ef(i),A);else
 var
 c=l;if(c)var
-m=ag(dh(D(d),a),r),n=r_(z,w,v,i,u),B=j[2],C=ft(a,s),E=G(m,e)?n:iA(m,y,n),o=[0,[0,E,C,B]];else
+m=ag(dm(E(d),a),r),n=ss(z,w,v,i,u),B=j[2],C=fA(a,s),D=G(m,e)?n:iM(m,y,n),o=[0,[0,D,C,B]];else
 var
 o=c;var
 q=o}else
 var
 q=b;return q}function
-sa(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=rX(b,d,a[3],a[2]);return ir(function(a,c,d){return r0(f,b,i,h,a,c,d)},e,g,c)}function
-sb(d,c,b){var
+su(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=sf(b,d,a[3],a[2]);return iD(function(a,c,d){return si(f,b,i,h,a,c,d)},e,g,c)}function
+sv(d,c,b){var
 f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
-sc(c,b,i,h,g){var
-d=d$(m(s,g),h,e,e);if(d){var
+sw(c,b,i,h,g){var
+d=eh(n(s,g),h,e,e);if(d){var
 f=d[1],j=s(c);if(G(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-iB(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=iB(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ex(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-sd(j,B,A,q,o,a,i,l,z,y,w,v,b,g,d){var
+iN(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=iN(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return eF(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+sx(j,B,A,q,o,a,i,l,z,y,w,v,b,g,d){var
 c=g[3],k=g[2];if(x(e,k)&&af(function(a){var
-b=aY(f(2,h),fx);return p(d9(a),b)},c)){var
-C=m(function(a){return e},o),r=m(function(a){return d8(o,d7(a,z,C))},c),E=m(function(a){return m(function(b){return cp(e,n(dj(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return ag(a,F)},c),t=iw(i,a,y,c,s);if(t){var
-G=t[1],H=r1(ix(c,E)),u=sb(a,i,b),I=sc(a,i,b,w,v),J=r5(j,a,b[2]),K=r2(k,H),L=r7(j,B,a,I,u),M=function(i,h,d,c,g){var
-l=cs(i,r),b=r6(j,a,n(dj(q),h,l),s),e=ag(b,b),f=n(J,d,c),m=D(b);return dn(dC(L,d,c,f,r3(k,u,n(K,f,e),G,m,e)),g)};return iB(M,g[4],0,A,b[1],d)}return d}return d}function
-se(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=r$(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=sa(c,b,r,h,m,d);return a[4]?sd(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-sf(a,o,f,c,d,l,v,T,R,k,Q,e){var
-w=o[3],g=ed(Q,o[4]),b=m(i,g),x=af(function(b){return au(b,a[2])},b);if(x){var
-p=il(o[3],f,g,k);if(e[1]){var
-q=fz(v,b);if(q)var
-y=q[1],z=im(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=m(function(b){var
-d=S(i(b),k,dl),e=io(U,B,j(b),d);return ip(a,h,ef(c,i(b)),e)},g),D=iq(a,h),E=bg(C,m(j,D)),r=m(i,D),F=m(function(a){return d8(l,a)},y),G=fy(a,d,b,m(function(a){return ef(c,a)[2]},b),F,r),V=se(a,f,c,d,l,T,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(dj(d),a,F)},H=[0,fD(a,h,iz(a,B),E,G,r,Y,X,W,c,V)];else
+b=a2(f(2,h),fE);return p(ef(a),b)},c)){var
+C=n(function(a){return e},o),r=n(function(a){return ee(o,ed(a,z,C))},c),D=n(function(a){return n(function(b){return cv(e,m(dp(q),b,[0,a,0]))},l)},r),F=n(function(a){return S(a,b[1],e)},l),s=n(function(a){return ag(a,F)},c),t=iI(i,a,y,c,s);if(t){var
+G=t[1],H=sj(iJ(c,D)),u=sv(a,i,b),I=sw(a,i,b,w,v),J=sn(j,a,b[2]),K=sk(k,H),L=sp(j,B,a,I,u),M=function(i,h,d,c,g){var
+l=cy(i,r),b=so(j,a,m(dp(q),h,l),s),e=ag(b,b),f=m(J,d,c),n=E(b);return dt(dI(L,d,c,f,sl(k,u,m(K,f,e),G,n,e)),g)};return iN(M,g[4],0,A,b[1],d)}return d}return d}function
+sy(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=st(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=su(c,b,r,h,m,d);return a[4]?sx(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+sz(a,o,f,c,d,l,v,T,R,k,Q,e){var
+w=o[3],g=el(Q,o[4]),b=n(i,g),x=af(function(b){return aw(b,a[2])},b);if(x){var
+p=iy(o[3],f,g,k);if(e[1]){var
+q=fG(v,b);if(q)var
+y=q[1],z=iz(w,f),A=z[1],h=A[1],B=z[2],U=A[2],C=n(function(b){var
+d=S(i(b),k,dr),e=iA(U,B,j(b),d);return iB(a,h,en(c,i(b)),e)},g),D=iC(a,h),E=bj(C,n(j,D)),r=n(i,D),F=n(function(a){return ee(l,a)},y),G=fF(a,d,b,n(function(a){return en(c,a)[2]},b),F,r),V=sy(a,f,c,d,l,T,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return m(dp(d),a,F)},H=[0,fK(a,h,iL(a,B),E,G,r,Y,X,W,c,V)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=fz(v,b);if(t)var
-I=im(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
-d=S(i(b),k,dl),e=io(Z,K,j(b),d);return ip(a,u,ef(c,i(b)),e)},g),L=iq(a,u),$=bg(_,m(j,L)),M=m(i,L),aa=t[1],N=m(function(a){return d8(l,a)},aa),ab=fy(a,d,b,m(function(a){return ef(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(dj(d),a,N)},O=[0,fD(a,u,iz(a,K),$,ab,M,ae,ad,ac,c,p)];else
+t=fG(v,b);if(t)var
+I=iz(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=n(function(b){var
+d=S(i(b),k,dr),e=iA(Z,K,j(b),d);return iB(a,u,en(c,i(b)),e)},g),L=iC(a,u),$=bj(_,n(j,L)),M=n(i,L),aa=t[1],N=n(function(a){return ee(l,a)},aa),ab=fF(a,d,b,n(function(a){return en(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return m(dp(d),a,N)},O=[0,fK(a,u,iL(a,K),$,ab,M,ae,ad,ac,c,p)];else
 var
 O=t;return O}var
 P=[0,p]}else
 var
 P=x;return P}function
-dp(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,dp(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-iC(d,c,b,a){if(a)var
-e=a[1],h=iC(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cq(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+du(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,du(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+iO(d,c,b,a){if(a)var
+e=a[1],h=iO(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cw(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
-eg=[0,e,0];function
-iD(e,b,a){var
-f=ct([0,e],j(a)),g=ct(j(b),f),c=i(b);if(c)var
+eo=[0,e,0];function
+iP(e,b,a){var
+f=cz([0,e],j(a)),g=cz(j(b),f),c=i(b);if(c)var
 h=c[1],d=v(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-sg(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cu(e,c,a[3],a[4]);return dp(function(a){return iD(c,g,a)},f,b)}return b}return b}function
-sh(d,a,c,b){var
-e=bL(eg,c),f=a[4],g=a[3];return bA(function(a,c){return sg(d,g,b,a,c)},f,e)}function
-si(b,a){return v(e,l(b,av(m(i,a))))}function
-iE(b){var
+sA(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cA(e,c,a[3],a[4]);return du(function(a){return iP(c,g,a)},f,b)}return b}return b}function
+sB(d,a,c,b){var
+e=bR(eo,c),f=a[4],g=a[3];return bD(function(a,c){return sA(d,g,b,a,c)},f,e)}function
+sC(b,a){return v(e,l(b,ax(n(i,a))))}function
+iQ(b){var
 a=j(b);return a?a[1]:e}function
-eh(a){return j(a)?0:1}function
-sj(a){return D(cr(eh,a))}function
-fE(b,a){var
+ep(a){return j(a)?0:1}function
+sD(a){return E(cx(ep,a))}function
+fL(b,a){var
 c=j(a);if(c){var
-d=k(i(a),b);return aA(c[1],d)}return k(i(a),b)}function
-sk(g,f,e,d,a){var
-b=eh(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,iE(a))),c=v(i(a),j);else
+d=k(i(a),b);return aC(c[1],d)}return k(i(a),b)}function
+sE(g,f,e,d,a){var
+b=ep(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,iQ(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,fE(f,a)]]}function
-dq(a){var
+c=i(a);return[0,[0,c],[0,fL(f,a)]]}function
+dv(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-sl(b,a){var
-c=sj(a),d=av(m(iE,a)),e=si(b,a);return m(function(a){return sk(b,e,d,c,a)},a)}function
-sm(c,b){var
+sF(b,a){var
+c=sD(a),d=ax(n(iQ,a)),e=sC(b,a);return n(function(a){return sE(b,e,d,c,a)},a)}function
+sG(c,b){var
 d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
-sn(e,d,b){var
+sH(e,d,b){var
 f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
-ei(b){var
+eq(b){var
 a=b[10];return a?p(e,a[1]):a}function
-fF(b){var
+fM(b){var
 a=b[11];return a?p(a[1],e):a}function
-so(b,a){var
-c=ei(b),d=c?x(a,e):c;if(d)var
+sI(b,a){var
+c=eq(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fF(b);if(g)return x(e,a);var
+g=fM(b);if(g)return x(e,a);var
 f=g}return f}function
-iF(c,b){return av(m(function(b){return so(c,b)?e:a(b,b)},b))}function
-iG(b,a){return ei(b)?a:m(s,a)}function
-iH(a){return a0(v,cp(e,a),a)}function
-sp(a,c){var
-d=ei(a),b=d||fF(a);return b?x(iH(iG(a,c)),e):b}function
-sq(e,d,c,b){var
+iR(c,b){return ax(n(function(b){return sI(c,b)?e:a(b,b)},b))}function
+iS(b,a){return eq(b)?a:n(s,a)}function
+iT(a){return a4(v,cv(e,a),a)}function
+sJ(a,c){var
+d=eq(a),b=d||fM(a);return b?x(iT(iS(a,c)),e):b}function
+sK(e,d,c,b){var
 f=a(e,d),g=j(b),h=L(a(j(c),g),f),k=a(e,d),l=i(b);return[0,t(a(i(c),l),k),h]}function
-iI(b,e,d,c){function
-g(a){return dk([0,b,b],sq(b,e,c,iI(b,k(e,h),a,c)))}function
+iU(b,e,d,c){function
+g(a){return dq([0,b,b],sK(b,e,c,iU(b,k(e,h),a,c)))}function
 i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
-iJ(c,b,a){function
-d(b){return iJ(c,b,fq(c,a,a))}function
+iV(c,b,a){function
+d(b){return iV(c,b,fx(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-sr(b,n,d,c,m){var
-o=aR(m,K(d)),g=bB(b,d4(c),o),q=j(g),i=p(a(f(2,h),q),b);if(i)var
-k=iI(b,h,n,g),r=p(e,c)?k:rB(b,k),l=[0,iJ(b,d,r)];else
+sL(b,n,d,c,m){var
+o=aU(m,K(d)),g=bE(b,ea(c),o),q=j(g),i=p(a(f(2,h),q),b);if(i)var
+k=iU(b,h,n,g),r=p(e,c)?k:rV(b,k),l=[0,iV(b,d,r)];else
 var
 l=i;return l}function
-ss(o,n,d,c){var
-p=a(f(2,h),c),b=v(e,t(a(F(f(2,h)),d),p)),q=bx(c),g=v(e,k(l(bx(d4(d)),q),h)),i=k(k(bx(o),b),g),r=k(by(i),h),s=by(b),j=aA(k(K(n),s),r),m=k(k(g,t(i,j)),h),u=f(2,f(2,h)),w=aZ(k(k(b,m),u)),x=aZ(m);return[0,[0,aZ(j),x],w]}function
-iK(a,h,d,c){var
-e=ss(a,h,d,c),f=e[1],g=aR(a,K(e[2])),b=sr(g,f[1],f[2],d,c),i=b?[0,rC(g,a,b[1])]:b;return i}var
-st=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iL=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
-dr(g,f,c,b){if(p(b,e))return 0;if(x(a(st,b),c))return 0;if(x(c,a(s(iL),b))){var
-d=iK(g,f,s(iL),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return iK(g,f,c,b)}function
-fG(a,g,f){var
+sM(o,n,d,c){var
+p=a(f(2,h),c),b=v(e,t(a(F(f(2,h)),d),p)),q=bA(c),g=v(e,k(l(bA(ea(d)),q),h)),i=k(k(bA(o),b),g),r=k(bB(i),h),s=bB(b),j=aC(k(K(n),s),r),m=k(k(g,t(i,j)),h),u=f(2,f(2,h)),w=a3(k(k(b,m),u)),x=a3(m);return[0,[0,a3(j),x],w]}function
+iW(a,h,d,c){var
+e=sM(a,h,d,c),f=e[1],g=aU(a,K(e[2])),b=sL(g,f[1],f[2],d,c),i=b?[0,rW(g,a,b[1])]:b;return i}var
+sN=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iX=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+dw(g,f,c,b){if(p(b,e))return 0;if(x(a(sN,b),c))return 0;if(x(c,a(s(iX),b))){var
+d=iW(g,f,s(iX),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return iW(g,f,c,b)}function
+fN(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=dr(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-su(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=k(b,a(e,fG(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),j=k(fG(c,b,d),i);return[0,[0,t(a(b,fG(c,b,d)),j)],g]}function
-iM(d,c){var
+h=a[8],d=dw(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+sO(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=k(b,a(e,fN(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),j=k(fN(c,b,d),i);return[0,[0,t(a(b,fN(c,b,d)),j)],g]}function
+iY(d,c){var
 e=Z(d);return function(b,f){var
-g=a(b[2],e),h=iF(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
-iN(d,b,h,f,c){if(G(h[1],e)&&sp(d,c)){var
-g=iH(iG(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
-j=iF(d,c);return aS(L(a(a(b,b),j),f))}function
-iO(a){return a?a[1][2]:h}function
-iP(b){var
+g=a(b[2],e),h=iR(d,f),i=a(b[1],b[1]);return L(aV(a(a(a(c,c),i),h)),g)}}function
+iZ(d,b,h,f,c){if(G(h[1],e)&&sJ(d,c)){var
+g=iT(iS(d,c)),i=a(g,g);return s(bB(t(a(a(b,b),i),f)))}var
+j=iR(d,c);return aV(L(a(a(b,b),j),f))}function
+i0(a){return a?a[1][2]:h}function
+i1(b){var
 c=Z(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
-sv(b,c){var
-e=iO(c);function
+sP(b,c){var
+e=i0(c);function
 f(b){return a(e,b)}function
 d(a){return ae(f,a)}var
-h=g(iP(b),c),i=[0,ae(s,g(iP(b),c)),h],j=d(b[11]);return dn([0,d(b[10]),j],i)}function
-iQ(c,b){var
+h=g(i1(b),c),i=[0,ae(s,g(i1(b),c)),h],j=d(b[11]);return dt([0,d(b[10]),j],i)}function
+i2(c,b){var
 d=Z(c);return function(f,e){var
-g=a(a(d,iO(f)),d),h=sv(c,f),i=h[1];if(i){var
+g=a(a(d,i0(f)),d),h=sP(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,L(a(b,av(m(function(b){var
-c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,av(m(function(b){var
-c=a(k,b);return aA(a(l,b),c)},e))),g)],n]}return dl}return dl}}function
-sw(b,f){var
+k=j[1],l=i[1],m=[0,L(a(b,ax(n(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,ax(n(function(b){var
+c=a(k,b);return aC(a(l,b),c)},e))),g)],m]}return dr}return dr}}function
+sQ(b,f){var
 c=Z(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,av(m(function(a){return sn(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,ax(n(function(a){return sH(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,av(m(function(a){return sm(b,a)},g))),n)],i]}}function
-iR(b,c,j,a){var
+m=a(c,c);return[0,[0,t(a(f,ax(n(function(a){return sG(b,a)},g))),m)],i]}}function
+i3(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(sw(b,c),a):su(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(sQ(b,c),a):sO(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(iQ(b,c),[0,e],a),o=[0,n(iM(b,c),e,a)],p=m(s,a);return dn([0,[0,s(n(iM(b,c),e,p))],o],l)}return n(iQ(b,c),0,a)}var
-f=d[1],h=ag(a,a),k=[0,iN(b,c,f,h,a)];return[0,[0,s(iN(b,c,f,h,m(s,a)))],k]}}function
-sx(a,c,b){var
+e=i[1],l=m(i2(b,c),[0,e],a),o=[0,m(iY(b,c),e,a)],p=n(s,a);return dt([0,[0,s(m(iY(b,c),e,p))],o],l)}return m(i2(b,c),0,a)}var
+f=d[1],h=ag(a,a),k=[0,iZ(b,c,f,h,a)];return[0,[0,s(iZ(b,c,f,h,n(s,a)))],k]}}function
+sR(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bL(iR(a,c,b,0),i)];else
+i=a[2],f=[0,bR(i3(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=ih(a);if(g)var
-j=a[9],h=[0,m(function(d){return iR(a,c,b,d)},j)];else
+g=iu(a);if(g)var
+j=a[9],h=[0,n(function(d){return i3(a,c,b,d)},j)];else
 var
 h=g;return h}var
-sy=[0,0,h,0,0,0];function
-iS(d,c,b,a){function
+sS=[0,0,h,0,0,0];function
+i4(d,c,b,a){function
 e(b){var
-e=iS(d,c+1|0,b,fp(a));return[0,n(d,c,cp(sy,a)),e]}function
+e=i4(d,c+1|0,b,fw(a));return[0,m(d,c,cv(sS,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-sz(e,d,c,a,j,i,h,b,g,f){var
-k=is(e,c,b,a,g),l=ii(a),m=d[2],n=0;return bC(iS(function(f,g){return sf(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ds(a){return x(e,a[1])}function
-sA(a){return x(a[1],a[2])}function
-ej(c,b,d,a){function
+sT(e,d,c,a,j,i,h,b,g,f){var
+k=iE(e,c,b,a,g),l=iv(a),m=d[2],n=0;return bF(i4(function(f,g){return sz(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dx(a){return x(e,a[1])}function
+sU(a){return x(a[1],a[2])}function
+er(c,b,d,a){function
 e(d){if(a){var
-e=ej(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,ej(c,b,d,0)]}function
+e=er(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,er(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b0(a){var
-b=ej(a[17],[0,e,h],a[2],a[18]);return an(ej(a[15],[0,h,h],a[2],a[16]),b)}function
-cx(b){var
+b7(a){var
+b=er(a[17],[0,e,h],a[2],a[18]);return an(er(a[15],[0,h,h],a[2],a[16]),b)}function
+cD(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-cy(b,c){var
+cE(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ds(i(c))?0:2;case
-2:return ds(i(c))?cx(b)?0:1:2;case
+1:return dx(i(c))?0:2;case
+2:return dx(i(c))?cD(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cx(b)&&ds(i(c))&&ds(d)&&sA(d))return 0;return 2;case
-1:if(cx(b)&&p(e,a[1][1]))return 0;return 2;default:return ds(a[1])?1:2}}function
-sB(c){var
+d=a[1];if(cD(b)&&dx(i(c))&&dx(d)&&sU(d))return 0;return 2;case
+1:if(cD(b)&&p(e,a[1][1]))return 0;return 2;default:return dx(a[1])?1:2}}function
+sV(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-ek(c,i,b,h){var
-a=dr(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=p(b,e)?aA(f,c):f,g=[0,[0,d[1],j]];else
+es(c,i,b,h){var
+a=dw(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?aC(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bM(t,c,b,j,B,r,d){var
+bS(t,c,b,j,B,r,d){var
 g=i(r)[1],h=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bB(b,d,c)];case
+0:return[0,bE(b,d,c)];case
 1:var
-C=a(h,c);return[0,bB(b,s(a(g,d)),C)];case
-2:if(cx(t)){var
-D=a(h,c);return ek(b,j,s(a(g,d)),D)}var
-E=a(h,c);return ek(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bB(b,v(e,d),c)]}else
+C=a(h,c);return[0,bE(b,s(a(g,d)),C)];case
+2:if(cD(t)){var
+D=a(h,c);return es(b,j,s(a(g,d)),D)}var
+E=a(h,c);return es(b,j,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bE(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=k(a(a(g,d),w),G),I=a(c,h);return rG(b,B,a(k(a(g,d),I),w),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=k(a(a(g,d),w),G),I=a(c,h);return r0(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rM(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],o=ek(b,j,s(x[2]),b);if(o)var
-q=ek(b,j,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=r6(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],o=es(b,j,s(x[2]),b);if(o)var
+q=es(b,j,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bB(b,d,c)]:[0,[0,e,e]]}}function
-fH(b,a){var
+A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bE(b,d,c)]:[0,[0,e,e]]}}function
+fO(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iT(b,j,h,g,f,d,a){if(a)return ae(i,bM(b,j,h,g,f,d,a[1]));var
-c=sB(b),k=c?[0,e]:c;return k}function
-iU(g,f,e,d,c,b,a){return a?ae(j,bM(g,f,e,d,c,b,a[1])):a}function
-sC(f,d,c,b){var
+i5(b,j,h,g,f,d,a){if(a)return ae(i,bS(b,j,h,g,f,d,a[1]));var
+c=sV(b),k=c?[0,e]:c;return k}function
+i6(g,f,e,d,c,b,a){return a?ae(j,bS(g,f,e,d,c,b,a[1])):a}function
+sW(f,d,c,b){var
 g=a(b,b),h=v(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-sD(b,m,g,f){var
+sX(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sC(m,a(b,e),q,o)];else
+h=j(g)[1],e=j(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sW(m,a(b,e),q,o)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-sE(a){var
+sY(a){var
 c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-sF(b,a){return cx(b)?sE(a):a}function
-fI(b,e,d,g,f,a,c){switch(cy(b,a)){case
+sZ(b,a){return cD(b)?sY(a):a}function
+fP(b,e,d,g,f,a,c){switch(cE(b,a)){case
 0:var
-k=iU(b,e,d,g,f,a,i(c));return fH(iT(b,e,d,g,f,a,j(c)),k);case
+k=i6(b,e,d,g,f,a,i(c));return fO(i5(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=iU(b,e,d,g,f,a,j(c));return fH(iT(b,e,d,g,f,a,i(c)),l);default:var
+l=i6(b,e,d,g,f,a,j(c));return fO(i5(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return sD(e,d,a,c);return 0}}function
-fJ(a,f,e,d,c,b,p){var
-i=sF(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return sX(e,d,a,c);return 0}}function
+fQ(a,f,e,d,c,b,p){var
+i=sZ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(G(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bM(a,f,e,d,c,b,g)}return fI(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fI(a,f,e,d,c,b,[0,[0,g],0])}return fI(a,f,e,d,c,b,[0,0,h])}function
-iV(d,c){var
+n=1;if(n)return bS(a,f,e,d,c,b,g)}return fP(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fP(a,f,e,d,c,b,[0,[0,g],0])}return fP(a,f,e,d,c,b,[0,0,h])}function
+i7(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dK(d,i(b)))return j(b);var
-a=a[2];continue}return eg}}function
-iW(c,a,b){if(b){var
-e=b[2],d=b[1];return dK(a,i(d))?[0,[0,a,g(c,j(d))],e]:[0,d,iW(c,a,e)]}return[0,[0,a,g(c,eg)],0]}function
-sG(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&au(d,f)){var
-h=cu(g,c,a[3],a[4]);return iW(function(a){return iD(c,h,a)},d,b)}return b}return b}function
-sH(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bA(function(a,e){return sG(d,g,c,b,a,e)},f,e)}function
-sI(a){return i(j(a))}function
-sJ(b,a){return v(e,l(b,av(m(sI,a))))}function
-fK(a,b){var
-c=a[4];return cq(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-sK(a,e,d,c){var
-b=sH(a,e,d,c);return[0,sJ(a,b),b]}function
-sL(c,b,a){return eh(b)?a:v(a,fE(c,b))}function
-sM(b,a){var
-c=j(a);return bA(function(c,b){var
-d=i(b),e=j(b),f=i(a);return dp(function(a){return sL(f,e,a)},d,c)},c,b)}function
-sN(f,a,b){var
-c=bK(0,a[2]),g=cr(function(b){return fK(a,b)},c),d=m(function(c){return sK(f,a,b,c)},g),h=bA(sM,d,bL(e,b));return[0,d,K(D(cr(function(b){return d5(fK(a,b))},c))),h]}function
-fL(b,a){if(b)if(a)var
-d=fL(b[2],a[2]),c=[0,dn(b[1],a[1]),d];else
+b=a[1];if(dQ(d,i(b)))return j(b);var
+a=a[2];continue}return eo}}function
+i8(c,a,b){if(b){var
+e=b[2],d=b[1];return dQ(a,i(d))?[0,[0,a,g(c,j(d))],e]:[0,d,i8(c,a,e)]}return[0,[0,a,g(c,eo)],0]}function
+s0(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&aw(d,f)){var
+h=cA(g,c,a[3],a[4]);return i8(function(a){return iP(c,h,a)},d,b)}return b}return b}function
+s1(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bD(function(a,e){return s0(d,g,c,b,a,e)},f,e)}function
+s2(a){return i(j(a))}function
+s3(b,a){return v(e,l(b,ax(n(s2,a))))}function
+fR(a,b){var
+c=a[4];return cw(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+s4(a,e,d,c){var
+b=s1(a,e,d,c);return[0,s3(a,b),b]}function
+s5(c,b,a){return ep(b)?a:v(a,fL(c,b))}function
+s6(b,a){var
+c=j(a);return bD(function(c,b){var
+d=i(b),e=j(b),f=i(a);return du(function(a){return s5(f,e,a)},d,c)},c,b)}function
+s7(f,a,b){var
+c=bQ(0,a[2]),g=cx(function(b){return fR(a,b)},c),d=n(function(c){return s4(f,a,b,c)},g),h=bD(s6,d,bR(e,b));return[0,d,K(E(cx(function(b){return eb(fR(a,b))},c))),h]}function
+fS(b,a){if(b)if(a)var
+d=fS(b[2],a[2]),c=[0,dt(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-sO(c,b,a,g){var
-d=dq(b);if(d)var
-e=function(a){return fL(g,sl(c,a))},h=e(bL(eg,b[2])),i=function(d){return fK(a,d)?e(sh(c,a,b[2],d)):h},f=[0,m(i,bK(0,a[2]))];else
+s8(c,b,a,g){var
+d=dv(b);if(d)var
+e=function(a){return fS(g,sF(c,a))},h=e(bR(eo,b[2])),i=function(d){return fR(a,d)?e(sB(c,a,b[2],d)):h},f=[0,n(i,bQ(0,a[2]))];else
 var
 f=d;return f}function
-dt(b,a){return bA(v,a,b)}function
-sP(a){if(a)var
-b=a[2],c=a[1],e=m(j,b),f=dt(j(c),e),g=m(i,b),d=[0,[0,dt(i(c),g),f]];else
+dy(b,a){return bD(v,a,b)}function
+s9(a){if(a)var
+b=a[2],c=a[1],e=n(j,b),f=dy(j(c),e),g=n(i,b),d=[0,[0,dy(i(c),g),f]];else
 var
 d=a;return d}function
-iX(c,b,a){var
-d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-fM(d,b,a){if(b){var
-c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-sQ(b,a){var
-c=j(a),d=fM(aA,j(b),c),e=i(a);return[0,iX(aA,i(b),e),d]}function
-sR(b,a){var
-c=j(a),d=iX(v,j(b),c),e=i(a);return[0,fM(v,i(b),e),d]}function
-fN(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fN(b,c)):d}return dl}function
-sS(e,a,c){var
-b=iV(e,j(c)),d=fE(i(c),b);if(!x(j(a),d)){var
+i9(c,b,a){var
+d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
+fT(d,b,a){if(b){var
+c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
+s_(b,a){var
+c=j(a),d=fT(aC,j(b),c),e=i(a);return[0,i9(aC,i(b),e),d]}function
+s$(b,a){var
+c=j(a),d=i9(v,j(b),c),e=i(a);return[0,fT(v,i(b),e),d]}function
+fU(b,a){if(a){var
+c=a[2],d=a[1];return c?m(b,d,fU(b,c)):d}return dr}function
+ta(e,a,c){var
+b=i7(e,j(c)),d=fL(i(c),b);if(!x(j(a),d)){var
 h=i(b);if(!x(i(a),h))return a}var
 f=v(j(a),d),g=i(b);return[0,v(i(a),g),f]}function
-sT(d,a,c){var
-f=G(a[2],e)?e:d,g=[0,e,f],h=a[1],b=bA(function(a,b){return sS(c,a,b)},h,g),k=[0,j(b)];return[0,[0,i(b)],k]}function
-sU(b,a){var
-c=b[2];return au(co(D(j(a)),1),c)}function
-sV(a){var
+tb(d,a,c){var
+f=G(a[2],e)?e:d,g=[0,e,f],h=a[1],b=bD(function(a,b){return ta(c,a,b)},h,g),k=[0,j(b)];return[0,[0,i(b)],k]}function
+tc(b,a){var
+c=b[2];return aw(cu(E(j(a)),1),c)}function
+td(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b0(a);return af(function(b){return 1===cy(a,b)?1:0},c)}return 0}function
-sW(a,h,g,c,f){var
-d=sV(a),e=d?au(1,a[2]):d;if(e)var
-k=c[1],b=af(function(b){return sU(a,b)},k);else
+c=b7(a);return af(function(b){return 1===cE(a,b)?1:0},c)}return 0}function
+te(a,h,g,c,f){var
+d=td(a),e=d?aw(1,a[2]):d;if(e)var
+k=c[1],b=af(function(b){return tc(a,b)},k);else
 var
 b=e;if(b){var
-l=bK(0,a[2]),o=fL(f,m(function(a){return sT(h,c,a)},l)),p=an(b0(a),o);return bC(m(function(a){var
-b=j(a);return n(g,i(a),b)},p))}return b}function
-el(a){return a[12]}function
-aw(b,a){return S(a,b[13],0)}function
-cz(b,a){return S(a,b[14],e)}function
-sX(b,c){return p(e,b)?a(b,i(c)):a(b,j(c))}function
-fO(c,b,a){if(c){if(b){if(a){var
-d=fO(c[2],b[2],a[2]),f=a[1];return k(sX(l(c[1],b[1]),f),d)}return e}return e}return e}function
-b1(b,a){var
-c=b[2];return D(a)===c?1:0}function
-sY(b,i,h,d,c){var
-e=b1(b,aw(b,d)),f=e?b1(b,aw(b,c)):e;if(f)var
-j=cz(b,c),m=a(i,l(cz(b,d),j)),n=aw(b,c),g=[0,k(fO(aw(b,d),n,h),m)];else
+l=bQ(0,a[2]),o=fS(f,n(function(a){return tb(h,c,a)},l)),p=an(b7(a),o);return bF(n(function(a){var
+b=j(a);return m(g,i(a),b)},p))}return b}function
+et(a){return a[12]}function
+ay(b,a){return S(a,b[13],0)}function
+cF(b,a){return S(a,b[14],e)}function
+tf(b,c){return p(e,b)?a(b,i(c)):a(b,j(c))}function
+fV(c,b,a){if(c){if(b){if(a){var
+d=fV(c[2],b[2],a[2]),f=a[1];return k(tf(l(c[1],b[1]),f),d)}return e}return e}return e}function
+b8(b,a){var
+c=b[2];return E(a)===c?1:0}function
+tg(b,i,h,d,c){var
+e=b8(b,ay(b,d)),f=e?b8(b,ay(b,c)):e;if(f)var
+j=cF(b,c),m=a(i,l(cF(b,d),j)),n=ay(b,c),g=[0,k(fV(ay(b,d),n,h),m)];else
 var
 g=f;return g}function
-iY(f,e,b,d,c){if(b){var
-g=a(b[1],c);return p(a(d,a(e,el(f))),g)}return b}function
-iZ(g,f){var
+i_(f,e,b,d,c){if(b){var
+g=a(b[1],c);return p(a(d,a(e,et(f))),g)}return b}function
+i$(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(x(e,d[1]))return[0,[0,b,d],iZ(b+1|0,c)];var
+c=a[2],d=a[1];if(x(e,d[1]))return[0,[0,b,d],i$(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-sZ(d,f,c,b){var
-g=j(b)[3],h=l(d,j(b)[2]),e=l(a(j(b)[1],h),g);if(x(c,e)&&x(j(b)[2],d)&&eh(iV(i(b),f)))return e;return c}function
-s0(c,b,a){return bA(function(a,d){return sZ(c,b,a,d)},a,e)}function
-s1(a){var
+th(d,f,c,b){var
+g=j(b)[3],h=l(d,j(b)[2]),e=l(a(j(b)[1],h),g);if(x(c,e)&&x(j(b)[2],d)&&ep(i7(i(b),f)))return e;return c}function
+ti(c,b,a){return bD(function(a,d){return th(c,b,a,d)},a,e)}function
+tj(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-s2(d,c,b,a){var
-e=an(d[3],c);return m(s1,an(an(b,a),e))}function
-s3(a){return x(e,a[1])?a[3]:e}function
-i0(b,a){var
-c=j(a);return s0(i(a),c,b)}function
-s4(e,b,d){var
-c=iZ(0,d),f=i0(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(av(m(function(a){return i0(c,a)},h)),g)}function
-s5(b,a){var
-c=b[3];return an(m(i,a),c)}function
-s6(f,b,e,i,h,d,c){var
-j=aw(b,c),g=s2(e,h,aw(b,d),j),n=s4(f,e,g),o=av(m(s3,g)),p=cz(b,c),q=a(f,l(cz(b,d),p)),r=s5(e,i),s=aw(b,c);return l(l(k(fO(aw(b,d),s,r),q),o),n)}function
-s7(a){var
+tk(d,c,b,a){var
+e=an(d[3],c);return n(tj,an(an(b,a),e))}function
+tl(a){return x(e,a[1])?a[3]:e}function
+ja(b,a){var
+c=j(a);return ti(i(a),c,b)}function
+tm(e,b,d){var
+c=i$(0,d),f=ja(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ax(n(function(a){return ja(c,a)},h)),g)}function
+tn(b,a){var
+c=b[3];return an(n(i,a),c)}function
+to(f,b,e,i,h,d,c){var
+j=ay(b,c),g=tk(e,h,ay(b,d),j),m=tm(f,e,g),o=ax(n(tl,g)),p=cF(b,c),q=a(f,l(cF(b,d),p)),r=tn(e,i),s=ay(b,c);return l(l(k(fV(ay(b,d),s,r),q),o),m)}function
+tp(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dq(a);return 0}return 0}return 0}function
-s8(m,a,l,k,b,d,c){var
-f=s7(a),g=f?b1(a,aw(a,d)):f,h=g?b1(a,aw(a,c)):g,i=h?b1(a,b):h,j=i?af(function(a){return p(e,a)},b):i,n=j?[0,s6(m,a,l,k,b,d,c)]:j;return n}function
-s9(c,b,a,j,i,h,g,f,e){var
-d=au(0,b[2]);return d?iY(c,a,s8(a,c,j,i,h,b[1],g),f,e):d}function
-i1(b,a){var
+d==="number"&&!d)return dv(a);return 0}return 0}return 0}function
+tq(m,a,l,k,b,d,c){var
+f=tp(a),g=f?b8(a,ay(a,d)):f,h=g?b8(a,ay(a,c)):g,i=h?b8(a,b):h,j=i?af(function(a){return p(e,a)},b):i,n=j?[0,to(m,a,l,k,b,d,c)]:j;return n}function
+tr(c,b,a,j,i,h,g,f,e){var
+d=aw(0,b[2]);return d?i_(c,a,tq(a,c,j,i,h,b[1],g),f,e):d}function
+jb(b,a){var
 c=j(b);if(c)var
-g=c[1],d=aA(j(a),g);else
+g=c[1],d=aC(j(a),g);else
 var
 d=j(a);var
 e=i(b);if(e)var
 h=e[1],f=v(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-s_(d,c,b,a){switch(a[0]){case
+ts(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=cu(c,d,a[2],a[3]);return dp(function(a){return i1(f,a)},e,b);default:var
-h=a[1],g=0,i=cu(c,d,a[2],a[3]);return iC(function(a){return i1(i,a)},h,g,b)}}function
-s$(d,c,b,a){return bA(function(a,b){return s_(d,c,a,b)},a,b)}function
-ta(g){function
+e=a[1],f=cA(c,d,a[2],a[3]);return du(function(a){return jb(f,a)},e,b);default:var
+h=a[1],g=0,i=cA(c,d,a[2],a[3]);return iO(function(a){return jb(i,a)},h,g,b)}}function
+tt(d,c,b,a){return bD(function(a,b){return ts(d,c,a,b)},a,b)}function
+tu(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3454,176 +3455,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bg(c[1],f)}var
+f=e(b);return bj(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-tb(b,a){return a0(function(c,a){return k(v(e,l(c,b)),a)},e,a)}function
-du(a,b,f){if(f){var
+tv(b,a){return a4(function(c,a){return k(v(e,l(c,b)),a)},e,a)}function
+dz(a,b,f){if(f){var
 c=f[2],d=f[1];if(x(a,d)){var
-g=du(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+g=dz(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
 i=function(f){if(G(d,a)){var
-e=du(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return du(a,b,c)},j=function(b){return du(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-tc=ta([0,function(b,a){return p(a,b)}]);function
-i2(b,a){var
-c=g(tc[5],a);return S(ro(b),c,e)}function
-td(b,a){return D(cr(function(a){return x(b,a)},a))}function
-te(p,c){var
-b=fn(p,D(c)),d=m(i,c),e=m(j,c),f=i2(b,d),g=i2(b,e),h=du(f,fl(b,td(f,d)),d),l=au(0,b),n=l?h[2]===b?1:0:l;if(n)var
-q=K(b),r=tb(g,e),s=L(k(a(K(b),g),r),q),u=K(b),o=[0,[0,t(h[1],u),s]];else
+e=dz(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dz(a,b,c)},j=function(b){return dz(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+tw=tu([0,function(b,a){return p(a,b)}]);function
+jc(b,a){var
+c=g(tw[5],a);return S(rI(b),c,e)}function
+tx(b,a){return E(cx(function(a){return x(b,a)},a))}function
+ty(p,c){var
+b=fu(p,E(c)),d=n(i,c),e=n(j,c),f=jc(b,d),g=jc(b,e),h=dz(f,fs(b,tx(f,d)),d),l=aw(0,b),m=l?h[2]===b?1:0:l;if(m)var
+q=K(b),r=tv(g,e),s=L(k(a(K(b),g),r),q),u=K(b),o=[0,[0,t(h[1],u),s]];else
 var
-o=n;return o}function
-i3(a){return a0(k,e,a)}function
-tf(b,a){return i3(m(function(a){return v(e,l(b,j(a)))},a))}function
-i4(c,b){var
+o=m;return o}function
+jd(a){return a4(k,e,a)}function
+tz(b,a){return jd(n(function(a){return v(e,l(b,j(a)))},a))}function
+je(c,b){var
 d=i(b),e=j(b);return k(a(l(c,h),e),d)}function
-tg(b,a){var
-c=K(D([0,b,a])),d=m(i,a),e=dt(i(b),d),f=m(function(a){return i4(c,a)},a),g=dt(i4(c,b),f),h=L(l(g,i3(m(i,[0,b,a]))),c);return[0,t(tf(e,[0,b,a]),c),h]}function
-th(a){var
-b=a?[0,tg(a[1],a[2])]:a;return b}function
-ti(a){var
+tA(b,a){var
+c=K(E([0,b,a])),d=n(i,a),e=dy(i(b),d),f=n(function(a){return je(c,a)},a),g=dy(je(c,b),f),h=L(l(g,jd(n(i,[0,b,a]))),c);return[0,t(tz(e,[0,b,a]),c),h]}function
+tB(a){var
+b=a?[0,tA(a[1],a[2])]:a;return b}function
+tC(a){var
 c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
-tj(a){return a0(function(c,a){var
+tD(a){return a4(function(c,a){var
 b=j(c);return b?k(b[1],a):a},e,a)}function
-tk(a){var
-b=0;return a0(function(b,a){return j(b)?a:a+1|0},b,a)}function
-tl(b,a,d){var
+tE(a){var
+b=0;return a4(function(b,a){return j(b)?a:a+1|0},b,a)}function
+tF(b,a,d){var
 c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-tm(c,b,a){var
-d=tl(c,b,a),e=i(a),f=ae(function(a){return k(e,a)},d);return[0,i(a),f]}function
-tn(a){var
-b=tk(a),c=tj(a);return m(function(a){return tm(c,b,a)},a)}function
-i5(c,b){var
+tG(c,b,a){var
+d=tF(c,b,a),e=i(a),f=ae(function(a){return k(e,a)},d);return[0,i(a),f]}function
+tH(a){var
+b=tE(a),c=tD(a);return n(function(a){return tG(c,b,a)},a)}function
+jf(c,b){var
 g=i(b),d=p(i(c),g);if(d){var
 e=j(c);if(e){var
 a=j(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-to(e,d){var
+tI(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=cq(function(b){return function(a){return i5(a,b)}}(c),a)?a:[0,c,cr(function(b){return function(a){return d5(i5(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-i6(i,h,g,f,e,d,c,b){return bM(i,a(h,K(c)),g,f,e,d,b)}function
-tp(h,g,f,e,d,c,o,b){var
-a=bM(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=cw(function(b){return function(a){return jf(a,b)}}(c),a)?a:[0,c,cx(function(b){return function(a){return eb(jf(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+jg(i,h,g,f,e,d,c,b){return bS(i,a(h,K(c)),g,f,e,d,b)}function
+tJ(h,g,f,e,d,c,o,b){var
+a=bS(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],m=j(b);if(m){var
-p=i6(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(k,i(a))},p)}var
+p=jg(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(k,i(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-tq(j,i,h,g,f,e,c){var
-k=to(0,tn(c)),l=D(c),b=bC(m(function(a){return tp(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dt(a[1],a[2])]:a,d=n;else
+tK(j,i,h,g,f,e,c){var
+k=tI(0,tH(c)),l=E(c),b=bF(n(function(a){return tJ(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,dy(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-tr(a){var
-b=0;return a0(function(b,a){return fM(aA,j(b),a)},b,a)}function
-ts(b,a){return a0(function(c,a){return k(v(i(c),b),a)},e,a)}function
-tt(j,i,h,g,f,d,a){var
-k=tr(a);if(k){var
-m=k[1],b=bM(j,i,h,g,f,d,m);if(b)var
-o=ts(m,a),c=i6(j,i,h,g,f,d,D(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+tL(a){var
+b=0;return a4(function(b,a){return fT(aC,j(b),a)},b,a)}function
+tM(b,a){return a4(function(c,a){return k(v(i(c),b),a)},e,a)}function
+tN(j,i,h,g,f,d,a){var
+k=tL(a);if(k){var
+m=k[1],b=bS(j,i,h,g,f,d,m);if(b)var
+o=tM(m,a),c=jg(j,i,h,g,f,d,E(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-tu(a,f,e,d,c,b,i){var
+tO(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(cy(a,b))return 0;var
-h=m(ti,i),j=tq(a,f,e,d,c,b,h);return fH(tt(a,f,e,d,c,b,h),j)}return 0}function
-fP(e,d,c,b,a){function
-f(f,g){return fJ(e,d,c,b,a,f,g)}return function(b,a){return bC(rJ(rK,function(a){return f(b,a)},a))}}function
-i7(c,h,g,f,e){function
-i(a,b){return fJ(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(cy(c,b)){case
-0:return i(b,fN(sQ,a));case
-1:return i(b,fN(sR,a));default:var
-d=n(fP(c,h,g,f,e),b,a);return d?sP(d[1]):d}return a}}function
-tv(b,g,f,e,d,k,c,a){var
+g!=="number"&&0===g[0]){if(cE(a,b))return 0;var
+h=n(tC,i),j=tK(a,f,e,d,c,b,h);return fO(tN(a,f,e,d,c,b,h),j)}return 0}function
+fW(e,d,c,b,a){function
+f(f,g){return fQ(e,d,c,b,a,f,g)}return function(b,a){return bF(r3(r4,function(a){return f(b,a)},a))}}function
+jh(c,h,g,f,e){function
+i(a,b){return fQ(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(cE(c,b)){case
+0:return i(b,fU(s_,a));case
+1:return i(b,fU(s$,a));default:var
+d=m(fW(c,h,g,f,e),b,a);return d?s9(d[1]):d}return a}}function
+tP(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(i7(b,g,f,e,d),c,a);case
+0:return m(jh(b,g,f,e,d),c,a);case
 1:var
-i=n(fP(b,g,f,e,d),c,a);return i?th(i[1]):i;default:return tu(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fs(k,D(a),a);return n(i7(b,g,f,e,d),c,l)}var
-j=n(fP(b,g,f,e,d),c,a);return j?te(h[1],j[1]):j}}function
-i8(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=i8(i,h,g,f,e,fp(d),k,j),m=a[1],n=b[1],c=[0,tv(i,h,g,f,e,cp(0,d),n,m),l];else
+i=m(fW(b,g,f,e,d),c,a);return i?tB(i[1]):i;default:return tO(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fz(k,E(a),a);return m(jh(b,g,f,e,d),c,l)}var
+j=m(fW(b,g,f,e,d),c,a);return j?ty(h[1],j[1]):j}}function
+ji(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=ji(i,h,g,f,e,fw(d),k,j),m=a[1],n=b[1],c=[0,tP(i,h,g,f,e,cv(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-tw(a){if(typeof
+tQ(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-i9(a,f,e,d,c,b){var
-g=rH(a[2],b),h=b0(a);return bC(i8(a,f,e,d,c,tw(a[6]),h,g))}function
-tx(b,a){return v(e,aA(b,a))}function
-ty(b,e,d,c){var
-g=x(c,d)?j(e):i(e),f=tx(b,g),h=a(f,c);return t(k(a(l(b,f),d),h),b)}function
-i_(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,aZ(l(s(h),a)))];function
+jj(a,f,e,d,c,b){var
+g=r1(a[2],b),h=b7(a);return bF(ji(a,f,e,d,c,tQ(a[6]),h,g))}function
+tR(b,a){return v(e,aC(b,a))}function
+tS(b,e,d,c){var
+g=x(c,d)?j(e):i(e),f=tR(b,g),h=a(f,c);return t(k(a(l(b,f),d),h),b)}function
+jk(n,m,k,j,i,b,a){if(x(a,e))return[0,g(i,a3(l(s(h),a)))];function
 c(o){var
-b=aZ(a);function
-g(a){return i_(n,m,k,j,i,o,a)}var
-c=bz(m,b);if(c){var
+b=a3(a);function
+g(a){return jk(n,m,k,j,i,o,a)}var
+c=bC(m,b);if(c){var
 d=g(S(b,k,e));if(d)var
-f=g(S(b,j,e)),p=f?[0,ty(n,c[1],d[1],f[1])]:f,h=p;else
+f=g(S(b,j,e)),p=f?[0,tS(n,c[1],d[1],f[1])]:f,h=p;else
 var
 h=d;var
 l=h}else
 var
 l=c;return l}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-tz(c,g,f,d,b){var
-h=S(b,aw(c,d),e);return a(g,l(S(b,aw(c,f),e),h))}function
-tA(a,b,i,h,g,f,d){var
-c=h6(a);if(c){var
-j=a[2];return i_(b,i,h,g,function(c){return tz(a,b,f,d,c)},j,e)}return c}function
-i$(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=fp(h),l=i$(d,j,i,c[2],n,m),o=el(d);if(G(c[1],o)){var
-p=a(j,cp(e,h)),q=el(d);return[0,k(a(g(i,b[1]),q),p),l]}var
+tT(c,g,f,d,b){var
+h=S(b,ay(c,d),e);return a(g,l(S(b,ay(c,f),e),h))}function
+tU(a,b,i,h,g,f,d){var
+c=ih(a);if(c){var
+j=a[2];return jk(b,i,h,g,function(c){return tT(a,b,f,d,c)},j,e)}return c}function
+jl(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=fw(h),l=jl(d,j,i,c[2],n,m),o=et(d);if(G(c[1],o)){var
+p=a(j,cv(e,h)),q=et(d);return[0,k(a(g(i,b[1]),q),p),l]}var
 f=l}else
 var
 f=b;else
 var
 f=c;return f}function
-tB(a){var
-b=a?[0,a0(v,a[1],a[2])]:a;return b}function
-tC(a,k,h,g,f){function
+tV(a){var
+b=a?[0,a4(v,a[1],a[2])]:a;return b}function
+tW(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return tB(i$(a,k,c,aw(a,b),d,h))}var
+d=a[14];return tV(jl(a,k,c,ay(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(j,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-tD(a,f,e,d,c){var
+tX(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?tC(a,f,e,d,c):sY(a,f,e,d,c):tA(a,f,e,b[1],b[2],d,c)}function
-ja(b,a,g,f,e,d,c){return iY(b,a,tD(b,a,g,f,e),d,c)}function
-cA(d,c,b){return a(b,l(a(d,b),c))}function
-tE(c,g,d,b){if(x(e,c)){if(g)var
+b==="number"?b?tW(a,f,e,d,c):tg(a,f,e,d,c):tU(a,f,e,b[1],b[2],d,c)}function
+jm(b,a,g,f,e,d,c){return i_(b,a,tX(b,a,g,f,e),d,c)}function
+cG(d,c,b){return a(b,l(a(d,b),c))}function
+tY(c,g,d,b){if(x(e,c)){if(g)var
 u=g[1],i=p(b,a(a(f(2,h),c),u));else
 var
 i=g;if(d)var
 v=d[1],j=p(a(a(f(2,h),c),v),b);else
 var
-j=d;if(i)return ae(function(a){return cA(c,b,a)},g);if(j)return ae(function(a){return cA(c,b,a)},d);var
+j=d;if(i)return ae(function(a){return cG(c,b,a)},g);if(j)return ae(function(a){return cG(c,b,a)},d);var
 w=a(f(2,f(2,h)),c);return[0,t(s(a(b,b)),w)]}if(g){var
 k=g[1];if(d){var
-y=cA(c,b,d[1]);return[0,aA(cA(c,b,k),y)]}var
-l=G(c,e),m=l?p(b,e):l,z=m?[0,cA(c,b,k)]:m;return z}if(d){var
-n=G(c,e),o=n?p(e,b):n,A=o?[0,cA(c,b,d[1])]:o;return A}var
+y=cG(c,b,d[1]);return[0,aC(cG(c,b,k),y)]}var
+l=G(c,e),m=l?p(b,e):l,z=m?[0,cG(c,b,k)]:m;return z}if(d){var
+n=G(c,e),o=n?p(e,b):n,A=o?[0,cG(c,b,d[1])]:o;return A}var
 q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
-jb(g,f,d,a){if(a){var
-b=tE(g,f,d,a[1]);if(b)var
-c=jb(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+jn(g,f,d,a){if(a){var
+b=tY(g,f,d,a[1]);if(b)var
+c=jn(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-tF(a,d){var
+tZ(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bz(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-tG(a,n){var
-g=n[2]===1?1:0,h=g?ie(a):g;if(h){var
+c=bC(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+t0(a,n){var
+g=n[2]===1?1:0,h=g?is(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3636,7 +3637,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=au(0,b[1]);else
+d=aw(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3647,102 +3648,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-tH(d,b){var
+t1(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-tI(a,d,c,b){var
-e=bK(0,a[2]),f=m(function(b){return tF(a,b)},e),g=aw(a,b),h=an(an(aw(a,c),g),f);return m(function(a){return tH(d,a)},h)}function
-jc(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=jc(f[2],d[2],c);if(g){var
+t2(a,d,c,b){var
+e=bQ(0,a[2]),f=n(function(b){return tZ(a,b)},e),g=ay(a,b),h=an(an(ay(a,c),g),f);return n(function(a){return t1(d,a)},h)}function
+jo(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=jo(f[2],d[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
 h=x(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dp(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,du(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-tJ(b,c,d){var
+t3(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,a1(b)),k=c[3],g=t(a(f,a1(b)),k),m=l(fA(b,c,g),f);return[0,g,v(l(f,cv(b,c,g)),m)];case
+f=a(d,a5(b)),k=c[3],g=t(a(f,a5(b)),k),m=l(fH(b,c,g),f);return[0,g,v(l(f,cB(b,c,g)),m)];case
 1:var
-h=a(d,a1(b)),n=c[3],i=t(a(h,a1(b)),n),o=l(fA(b,c,i),h);return[0,i,v(l(h,cv(b,c,i)),o)]}return[0,d,e]}function
-jd(a){var
+h=a(d,a5(b)),n=c[3],i=t(a(h,a5(b)),n),o=l(fH(b,c,i),h);return[0,i,v(l(h,cB(b,c,i)),o)]}return[0,d,e]}function
+jp(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fF(a),f=c?[0,e]:c,d=ei(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-tK(b,d,c){var
-e=av(d),f=fu(b);return k(a(a(cw(b),f),e),c)}function
-tL(b,c){var
-d=bL(e,b[1]),g=d7(c,b[9],d),i=cw(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
-tM(b,d,c){var
-e=ag(c,m(function(a){return fv(b,h,a[1])},d));return a(cw(b),e)}function
-tN(c){var
-a=fw(c);if(a){var
+c=fM(a),f=c?[0,e]:c,d=eq(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+t4(b,d,c){var
+e=ax(d),f=fB(b);return k(a(a(cC(b),f),e),c)}function
+t5(b,c){var
+d=bR(e,b[1]),g=ed(c,b[9],d),i=cC(b),j=a(f(2,h),i);return n(function(b){return a(j,b)},g)}function
+t6(b,d,c){var
+e=ag(c,n(function(a){return fC(b,h,a[1])},d));return a(cC(b),e)}function
+t7(c){var
+a=fD(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-tO(b,n,t,h,g,f,K,J){var
-d=n[3],o=f[1],u=ed(0,n[4]),w=fw(b)?v(e,f[3]):e,x=tG(b,n),y=x?b1(b,aw(b,h)):x,z=y?b1(b,aw(b,g)):y,A=z?af(function(a){var
-c=b[2];return au(i(a),c)},u):z;if(A){var
-L=tI(b,o,h,g),q=jc(u,f[2],L);if(q){var
-B=q[1],M=an(t,B[1]),C=m(function(a){return tJ(b,a[1],a[2])},M),r=m(i,C),N=tL(b,r),O=j(jd(b)),P=i(jd(b)),s=jb(tK(b,r,w),P,O,N);if(s){var
-D=tN(b),c=D[2],E=D[1],F=Z(b),Q=dm(b),G=a(cw(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tM(b,t,r),V=l(a(k(s[1],U),T),S),W=a(av(m(j,C)),d),X=cz(b,g),Y=l(cz(b,h),X),_=a(a(a(o,b[15]),Y),d),$=k(B[2],_),aa=l(a(a1(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(k(a(V,d),ab),J),ad=el(b),ae=b[15],ag=a1(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),ag),o),ae),ad)),ac)}var
+t8(b,m,t,h,g,f,K,J){var
+d=m[3],o=f[1],u=el(0,m[4]),w=fD(b)?v(e,f[3]):e,x=t0(b,m),y=x?b8(b,ay(b,h)):x,z=y?b8(b,ay(b,g)):y,A=z?af(function(a){var
+c=b[2];return aw(i(a),c)},u):z;if(A){var
+L=t2(b,o,h,g),q=jo(u,f[2],L);if(q){var
+B=q[1],M=an(t,B[1]),C=n(function(a){return t3(b,a[1],a[2])},M),r=n(i,C),N=t5(b,r),O=j(jp(b)),P=i(jp(b)),s=jn(t4(b,r,w),P,O,N);if(s){var
+D=t7(b),c=D[2],E=D[1],F=Z(b),Q=ds(b),G=a(cC(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=t6(b,t,r),V=l(a(k(s[1],U),T),S),W=a(ax(n(j,C)),d),X=cF(b,g),Y=l(cF(b,h),X),_=a(a(a(o,b[15]),Y),d),$=k(B[2],_),aa=l(a(a5(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(k(a(V,d),ab),J),ad=et(b),ae=b[15],ag=a5(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),ag),o),ae),ad)),ac)}var
 H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-je(a){var
+jq(a){var
 f=a[9],b=af(function(b){var
-c=a[1];return fm(D(b),c)},f),c=b?cx(a):b;if(c){var
+c=a[1];return ft(E(b),c)},f),c=b?cD(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dv(c,i,h,g,f,b,a){if(cy(c,b))return 0;var
-d=p(e,a);return d?bM(c,i,h,g,f,b,a):d}function
-tP(o,n,m,l,k,c){var
+dA(c,i,h,g,f,b,a){if(cE(c,b))return 0;var
+d=p(e,a);return d?bS(c,i,h,g,f,b,a):d}function
+t9(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dv(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dA(o,n,m,l,k,e[1],d);if(b)var
 p=i(b[1]),f=x(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-tQ(o,n,m,l,k,c){var
+t_(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dv(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dA(o,n,m,l,k,e[1],d);if(b)var
 p=i(e[2]),f=x(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fQ(c,b){var
+fX(c,b){var
 d=ag(b,b),e=ag(c,b),g=a(f(2,h),e);return k(l(ag(c,c),g),d)}function
-jf(c,b,d){var
+jr(c,b,d){var
 e=p(k(c,b),d);if(e){var
 g=l(l(d,c),b),i=a(l(l(d,c),b),g);return p(a(a(f(2,f(2,h)),c),b),i)}return e}function
-cB(b,c){var
+cH(b,c){var
 d=Z(b);return a(c,a(Z(b),d))}function
-tR(c,e,r,q,p,o,n,m,d,b){if(d){var
+t$(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],h=f[1],k=S(h,o,0);if(k){var
-s=cB(c,k[1]),t=a(e,fQ(n,ea(c,h)));if(jf(cB(c,g),t,s)){var
-l=dv(c,e,r,q,p,m,g);if(l){var
-u=j(l[1]),v=aA(j(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
-tS(c,e,r,q,p,o,n,m,d,b){if(d){var
+s=cH(c,k[1]),t=a(e,fX(n,ei(c,h)));if(jr(cH(c,g),t,s)){var
+l=dA(c,e,r,q,p,m,g);if(l){var
+u=j(l[1]),v=aC(j(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+ua(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],h=f[1],k=S(h,o,0);if(k){var
-s=cB(c,g),t=a(e,fQ(n,ea(c,h)));if(jf(cB(c,k[1]),t,s)){var
-l=dv(c,e,r,q,p,m,g);if(l){var
+s=cH(c,g),t=a(e,fX(n,ei(c,h)));if(jr(cH(c,k[1]),t,s)){var
+l=dA(c,e,r,q,p,m,g);if(l){var
 u=j(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
-dw(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dw(e,d[2],c[2],b[2],a[2]);return[0,dC(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-tT(a,f,e,d,c,i,h,b){if(je(a)){var
-g=b0(a),j=i[1],k=an(an(g,b),j),l=m(function(b){return tP(a,f,e,d,c,b)},k),n=h[1],o=an(an(g,b),n),p=m(function(b){return tQ(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dw(function(b,g,h,i){return tR(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dw(function(b,g,h,i){return tS(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-jg(b){var
+dB(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dB(e,d[2],c[2],b[2],a[2]);return[0,dI(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+ub(a,f,e,d,c,i,h,b){if(jq(a)){var
+g=b7(a),j=i[1],k=an(an(g,b),j),l=n(function(b){return t9(a,f,e,d,c,b)},k),m=h[1],o=an(an(g,b),m),p=n(function(b){return t_(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dB(function(b,g,h,i){return t$(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dB(function(b,g,h,i){return ua(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+js(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3752,126 +3753,126 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dx(b,g,f,e,d,a,c){return 1===cy(b,a)?bM(b,g,f,e,d,a,c):0}function
-tU(o,n,m,l,k,c){var
+dC(b,g,f,e,d,a,c){return 1===cE(b,a)?bS(b,g,f,e,d,a,c):0}function
+uc(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dx(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dC(o,n,m,l,k,e[1],d);if(b)var
 p=i(b[1]),f=x(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-tV(o,n,m,l,k,c){var
+ud(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dx(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dC(o,n,m,l,k,e[1],d);if(b)var
 p=i(e[2]),f=x(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-fR(g,f,d,c,b){var
-i=a1(g),h=a(a1(g),i);if(p(e,b)){var
+fY(g,f,d,c,b){var
+i=a5(g),h=a(a5(g),i);if(p(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-jh(c,d,b,j){var
+jt(c,d,b,j){var
 g=p(e,b),i=g?p(e,d):g;if(i){var
 m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),j),q=k(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
-ji(b,a){return S(a,b,[0,e,e,h,h])}function
-tW(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=S(e,r,0);if(o){if(au(e,d[2])){var
-w=ag(q,ea(d,e)),x=ji(s,e),y=fR(d,c,j(g),x,w),z=a(m,o[1]);if(jh(c,l(a(n,c),z),m,y)){var
-p=dx(d,c,v,u,t,i(g),n);if(p){var
-A=j(p[1]),B=aA(j(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
-tX(d,c,w,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=S(e,r,0);if(o){if(au(e,d[2])){var
-x=ag(q,ea(d,e)),y=ji(s,e),z=fR(d,c,j(g),y,x),A=a(n,c);if(jh(c,l(a(m,o[1]),A),m,z)){var
-p=dx(d,c,w,u,t,i(g),n);if(p){var
+ju(b,a){return S(a,b,[0,e,e,h,h])}function
+ue(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=S(e,r,0);if(o){if(aw(e,d[2])){var
+w=ag(q,ei(d,e)),x=ju(s,e),y=fY(d,c,j(g),x,w),z=a(m,o[1]);if(jt(c,l(a(n,c),z),m,y)){var
+p=dC(d,c,v,u,t,i(g),n);if(p){var
+A=j(p[1]),B=aC(j(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+uf(d,c,w,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=S(e,r,0);if(o){if(aw(e,d[2])){var
+x=ag(q,ei(d,e)),y=ju(s,e),z=fY(d,c,j(g),y,x),A=a(n,c);if(jt(c,l(a(m,o[1]),A),m,z)){var
+p=dC(d,c,w,u,t,i(g),n);if(p){var
 B=j(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
-tY(a,f,e,d,c,g,j,i,b){if(jg(a)){var
-h=b0(a),k=an(h,g),l=j[1],n=an(an(h,b),l),o=m(function(b){return tU(a,f,e,d,c,b)},n),p=i[1],q=an(an(h,b),p),r=m(function(b){return tV(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dw(function(b,h,i,j){return tW(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dw(function(b,h,i,j){return tX(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-tZ(b,a){var
-c=ih(b),d=rU(b),e=sx(b,a[1],a[3]),f=c?rT(b,c[1]):c;return[0,b,a,fr(a[2],a[3]),c,f,e,d]}function
-t0(a){var
-b=r9(a);return function(a){function
-c(b,a){return b===a?1:0}return cq(function(b){return c(a,b)},b)}}function
-t1(a,b){var
-c=a[7],d=a[1][9],e=t0(b),f=ij(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-jj(d,c){var
+ug(a,f,e,d,c,g,j,i,b){if(js(a)){var
+h=b7(a),k=an(h,g),l=j[1],m=an(an(h,b),l),o=n(function(b){return uc(a,f,e,d,c,b)},m),p=i[1],q=an(an(h,b),p),r=n(function(b){return ud(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dB(function(b,h,i,j){return ue(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dB(function(b,h,i,j){return uf(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+uh(b,a){var
+c=iu(b),d=sc(b),e=sR(b,a[1],a[3]),f=c?sb(b,c[1]):c;return[0,b,a,fy(a[2],a[3]),c,f,e,d]}function
+ui(a){var
+b=sr(a);return function(a){function
+c(b,a){return b===a?1:0}return cw(function(b){return c(a,b)},b)}}function
+uj(a,b){var
+c=a[7],d=a[1][9],e=ui(b),f=iw(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+jv(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dK(b[1],d))return[0,b[2]];var
+b=a[1];if(dQ(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-t2(a,g,b){var
+uk(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?sO(h,c,g,d[1]):d}var
+d=a[6];return d?s8(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return sz(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return sT(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-t3(a,d){var
-b=a[1],e=a[2][1],c=dq(b),f=c?[0,sN(e,d,b[2])]:c;return f}function
-t4(a){var
+ul(a,d){var
+b=a[1],e=a[2][1],c=dv(b),f=c?[0,s7(e,d,b[2])]:c;return f}function
+um(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return sW(d,e,function(a,b){return fJ(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return te(d,e,function(a,b){return fQ(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-t5(a,b){var
+un(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=tT(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?tY(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-t6(a,e,d){var
+f=a[2][3],g=ub(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?ug(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+uo(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(t4(a),j);if(c)return[0,c[1]];var
-b=t2(a,e,d);return b?i9(f,h,i,a[2][3],a[3],b[1]):b}}function
-t7(b,a,c){var
+c=g(um(a),j);if(c)return[0,c[1]];var
+b=uk(a,e,d);return b?jj(f,h,i,a[2][3],a[3],b[1]):b}}function
+up(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(t6(b,a,c),e);return ae(function(e){var
-f=s$(d,a[3],e,a[4]);return g(t5(b,c),f)},f)}}function
-t8(a,c,i){var
+f=g(uo(b,a,c),e);return ae(function(e){var
+f=tt(d,a[3],e,a[4]);return g(un(b,c),f)},f)}}function
+uq(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=jj(e,i[4]);if(b){var
-f=G(d,k);if(f)return s9(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=jv(e,i[4]);if(b){var
+f=G(d,k);if(f)return tr(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-t9(d,a,g){var
+ur(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=jj(e,g[5]);if(c)return tO(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=jv(e,g[5]);if(c)return t8(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-t_(c,a,g){var
-l=c[1],m=c[2][2];return function(o,h,b){var
+us(c,a,g){var
+l=c[1],n=c[2][2];return function(o,h,b){var
 d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=x(e,d);if(j){var
-p=ja(l,m,h,a[1],b,d,a[5]),k=p||dC(t8(c,a,g),o,h,b,d);if(!k)return n(t9(c,a,g),b,d);var
+p=jm(l,n,h,a[1],b,d,a[5]),k=p||dI(uq(c,a,g),o,h,b,d);if(!k)return m(ur(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-t$(b,a,d){var
-i=b[1],e=au(0,a[2]);if(e){var
-f=t3(b,a),c=g(t7(b,a,d),f);if(c){var
-j=bK(0,i[3]),k=c[1];return af(n(t_(b,a,d),f,k),j)}var
+ut(b,a,d){var
+i=b[1],e=aw(0,a[2]);if(e){var
+f=ul(b,a),c=g(up(b,a,d),f);if(c){var
+j=bQ(0,i[3]),k=c[1];return af(m(us(b,a,d),f,k),j)}var
 h=c}else
 var
 h=e;return h}function
-jk(b,c){var
-d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
-jl(h,g,a){var
+jw(b,c){var
+d=aV(a(a(b,b),c));return[0,bB(a(a(b,b),c)),d]}function
+jx(h,g,a){var
 b=ag(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=jk(h,b);f=1}if(!f)var
+d=jw(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-ua(a,b,c){if(G(a,e))return[0,[0,e,e]];var
+uu(a,b,c){if(G(a,e))return[0,[0,e,e]];var
 d=x(e,b);if(d){if(x(e,a))var
 h=L(a,b),f=[0,t(a,c),h];else
 var
@@ -3879,124 +3880,124 @@ i=L(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-jm(b,r,f,h){var
+jy(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=p(e,g[1]);if(l)var
-s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dk(jk(b,h),t)];else
+s=g[2],t=bE(b,a(f,g[1]),s),m=[0,dq(jw(b,h),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=p(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(j(o)),q=[0,[0,by(i(o)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(h,d[2]),w),o=bE(a(b,b),x,u),y=aV(j(o)),q=[0,[0,bB(i(o)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-ub(b,h,e,d){var
-k=j(d),l=a(j(e),k),m=i(d),n=a(i(e),m),c=ua(a(a(a(b,b),b),h),n,l);if(c)var
-f=c[1],o=aA(b,j(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
+uv(b,h,e,d){var
+k=j(d),l=a(j(e),k),m=i(d),n=a(i(e),m),c=uu(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=aC(b,j(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
 var
 g=c;return g}function
-jn(e,j,o,b,n,m,d){var
+jz(e,j,o,b,n,m,d){var
 c=j[8],g=ag(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,bB(e,g,a(b,c))]:ub(e,g,d[3],m)}function
-jo(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bE(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,bE(e,g,a(b,c))]:uv(e,g,d[3],m)}function
+jA(f,e,d,c,b){function
 g(g){var
-h=a(K(d+1|0),f),c=jo(f,e,d+1|0,g,t(a(b,e),h)),l=j(c);return[0,k(b,i(c)),l]}function
+h=a(K(d+1|0),f),c=jA(f,e,d+1|0,g,t(a(b,e),h)),l=j(c);return[0,k(b,i(c)),l]}function
 h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-jp(d,b){var
+jB(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(au(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aw(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-uc(c,g,b){var
+uw(c,g,b){var
 d=t(i(b),c),l=a(k(d,f(2,h)),c),e=p(j(b),l),m=e?[0,d]:e;return[0,g,m]}function
-fS(g,c,f,e,b,d){if(au(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fq(a(g,c),d,k),m=fS(g,c,f,j,co(b,i),l),n=fS(g,c,f,j,b,d);return[1,co(b,i),n,m]}return uc(c,b,d)}function
-jq(g,f,e,c,b,d){function
+fZ(g,c,f,e,b,d){if(aw(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=fx(a(g,c),d,k),m=fZ(g,c,f,j,cu(b,i),l),n=fZ(g,c,f,j,b,d);return[1,cu(b,i),n,m]}return uw(c,b,d)}function
+jC(g,f,e,c,b,d){function
 h(e){var
-h=fq(a(g,f),b,b);return jq(g,f,e,co(c,c),h,[0,[0,c,b],d])}function
+h=fx(a(g,f),b,b);return jC(g,f,e,cu(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-ud(c,b,i,g,f,e){var
-j=s(h),d=dr(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fS(c,b,g,jq(c,b,e,1,d[1],0),0,l)}return ue}function
-uf(c,n,m,C,B,b,A){var
+ux(c,b,i,g,f,e){var
+j=s(h),d=dw(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fZ(c,b,g,jC(c,b,e,1,d[1],0),0,l)}return uy}function
+uz(c,n,m,C,B,b,A){var
 o=a(A,c),d=t(o,b);if(x(d,K(n))){var
-q=l(a(k(d,h),b),o),f=jp(m,aZ(k(d,h)));if(f){var
-r=f[1],s=jo(b,t(q,c),1,C,q),u=p(j(s),B);if(u)var
+q=l(a(k(d,h),b),o),f=jB(m,a3(k(d,h)));if(f){var
+r=f[1],s=jA(b,t(q,c),1,C,q),u=p(j(s),B);if(u)var
 D=a(b,c),v=[0,k(r,t(a(r,i(s)),D))];else
 var
 v=u;var
 w=v}else
 var
 w=f;return w}var
-g=jp(m,n);if(g)var
+g=jB(m,n);if(g)var
 y=G(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-jr(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],o=p(n,b),c=o?uf(m,j,i,h,g,f,l(b,n)):o;if(c)var
-d=jr(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+jD(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?uz(m,j,i,h,g,f,l(b,n)):o;if(c)var
+d=jD(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-ug(j,o,n,i,g,e,m,d){var
-b=jr(j,o,n,i,g,e,m,d);if(b)var
-c=b[1],p=a(e,j),q=K(i),r=a(f(2,h),q),s=L(a(k(k(g,f(2,f(2,h))),r),c),p),t=K(D(d)),l=[0,[0,c,k(k(c,a(F(f(2,f(2,h))),t)),s)]];else
+uA(j,o,n,i,g,e,m,d){var
+b=jD(j,o,n,i,g,e,m,d);if(b)var
+c=b[1],p=a(e,j),q=K(i),r=a(f(2,h),q),s=L(a(k(k(g,f(2,f(2,h))),r),c),p),t=K(E(d)),l=[0,[0,c,k(k(c,a(F(f(2,f(2,h))),t)),s)]];else
 var
 l=b;return l}function
-js(a){return a0(v,cp(e,a),a)}function
-uh(e,d,c,b,a){return bC(m(function(a){return dr(e,d,l(a,b),c)},a))}function
-ui(b,d,c){var
-e=i(d),f=aA(b,L(a(b,j(c)),e)),g=j(d);return[0,t(a(b,i(c)),g),f]}function
-jt(d,l,k,c){var
-a=uh(d,l,k,js(c),c);if(a)var
-b=a[1],n=av(m(j,b)),f=[0,av(m(i,b)),n],g=x(e,i(f)),o=g?[0,m(function(a){return ui(d,f,a)},b)]:g,h=o;else
+jE(a){return a4(v,cv(e,a),a)}function
+uB(e,d,c,b,a){return bF(n(function(a){return dw(e,d,l(a,b),c)},a))}function
+uC(b,d,c){var
+e=i(d),f=aC(b,L(a(b,j(c)),e)),g=j(d);return[0,t(a(b,i(c)),g),f]}function
+jF(d,l,k,c){var
+a=uB(d,l,k,jE(c),c);if(a)var
+b=a[1],m=ax(n(j,b)),f=[0,ax(n(i,b)),m],g=x(e,i(f)),o=g?[0,n(function(a){return uC(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-uj=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fT=aY(f(2,h),uj),uk=f(2,f(2,f(2,F(f(2,h))))),ul=aY(f(2,h),uk),um=F(f(2,F(f(2,h)))),ju=aY(f(2,h),um),un=F(f(2,F(f(2,h)))),uo=aY(f(2,h),un),jv=aZ(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),uo)),jw=F(f(2,F(f(2,f(2,F(f(2,f(2,h))))))));function
-up(b,a){return ud(fT,ul,ju,jv,b,a)}function
-uq(a){var
-b=v(e,l(jw,bx(a)));return aY(f(2,h),b)}function
-ur(i,c,g,e){var
-b=uq(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return ug(ju,jv,i,5,t(d,aY(f(2,h),jw)),d,k,j)}function
-us(d,p,b,o,n,m){var
-c=dr(d,p,l(m,n),o);if(c){var
+uD=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),f0=a2(f(2,h),uD),uE=f(2,f(2,f(2,F(f(2,h))))),uF=a2(f(2,h),uE),uG=F(f(2,F(f(2,h)))),jG=a2(f(2,h),uG),uH=F(f(2,F(f(2,h)))),uI=a2(f(2,h),uH),jH=a3(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),uI)),jI=F(f(2,F(f(2,f(2,F(f(2,f(2,h))))))));function
+uJ(b,a){return ux(f0,uF,jG,jH,b,a)}function
+uK(a){var
+b=v(e,l(jI,bA(a)));return a2(f(2,h),b)}function
+uL(i,c,g,e){var
+b=uK(c),d=a(c,b),j=n(function(c){return a(c,b)},e),k=a(g,b);return uA(jG,jH,i,5,t(d,a2(f(2,h),jI)),d,k,j)}function
+uM(d,p,b,o,n,m){var
+c=dw(d,p,l(m,n),o);if(c){var
 f=c[1],g=x(e,i(b));if(g)var
-q=i(b),r=aA(d,L(a(fT,j(f)),q)),s=j(b),h=[0,[0,t(a(fT,i(f)),s),r]];else
+q=i(b),r=aC(d,L(a(f0,j(f)),q)),s=j(b),h=[0,[0,t(a(f0,i(f)),s),r]];else
 var
 h=g;var
 k=h}else
 var
 k=c;return k}function
-fU(a){var
+f1(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-ut(a,g){var
+uN(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dq(a),h=d?uu:d;return h}var
-i=a[2],e=D(a[9])===i?1:0;if(e)var
+d=dv(a),h=d?uO:d;return h}var
+i=a[2],e=E(a[9])===i?1:0;if(e)var
 j=a[9],b=af(function(b){var
-c=a[1];return fm(D(b),c)},j);else
+c=a[1];return ft(E(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return jl(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return jx(g,a,b)},k)];else
 var
 f=b;return f}function
-uv(e,d,a,c,g){var
-f=ag(a,a),b=jm(d,e,c,f);if(b){var
-h=b[1];return bC(m(function(b){return jn(d,e,a,c,f,h,b)},g))}return b}function
-uw(b,d,i,h,a,g){var
-c=S(g,a[2],0),j=b[1],e=D(c)===j?1:0;if(e){var
+uP(e,d,a,c,g){var
+f=ag(a,a),b=jy(d,e,c,f);if(b){var
+h=b[1];return bF(n(function(b){return jz(d,e,a,c,f,h,b)},g))}return b}function
+uQ(b,d,i,h,a,g){var
+c=S(g,a[2],0),j=b[1],e=E(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=jt(d,i,a[1],c);return ae(function(a){return m(fU,a)},k)}var
-l=uv(b,d,c,a[1],h);return ae(function(a){return m(fU,a)},l)}return e}function
-ux(d,c,e,b){var
-a=ut(d,c);if(a){var
-f=bK(0,D(b[2])),g=a[1];return bC(m(function(a){return uw(d,c,e,g,b,a)},f))}return a}function
-uy(b,d){var
+k=jF(d,i,a[1],c);return ae(function(a){return n(f1,a)},k)}var
+l=uP(b,d,c,a[1],h);return ae(function(a){return n(f1,a)},l)}return e}function
+uR(d,c,e,b){var
+a=uN(d,c);if(a){var
+f=bQ(0,E(b[2])),g=a[1];return bF(n(function(a){return uQ(d,c,e,g,b,a)},f))}return a}function
+uS(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=p(a(g[1],d),j);else
@@ -4007,140 +4008,140 @@ k=a(h[1],d);return p(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-uz(j,f,c){var
+uT(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=p(e,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(ag(c,c),m),l)}return i}return 1}var
-g=d5(G(d[1][1],e));return g?g:x(e,ag(c,c))}}function
-jx(b,c,a){var
-f=b[1],d=D(a)===f?1:0,e=d?af(uy(b,c),a):d;return e?uz(b,c,a):e}function
-uA(e,d,b,c){if(c){if(b){var
+g=eb(G(d[1][1],e));return g?g:x(e,ag(c,c))}}function
+jJ(b,c,a){var
+f=b[1],d=E(a)===f?1:0,e=d?af(uS(b,c),a):d;return e?uT(b,c,a):e}function
+uU(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return p(a(c[1],d),f)}return b}return 1}function
-uB(e,d,b,c){if(c){if(b){var
+uV(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return p(a(b[1],e),f)}return b}return 1}function
-fV(c,b,a,f,e){var
-d=uA(c,b,i(a),f);return d?uB(c,b,j(a),e):d}function
-jy(e,d,a,c,b){var
-f=[0,j(a)];return fV(d,e,[0,[0,i(a)],f],c,b)}function
-uC(j,i,h,g,f,e,d){var
+f2(c,b,a,f,e){var
+d=uU(c,b,i(a),f);return d?uV(c,b,j(a),e):d}function
+jK(e,d,a,c,b){var
+f=[0,j(a)];return f2(d,e,[0,[0,i(a)],f],c,b)}function
+uW(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=cq(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jy(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cw(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jK(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-uD(j,i,g,f,b,a){switch(a[0]){case
+uX(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bz(i,a[1]);if(c){var
-d=bz(c[1],a[2]);if(d)return fV(b,j,d[1],a[3],a[4]);var
+c=bC(i,a[1]);if(c){var
+d=bC(c[1],a[2]);if(d)return f2(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bz(f,a[1]);return e?jy(g,b,e[1],a[2],a[3]):e;default:return uC(g,b,a[1],a[2],a[3],0,f)}}function
-uE(a){return 0===a[0]?1:0}function
-jz(i,b,h,g,f,e,a){var
-j=b[2],d=D(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=af(function(a){return jx(i,l,a)},k);else
+e=bC(f,a[1]);return e?jK(g,b,e[1],a[2],a[3]):e;default:return uW(g,b,a[1],a[2],a[3],0,f)}}function
+uY(a){return 0===a[0]?1:0}function
+jL(i,b,h,g,f,e,a){var
+j=b[2],d=E(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=af(function(a){return jJ(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return af(function(a){return uD(h,g,f,e,n,a)},m)}return c}var
-uF=F(f(2,F(f(2,f(2,h))))),uG=aY(f(2,h),uF),uH=aZ(F(f(2,f(2,F(f(2,h))))));function
-fW(d,c,a,b){if(a){var
-e=j(b),f=i(b),g=fU(a[1]);return fV(d[3],c,g,f,e)}return a}function
-uI(a,f,b,c){var
+m=b[4],n=b[3];return af(function(a){return uX(h,g,f,e,n,a)},m)}return c}var
+uZ=F(f(2,F(f(2,f(2,h))))),u0=a2(f(2,h),uZ),u1=a3(F(f(2,f(2,F(f(2,h))))));function
+f3(d,c,a,b){if(a){var
+e=j(b),f=i(b),g=f1(a[1]);return f2(d[3],c,g,f,e)}return a}function
+u2(a,f,b,c){var
 g=c[1];return function(l,k,h,c){var
-m=a[9],d=S(i(c),m,0),n=a[1],e=fm(D(d),n);if(e){var
-o=j(c);return fW(f,b,jn(b,a,l,g,k,h,jl(b,a,d)),o)}return e}}function
-uJ(d,c,b,a){var
-e=j(a);return fW(d,c,bz(b,i(a)),e)}function
-uK(k,d,h,b,a){var
+m=a[9],d=S(i(c),m,0),n=a[1],e=ft(E(d),n);if(e){var
+o=j(c);return f3(f,b,jz(b,a,l,g,k,h,jx(b,a,d)),o)}return e}}function
+u3(d,c,b,a){var
+e=j(a);return f3(d,c,bC(b,i(a)),e)}function
+u4(k,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=js(b),c=ur(a[1],e,f,b);if(c){var
+f=jE(b),c=uL(a[1],e,f,b);if(c){var
 m=c[1];return af(function(c){var
-a=bz(b,i(c));if(a){var
-g=j(c);return fW(k,d,us(d,h,m,e,f,a[1]),g)}return a},l)}var
+a=bC(b,i(c));if(a){var
+g=j(c);return f3(k,d,uM(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-uL(d,c,a,k,e,r){var
+u5(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=ed(s,c[4]);if(f){var
-g=[0,f[1],f[2]],m=d[4];if(typeof
-m==="number"&&m){var
-o=dq(d);if(o){var
-p=n(uK(c,a,k,e,r),b,g);if(p)var
+f=el(s,c[4]);if(f){var
+g=[0,f[1],f[2]],n=d[4];if(typeof
+n==="number"&&n){var
+o=dv(d);if(o){var
+p=m(u4(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=jt(a,k,l,b);if(i){var
-t=i[1];return af(function(b){return uJ(c,a,t,b)},g)}var
+i=jF(a,k,l,b);if(i){var
+t=i[1];return af(function(b){return u3(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ag(b,b),j=jm(a,d,l,q);if(j){var
-u=j[1];return af(bR(uI(d,c,a,e),b,q,u),g)}return j}return 1}}function
-uM(k,j,i,h,g,f,e,d){var
+q=ag(b,b),j=jy(a,d,l,q);if(j){var
+u=j[1];return af(bG(u2(d,c,a,e),b,q,u),g)}return j}return 1}}function
+u6(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(uL(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=m(u5(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-uN(b,a){return 0===a[0]?au(a[1],b):0}function
-uO(b,f,e){var
+u7(b,a){return 0===a[0]?aw(a[1],b):0}function
+u8(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=K(D(e[2])),d=p(uG,a(K(b[1]),g)),h=d?[0,up(f,uH)]:d;return h}return 0}function
-uP(c,b,h,f,a){var
-i=a[1],j=b[2],g=D(a[2])===j?1:0;if(g)var
-k=a[2],d=af(function(a){return jx(c,i,a)},k);else
+g=K(E(e[2])),d=p(u0,a(K(b[1]),g)),h=d?[0,uJ(f,u1)]:d;return h}return 0}function
+u9(c,b,h,f,a){var
+i=a[1],j=b[2],g=E(a[2])===j?1:0;if(g)var
+k=a[2],d=af(function(a){return jJ(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=D(a[2]),e=af(function(a){return uN(m,a)},l);else
+l=b[4],m=E(a[2]),e=af(function(a){return u7(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return uM(c,b,h,f,a,uO(c,f,a),0,n)}return e}function
-uQ(c,b,m,l,f,d,k,a){var
-g=jz(c,b,m,l,f,d,k),i=g?au(a,c[3]):g,j=i?d5(a===b[1]?1:0):i;return j?ja(c,f,d,a,b[1],e,h):j}function
-jA(c,a,b){return ux(c,a[1],a[3],b)}function
-jB(c,a){var
+n=a[2];return u6(c,b,h,f,a,u8(c,f,a),0,n)}return e}function
+u_(c,b,m,l,f,d,k,a){var
+g=jL(c,b,m,l,f,d,k),i=g?aw(a,c[3]):g,j=i?eb(a===b[1]?1:0):i;return j?jm(c,f,d,a,b[1],e,h):j}function
+jM(c,a,b){return uR(c,a[1],a[3],b)}function
+jN(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fr(b,a[3]);return i9(c,d,b,a[3],f,e)}}function
-uR(c,a,d,b){var
-h=a[1],m=a[2],i=au(0,D(b[2]));if(i){if(af(uE,d[4]))return uP(c,d,h,a[3],b);var
-e=jA(c,a,b);if(e){var
-j=e[1],f=g(jB(c,a),j);if(f)return jz(c,d,h,j,m,f[1],b);var
+f=fy(b,a[3]);return jj(c,d,b,a[3],f,e)}}function
+jO(c,a,d,b){var
+h=a[1],m=a[2],i=aw(0,E(b[2]));if(i){if(af(uY,d[4]))return u9(c,d,h,a[3],b);var
+e=jM(c,a,b);if(e){var
+j=e[1],f=g(jN(c,a),j);if(f)return jL(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-uS(b,a,k,c){var
-l=a[1],m=a[2],f=au(0,D(c[2]));if(f){var
-d=jA(b,a,c);if(d){var
-h=d[1],e=g(jB(b,a),h);if(e){var
-n=bK(0,b[3]),o=e[1];return cq(function(a){return uQ(b,k,l,h,m,o,c,a)},n)}var
+u$(b,a,k,c){var
+l=a[1],m=a[2],f=aw(0,E(c[2]));if(f){var
+d=jM(b,a,c);if(d){var
+h=d[1],e=g(jN(b,a),h);if(e){var
+n=bQ(0,b[3]),o=e[1];return cw(function(a){return u_(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}var
-b2=[W,uT,bV(0)],jC=[W,uU,bV(0)];function
-aE(b,a){throw[0,b2,n(at(uV),b,a)]}function
-uW(a){return[0,a,e9(64),0]}function
-jD(b){var
-a=b[3];if(a)throw[0,b2,uX];return a}function
-bh(a){jD(a);nr(a[2]);(function(d){for(;;){var
+b9=[W,va,b1(0)],jP=[W,vb,b1(0)];function
+aI(b,a){throw[0,b9,m(au(vc),b,a)]}function
+vd(a){return[0,a,d2(64),0]}function
+jQ(b){var
+a=b[3];if(a)throw[0,b9,ve];return a}function
+bk(a){jQ(a);nL(a[2]);(function(d){for(;;){var
 b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(nq(a[2])===1025)return aE(uY,e_(a[2]));hv(a[2],b);continue}return c}}(0));return e_(a[2])}function
-em(a,d){var
-b=bh(d),c=E(b,a);return c?aE(a,b):c}function
-fX(b){var
-a=1-b[3];if(a)throw[0,b2,uZ];return a}function
-u0(a){var
+c=32!==b?1:0;if(c){if(nK(a[2])===1025)return aI(vf,d3(a[2]));fg(a[2],b);continue}return c}}(0));return d3(a[2])}function
+eu(a,d){var
+b=bk(d),c=C(b,a);return c?aI(a,b):c}function
+f4(b){var
+a=1-b[3];if(a)throw[0,b9,vg];return a}function
+vh(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=lc?1:0:e;return d}function
-jE(a){var
-e=E(a,u1),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=lw?1:0:e;return d}function
+jR(a){var
+e=C(a,vi),f=e?45===aa(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==aa(a,b)?1:0:k;function
@@ -4148,108 +4149,108 @@ l(f){var
 b=f;for(;;){var
 c=b===z(a)?1:0;if(c)var
 d=c;else{var
-e=u0(aa(a,b));if(e){var
+e=vh(aa(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cP?1:0,j=i?l(b):i;else
+i=c<=cW?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aE(u2,a);return rk(16,a)}function
-aK(a){return jE(bh(a))}function
-cC(c){var
-a=bh(c),b=E(a,u3);return b?[0,jE(a)]:b}function
-bN(b){var
-a=aK(b);if(ab(a)<=0)aE(u5,l1(u4,a));return a}var
-jF=1048576;function
-b3(b){var
-a=aK(b);if(ab(a)<0)aE(u7,l1(u6,a));if(rj(a,jF))throw[0,jC,g(at(u8),jF)];return dc(a)}function
-en(d,b,c){var
-a=b3(c);if(b<=a){var
-e=g(at(u9),a);aE(n(at(u_),d,b),e)}return a}function
-jG(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bs(a);var
+j=d;if(1-j)aI(vj,a);return rE(16,a)}function
+aO(a){return jR(bk(a))}function
+cI(c){var
+a=bk(c),b=C(a,vk);return b?[0,jR(a)]:b}function
+bT(b){var
+a=aO(b);if(ab(a)<=0)aI(vm,hg(vl,a));return a}var
+jS=1048576;function
+b_(b){var
+a=aO(b);if(ab(a)<0)aI(vo,hg(vn,a));if(rD(a,jS))throw[0,jP,g(au(vp),jS)];return dh(a)}function
+ev(d,b,c){var
+a=b_(c);if(b<=a){var
+e=g(au(vq),a);aI(m(au(vr),d,b),e)}return a}function
+jT(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bv(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cD(b,a){return jG(b3(a),b,a)}function
-bi(b,d,c){var
-a=cD(d,c);if(1-hf(a7(a),b)){var
-e=a7(a),f=g(at(u$),e);aE(aN(vc,mZ(vb,V(at(va),b))),f)}return a}function
-jH(c,b,a){var
-d=[0,b,0];return bi(c,function(a){return bi(d,aK,a)},a)}function
-fY(e,b){var
-a=bh(b),c=E(a,vd);if(c){if(E(a,ve))return aE(vf,a);var
+cJ(b,a){return jT(b_(a),b,a)}function
+bl(b,d,c){var
+a=cJ(d,c);if(1-ht(a0(a),b)){var
+e=a0(a),f=g(au(vs),e);aI(aG(vv,nh(vu,V(au(vt),b))),f)}return a}function
+jU(c,b,a){var
+d=[0,b,0];return bl(c,function(a){return bl(d,aO,a)},a)}function
+f5(e,b){var
+a=bk(b),c=C(a,vw);if(c){if(C(a,vx))return aI(vy,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-cE(a){var
-b=aK(a);return[0,b,bN(a)]}function
-vg(b){var
-a=bh(b);if(E(a,vh)){var
-c=E(a,vi);if(c){if(E(a,vj))return E(a,vk)?E(a,vl)?aE(vm,a):1:[1,cE(b)];var
-d=[2,fY(cE,b)]}else
+cK(a){var
+b=aO(a);return[0,b,bT(a)]}function
+vz(b){var
+a=bk(b);if(C(a,vA)){var
+c=C(a,vB);if(c){if(C(a,vC))return C(a,vD)?C(a,vE)?aI(vF,a):1:[1,cK(b)];var
+d=[2,f5(cK,b)]}else
 var
-d=c;return d}return[0,cE(b)]}function
-vn(b){var
-a=bh(b);if(E(a,vo)){if(E(a,vp)){var
-c=E(a,vq);if(c){if(E(a,vr))return E(a,vs)?E(a,vt)?E(a,vu)?E(a,vv)?aE(vw,a):[2,cE(b)]:4:3:1;var
-d=[0,cE(b)]}else
+d=c;return d}return[0,cK(b)]}function
+vG(b){var
+a=bk(b);if(C(a,vH)){if(C(a,vI)){var
+c=C(a,vJ);if(c){if(C(a,vK))return C(a,vL)?C(a,vM)?C(a,vN)?C(a,vO)?aI(vP,a):[2,cK(b)]:4:3:1;var
+d=[0,cK(b)]}else
 var
-d=c;return d}return 2}return[1,cE(b)]}function
-vx(e,b){var
-a=bh(b);if(E(a,vy)){var
-c=E(a,vz);if(c){if(E(a,vA))return E(a,vB)?E(a,vC)?aE(vD,a):[1,b3(b)]:2;var
+d=c;return d}return 2}return[1,cK(b)]}function
+vQ(e,b){var
+a=bk(b);if(C(a,vR)){var
+c=C(a,vS);if(c){if(C(a,vT))return C(a,vU)?C(a,vV)?aI(vW,a):[1,b_(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bi([0,e,0],function(a){return cD(aK,a)},b)]}function
-vE(c,b){var
-a=bh(b),d=E(a,vF);if(d){if(E(a,vG)){if(E(a,vH))return aE(vI,a);var
-f=bi([0,c,0],aK,b);return[0,f,bi([0,c,0],aK,b)]}var
+d=c;return d}return[0,bl([0,e,0],function(a){return cJ(aO,a)},b)]}function
+vX(c,b){var
+a=bk(b),d=C(a,vY);if(d){if(C(a,vZ)){if(C(a,v0))return aI(v1,a);var
+f=bl([0,c,0],aO,b);return[0,f,bl([0,c,0],aO,b)]}var
 e=1}else
 var
 e=d;return e}function
-vJ(a){em(vK,a);var
-e=b3(a),b=b3(a),c=b3(a),f=vg(a),g=vn(a),h=vx(b,a),d=vE(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bN(a),m=jH([0,i,0],e,a),n=fY(aK,a),o=fY(aK,a),p=bN(a),q=jH([0,c,0],j,a),r=bi([0,k,0],aK,a),s=bN(a),t=bi([0,0,[0,b,0]],aK,a),u=bN(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bi([0,0,[0,b,0]],aK,a)]}function
-jI(b,a){em(vL,a);var
-e=en(vM,b[3],a),d=b3(a);function
-c(a){return en(vN,b[2],a)}function
+v2(a){eu(v3,a);var
+e=b_(a),b=b_(a),c=b_(a),f=vz(a),g=vG(a),h=vQ(b,a),d=vX(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bT(a),m=jU([0,i,0],e,a),n=f5(aO,a),o=f5(aO,a),p=bT(a),q=jU([0,c,0],j,a),r=bl([0,k,0],aO,a),s=bT(a),t=bl([0,0,[0,b,0]],aO,a),u=bT(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bl([0,0,[0,b,0]],aO,a)]}function
+jV(b,a){eu(v4,a);var
+e=ev(v5,b[3],a),d=b_(a);function
+c(a){return ev(v6,b[2],a)}function
 f(a){var
-b=bh(a);if(E(b,vO)){if(E(b,vP)){if(E(b,vQ))return aE(vR,b);var
-e=en(vS,d,a),f=c(a),g=cC(a);return[0,e,f,g,cC(a)]}var
-h=cD(c,a),i=cC(a);return[2,h,i,cC(a)]}var
-j=c(a),k=cC(a);return[1,j,k,cC(a)]}var
-g=bN(a),h=cD(f,a),i=bN(a);return[0,e,d,g,h,i,bi([0,b[3],0],aK,a)]}function
-vT(b,a){em(vU,a);return cD(function(a){var
-c=en(vV,b[3],a),d=bN(a);return[0,c,d,bi([0,b[2],0],aK,a)]},a)}function
-vW(b){var
-a=g(b[1],0);if(58<=a){if(!(5<a+gB>>>0))return a-87|0}else
-if(48<=a)return a+gr|0;return aE(vX,e4(1,a))}function
-fZ(e,d,c){var
+b=bk(a);if(C(b,v7)){if(C(b,v8)){if(C(b,v9))return aI(v_,b);var
+e=ev(v$,d,a),f=c(a),g=cI(a);return[0,e,f,g,cI(a)]}var
+h=cJ(c,a),i=cI(a);return[2,h,i,cI(a)]}var
+j=c(a),k=cI(a);return[1,j,k,cI(a)]}var
+g=bT(a),h=cJ(f,a),i=bT(a);return[0,e,d,g,h,i,bl([0,b[3],0],aO,a)]}function
+wa(b,a){eu(wb,a);return cJ(function(a){var
+c=ev(wc,b[3],a),d=bT(a);return[0,c,d,bl([0,b[2],0],aO,a)]},a)}function
+wd(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+gM>>>0))return a-87|0}else
+if(48<=a)return a+gB|0;return aI(we,fa(1,a))}function
+f6(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|vW(c);continue}}function
-f0(a){return 1===(a&1)?0:1+f0(a>>>1|0)|0}function
-vY(d){var
-g=fZ(3,0,d),h=fZ(6,0,d),a=fZ(7,0,d),f=g&gl;if(gl===f)throw[0,b2,vZ];var
+b=b-1|0,a=a<<4|wd(c);continue}}function
+f7(a){return 1===(a&1)?0:1+f7(a>>>1|0)|0}function
+wf(d){var
+g=f6(3,0,d),h=f6(6,0,d),a=f6(7,0,d),f=g&gv;if(gv===f)throw[0,b9,wg];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?f0(b):f0(a),i=0===a?b>>>c|0:bI(k(Q(b,28),a),c),j=0===a?28+c|0:c,l=(as(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-v0(d,a){em(v1,a);var
-b=cD(function(a){jD(a);var
-c=jG(d[1],vY,a),b=g(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b2,v2];return c},a),e=0;function
-f(b,a){return ce(b,a[2])}var
-c=az(function(a,b){return az(f,a,b)},e,b);function
+c=0===a?f7(b):f7(a),i=0===a?b>>>c|0:bO(k(Q(b,28),a),c),j=0===a?28+c|0:c,l=(av(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+wh(d,a){eu(wi,a);var
+b=cJ(function(a){jQ(a);var
+c=jT(d[1],wf,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b9,wj];return c},a),e=0;function
+f(b,a){return ck(b,a[2])}var
+c=aB(function(a,b){return aB(f,a,b)},e,b);function
 i(a){return Q(a[1],a[2]-c|0)}var
 j=V(function(a){return V(i,a)},b);return[0,Q(h,-c|0),j]}var
-jJ=30;function
-f1(a){var
-c=a5(a);if(c<=30)return[0,dc(a),0];var
-d=0<=ab(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:bI(d,b),f=bI(e,jJ),i=dc(l(e,Q(f,jJ))),g=bo(dc(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
-aT(c,b){var
-a=f1(b);return bo(a[1],a[2]-c|0)}function
-aU(e,d,c){var
-a=f1(d),b=f1(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a2(c,b){var
-d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cR)|0;var
-e=gS(b),f=bo(e[1],27),g=Math.floor(f),h=k(Q(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?Q(h,a):bI(h,-a|0)}function
-aF(a){return Math.abs(a)<N?1:0}function
+jW=30;function
+f8(a){var
+c=a9(a);if(c<=30)return[0,dh(a),0];var
+d=0<=ab(a)?a:s(a),b=av(0,c-60|0),e=0===b?d:bO(d,b),f=bO(e,jW),i=dh(l(e,Q(f,jW))),g=br(dh(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
+aW(c,b){var
+a=f8(b);return br(a[1],a[2]-c|0)}function
+aX(e,d,c){var
+a=f8(d),b=f8(c);return br(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a6(c,b){var
+d=br(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cY)|0;var
+e=g4(b),f=br(e[1],27),g=Math.floor(f),h=k(Q(g|0,26),br(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?Q(h,a):bO(h,-a|0)}function
+aJ(a){return Math.abs(a)<N?1:0}function
 H(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -4257,48 +4258,48 @@ a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-a_(b,e,d){var
+bc(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cF(c,b){var
-a=[0,0.];c8(function(c){var
+cL(c,b){var
+a=[0,0.];dc(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cG(a){return a*a}function
-bO(b,a){if(0===c(b[10],a)[1+a].length-1){var
+cM(a){return a*a}function
+bU(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-v3(a){var
-b=hF(0,a.length-1);return Y(function(e,d){var
-f=qo(cS,cS,d),h=qv(b,f),g=hh(function(b){return dK(c(a,b)[1+b],d)},h);return g?g[1]:(qq(b,f,e),e)},a)}function
-v4(a){return typeof
-a==="number"?0===a?v5:0:2===a[0]?v7:v6}function
-v8(c,a){var
-b=r(c,0.),e=1./as(1,a.length-1);function
-f(a,c){return y(b,a,d(b,a)+c*e)}c8(function(a){return B(f,a)},a);function
+wk(a){var
+b=hR(0,a.length-1);return Y(function(e,d){var
+f=qI(cZ,cZ,d),h=qP(b,f),g=e_(function(b){return dQ(c(a,b)[1+b],d)},h);return g?g[1]:(qK(b,f,e),e)},a)}function
+wl(a){return typeof
+a==="number"?0===a?wm:0:2===a[0]?wo:wn}function
+wp(c,a){var
+b=r(c,0.),e=1./av(1,a.length-1);function
+f(a,c){return y(b,a,d(b,a)+c*e)}dc(function(a){return B(f,a)},a);function
 g(c,a){return a-d(b,c)}return o(function(a){return Y(g,a)},a)}function
-v9(c,b,a){var
-d=cF(a,function(a){return cG(w(a-c,b-a))});return[0,cF(a,function(a){return cG(w(0.,w(c-a,a-b)))}),d]}function
-jK(b,a,c){if(b!=X&&a!=N){var
-d=cF(c,function(c){return w(b*c,a*c)});return[0,cF(c,function(c){return a9(b*c,a*c)}),d]}return[0,X,N]}function
-f2(e,d,b){function
-a(c){return e*Math.sqrt(cF(b,function(a){switch(d){case
+wq(c,b,a){var
+d=cL(a,function(a){return cM(w(a-c,b-a))});return[0,cL(a,function(a){return cM(w(0.,w(c-a,a-b)))}),d]}function
+jX(b,a,c){if(b!=X&&a!=N){var
+d=cL(c,function(c){return w(b*c,a*c)});return[0,cL(c,function(c){return bb(b*c,a*c)}),d]}return[0,X,N]}function
+f9(e,d,b){function
+a(c){return e*Math.sqrt(cL(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cT),c]}function
-v_(a,g,d){var
-b=ac(a9,N,d),c=ac(w,X,d),h=f2(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(c0),c]}function
+wr(a,g,d){var
+b=ac(bb,N,d),c=ac(w,X,d),h=f9(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-v$(e,b,v,n){var
+ws(e,b,v,n){var
 U=b[9],W=0;function
-Z(b,a){return as(b,a5(a))}var
-f=az(function(a,b){return az(Z,a,b)},W,U),k=b[8],x=1,_=b[9],g=P(V(function(a){return P(V(function(a){return aT(f,a)},a))},_)),y=b[10],h=y?aT(f,y[1]):X,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
+Z(b,a){return av(b,a9(a))}var
+f=aB(function(a,b){return aB(Z,a,b)},W,U),k=b[8],x=1,_=b[9],g=P(V(function(a){return P(V(function(a){return aW(f,a)},a))},_)),y=b[10],h=y?aW(f,y[1]):X,z=b[11],i=z?aW(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ab(A[1]))var
 l=0;else
 O=1;if(O){var
 Q=0;if(B&&!(0<ab(B[1])))var
@@ -4307,50 +4308,50 @@ Q=1;if(Q)var
 l=2}var
 C=o(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
 0:var
-j=v8(n,g);break;case
+j=wp(n,g);break;case
 1:var
 j=g;break;default:var
 j=Y(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
 R=0;if(2!==e&&h!=X&&i!=N){var
-D=[0,[ao,(h+i)/2.,n*cG((i-h)/2.),cR],0];R=1}if(!R)var
+D=[0,[aq,(h+i)/2.,n*cM((i-h)/2.),cY],0];R=1}if(!R)var
 D=0;var
 p=b[4],u=0;if(typeof
 p==="number")u=1;else
 if(2===p[0]){var
 M=p[1];if(M)var
-t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cG(aT(0,t[2])),at=[0,[ao,0.,cG(aq),ar],0],m=at;else
+t=M[1],ao=t[2],ap=aX(f,a(k,t[1]),ao),ar=1./cM(aW(0,t[2])),as=[0,[aq,0.,cM(ap),ar],0],m=as;else
 u=1}else
 var
-m=[0,[ao,0.,1.,aU(-f|0,x,k)],0];if(u)var
+m=[0,[aq,0.,1.,aX(-f|0,x,k)],0];if(u)var
 m=0;var
 q=b[4],S=0;if(typeof
 q!=="number"&&2!==q[0]){var
 E=0===ab(q[1][1])?1:0;S=1}if(!S)var
 E=0;function
 $(a){switch(e){case
-0:return v9(h,i,a);case
+0:return wq(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a9(i,b),c=jK(w(h,-b),f,a),d=f2(b,l,a),g=a9(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jK(h,i,a);default:return E?v_(1.,l,a):f2(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=bb(i,b),c=jX(w(h,-b),f,a),d=f9(b,l,a),g=bb(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jX(h,i,a);default:return E?wr(1.,l,a):f9(1.,l,a)}}var
 aa=2===e?j:g,F=o($,aa),G=a(k,k),ac=P(b[9]);function
-ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
-ae=0,I=function(a,b){return aU(ae,a,b)};else
+ad(a){return 2===e?aW(0,a):aX(-2*f|0,a,G)}if(2===e)var
+ae=0,I=function(a,b){return aX(ae,a,b)};else
 var
-I=function(c,b){return aU(2*f|0,a(c,G),b)};var
-af=2===e?0:2*(a5(k)-f|0)|0,s=b[4],T=0;if(typeof
+I=function(c,b){return aX(2*f|0,a(c,G),b)};var
+af=2===e?0:2*(a9(k)-f|0)|0,s=b[4],T=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 L=K[1],an=a(L[2],L[2]),J=an;T=1}}if(!T)var
 J=x;var
-ag=0===e?0:c4(D,m),ah=v3(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=r(v,[0]),al=o(function(a){return cF(a,function(a){return a})},j),am=o(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-wa(a){var
-b=a[2],c=a[1],d=0===dV(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=e1(function(a){return 0===dV(a,c)?1:0},g),e=v4(a[4]);if(e&&f&&h)return[0,v$(e[1],a,b,c)];return 0}function
-wb(a,d){function
+ag=0===e?0:c$(D,m),ah=wk(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=r(v,[0]),al=o(function(a){return cL(a,function(a){return a})},j),am=o(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return P(c(ac,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+wt(a){var
+b=a[2],c=a[1],d=0===d1(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=e9(function(a){return 0===d1(a,c)?1:0},g),e=wl(a[4]);if(e&&f&&h)return[0,ws(e[1],a,b,c)];return 0}function
+wu(a,d){function
 b(b){return o(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),p=r(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,p,n,m,l,k,j,i,h,f]}function
-jL(a){return 0<ab(a[1])?1:0}function
-jM(e,b){var
+jY(a){return 0<ab(a[1])?1:0}function
+jZ(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4358,48 +4359,48 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aH(d[1],d[2])<0?1:0;if(c&&b&&jL(d)&&f)return 0;return 2;case
-1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jL(a[1])?1:2}}function
-wc(a,i,b){var
-f=r(b,0),g=r(b,0),d=a[7],e=mB(a[13],i),h=0;if(typeof
+d=a[1],f=aL(d[1],d[2])<0?1:0;if(c&&b&&jY(d)&&f)return 0;return 2;case
+1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return jY(a[1])?1:2}}function
+wv(a,i,b){var
+f=r(b,0),g=r(b,0),d=a[7],e=mV(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aH(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aL(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};be(k,a[13]);h=1}if(!h){hq(f,0,b,1);hq(g,0,b,1)}return[0,f,g]}function
-wd(b,a){return r(b,[0,3,3,aO(a,function(a){return a})])}function
-we(a,m,b,e){var
-n=a[16],f=P(V(function(a){return 0<ab(a)?1:0},n)),o=jM(a,1),p=[0,jM(a,0),o],h=wc(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};ba(k,a[13]);h=1}if(!h){hD(f,0,b,1);hD(g,0,b,1)}return[0,f,g]}function
+ww(b,a){return r(b,[0,3,3,aR(a,function(a){return a})])}function
+wx(a,m,b,e){var
+n=a[16],f=P(V(function(a){return 0<ab(a)?1:0},n)),o=jZ(a,1),p=[0,jZ(a,0),o],h=wv(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mo(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mI(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
+q=aR(e,function(a){return a});return aR(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=P(d[1]);return aO(b,function(a){if(a<l.length-1)var
+l=P(d[1]);return aR(b,function(a){if(a<l.length-1)var
 b=P(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=ce(f,b.length-1-1|0),e=l0(c(b,d)[1+d],1);else
+d=ck(f,b.length-1-1|0),e=mi(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a8(e,function(a){return a}),d=P(g(bf(f),h));else
+e=a;return e},h=a$(e,function(a){return a}),d=P(g(bi(f),h));else
 var
-d=[0];return k(d,a)})}return wd(b,e)}function
-eo(a,g,b){var
-h=a[1],e=bO(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bO(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bP(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-f3(a,b){var
-c=b7*a[17];return c<bP(a,b)?1:0}function
-wf(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-wg(a,b){var
-c=wf(a,b);return(a[3]*a[15]-c)/2.}function
-wh(a,b){var
-c=a[3]==0.?0.:bP(a,a[4]);return(bP(a,b)+c)/2.}function
-ep(q,p,g,o){var
+d=[0];return k(d,a)})}return ww(b,e)}function
+ew(a,g,b){var
+h=a[1],e=bU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bU(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bV(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+f_(a,b){var
+c=cc*a[17];return c<bV(a,b)?1:0}function
+wy(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+wz(a,b){var
+c=wy(a,b);return(a[3]*a[15]-c)/2.}function
+wA(a,b){var
+c=a[3]==0.?0.:bV(a,a[4]);return(bV(a,b)+c)/2.}function
+ex(q,p,g,o){var
 e=g.length-1,f=r(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4410,12 +4411,12 @@ b=v,m=n;continue}var
 l=n;break}}y(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-cH(b,f){var
+cN(b,f){var
 h=b[11].length-1,g=r(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=eo(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=ew(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 z=d(g,e),s=q-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
@@ -4424,104 +4425,104 @@ p=s;break}}var
 l=p/d(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-f4(c,b,a){var
+f$(c,b,a){var
 e=H(a,a);return w(0.,d(c[8],b)-e)}function
-bQ(a,b){var
-d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a_(d,1.,c(a[1][6],f)[1+f])}return d}function
-f5(c,a){var
-b=1;for(;;){be(function(b){return a_(a,H(b,a),b)},c);var
+bW(a,b){var
+d=bx(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bc(d,1.,c(a[1][6],f)[1+f])}return d}function
+ga(c,a){var
+b=1;for(;;){ba(function(b){return bc(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-jN(a){var
+j0(a){var
 b=Math.sqrt(H(a,a));return o(function(a){return a/b},a)}function
-wi(a){var
+wB(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
 x=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
 z(h){var
-b=a7(i[1]),c=a7(f[1])-b|0,d=f[1],g=bs(cg(function(a,b){return a<c?1:0},d));be(function(b){var
-c=i[1],d=bQ(a,e(b));i[1]=[0,jN(f5(i[1],d)),c];return 0},g);return i[1]}function
+b=a0(i[1]),c=a0(f[1])-b|0,d=f[1],g=bv(cm(function(a,b){return a<c?1:0},d));ba(function(b){var
+c=i[1],d=bW(a,e(b));i[1]=[0,j0(ga(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dF*t(b)<g)var
+g=d(q,b);if(dL*t(b)<g)var
 c=g;else
 var
-n=bQ(a,e(b)),l=f5(z(0),n),c=H(l,l);var
-h=wh(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cL<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bW(a,e(b)),l=ga(z(0),n),c=H(l,l);var
+h=wA(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cS<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=b7*a[17],k=[0,[0,bP(a,b)<=m?1:0,c,b]];else
+m=cc*a[17],k=[0,[0,bV(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bW(E),F);if(i){var
-v=az(as,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bW(function(c){return function(b){var
+F=n[1],i=g(b3(E),F);if(i){var
+v=aB(av,i[1],i[2]),b=v[3],w=v[2];n[1]=g(b3(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),I=dF*t(b)<w?1:0,J=p[1],K=h[1],L=wg(a,b),M=mI(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-A=aO(x,function(c){return function(b){return eo(a,c,e(b))}}(b)),N=h[1];be(function(b,c){return function(a){return a_(c,d(a,b),a)}}(b,A),N);var
+G=e(b),j=Math.sqrt(w),I=dL*t(b)<w?1:0,J=p[1],K=h[1],L=wz(a,b),M=m2(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=aR(x,function(c){return function(b){return ew(a,c,e(b))}}(b)),N=h[1];ba(function(b,c){return function(a){return bc(c,d(a,b),a)}}(b,A),N);var
 O=0,P=o(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
-Q=bQ(a,G),m=jN(f5(z(0),Q));if(0.<a[3])var
+Q=bW(a,G),m=j0(ga(z(0),Q));if(0.<a[3])var
 D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aO(x,function(d,f){return function(b){var
+R=[0,[0,m,u]],S=aR(x,function(d,f){return function(b){var
 a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
-j(a){return P(bs(a))}var
-u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=ep(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bP(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=bP(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eC*(a[15]+K)+cL),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
-jO(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cL,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return wi([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gG*h<b[1]?1:0])}function
-wj(a,b){var
+j(a){return P(bv(a))}var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=ex(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bV(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bV(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eK*(a[15]+K)+cS),M=a[18],N=a[17],O=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,O,L,N,M]}function
+j1(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cS,h=ac(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return wB([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gR*h<b[1]?1:0])}function
+wC(a,b){var
 e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],f=c(b,i)[1+i][1],m=bO(a,f);function
+i=e[1],f=c(b,i)[1+i][1],m=bU(a,f);function
 n(b){var
-g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dF*g<h)return h;var
-e=bu(c(a[6],b)[1+b]);a_(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
-h=aO(a[2],n);y(h,f,0.);function
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dL*g<h)return h;var
+e=bx(c(a[6],b)[1+b]);bc(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
+h=aR(a[2],n);y(h,f,0.);function
 j(c){return o(function(a){var
 b=d(h,a[1]);return g(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jO(a,b,1.,e[1],-1,r,q,h,p)}function
-wk(c,b,f,a){function
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return j1(a,b,1.,e[1],-1,r,q,h,p)}function
+wD(c,b,f,a){function
 e(f,e){var
-h=[ao,e];return e5(o(function(b){var
-e=a[1]*d(c[9],b[1]);return eB*(g(f,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jO(c,b,0.,b.length-1,f,e(function(a){return a[3]},X),k,i,h)}function
-jP(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,wj(a,b),0];var
-c=a[14];return e0(function(c,d){return wk(a,b,c,d)},c)}function
-f6(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dU(a[1][14],a[5]);return b/eB+e[1]*d(a[1][9],c)}function
-wl(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dU(a[1][14],a[5]);return eB*(b-e[1]*d(a[1][9],c))}function
-wm(a,d,b){var
-c=cH(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(f4(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-b4(a){return a[6].length-1}function
-wn(a,k,b,j){var
-f=cH(a,b),l=f.length-1;function
+h=[aq,e];return fb(o(function(b){var
+e=a[1]*d(c[9],b[1]);return eJ*(g(f,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return j1(c,b,0.,b.length-1,f,e(function(a){return a[3]},X),k,i,h)}function
+j2(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,wC(a,b),0];var
+c=a[14];return e8(function(c,d){return wD(a,b,c,d)},c)}function
+gb(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=d0(a[1][14],a[5]);return b/eJ+e[1]*d(a[1][9],c)}function
+wE(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=d0(a[1][14],a[5]);return eJ*(b-e[1]*d(a[1][9],c))}function
+wF(a,d,b){var
+c=cN(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(f$(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b$(a){return a[6].length-1}function
+wG(a,k,b,j){var
+f=cN(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-wo(a,d){if(d===a[9].length-1)return a;function
-b(a){return hp(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=ep(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jQ(a,e,d){var
-b=bQ(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a_(b,f,bQ(a,c(a[2],e)[1+e][1]))},d);return b}function
-wp(a,i,f){var
-j=f.length-1,g=r(j,0.),k=j-1|0,t=jQ(a,i,f),u=0;if(!(k<0)){var
+wH(a,d){if(d===a[9].length-1)return a;function
+b(a){return hC(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=ex(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+j3(a,e,d){var
+b=bW(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return bc(b,f,bW(a,c(a[2],e)[1+e][1]))},d);return b}function
+wI(a,i,f){var
+j=f.length-1,g=r(j,0.),k=j-1|0,t=j3(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=H(t,bQ(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=H(t,bW(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=q-d(g,e)*z,A=e+1|0;if(o!==e){var
@@ -4529,36 +4530,36 @@ e=A,q=s;continue}var
 p=s;break}}y(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=ep(a[9],a[10],a[11],g),l=Y(function(b,a){return a+d(v,b)},f),m=jQ(a,i,l);return[0,l,H(m,m)]}function
-eq(k,g,a,j,b){var
-t=k?k[1]:eA,u=g?g[1]:g,l=cH(a,b),m=ep(a[9],a[10],a[11],l),n=f4(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=wp(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
+v=ex(a[9],a[10],a[11],g),l=Y(function(b,a){return a+d(v,b)},f),m=j3(a,i,l);return[0,l,H(m,m)]}function
+ey(k,g,a,j,b){var
+t=k?k[1]:eI,u=g?g[1]:g,l=cN(a,b),m=ex(a[9],a[10],a[11],l),n=f$(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=wI(a,b,m),C=q[2],D=q[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=w(a[15],eE*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cL),f=r(b4(a),0.),i=[0,0.];B(function(b,h){var
+v=w(a[15],eM*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cS),f=r(b$(a),0.),i=[0,0.];B(function(b,h){var
 g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
 x=a[9],z=p(a[4]),A=ac(function(b,a){return b+p(a)},z,x);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
-wq=48,wr=16,ws=400000000;function
-wt(a){function
+wJ=48,wK=16,wL=400000000;function
+wM(a){function
 d(a){return a}var
-b=aO(b4(a),d);if(b.length-1<=48)return b;var
+b=aR(b$(a),d);if(b.length-1<=48)return b;var
 c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!hs(function(a){return a===b?1:0},e)){var
-c=bP(a,b);d=1}}if(!d)var
-c=cT;return[0,c,b]},b);ht(function(b,a){return aG(b,a)},c);var
-e=hp(c,0,as(wq,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
-wu(a){var
-b=wt(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return eo(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!hF(function(a){return a===b?1:0},e)){var
+c=bV(a,b);d=1}}if(!d)var
+c=c0;return[0,c,b]},b);hG(function(b,a){return aK(b,a)},c);var
+e=hC(c,0,av(wJ,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+wN(a){var
+b=wM(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return ew(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jR(b,a){var
-d=c(b[2],a)[1+a];return f3(b[1],d)}function
-wv(a,c){var
-d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eo(a[1],b,c)},b)}function
-jS(g,p,D,n,f,j){var
+j4(b,a){var
+d=c(b[2],a)[1+a];return f_(b[1],d)}function
+wO(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:ew(a[1],b,c)},b)}function
+j5(g,p,D,n,f,j){var
 k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -4579,11 +4580,11 @@ b=F,A=r;for(;;){var
 B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 v=B;break}}var
-x=w(0.,v),z=0.<j?-t-x/j:X,G=ch(z)?X:z;return[0,f,j,h,x,G]}function
-ww(j,i){var
+x=w(0.,v),z=0.<j?-t-x/j:X,G=cn(z)?X:z;return[0,f,j,h,x,G]}function
+wP(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+cL);var
+E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+cS);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4609,44 +4610,44 @@ k=J,w=x;continue}var
 v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jT(b,a){var
+j6(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=gD*b[1][17],f=Y(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a8(l.length-1,function(a){return a}),h=P(g(bf(function(b){var
+m=a[4]/(a[2]*a[2]),n=gO*b[1][17],f=Y(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a$(l.length-1,function(a){return a}),h=P(g(bi(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
 p(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return o(function(b){return d(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=q(b),c=ww(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=cg(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dV(e,b.length-1))return[0,b,f,c];var
+h=q(b),c=wP(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aS(b),e=cm(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===d1(e,b.length-1))return[0,b,f,c];var
 b=P(e);continue}}var
-u=q(h),v=[0,h,f,hr(function(a,b){return b/(p(a,a)+cL)},h,u)];return[0,t(h),v]}function
-wx(g,b,a,j){var
-k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jR(g,a)&&h*n<0.){var
+u=q(h),v=[0,h,f,hE(function(a,b){return b/(p(a,a)+cS)},h,u)];return[0,t(h),v]}function
+wQ(g,b,a,j){var
+k=a[3],l=a[2],c=bx(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(j4(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-wy(j,i,b){var
+wR(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
-f=d(i[1],b),g=jR(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a9(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-wz(a){var
+f=d(i[1],b),g=j4(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bb(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+wS(a){var
 b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
-wA(a,c,h,g,f){var
-i=wv(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
-u=gD*a[1][17];function
+wT(a,c,h,g,f){var
+i=wO(a,g),e=a[2].length-1;c[1]=c[1]-aQ(aQ(e,e),10+(e/3|0)|0)|0;var
+u=gO*a[1][17];function
 k(b,j,f){var
-c=wx(a,b,j,f),d=c[2],e=c[1],k=ll*wz(e);return w(0.02*b[2],k)<d?jS(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
+c=wQ(a,b,j,f),d=c[2],e=c[1],k=lG*wS(e);return w(0.02*b[2],k)<d?j5(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jT(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
-o=wy(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=j6(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aQ(aQ(h,h),h+3|0)/3|0)|0)-aQ(4*e|0,e)|0;var
+o=wR(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4656,87 +4657,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-p=f[2],q=a[2],b=n(jS(a,h,g,i,o(function(a){return d(f[1],a)},q),p),wr),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
-m=jT(a,b)[1],t=m[2],v=m[1],x=c9(function(b){return Math.abs(d(t,b))<=gm*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
-wB=60;function
-wC(a,j,b,c){var
-e=cH(a,b),f=cH(a,c),g=H(a[13],f),h=f4(a,b,e);if(b7*d(a[8],b)<h)var
-k=bQ(a,c),l=H(bQ(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+p=f[2],q=a[2],b=n(j5(a,h,g,i,o(function(a){return d(f[1],a)},q),p),wK),j=r(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,d(b[1],c))},s);var
+m=j6(a,b)[1],t=m[2],v=m[1],x=dd(function(b){return Math.abs(d(t,b))<=gw*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],x]}var
+wU=60;function
+wV(a,j,b,c){var
+e=cN(a,b),f=cN(a,c),g=H(a[13],f),h=f$(a,b,e);if(cc*d(a[8],b)<h)var
+k=bW(a,c),l=H(bW(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return f6(a,c,a[3]*a[15]-2.*i)}function
-jU(a,t,h,s,b){var
-e=a7(b);function
+i=g;return gb(a,c,a[3]*a[15]-2.*i)}function
+j7(a,t,h,s,b){var
+e=a0(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return f3(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return f_(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a8(a[2].length-1,v),o=g(bf(function(a){return 1-mL(a,b)}),w),x=[0,s,V(n,o)],z=P(c4(V(function(a){return n(a[1])},b),x)),A=wb(a[1],z),B=jP(A,P(e0(u,b))),i=hh(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=eq(0,0,j,h,e),k=r(b4(a),0.),l=[0,0.],m=[0,0];mH(function(n,g){var
+w=a$(a[2].length-1,v),o=g(bi(function(a){return 1-m5(a,b)}),w),x=[0,s,V(n,o)],z=P(c$(V(function(a){return n(a[1])},b),x)),A=wu(a[1],z),B=j2(A,P(e8(u,b))),i=e_(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=ey(0,0,j,h,e),k=r(b$(a),0.),l=[0,0.],m=[0,0];m1(function(n,g){var
 b=g[1],c=d(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?f3(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?f_(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bP(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bV(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(f[1],e);y(k,b4(a)-1|0,C)}var
-p=t*f6(j,e,h*(f[3]-l[1])),D=e0(function(i,b){var
-d=c(a[2],b)[1+b],f=wC(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bW(function(a){return a}),D),F=hj(function(b,a){return gQ(a[1],b[1])},E),G=V(function(a){return a[2]},F),H=cg(function(a,b){return a<2?1:0},G);if(ch(p))return 0;var
+C=d(f[1],e);y(k,b$(a)-1|0,C)}var
+p=t*gb(j,e,h*(f[3]-l[1])),D=e8(function(i,b){var
+d=c(a[2],b)[1+b],f=wV(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(b3(function(a){return a}),D),F=hw(function(b,a){return g2(a[1],b[1])},E),G=V(function(a){return a[2]},F),H=cm(function(a,b){return a<2?1:0},G);if(cn(p))return 0;var
 q=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 q=i;return q}function
-wD(a){function
+wW(a){function
 b(b){var
-c=a[1];return g(bf(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a7(a[1])?1:0,d=c?V(b,a[5]):c;function
+c=a[1];return g(bi(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a0(a[1])?1:0,d=c?V(b,a[5]):c;function
 e(c){var
-d=a[1],e=V(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c4(d,hi(e,a[6]))}function
-jV(b,a){function
+d=a[1],e=V(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c$(d,hv(e,a[6]))}function
+j8(b,a){function
 c(a){return a}var
-e=a8(b[2].length-1,c),f=g(bf(function(b){return d(a,b)!=0.?1:0}),e);return V(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-wE(a,e){function
+e=a$(b[2].length-1,c),f=g(bi(function(b){return d(a,b)!=0.?1:0}),e);return V(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+wX(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jV(a,e),b=hj(function(b,a){var
-c=f(b);return gQ(f(a),c)},g);function
+g=j8(a,e),b=hw(function(b,a){var
+c=f(b);return g2(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cg(function(a,b){return a<c?1:0},b)}return[0,b,a8(ce(8,a7(b)),h)]}function
-wF(a,k,j,e,i,d){var
+c=a+1|0;return cm(function(a,b){return a<c?1:0},b)}return[0,b,a$(ck(8,a0(b)),h)]}function
+wY(a,k,j,e,i,d){var
 f=a[2].length-1;function
-h(c,b){return az(function(b,g){var
-i=f+a[1][3]|0,l=aM(50*(1+a7(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jU(a,k,j,e,g);if(b&&c){var
+h(c,b){return aB(function(b,g){var
+i=f+a[1][3]|0,l=aQ(50*(1+a0(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=j7(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(wD(a),[0,a]);if(c){var
+c=h(wW(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a8(f,function(a){return a}),n=g(bf(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=hi(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c4(V(function(b){return wE(a,b)},i),q),s=0;return az(function(a,d){var
-e=h(d,0),b=c6(function(a){return l(a,wB)},e);if(a){if(b){var
+b=a[1],m=a$(f,function(a){return a}),n=g(bi(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=hv(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c$(V(function(b){return wX(a,b)},i),q),s=0;return aB(function(a,d){var
+e=h(d,0),b=b2(function(a){return l(a,wU)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dy=ez;function
-wG(a){var
+dD=eH;function
+wZ(a){var
 b=a.length-1,g=r(b,[0]),e=o(function(a){return r(b,0.)},a);B(function(b,h){var
-f=bu(h),j=1;for(;;){var
+f=bx(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);a_(f,n,g[1+a])}var
+n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);bc(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(H(f,f)),k=gG*Math.sqrt(H(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
+i=Math.sqrt(H(f,f)),k=gR*Math.sqrt(H(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
 p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-wH(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+w0(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=r(f,0.),h=aR(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -4746,138 +4747,138 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-wI(b,h,f,n){function
+w1(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?hr(l,a,g(b[5],h[1])):a}var
-p=i(n),q=o(function(a){return Q(a,dy)},p),j=o(i,f),r=b[4];function
-s(a){return aT(r,a)}var
-t=wG(o(function(a){return o(s,a)},j)),d=o(function(a){return 0},f),e=1;for(;;){var
-m=bu(q);B(function(f){return function(b,d){var
+a=g(b[5],c);return h?hE(l,a,g(b[5],h[1])):a}var
+p=i(n),q=o(function(a){return Q(a,dD)},p),j=o(i,f),r=b[4];function
+s(a){return aW(r,a)}var
+t=wZ(o(function(a){return o(s,a)},j)),d=o(function(a){return 0},f),e=1;for(;;){var
+m=bx(q);B(function(f){return function(b,d){var
 e=0!==ab(d)?1:0;if(e){var
 g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+ez|0,v=wH(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
-e=aF(b);if(e){var
-g=a2(dy,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+eH|0,v=w0(t,o(function(b){return function(a){return aW(b,a)}}(u),m));B(function(a,b){var
+e=aJ(b);if(e){var
+g=a6(dD,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cI(a){return a?cT:1.}function
-bj(b,a){return 0.<b[3]?cI(a):-cI(a)}function
-er(b,a,d,c){var
-e=f6(b,d,bj(b,a)*c);return cI(a)*e}function
-wJ(b,a,d,c){var
-e=wl(b,d,cI(a)*c);return bj(b,a)*e}function
-es(b,a){return b[4]<a[4]?a:b}function
-f7(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-f8(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-f9(f,e,a,d,c){var
-g=bj(a[1],d),b=eq(f,e,a[1],g,c),h=er(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-wK(c,b,a){return 0<a[2].length-1?a:f9(0,0,a[1],c,b)}function
-wL(d,c,b){var
-a=d[1];return a[18]?f9(wN,wM,d,c,b):[0,d,[0],0.,er(a,c,b,wm(a,bj(a,c),b))]}function
-jW(j,f,e,a){var
+cO(a){return a?c0:1.}function
+bm(b,a){return 0.<b[3]?cO(a):-cO(a)}function
+ez(b,a,d,c){var
+e=gb(b,d,bm(b,a)*c);return cO(a)*e}function
+w2(b,a,d,c){var
+e=wE(b,d,cO(a)*c);return bm(b,a)*e}function
+eA(b,a){return b[4]<a[4]?a:b}function
+gc(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+gd(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+ge(f,e,a,d,c){var
+g=bm(a[1],d),b=ey(f,e,a[1],g,c),h=ez(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+w3(c,b,a){return 0<a[2].length-1?a:ge(0,0,a[1],c,b)}function
+w4(d,c,b){var
+a=d[1];return a[18]?ge(w6,w5,d,c,b):[0,d,[0],0.,ez(a,c,b,wF(a,bm(a,c),b))]}function
+j9(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dE*d[17])return a;var
-i=r(b4(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
-jX(c,b){var
-a=V(b,c[4]);return a?az(es,a[1],a[2]):ai(wO)}function
-et(c,b,a){return jX(c,function(d){return jW(c,b,a,wL(d,b,a))})}function
-wP(k,c,b,f,e){var
-g=e[1],a=g[1],h=bj(a,c),d=eq(wR,wQ,wo(a,wn(a,h,b,wJ(a,c,b,f))),h,b),j=er(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-wS(d,g,a){var
-b=a[1][1],h=jV(b,a[2]),i=bj(b,d),e=jU(b,cI(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dK*d[17])return a;var
+i=r(b$(d),0.);y(i,b,-bm(d,f));return[0,a[1],i,0.,h]}return a}function
+j_(c,b){var
+a=V(b,c[4]);return a?aB(eA,a[1],a[2]):ai(w7)}function
+eB(c,b,a){return j_(c,function(d){return j9(c,b,a,w4(d,b,a))})}function
+w8(k,c,b,f,e){var
+g=e[1],a=g[1],h=bm(a,c),d=ey(w_,w9,wH(a,wG(a,h,b,w2(a,c,b,f))),h,b),j=ez(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+w$(d,g,a){var
+b=a[1][1],h=j8(b,a[2]),i=bm(b,d),e=j7(b,cO(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dE*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-wU(k,c,a,b){var
-e=b[1],h=bj(e,c),l=f9(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dK*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+xb(k,c,a,b){var
+e=b[1],h=bm(e,c),l=ge(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eq([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cd(g),u=cM===m?g[1]:cQ===m?e8(g):g,n=wA(u,t,h,a,s),i=n[1],v=er(e,c,a,i[3]),o=es(d,[0,b,i[1],i[2],v]);if(n[2])return wS(c,a,o);var
+s=ey([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cj(g),u=cT===m?g[1]:cX===m?fe(g):g,n=wT(u,t,h,a,s),i=n[1],v=ez(e,c,a,i[3]),o=eA(d,[0,b,i[1],i[2],v]);if(n[2])return w$(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=wF(e,cI(c),h,a,x,w);if(p){var
-j=p[1];return es(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wT)}function
-jY(a){var
-b=a[4];return e2(function(a){return a[1][18]},b)}function
-dz(a){var
-b=a[4],c=0.;return az(function(b,a){return w(b,a[1][17])},c,b)}function
-f_(a,d,c,b){if(0<a[7][1]&&jY(a))return es(b,jX(a,function(b){return jW(a,d,c,wU(a,d,c,b))}));return b}function
-cJ(a){return dU(a[1][14],a[5])}function
-jZ(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e5(e,[ao,c*cJ(a)[3]]):e}function
-f$(e,d,h,a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=wY(e,cO(c),h,a,x,w);if(p){var
+j=p[1];return eA(d,[0,b,j[2],j[3],j[4]])}return d}}(l,xa)}function
+j$(a){var
+b=a[4];return hs(function(a){return a[1][18]},b)}function
+dE(a){var
+b=a[4],c=0.;return aB(function(b,a){return w(b,a[1][17])},c,b)}function
+gf(a,d,c,b){if(0<a[7][1]&&j$(a))return eA(b,j_(a,function(b){return j9(a,d,c,xb(a,d,c,b))}));return b}function
+cP(a){return d0(a[1][14],a[5])}function
+ka(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?fb(e,[aq,c*cP(a)[3]]):e}function
+gg(e,d,h,a){var
 b=r((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aP(b);return[0,[0,Q(1,h),k]]}function
-j0(i,h,a,g,f,b){var
+k=aS(b);return[0,[0,Q(1,h),k]]}function
+kb(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,ac(k,Q(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-wV(b,d,a){if(0<=b[5]){var
+xc(b,d,a){if(0<=b[5]){var
 h=Q(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=ac(k,0,a),j=l(Q(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-eu(a){return Math.log(a)/0.693147180559945286}function
-wW(b,a,g,d){var
-c=a[2].length-1+1|0,h=eu(c*b[17]/(a[3]*d))/2.,i=b[18]?eu(c*b[17]/d):0.,j=eu(gC*c/a[3]),k=eu(ac(a9,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
-wX(l,k,j,i,a){var
-b=a[1][1],e=jZ(b,j);function
-g(a){return c9(aF,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?wW(b,a,e,i):wY;if(f){var
-c=f[1],m=a[2],h=Y(function(b,a){return a2(c,a*d(e,b))},m),n=a2(c,a[3]),o=b[4];j0(b,bj(b,k),o,c,n,h);return f$(l,b,c,h)}return f}return 0}function
-j1(a,b){var
-c=w(a[15],eE*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-wZ(i,y,h,n){var
+eC(a){return Math.log(a)/0.693147180559945286}function
+xd(b,a,g,d){var
+c=a[2].length-1+1|0,h=eC(c*b[17]/(a[3]*d))/2.,i=b[18]?eC(c*b[17]/d):0.,j=eC(gN*c/a[3]),k=eC(ac(bb,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,av(1,1+(e|0)|0)]:f;return l}function
+xe(l,k,j,i,a){var
+b=a[1][1],e=ka(b,j);function
+g(a){return dd(aJ,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?xd(b,a,e,i):xf;if(f){var
+c=f[1],m=a[2],h=Y(function(b,a){return a6(c,a*d(e,b))},m),n=a6(c,a[3]),o=b[4];kb(b,bm(b,k),o,c,n,h);return gg(l,b,c,h)}return f}return 0}function
+kc(a,b){var
+c=w(a[15],eM*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+xg(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 p(b){return c(a[2],b)[1+b][1]}var
-z=a8(b,function(a){return a}),j=g(bf(function(a){return d(n[2],a)!=0.?1:0}),z),e=hf(a[4],j)?a[4]:az(ce,b,j),k=P(g(bf(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aM(200*(k.length-1)|0,a[1][3])|0;var
-q=j1(a,h)*bo(1.,-84);if(0<=a[5])var
-A=cJ(a)[3],l=q*d(a[1][7],h)*A;else
+z=a$(b,function(a){return a}),j=g(bi(function(a){return d(n[2],a)!=0.?1:0}),z),e=ht(a[4],j)?a[4]:aB(ck,b,j),k=P(g(bi(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aQ(200*(k.length-1)|0,a[1][3])|0;var
+q=kc(a,h)*br(1.,-84);if(0<=a[5])var
+A=cP(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-t=aF(l),m=t?a2(dy,l):t;if(0<ab(m)){var
+t=aJ(l),m=t?a6(dD,l):t;if(0<ab(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wI(a[1],C,D,h),w=bj(a,y),f=r(b4(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;j0(a,w,e,dy,m,f);return f$(i,a,dy,f)}}return 0}function
-ga(b,e,a,h,o){var
-d=wK(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dE*j1(i,a),k=d[3]<p?1:0,g=k?h<eC*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=w1(a[1],C,D,h),w=bm(a,y),f=r(b$(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;kb(a,w,e,dD,m,f);return gg(i,a,dD,f)}}return 0}function
+gh(b,e,a,h,o){var
+d=w3(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dK*kc(i,a),k=d[3]<p?1:0,g=k?h<eK*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?wZ(b,e,a,d):l,f=q||wX(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?xg(b,e,a,d):l,f=q||xe(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-cK(b,a){return dU(b[4],a)}function
-j2(b){var
-a=jZ(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
-j3(a){var
-b=r(b4(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
+cQ(b,a){return d0(b[4],a)}function
+kd(b){var
+a=ka(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
+ke(a){var
+b=r(b$(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=ac(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-j4(a){var
-b=[0,0.],f=j2(a),c=j3(a);B(function(c,g){var
+kf(a){var
+b=[0,0.],f=kd(a),c=ke(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-w0(h,e){var
-f=o(j4,e);ht(function(b,a){return gQ(b,a)},f);var
-b=47-gS(w(d(f,((f.length-1)*9|0)/10|0),eE))[2]|0;if(10<=b&&!(60<b)){var
+xh(h,e){var
+f=o(kf,e);hG(function(b,a){return g2(b,a)},f);var
+b=47-g4(w(d(f,((f.length-1)*9|0)/10|0),eM))[2]|0;if(10<=b&&!(60<b)){var
 g=Q(1,b);if(0<=c(e,0)[1][5]){var
-l=cJ(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cR){var
+l=cP(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cY){var
 i=Q(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-w1(h,s,M,L){var
-g=L[1],a=cK(s,M)[1];if(bo(1.,48-g|0)<=j4(a))return 0;var
-N=a[2].length-1,t=j2(a),O=j3(a),i=Y(function(b,a){return a2(g,a*d(t,b))},O);wV(a,g,i);var
+xi(h,s,M,L){var
+g=L[1],a=cQ(s,M)[1];if(br(1.,48-g|0)<=kf(a))return 0;var
+N=a[2].length-1,t=kd(a),O=ke(a),i=Y(function(b,a){return a6(g,a*d(t,b))},O);xc(a,g,i);var
 j=Y(function(b,a){var
-c=d(t,b);return aT(g,a)/c},i),e=r(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(z<0)var
+c=d(t,b);return aW(g,a)/c},i),e=r(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,x=0,P=0;if(z<0)var
 D=x,C=v,A=u;else{var
 b=P,n=x,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
@@ -4887,59 +4888,59 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){a_(e,-f,bO(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){bc(e,-f,bU(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(z!==b){var
 b=V,n=q,m=o,l=p;continue}var
 D=q,C=o,A=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];a_(e,A,bO(h,F));var
+E=a[4],F=c(a[2],E)[1+E][1];bc(e,A,bU(h,F));var
 Q=d(e,F);B(function(b,a){return y(e,b,a-Q)},e)}var
-R=0.,G=az(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=f$(s,a,g,i);if(k)var
+R=0.,G=aB(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=gg(s,a,g,i);if(k)var
 S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-w2(c,a,h,b){var
-e=bo(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+xj(c,a,h,b){var
+e=br(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=cJ(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-w3(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cP(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+xk(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=cJ(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-w4(e){var
+h=cP(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+xl(e){var
 h=e[9].length-1,f=r(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=r(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a_(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];bc(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 p=o(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=p;var
 q=a+1|0;if(i!==a){var
 a=q;continue}break}}return f}function
-w5(b,a){if(0.<b[3]){var
+xm(b,a){if(0.<b[3]){var
 c=0.,d=-ac(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-w6(a){var
+xn(a){var
 b=0.;return ac(function(b,a){return b+Math.abs(a)},b,a)}function
-w7(b,e,q,p){var
-h=cK(e,p),a=h[1];if(a[18])return 0;var
-i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=w4(a),u=o(function(b){return w5(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+xo(b,e,q,p){var
+h=cQ(e,p),a=h[1];if(a[18])return 0;var
+i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=xl(a),u=o(function(b){return xm(a,b)},t),v=ac(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-j=o(function(a){return Y(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,w6(a))},y,j);if(l*Math.sqrt(v)<10000.){var
-m=47-gS(l)[2]|0,z=function(h){var
-b=o(function(a){return a2(m,a)},h);if(0.<a[3]){var
+j=o(function(a){return Y(x,a)},u),y=1e-300,l=ac(function(b,a){return w(b,xn(a))},y,j);if(l*Math.sqrt(v)<10000.){var
+m=47-g4(l)[2]|0,z=function(h){var
+b=o(function(a){return a6(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
 i=s(ac(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=r(e[1].length-1,0),j=e[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aP(g)},n=a2(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
-A=r(b[2],0);return[0,[0,n,V(z,aP(j)),A,h,q,0]]}return 0}return 0}function
-w8(c,k,b,r){var
-e=c[5],a=c[4][1],g=cH(a,b),h=e[4];if(0.<a[3])var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aS(g)},n=a6(2*(m+b[4]|0)|0,g*g);if(0<ab(n)){var
+A=r(b[2],0);return[0,[0,n,V(z,aS(j)),A,h,q,0]]}return 0}return 0}function
+xp(c,k,b,r){var
+e=c[5],a=c[4][1],g=cN(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
@@ -4948,31 +4949,31 @@ j=0;if(0<c){var
 m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
 n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=cJ(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=cP(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eE*f<i?1:0]}}(0,f)}function
-gb(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eM*f<i?1:0]}}(0,f)}function
+gi(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-f=w8(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
-w9(a){return lo*a}function
-w_(a){return 1.5+0.2*a}function
-w$(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
-xa(a){var
-d=a7(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];be(function(b){var
+f=xp(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+xq(a){return lJ*a}function
+xr(a){return 1.5+0.2*a}function
+xs(a){return 4.+0.04*aQ(a+1|0,a+1|0)}function
+xt(a){var
+d=a0(a[2]),e=r(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];ba(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,f=n;for(;;){var
-s=w_(b),t=w$(k)-s,u=b*w9(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=xr(b),t=xs(k)-s,u=b*xq(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
-q=a[6];be(function(d){var
+q=a[6];ba(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=as(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},q);a[6]=0;return 0}function
-j5(c,b,a){var
+f=av(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},q);a[6]=0;return 0}function
+kg(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-j6(f,w,e,l,v){function
+kh(f,w,e,l,v){function
 m(a){var
-b=j5(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cS,a=lo,y=cR,x=0.;for(;;){if(0<n){var
+b=kg(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cZ,a=lJ,y=cY,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4980,47 +4981,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/gC:(g+j)/2.;var
-G=Math.abs(k-a)<=eC*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/gN:(g+j)/2.;var
+G=Math.abs(k-a)<=eK*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[aq,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-j7(f,h,a,e){if(h==X){var
-c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,eB*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cT/i]}function
-j8(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-xb(e,f,c,b){var
+ki(f,h,a,e){if(h==X){var
+c=e/(2.*a);return[aq,-(e*c)/2.,c*c,-c,eJ*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[aq,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c0/i]}function
+kj(a){return[aq,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+xu(e,f,c,b){var
 a=f[2],d=f[1];if(X<d&&a<N){var
-g=a-d;return c*(d+a)-b<0.?j8(j6(e,-a,g,c,-b)):j6(e,d,g,c,b)}return a<N?j8(j7(e,-a,c,-b)):j7(e,d,c,b)}function
-xc(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?kj(kh(e,-a,g,c,-b)):kh(e,d,g,c,b)}return a<N?kj(ki(e,-a,c,-b)):ki(e,d,c,b)}function
+xv(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==X)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=j5(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cT/(b*(1./(e*e)+1./(f*f)))]}function
-ev(c,e,b){var
+h=kg(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c0/(b*(1./(e*e)+1./(f*f)))]}function
+eD(c,e,b){var
 a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
 h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
-j9(b,a){var
-c=bu(b[2][2]),e=b[1];B(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?a_(c,d(a,b),f[2]):e},e);return c}function
-j_(a){var
+kk(b,a){var
+c=bx(b[2][2]),e=b[1];B(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?bc(c,d(a,b),f[2]):e},e);return c}function
+kl(a){var
 b=a[3][1]==X?1:0,c=b||(a[3][2]==N?1:0);return c}function
-xd(a,c){var
-e=ev(a,c,function(a){return a[1]}),j=j9(a,c),g=a[3],h=g[2],i=g[1];function
+xw(a,c){var
+e=eD(a,c,function(a){return a[1]}),j=kk(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,ev(a,c,function(a){return a[3]})];c8(function(c){if(0.<e)var
-d=f(c,w(i,a9(h,c/(2.*e))));else
-if(j_(a))var
+b=[0,eD(a,c,function(a){return a[3]})];dc(function(c){if(0.<e)var
+d=f(c,w(i,bb(h,c/(2.*e))));else
+if(kl(a))var
 d=X;else
 var
-g=f(c,h),d=a9(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+g=f(c,h),d=bb(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-j$(b,m,e){var
-j=e.length-1,n=ev(b,e,function(a){return a[1]}),f=j9(b,e);if(j_(b)&&n<=0.)return 0;var
-g=[0,ev(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=m_(j,j,0.);B(function(o,s){var
-e=xb(m,b[3],n,s);g[1]=g[1]+e[1];var
+km(b,m,e){var
+j=e.length-1,n=eD(b,e,function(a){return a[1]}),f=kk(b,e);if(kl(b)&&n<=0.)return 0;var
+g=[0,eD(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=ns(j,j,0.);B(function(o,s){var
+e=xu(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
@@ -5032,11 +5033,11 @@ f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=xc(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
+b=xv(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
-a=aF(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
-xe(p,n){var
-l=n.length-1,h=o(bu,p),q=l-1|0,C=0;if(!(q<0)){var
+a=aJ(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+xx(p,n){var
+l=n.length-1,h=o(bx,p),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -5046,12 +5047,12 @@ k=R,A=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,ll*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,lG*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bu(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bx(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
@@ -5071,35 +5072,35 @@ i=I;continue}break}}var
 E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-xf=12;function
-xg(e,b,n,m){var
+xy=12;function
+xz(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:j$(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=xe(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<b7)return 0;var
+h=0===f?0:km(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=xx(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<cc)return 0;var
 f=Y(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=Y(function(b,a){var
 d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
 i=X<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=c9(function(a){return a},k),l=i+0.0001*a*o-eC*Math.abs(i),h=g?j$(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(go*b<k){var
+g=f;return g},f),g=dd(function(a){return a},k),l=i+0.0001*a*o-eK*Math.abs(i),h=g?km(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gy*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-xh(a,c){function
-d(a){return aF(a)?Math.abs(a):0.}function
+xA(a,c){function
+d(a){return aJ(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,X],i=ac(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=xd(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=xw(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=xg(a,b*i,c,xf);f(d);var
-e=gD<b?1:0;if(e){b/=10.;var
+d=xz(a,b*i,c,xy);f(d);var
+e=gO<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dF?1:0;if(a){var
+a=Math.abs(c)<dL?1:0;if(a){var
 e=b[1];return f(Y(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-xi=64;function
-xj(a,j){var
+xB=64;function
+xC(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5113,80 +5114,80 @@ var
 d=b}else
 var
 d=f;return d}function
-xk(a){var
+xD(a){var
 d=P(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-ka(a,b){var
+kn(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[ao,0.,N],j=H(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
-k=[ao,0.,N],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
-xl(b,a){function
-c(c,a){return a?aT(b[4],a[1]):c}var
+f=g(a[5],b),h=a[4],d=o(function(a){return aW(h,a)},f),i=[aq,0.,N],j=H(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
+k=[aq,0.,N],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
+xE(b,a){function
+c(c,a){return a?aW(b[4],a[1]):c}var
 d=c(X,a[10]),e=c(N,a[11]);if(2===b[1]){var
-f=e<=0.?0.:N,g=0.<=d?0.:X;return[ao,g,f]}return[ao,d,e]}function
-xm(f,c){var
+f=e<=0.?0.:N,g=0.<=d?0.:X;return[aq,g,f]}return[aq,d,e]}function
+xF(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return xn;var
+b!=="number"){if(2!==b[0])return xG;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cG(aU(f[4],h,g))]}}return 0}var
-kb=64;function
-xo(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cM(aX(f[4],h,g))]}}return 0}var
+ko=64;function
+xH(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
-xp(b,e,f){var
+b!=="number"&&2!==b[0])return 129-(a9(a[8])-1|0)|0;return 1}function
+xI(b,e,f){var
 t=f[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=ka(b,d),f=e(N,a[4]),g=[ao,e(X,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?m(b[17],a[1],t):c},c=kn(b,d),f=e(N,a[4]),g=[aq,e(X,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=f[4],o=g(bf(v),w),k=g(bW(u),o);if(xj(e,f)&&0===mM(k,o)&&!(0<dV(k,xi))){var
-y=xk(e),m=P(V(P,e[13])),p=f[1],z=c(m,p)[1+p],q=xl(b,e),h=xm(b,e),x=function(a){return ka(b,a)},A=aO(b[2],x),i=h?[0,[0,cT,r(b[3],0.),h[1],[ao,0.,N]]]:[0],j=e5(P(k),i),B=a8(m.length-1,function(a){return a});return g(bW(function(k){if(k===f[1])return 0;var
+w=f[4],o=g(bi(v),w),k=g(b3(u),o);if(xC(e,f)&&0===m6(k,o)&&!(0<d1(k,xB))){var
+y=xD(e),n=P(V(P,e[13])),p=f[1],z=c(n,p)[1+p],q=xE(b,e),h=xF(b,e),x=function(a){return kn(b,a)},A=aR(b[2],x),i=h?[0,[0,c0,r(b[3],0.),h[1],[aq,0.,N]]]:[0],j=fb(P(k),i),B=a$(n.length-1,function(a){return a});return g(b3(function(k){if(k===f[1])return 0;var
 o=Y(function(b,d){var
-e=g(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
+e=g(y,b);return a(l(d,c(c(n,k)[1+k],b)[1+b]),e)},z);function
 p(a){return 0<=ab(a)?a:s(a)}var
-t=ac(function(b,a){return 0<aH(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],n=ac(function(f,g){var
-a=f[2],d=f[1],b=aU(0,g,t),e=c(A,d)[1+d];if(b!=0.)a_(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,q],u=xh(C,Y(function(c,b){var
+t=ac(function(b,a){return 0<aL(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,r(b[3],0.),0.,q]],m=ac(function(f,g){var
+a=f[2],d=f[1],b=aX(0,g,t),e=c(A,d)[1+d];if(b!=0.)bc(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,m,q],u=xA(C,Y(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(H(n[2],n[2])/d)+dF}return 0.}return a[2]==N?go:a[1]==X?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(H(m[2],m[2])/d)+dL}return 0.}return a[2]==N?gy:a[1]==X?-0.1:0.},j));function
 v(d,b){var
-c=aF(b);return c?a(a2(d,b),t):c}var
+c=aJ(b);return c?a(a6(d,b),t):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+xo(e)|0,E);var
-D=a8(w,function(a){return v(kb,d(u,a))});return[0,[0,k,[0,Q(1,kb),D,x]]]}),B)}return 0}function
-xq(h,c,a){var
+E=d(u,w),x=v(64+xH(e)|0,E);var
+D=a$(w,function(a){return v(ko,d(u,a))});return[0,[0,k,[0,Q(1,ko),D,x]]]}),B)}return 0}function
+xJ(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:N}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
+d=b[1],e=Math.exp(a),i=aX(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a6}return a6}function
-kd(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aX(0,f[1],f[2]);return a_}return a_}function
+kq(j,a,b,f){var
 d=r(b,0),e=r(b,0),g=r(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aH(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aL(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cu(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];be(function(a){switch(a[0]){case
+b=cA(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];ba(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=r(b,0),l=a[1];be(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=r(b,0),l=a[1];ba(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gc=14;function
-ke(c,e,a){function
+gj=14;function
+kr(c,e,a){function
 f(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=ab(a)?a:s(a),b=bI(i,h),d=0<ab(b)?b:1;function
+h=50,i=0<=ab(a)?a:s(a),b=bO(i,h),d=0<ab(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
@@ -5197,26 +5198,26 @@ e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=Q(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=bI(k(d,e),1);if(0!==a&&0!==aH(b,d)&&0!==aH(b,e)){if(g(c,b)){var
+b=bO(k(d,e),1);if(0!==a&&0!==aL(b,d)&&0!==aL(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,gc)]:j(a,d,gc);return c6(function(a){return n(a[1],a[2],gc)},o)}function
-xr(h,g,i,J,I,e){var
-j=h[2],p=kd(i,J,j,e),s=p[3],u=p[2],v=p[1],x=P(b0(g)),q=i[1],K=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,gj)]:j(a,d,gj);return b2(function(a){return n(a[1],a[2],gj)},o)}function
+xK(h,g,i,J,I,e){var
+j=h[2],p=kq(i,J,j,e),s=p[3],u=p[2],v=p[1],x=P(b7(g)),q=i[1],K=m(h[17],1,1);function
 y(a){var
 b=c(v,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return xq(g,aU(0,d[1],d[2]),e)}return a6}var
-m=aO(j,function(a){return Math.sqrt(y(a)*K)}),o=Y(function(b,a){var
-c=aF(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
+e=aX(0,b[1],i[2]),d=c(x,a)[1+a][1];return xJ(g,aX(0,d[1],d[2]),e)}return a_}var
+n=aR(j,function(a){return Math.sqrt(y(a)*K)}),o=Y(function(b,a){var
+c=aJ(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},n);function
 z(b,a,g){var
-h=b!==a?1:0,i=h?aF(d(m,a)):h;if(i)var
-f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aJ(d(n,a)):h;if(i)var
+f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
 var
 l=i;return l}var
 A=j-1|0,M=0;if(!(A<0)){var
 b=M;for(;;){var
 O=c(u,b)[1+b],R=O||c(s,b)[1+b];if(R){var
-G=j-1|0,S=bO(h,b),T=0;if(!(G<0)){var
+G=j-1|0,S=bU(h,b),T=0;if(!(G<0)){var
 f=T;for(;;){var
 H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(S,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
 V=f+1|0;if(G!==f){var
@@ -5227,42 +5228,42 @@ C=r(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Y(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aF(d(m,a))){var
+f=b[1];if(k&&aJ(d(n,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dv(g,q,i[2],i[3],I,k,j);if(b){var
-d=b[1];if(e)return aH(d[2],f)<0?1:0;var
-h=0<aH(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dA(g,q,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aL(d[2],f)<0?1:0;var
+h=0<aL(d[1],f)?1:0}else
 var
-h=b;return h},n=aT(0,q),h=y(a)*n,j=aF(h);if(j){var
-o=a2(0,h),p=e?-1:1;return ke(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cB(g,1),N=aP(Y(function(d,o){var
+h=b;return h},m=aW(0,q),h=y(a)*m,j=aJ(h);if(j){var
+o=a6(0,h),p=e?-1:1;return kr(l,p,o)}return j}}return 0},C),E=P(g[9]),F=cH(g,1),N=aS(Y(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cB(g,f[1]),p=c(E,b)[1+b],i=a(q,fQ(c(E,d)[1+d],p)),j=k(h,i),m=aS(Q(a(h,i),2)),r=e?L(k(j,m),F):t(l(j,m),F),n=[0,[0,b,r]];else
+h=cH(g,f[1]),p=c(E,b)[1+b],i=a(q,fX(c(E,d)[1+d],p)),j=k(h,i),m=aV(Q(a(h,i),2)),r=e?L(k(j,m),F):t(l(j,m),F),n=[0,[0,b,r]];else
 var
-n=f;return n},o));return[0,aP(D),N]}function
-xs(d,c,a){var
+n=f;return n},o));return[0,aS(D),N]}function
+xL(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:a6;case
-4:return 0.<a?a:a6}return a6}function
-kg(e,b,a){var
-c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a6,a6]:a<b?[0,a9(1.,b*a+c*d),b-a*c/d]:[0,a6,a6]}function
-xt(m,h,j,I,H,e){var
-i=m[2],q=kd(j,I,i,e),u=q[3],v=q[2],w=q[1],x=P(b0(h)),f=j[1],n=aO(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:a_;case
+4:return 0.<a?a:a_}return a_}function
+kt(e,b,a){var
+c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a_,a_]:a<b?[0,bb(1.,b*a+c*d),b-a*c/d]:[0,a_,a_]}function
+xM(m,h,j,I,H,e){var
+i=m[2],q=kq(j,I,i,e),u=q[3],v=q[2],w=q[1],x=P(b7(h)),f=j[1],n=aR(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return xs(h,aU(0,d[1],d[2]),e)}return a6});function
+e=aX(0,b[1],j[2]),d=c(x,a)[1+a][1];return xL(h,aX(0,d[1],d[2]),e)}return a_});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-p=aO(i,function(a){var
+p=aR(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=kg(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dE<f?1:0:f<i-dE?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
+f=kt(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dK<f?1:0:f<i-dK?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,J=0;if(!(A<0)){var
 b=J;for(;;){var
 N=c(v,b)[1+b],O=N||c(u,b)[1+b];if(O){var
-F=bO(m,b),G=i-1|0,R=0;if(!(G<0)){var
+F=bU(m,b),G=i-1|0,R=0;if(!(G<0)){var
 g=R;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
 T=g+1|0;if(G!==g){var
 g=T;continue}break}}}var
@@ -5273,47 +5274,47 @@ a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},p);var
 D=Y(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dx(h,f,j[2],j[3],H,l,k);if(b){var
-d=b[1];if(e)return aH(d[2],g)<0?1:0;var
-i=0<aH(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=dC(h,f,j[2],j[3],H,l,k);if(b){var
+d=b[1];if(e)return aL(d[2],g)<0?1:0;var
+i=0<aL(d[1],g)?1:0}else
 var
-i=b;return i},o=aT(0,f),i=d(n,a)*o,k=aF(i);if(k){var
-p=a2(0,i),q=e?1:-1;return ke(m,q,p)}return k}return 0},C),s=P(h[9]),K=o(function(a){return[cQ,function(b){return ig(h,a)}]},s);function
+i=b;return i},o=aW(0,f),i=d(n,a)*o,k=aJ(i);if(k){var
+p=a6(0,i),q=e?1:-1;return kr(m,q,p)}return k}return 0},C),s=P(h[9]),K=o(function(a){return[cX,function(b){return it(h,a)}]},s);function
 E(b){var
-a=c(K,b)[1+b],d=cd(a);return cM===d?a[1]:cQ===d?e8(a):a}var
-M=aP(Y(function(g,w){var
+a=c(K,b)[1+b],d=cj(a);return cT===d?a[1]:cX===d?fe(a):a}var
+M=aS(Y(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=kg(e,d(bO(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aF(o)&&0.<=o){var
-i=a2(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=fR(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,k(l(p,Q(a(i,F),1)),G))),r=a(i,j[1]),H=e?t(l(r,q),f):L(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=kt(e,d(bU(m,b),g),x),z=aW(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
+i=a6(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=fY(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aV(a(p,k(l(p,Q(a(i,F),1)),G))),r=a(i,j[1]),H=e?t(l(r,q),f):L(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},p));return[0,aP(D),M]}function
-xu(a){var
-b=a[4];return e2(function(a){return 0===a[0]?0:1},b)}function
-kh(d,a,c){var
-b=xu(c);if(b)switch(d[1]){case
-0:return je(a);case
-1:return 0;default:return jg(a)}return b}var
-b5=[0,kc,kc,kf,kf];function
-xv(b,d,a,c){if(kh(b,d,c)){var
-e=fr(a[2],a[3]),f=function(f){var
-g=kw(f,b,d,a,c,e,1);return[0,kw(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(xt);return[0,b5[1],b5[2],g[1],g[2]]}var
-h=f(xr);return[0,h[1],h[2],b5[3],b5[4]]}return b5}var
-ge=bo(1.,-72);function
-xw(a){return[0,a,wa(a)]}function
-xx(i,d,h,b,a){function
+u=j;return u},p));return[0,aS(D),M]}function
+xN(a){var
+b=a[4];return hs(function(a){return 0===a[0]?0:1},b)}function
+ku(d,a,c){var
+b=xN(c);if(b)switch(d[1]){case
+0:return jq(a);case
+1:return 0;default:return js(a)}return b}var
+ca=[0,kp,kp,ks,ks];function
+xO(b,d,a,c){if(ku(b,d,c)){var
+e=fy(a[2],a[3]),f=function(f){var
+g=kR(f,b,d,a,c,e,1);return[0,kR(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(xM);return[0,ca[1],ca[2],g[1],g[2]]}var
+h=f(xK);return[0,h[1],h[2],ca[3],ca[4]]}return ca}var
+gl=br(1.,-72);function
+xP(a){return[0,a,wt(a)]}function
+xQ(i,d,h,b,a){function
 e(e,d){var
-f=et(d,b,a),j=f8(d,b,a),k=w(f7(i,b,a),j),g=dz(d);function
+f=eB(d,b,a),j=gd(d,b,a),k=w(gc(i,b,a),j),g=dE(d);function
 l(h){var
-c=f_(d,b,a,f),e=k+eA*g<c[4]?1:0;return e?ga(d,b,a,ge*g,c):e}return gb(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
-b(b){return e(a,b)}return function(a){return hc(b,a)}},d)}function
-xy(d,f,b,a){function
-e(a){return a2(0,a*d[4])}var
+c=gf(d,b,a,f),e=k+eI*g<c[4]?1:0;return e?gh(d,b,a,gl*g,c):e}return gi(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+b(b){return e(a,b)}return function(a){return hp(b,a)}},d)}function
+xR(d,f,b,a){function
+e(a){return a6(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-xz(z,h,k,e,b){var
-l=f7(z,e,b),m=0<h.length-1?1:0,n=m?c9(mn,h):m;if(n){var
-f=o(mk,h),i=f.length-1,p=o(function(a){return w(l,f8(a,e,b))},f),A=k[1],q=Y(function(d,a){if(a){var
-g=k[3],h=cK(c(f,d)[1+d],g)[1];return w2(a[1],h,e,b)}return X},A),g=r(i,0),j=function(a){var
+xS(z,h,k,e,b){var
+l=gc(z,e,b),m=0<h.length-1?1:0,n=m?dd(mH,h):m;if(n){var
+f=o(mE,h),i=f.length-1,p=o(function(a){return w(l,gd(a,e,b))},f),A=k[1],q=Y(function(d,a){if(a){var
+g=k[3],h=cQ(c(f,d)[1+d],g)[1];return xj(a[1],h,e,b)}return X},A),g=r(i,0),j=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return w(d(p,a),e)},s=r(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
@@ -5325,174 +5326,176 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&jY(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,f_(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,et(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+eA*dz(c(f,0)[1])<a?1:0;if(t){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&j$(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,gf(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,eB(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+eI*dE(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];B(function(f,h){var
 l=d(p,f)<a?1:0;if(l){var
-i=dz(h);if(a+b7*i<=d(q,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:et(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?wP(h,e,b,a+go*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:ge*i;return ga(h,e,b,f,c)};return gb(h,c(k[2],f)[1+f],e,b,j,a+b7*i,n)}return l},f);var
-v=u[1];if(v)return xy(k,e,b,a+gG*dz(c(f,0)[1]));var
+i=dE(h);if(a+cc*i<=d(q,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:eB(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?w8(h,e,b,a+gy*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gl*i;return gh(h,e,b,f,c)};return gi(h,c(k[2],f)[1+f],e,b,j,a+cc*i,n)}return l},f);var
+v=u[1];if(v)return xR(k,e,b,a+gR*dE(c(f,0)[1]));var
 x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-xA=3;function
-xB(x,v,i,e,b){var
-y=aP(Y(function(a,b){return c6(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(bW(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f7(x,e,b),m=ac(function(c,a){return w(c,f8(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
+xT=3;function
+xU(x,v,i,e,b){var
+y=aS(Y(function(a,b){return b2(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=P(g(b3(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=gc(x,e,b),m=ac(function(c,a){return w(c,gd(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=cK(f,i[3])[1],h=b7*g[17];return w3(d[1],g,e,b)+h}return N},f),p=o(function(a){return 0},f),a=function(o){var
+g=cQ(f,i[3])[1],h=cc*g[17];return xk(d[1],g,e,b)+h}return N},f),p=o(function(a){return 0},f),a=function(o){var
 g=o;for(;;){var
 i=[0,-1],q=[0,X];B(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<g&&!c(p,a)[1+a]){c(p,a)[1+a]=1;var
-r=[0,f_(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+r=[0,gf(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,et(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xA);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=dz(l),t=m+eA*s<k[4]?1:0;if(t){var
-A=function(a){return ga(l,e,b,ge*s,k)};return gb(l,r[3],e,b,k,N,A)}var
+s=[0,eB(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xT);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dE(l),t=m+eI*s<k[4]?1:0;if(t){var
+A=function(a){return gh(l,e,b,gl*s,k)};return gi(l,r[3],e,b,k,N,A)}var
 u=t}else
 var
 u=a;return u}function
-ki(e,d,c,b,a,f){switch(f){case
+kv(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return xB(e,d,c,b,a);case
-2:return xz(e,d,c,b,a);default:return xx(e,d,c,b,a)}}function
-kj(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-xC(b,a){function
-c(a){return aF(a)?a:0.}function
+1:return xU(e,d,c,b,a);case
+2:return xS(e,d,c,b,a);default:return xQ(e,d,c,b,a)}}function
+kw(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
+xV(b,a){function
+c(a){return aJ(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=ac(d,ac(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gC*e];return a},a)}function
-xD(a,b){var
-g=b[3],d=r(b[2],0),e=b[4];be(function(b){if(0===b[0]){var
+e=ac(d,ac(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gN*e];return a},a)}function
+xW(a,b){var
+g=b[3],d=r(b[2],0),e=b[4];ba(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=kj(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kj(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=kw(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kw(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return o(function(b){return xC(a,P(bs(b)))},d)}function
-xE(l,a){var
-d=hF(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=qu(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a9(a[3],b[3]),p=w(a[2],b[2]);return hH(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hH(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return nd(P(mF(function(a){return qs(d,a)},b)))}function
-xF(a,l,b){if(c9(function(a){var
-b=aF(a[2]);return b?aF(a[3]):b},b)){var
-h=xE(a,b),i=h[1],e=r(a[2],X),f=r(a[2],N);c8(function(a){var
+j=i;return j}return 0},e);return o(function(b){return xV(a,P(bv(b)))},d)}function
+xX(l,a){var
+d=hR(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=qO(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bb(a[3],b[3]),p=w(a[2],b[2]);return hT(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hT(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return nx(P(mZ(function(a){return qM(d,a)},b)))}function
+xY(a,l,b){if(dd(function(a){var
+b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
+h=xX(a,b),i=h[1],e=r(a[2],X),f=r(a[2],N);dc(function(a){var
 b=w(d(e,a[1]),a[2]);y(e,a[1],b);var
-c=a9(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
+c=bb(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=r(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[cQ,function(b){return wu(a)}]]},g=jP(a,i);if(g)var
-q=r(a[2],gd),s=h[2],k=[0,[0,b,e,f,V(p,g),s,n,l,q]];else
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[cX,function(b){return wN(a)}]]},g=j2(a,i);if(g)var
+q=r(a[2],gk),s=h[2],k=[0,[0,b,e,f,V(p,g),s,n,l,q]];else
 var
 k=g;return k}return 0}function
-xG(d,c){var
-f=aP(c),a=g(bW(function(a){return a}),f);if(a){var
+xZ(d,c){var
+f=aS(c),a=g(b3(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return az(function(c,a){return c+cK(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a8(a7(a[1][4]),i)),j=w0(d,P(V(function(a){return cK(a,b)[1]},a)));return c6(function(a){function
-e(c){return w1(d,c,b,a)}function
-f(a){return c6(e,a)}var
-g=o(function(a){return mm(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-xH(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gd){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gd){var
+c=0.;return aB(function(c,a){return c+cQ(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aB(h,0,a$(a0(a[1][4]),i)),j=xh(d,P(V(function(a){return cQ(a,b)[1]},a)));return b2(function(a){function
+e(c){return xi(d,c,b,a)}function
+f(a){return b2(e,a)}var
+g=o(function(a){return mG(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+x0(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gk){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gk){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-xI(u,t,k,s,j){var
+x1(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,ws],w=xD(a,j),b=o(function(b){return xF(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xG(a,b):k;if(m)var
-f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
+a=l[1],v=[0,wL],w=xW(a,j),b=o(function(b){return xY(a,v,b)},w),x=m(u,a[2],b.length-1),n=k?xZ(a,b):k;if(n)var
+f=n[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
 var
 E=o(function(a){return 0},b),F=0,G=1,e=E,h=F,p=G;var
 i=Y(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return w7(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
+f=c(e,d)[1+d];if(b&&f)return xo(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),q=r(a[2],0);B(function(g,f){function
 j(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return o(function(b){return d(a,b)},b)}var
 k=j(b),p=j(i),l=[0,j(e),p,h,C,q],n=0;if(0===f[2]&&d(a[12],g)==N){var
 m=1;n=1}if(!n)var
-m=f[2];ki(a,k,l,0,g,f[1]);return ki(a,k,l,1,g,m)},x);c8(function(a){return hc(xa,a)},i);var
-D=aP(Y(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=xH(g[1][8]),f=[0,j,dA[2],dA[3],dA[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(hs(function(a){return 0<a?1:0},l)){var
-m=ac(as,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=cg(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dA},b));return[0,p,aP(q),D]}function
-H(a){return dA}return[0,1,0,a8(j[2],H)]}function
-xJ(b,d,c,a){var
-e=a[1],f=b[1];return xI(function(a,b){return we(f,e,a,b)},b,d,c,a)}function
-xK(b,c){var
-a=b[2];return a?xp(a[1],b[1],c):a}function
-xL(a,d,c){var
-b=a[2];return b?xv(b[1],a[1],d,c):b5}function
-xM(b,c){var
-a=b[2];return a?kh(a[1],b[1],c):a}function
-xN(g,b,f){var
-c=f[3],a=g[2],d=a?as(0,ce(a[1][16],lv)):a,e=b[2]+d|0,h=Q(1,e),i=a5(c);return[0,Q(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-xO(a){return[0,a,xw(a),0]}function
-kl(a){return Q(h,(((as(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-gf(c,b,a){return[0,c,b,as(0,a)]}function
-km(b,e,d){var
-a=xN(b[2],e,d),c=kl(a[2]),f=1===b[1][4]?c:kl(a[1]);return gf(f,c,a[3])}function
-xP(a){function
-b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
-c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
-xQ(b,a,h){var
-c=mK(a,b[3]),g=0;if(c){var
-d=c[1];if(xP(d[7])<=134217728){var
+m=f[2];kv(a,k,l,0,g,f[1]);return kv(a,k,l,1,g,m)},x);dc(function(a){return hp(xt,a)},i);var
+D=aS(Y(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=x0(g[1][8]),f=[0,j,dF[2],dF[3],dF[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(hF(function(a){return 0<a?1:0},l)){var
+m=ac(av,0,a[3]),n=f[5],o=aS(a[3]),p=a[2],q=cm(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dF},b));return[0,p,aS(q),D]}function
+H(a){return dF}return[0,1,0,a$(j[2],H)]}function
+x2(b,d,c,a){var
+e=a[1],f=b[1];return x1(function(a,b){return wx(f,e,a,b)},b,d,c,a)}function
+x3(b,c){var
+a=b[2];return a?xI(a[1],b[1],c):a}function
+x4(a,d,c){var
+b=a[2];return b?xO(b[1],a[1],d,c):ca}function
+x5(b,c){var
+a=b[2];return a?ku(a[1],b[1],c):a}function
+x6(g,b,f){var
+c=f[3],a=g[2],d=a?av(0,ck(a[1][16],gW)):a,e=b[2]+d|0,h=Q(1,e),i=a9(c);return[0,Q(c,av(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+x7(a){return[0,a,xP(a),0]}function
+ky(a){return Q(h,(((av(0,a9(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+gm(c,b,a){return[0,c,b,av(0,a)]}function
+kz(b,e,d){var
+a=x6(b[2],e,d),c=ky(a[2]),f=1===b[1][4]?c:ky(a[1]);return gm(f,c,a[3])}function
+x8(a){function
+b(b,a){return(b+32|0)+(a9(a)/8|0)|0}var
+c=0;return aB(function(a,c){return aB(b,a,c)},c,a)}function
+x9(b,a,h){var
+c=m4(a,b[3]),g=0;if(c){var
+d=c[1];if(x8(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=tZ(b[1],a);var
-f=t1(e,h),i=hg(a,b[3]);b[3]=[0,[0,a,f],cg(function(a,b){return a<1?1:0},i)];return f}function
-xR(a){if(typeof
-a[7]!=="number"&&!h6(a))return xS;return 0}function
-gg(c,b){var
-a=xR(c);return a?[0,a[1]]:g(b,0)?0:1}function
-xT(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=V(function(b){return zr(a(b,f),e)},g);return[0,b[1],h]}function
-xU(a){var
-c=a[5],b=e1(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return e1(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-xV=bf(function(a){return 0<ab(a[2][1])?1:0});function
-kn(a){return V(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-ko(a){var
-b=kn(a[2]);return[0,a[1],b]}function
-kp(a){var
-b=kn(a[2]);return[0,a[1],b]}function
-xW(a,b,k){function
-c(e,j,i,h){var
-l=e?e[1]:e,c=km(a,j,b),f=g(i,c),d=g(h,c),m=kp(d[4]),n=kp(d[3]),o=ko(d[2]),p=ko(d[1]),q=a[1],r=V(function(a){return xT(c,q,a)},k),s=V(xU,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return t$(xQ(a,c,b),b,t)}function
-q(a){return[0,h,0,0]}function
-e(d,c){return xJ(a[2],d,c,b)}function
-i(a){return b5}function
-j(c){return xL(a[2],c,b)}function
-d(v){var
-r=1,k=c(0,ew,function(a){return e(r,a)},i);if(k)var
-l=k;else{var
-d=g(xV,xK(a[2],b)),m=0!==d?1:0;if(m){var
-n=c([0,d],ew,q,i);if(n)var
-f=n;else
-var
-u=1,f=c([0,d],ew,function(a){return e(u,a)},i)}else
-var
-f=m;if(f)var
-o=f;else{var
-p=xM(a[2],b);if(p)var
-s=1,h=c([0,d],ew,function(a){return e(s,a)},j);else
-var
-h=p;if(!h){var
-t=0;return c([0,d],kk,function(a){return e(t,a)},j)}var
-o=h}var
-l=o}return l}return gg(a[1],d)}function
-xX(a){var
-k=a5(a[3]);function
+e=uh(b[1],a);var
+f=uj(e,h),i=hu(a,b[3]);b[3]=[0,[0,a,f],cm(function(a,b){return a<1?1:0},i)];return f}function
+kA(a){if(typeof
+a[7]!=="number"&&!ih(a))return x_;return 0}function
+gn(c,b){var
+a=kA(c);return a?[0,a[1]]:g(b,0)?0:1}function
+kB(c,b){var
+a=kA(c);return a?[0,a[1]]:mD(g(b,0),1)}function
+x$(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=V(function(b){return z1(a(b,f),e)},g);return[0,b[1],h]}function
+ya(a){var
+c=a[5],b=e9(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return e9(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+yb=bi(function(a){return 0<ab(a[2][1])?1:0});function
+kC(a){return V(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+kD(a){var
+b=kC(a[2]);return[0,a[1],b]}function
+kE(a){var
+b=kC(a[2]);return[0,a[1],b]}function
+kF(c){var
+a=c;for(;;){if(a){var
+b=g(a[1],0);if(b)return b;var
+a=a[2];continue}return a}}function
+kG(b,a,k){function
+i(e,m,l,j){var
+n=e?e[1]:e,c=kz(b,m,a),f=g(l,c),d=g(j,c),o=kE(d[4]),p=kE(d[3]),q=kD(d[2]),r=kD(d[1]),s=b[1],t=V(function(a){return x$(c,s,a)},k),u=V(ya,f[3]),h=[0,f[1],f[2],u,t,n,r,q,p,o],i=ut(x9(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
+l(a){return[0,h,0,0]}function
+c(d,c){return x2(b[2],d,c,a)}function
+e(a){return ca}function
+j(c){return x4(b[2],c,a)}var
+d=[0,function(p){var
+f=g(yb,x3(b[2],a)),h=[0,f];function
+d(a,b,c){return i(h,a,b,c)}var
+k=0,m=[0,function(b){var
+a=0;return d(kx,function(b){return c(a,b)},j)},k],n=[0,function(g){var
+e=x5(b[2],a);if(e){var
+f=1;return d(eE,function(a){return c(f,a)},j)}return e},m],o=[0,function(b){if(0===f)return 0;var
+a=1;return d(eE,function(b){return c(a,b)},e)},n];return kF([0,function(a){return 0===f?0:d(eE,l,e)},o])},0];return kF([0,function(b){var
+a=1;return i(0,eE,function(b){return c(a,b)},e)},d])}function
+yc(a,c,b){function
+d(d){return 0!==kG(a,c,b)?1:0}return gn(a[1],d)}function
+yd(a,c,b){function
+d(e){var
+d=kG(a,c,b);return b2(function(a){return[1,a]},d)}return kB(a[1],d)}function
+ye(a){var
+k=a9(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -5503,35 +5506,97 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ab(h)?as(b,k-a5(h)|0):b}return b}return az(b,0,a[4])+8|0}function
-kq(c,j,a,i){var
-b=km(c,kk,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ab(h)?av(b,k-a9(h)|0):b}return b}return aB(b,0,a[4])+8|0}function
+go(c,j,a,i){var
+b=kz(c,kx,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=xX(a);return Q(h,as(0,ce(a5(b)-1|0,c)))}var
-k=g(e),l=gf(g(f),k,d),m=[0,l,V(function(a){var
-b=Q(e,a);return gf(Q(f,a),b,d+(a/3|0)|0)},xY)];return e2(function(b){return dC(j,c[1],b,a,i)},m)}function
-xZ(a,c,b){function
-d(d){return kq(a,uR,c,b)}return gg(a[1],d)}function
-x0(a,c,b){function
-d(d){return kq(a,uS,c,b)}return gg(a[1],d)}function
-x1(a){var
-b=vJ(a);fX(a);return[0,b,xO(b)]}function
-kr(a){return typeof
-a==="number"?a?x2:x3:aN(x4,a[1])}function
-x5(b,a){var
-c=jI(b[1],a),d=vT(b[1],a);fX(a);return kr(xW(b[2],c,d))}function
-ks(b,c,a){var
-d=jI(b[1],a),e=v0(b[1],a);fX(a);return kr(bR(c,b[2],d,e))}function
-x6(a,b,c){if(E(b,x7)){if(E(b,x8)){if(E(b,x9)){if(!E(b,x_)&&a)return[0,a,ks(a[1],x0,c)]}else
-if(a)return[0,a,ks(a[1],xZ,c)]}else
-if(!a)return[0,[0,x1(c)],ya]}else
-if(a)return[0,a,x5(a[1],c)];return aE(x$,b)}function
-gh(a){return m1(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-kt=[0,0],ku=[0,0];function
-yb(b){var
-a=[0,0],c=uW(function(c){if(a[1]===z(b))throw eW;a[1]++;return aa(b,a[1]-1|0)}),e=bh(c),d=x6(kt[1],e,c);if(a[1]<z(b))throw[0,b2,yc];kt[1]=d[1];return gh(d[2])}function
-gi(b){var
-a=aN(yd,gh(b));ku[1]=[0,a];return a}function
-ye(b){var
-a=ku[1];if(a)return a[1];try{var
-c=yb(b);return c}catch(a){a=bc(a);return a[1]===jC?aN(yf,gh(a[2])):a===dR?yg:a===eV?yh:a[1]===b2?gi(a[2]):a===eW?gi(yi):gi(dZ(a))}}zI(g(at(yj),mx),ye);eY(0);return}(globalThis));
+c=ye(a);return Q(h,av(0,ck(a9(b)-1|0,c)))}var
+k=g(e),l=gm(g(f),k,d),m=[0,l,V(function(a){var
+b=Q(e,a);return gm(Q(f,a),b,d+(a/3|0)|0)},yf)];return e_(function(b){return dI(j,c[1],b,a,i)},m)}function
+yg(a,c,b){function
+d(d){return 0!==go(a,jO,c,b)?1:0}return gn(a[1],d)}function
+yh(a,c,b){function
+d(e){var
+d=go(a,jO,c,b);return b2(function(a){return[2,a]},d)}return kB(a[1],d)}function
+yi(a,c,b){function
+d(d){return 0!==go(a,u$,c,b)?1:0}return gn(a[1],d)}function
+ao(b,a){return bL(b,hg(yj,a))}function
+bX(b,a){return bL(b,g(au(yk),a))}function
+dG(b,a){return bL(b,a)}function
+gp(a){return fg(a,32)}function
+ap(d,c,a,b){m(d,a,b[1]);gp(a);return m(c,a,b[2])}function
+aD(c,a,b){bX(a,a0(b));return ba(function(b){gp(a);return m(c,a,b)},b)}function
+cR(c,a,b){return b?(dG(a,yl),m(c,a,b[1])):dG(a,ym)}function
+yn(a,b){return typeof
+b==="number"?dG(a,yo):0===b[0]?(dG(a,yp),ao(a,b[1])):(dG(a,yq),ao(a,b[1]))}function
+yr(a,b){return aD(ao,a,b)}function
+kH(a,b){return ap(ao,yr,a,b)}function
+ys(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return cR(kH,a,b)}return ap(function(a,b){return cR(kH,a,b)},d,b,c)}function
+yt(b,a){var
+c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
+d(a,b){return ap(bX,ys,a,b)}function
+e(a,b){return aD(d,a,b)}function
+f(a,b){return aD(bX,a,b)}function
+g(a,b){return ap(f,e,a,b)}function
+h(a,b){return aD(ao,a,b)}function
+i(a,b){return aD(h,a,b)}function
+j(a,b){return ap(i,g,a,b)}function
+k(a,b){return ap(ao,j,a,b)}return ap(function(a,b){return aD(ao,a,b)},k,b,c)}function
+yu(c,b){var
+a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
+e(a,b){return aD(ao,a,b)}function
+f(a,b){return ap(e,ao,a,b)}return ap(bX,function(a,b){return ap(ao,f,a,b)},c,d)}function
+kI(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return ap(bX,ao,a,b)}function
+e(a,b){return cR(d,a,b)}function
+f(a,b){return aD(e,a,b)}function
+g(a,b){return cR(ao,a,b)}return ap(function(a,b){return aD(g,a,b)},f,b,c)}function
+kJ(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return ap(ao,ao,a,b)}function
+e(a,b){return ap(bX,d,a,b)}function
+f(a,b){return cR(e,a,b)}function
+g(a,b){return aD(f,a,b)}function
+h(a,b){return cR(ao,a,b)}return ap(function(a,b){return aD(h,a,b)},g,b,c)}function
+kK(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ap(ao,function(a,b){return ap(ao,bX,a,b)},b,c)}function
+yv(c,a){ao(c,a[1]);function
+b(b,a){gp(c);return m(b,c,a)}var
+d=a[2];b(function(a,b){return aD(yn,a,b)},d);var
+e=a[3];b(function(a,b){return aD(yt,a,b)},e);var
+f=a[4];function
+g(a,b){return aD(ao,a,b)}function
+h(a,b){return ap(bX,g,a,b)}b(function(a,b){return aD(h,a,b)},f);var
+i=a[5];b(function(a,b){return aD(yu,a,b)},i);b(kI,a[6]);b(kI,a[7]);b(kJ,a[8]);return b(kJ,a[9])}function
+kL(c,b){var
+a=d2(gW);m(c,a,b);return d3(a)}function
+yw(a){var
+b=v2(a);f4(a);return[0,b,x7(b)]}function
+kM(a){if(typeof
+a==="number")return 0===a?yx:yy;else
+switch(a[0]){case
+0:return aG(yz,a[1]);case
+1:var
+b=a[1];return aG(yA,kL(function(a,b){return ap(kK,yv,a,b)},b));default:return aG(yB,kL(kK,a[1]))}}function
+kN(b,c,a){var
+d=jV(b[1],a),e=wa(b[1],a);f4(a);return kM(bG(c,b[2],d,e))}function
+gq(b,c,a){var
+d=jV(b[1],a),e=wh(b[1],a);f4(a);return kM(bG(c,b[2],d,e))}function
+yC(a,b,c){if(C(b,yD)){if(C(b,yE)){if(C(b,yF)){if(C(b,yG)){if(C(b,yH)){if(!C(b,yI)&&a)return[0,a,gq(a[1],yi,c)]}else
+if(a)return[0,a,gq(a[1],yh,c)]}else
+if(a)return[0,a,gq(a[1],yg,c)]}else
+if(!a)return[0,[0,yw(c)],yK]}else
+if(a)return[0,a,kN(a[1],yc,c)]}else
+if(a)return[0,a,kN(a[1],yd,c)];return aI(yJ,b)}function
+gr(a){return nj(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+kO=[0,0],kP=[0,0];function
+yL(b){var
+a=[0,0],c=vd(function(c){if(a[1]===z(b))throw e4;a[1]++;return aa(b,a[1]-1|0)}),e=bk(c),d=yC(kO[1],e,c);if(a[1]<z(b))throw[0,b9,yM];kO[1]=d[1];return gr(d[2])}function
+gs(b){var
+a=aG(yN,gr(b));kP[1]=[0,a];return a}function
+yO(b){var
+a=kP[1];if(a)return a[1];try{var
+c=yL(b);return c}catch(a){a=bg(a);return a[1]===jP?aG(yP,gr(a[2])):a===dX?yQ:a===e3?yR:a[1]===b9?gs(a[2]):a===e4?gs(yS):gs(d7(a))}}Ag(g(au(yT),mR),yO);e6(0);return}(globalThis));

@@ -1,0 +1,175 @@
+"""The terms of Rocq: what a file holds, and nothing that a text from elsewhere would rather say."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from verale.checker.certificate import read_certificate
+from verale.checker.errors import ExecutableError
+from verale.checker.head_file import read_head
+from verale.checker.latents import Image
+from verale.checker.proved import terms
+from verale.checker.proved.terms import certificate_term, head_term, hints_terms, image_term, settings_term
+from verale.soundness.independent import files
+from verale.soundness.paths import CERTIFICATES
+
+POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]
+WEIGHT = [[1.0, 0.0], [0.0, 1.5]]
+ACCEPT = CERTIFICATES / "accept"
+
+
+def of_head(*arguments: object, **changes: object) -> str:
+    return " ".join(head_term(read_head(files.head(*arguments, **changes))).split())
+
+
+def test_a_head() -> None:
+    """The fields of the record `head` of Semantics.v, in their order."""
+    assert of_head(WEIGHT, POINTS, [0.5, -1.0]) == (
+        "(Head 2%nat 2%nat 2%nat Euclidean (LogRatio (Fraction 1 1024%positive)) MaxPool Linear 8%positive"
+        " [[4; (-6)]; [24; 1]] (Some 0) (Some 8) 2%positive [[2; 0]; [0; 3]] [1; (-2)] 1%positive [] 1%positive [])"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"domain": files.domain(-(2.0**-5), None)}, "(Some (-1)) None"),
+        ({"geometry": files.cosine(0.0), "similarity": files.IDENTITY}, "(Cosine (Fraction 0 1%positive)) Identity"),
+        (
+            {"geometry": {"kind": "rooted_cosine", "epsilon": "0x1.8p-1"}, "similarity": {"kind": "rectified"}},
+            "(RootedCosine (Fraction 3 4%positive)) Rectified",
+        ),
+        (
+            {"geometry": {"kind": "inner_product", "radius": "0x1.8p+4"}, "similarity": {"kind": "quadratic"}},
+            "(InnerProduct (Some (Fraction 24 1%positive))) Quadratic",
+        ),
+        (
+            {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY},
+            "(InnerProduct None) Identity",
+        ),
+        ({"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}}, "(ExpDistance (Fraction 0 1%positive))"),
+        ({"similarity": {"kind": "negated"}}, "Euclidean Negated"),
+        ({"similarity": {"kind": "exponential"}}, "Euclidean Exponential"),
+        ({"pooling": {"kind": "banks", "class_token": 1}}, "(MaskedMax [[1; 0]; [0; 1]]) Linear"),
+        ({"pooling": {"kind": "top_mean", "k": 26}}, "(TopMean 26%nat) Linear"),
+        ({"pooling": {"kind": "max_minus_mean"}}, " MaxMinusMean Linear"),
+        ({"pooling": {"kind": "max_minus_mean_distance"}}, " MaxMinusMeanDistance Linear"),
+    ],
+)
+def test_parts_of_heads(changes, part) -> None:
+    assert part in of_head(WEIGHT, POINTS, **changes)
+
+
+def test_a_softmax_a_tree_and_maxima() -> None:
+    threshold = {"kind": "threshold", "threshold": "0x1p-2"}
+    softmax = of_head(WEIGHT, geometry=files.SOFTMAX, similarity=threshold)
+    assert " Softmax (Threshold (Fraction 1 4%positive)) MaxPool Linear 1%positive [] (Some 0) " in softmax
+    tree = {"kind": "soft_tree", "absent": [1, -1], "present": [-2, -3]}
+    leaves = [[1.0, 0.0, 2.0], [0.0, 1.0, 4.0]]
+    assert "(SoftTree [1; (-1)] [(-2); (-3)])" in of_head(
+        leaves, POINTS, similarity={"kind": "exponential"}, readout=tree
+    )
+    assert " MaxPool Maximum " in of_head([[1.0, 0.0], [1.0, 1.0]], POINTS, [0.0, 0.25], readout={"kind": "maximum"})
+
+
+def test_a_certificate() -> None:
+    certificate = read_certificate((ACCEPT / "floor-and-ceiling.ale.json").read_bytes())
+    term = " ".join(certificate_term(certificate).split())
+    assert term.startswith(f"(Certificate {certificate.predicted}%nat {certificate.patches}%nat ")
+    assert term.count("(AboutOthers [") == 2 and term.count("(AboutActivation ") + 2 == len(certificate.statements)
+    assert " None (Some " in term and ") None)" in term  # a ceiling, a floor
+    margins = [0 if margin is None else margin for margin in certificate.margins]
+    unit = max(Fraction(margin).denominator for margin in margins)
+    assert term.endswith(f"] {unit}%positive [{'; '.join(str(int(margin * unit)) for margin in margins)}])")
+
+
+def test_an_image_is_its_rows() -> None:
+    assert image_term(Image(array("d", [0.5, -0.25, 3.0, 0.0]), 2)) == "(Image 4%positive\n [[2; (-1)];\n [12; 0]])"
+
+
+def test_long_numbers_are_in_base_16() -> None:
+    assert "0x40000000000000%positive" in image_term(Image(array("d", [2.0**-54]), 1))
+    assert "[[(-0x40000001)]]" in image_term(Image(array("d", [-(2.0**30) - 1]), 1))
+
+
+def test_large_matrices_are_of_machine_integers_where_they_fit(monkeypatch) -> None:
+    monkeypatch.setattr(terms, "MOST_PLAIN", 3)
+    image = Image(array("d", [1.0, -2.0, 3.0, 0.0]), 2)
+    assert image_term(image) == "(Image 1%positive\n (map (map Sint63.to_Z) [[1; -2];\n [3; 0]]%sint63))"
+    assert image_term(Image(array("d", [2.0**62, 1.0]), 2)).endswith("[[0x4000000000000000; 1]])")
+    for end in (-(2.0**62), 2.0**62):
+        large = image_term(Image(array("d", [end, 1.0, 1.0, 1.0]), 2))
+        assert ("Sint63" in large) == (end < 0), end
+
+
+SETTINGS = "40 100 c"
+HINTS = (
+    f"{SETTINGS} -5 3 unclaimed at_least -2 at_most 3 1 2 1 -1 9 1 1 7 1 4 1 2 some 5 1 6 none"
+    " 1 3 2 a b 1 0 8 1 2 -9 2 none some -1 1 some 3 4 0 0 0 0 0 1 some 1 2 3"
+)
+
+
+def test_settings_and_hints() -> None:
+    assert settings_term(SETTINGS) == "(Settings 64%positive 256%positive 12%nat)"
+    settings, hints = hints_terms(HINTS)
+    assert settings == settings_term(SETTINGS)
+    assert hints == (
+        "(Hints (-5) [Unclaimed; (AtLeast (-2)); (AtMost 3)]"
+        " [(PatchHints [1; (-1)] 9 [[7]] [4%nat] [(2%nat, (Hint (Some (5, [6])) None))])]"
+        " [(3%nat, [10; 11])] [(0%nat, (JointHint 8%positive [2] (-9)))]"
+        " (Links [None; (Some (-1))] [(Some (3%nat, 4))]) (Links [] []) (Turns [] [])"
+        " (Turns [] [(Some (1%nat, (2, 3)))]))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("unclaimed", "Unclaimed"),
+        ("unclaimed", "unclaimed)."),
+        ("unclaimed", "axiom"),
+        ("at_most 3", "at_most 03"),
+        ("at_most 3", "at_most 0x3"),
+        ("at_most 3", "at_most 3%nat"),
+        ("at_most 3", "at_most \uff13"),
+        ("at_most 3", "at_most"),
+        ("at_most 3", "at_most 3).\n"),
+        ("at_most 3", "at_most -0"),
+        ("40 100 c", "0 100 c"),
+        ("40 100 c", "40 -100 c"),
+        ("40 100 c", "40 100 -c"),
+        ("1 4 1 2 some", "1 -4 1 2 some"),
+        ("1 0 8 1 2 -9", "1 0 0 1 2 -9"),
+        (" 3 unclaimed", " ffffffffffff unclaimed"),
+        (" 3 unclaimed", "  3 unclaimed"),
+        ("1 2 3", "1 2 3 4"),
+        ("1 2 3", "1 2"),
+        ("1 2 3", "1 2 Admitted."),
+        ("some 1 2 3", "some " + "f" * 4000 + " 2 3"),
+    ],
+)
+def test_what_is_no_hint_is_written_nowhere(old, new) -> None:
+    """The executable need not be believed: whatever it says, a file of theorems holds terms that this module made."""
+    text = new.join(HINTS.rsplit(old, 1))
+    assert text != HINTS
+    with pytest.raises(ExecutableError, match="nothing is written"):
+        hints_terms(text)
+
+
+def test_a_term_is_one_term() -> None:
+    """Its parentheses and brackets close, and no sentence of Rocq ends within."""
+    for path in sorted(ACCEPT.glob("*.ale.json"))[::9]:
+        term = certificate_term(read_certificate(path.read_bytes()))
+        assert term.count("(") == term.count(")") and term.count("[") == term.count("]")
+        assert not {".", '"', "*"} & set(term)
+
+
+def test_margins_that_are_changed_are_changed_in_the_term() -> None:
+    """Else the tests of false theorems would say nothing."""
+    certificate = read_certificate((ACCEPT / "floor-and-ceiling.ale.json").read_bytes())
+    margins = tuple(None if margin is None else 2 * margin for margin in certificate.margins)
+    assert certificate_term(replace(certificate, margins=margins)) != certificate_term(certificate)
