@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["build", "fake"]
+__all__ = ["build", "fake", "theories"]
 
 _ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
 _TOOLS = "OCaml with findlib and Zarith (Debian: ocaml-nox ocaml-findlib libzarith-ocaml-dev)"
@@ -63,3 +63,17 @@ def build(shared: Path, target: str = "verale-proved") -> Path:
     if made.returncode:
         pytest.fail(f"make proved failed:\n{made.stdout}{made.stderr}")
     return shared / target
+
+
+def theories(shared: Path) -> Path:
+    """The folder of the compiled Rocq theories, which processes share. Skips the test where there is no Coq."""
+    if shutil.which("coqc") is None or shutil.which("make") is None:
+        pytest.skip("the Rocq theories are not compiled here, which takes Coq 8.16 (Debian: coq)")
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = ["make", "--directory", str(_ROCQ), "theories", f"BUILD={shared}"]
+        made = subprocess.run(command, capture_output=True, text=True, timeout=3000)
+    if made.returncode:
+        pytest.fail(f"make theories failed:\n{made.stdout[-2000:]}{made.stderr}")
+    return shared / "rocq" / "theories"

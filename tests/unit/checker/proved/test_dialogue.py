@@ -37,6 +37,31 @@ def test_answers_in_order(tmp_path, monkeypatch) -> None:
     assert talk.ask("refuted", b"x y\n", 9) == Answer("not covered", "a b", 1)
 
 
+def test_hints_may_be_long(tmp_path, monkeypatch) -> None:
+    talk = started(fake(tmp_path, "return 'hints: ' + 'ab ' * 9999 + 'c' if question != 'head' else None"), monkeypatch)
+    talk.ask("head", b"x\n", 99)
+    for question in ("entailment_hints", "instance_settings"):
+        answer = talk.ask(question, b"x\n", 99)
+        assert (answer.word, answer.why) == ("hints", "ab " * 9999 + "c")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("entails", "hints: 1"), ("instance", "hints: 1"), ("refuted", "hints: 1"), ("head", "hints: 1"),
+        ("entailment_hints", "proved"), ("instance_settings", "proved"), ("entailment_hints", "ready"),
+        ("entailment_hints", "hints:"), ("entailment_hints", "hints: 1\\t2"), ("head", "proved"),
+        ("head", "not proved"),
+    ],
+)  # fmt: skip
+def test_an_answer_is_to_what_was_asked(question, said, tmp_path, monkeypatch) -> None:
+    talk = started(fake(tmp_path, f"return '{said}' if asked[-1] == {question!r} else None"), monkeypatch)
+    if question != "head":
+        talk.ask("head", b"x\n", 99)
+    with pytest.raises(ExecutableError, match=r"is no answer; nothing is proved"):
+        talk.ask(question, b"x\n", 99)
+
+
 def test_the_question_is_told_as_it_is(tmp_path, monkeypatch) -> None:
     body = f"open({str(tmp_path / 'told')!r}, 'a').write(line)"
     talk = started(fake(tmp_path, body), monkeypatch)

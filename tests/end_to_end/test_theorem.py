@@ -1,0 +1,132 @@
+"""Certificates as theorems that Rocq itself proves: `verale theorem`, then `coqc`. A false one does not compile."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from support.commands import in_process
+from support.proved import theories
+
+from verale.checker.proved import terms
+from verale.soundness.paths import CERTIFICATES
+
+ACCEPT = CERTIFICATES / "accept"
+CASES = (
+    "projection-euclidean", "projection-cosine", "projection-inner_product-ball", "projection-euclidean-masked_max",
+    "projection-euclidean-exp_distance-soft_tree", "projection-euclidean-negated-maximum", "joint-cosine",
+    "assignment-prices", "floor-and-ceiling", "mixed-sum-of-angles", "mixed-euclidean-wide",
+)  # fmt: skip
+AXIOMS = {"sig_forall_dec", "sig_not_dec", "functional_extensionality_dep", "classic"}
+"""Those of Coq's real numbers and of classical logic, which test_rocq.py allows."""
+MACHINE = {"int", "sub", "ltb", "lsr", "land", "eqb"}
+"""Machine integers, as far as `Sint63.to_Z` uses them."""
+
+pytestmark = pytest.mark.long  # coqc, and all theories before
+
+
+@pytest.fixture(scope="module")
+def compiled(built: Path) -> Path:
+    return theories(built)
+
+
+@pytest.fixture
+def written(proved_checker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Writes the theorems of a case of the corpus, and returns the file."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+
+    def write(name: str) -> Path:
+        out = tmp_path / "Proofs.v"
+        paths = (ACCEPT / f"{name}.ale.json", "--head", ACCEPT / f"{name}.head.safetensors")
+        done = in_process("theorem", *paths, "--latents", ACCEPT / f"{name}.latents.safetensors", "-o", out)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return out
+
+    return write
+
+
+def coqc(path: Path, compiled: Path) -> subprocess.CompletedProcess[str]:
+    command = ["coqc", "-Q", str(compiled), "Verale", path.name]
+    return subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=300)
+
+
+def axioms(printed: str) -> set[str]:
+    assert "Axioms:\n" in printed
+    lines = printed.split("Axioms:\n")[1].splitlines()
+    return {line.split()[0].split(".")[-1] for line in lines if not line.startswith(" ")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rocq_proves_what_is_stated(name, written, compiled) -> None:
+    file = written(name)
+    done = coqc(file, compiled)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert axioms(done.stdout) == AXIOMS
+    text = file.read_text()
+    assert all(f"Theorem {claim}_" in text for claim in ("entailed", "instance", "classified"))
+
+
+def test_large_matrices_rest_on_machine_integers(written, compiled) -> None:
+    with patch.object(terms, "MOST_PLAIN", 0):
+        file = written("projection-euclidean")
+    done = coqc(file, compiled)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert AXIOMS < axioms(done.stdout) <= AXIOMS | MACHINE
+
+
+def larger_margins(text: str) -> str:
+    """The unit of margins becomes 1, so each is as many times greater as it was."""
+    return re.sub(r"\w+%positive( \[[^\[\]]*\]\)\.\nDefinition hints_)", r"1%positive\1", text)
+
+
+def another_class(text: str) -> str:
+    return re.sub(r"(\(Certificate) (\d+)%nat", _next, text)
+
+
+def no_statements(text: str) -> str:
+    return re.sub(r"\[\(About.*?\)\] ", "[] ", text, flags=re.DOTALL)
+
+
+def another_image(text: str) -> str:
+    return re.sub(r"(\(Image \S+\n \[\[)[^;]*;", r"\g<1>0;", text)
+
+
+def another_class_of_the_image(text: str) -> str:
+    return re.sub(r"(: classified the_head image_\w+) (\d+)%nat", _next, text)
+
+
+def without_a_proof(text: str) -> str:
+    return text.replace("[apply Nat.ltb_lt; reflexivity|", "[|")
+
+
+def _next(found: re.Match[str]) -> str:
+    """The head of the case has 3 classes."""
+    return f"{found[1]} {(int(found[2]) + 1) % 3}%nat"
+
+
+@pytest.mark.parametrize(
+    ("theorem", "false"),
+    [
+        ("entailed", larger_margins),
+        ("entailed", another_class),
+        ("entailed", no_statements),
+        ("instance", another_image),
+        ("classified", another_class_of_the_image),
+        ("classified", without_a_proof),
+    ],
+)
+def test_what_is_false_does_not_compile(theorem, false, written, compiled) -> None:
+    """Changed by hand: the program finds no hints for what is not proved, so it writes no such file."""
+    file = written("projection-euclidean")
+    text = file.read_text()
+    changed = false(text)
+    assert changed != text
+    file.write_text(changed)
+    done = coqc(file, compiled)
+    assert done.returncode != 0 and "Axioms:" not in done.stdout
+    line = int(re.search(r"line (\d+), characters", done.stderr)[1])
+    before = "\n".join(changed.splitlines()[:line])
+    assert re.findall(r"Theorem (\w+?)_", before)[-1] == theorem, done.stderr

@@ -1,0 +1,40 @@
+"""What is stated of certificates: as much as an audit by the kernel `proved` proves, with the hints that it found."""
+
+from __future__ import annotations
+
+import pytest
+
+from verale.checker import Auditor
+from verale.checker.errors import FormatError, RefutedError, UnprovedError
+from verale.checker.proved.theorem import Prover
+from verale.checker.verdict import Status
+from verale.soundness.corpus.cases import Case, stored
+
+CASES = [case for case in stored() if case.name.split("/")[0] in ("accept", "reject") and case.head is not None]
+_STATUSES = {FormatError: Status.MALFORMED, RefutedError: Status.REFUTED, UnprovedError: Status.NOT_PROVED}
+
+
+def stated(case: Case) -> Status:
+    """PROVED if there is a statement, otherwise what an audit would say instead."""
+    prover = Prover(case.head, case.latents)
+    try:
+        statement = prover.statement(case.certificate)
+    except tuple(_STATUSES) as error:
+        return _STATUSES[type(error)]
+    assert prover.head.startswith("(Head ") and statement.certificate.startswith("(Certificate ")
+    assert statement.settings.startswith("(Settings ") and statement.hints.startswith("(Hints ")
+    assert statement.certificate.startswith(f"(Certificate {statement.predicted}%nat ")
+    assert (statement.instance is None) == (case.latents is None or b'"instance"' not in case.certificate)
+    return Status.PROVED
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_what_is_audited_is_stated(part, proved_checker, monkeypatch) -> None:
+    """Of what is not proved there is no statement, so no file that does not compile."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    found = []
+    for case in CASES[part::10]:
+        audited = Auditor(case.head, case.latents, "proved").check(case.certificate).status
+        assert stated(case) is audited, case.name
+        found.append(audited)
+    assert len(set(found)) >= 3, "some are proved, some are not, some are refuted or malformed"
