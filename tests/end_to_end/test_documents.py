@@ -204,6 +204,7 @@ GIVEN = {
     "docs/cli.md": tables_and_runs,
     "docs/report.md": explained_out,
     "docs/scale.md": head_latents_and_a_run,
+    "docs/theorem.md": explained_out,
     "docs/architectures.md": published_states,
 }
 """What pages take for granted that a reader has."""

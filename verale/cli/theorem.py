@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from shlex import quote
@@ -63,8 +64,8 @@ def command(
 
     if Path(output).exists() and not overwrite:
         raise InputError(output, "already exists; choose another -o, or say --overwrite")
-    if Path(output).suffix != ".v":
-        raise UsageError(f"-o is {output}, expected a name that ends in .v, as coqc wants it")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(output).name):
+        raise UsageError(f"-o is {output}, expected a name that coqc takes: letters, digits and _, then .v")
     files, find = certificate_files(certificates), inputs_reader(head, None if no_instance else latents)
     inputs = {find(file) for file in files}
     if len(inputs) > 1:

@@ -1,23 +1,24 @@
-(* Exponential: enclosures of exp at a rational number.
+(** Enclosures of exp at a rational number.
 
-   exp x = (exp (x / 2^m))^(2^m): the argument is halved m times, exp of the small number is enclosed by Taylor's
-   series, and the enclosure is squared m times.  Of a negative number, the enclosure of the small one is inverted
-   first.  How often to halve, and on which finer scale to work, is a plan that need not be right: a poor plan is
-   refused, or makes the enclosure wide. *)
+    exp x = (exp (x / 2^m))^(2^m): the argument is halved m times, exp of the small number is enclosed by Taylor's
+    series, and the enclosure is squared m times. Of a negative number, the enclosure of the small one is inverted
+    first. How often to halve, and on which finer scale to work, is a plan that need not be right: a poor plan is
+    refused, or makes the enclosure wide. *)
+
 From Coq Require Import Reals ZArith Lia Lra.
 From Verale Require Import Grid Slope Monotone.
 Open Scope R_scope.
 
-(* ---------------------------------------------------------------- the series over the reals *)
+(** * The series over the reals *)
 
-(* x^i / i! + x^(i+1) / (i+1)! + ..., n terms and then s times the next *)
+(** x^i / i! + x^(i+1) / (i+1)! + ..., n terms and then s times the next *)
 Fixpoint taylor (i n : nat) (s x : R) : R :=
   match n with
   | O => s * (x ^ i / INR (fact i))
   | S k => x ^ i / INR (fact i) + taylor (S i) k s x
   end.
 
-(* The same by Horner's rule: taylor 0 n s x = nested 1 n s x *)
+(** The same by Horner's rule: taylor 0 n s x = nested 1 n s x *)
 Fixpoint nested (i : Z) (n : nat) (s x : R) : R :=
   match n with
   | O => s
@@ -38,7 +39,7 @@ Proof.
   field. split; assumption.
 Qed.
 
-(* The sum is affine in s. *)
+(** The sum is affine in s. *)
 Lemma taylor_affine : forall n i s x, taylor i n s x = taylor i n 0 x + s * (x ^ (i + n) / INR (fact (i + n))).
 Proof.
   induction n as [|n IH]; intros i s x; cbn [taylor].
@@ -57,7 +58,7 @@ Proof.
     change (fact (S i)) with (S i * fact i)%nat. rewrite mult_INR. cbn [pred]. field. split; assumption.
 Qed.
 
-(* The derivative of the series is the series that starts one term earlier. *)
+(** The derivative of the series is the series that starts one term earlier. *)
 Lemma taylor_slope : forall n i s x, derivable_pt_lim (taylor (S i) n s) x (taylor i n s x).
 Proof.
   induction n as [|n IH]; intros i s x; cbn [taylor].
@@ -80,7 +81,7 @@ Qed.
 Lemma taylor_whole_at_0 : forall n s, taylor 0 (S n) s 0 = exp 0.
 Proof. intros n s. rewrite taylor_first, taylor_at_0, exp_0. ring. Qed.
 
-(* One term more than none left over is too little. *)
+(** One term more than none left over is too little. *)
 Lemma taylor_below : forall n x, 0 <= x -> taylor 0 n 1 x <= exp x.
 Proof.
   induction n as [|n IH]; intros x Hx.
@@ -91,7 +92,7 @@ Proof.
     + intros y Hy. apply IH. lra.
 Qed.
 
-(* exp (1/2) <= 2, as its square is at most 3 *)
+(** exp (1/2) <= 2, as its square is at most 3 *)
 Lemma exp_half : forall x, x <= 1/2 -> exp x <= 2.
 Proof.
   intros x Hx. assert (H : exp (1/2) * exp (1/2) <= 3).
@@ -100,7 +101,7 @@ Proof.
   apply exp_monotone in Hx. lra.
 Qed.
 
-(* Twice the next term is too much. *)
+(** Twice the next term is too much. *)
 Lemma taylor_above : forall n x, 0 <= x <= 1/2 -> exp x <= taylor 0 n 2 x.
 Proof.
   induction n as [|n IH]; intros x Hx.
@@ -111,7 +112,7 @@ Proof.
     + intros y Hy. apply IH. lra.
 Qed.
 
-(* The whole series is a finite sum, for a suitable s. *)
+(** The whole series is a finite sum, for a suitable s. *)
 Lemma taylor_exact : forall n x, 0 <= x <= 1/2 -> exists s, 1 <= s <= 2 /\ exp x = nested 1 n s x.
 Proof.
   intros n x Hx.
@@ -123,9 +124,9 @@ Proof.
     change (x ^ 0) with 1. change (INR (fact 0)) with 1. field.
 Qed.
 
-(* ---------------------------------------------------------------- the series in integers *)
+(** * The series in integers *)
 
-(* r s / i, for two numbers whose lower ends are not negative, rounded once *)
+(** r s / i, for two numbers whose lower ends are not negative, rounded once *)
 Definition mul_div_ends (W i : Z) (e f : Z * Z) : Z * Z :=
   (floor_div (fst e * fst f) (W * i), ceil_div (snd e * snd f) (W * i))%Z.
 
@@ -142,7 +143,7 @@ Proof.
   - apply ceil_div_above; [exact K|]. rewrite P, mult_IZR. apply Rmult_le_compat; lra.
 Qed.
 
-(* An enclosure of nested i n s x for every s in [1, 2], where e encloses x *)
+(** An enclosure of nested i n s x for every s in [1, 2], where e encloses x *)
 Fixpoint nested_ends (W i : Z) (n : nat) (e : Z * Z) : Z * Z :=
   match n with
   | O => (W, 2 * W)%Z
@@ -174,7 +175,7 @@ Proof.
   destruct (taylor_exact n x (conj X X')) as [s [Hs' ->]]. apply nested_ends_ok; (assumption || lia).
 Qed.
 
-(* ---------------------------------------------------------------- squaring *)
+(** * Squaring *)
 
 Fixpoint square_times (W : Z) (m : nat) (e : Z * Z) : Z * Z :=
   match m with
@@ -191,9 +192,9 @@ Proof.
     apply IH; [exact HW|apply mul_ends_nonneg; assumption|]. rewrite exp_plus. apply mul_ends_ok; assumption.
 Qed.
 
-(* ---------------------------------------------------------------- exp of a rational number *)
+(** * Exp of a rational number *)
 
-(* exp (n / d) on the scale W, by series with that many terms after that many halvings *)
+(** exp (n / d) on the scale W, by series with that many terms after that many halvings *)
 Definition halved_exp_ends (W : Z) (terms halvings : nat) (n d : Z) : option (Z * Z) :=
   (let t := quotient_ends W (Z.abs n) (Z.shiftl d (Z.of_nat halvings)) in
    if 2 * snd t <=? W then
@@ -229,8 +230,8 @@ Proof.
     + rewrite Ropp_mult_distr_r_reverse, Y, Z.abs_neq, opp_IZR by lia. unfold Rdiv. ring.
 Qed.
 
-(* The plan: how many terms, how many halvings, and how many bits finer than B to work.  Each unit of a positive
-   argument costs 3/2 bits (log2 e < 3/2); each squaring doubles the relative error.  A halving saves each term a bit,
+(** The plan: how many terms, how many halvings, and how many bits finer than B to work. Each unit of a positive
+   argument costs 3/2 bits (log2 e < 3/2); each squaring doubles the relative error. A halving saves each term a bit,
    and takes as long as a term: there are about as many of them as terms, but no more terms than given. *)
 Definition exp_plan (B : Z) (terms : nat) (n d : Z) : nat * nat * nat :=
   (let growth := Z.max 0 (3 * n / (2 * d)) in
@@ -257,7 +258,7 @@ Proof.
   split; [apply rescale_ends_nonneg|apply rescale_ends_ok]; assumption.
 Qed.
 
-(* Work is bounded: above exp_most it is refused, and below - exp_least the upper end is that of - exp_least. *)
+(** Work is bounded: above exp_most it is refused, and below - exp_least the upper end is that of - exp_least. *)
 Definition exp_most : Z := 8192.
 Definition exp_least : Z := 1048576.
 
@@ -289,7 +290,7 @@ Theorem exp_ends_ok : forall B terms n d a b, (0 < B)%Z -> exp_ends B terms n d 
   (0 < d)%Z /\ (0 <= a)%Z /\ IZR a <= IZR B * exp (IZR n / IZR d) <= IZR b.
 Proof. intros B terms n d a b HB H. exact (exp_ends_encloses B terms n d (a, b) HB H). Qed.
 
-(* exp of a number that is itself enclosed, on a scale A of its own *)
+(** exp of a number that is itself enclosed, on a scale A of its own *)
 Definition exp_of_ends (B : Z) (terms : nat) (A : Z) (e : Z * Z) : option (Z * Z) :=
   match exp_ends B terms (fst e) A, exp_ends B terms (snd e) A with
   | Some l, Some u => Some (fst l, snd u)

@@ -1,12 +1,13 @@
-(* Grid: enclosures of real numbers by integers over a scale.
+(** Enclosures of real numbers by integers over a scale.
 
-   An integer a over the scale B stands for the real number a / B.  A pair (a, b) encloses a real number r at B where
-   a <= B r <= b.  Every operation below rounds its lower end down and its upper end up, so that what it encloses is
-   certain; how narrow an enclosure is, is never proved and never needed. *)
+    An integer a over the scale B stands for the real number a / B. A pair (a, b) encloses a real number r at B where
+    a <= B r <= b. Every operation below rounds its lower end down and its upper end up, so that what it encloses is
+    certain; how narrow an enclosure is, is never proved and never needed. *)
+
 From Coq Require Import Reals ZArith Lia Lra.
 Open Scope R_scope.
 
-(* ---------------------------------------------------------------- integers as reals *)
+(** * Integers as reals *)
 
 Lemma IZR_pos : forall a : Z, (0 < a)%Z -> 0 < IZR a.
 Proof. intros a H. apply (IZR_lt 0). exact H. Qed.
@@ -17,7 +18,7 @@ Proof. intros a H. apply (IZR_le 0). exact H. Qed.
 Lemma Zpos_pos : forall d : positive, 0 < IZR (Zpos d).
 Proof. intros d. apply IZR_pos. reflexivity. Qed.
 
-(* a / d <= r and r <= a / d, multiplied out *)
+(** a / d <= r and r <= a / d, multiplied out *)
 Lemma div_le_iff : forall a d r, 0 < d -> (a / d <= r <-> a <= d * r).
 Proof.
   intros a d r Hd. replace a with (d * (a / d)) at 2 by (field; lra). split; intros H.
@@ -38,7 +39,7 @@ Proof. intros a d Ha Hd. apply le_div_iff; lra. Qed.
 Lemma div_pos : forall a d, 0 < a -> 0 < d -> 0 < a / d.
 Proof. intros a d Ha Hd. apply Rmult_lt_0_compat; [exact Ha|]. apply Rinv_0_lt_compat. exact Hd. Qed.
 
-(* ---------------------------------------------------------------- division, rounded *)
+(** * Division, rounded *)
 
 Definition floor_div (a b : Z) : Z := (a / b)%Z.
 Definition ceil_div (a b : Z) : Z := (- ((- a) / b))%Z.
@@ -67,7 +68,7 @@ Qed.
 Lemma ceil_div_pos : forall a b : Z, (0 < a)%Z -> (0 < b)%Z -> (0 < ceil_div a b)%Z.
 Proof. intros a b Ha Hb. unfold ceil_div. assert (- a / b < 0)%Z by (apply Z.div_lt_upper_bound; lia). lia. Qed.
 
-(* The forms in which a bound is carried through a rounded quotient *)
+(** The forms in which a bound is carried through a rounded quotient *)
 Lemma floor_div_below : forall (a b : Z) r, (0 < b)%Z -> IZR a <= IZR b * r -> IZR (floor_div a b) <= r.
 Proof.
   intros a b r Hb H. eapply Rle_trans; [apply floor_div_le; exact Hb|].
@@ -80,11 +81,11 @@ Proof.
   apply le_div_iff; [apply IZR_pos; exact Hb|exact H].
 Qed.
 
-(* ---------------------------------------------------------------- enclosures *)
+(** * Enclosures *)
 
 Definition encloses (B : Z) (e : Z * Z) (r : R) : Prop := IZR (fst e) <= IZR B * r <= IZR (snd e).
 
-(* What a lower end that is not negative says of the number *)
+(** What a lower end that is not negative says of the number *)
 Lemma encloses_nonneg : forall B e r, (0 < B)%Z -> (0 <= fst e)%Z -> encloses B e r -> 0 <= r.
 Proof.
   intros B e r HB Ha [H _]. apply IZR_pos in HB. apply IZR_nonneg in Ha. apply (Rmult_le_reg_l (IZR B)); lra.
@@ -95,7 +96,7 @@ Proof.
   intros B e r HB Ha [H _]. apply IZR_pos in HB. apply IZR_pos in Ha. apply (Rmult_lt_reg_l (IZR B)); lra.
 Qed.
 
-(* The lower end of one and the upper end of another, for a number between the two *)
+(** The lower end of one and the upper end of another, for a number between the two *)
 Lemma encloses_between : forall B e f r s t, (0 < B)%Z ->
   encloses B e r -> encloses B f t -> r <= s <= t -> encloses B (fst e, snd f) s.
 Proof.
@@ -104,7 +105,7 @@ Proof.
   - eapply Rle_trans; [|exact Hf]. apply Rmult_le_compat_l; lra.
 Qed.
 
-(* A rational number *)
+(** A rational number *)
 Definition quotient_ends (B n d : Z) : Z * Z := (floor_div (B * n) d, ceil_div (B * n) d).
 
 Lemma quotient_ends_ok : forall B n d, (0 < d)%Z -> encloses B (quotient_ends B n d) (IZR n / IZR d).
@@ -113,7 +114,7 @@ Proof.
   unfold encloses. rewrite E. split; [apply floor_div_le|apply le_ceil_div]; exact Hd.
 Qed.
 
-(* Sum, opposite, difference *)
+(** Sum, opposite, difference *)
 Definition add_ends (e f : Z * Z) : Z * Z := (fst e + fst f, snd e + snd f)%Z.
 Definition opp_ends (e : Z * Z) : Z * Z := (- snd e, - fst e)%Z.
 Definition sub_ends (e f : Z * Z) : Z * Z := (fst e - snd f, snd e - fst f)%Z.
@@ -129,7 +130,7 @@ Proof.
   intros B e f r s [] []. unfold encloses. cbn [sub_ends fst snd]. rewrite !minus_IZR, Rmult_minus_distr_l. lra.
 Qed.
 
-(* An integer times an enclosed number: exact *)
+(** An integer times an enclosed number: exact *)
 Definition scale_ends (k : Z) (e : Z * Z) : Z * Z :=
   (if 0 <=? k then (k * fst e, k * snd e) else (k * snd e, k * fst e))%Z.
 
@@ -141,7 +142,7 @@ Proof.
   - apply Z.leb_gt, IZR_lt in K. split; apply Rmult_le_compat_neg_l; lra.
 Qed.
 
-(* The product of two numbers whose lower ends are not negative *)
+(** The product of two numbers whose lower ends are not negative *)
 Definition mul_ends (B : Z) (e f : Z * Z) : Z * Z := (floor_div (fst e * fst f) B, ceil_div (snd e * snd f) B).
 
 Lemma mul_ends_nonneg : forall B e f, (0 < B)%Z -> (0 <= fst e)%Z -> (0 <= fst f)%Z -> (0 <= fst (mul_ends B e f))%Z.
@@ -157,7 +158,7 @@ Proof.
   - apply ceil_div_above; [exact HB|]. rewrite mult_IZR, P. apply Rmult_le_compat; lra.
 Qed.
 
-(* The product of any two enclosed numbers: its extremes lie at ends of both. *)
+(** The product of any two enclosed numbers: its extremes lie at ends of both. *)
 Definition product_ends (B : Z) (e f : Z * Z) : Z * Z :=
   (let p := fst e * fst f in let q := fst e * snd f in let r := snd e * fst f in let s := snd e * snd f in
    (floor_div (Z.min (Z.min p q) (Z.min r s)) B, ceil_div (Z.max (Z.max p q) (Z.max r s)) B))%Z.
@@ -200,7 +201,7 @@ Proof.
     apply Rmax_lub; [eapply Rle_trans; [apply A|apply Rmax_l]|eapply Rle_trans; [apply D|apply Rmax_r]].
 Qed.
 
-(* The greater of two numbers *)
+(** The greater of two numbers *)
 Definition max_ends (e f : Z * Z) : Z * Z := (Z.max (fst e) (fst f), Z.max (snd e) (snd f)).
 
 Lemma max_ends_ok : forall B e f r s, (0 < B)%Z -> encloses B e r -> encloses B f s ->
@@ -214,7 +215,7 @@ Proof.
   - eapply Rle_trans; [exact F2|apply Rmax_r].
 Qed.
 
-(* The inverse of a number whose lower end is positive *)
+(** The inverse of a number whose lower end is positive *)
 Definition inverse_ends (B : Z) (e : Z * Z) : Z * Z := (floor_div (B * B) (snd e), ceil_div (B * B) (fst e)).
 
 Lemma encloses_order : forall B e r, encloses B e r -> (fst e <= snd e)%Z.
@@ -238,7 +239,7 @@ Proof.
   - apply ceil_div_above; [lia|]. rewrite P. apply Rmult_le_compat_r; assumption.
 Qed.
 
-(* From the scale W to the scale B *)
+(** From the scale W to the scale B *)
 Definition rescale_ends (W B : Z) (e : Z * Z) : Z * Z := (floor_div (fst e * B) W, ceil_div (snd e * B) W).
 
 Lemma rescale_ends_ok : forall W B e r, (0 < W)%Z -> (0 < B)%Z -> encloses W e r -> encloses B (rescale_ends W B e) r.

@@ -1,34 +1,35 @@
-(* Log: enclosures of the natural logarithm of a rational number.
+(** Enclosures of the natural logarithm of a rational number.
 
-   ln (n / d) = k ln 2 + ln (j / 32) + ln (32 m / (j e)), where n / d = 2^k (m / e), m / e is at least 1 and less than
-   2, and j = 32, ..., 63 is the whole part of 32 m / e.  The logarithms of the numbers j / 32 come from a table, and
-   the last is 2 atanh t for a t between 0 and 1/64, by the series of atanh.  The guess of k and the number of terms
-   need not be right: a poor k is refused, and few terms make the enclosure wide.
+    ln (n / d) = k ln 2 + ln (j / 32) + ln (32 m / (j e)), where n / d = 2^k (m / e), m / e is at least 1 and less than
+    2, and j = 32, ..., 63 is the whole part of 32 m / e. The logarithms of the numbers j / 32 come from a table, and
+    the last is 2 atanh t for a t between 0 and 1/64, by the series of atanh. The guess of k and the number of terms
+    need not be right: a poor k is refused, and few terms make the enclosure wide.
 
-   The series is summed once, rounded down everywhere, over a unit 2^w that makes divisions shifts of bits; how much
-   less than the sum this can be depends on the number of terms alone. *)
+    The series is summed once, rounded down everywhere, over a unit 2^w that makes divisions shifts of bits; how much
+    less than the sum this can be depends on the number of terms alone. *)
+
 From Coq Require Import Reals ZArith List Lia Lra.
 From Verale Require Import Grid Slope Monotone.
 Import ListNotations.
 Open Scope R_scope.
 
-(* ---------------------------------------------------------------- the series over the reals *)
+(** * The series over the reals *)
 
-(* t^(2i+1) / (2i+1) + t^(2i+3) / (2i+3) + ..., n terms and then c times the next *)
+(** t^(2i+1) / (2i+1) + t^(2i+3) / (2i+3) + ..., n terms and then c times the next *)
 Fixpoint odd_sum (i n : nat) (c t : R) : R :=
   match n with
   | O => c * (t ^ (2 * i + 1) / INR (2 * i + 1))
   | S k => t ^ (2 * i + 1) / INR (2 * i + 1) + odd_sum (S i) k c t
   end.
 
-(* Its derivative: t^(2i) + t^(2i+2) + ... *)
+(** Its derivative: t^(2i) + t^(2i+2) + ... *)
 Fixpoint even_sum (i n : nat) (c t : R) : R :=
   match n with
   | O => c * t ^ (2 * i)
   | S k => t ^ (2 * i) + even_sum (S i) k c t
   end.
 
-(* The same sum by Horner's rule: odd_sum 0 n c t = t * horner 0 n c (t^2) *)
+(** The same sum by Horner's rule: odd_sum 0 n c t = t * horner 0 n c (t^2) *)
 Fixpoint horner (i : Z) (n : nat) (c x : R) : R :=
   match n with
   | O => c / IZR (2 * i + 1)
@@ -44,7 +45,7 @@ Proof.
     replace (2 * S i + 1)%nat with (S (S (2 * i + 1))) by lia. rewrite <- !tech_pow_Rmult. unfold Rdiv. ring.
 Qed.
 
-(* The sum is affine in c. *)
+(** The sum is affine in c. *)
 Lemma odd_sum_affine : forall n i c t,
   odd_sum i n c t = odd_sum i n 0 t + c * (t ^ (2 * (i + n) + 1) / INR (2 * (i + n) + 1)).
 Proof.
@@ -73,7 +74,7 @@ Proof.
     + apply IH.
 Qed.
 
-(* The geometric series *)
+(** The geometric series *)
 Lemma even_sum_closed : forall n i c t,
   (1 - t * t) * even_sum i n c t = t ^ (2 * i) + t ^ (2 * (i + n)) * (c * (1 - t * t) - 1).
 Proof.
@@ -83,7 +84,7 @@ Proof.
     replace (2 * S i)%nat with (S (S (2 * i))) by lia. rewrite <- !tech_pow_Rmult. ring.
 Qed.
 
-(* 2 atanh t *)
+(** 2 atanh t *)
 Definition log_ratio_of (t : R) : R := ln (1 + t) - ln (1 - t).
 
 Lemma log_ratio_of_slope : forall t, 0 <= t < 1 -> derivable_pt_lim log_ratio_of t (2 / (1 - t * t)).
@@ -101,7 +102,7 @@ Qed.
 Lemma log_ratio_of_0 : log_ratio_of 0 = 0.
 Proof. unfold log_ratio_of. rewrite Rplus_0_r, Rminus_0_r. ring. Qed.
 
-(* One term more than none left over is too little. *)
+(** One term more than none left over is too little. *)
 Lemma series_below : forall n t, 0 <= t <= 1/3 -> 2 * odd_sum 0 n 1 t <= log_ratio_of t.
 Proof.
   intros n t Ht.
@@ -116,7 +117,7 @@ Proof.
     assert (P : 0 <= x ^ (2 * n)) by (apply pow_le; lra). assert (Q : 0 <= x ^ (2 * n) * (x * x)) by nra. nra.
 Qed.
 
-(* 9/8 of the next term is too much, as 1 / (1 - t^2) <= 9/8. *)
+(** 9/8 of the next term is too much, as 1 / (1 - t^2) <= 9/8. *)
 Lemma series_above : forall n t, 0 <= t <= 1/3 -> log_ratio_of t <= 2 * odd_sum 0 n (9/8) t.
 Proof.
   intros n t Ht.
@@ -133,7 +134,7 @@ Proof.
     assert (Q : 0 <= x ^ (2 * n) * (9/8 * (1 - x * x) - 1)) by (apply Rmult_le_pos; lra). lra.
 Qed.
 
-(* The whole series is a finite sum, for a suitable c. *)
+(** The whole series is a finite sum, for a suitable c. *)
 Lemma series_exact : forall n t, 0 <= t <= 1/3 ->
   exists c, 1 <= c <= 9/8 /\ log_ratio_of t = 2 * (t * horner 0 n c (t * t)).
 Proof.
@@ -147,7 +148,7 @@ Proof.
     change (Z.of_nat 0) with 0%Z in E. change (t ^ (2 * 0 + 1)) with (t * 1) in E. lra.
 Qed.
 
-(* ---------------------------------------------------------------- the series in integers *)
+(** * The series in integers *)
 
 Lemma floor_div_between : forall a b : Z, (0 < b)%Z ->
   IZR (floor_div a b) <= IZR a / IZR b < IZR (floor_div a b) + 1.
@@ -163,15 +164,15 @@ Proof.
   intros w a Hw. rewrite Z.shiftr_div_pow2 by exact Hw. apply floor_div_between. apply Z.pow_pos_nonneg; lia.
 Qed.
 
-(* 1 / (2i+1), 1 / (2i+3), ..., n of them, in units of 1 / W *)
+(** 1 / (2i+1), 1 / (2i+3), ..., n of them, in units of 1 / W *)
 Fixpoint coefficients (W i : Z) (n : nat) : list Z :=
   match n with O => nil | S k => floor_div W (2 * i + 1) :: coefficients W (i + 1) k end.
 
-(* A polynomial of x by Horner's rule, in units of 1 / 2^w, rounded down *)
+(** A polynomial of x by Horner's rule, in units of 1 / 2^w, rounded down *)
 Fixpoint polynomial (w x : Z) (l : list Z) : Z :=
   match l with nil => 0 | c :: l' => c + Z.shiftr (x * polynomial w x l') w end%Z.
 
-(* How much less it can be than the series, at numbers up to 1/4096 *)
+(** How much less it can be than the series, at numbers up to 1/4096 *)
 Fixpoint polynomial_slack (w : Z) (n : nat) : Z :=
   match n with O => 2 * 2 ^ w | S k => 7 + polynomial_slack w k / 4096 end%Z.
 
@@ -192,7 +193,7 @@ Proof.
     assert (y * horner (i + 1) n c y <= 1/4096 * 2) by (apply Rmult_le_compat; lra). lra.
 Qed.
 
-(* x / 2^w is less than y by 2 / 2^w at most.  One term is rounded down twice, by less than 1 each time; twice the
+(** x / 2^w is less than y by 2 / 2^w at most. One term is rounded down twice, by less than 1 each time; twice the
    inner sum, which is 2 at most, is what x lacks; and a 4096th of what the inner sum lacks is rounded up. *)
 Lemma polynomial_ok : forall w x y c, (0 <= w)%Z -> (0 <= x)%Z -> 0 <= y <= 1/4096 ->
   IZR x <= IZR (2 ^ w) * y <= IZR x + 2 -> 1 <= c <= 9/8 -> forall n i, (0 <= i)%Z ->
@@ -230,7 +231,7 @@ Proof.
     lra.
 Qed.
 
-(* 2 atanh (a / b), for 0 <= a / b <= 1/64, over the unit 2^w *)
+(** 2 atanh (a / b), for 0 <= a / b <= 1/64, over the unit 2^w *)
 Definition atanh_ends (w : Z) (l : list Z) (s : Z) (a b : Z) : Z * Z :=
   (let t := floor_div (Z.shiftl a w) b in
    let p := Z.shiftr (2 * t * polynomial w (Z.shiftr (t * t) w) l) w in
@@ -287,7 +288,7 @@ Proof.
     replace (2 * IZR z * IZR l / IZR W) with (2 * (IZR z * IZR l / IZR W)) in S by (unfold Rdiv; ring). lra.
 Qed.
 
-(* ---------------------------------------------------------------- the table *)
+(** * The table *)
 
 Lemma ln_div : forall x y, 0 < x -> 0 < y -> ln (x / y) = ln x - ln y.
 Proof.
@@ -303,7 +304,7 @@ Proof.
   - replace (1 - (m - e) / (m + e)) with (2 * e / (m + e)) by (field; lra). apply div_pos; lra.
 Qed.
 
-(* What depends on the unit and on the number of terms alone: w, the coefficients of the series and what their sum may
+(** What depends on the unit and on the number of terms alone: w, the coefficients of the series and what their sum may
    lack, ln (32/32), ln (33/32), ..., ln (64/32) over the unit 2^w, and the last of these again, ln 2. *)
 Record logarithms := Logarithms {
   log_bits : Z;
@@ -313,11 +314,11 @@ Record logarithms := Logarithms {
   log_of_2 : Z * Z
 }.
 
-(* e encloses ln (j/32), and ln ((j+1) / j) = 2 atanh (1 / (2j+1)). *)
+(** e encloses ln (j/32), and ln ((j+1) / j) = 2 atanh (1 / (2j+1)). *)
 Fixpoint logs_from (w : Z) (l : list Z) (s j : Z) (n : nat) (e : Z * Z) : list (Z * Z) :=
   e :: match n with O => nil | S k => logs_from w l s (j + 1) k (add_ends e (atanh_ends w l s 1 (2 * j + 1))) end.
 
-(* A term of this series adds 12 bits, one of an exponential, of which [terms] is the number, 3.  There is one term more
+(** A term of this series adds 12 bits, one of an exponential, of which [terms] is the number, 3. There is one term more
    and the unit is finer than 1 / B, because the table adds up what 32 sums lack, and k ln 2 is k times as wide as
    ln 2. *)
 Definition logarithms_for (B : Z) (terms : nat) : logarithms :=
@@ -375,9 +376,9 @@ Proof.
   - rewrite Z2Nat.id by lia. replace (IZR (32 + 32)) with 64 by reflexivity. field.
 Qed.
 
-(* ---------------------------------------------------------------- the logarithm of a rational number *)
+(** * The logarithm of a rational number *)
 
-(* Rounded, from the unit 2^w *)
+(** Rounded, from the unit 2^w *)
 Definition coarser (w B : Z) (e : Z * Z) : Z * Z := (Z.shiftr (fst e * B) w, - Z.shiftr (- (snd e * B)) w)%Z.
 
 Lemma coarser_ok : forall w B e r, (0 <= w)%Z -> (0 < B)%Z -> encloses (2 ^ w) e r -> encloses B (coarser w B e) r.
@@ -387,7 +388,7 @@ Proof.
   unfold rescale_ends, floor_div, ceil_div in K. rewrite <- Z.mul_opp_l in K. exact K.
 Qed.
 
-(* ln (2^k m / e), for m / e that is at least 1 and less than 2 *)
+(** ln (2^k m / e), for m / e that is at least 1 and less than 2 *)
 Definition log_between (B : Z) (g : logarithms) (k m e : Z) : option (Z * Z) :=
   (let m := 32 * m in
    let j := floor_div m e in
@@ -419,10 +420,10 @@ Proof.
   - rewrite minus_IZR, plus_IZR, !mult_IZR, log_ratio_of_quotient by lra. rewrite !ln_div, !ln_mult by lra. ring.
 Qed.
 
-(* n / d = 2^k (m / e) *)
+(** n / d = 2^k (m / e) *)
 Definition shifted (n d k : Z) : Z * Z := (if 0 <=? k then (n, Z.shiftl d k) else (Z.shiftl n (- k), d))%Z.
 
-(* By the numbers of bits alone, m / e is more than 1/2 and less than 2. *)
+(** By the numbers of bits alone, m / e is more than 1/2 and less than 2. *)
 Definition log_ends (B : Z) (g : logarithms) (n d : Z) : option (Z * Z) :=
   (if (0 <? n) && (0 <? d) then
      let k := Z.log2 n - Z.log2 d in
@@ -440,7 +441,7 @@ Proof.
   rewrite INR_IZR_INZ, Z2Nat.id by exact Hk. reflexivity.
 Qed.
 
-(* Whatever k is *)
+(** Whatever k is *)
 Lemma shifted_ok : forall n d k, (0 < n)%Z -> (0 < d)%Z ->
   let me := shifted n d k in
   (0 < fst me)%Z /\ (0 < snd me)%Z /\ ln (IZR n / IZR d) = IZR k * ln 2 + ln (IZR (fst me) / IZR (snd me)).

@@ -1,6 +1,7 @@
-(* Root: square roots, enclosed by the integer root.
+(** Square roots, enclosed by the integer root.
 
-   Z.sqrt is Coq's own, and proved there; the extracted checker takes the integer root of its library of numbers. *)
+    Z.sqrt is Coq's own, and proved there; the extracted checker takes the integer root of its library of numbers. *)
+
 From Coq Require Import Reals ZArith Lia Lra.
 From Verale Require Import Grid.
 Open Scope R_scope.
@@ -22,7 +23,7 @@ Proof.
   intros n H. apply Z.sqrt_spec in H. unfold root_ceil. destruct (_ =? _)%Z eqn:E; [apply Z.eqb_eq in E|]; lia.
 Qed.
 
-(* A bound of a square is a bound of the root. *)
+(** A bound of a square is a bound of the root. *)
 Lemma le_sqrt : forall a x, 0 <= a -> a * a <= x -> a <= sqrt x.
 Proof. intros a x Ha H. rewrite <- (sqrt_square a Ha). apply sqrt_le_1_alt. exact H. Qed.
 
@@ -44,7 +45,7 @@ Qed.
 Theorem root_ok : forall n, (0 <= n)%Z -> IZR (root_floor n) <= sqrt (IZR n) <= IZR (root_ceil n).
 Proof. intros n Hn. split; [apply root_floor_below|apply root_ceil_above]; try exact Hn; apply Rle_refl. Qed.
 
-(* Above the root, and by less than twice, without computing it; 0 of 0 *)
+(** Above the root, and by less than twice, without computing it; 0 of 0 *)
 Definition coarse_root (n : Z) : Z := if (n <=? 0)%Z then 0%Z else Z.shiftl 1 (Z.shiftr (Z.log2 n) 1 + 1).
 
 Lemma coarse_root_nonneg : forall n, (0 <= coarse_root n)%Z.
@@ -62,11 +63,11 @@ Proof.
   assert (P : (2 ^ Z.succ l <= 2 ^ (l / 2 + 1 + (l / 2 + 1)))%Z) by (apply Z.pow_le_mono_r; lia). lia.
 Qed.
 
-(* B sqrt x = sqrt (B^2 x) *)
+(** B sqrt x = sqrt (B^2 x) *)
 Lemma sqrt_scaled : forall B x, 0 <= B -> 0 <= x -> B * sqrt x = sqrt (B * B * x).
 Proof. intros B x HB Hx. rewrite sqrt_mult_alt by nra. rewrite sqrt_square by exact HB. reflexivity. Qed.
 
-(* The root of an enclosed number whose lower end is not negative *)
+(** The root of an enclosed number whose lower end is not negative *)
 Definition root_of_ends (B : Z) (e : Z * Z) : Z * Z := (root_floor (B * fst e), root_ceil (B * snd e))%Z.
 
 Theorem root_of_ends_ok : forall B e r, (0 < B)%Z -> (0 <= fst e)%Z -> encloses B e r ->
@@ -79,7 +80,7 @@ Proof.
   - apply root_ceil_above; [apply Z.mul_nonneg_nonneg; lia|]. rewrite mult_IZR. apply Rmult_le_compat_l; lra.
 Qed.
 
-(* The root of a rational number, within one unit of the scale on each side *)
+(** The root of a rational number, within one unit of the scale on each side *)
 Definition root_ends (B n d : Z) : option (Z * Z) :=
   (if (0 <=? n) && (0 <? d) then Some (root_floor (floor_div (B * B * n) d), root_ceil (ceil_div (B * B * n) d))
    else None)%Z%bool.

@@ -1,8 +1,9 @@
-(* Slope: two facts of calculus by which a series is compared with the function that it approximates. *)
+(** Two facts of calculus by which a series is compared with the function that it approximates. *)
+
 From Coq Require Import Reals Lra.
 Open Scope R_scope.
 
-(* A function whose derivative is nowhere negative ends no lower than it starts. *)
+(** A function whose derivative is nowhere negative ends no lower than it starts. *)
 Lemma rises : forall f df t, 0 <= t ->
   (forall x, 0 <= x <= t -> derivable_pt_lim f x (df x)) ->
   (forall x, 0 <= x <= t -> 0 <= df x) -> f 0 <= f t.
@@ -12,7 +13,7 @@ Proof.
   assert (0 <= df c * (t - 0)) by (apply Rmult_le_pos; [apply Hp|]; lra). lra.
 Qed.
 
-(* Two functions that start at the same value keep the order of their derivatives. *)
+(** Two functions that start at the same value keep the order of their derivatives. *)
 Lemma stays_below : forall f g df dg t, 0 <= t -> f 0 = g 0 ->
   (forall x, 0 <= x <= t -> derivable_pt_lim f x (df x)) ->
   (forall x, 0 <= x <= t -> derivable_pt_lim g x (dg x)) ->
@@ -24,7 +25,7 @@ Proof.
   - intros x Hx. assert (D := H x Hx). lra.
 Qed.
 
-(* A number between two values of an affine function of c is its value at some c between the two. *)
+(** A number between two values of an affine function of c is its value at some c between the two. *)
 Lemma affine_between : forall u k a b v, a <= b -> 0 <= k -> u + a * k <= v <= u + b * k ->
   exists c, a <= c <= b /\ v = u + c * k.
 Proof.

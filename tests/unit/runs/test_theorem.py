@@ -165,7 +165,8 @@ def test_a_file_that_is_there_is_kept(folder, finds, tmp_path) -> None:
 
 def test_what_cannot_be_used_is_one_line(folder, finds, tmp_path, monkeypatch) -> None:
     out = tmp_path / "Proofs.v"
-    assert "ends in .v" in in_process("theorem", folder, "-o", tmp_path / "Proofs.txt").stderr
+    for name in ("Proofs.txt", "my-proofs.v", "1.v", "\u00e9.v", ".v"):
+        assert "expected a name that coqc takes" in in_process("theorem", folder, "-o", tmp_path / name).stderr
     assert "there is no such file" in in_process("theorem", tmp_path / "nothing", "-o", out).stderr
     other = tmp_path / "other"
     shutil.copytree(folder, other)
