@@ -17,7 +17,7 @@ THEORIES = sorted((ROCQ / "theories").glob("*.v"))
 _HERE = ("-Q", "build/rocq/theories", "Verale")
 EXTRACTED = ("checker.ml", "checker.mli")
 
-THEOREMS = ("check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound")
+THEOREMS = ("check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound", "check_classified")
 AXIOMS = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
@@ -85,17 +85,27 @@ def test_what_is_committed_is_what_is_extracted(compiled) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("theorem", THEOREMS)
 def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -> None:
-    source = f"From Verale Require Import Check CheckImage.\nPrint Assumptions {theorem}.\n"
+    source = f"From Verale Require Import Check CheckImage Classified.\nPrint Assumptions {theorem}.\n"
     (compiled / f"Assumptions_{theorem}.v").write_text(source)
     printed = run("coqc", *_HERE, f"Assumptions_{theorem}.v", folder=compiled)
     assert printed.startswith("Axioms:\n")
     assert {line.split(" :")[0].split()[0] for line in printed.splitlines()[1:] if not line.startswith(" ")} <= AXIOMS
 
 
+def test_the_file_of_assumptions_is_of_every_theorem() -> None:
+    """CI reads what it prints; theorems that end a file are `Theorem`s or `Corollary`s."""
+    named = set(re.findall(r"\w+", without_comments((ROCQ / "Assumptions.v").read_text(encoding="utf-8"))))
+    for name in ("Check", "CheckImage", "Classified"):
+        text = without_comments((ROCQ / "theories" / f"{name}.v").read_text(encoding="utf-8"))
+        theorems = re.findall(r"^(?:Theorem|Corollary) (\w+)", text, re.MULTILINE)
+        assert theorems and set(theorems) <= named, name
+    assert set(THEOREMS) <= named
+
+
 @pytest.mark.long
 def test_the_independent_checker_of_coq_agrees(compiled) -> None:
     """It checks every proof term again, and says what is assumed."""
-    printed = run("coqchk", "-silent", "-o", *_HERE, "Verale.CheckImage", folder=compiled)
+    printed = run("coqchk", "-silent", "-o", *_HERE, "Verale.Classified", folder=compiled)
     summary = printed.split("CONTEXT SUMMARY")[1]
     parts = dict(re.findall(r"^\* ([^:\n]+):((?:\n? +[^\n]*)*)", summary, re.MULTILINE))
     axioms = set(parts.pop("Axioms").split())
