@@ -49,6 +49,8 @@ def found() -> Script:
         ("instance", "not proved", ("not proved", "")),
         ("refuted", "not covered: a b", ("not covered", "a b")),
         ("entails", "limit: a list is too long", ("limit", "a list is too long")),
+        ("entailment_hints", "hints: 40 80 c", ("hints", "40 80 c")),
+        ("instance_settings", "not proved", ("not proved", "")),
     ],
 )
 def test_answers(found, question, said, answer):
@@ -78,6 +80,12 @@ def test_what_is_no_answer_proves_nothing(found, said):
 def test_a_head_is_not_proved(found, said):
     with pytest.raises(ExecutableError):
         ScriptDialogue(found, 500, FakeEngine(said)).ask("head", b"x\n", 9)
+
+
+@pytest.mark.parametrize(("question", "said"), [("entails", "hints: 1"), ("entailment_hints", "proved")])
+def test_hints_answer_what_asks_for_hints(found, question, said):
+    with pytest.raises(ExecutableError):
+        ScriptDialogue(found, 500, FakeEngine(said)).ask(question, b"x\n", 9)
 
 
 def test_what_takes_too_much_proves_nothing(found):

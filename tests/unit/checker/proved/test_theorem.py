@@ -6,6 +6,8 @@ import pytest
 
 from verale.checker import Auditor
 from verale.checker.errors import FormatError, RefutedError, UnprovedError
+from verale.checker.proved import theorem
+from verale.checker.proved.script import find_script
 from verale.checker.proved.theorem import Prover
 from verale.checker.verdict import Status
 from verale.soundness.corpus.cases import Case, stored
@@ -38,3 +40,15 @@ def test_what_is_audited_is_stated(part, proved_checker, monkeypatch) -> None:
         assert stated(case) is audited, case.name
         found.append(audited)
     assert len(set(found)) >= 3, "some are proved, some are not, some are refuted or malformed"
+
+
+def test_the_script_finds_the_same_hints(proved_checker, monkeypatch) -> None:
+    """So without a compiler too there are theorems, and of the same bytes."""
+    script = find_script()
+    if script is None:
+        pytest.skip("there is no V8 here, which takes mini-racer")
+    case = next(case for case in CASES if case.name == "accept/mixed-sum-of-angles")
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    by_executable = Prover(case.head, case.latents).statement(case.certificate)
+    monkeypatch.setattr(theorem, "find_program", lambda: script)
+    assert Prover(case.head, case.latents).statement(case.certificate) == by_executable
