@@ -59,7 +59,7 @@ Definition the_head : head :=
 _PREPARED = """
 (* Computed once, for all certificates with these settings. *)
 Definition {prepared} : prepared := prepare the_head {settings}.
-Lemma {prepared}_ready : ready the_head {prepared}.
+Lemma ready_{prepared} : ready the_head {prepared}.
 Proof. exact (prepare_ready _ _). Qed.
 """
 _ENTAILED = """
@@ -69,11 +69,11 @@ Definition certificate_{name} : certificate :=
 Definition hints_{name} : hints :=
 {hints}.
 Definition learned_{name} : prepared := learn {before} certificate_{name}.
-Lemma learned_{name}_ready : ready the_head learned_{name}.
-Proof. exact (learn_ready _ _ _ {before}_ready). Qed.
+Lemma ready_learned_{name} : ready the_head learned_{name}.
+Proof. exact (learn_ready _ _ _ ready_{before}). Qed.
 Theorem entailed_{name} : entails the_head certificate_{name}.
 Proof.
-  apply (check_ready_sound the_head learned_{name} certificate_{name} hints_{name} learned_{name}_ready).
+  apply (check_ready_sound the_head learned_{name} certificate_{name} hints_{name} ready_learned_{name}).
   vm_cast_no_check (eq_refl true).
 Qed.
 """
@@ -111,15 +111,15 @@ class Stated:
 def names_of(files: Iterable[str]) -> list[str]:
     """For each certificate file what its theorems are called after: its name, as far as Rocq has such names, with a
     number if another one has it too."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for file in files:
         name = stem = _IN_NAMES.sub("_", basename(file).removesuffix(CERTIFICATE_SUFFIX)) or "_"
         number = 1
         while name in names:
             number += 1
             name = f"{stem}_{number}"
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)
 
 
 class Theorems:

@@ -105,6 +105,14 @@ def test_a_name_says_nothing_in_rocq(name, folder, finds) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_]+", own)
 
 
+def test_nothing_is_defined_twice(folder, finds) -> None:
+    """A certificate may be called after what is said of another one."""
+    for name in ("000000_ready", "ready", "ready_0", "learned_000000"):
+        shutil.copy(folder / "000000.ale.json", folder / f"{name}.ale.json")
+    defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
+    assert len(defined) == len(set(defined)) == 1 + 2 + 6 * 8 + 1
+
+
 def test_names_differ() -> None:
     assert names_of(["a/0.ale.json", "b/0.ale.json", "0_2.ale.json", "\u0430.ale.json", "\u0440.ale.json"]) == [
         "0", "0_2", "0_2_2", "_", "__2",
