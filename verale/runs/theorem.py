@@ -13,14 +13,14 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.checker.cost import LIMIT
 from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
-from verale.checker.proved.theorem import Prover, Statement
+from verale.checker.proved.theorem import Prover, Theorem
 from verale.checker.verdict import Status, Verdict
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, LARGEST_LATENTS, read, write_atomically
 from verale.runs.arguments import HeadFile, certificate_bytes
 from verale.version import __version__
 
-__all__ = ["Stated", "Theorems", "names_of", "theorem_file"]
+__all__ = ["NamedTheorem", "Theorems", "names_of", "theorem_file"]
 
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._+-]")
 _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
@@ -94,18 +94,18 @@ Qed.
 
 
 @dataclass(frozen=True)
-class Stated:
+class NamedTheorem:
     """What is stated of one certificate.
 
     Attributes:
         file: the path of its file.
         sha256: of its bytes.
-        statement: the terms.
+        theorem: the terms.
     """
 
     file: str
     sha256: str
-    statement: Statement
+    theorem: Theorem
 
 
 def names_of(files: Iterable[str]) -> list[str]:
@@ -143,7 +143,7 @@ class Theorems:
             raise InputError(*str(error).split(": ", 1)) from error
         except CheckerError as error:
             raise InputError(head.path if latents is None else f"{head.path}, {latents}", str(error)) from error
-        self._stated: list[Stated] = []
+        self._stated: list[NamedTheorem] = []
 
     def add(self, file: str) -> Verdict:
         """Find how a certificate is proved, and state it. The verdict says so, or what is not proved.
@@ -153,7 +153,7 @@ class Theorems:
         """
         data = certificate_bytes(file, LARGEST + 1)
         try:
-            statement = self._prover.statement(data)
+            theorem = self._prover.theorem(data)
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         except RefutedError as error:
@@ -162,7 +162,7 @@ class Theorems:
             return Verdict(Status.NOT_PROVED, error.reason, str(error))
         except CheckerError as error:
             raise InputError(file, str(error)) from error
-        self._stated.append(Stated(file, hashlib.sha256(data).hexdigest(), statement))
+        self._stated.append(NamedTheorem(file, hashlib.sha256(data).hexdigest(), theorem))
         return Verdict(Status.PROVED, "", "")
 
     def write(self, file: str | Path) -> None:
@@ -171,7 +171,7 @@ class Theorems:
         write_atomically(file, "".join(parts).encode("ascii"))
 
 
-def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[Stated]) -> Iterator[str]:
+def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[NamedTheorem]) -> Iterator[str]:
     """The parts of the file, in their order.
 
     Args:
@@ -180,7 +180,7 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[Stated])
         term: the head.
         stated: the certificates.
     """
-    instances = (each.statement.instance for each in stated)
+    instances = (each.theorem.instance for each in stated)
     machine = any("Sint63" in part for part in (term, *(one.image for one in instances if one is not None)))
     count = "1 certificate" if len(stated) == 1 else f"{len(stated)} certificates"
     yield _INTRODUCTION.format(count=count, version=__version__, file=_told(file), machine=_MACHINE if machine else "")
@@ -189,23 +189,23 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[Stated])
     latest: dict[str, str] = {}
     theorems: list[str] = []
     for name, each in zip(names_of(s.file for s in stated), stated, strict=True):
-        statement = each.statement
-        if statement.settings not in latest:
-            latest[statement.settings] = f"prepared_{len(latest)}"
-            yield _PREPARED.format(prepared=latest[statement.settings], settings=statement.settings)
+        theorem = each.theorem
+        if theorem.settings not in latest:
+            latest[theorem.settings] = f"prepared_{len(latest)}"
+            yield _PREPARED.format(prepared=latest[theorem.settings], settings=theorem.settings)
         yield _ENTAILED.format(
             name=name,
             file=_told(each.file),
             sha256=each.sha256,
-            certificate=statement.certificate,
-            hints=statement.hints,
-            before=latest[statement.settings],
+            certificate=theorem.certificate,
+            hints=theorem.hints,
+            before=latest[theorem.settings],
         )
-        latest[statement.settings] = f"learned_{name}"
+        latest[theorem.settings] = f"learned_{name}"
         theorems.append(f"entailed_{name}")
-        if (instance := statement.instance) is not None:
+        if (instance := theorem.instance) is not None:
             yield _INSTANCE.format(
-                name=name, image=instance.image, settings=instance.settings, predicted=statement.predicted
+                name=name, image=instance.image, settings=instance.settings, predicted=theorem.predicted
             )
             theorems += [f"instance_{name}", f"classified_{name}"]
     yield f"\nDefinition all_theorems := ({', '.join(theorems)}, I).\nPrint Assumptions all_theorems.\n"

@@ -14,7 +14,7 @@ from .program import find_program
 from .terms import certificate_term, head_term, hints_terms, image_term, settings_term
 from .text import image_text, prices_text
 
-__all__ = ["Instance", "Prover", "Statement"]
+__all__ = ["Instance", "Prover", "Theorem"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Theorem:
     """The claims of a certificate, as terms of Rocq.
 
     Attributes:
@@ -70,7 +70,7 @@ class Prover:
         self._claims = _Hinted(self._head, self._size, find_program())
         self.head = head_term(self._head)
 
-    def statement(self, data: bytes) -> Statement:
+    def theorem(self, data: bytes) -> Theorem:
         """The claims of a certificate's bytes, and how they are proved.
 
         Raises:
@@ -84,7 +84,7 @@ class Prover:
         image = None
         if "instance" in audit.proved and self._latents is not None and certificate.latents is not None:
             image = self._latents.find(certificate.latents)
-        return Statement(
+        return Theorem(
             certificate.predicted,
             certificate_term(certificate),
             *hints_terms(self._claims.hints),

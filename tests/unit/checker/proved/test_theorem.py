@@ -20,13 +20,13 @@ def stated(case: Case) -> Status:
     """PROVED if there is a statement, otherwise what an audit would say instead."""
     prover = Prover(case.head, case.latents)
     try:
-        statement = prover.statement(case.certificate)
+        found = prover.theorem(case.certificate)
     except tuple(_STATUSES) as error:
         return _STATUSES[type(error)]
-    assert prover.head.startswith("(Head ") and statement.certificate.startswith("(Certificate ")
-    assert statement.settings.startswith("(Settings ") and statement.hints.startswith("(Hints ")
-    assert statement.certificate.startswith(f"(Certificate {statement.predicted}%nat ")
-    assert (statement.instance is None) == (case.latents is None or b'"instance"' not in case.certificate)
+    assert prover.head.startswith("(Head ") and found.certificate.startswith("(Certificate ")
+    assert found.settings.startswith("(Settings ") and found.hints.startswith("(Hints ")
+    assert found.certificate.startswith(f"(Certificate {found.predicted}%nat ")
+    assert (found.instance is None) == (case.latents is None or b'"instance"' not in case.certificate)
     return Status.PROVED
 
 
@@ -49,6 +49,6 @@ def test_the_script_finds_the_same_hints(proved_checker, monkeypatch) -> None:
         pytest.skip("there is no V8 here, which takes mini-racer")
     case = next(case for case in CASES if case.name == "accept/mixed-sum-of-angles")
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
-    by_executable = Prover(case.head, case.latents).statement(case.certificate)
+    by_executable = Prover(case.head, case.latents).theorem(case.certificate)
     monkeypatch.setattr(theorem, "find_program", lambda: script)
-    assert Prover(case.head, case.latents).statement(case.certificate) == by_executable
+    assert Prover(case.head, case.latents).theorem(case.certificate) == by_executable
