@@ -184,10 +184,7 @@ Example tree_of_three : forall leaf a : nat -> R,
   tree_value [1; -1; -3]%Z [2; -2; -4]%Z leaf a 3 0 =
   (1 - a 0%nat) * (1 - a 1%nat) * leaf 0%nat + (1 - a 0%nat) * a 1%nat * leaf 1%nat +
   a 0%nat * (1 - a 2%nat) * leaf 2%nat + a 0%nat * a 2%nat * leaf 3%nat.
-Proof.
-  intros leaf a. cbv [tree_value Z.ltb Z.compare Z.to_nat Pos.to_nat Pos.iter_op Nat.add nth Z.sub Z.add Z.opp
-    Pos.compare Pos.compare_cont Pos.sub Pos.sub_mask Z.pos_sub Pos.pred_double Pos.succ CompOpp]. ring.
-Qed.
+Proof. intros leaf a. cbv -[Rplus Rmult Rminus IZR]. ring. Qed.
 
 (** A maximum of members: class 0 has prototypes 0 and 2, class 1 prototype 1; weights are over the unit 4. *)
 Definition maxima : head :=
