@@ -213,7 +213,7 @@ Qed.
 Lemma activation_of_greatest : forall j x, direction_of h (own_at h j) = Rises -> greatest_of n (m j) x ->
   activation h n z j = similar h (own_at h j) x.
 Proof.
-  intros j x F X. assert (Q := angular). apply andb_prop in Q as [_ Q]. unfold activation.
+  intros j x F X. assert (Q := angular). apply andb_prop in Q as [_ Q]. unfold activation, activation_of.
   destruct (head_pooling h); try discriminate. rewrite <- sim_similar.
   apply (greatest_of_rising n (sim h j) (m j) x); [|exact X]. intros l i _ _. apply sim_rises. exact F.
 Qed.

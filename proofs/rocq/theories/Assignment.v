@@ -191,5 +191,5 @@ Proof.
   apply andb_prop in G as [G G3]. apply andb_prop in G as [G1 G2]. apply Nat.eqb_eq in G1, G2, G3.
   unfold pools_masses in M. destruct (head_similarity h) eqn:S; try discriminate.
   destruct (head_pooling h) eqn:O; try discriminate. destruct (head_readout h) eqn:R; try discriminate.
-  apply priced_least_ok; auto. intros k. unfold activation, sim. rewrite S, O. reflexivity.
+  apply priced_least_ok; auto. intros k. unfold activation, activation_of, sim. rewrite S, O. reflexivity.
 Qed.

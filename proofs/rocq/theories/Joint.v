@@ -207,7 +207,7 @@ Proof.
   unfold is_joint in joint. apply andb_prop in joint as [J _]. apply andb_prop in J as [J Pool].
   apply andb_prop in J as [_ Sim].
   assert (G : activation h 1 z j = sim h j (m j)).
-  { unfold activation, m. destruct (head_pooling h) as [| |[|k]| |]; try discriminate; [reflexivity|].
+  { unfold activation, activation_of, m. destruct (head_pooling h) as [| |[|k]| |]; try discriminate; [reflexivity|].
     cbn [rtop Nat.leb Nat.min rsum INR]. destruct k; cbn [rtop Nat.min INR]; field. }
   rewrite G. unfold sim, rate, scale. destruct (head_similarity h); try discriminate; [reflexivity|].
   destruct (nth_error (scales h) j) as [s|]; rewrite opp_IZR; [|ring].

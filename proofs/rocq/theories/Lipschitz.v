@@ -211,7 +211,7 @@ Lemma activation_of_least : forall j x, direction_of h (own_at h j) = Falls -> l
   0 <= x /\ activation h n z j = similar h (own_at h j) x.
 Proof.
   intros j x F X. split; [destruct X as [(l & _ & ->) _]; apply observable_nonneg|].
-  assert (P := lipschitz). apply andb_prop in P as [_ P]. unfold activation.
+  assert (P := lipschitz). apply andb_prop in P as [_ P]. unfold activation, activation_of.
   destruct (head_pooling h); try discriminate. rewrite <- sim_similar.
   apply (greatest_of_falling n (sim h j) (m j) x); [|exact X].
   intros l i _ _. apply sim_falls; [exact F|apply sane_right, observable_nonneg].

@@ -113,7 +113,7 @@ Lemma pool_column_ok : forall n z j c x, (0 < n)%nat -> length c = n ->
 Proof.
   intros n z j c x Hn <- K H. set (m := fun l => observable h (z l) j) in K.
   assert (C : forall l, sane h (m l)) by (intros l; apply observable_sane).
-  unfold activation. unfold pool_column in H. destruct (head_pooling h) as [|mask|k| |].
+  unfold activation, activation_of. unfold pool_column in H. destruct (head_pooling h) as [|mask|k| |].
   - exact (greatest_similarity_ok j c m C K x H).
   - cbn [mask_of] in H. set (row := nth j mask nil) in *. assert (N : seen row (length c) <> nil).
     { intros N. assert (L := length_kept _ row c). rewrite N in L. destruct (kept row (length c) c); discriminate. }

@@ -158,8 +158,7 @@ Definition seen (row : list Z) (n : nat) : list nat := filter (looks_at row) (se
 
 (** "activation a_j. max: max_l g_lj. top_mean: the mean of the min(K, L) greatest g_lj. max_minus_mean: max_l g_lj -
     (sum_l g_lj) / L. max_minus_mean_distance: max_l g_lj minus the similarity of the mean observable." *)
-Definition activation (n : nat) (z : latents) (j : nat) : R :=
-  let m l := observable (z l) j in
+Definition activation_of (n : nat) (m : nat -> R) (j : nat) : R :=
   let g l := sim j (m l) in
   match head_pooling h with
   | MaxPool => rmax n g
@@ -168,6 +167,7 @@ Definition activation (n : nat) (z : latents) (j : nat) : R :=
   | MaxMinusMean => rmax n g - rsum n g / INR n
   | MaxMinusMeanDistance => rmax n g - sim j (rsum n m / INR n)
   end.
+Definition activation (n : nat) (z : latents) (j : nat) : R := activation_of n (fun l => observable (z l) j) j.
 
 (** "soft_tree: the value of node 0, where a leaf q has the value weight[c, q] and node i the value (1 - a_i) times that
     of its absent child plus a_i times that of its present one." A child is a greater node, or a leaf q as -1 - q; so no

@@ -150,7 +150,7 @@ Proof.
   { rewrite <- (nth_owns h k (own_at h k) Hk). apply nth_In. rewrite length_owns. exact Hk. }
   specialize (P _ I). destruct (direction_of h (own_at h k)) eqn:R; try discriminate.
   assert (A : activation h (patches c) z k = sim h k x).
-  { unfold activation. rewrite Pool. apply (greatest_of_rising (patches c) (sim h k) (m k)); [|exact G].
+  { unfold activation, activation_of. rewrite Pool. apply (greatest_of_rising (patches c) (sim h k) (m k)); [|exact G].
     intros i j _ _. apply sim_rises. exact R. }
   rewrite A, sim_similar. refine (similar_of_ok _ _ x _ _ _ N).
   - rewrite meet_rows_nth by lia. apply meet_ok.

@@ -73,7 +73,7 @@ Qed.
 
 Theorem activation_in_unit : forall h n z j, activations_in_unit h = true -> 0 <= activation h n z j <= 1.
 Proof.
-  intros h n z j H. unfold activations_in_unit in H. unfold activation.
+  intros h n z j H. unfold activations_in_unit in H. unfold activation, activation_of.
   destruct (head_pooling h); try discriminate. apply rmax_between. intros l.
   destruct (head_similarity h) as [| e | | | | | |] eqn:E; try discriminate.
   - unfold sim. rewrite E. apply exp_nonpositive_in_unit.
