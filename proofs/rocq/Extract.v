@@ -7,7 +7,7 @@
     2^20 or more, so that no sum or product of a few overflows. Besides, for speed: *)
 
 From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt.
-From Verale Require Import Semantics Packing UnitInterval Check CheckImage.
+From Verale Require Import Semantics Packing UnitInterval Check CheckImage Minimal.
 
 (** Comparisons, which Coq has by way of [compare]. *)
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
@@ -39,4 +39,4 @@ Extract Constant Z.to_nat =>
   "(fun x -> if Big_int_Z.sign_big_int x < 0 then 0 else Big_int_Z.int_of_big_int x)".
 
 Extraction Blacklist Z Big_int_Z List Nat.
-Extraction "checker.ml" prepare learn check instance_proved refutation_proved activations_in_unit.
+Extraction "checker.ml" prepare learn check instance_proved refutation_proved check_minimal needed_of activations_in_unit.

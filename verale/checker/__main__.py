@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         deployment = parse_deployment(options.deployment, options.ulps)
     except ValueError as error:
         parser.error(str(error))
-    refused = never_proved(options.kernel, options.minimality, deployment is not None)
+    refused = never_proved(options.kernel, deployment is not None)
     if refused is not None:
         parser.error(f"--{refused}")
     for stream in (sys.stdout, sys.stderr):

@@ -117,7 +117,7 @@ def command(
         deployed = parse_deployment(deployment, ulps)
     except ValueError as error:
         raise click.UsageError(f"--deployment: {error}") from error
-    refused = never_proved(kernel, minimality, deployed is not None)
+    refused = never_proved(kernel, deployed is not None)
     if refused is not None:
         raise click.UsageError(f"--{refused}")
 

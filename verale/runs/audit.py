@@ -71,7 +71,7 @@ def audit(
         deployed = parse_deployment(deployment, ulps)
     except ValueError as error:
         raise UsageError(f"deployment: {error}") from error
-    refused = never_proved(kernel, minimality, deployed is not None)
+    refused = never_proved(kernel, deployed is not None)
     if refused is not None:
         raise UsageError(refused)
     data = head_bytes(head, LARGEST_HEAD + 1)

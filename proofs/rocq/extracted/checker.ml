@@ -1683,9 +1683,7 @@ let rec kept row0 n0 = function
      if looks_at row0 k then e :: (kept row0 k c') else kept row0 k c')
      n0)
 
-type column = ends list
-
-(** val stacked : row -> column list -> column list **)
+(** val stacked : 'a1 list -> 'a1 list list -> 'a1 list list **)
 
 let rec stacked r cols =
   match r with
@@ -1695,7 +1693,7 @@ let rec stacked r cols =
      | [] -> []
      | c :: cols' -> (e :: c) :: (stacked r' cols'))
 
-(** val columns : int -> table -> column list **)
+(** val columns : int -> 'a1 list list -> 'a1 list list **)
 
 let columns p t0 =
   fold_left (fun cols r -> stacked r cols) t0 (repeat [] p)
@@ -1756,6 +1754,62 @@ let same_end x y =
 
 let same_ends x y =
   (&&) (same_end (fst x) (fst y)) (same_end (snd x) (snd y))
+
+(** val raise :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let raise a e =
+  match a with
+  | Some x -> (match e with
+               | Some y -> Some (Z.max x y)
+               | None -> Some x)
+  | None -> e
+
+(** val cut :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let cut b e =
+  match b with
+  | Some x -> (match e with
+               | Some y -> Some (Z.min x y)
+               | None -> Some x)
+  | None -> e
+
+(** val meet : ends -> ends -> ends **)
+
+let meet a e =
+  ((raise (fst a) (fst e)), (cut (snd a) (snd e)))
+
+(** val meet_at : int -> ends -> row -> row **)
+
+let rec meet_at j a = function
+| [] -> []
+| e :: r' ->
+  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+     (fun _ -> (meet a e) :: r')
+     (fun j' -> e :: (meet_at j' a r'))
+     j)
+
+(** val stated_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> ends **)
+
+let stated_ends u t0 lo hi =
+  ((option_map (fun a -> floor_div (Z.mul t0 a) u) lo),
+    (option_map (fun b -> ceil_div (Z.mul t0 b) u) hi))
+
+(** val meet_statements :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) list -> row -> row **)
+
+let rec meet_statements u t0 here r =
+  match here with
+  | [] -> r
+  | s :: here' ->
+    meet_at (fst s) (stated_ends u t0 (fst (snd s)) (snd (snd s)))
+      (meet_statements u t0 here' r)
 
 (** val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -1849,11 +1903,11 @@ let least_value f a c qQ =
     Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let bound f facts rows0 a c square0 column0 w ws =
+let bound f facts rows0 a c square0 column w ws =
   match weigh ws facts (Z.mul w a) (Z.mul w c) with
   | Some p ->
     let (a0, c0) = p in
-    least_value f a0 c0 (square_of (w :: ws) ((square0 :: column0) :: rows0))
+    least_value f a0 c0 (square_of (w :: ws) ((square0 :: column) :: rows0))
   | None -> None
 
 (** val fine : Big_int_Z.big_int **)
@@ -2072,62 +2126,6 @@ let rec rows_at g = function
      (match rows_at g js' with
       | Some rows0 -> Some ((x :: row0) :: rows0)
       | None -> None))
-
-(** val raise :
-    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
-    option **)
-
-let raise a e =
-  match a with
-  | Some x -> (match e with
-               | Some y -> Some (Z.max x y)
-               | None -> Some x)
-  | None -> e
-
-(** val cut :
-    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
-    option **)
-
-let cut b e =
-  match b with
-  | Some x -> (match e with
-               | Some y -> Some (Z.min x y)
-               | None -> Some x)
-  | None -> e
-
-(** val meet : ends -> ends -> ends **)
-
-let meet a e =
-  ((raise (fst a) (fst e)), (cut (snd a) (snd e)))
-
-(** val meet_at : int -> ends -> row -> row **)
-
-let rec meet_at j a = function
-| [] -> []
-| e :: r' ->
-  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
-     (fun _ -> (meet a e) :: r')
-     (fun j' -> e :: (meet_at j' a r'))
-     j)
-
-(** val stated_ends :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
-    Big_int_Z.big_int option -> ends **)
-
-let stated_ends u t0 lo hi =
-  ((option_map (fun a -> floor_div (Z.mul t0 a) u) lo),
-    (option_map (fun b -> ceil_div (Z.mul t0 b) u) hi))
-
-(** val meet_statements :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
-    option * Big_int_Z.big_int option)) list -> row -> row **)
-
-let rec meet_statements u t0 here r =
-  match here with
-  | [] -> r
-  | s :: here' ->
-    meet_at (fst s) (stated_ends u t0 (fst (snd s)) (snd (snd s)))
-      (meet_statements u t0 here' r)
 
 (** val common :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2553,12 +2551,12 @@ let step_of h ft =
     Big_int_Z.big_int list list -> Big_int_Z.big_int -> measure ->
     Big_int_Z.big_int list -> weights option -> Big_int_Z.big_int option **)
 
-let reach h f step facts rows0 sign m column0 = function
+let reach h f step facts rows0 sign m column = function
 | Some w0 ->
   let (w, ws) = w0 in
   if Z.ltb Big_int_Z.zero_big_int w
   then (match bound f facts rows0 (curvature h) (constant h f m.square)
-                m.square column0 (Z.mul (Z.mul sign (turn h)) w) ws with
+                m.square column (Z.mul (Z.mul sign (turn h)) w) ws with
         | Some p ->
           let (num, den) = p in
           Some (over_down h m num (Z.mul (Z.mul den w) step))
@@ -2574,25 +2572,25 @@ let reach h f step facts rows0 sign m column0 = function
 let narrow h f step facts rows0 ks products x m k e =
   match x.for_low with
   | Some w ->
-    let column0 = app (products k) (map (Z.mul m.total) ks) in
+    let column = app (products k) (map (Z.mul m.total) ks) in
     ((raise
-       (reach h f step facts rows0 Big_int_Z.unit_big_int m column0 (Some w))
+       (reach h f step facts rows0 Big_int_Z.unit_big_int m column (Some w))
        (fst e)),
     (cut
       (option_map Z.opp
         (reach h f step facts rows0 (Big_int_Z.minus_big_int
-          Big_int_Z.unit_big_int) m column0 x.for_high)) (snd e)))
+          Big_int_Z.unit_big_int) m column x.for_high)) (snd e)))
   | None ->
     (match x.for_high with
      | Some w ->
-       let column0 = app (products k) (map (Z.mul m.total) ks) in
+       let column = app (products k) (map (Z.mul m.total) ks) in
        ((raise
-          (reach h f step facts rows0 Big_int_Z.unit_big_int m column0 None)
+          (reach h f step facts rows0 Big_int_Z.unit_big_int m column None)
           (fst e)),
        (cut
          (option_map Z.opp
            (reach h f step facts rows0 (Big_int_Z.minus_big_int
-             Big_int_Z.unit_big_int) m column0 (Some w))) (snd e)))
+             Big_int_Z.unit_big_int) m column (Some w))) (snd e)))
      | None -> e)
 
 (** val refine :
@@ -3752,7 +3750,7 @@ let lesser e e' =
 let greater e e' =
   ((either Z.max (fst e) (fst e')), (every Z.max (snd e) (snd e')))
 
-(** val pooled : (ends -> ends -> ends) -> column -> ends **)
+(** val pooled : (ends -> ends -> ends) -> ends list -> ends **)
 
 let rec pooled op = function
 | [] -> anything
@@ -4010,20 +4008,21 @@ let cut_by s e =
      | None -> snd e))
 
 (** val met_with :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box **)
+    (Big_int_Z.big_int option -> Big_int_Z.big_int option -> ends) -> box ->
+    statement -> box **)
 
-let met_with b u b0 = function
-| AboutPatch (_, _, _, _) -> b0
-| AboutActivation (j, lo, hi) ->
-  change_at (cut_by (stated_ends u b lo hi)) j b0
+let met_with stated b = function
+| AboutPatch (_, _, _, _) -> b
+| AboutActivation (j, lo, hi) -> change_at (cut_by (stated lo hi)) j b
 | AboutOthers (except, lo, hi) ->
-  change_others (cut_by (stated_ends u b lo hi)) except 0 b0
+  change_others (cut_by (stated lo hi)) except 0 b
 
 (** val met_box :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box **)
+    (Big_int_Z.big_int option -> Big_int_Z.big_int option -> ends) -> box ->
+    statement list -> box **)
 
-let met_box b u b0 ss =
-  fold_left (met_with b u) ss b0
+let met_box stated b ss =
+  fold_left (met_with stated) ss b
 
 module Sort =
  functor (X:TotalLeBool') ->
@@ -4329,7 +4328,7 @@ let distance_least h t0 b terms0 logs o c =
 
 (** val max_minus_mean_distance_ends :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    own -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    own -> ends list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let max_minus_mean_distance_ends h t0 b terms0 logs o c =
   match h.head_similarity with
@@ -4342,9 +4341,22 @@ let max_minus_mean_distance_ends h t0 b terms0 logs o c =
      | _ -> None)
   | _ -> None
 
+(** val pool_columns :
+    (Big_int_Z.big_int list -> own -> 'a1 -> 'a2) -> Big_int_Z.big_int list
+    list -> own list -> 'a1 list -> 'a2 list **)
+
+let rec pool_columns pool rows0 os cs =
+  match os with
+  | [] -> []
+  | o :: os' ->
+    (match cs with
+     | [] -> []
+     | c :: cs' ->
+       (pool (hd [] rows0) o c) :: (pool_columns pool (tl rows0) os' cs'))
+
 (** val each_similarity :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    own -> column -> box option **)
+    own -> ends list -> box option **)
 
 let each_similarity h t0 b terms0 logs =
   let similar_of = similar_ends h t0 b terms0 logs in
@@ -4352,7 +4364,7 @@ let each_similarity h t0 b terms0 logs =
 
 (** val greatest_similarity :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    own -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    own -> ends list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let greatest_similarity h t0 b terms0 logs =
   let similar_of = similar_ends h t0 b terms0 logs in
@@ -4370,7 +4382,7 @@ let greatest_similarity h t0 b terms0 logs =
 
 (** val pool_column :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    Big_int_Z.big_int list -> own -> column ->
+    Big_int_Z.big_int list -> own -> ends list ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let pool_column h t0 b terms0 logs row0 o c =
@@ -4389,24 +4401,6 @@ let pool_column h t0 b terms0 logs row0 o c =
   | MaxMinusMeanDistance ->
     max_minus_mean_distance_ends h t0 b terms0 logs o c
 
-(** val pool_columns :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    Big_int_Z.big_int list list -> own list -> column list ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
-
-let rec pool_columns h t0 b terms0 logs rows0 os cs =
-  match os with
-  | [] -> []
-  | o :: os' ->
-    (match cs with
-     | [] -> []
-     | c :: cs' ->
-       (pool_column h t0 b terms0 logs (hd [] rows0) o c) :: (pool_columns h
-                                                               t0 b terms0
-                                                               logs
-                                                               (tl rows0) os'
-                                                               cs'))
-
 (** val mask_of : pooling -> Big_int_Z.big_int list list **)
 
 let mask_of = function
@@ -4419,8 +4413,8 @@ let mask_of = function
 
 let pool_box h t0 b terms0 logs t1 =
   all_some
-    (pool_columns h t0 b terms0 logs (mask_of h.head_pooling) (owns h)
-      (columns h.count t1))
+    (pool_columns (pool_column h t0 b terms0 logs) (mask_of h.head_pooling)
+      (owns h) (columns h.count t1))
 
 (** val into_unit :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -4436,12 +4430,13 @@ let node_least b e absent present =
   let s = into_unit b (if Z.ltb present absent then snd e else fst e) in
   floor_div (Z.add (Z.mul (Z.sub b s) absent) (Z.mul s present)) b
 
-(** val tree_least :
-    Big_int_Z.big_int -> box -> Big_int_Z.big_int list -> Big_int_Z.big_int
-    list -> (int -> Big_int_Z.big_int) -> int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int option **)
+(** val tree_bound :
+    box -> ((Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int) -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> (int -> Big_int_Z.big_int) -> int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
-let rec tree_least b b0 absent present leaf nodes child =
+let rec tree_bound b node absent present leaf nodes child =
   if Z.ltb child Big_int_Z.zero_big_int
   then Some
          (leaf
@@ -4451,13 +4446,13 @@ let rec tree_least b b0 absent present leaf nodes child =
           (fun _ -> None)
           (fun rest ->
           let i = Z.to_nat child in
-          let below = tree_least b b0 absent present leaf rest in
-          (match nth_error b0 i with
+          let below = tree_bound b node absent present leaf rest in
+          (match nth_error b i with
            | Some e ->
              (match below (nth i absent Big_int_Z.zero_big_int) with
               | Some x ->
                 (match below (nth i present Big_int_Z.zero_big_int) with
-                 | Some y -> Some (node_least b e x y)
+                 | Some y -> Some (node e x y)
                  | None -> None)
               | None -> None)
            | None -> None))
@@ -4477,8 +4472,8 @@ let leaf_difference h b winner loser leaf =
 
 let soft_tree_least h b b0 absent present winner loser =
   if activations_in_unit h
-  then tree_least b b0 absent present (leaf_difference h b winner loser)
-         h.count Big_int_Z.zero_big_int
+  then tree_bound b0 (node_least b) absent present
+         (leaf_difference h b winner loser) h.count Big_int_Z.zero_big_int
   else None
 
 (** val member_terms :
@@ -5247,7 +5242,8 @@ let given_box p c x =
   let b = p.settings_of.box_unit in
   (fun left_over0 ->
   option_map (fun b0 ->
-    cut_by_others p x (met_box b c.statement_unit b0 c.statements))
+    cut_by_others p x
+      (met_box (stated_ends c.statement_unit b) b0 c.statements))
     (pooled_box p c x left_over0))
 
 (** val by_prices :
@@ -6026,3 +6022,624 @@ let refutation_proved h s c i =
           existsb (refutation_holds h c t0 t1 b b0 i) (seq 0 h.classes)
         | None -> false)
      | None -> false)
+
+(** val states : int -> int -> statement -> bool **)
+
+let states l k = function
+| AboutPatch (i, j, _, _) -> (&&) ((=) i l) ((=) j k)
+| _ -> false
+
+type addition =
+| Nothing
+| Prices
+| JointMargin
+
+(** val without : int -> certificate -> certificate **)
+
+let without i c =
+  { predicted = c.predicted; patches = c.patches; statement_unit =
+    c.statement_unit; statements =
+    (app (firstn i c.statements) (skipn (Stdlib.Int.succ i) c.statements));
+    margin_unit = c.margin_unit; margins = c.margins }
+
+(** val inner_distance_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let inner_distance_ends h t0 =
+  let s = unit_of h in
+  (fun p ->
+  let a = ceil_div (Z.mul t0 (zsum (map (gap h) p))) (Z.mul s s) in
+  (a,
+  (match h.lower with
+   | Some l ->
+     (match h.upper with
+      | Some u -> floor_div (Z.mul t0 (zsum (map (spread l u) p))) (Z.mul s s)
+      | None -> Z.add a (Z.mul t0 t0))
+   | None -> Z.add a (Z.mul t0 t0))))
+
+(** val inner_cosine_reach :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let inner_cosine_reach h t0 e square0 p =
+  if (&&) (Z.eqb e.numerator Big_int_Z.zero_big_int) (below_zero h p)
+  then let t1 = greatest (mirrored h p) in
+       Z.opp
+         (root_ceil (ceil_div (Z.mul (Z.mul t0 t0) (Z.mul t1 t1)) square0))
+  else root_floor (floor_div (Z.mul (Z.mul t0 t0) (span h p)) square0)
+
+(** val inner_cosine_ends :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let inner_cosine_ends h t0 e p =
+  let s = zdot p p in
+  ((Z.max (Z.opp t0) (Z.opp (inner_cosine_reach h t0 e s (map Z.opp p)))),
+  (Z.min t0 (inner_cosine_reach h t0 e s p)))
+
+(** val inner_ball_reach :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let inner_ball_reach h t0 =
+  let s = unit_of h in
+  (fun r p ->
+  floor_div
+    (root_floor
+      (Z.mul (Z.mul (Z.mul t0 t0) (Z.mul r.numerator r.numerator)) (span h p)))
+    (Z.mul r.denominator s))
+
+(** val inner_box_ends :
+    head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let inner_box_ends h t0 =
+  let s = unit_of h in
+  (fun radius0 p ->
+  let unit0 = Z.mul (Z.mul s (denominator_of radius0)) s in
+  let (o, o0) = coordinate_ends h radius0 in
+  (match o with
+   | Some a ->
+     (match o0 with
+      | Some b ->
+        Some
+          ((ceil_div
+             (Z.mul t0
+               (zsum (map (fun x -> Z.min (Z.mul a x) (Z.mul b x)) p))) unit0),
+          (floor_div
+            (Z.mul t0 (zsum (map (fun x -> Z.max (Z.mul a x) (Z.mul b x)) p)))
+            unit0))
+      | None -> None)
+   | None -> None))
+
+(** val inner_product_ends :
+    head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let inner_product_ends h t0 radius0 p =
+  match inner_box_ends h t0 radius0 p with
+  | Some e ->
+    (match radius0 with
+     | Some r ->
+       if Z.leb Big_int_Z.zero_big_int r.numerator
+       then Some
+              ((Z.max (fst e) (Z.opp (inner_ball_reach h t0 r (map Z.opp p)))),
+              (Z.min (snd e) (inner_ball_reach h t0 r p)))
+       else None
+     | None -> Some e)
+  | None -> None
+
+(** val inner_mass_range :
+    head -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let inner_mass_range h t0 terms0 =
+  if (=) h.count (Stdlib.Int.succ 0)
+  then Some (t0, t0)
+  else let others0 = Z.sub (Z.of_nat h.count) Big_int_Z.unit_big_int in
+       let ends0 = fun e -> Some
+         ((ceil_div (Z.mul t0 e) (Z.add e (Z.mul others0 t0))),
+         (floor_div (Z.mul t0 t0) (Z.add t0 (Z.mul others0 e))))
+       in
+       (match h.lower with
+        | Some a ->
+          (match h.upper with
+           | Some b ->
+             (match exp_ends t0 terms0 (Z.sub a b) h.coord_unit with
+              | Some p -> let (_, e) = p in ends0 e
+              | None -> None)
+           | None -> ends0 Big_int_Z.zero_big_int)
+        | None -> ends0 Big_int_Z.zero_big_int)
+
+(** val inner_domain_ends :
+    head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let inner_domain_ends h t0 terms0 p =
+  match h.head_geometry with
+  | Euclidean -> Some (inner_distance_ends h t0 p)
+  | Cosine e -> Some (inner_cosine_ends h t0 e p)
+  | RootedCosine e -> Some (inner_cosine_ends h t0 e p)
+  | InnerProduct radius0 -> inner_product_ends h t0 radius0 p
+  | Softmax -> inner_mass_range h t0 terms0
+
+(** val inner_domain_row :
+    head -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+
+let inner_domain_row h t0 terms0 =
+  match h.head_geometry with
+  | Softmax -> repeat (inner_mass_range h t0 terms0) h.count
+  | _ ->
+    (match measures h with
+     | Some _ -> map (inner_domain_ends h t0 terms0) h.prototypes
+     | None -> repeat None h.count)
+
+(** val signs_differ : head -> bool **)
+
+let signs_differ h =
+  negb ((&&) (no_negative_coordinate h) (no_positive_coordinate h))
+
+type inner_column = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+(** val worst :
+    head -> Big_int_Z.big_int -> own ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int **)
+
+let worst h t0 o e =
+  match direction_of h o with
+  | Falls -> snd e
+  | Rises -> fst e
+  | Neither ->
+    if Z.leb (Z.mul (snd o).denominator (Z.add (fst e) (snd e)))
+         (Z.mul
+           (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) t0)
+           (snd o).numerator)
+    then fst e
+    else snd e
+
+(** val into :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let into e x =
+  Z.min (snd e) (Z.max (fst e) x)
+
+(** val best :
+    head -> Big_int_Z.big_int -> own ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int **)
+
+let best h t0 o e =
+  match direction_of h o with
+  | Falls -> fst e
+  | Rises -> snd e
+  | Neither ->
+    into e (floor_div (Z.mul t0 (snd o).numerator) (snd o).denominator)
+
+(** val levelled : head -> own -> inner_column -> Big_int_Z.big_int list **)
+
+let levelled h o c = match c with
+| [] -> []
+| e :: c' ->
+  let t0 =
+    match direction_of h o with
+    | Falls -> fold_right Z.min (snd e) (map snd c')
+    | _ -> fold_right Z.max (fst e) (map fst c')
+  in
+  map (fun e0 -> into e0 t0) c
+
+(** val one_best :
+    head -> Big_int_Z.big_int -> own -> int -> inner_column ->
+    Big_int_Z.big_int list **)
+
+let rec one_best h t0 o place = function
+| [] -> []
+| e :: c' ->
+  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+     (fun _ -> (best h t0 o e) :: (map (worst h t0 o) c'))
+     (fun place' -> (worst h t0 o e) :: (one_best h t0 o place' c'))
+     place)
+
+(** val outdoes :
+    head -> own -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let outdoes h o count0 e f =
+  match direction_of h o with
+  | Falls ->
+    (||) (Z.ltb (fst e) (fst f))
+      ((&&) (Z.eqb (fst e) (fst f)) (Z.ltb (snd e) (snd f)))
+  | _ ->
+    Z.ltb
+      (Z.add (Z.mul (Z.sub count0 Big_int_Z.unit_big_int) (snd f)) (fst f))
+      (Z.add (Z.mul (Z.sub count0 Big_int_Z.unit_big_int) (snd e)) (fst e))
+
+(** val place_of :
+    head -> own -> Big_int_Z.big_int -> int ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> inner_column -> int **)
+
+let rec place_of h o count0 i chosen = function
+| [] -> fst chosen
+| e :: c' ->
+  place_of h o count0 (Stdlib.Int.succ i)
+    (if outdoes h o count0 e (snd chosen) then (i, e) else chosen) c'
+
+(** val best_alone :
+    head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list **)
+
+let best_alone h t0 o c = match c with
+| [] -> []
+| e :: c' ->
+  one_best h t0 o
+    (place_of h o (Z.of_nat (length c)) (Stdlib.Int.succ 0) (0, e) c') c
+
+(** val least_points :
+    head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list **)
+
+let least_points h t0 o c =
+  match h.head_pooling with
+  | MaxMinusMean -> levelled h o c
+  | MaxMinusMeanDistance -> levelled h o c
+  | _ -> map (worst h t0 o) c
+
+(** val greatest_points :
+    head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list **)
+
+let greatest_points h t0 o c =
+  match h.head_pooling with
+  | MaxMinusMean -> best_alone h t0 o c
+  | MaxMinusMeanDistance -> best_alone h t0 o c
+  | _ -> map (best h t0 o) c
+
+(** val fit : head -> Big_int_Z.big_int list -> inner_column -> bool **)
+
+let rec fit h points0 c =
+  match points0 with
+  | [] -> (match c with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: points' ->
+    (match c with
+     | [] -> false
+     | e :: c' ->
+       (&&)
+         ((&&) ((&&) (Z.leb (fst e) x) (Z.leb x (snd e)))
+           ((||) (negb (euclidean h)) (Z.leb Big_int_Z.zero_big_int x)))
+         (fit h points' c'))
+
+(** val value_of :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> inner_column
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let value_of h t0 b terms0 logs o row0 points0 c =
+  if fit h points0 c
+  then pool_column h t0 b terms0 logs row0 o
+         (map (fun x -> ((Some x), (Some x))) points0)
+  else None
+
+(** val inner_activation :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    own -> Big_int_Z.big_int list -> inner_column ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let inner_activation h t0 b terms0 logs o row0 c =
+  match value_of h t0 b terms0 logs o row0 (least_points h t0 o c) c with
+  | Some p ->
+    let (_, low0) = p in
+    (match value_of h t0 b terms0 logs o row0 (greatest_points h t0 o c) c with
+     | Some p0 -> let (high0, _) = p0 in Some (low0, high0)
+     | None -> None)
+  | None -> None
+
+(** val inner_stated_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> ends **)
+
+let inner_stated_ends u b lo hi =
+  ((option_map (fun a -> ceil_div (Z.mul b a) u) lo),
+    (option_map (fun b0 -> floor_div (Z.mul b b0) u) hi))
+
+(** val masses_stated : certificate -> int -> statement list **)
+
+let masses_stated c l =
+  map (fun e -> AboutActivation ((fst e), (fst (snd e)), (snd (snd e))))
+    (stated_at l c.statements)
+
+(** val mass_ends0 :
+    head -> certificate -> Big_int_Z.big_int -> int -> box **)
+
+let mass_ends0 h c t0 l =
+  met_box (inner_stated_ends c.statement_unit t0)
+    (repeat (Big_int_Z.zero_big_int, t0) h.count) (masses_stated c l)
+
+(** val meet_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let meet_ends e f =
+  ((Z.max (fst e) (fst f)), (Z.min (snd e) (snd f)))
+
+(** val mass_within :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let mass_within t0 lows highs e =
+  meet_ends e ((Z.sub t0 (Z.sub highs (snd e))),
+    (Z.sub t0 (Z.sub lows (fst e))))
+
+(** val inner_mass_row :
+    head -> certificate -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+
+let inner_mass_row h c t0 own0 l =
+  let es = mass_ends0 h c t0 l in
+  if (&&)
+       ((&&) (is_softmax h)
+         (forallb (fun e -> Nat.ltb (fst e) h.count)
+           (stated_at l c.statements)))
+       (forallb (fun e -> Z.leb (fst e) (snd e)) es)
+  then let lows = zsum (map fst es) in
+       let highs = zsum (map snd es) in
+       map (fun p ->
+         option_map (meet_ends (mass_within t0 lows highs (snd p))) (fst p))
+         (combine own0 es)
+  else map (fun _ -> None) own0
+
+(** val node_most :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let node_most b e absent present =
+  let s = into_unit b (if Z.ltb present absent then snd e else fst e) in
+  ceil_div (Z.add (Z.mul (Z.sub b s) absent) (Z.mul s present)) b
+
+(** val margin_most :
+    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option **)
+
+let margin_most h b b0 winner loser =
+  match h.head_readout with
+  | Linear ->
+    if (=) (length b0) h.count then linear_least h b b0 winner loser else None
+  | SoftTree (absent, present) ->
+    tree_bound b0 (node_most b) absent present
+      (leaf_difference h b winner loser) h.count Big_int_Z.zero_big_int
+  | Maximum ->
+    if (=) (length b0) h.count
+    then maximum_least h b b0 winner loser
+    else None
+
+(** val units : certificate -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let units c t0 =
+  Z.div t0 c.statement_unit
+
+(** val from_end :
+    certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option -> Big_int_Z.big_int **)
+
+let from_end c t0 default = function
+| Some a -> Z.mul (units c t0) a
+| None -> default
+
+(** val left_of_patch :
+    certificate -> Big_int_Z.big_int -> int -> Big_int_Z.big_int **)
+
+let left_of_patch c t0 l =
+  Z.max Big_int_Z.zero_big_int
+    (Z.sub t0
+      (zsum
+        (map (fun s ->
+          match s with
+          | AboutPatch (i, _, lo, _) ->
+            if (=) i l
+            then Z.max Big_int_Z.zero_big_int
+                   (from_end c t0 Big_int_Z.zero_big_int lo)
+            else Big_int_Z.zero_big_int
+          | _ -> Big_int_Z.zero_big_int) c.statements)))
+
+(** val top_of :
+    certificate -> Big_int_Z.big_int -> int -> Big_int_Z.big_int **)
+
+let top_of c t0 k =
+  fold_right Z.max Big_int_Z.zero_big_int
+    (map (fun s ->
+      match s with
+      | AboutPatch (l, j, lo, hi) ->
+        if (=) j k
+        then Z.min (from_end c t0 t0 hi)
+               (Z.add
+                 (Z.max Big_int_Z.zero_big_int
+                   (from_end c t0 Big_int_Z.zero_big_int lo))
+                 (left_of_patch c t0 l))
+        else Big_int_Z.zero_big_int
+      | _ -> Big_int_Z.zero_big_int) c.statements)
+
+(** val tops_of :
+    head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int list **)
+
+let tops_of h c t0 =
+  map (top_of c t0) (seq 0 h.count)
+
+(** val no_repeats : int list -> bool **)
+
+let rec no_repeats = function
+| [] -> true
+| x :: l' -> (&&) (negb (existsb ((=) x) l')) (no_repeats l')
+
+(** val yield :
+    certificate -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> (int * int) ->
+    Big_int_Z.big_int **)
+
+let yield c t0 tops0 ps rs = function
+| (l, k) ->
+  let w =
+    Z.sub (nth k rs Big_int_Z.zero_big_int) (nth k ps Big_int_Z.zero_big_int)
+  in
+  let rest = Z.sub (left_of_patch c t0 l) (nth k tops0 Big_int_Z.zero_big_int)
+  in
+  if (&&)
+       ((&&) (Z.ltb Big_int_Z.zero_big_int w)
+         (Z.ltb Big_int_Z.zero_big_int rest))
+       (negb (existsb (states l k) c.statements))
+  then Z.mul w rest
+  else Big_int_Z.zero_big_int
+
+(** val no_prices_prove :
+    head -> certificate -> Big_int_Z.big_int -> box -> int -> int ->
+    Big_int_Z.big_int list -> (int * int) list -> bool **)
+
+let no_prices_prove h c t0 b winner loser tops0 pairs =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) (Z.eqb t0 (Z.mul c.statement_unit (units c t0)))
+            ((=) (length b) h.count))
+          (forallb (fun pair ->
+            (&&) (Nat.ltb (fst pair) c.patches) (Nat.ltb (snd pair) h.count))
+            pairs)) (no_repeats (map fst pairs)))
+      (no_repeats (map snd pairs)))
+    (match linear_least h t0 (combine (map fst b) tops0) winner loser with
+     | Some known ->
+       Z.leb
+         (Z.sub known
+           (zsum
+             (map (yield c t0 tops0 (weights0 h winner) (weights0 h loser))
+               pairs))) Big_int_Z.zero_big_int
+     | None -> false)
+
+(** val inner_own :
+    prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+
+let inner_own p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  inner_domain_row h t0 p.settings_of.terms
+
+(** val inner_table :
+    prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    certificate -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list **)
+
+let inner_table p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  (fun free c ->
+  map (fun l ->
+    if has_statement c l then inner_mass_row h c t0 free l else free)
+    (seq 0 c.patches))
+
+(** val inner_pool :
+    prepared -> Big_int_Z.big_int list -> own ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let inner_pool p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun row0 o column ->
+  match all_some column with
+  | Some column0 ->
+    inner_activation h t0 b p.settings_of.terms p.logs_of o row0 column0
+  | None -> None)
+
+(** val inner_pooled :
+    prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    certificate -> box option **)
+
+let inner_pooled p =
+  let h = p.head_of in
+  (fun free c ->
+  let t0 = inner_table p free c in
+  if forallb (fun r -> (=) (length r) h.count) t0
+  then all_some
+         (pool_columns (inner_pool p) (mask_of h.head_pooling) (owns h)
+           (columns h.count t0))
+  else None)
+
+(** val addition_shown :
+    prepared -> certificate -> addition -> (int -> (int * int) list) ->
+    Big_int_Z.big_int list -> box -> int -> bool **)
+
+let addition_shown p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun c what pairs tops0 b0 r ->
+  match what with
+  | Nothing -> true
+  | Prices ->
+    (&&) (Z.eqb t0 b)
+      (no_prices_prove h c t0 b0 c.predicted r tops0 (pairs r))
+  | JointMargin -> false)
+
+(** val rival_shown :
+    prepared -> certificate -> addition -> (int -> (int * int) list) ->
+    Big_int_Z.big_int list -> box -> int -> bool **)
+
+let rival_shown p =
+  let h = p.head_of in
+  let b = p.settings_of.box_unit in
+  (fun c what pairs tops0 b0 r ->
+  (&&)
+    ((&&) ((&&) (Nat.ltb r h.classes) (negb ((=) r c.predicted)))
+      (match margin_most h b b0 c.predicted r with
+       | Some most -> Z.leb most Big_int_Z.zero_big_int
+       | None -> false)) (addition_shown p c what pairs tops0 b0 r))
+
+(** val shown_needed :
+    prepared -> certificate -> addition -> box option -> int list -> (int ->
+    (int * int) list) -> bool **)
+
+let shown_needed p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun c what pooled0 rivals pairs ->
+  match pooled0 with
+  | Some pooled1 ->
+    let b0 =
+      met_box (inner_stated_ends c.statement_unit b) pooled1 c.statements
+    in
+    let tops0 =
+      match what with
+      | Nothing -> []
+      | Prices -> tops_of h c t0
+      | JointMargin -> []
+    in
+    (&&) (forallb (fun e -> Z.leb (fst e) (snd e)) b0)
+      (existsb (rival_shown p c what pairs tops0 b0) rivals)
+  | None -> false)
+
+type minimal_hints = { rivals_of : int list;
+                       pairs_of : (int -> int -> (int * int) list) }
+
+(** val needed_of :
+    prepared -> addition -> certificate -> minimal_hints -> int -> bool **)
+
+let needed_of p =
+  let h = p.head_of in
+  (fun what c x ->
+  let free = inner_own p in
+  let spatial0 = existsb about_a_patch c.statements in
+  let shared = if spatial0 then None else inner_pooled p free c in
+  let possible = (&&) (Nat.ltb 0 c.patches) (signs_differ h) in
+  (fun i ->
+  let left = without i c in
+  (&&) possible
+    (shown_needed p left what
+      (if spatial0 then inner_pooled p free left else shared) x.rivals_of
+      (x.pairs_of i))))
+
+(** val check_minimal :
+    prepared -> addition -> certificate -> minimal_hints -> bool **)
+
+let check_minimal p what c x =
+  forallb (needed_of p what c x) (seq 0 (length c.statements))

@@ -462,11 +462,9 @@ val log_ends :
 
 val kept : Big_int_Z.big_int list -> int -> 'a1 list -> 'a1 list
 
-type column = ends list
+val stacked : 'a1 list -> 'a1 list list -> 'a1 list list
 
-val stacked : row -> column list -> column list
-
-val columns : int -> table -> column list
+val columns : int -> 'a1 list list -> 'a1 list list
 
 val all_some : 'a1 option list -> 'a1 list option
 
@@ -482,6 +480,26 @@ val map_remembering :
 val same_end : Big_int_Z.big_int option -> Big_int_Z.big_int option -> bool
 
 val same_ends : ends -> ends -> bool
+
+val raise :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val cut :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val meet : ends -> ends -> ends
+
+val meet_at : int -> ends -> row -> row
+
+val stated_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> ends
+
+val meet_statements :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list -> row -> row
 
 val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -567,26 +585,6 @@ val triangle :
 val rows_at :
   Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
   option
-
-val raise :
-  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
-  option
-
-val cut :
-  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
-  option
-
-val meet : ends -> ends -> ends
-
-val meet_at : int -> ends -> row -> row
-
-val stated_ends :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
-  Big_int_Z.big_int option -> ends
-
-val meet_statements :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
-  option * Big_int_Z.big_int option)) list -> row -> row
 
 val common :
   Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1036,7 +1034,7 @@ val lesser : ends -> ends -> ends
 
 val greater : ends -> ends -> ends
 
-val pooled : (ends -> ends -> ends) -> column -> ends
+val pooled : (ends -> ends -> ends) -> ends list -> ends
 
 val widened :
   int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> (Big_int_Z.big_int * few)
@@ -1125,10 +1123,12 @@ val cut_by :
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val met_with :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box
+  (Big_int_Z.big_int option -> Big_int_Z.big_int option -> ends) -> box ->
+  statement -> box
 
 val met_box :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box
+  (Big_int_Z.big_int option -> Big_int_Z.big_int option -> ends) -> box ->
+  statement list -> box
 
 module Sort :
  functor (X:TotalLeBool') ->
@@ -1251,25 +1251,24 @@ val distance_least :
 
 val max_minus_mean_distance_ends :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
-  -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+  -> ends list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val pool_columns :
+  (Big_int_Z.big_int list -> own -> 'a1 -> 'a2) -> Big_int_Z.big_int list
+  list -> own list -> 'a1 list -> 'a2 list
 
 val each_similarity :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
-  -> column -> box option
+  -> ends list -> box option
 
 val greatest_similarity :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
-  -> column -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+  -> ends list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val pool_column :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-  Big_int_Z.big_int list -> own -> column ->
+  Big_int_Z.big_int list -> own -> ends list ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
-
-val pool_columns :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-  Big_int_Z.big_int list list -> own list -> column list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option list
 
 val mask_of : pooling -> Big_int_Z.big_int list list
 
@@ -1283,10 +1282,11 @@ val node_least :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
-val tree_least :
-  Big_int_Z.big_int -> box -> Big_int_Z.big_int list -> Big_int_Z.big_int
-  list -> (int -> Big_int_Z.big_int) -> int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int option
+val tree_bound :
+  box -> ((Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int) -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> (int -> Big_int_Z.big_int) -> int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int option
 
 val leaf_difference :
   head -> Big_int_Z.big_int -> int -> int -> int -> Big_int_Z.big_int
@@ -1727,3 +1727,191 @@ val image_box : head -> settings -> table -> box option
 val instance_proved : head -> settings -> certificate -> image -> bool
 
 val refutation_proved : head -> settings -> certificate -> image -> bool
+
+val states : int -> int -> statement -> bool
+
+type addition =
+| Nothing
+| Prices
+| JointMargin
+
+val without : int -> certificate -> certificate
+
+val inner_distance_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val inner_cosine_reach :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val inner_cosine_ends :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val inner_ball_reach :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val inner_box_ends :
+  head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_product_ends :
+  head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_mass_range :
+  head -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  option
+
+val inner_domain_ends :
+  head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_domain_row :
+  head -> Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  option list
+
+val signs_differ : head -> bool
+
+type inner_column = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val worst :
+  head -> Big_int_Z.big_int -> own -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> Big_int_Z.big_int
+
+val into :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val best :
+  head -> Big_int_Z.big_int -> own -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> Big_int_Z.big_int
+
+val levelled : head -> own -> inner_column -> Big_int_Z.big_int list
+
+val one_best :
+  head -> Big_int_Z.big_int -> own -> int -> inner_column ->
+  Big_int_Z.big_int list
+
+val outdoes :
+  head -> own -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+val place_of :
+  head -> own -> Big_int_Z.big_int -> int ->
+  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> inner_column -> int
+
+val best_alone :
+  head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list
+
+val least_points :
+  head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list
+
+val greatest_points :
+  head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list
+
+val fit : head -> Big_int_Z.big_int list -> inner_column -> bool
+
+val value_of :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> inner_column ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_activation :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
+  -> Big_int_Z.big_int list -> inner_column ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_stated_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> ends
+
+val masses_stated : certificate -> int -> statement list
+
+val mass_ends0 : head -> certificate -> Big_int_Z.big_int -> int -> box
+
+val meet_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val mass_within :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val inner_mass_row :
+  head -> certificate -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list
+
+val node_most :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val margin_most :
+  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
+
+val units : certificate -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val from_end :
+  certificate -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  option -> Big_int_Z.big_int
+
+val left_of_patch :
+  certificate -> Big_int_Z.big_int -> int -> Big_int_Z.big_int
+
+val top_of : certificate -> Big_int_Z.big_int -> int -> Big_int_Z.big_int
+
+val tops_of :
+  head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int list
+
+val no_repeats : int list -> bool
+
+val yield :
+  certificate -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> (int * int) ->
+  Big_int_Z.big_int
+
+val no_prices_prove :
+  head -> certificate -> Big_int_Z.big_int -> box -> int -> int ->
+  Big_int_Z.big_int list -> (int * int) list -> bool
+
+val inner_own :
+  prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
+
+val inner_table :
+  prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  certificate -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list
+
+val inner_pool :
+  prepared -> Big_int_Z.big_int list -> own ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_pooled :
+  prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  certificate -> box option
+
+val addition_shown :
+  prepared -> certificate -> addition -> (int -> (int * int) list) ->
+  Big_int_Z.big_int list -> box -> int -> bool
+
+val rival_shown :
+  prepared -> certificate -> addition -> (int -> (int * int) list) ->
+  Big_int_Z.big_int list -> box -> int -> bool
+
+val shown_needed :
+  prepared -> certificate -> addition -> box option -> int list -> (int ->
+  (int * int) list) -> bool
+
+type minimal_hints = { rivals_of : int list;
+                       pairs_of : (int -> int -> (int * int) list) }
+
+val needed_of :
+  prepared -> addition -> certificate -> minimal_hints -> int -> bool
+
+val check_minimal :
+  prepared -> addition -> certificate -> minimal_hints -> bool

@@ -2,11 +2,13 @@
 
      question = "head" head | ("entails" | "entailment_hints") certificate prices
               | ("instance" | "refuted" | "instance_settings") certificate image
+              | "minimal" certificate addition | "needed" certificate addition INDEX
      answer   = "ready" | "proved" | "not proved" | "not covered: " WHY
               | "hints: " settings hints | "hints: " settings
 
-   Head, certificate, prices and image are as in reader.ml, settings and hints as in hints.ml, with a space between two.
-   The first question is the head, and it is told once. The hints are those with which the checker says "proved". *)
+   Head, certificate, prices, image and addition are as in reader.ml, settings and hints as in hints.ml, with a space
+   between two; INDEX is that of a statement. The first question is the head, and it is told once. The hints are those
+   with which the checker says "proved". *)
 
 type t = { head : Checker.head; prepared : Claims.prepared }
 
@@ -28,6 +30,19 @@ let about_class told claim input =
   Reader.line_end input;
   said (claim told.prepared certificate prices)
 
+let minimal told input =
+  let certificate = Reader.certificate told.head input in
+  let what = Reader.addition input in
+  Reader.line_end input;
+  said (Claims.minimal told.prepared what certificate)
+
+let needed told input =
+  let certificate = Reader.certificate told.head input in
+  let what = Reader.addition input in
+  let index = Reader.statement_index certificate input in
+  Reader.line_end input;
+  said (Claims.needed told.prepared what certificate index)
+
 let about_image told claim input =
   let certificate = Reader.certificate told.head input in
   let image = Reader.image told.head input in
@@ -40,6 +55,8 @@ let answer told question input =
   | "head", None -> (Some (read_head input), "ready")
   | "entails", Some here -> (told, about_class here Claims.entails input)
   | "entailment_hints", Some here -> (told, about_class here Claims.entailment_hints input)
+  | "minimal", Some here -> (told, minimal here input)
+  | "needed", Some here -> (told, needed here input)
   | "instance", Some here -> (told, about_image here Claims.instance input)
   | "instance_settings", Some here -> (told, about_image here Claims.instance_settings input)
   | "refuted", Some here -> (told, about_image here Claims.refuted input)

@@ -164,3 +164,54 @@ let instance_settings here certificate image =
 
 let refuted here certificate image =
   when_covered here.head (fun () -> about_image here Checker.refutation_proved certificate image <> None)
+
+(* Minimality. *)
+
+let about_a_patch = function Checker.AboutPatch _ -> true | AboutActivation _ | AboutOthers _ -> false
+
+let uncovered_minimality (head : Checker.head) what (certificate : Checker.certificate) =
+  if what = Checker.JointMargin then Some "minimality under joint"
+  else if head.head_geometry <> Checker.Softmax && List.exists about_a_patch certificate.statements then
+    Some "minimality of statements about patches, but for softmax"
+  else None
+
+(* Units of which those of statements and observables are fractions, so that ties are seen. *)
+let inward here precision (certificate : Checker.certificate) =
+  let { Checker.range_unit; box_unit; terms } = settings_for here precision certificate in
+  let box_unit = Z.max box_unit (rounded certificate.statement_unit) in
+  let square = Z.mul here.head.coord_unit here.head.coord_unit in
+  let range_unit =
+    if here.head.head_geometry = Checker.Softmax then box_unit
+    else Z.max range_unit (Z.max (rounded certificate.statement_unit) (rounded square))
+  in
+  settings range_unit box_unit terms
+
+(* The rivals, those with the least margins first. *)
+let by_margin (certificate : Checker.certificate) =
+  let rivals = List.mapi (fun rival margin -> (margin, rival)) certificate.margins in
+  List.map snd (List.sort compare (List.filter (fun (_, rival) -> rival <> certificate.predicted) rivals))
+
+(* Without pairs of a negative index: Coq's naturals are integers here. *)
+let pairs_of here (settings : Checker.settings) certificate index rival =
+  let found = Matching.pairs here.head (Checker.without index certificate) settings.box_unit rival in
+  List.filter (fun (patch, prototype) -> patch >= 0 && prototype >= 0) found
+
+(* What is needed: [claim] is of Minimal.v. *)
+let when_needed here what certificate claim =
+  match uncovered_minimality here.head what certificate with
+  | Some why -> Not_covered why
+  | None ->
+      when_covered here.head (fun () ->
+          let shown precision =
+            let settings = inward here precision certificate in
+            let hints = { Checker.rivals_of = by_margin certificate; pairs_of = pairs_of here settings certificate } in
+            claim (prepared_for here settings certificate) what certificate hints
+          in
+          List.exists shown [ Hinter.usual; Hinter.most ])
+
+(* Whether no statement can be dropped, and whether one cannot. *)
+let minimal here what certificate = when_needed here what certificate Checker.check_minimal
+
+let needed here what certificate index =
+  when_needed here what certificate (fun prepared what certificate hints ->
+      Checker.needed_of prepared what certificate hints index)

@@ -223,6 +223,17 @@ let prices (head : Checker.head) input =
   in
   any_list against input
 
+(* What the paradigm adds to the reference margin. *)
+let addition input =
+  match word input with
+  | "nothing" -> Checker.Nothing
+  | "prices" -> Checker.Prices
+  | "joint" -> Checker.JointMargin
+  | other -> wrong "nothing, prices or joint" other
+
+let statement_index (certificate : Checker.certificate) input =
+  index "a statement" (List.length certificate.statements) input
+
 let digit input =
   match input.next () with
   | '0' .. '9' as byte -> Char.code byte - 48

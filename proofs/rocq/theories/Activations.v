@@ -11,7 +11,8 @@ Import ListNotations.
 
 Section Run.
 Local Open Scope Z_scope.
-Variables (B : Z) (u : positive).
+(** What an interval says, over the unit of the box. *)
+Variable stated : option Z -> option Z -> ends.
 
 Definition cut_by (s : ends) (e : Z * Z) : Z * Z :=
   (match fst s with Some a => Z.max (fst e) a | None => fst e end,
@@ -20,8 +21,8 @@ Definition cut_by (s : ends) (e : Z * Z) : Z * Z :=
 Definition met_with (b : box) (s : statement) : box :=
   match s with
   | AboutPatch _ _ _ _ => b
-  | AboutActivation j lo hi => change_at (cut_by (stated_ends u B lo hi)) j b
-  | AboutOthers except lo hi => change_others (cut_by (stated_ends u B lo hi)) except 0 b
+  | AboutActivation j lo hi => change_at (cut_by (stated lo hi)) j b
+  | AboutOthers except lo hi => change_others (cut_by (stated lo hi)) except 0 b
   end.
 
 Definition met_box (b : box) (ss : list statement) : box := fold_left met_with ss b.
@@ -45,7 +46,7 @@ Proof.
 Qed.
 
 Lemma met_with_ok : forall h B c z b s, (0 < B)%Z -> holds h c z s -> box_ok h B (patches c) b z ->
-  box_ok h B (patches c) (met_with B (statement_unit c) b s) z.
+  box_ok h B (patches c) (met_with (stated_ends (statement_unit c) B) b s) z.
 Proof.
   intros h B c z b s HB H [L E]. destruct s as [l j lo hi|j lo hi|except lo hi]; cbn [met_with holds] in *.
   - split; assumption.
@@ -58,7 +59,7 @@ Proof.
 Qed.
 
 Theorem met_box_ok : forall h B c z b, (0 < B)%Z -> complies h c z -> box_ok h B (patches c) b z ->
-  box_ok h B (patches c) (met_box B (statement_unit c) b (statements c)) z.
+  box_ok h B (patches c) (met_box (stated_ends (statement_unit c) B) b (statements c)) z.
 Proof.
   intros h B c z b HB [_ H]. revert b H. unfold met_box.
   induction (statements c) as [|s ss IH]; intros b H Hb; [exact Hb|].

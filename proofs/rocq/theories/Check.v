@@ -6,7 +6,7 @@
     weights for the margin as a whole. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table
+From Verale Require Import Semantics Boxes Sums Grid Log Columns Ends Embedding Products Hypersphere Metric Domain Table
   Similarity Simplex SimplexTable SimplexBox Leftover Assignment Activations Pooling LinearReadout Readout Joint
   Lipschitz Angles.
 Import ListNotations.
@@ -98,7 +98,7 @@ Definition pooled_box (left_over : option leftover) : option box :=
   end.
 
 Definition given_box (left_over : option leftover) : option box :=
-  option_map (fun b => cut_by_others (met_box B (statement_unit c) b (statements c))) (pooled_box left_over).
+  option_map (fun b => cut_by_others (met_box (stated_ends (statement_unit c) B) b (statements c))) (pooled_box left_over).
 
 Definition by_prices (left_over : option leftover) (b : box) (r : nat) (num : Z) : bool :=
   match left_over, against r (prices_of x) with

@@ -79,25 +79,38 @@ Qed.
 
 (** * Transposing a table *)
 
-Definition column : Type := list ends.
+Notation column := (list ends).
 
-Fixpoint stacked (r : row) (cols : list column) : list column :=
+Fixpoint stacked {A} (r : list A) (cols : list (list A)) : list (list A) :=
   match r, cols with e :: r', c :: cols' => (e :: c) :: stacked r' cols' | _, _ => nil end.
 
 (** Row by row, so that the time is that of reading the table. *)
-Definition columns (P : nat) (t : table) : list column := fold_left (fun cols r => stacked r cols) t (repeat nil P).
+Definition columns {A} (P : nat) (t : list (list A)) : list (list A) :=
+  fold_left (fun cols r => stacked r cols) t (repeat nil P).
 
-Lemma length_stacked : forall r cols, length r = length cols -> length (stacked r cols) = length cols.
+Lemma length_stacked : forall A (r : list A) cols, length r = length cols -> length (stacked r cols) = length cols.
 Proof.
   induction r as [|e r IH]; intros [|c cols] H; try discriminate; [reflexivity|]. cbn. rewrite IH; [reflexivity|].
   injection H as H. exact H.
 Qed.
 
-Lemma nth_stacked : forall r cols j, length r = length cols -> (j < length cols)%nat ->
-  nth j (stacked r cols) nil = nth j r anything :: nth j cols nil.
+Lemma nth_stacked : forall A (d : A) r cols j, length r = length cols -> (j < length cols)%nat ->
+  nth j (stacked r cols) nil = nth j r d :: nth j cols nil.
 Proof.
   induction r as [|e r IH]; intros [|c cols] j H Hj; cbn [length] in *; try lia.
   destruct j as [|j]; [reflexivity|]. cbn [stacked nth]. apply IH; lia.
+Qed.
+
+Lemma nth_columns : forall A (d : A) P t j, Forall (fun r => length r = P) t -> (j < P)%nat ->
+  nth j (columns P t) nil = rev (map (fun r => nth j r d) t).
+Proof.
+  intros A d P t j. unfold columns.
+  assert (G : forall t (cols : list (list A)), Forall (fun r => length r = P) t -> (j < P)%nat -> length cols = P ->
+    nth j (fold_left (fun cols r => stacked r cols) t cols) nil = rev (map (fun r => nth j r d) t) ++ nth j cols nil).
+  { clear t. induction t as [|r t IH]; intros cols H Hj L; [reflexivity|]. inversion_clear H. cbn [fold_left map rev].
+    rewrite (IH (stacked r cols)); [|assumption|exact Hj|rewrite length_stacked; congruence]. rewrite (nth_stacked A d) by congruence.
+    rewrite <- app_assoc. reflexivity. }
+  intros H Hj. rewrite G by (auto; apply repeat_length). rewrite nth_repeat. apply app_nil_r.
 Qed.
 
 (** Columns that are right for the first [k] patches *)
@@ -112,7 +125,7 @@ Lemma columns_ok_stacked : forall h T k cols r z, columns_ok h T k cols z -> row
   columns_ok h T (S k) (stacked r cols) z.
 Proof.
   intros h T k cols r z [L H] [Lr Hr]. split; [rewrite length_stacked; congruence|]. intros j Hj.
-  destruct (H j Hj) as [Lj Aj]. rewrite nth_stacked by congruence. cbn [length along]. rewrite Lj.
+  destruct (H j Hj) as [Lj Aj]. rewrite (nth_stacked _ anything) by congruence. cbn [length along]. rewrite Lj.
   split; [reflexivity|]. split; [exact (Hr j Hj)|exact Aj].
 Qed.
 

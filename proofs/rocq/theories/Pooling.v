@@ -8,6 +8,29 @@ From Verale Require Import Semantics Grid Log Sums Boxes Columns Direction Simil
 Import ListNotations.
 Open Scope R_scope.
 
+(** What is made of the columns of all prototypes, from their rows of the mask and from what they have of their own. *)
+Fixpoint pool_columns {A V} (pool : list Z -> own -> A -> V) (rows : list (list Z)) (os : list own) (cs : list A) : list V :=
+  match os, cs with
+  | o :: os', c :: cs' => pool (hd nil rows) o c :: pool_columns pool (tl rows) os' cs'
+  | _, _ => nil
+  end.
+
+Lemma length_pool_columns : forall A V (pool : list Z -> own -> A -> V) rows os cs, length os = length cs ->
+  length (pool_columns pool rows os cs) = length cs.
+Proof.
+  intros A V pool rows os. revert rows.
+  induction os as [|o os IH]; intros rows [|c cs] H; try discriminate; [reflexivity|].
+  cbn [pool_columns length]. rewrite IH; [reflexivity|]. injection H as H. exact H.
+Qed.
+
+Lemma nth_pool_columns : forall A V (pool : list Z -> own -> A -> V) os cs rows j o a v, length os = length cs ->
+  (j < length cs)%nat -> nth j (pool_columns pool rows os cs) v = pool (nth j rows nil) (nth j os o) (nth j cs a).
+Proof.
+  intros A V pool. induction os as [|o' os IH]; intros [|c cs] rows j o a v H Hj; cbn [length] in *; try lia.
+  destruct j as [|j]; [destruct rows; reflexivity|]. cbn [pool_columns nth]. rewrite (IH cs (tl rows) j o a) by lia.
+  destruct rows as [|row rows]; [destruct j|]; reflexivity.
+Qed.
+
 Section Pooling.
 Variables (h : head) (T B : Z) (terms : nat) (logs : logarithms).
 
@@ -38,16 +61,10 @@ Definition pool_column (row : list Z) (o : own) (c : column) : option (Z * Z) :=
   | MaxMinusMeanDistance => max_minus_mean_distance_ends h T B terms logs o c
   end.
 
-Fixpoint pool_columns (rows : list (list Z)) (os : list own) (cs : list column) : list (option (Z * Z)) :=
-  match os, cs with
-  | o :: os', c :: cs' => pool_column (hd nil rows) o c :: pool_columns (tl rows) os' cs'
-  | _, _ => nil
-  end.
-
 Definition mask_of (p : pooling) : list (list Z) := match p with MaskedMax mask => mask | _ => nil end.
 
 Definition pool_box (t : table) : option box :=
-  all_some (pool_columns (mask_of (head_pooling h)) (owns h) (columns (count h) t)).
+  all_some (pool_columns pool_column (mask_of (head_pooling h)) (owns h) (columns (count h) t)).
 
 Hypothesis HT : (0 < T)%Z.
 Hypothesis HB : (0 < B)%Z.
@@ -107,13 +124,12 @@ End Column.
 
 (** * Activations *)
 
-Lemma pool_column_ok : forall n z j c x, (0 < n)%nat -> length c = n ->
-  along (within T) c (fun l => observable h (z l) j) ->
-  pool_column (nth j (mask_of (head_pooling h)) nil) (own_at h j) c = Some x -> encloses B x (activation h n z j).
+Lemma pool_column_of : forall n m j c x, (0 < n)%nat -> length c = n -> (forall l, sane h (m l)) ->
+  along (within T) c m -> pool_column (nth j (mask_of (head_pooling h)) nil) (own_at h j) c = Some x ->
+  encloses B x (activation_of h n m j).
 Proof.
-  intros n z j c x Hn <- K H. set (m := fun l => observable h (z l) j) in K.
-  assert (C : forall l, sane h (m l)) by (intros l; apply observable_sane).
-  unfold activation, activation_of. unfold pool_column in H. destruct (head_pooling h) as [|mask|k| |].
+  intros n m j c x Hn <- C K H. unfold activation_of. unfold pool_column in H.
+  destruct (head_pooling h) as [|mask|k| |].
   - exact (greatest_similarity_ok j c m C K x H).
   - cbn [mask_of] in H. set (row := nth j mask nil) in *. assert (N : seen row (length c) <> nil).
     { intros N. assert (L := length_kept _ row c). rewrite N in L. destruct (kept row (length c) c); discriminate. }
@@ -129,30 +145,19 @@ Proof.
     exact (max_minus_mean_distance_ends_ok h T B terms logs _ c m x HT HB Hlogs Hn (fun l _ => C l) K H).
 Qed.
 
-Lemma length_pool_columns : forall rows os cs, length os = length cs ->
-  length (pool_columns rows os cs) = length cs.
-Proof.
-  intros rows os. revert rows.
-  induction os as [|o os IH]; intros rows [|c cs] H; try discriminate; [reflexivity|].
-  cbn [pool_columns length]. rewrite IH; [reflexivity|]. injection H as H. exact H.
-Qed.
-
-Lemma nth_pool_columns : forall os cs rows j o, length os = length cs -> (j < length cs)%nat ->
-  nth j (pool_columns rows os cs) None = pool_column (nth j rows nil) (nth j os o) (nth j cs nil).
-Proof.
-  induction os as [|o' os IH]; intros [|c cs] rows j o H Hj; cbn [length] in *; try lia.
-  destruct j as [|j]; [destruct rows; reflexivity|]. cbn [pool_columns nth]. rewrite (IH cs (tl rows) j o) by lia.
-  destruct rows as [|row rows]; [destruct j|]; reflexivity.
-Qed.
+Lemma pool_column_ok : forall n z j c x, (0 < n)%nat -> length c = n ->
+  along (within T) c (fun l => observable h (z l) j) ->
+  pool_column (nth j (mask_of (head_pooling h)) nil) (own_at h j) c = Some x -> encloses B x (activation h n z j).
+Proof. intros n z j c x Hn L. apply pool_column_of; auto. intros l. apply observable_sane. Qed.
 
 Theorem pool_box_ok : forall n t z b, (0 < n)%nat -> table_ok h T n t z -> pool_box t = Some b -> box_ok h B n b z.
 Proof.
   intros n t z b Hn Ht H. destruct (columns_ok_table h T n t z Ht) as [Lc Hc]. apply all_some_spec in H.
   assert (Lo : length (owns h) = length (columns (count h) t)) by (rewrite length_owns, Lc; reflexivity).
   assert (Lb : length b = count h).
-  { rewrite <- Lc, <- (length_pool_columns (mask_of (head_pooling h)) _ _ Lo), H. symmetry. apply map_length. }
+  { rewrite <- Lc, <- (length_pool_columns _ _ pool_column (mask_of (head_pooling h)) _ _ Lo), H. symmetry. apply map_length. }
   split; [exact Lb|]. intros j Hj. destruct (Hc j Hj) as [Lj Kj].
-  assert (N := nth_pool_columns _ _ (mask_of (head_pooling h)) j (own_at h j) Lo ltac:(rewrite Lc; exact Hj)).
+  assert (N := nth_pool_columns _ _ pool_column _ _ (mask_of (head_pooling h)) j (own_at h j) nil None Lo ltac:(rewrite Lc; exact Hj)).
   rewrite H, nth_owns in N by exact Hj. apply (pool_column_ok n z j _ _ Hn Lj Kj). rewrite <- N.
   rewrite (nth_indep _ None (Some (0, 0)%Z)) by (rewrite map_length, Lb; exact Hj). apply map_nth.
 Qed.

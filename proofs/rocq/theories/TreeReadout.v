@@ -19,15 +19,17 @@ Definition node_least (e : Z * Z) (absent present : Z) : Z :=
   let s := into_unit (if present <? absent then snd e else fst e) in
   floor_div ((B - s) * absent + s * present) B.
 
-Fixpoint tree_least (absent present : list Z) (leaf : nat -> Z) (nodes : nat) (child : Z) : option Z :=
+(** Of every node, by what [node] makes of its children's. *)
+Fixpoint tree_bound (node : Z * Z -> Z -> Z -> Z) (absent present : list Z) (leaf : nat -> Z) (nodes : nat) (child : Z) :
+  option Z :=
   if child <? 0 then Some (leaf (Z.to_nat (-1 - child))) else
   match nodes with
   | O => None
   | S rest =>
       let i := Z.to_nat child in
-      let below := tree_least absent present leaf rest in
+      let below := tree_bound node absent present leaf rest in
       match nth_error b i, below (nth i absent 0), below (nth i present 0) with
-      | Some e, Some x, Some y => Some (node_least e x y)
+      | Some e, Some x, Some y => Some (node e x y)
       | _, _, _ => None
       end
   end.
@@ -36,7 +38,7 @@ Definition leaf_difference (winner loser leaf : nat) : Z :=
   B * (nth leaf (weights h winner) 0 - nth leaf (weights h loser) 0).
 
 Definition soft_tree_least (absent present : list Z) (winner loser : nat) : option Z :=
-  if activations_in_unit h then tree_least absent present (leaf_difference winner loser) (count h) 0 else None.
+  if activations_in_unit h then tree_bound node_least absent present (leaf_difference winner loser) (count h) 0 else None.
 End Run.
 
 Open Scope R_scope.
@@ -89,15 +91,15 @@ Qed.
 Lemma tree_least_ok : forall absent present leaf value x nodes child least,
   (forall j, (j < length b)%nat -> encloses B (nth j b (0, 0)%Z) (x j) /\ 0 <= x j <= 1) ->
   (forall i, IZR (leaf i) <= value i) ->
-  tree_least B b absent present leaf nodes child = Some least ->
+  tree_bound b (node_least B) absent present leaf nodes child = Some least ->
   IZR least <= tree_value absent present value x nodes child.
 Proof.
   intros absent present leaf value x. induction nodes as [|nodes IH]; intros child least H V E;
-    cbn [tree_least tree_value] in *; destruct (child <? 0)%Z;
+    cbn [tree_bound tree_value] in *; destruct (child <? 0)%Z;
     try (injection E as <-; apply V); [discriminate|]. set (i := Z.to_nat child) in *.
   destruct (nth_error b i) as [e|] eqn:N; [|discriminate].
-  destruct (tree_least _ _ _ _ _ _ (nth i absent 0%Z)) as [f|] eqn:F; [|discriminate].
-  destruct (tree_least _ _ _ _ _ _ (nth i present 0%Z)) as [g|] eqn:G; [|discriminate]. injection E as <-.
+  destruct (tree_bound _ _ _ _ _ _ (nth i absent 0%Z)) as [f|] eqn:F; [|discriminate].
+  destruct (tree_bound _ _ _ _ _ _ (nth i present 0%Z)) as [g|] eqn:G; [|discriminate]. injection E as <-.
   assert (I : (i < length b)%nat) by (apply nth_error_Some; rewrite N; discriminate).
   apply (nth_error_nth _ _ (0, 0)%Z) in N. destruct (H i I) as [Hi Pi]. rewrite N in Hi.
   apply node_least_ok; auto.

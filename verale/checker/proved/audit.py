@@ -55,8 +55,9 @@ class ProvedAudit(Steps):
         if self._claims.entails(certificate):  # 7. Entailment
             self.margins = certificate.margins
             self.proved.add("entailment")
-            if minimality and "minimality" in certificate.claims:  # 8.
-                raise _uncovered("minimality")
+            if minimality and "minimality" in certificate.claims:  # 8. Minimality
+                self._require_minimal()
+                self.proved.add("minimality")
             if deployment is not None:  # 9.
                 raise _uncovered("deployment")
             return
@@ -91,6 +92,18 @@ class ProvedAudit(Steps):
         else:
             what = f"statement {number} ({self._certificate.statements[number]}) is false, or cannot be decided"
         raise UnprovedError("instance", f"{what}; it is not proved of these latents")
+
+    def _require_minimal(self) -> None:
+        if self._claims.minimal(self._certificate):
+            return
+        number = self._claims.first_unneeded(self._certificate)
+        if number is None:
+            return
+        raise UnprovedError(
+            "minimality",
+            f"statement {number} ({self._certificate.statements[number]}) is not proved to be needed: drop it, or withdraw"
+            " the claim",
+        )
 
     def _require_not_refuted(self, image: Image) -> None:
         try:

@@ -12,7 +12,7 @@ from ..latents import Image
 from .dialogue import Answer, Dialogue
 from .program import Program, begin
 from .script import ScriptDialogue
-from .text import certificate_text, head_text, image_text, prices_text
+from .text import addition_text, certificate_text, head_text, image_text, prices_text
 
 __all__ = ["ProvedClaims"]
 
@@ -54,6 +54,17 @@ class ProvedClaims:
         """The same with the smallest margins."""
         margins = tuple(None if margin is None else _LEAST for margin in certificate.margins)
         return self.entails(replace(certificate, margins=margins))
+
+    def minimal(self, certificate: Certificate) -> bool:
+        """Whether every statement is proved to be needed."""
+        return self._ask("minimal", certificate, addition_text(certificate) + b"\n")
+
+    def first_unneeded(self, certificate: Certificate) -> int | None:
+        """The number of the first statement that is not proved to be needed; None if all are."""
+        for number in range(len(certificate.statements)):
+            if not self._ask("needed", certificate, addition_text(certificate) + f" {number:x}\n".encode()):
+                return number
+        return None
 
     def instance(self, certificate: Certificate, image: Image) -> bool:
         """Whether an image is proved to lie in the domain and to satisfy every statement."""

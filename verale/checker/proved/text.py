@@ -53,7 +53,7 @@ from ..dyadic import Exact
 from ..head import Head
 from ..latents import Image
 
-__all__ = ["certificate_text", "head_text", "image_text", "prices_text"]
+__all__ = ["addition_text", "certificate_text", "head_text", "image_text", "prices_text"]
 
 
 def head_text(head: Head) -> bytes:
@@ -81,6 +81,11 @@ def certificate_text(certificate: Certificate) -> bytes:
         *(_unit(bits), f"{len(certificate.statements):x}", *statements),
         *(_unit(places), _list([0 if each is None else _scaled(each, places) for each in certificate.margins])),
     )
+
+
+def addition_text(certificate: Certificate) -> bytes:
+    """What the paradigm adds to the reference margin, for minimality; without a line feed."""
+    return {"assignment": b"prices", "joint": b"joint"}.get(certificate.paradigm, b"nothing")
 
 
 def prices_text(certificate: Certificate, count: int) -> bytes:
