@@ -6,81 +6,111 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Boxes Grid Log Columns Direction Embedding Ends Leftover Activations
-  Pooling InnerDomain InnerPooling InnerStatements InnerSimplex InnerReadout InnerPrices Instance Check.
+  Pooling InnerDomain InnerPooling InnerStatements InnerSimplex
+  InnerPoints InnerReadout InnerPrices InnerJoint Instance Check.
 Import ListNotations.
 
 (** * What runs *)
 
 Notation inner_row := (list (option (Z * Z))).
 
+(** Untrusted. The rivals that are tried, in this order; for the statement of an index that is left out: points of a patch,
+    under prices for a rival pairs of a patch and a prototype, under joint for a rival a point and its unit. Points of
+    patches that a statement is not about are those of all statements. *)
+Record minimal_hints := MinimalHints {
+  rivals_of : list nat;
+  points_at : nat -> patch_points;                (* by patch, with all statements *)
+  points_without : nat -> nat -> patch_points;
+  pairs_of : nat -> nat -> list (nat * nat);
+  joint_point : nat -> nat -> positive * point
+}.
+
 Section Run.
-Variables (p : prepared).
+Variables (p : prepared) (what : addition) (x : minimal_hints).
 Let h := head_of p.
 Let T := Zpos (range_unit (settings_of p)).
 Let B := Zpos (box_unit (settings_of p)).
+Let n := terms (settings_of p).
 
 (** Numbers in the domain's ranges. *)
-Definition inner_own : inner_row := inner_domain_row h T (terms (settings_of p)).
+Definition inner_free : inner_row := inner_domain_row h T n.
 
-Section Without.
-Variables (free : inner_row) (c : certificate).       (* [c] has all statements but one *)
-
-Definition inner_table : list inner_row :=
-  map (fun l => if has_statement c l then inner_mass_row h c T free l else free) (seq 0 (patches c)).
+(** Numbers in the ranges at a patch, of which [free] are those of the domain. *)
+Definition inner_row_at (free : inner_row) (c : certificate) (l : nat) (points : nat -> patch_points) : inner_row :=
+  if has_statement c l then
+    match measures_of p with
+    | Some ms => inner_points_row h c T free ms l (points l)
+    | None => inner_mass_row h c T free l
+    end
+  else free.
 
 Definition inner_pool (row : list Z) (o : own) (column : inner_row) : option (Z * Z) :=
   match all_some column with
-  | Some column => inner_activation h T B (terms (settings_of p)) (logs_of p) o row column
+  | Some column => inner_activation h T B n (logs_of p) o row column
   | None => None
   end.
 
-Definition inner_pooled : option box :=
-  let t := inner_table in
+(** Of all patches; None unless there are as many rows as patches, all of the right length. *)
+Definition inner_pooled (t : list inner_row) : option box :=
   if forallb (fun r => Nat.eqb (length r) (count h)) t
   then all_some (pool_columns inner_pool (mask_of (head_pooling h)) (owns h) (columns (count h) t))
   else None.
 
+Section Without.
+Variables (c : certificate) (i : nat).       (* [c] has all statements but that of index [i] *)
+
 (** What the paradigm adds *)
-Definition addition_shown (what : addition) (pairs : nat -> list (nat * nat)) (tops : list Z) (b : box) (r : nat) : bool :=
+Definition addition_shown (tops : list Z) (b : box) (r : nat) : bool :=
   match what with
   | Nothing => true
-  | Prices => (T =? B)%Z && no_prices_prove h c T b (predicted c) r tops (pairs r)
-  | JointMargin => false
+  | Prices => (T =? B)%Z && no_prices_prove h c T b (predicted c) r tops (pairs_of x i r)
+  | JointMargin =>
+      match measures_of p with
+      | Some ms => joint_shown h c T B n (logs_of p) ms r (joint_point x i r)
+      | None => false
+      end
   end.
 
-Definition rival_shown (what : addition) (pairs : nat -> list (nat * nat)) (tops : list Z) (b : box) (r : nat) : bool :=
+Definition rival_shown (tops : list Z) (b : box) (r : nat) : bool :=
   Nat.ltb r (classes h) && negb (Nat.eqb r (predicted c)) &&
   match margin_most h B b (predicted c) r with Some most => (most <=? 0)%Z | None => false end &&
-  addition_shown what pairs tops b r.
+  addition_shown tops b r.
 
-Definition shown_needed (what : addition) (pooled : option box) (rivals : list nat) (pairs : nat -> list (nat * nat)) :
-  bool :=
+Definition shown_needed (pooled : option box) : bool :=
   match pooled with
   | Some pooled =>
       let b := met_box (inner_stated_ends (statement_unit c) B) pooled (statements c) in
       let tops := match what with Prices => tops_of h c T | _ => nil end in
-      forallb (fun e => fst e <=? snd e)%Z b && existsb (rival_shown what pairs tops b) rivals
+      forallb (fun e => fst e <=? snd e)%Z b && existsb (rival_shown tops b) (rivals_of x)
   | None => false
   end.
 End Without.
 
-(** Untrusted: the rivals that are tried, in this order; under prices, for the statement that is left out and a rival pairs
-    of a patch and a prototype. *)
-Record minimal_hints := MinimalHints { rivals_of : list nat; pairs_of : nat -> nat -> list (nat * nat) }.
+(** Whether a statement is about the patch. *)
+Definition is_about (l : nat) (s : option statement) : bool :=
+  match s with Some (AboutPatch k _ _ _) => Nat.eqb k l | _ => false end.
 
-(** Whether the statement of an index is needed. Without statements about patches the ranges before statements are the same
-    for all indices: they are computed once. *)
-Definition needed_of (what : addition) (c : certificate) (x : minimal_hints) : nat -> bool :=
-  let free := inner_own in
-  let spatial := existsb about_a_patch (statements c) in
-  let shared := if spatial then None else inner_pooled free c in
+(** Whether the statement of an index is needed. The rows of patches that it is not about are the same for all indices, and
+    so is the box of one that is about activations: they are computed once. *)
+Definition needed_of (c : certificate) : nat -> bool :=
+  let free := inner_free in
+  let patches_in_order := seq 0 (patches c) in
+  let whole := map (fun l => inner_row_at free c l (points_at x)) patches_in_order in
+  let shared := if forallb about_a_patch (statements c) then None else inner_pooled whole in
   let possible := Nat.ltb 0 (patches c) && signs_differ h in
   fun i =>
     let left := without i c in
-    possible && shown_needed left what (if spatial then inner_pooled free left else shared) (rivals_of x) (pairs_of x i).
+    let left_out := nth_error (statements c) i in
+    possible &&
+    shown_needed left i
+      (match left_out with
+       | Some (AboutPatch _ _ _ _) =>
+           inner_pooled (map (fun r => if is_about (fst r) left_out then inner_row_at free left (fst r) (points_without x i)
+                                       else snd r) (combine patches_in_order whole))
+       | _ => shared
+       end).
 
-Definition check_minimal (what : addition) (c : certificate) (x : minimal_hints) : bool :=
-  forallb (needed_of what c x) (seq 0 (length (statements c))).
+Definition check_minimal (c : certificate) : bool := forallb (needed_of c) (seq 0 (length (statements c))).
 End Run.
 
 Open Scope R_scope.
@@ -88,7 +118,7 @@ Open Scope R_scope.
 (** * What it means *)
 
 Section Sound.
-Variables (h : head) (s : settings) (rows : list (list Z)).
+Variables (h : head) (s : settings) (rows : list (list Z)) (what : addition) (x : minimal_hints).
 Let p := prepared_with h s rows.
 Let T := Zpos (range_unit s).
 Let B := Zpos (box_unit s).
@@ -96,32 +126,43 @@ Let HT : (0 < T)%Z. Proof. reflexivity. Qed.
 Let HB : (0 < B)%Z. Proof. reflexivity. Qed.
 Hypothesis signs : signs_differ h = true.
 
-(** What [inner_pooled] gives, of the statements of [c] about patches *)
+(** Rows, each for its patch, and what [inner_pooled] gives. *)
+Definition row_right (c : certificate) (l : nat) (r : inner_row) : Prop :=
+  forall j e, (j < count h)%nat -> nth j r None = Some e -> all_within T e (reference_range h c l j).
 Definition pooled_right (c : certificate) (b : box) : Prop :=
   length b = count h /\ forall j, (j < count h)%nat -> all_within B (nth j b (0, 0)%Z)
     (range_of (fun g => exists m, (forall l, (l < patches c)%nat -> reference_range h c l j (m l)) /\
                                   g = activation_of h (patches c) m j)).
 
-Lemma inner_row_right : forall c l j e, (j < count h)%nat -> length (inner_own p) = count h ->
-  nth j (if has_statement c l then inner_mass_row h c T (inner_own p) l else inner_own p) None = Some e ->
-  all_within T e (reference_range h c l j).
+Lemma length_inner_free : length (inner_free p) = count h.
 Proof.
-  intros c l j e Hj L H. assert (Own : forall e, nth j (inner_own p) None = Some e -> all_within T e (domain_range h j)).
-  { intros e'. apply inner_domain_row_ok; auto. }
-  destruct (has_statement c l) eqn:S; [revert H; apply inner_mass_row_ok; auto|].
-  intros x X. split; [exact (Own e H x X)|]. intros (k & lo & hi & I).
-  assert (has_statement c l = true); [|congruence]. apply existsb_exists. exists (AboutPatch l k lo hi).
-  split; [exact I|apply Nat.eqb_refl].
+  unfold inner_free. cbn [p prepared_with prepare head_of settings_of]. unfold inner_domain_row.
+  destruct (head_geometry h); try apply repeat_length; destruct (measures h) as [ms|] eqn:M; try apply repeat_length;
+    rewrite map_length; unfold measures in M; destruct (_ && _) eqn:C; try discriminate;
+    apply andb_prop in C as [C _]; apply andb_prop in C as [C _]; apply andb_prop in C as [_ C];
+    apply Nat.eqb_eq in C; rewrite map_length in C; exact C.
 Qed.
 
-Lemma inner_pooled_right : forall c b, (0 < patches c)%nat -> inner_pooled p (inner_own p) c = Some b -> pooled_right c b.
+Lemma inner_row_at_right : forall c l points, row_right c l (inner_row_at p (inner_free p) c l points).
 Proof.
-  intros c b Hn H. unfold inner_pooled in H. set (t := inner_table p (inner_own p) c) in *. cbv zeta in H.
-  cbn [p prepared_with prepare head_of] in H.
+  intros c l points j e Hj H. assert (Own : forall e, nth j (inner_free p) None = Some e -> all_within T e (domain_range h j)).
+  { intros e'. apply inner_domain_row_ok; auto. }
+  assert (L := length_inner_free). unfold inner_row_at in H. cbn [p prepared_with prepare head_of settings_of measures_of] in H.
+  fold T in H. destruct (has_statement c l) eqn:S.
+  - destruct (measures h) as [ms|] eqn:M; [|revert H; apply inner_mass_row_ok; auto].
+    exact (inner_points_row_ok h c T ms _ l (points l) j e HT M L Hj Own H).
+  - intros y X. split; [exact (Own e H y X)|]. intros (k & lo & hi & I).
+    assert (has_statement c l = true); [|congruence]. apply existsb_exists. exists (AboutPatch l k lo hi).
+    split; [exact I|apply Nat.eqb_refl].
+Qed.
+
+Lemma inner_pooled_right : forall c t b, (0 < patches c)%nat -> length t = patches c ->
+  (forall l, (l < patches c)%nat -> row_right c l (nth l t nil)) -> inner_pooled p t = Some b -> pooled_right c b.
+Proof.
+  intros c t b Hn Lt R H. unfold inner_pooled in H. cbn [p prepared_with prepare head_of] in H.
   destruct (forallb (fun r : inner_row => Nat.eqb (length r) (count h)) t) eqn:F; [|discriminate]. rewrite forallb_forall in F.
   assert (W : Forall (fun r : inner_row => length r = count h) t).
   { apply Forall_forall. intros r I. apply Nat.eqb_eq, F, I. }
-  assert (Lt : length t = patches c) by (unfold t, inner_table; rewrite map_length, seq_length; reflexivity).
   assert (Lc : length (columns (count h) t) = count h).
   { unfold columns. clear - W. assert (G : forall cols : list inner_row, length cols = count h ->
       length (fold_left (fun cols r => stacked r cols) t cols) = count h); [|apply G, repeat_length].
@@ -130,9 +171,11 @@ Proof.
   assert (Lo : length (owns h) = length (columns (count h) t)) by (rewrite length_owns, Lc; reflexivity).
   apply all_some_spec in H.
   assert (Lb : length b = count h).
-  { rewrite <- Lc, <- (length_pool_columns _ _ (inner_pool p) (mask_of (head_pooling h)) _ _ Lo), H. symmetry. apply map_length. }
+  { rewrite <- Lc, <- (length_pool_columns _ _ (inner_pool p) (mask_of (head_pooling h)) _ _ Lo), H.
+    symmetry. apply map_length. }
   split; [exact Lb|]. intros j Hj.
-  assert (N := nth_pool_columns _ _ (inner_pool p) _ _ (mask_of (head_pooling h)) j (own_at h j) nil None Lo ltac:(rewrite Lc; exact Hj)).
+  assert (N := nth_pool_columns _ _ (inner_pool p) _ _ (mask_of (head_pooling h)) j (own_at h j) nil None Lo
+    ltac:(rewrite Lc; exact Hj)).
   rewrite H, nth_owns in N by exact Hj. rewrite (nth_columns _ None) in N by assumption.
   rewrite (nth_indep _ None (Some (0, 0)%Z)), map_nth in N by (rewrite map_length, Lb; exact Hj).
   symmetry in N. unfold inner_pool in N. destruct (all_some _) as [col|] eqn:A; [|discriminate].
@@ -144,40 +187,32 @@ Proof.
   intros l Hl. assert (E : nth l (map (fun r : inner_row => nth j r None) t) None = Some (nth l (rev col) (0, 0)%Z)).
   { rewrite <- (rev_involutive (map _ t)), A, <- map_rev.
     rewrite (nth_indep _ None (Some (0, 0)%Z)) by (rewrite map_length, rev_length; lia). apply map_nth. }
-  rewrite (nth_indep _ None ((fun r : inner_row => nth j r None) nil)) in E by (rewrite map_length; lia).
-  rewrite (map_nth (fun r : inner_row => nth j r None)) in E. unfold t, inner_table in E.
-  cbn [p prepared_with prepare head_of settings_of] in E. fold T in E.
-  rewrite (nth_indep _ nil (if has_statement c (patches c) then inner_mass_row h c T (inner_own p) (patches c) else inner_own p))
-    in E by (rewrite map_length, seq_length; exact Hl).
-  rewrite (map_nth (fun l => if has_statement c l then inner_mass_row h c T (inner_own p) l else inner_own p)) in E.
-  rewrite seq_nth in E by exact Hl. cbn [Nat.add] in E.
-  apply (inner_row_right c l j); [exact Hj| |exact E].
-  assert (I : In (nth l t nil) t) by (apply nth_In; lia). rewrite Forall_forall in W. apply W in I.
-  unfold inner_own. cbn [p prepared_with prepare head_of settings_of]. unfold inner_domain_row.
-  destruct (head_geometry h); try apply repeat_length; destruct (measures h) as [ms|] eqn:M; try apply repeat_length;
-    rewrite map_length; unfold measures in M; destruct (_ && _) eqn:C; try discriminate;
-    apply andb_prop in C as [C _]; apply andb_prop in C as [C _]; apply andb_prop in C as [_ C];
-    apply Nat.eqb_eq in C; rewrite map_length in C; exact C.
+  assert (outside : nth j (@nil (option (Z * Z))) None = None) by (destruct j; reflexivity).
+  rewrite <- outside in E at 1. rewrite (map_nth (fun r : inner_row => nth j r None)) in E.
+  exact (R l Hl j _ Hj E).
 Qed.
 
-Lemma shown_needed_ok : forall what c b rivals pairs, pooled_right c b ->
-  shown_needed p c what (Some b) rivals pairs = true ->
+Lemma shown_needed_ok : forall c i b, pooled_right c b -> shown_needed p what x c i (Some b) = true ->
   exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h c what r.
 Proof.
-  intros what c b rivals pairs [L R] H. unfold shown_needed in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
+  intros c i b [L R] H. unfold shown_needed in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
   set (b' := met_box _ b _) in H. apply andb_prop in H as [O H]. apply existsb_exists in H as (r & _ & H).
   unfold rival_shown in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
-  apply andb_prop in H as [H A]. apply andb_prop in H as [H M]. apply andb_prop in H as [C N]. apply Nat.ltb_lt in C. apply negb_true_iff, Nat.eqb_neq in N.
+  apply andb_prop in H as [H A]. apply andb_prop in H as [H M]. apply andb_prop in H as [C N]. apply Nat.ltb_lt in C.
+  apply negb_true_iff, Nat.eqb_neq in N.
   destruct (margin_most h B b' (predicted c) r) as [most|] eqn:E; [|discriminate]. apply Z.leb_le in M.
   exists r. split; [exact C|]. split; [exact N|].
   exists (low_end B b'), (high_end B b'). split; [|split; [exact (margin_most_ok h c B b' HB r most E M)|]].
-  2: { unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of] in A. fold T B in A.
-       destruct what; [exact I| |discriminate]. apply andb_prop in A as [U A]. apply Z.eqb_eq in U. rewrite <- U in *.
-       exact (no_prices_prove_ok h c T b' r (pairs r) HT A). }
+  2: { unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in A. fold T B in A.
+       destruct what; [exact I| |].
+       - apply andb_prop in A as [U A]. apply Z.eqb_eq in U. rewrite <- U in *.
+         exact (no_prices_prove_ok h c T b' r _ HT A).
+       - destruct (measures h) as [ms|] eqn:Ms; [|discriminate].
+         exact (joint_shown_ok h c T B (terms s) _ ms HT HB (logarithms_for_right B (terms s)) Ms r _ A). }
   intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [L' W'].
-  fold b' in L', W'. assert (K : forall x, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * x <= IZR (snd (nth j b' (0, 0)%Z)) ->
-    activation_range h c j x).
-  { intros x X. apply W' in X as [X F]. split; [exact (R j Hj x X)|]. rewrite Forall_forall in F.
+  fold b' in L', W'. assert (K : forall y, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j b' (0, 0)%Z)) ->
+    activation_range h c j y).
+  { intros y X. apply W' in X as [X F]. split; [exact (R j Hj y X)|]. rewrite Forall_forall in F.
     split; intros; [apply (F _ H eq_refl)|apply (F _ H H0)]. }
   rewrite forallb_forall in O. assert (Q := O (nth j b' (0, 0)%Z) ltac:(apply nth_In; lia)). apply Z.leb_le, IZR_le in Q.
   split; apply K; [rewrite low_end_scaled by exact HB|rewrite high_end_scaled by exact HB]; lra.
@@ -191,25 +226,49 @@ Proof.
   induction i as [|i IH]; intros [|x l] H; cbn in *; auto.
 Qed.
 
+(** Fewer statements leave more. *)
+Lemma reference_range_without : forall h i c l j y, reference_range h c l j y -> reference_range h (without i c) l j y.
+Proof.
+  intros h i c l j y [D G]. split; [exact D|]. intros (k & lo & hi & I). apply in_without in I.
+  assert (K := G (ex_intro _ k (ex_intro _ lo (ex_intro _ hi I)))). intros e He.
+  assert (more : forall v, satisfies h c l v -> satisfies h (without i c) l v).
+  { intros v V k' lo' hi' I'. apply V. exact (in_without i c _ I'). }
+  destruct (K e He) as [(a & (v & S1 & S2 & S3) & U) (b & (w & R1 & R2 & R3) & V)].
+  split; [exists a|exists b]; (split; [|assumption]); [exists v|exists w]; auto.
+Qed.
+
 (** The theorem: what [check_minimal] accepts is minimal, whatever the hints, and whatever certificates [cs] came before. *)
 Theorem check_minimal_sound : forall h s cs what c x,
-  check_minimal (fold_left learn cs (prepare h s)) what c x = true -> minimal h what c.
+  check_minimal (fold_left learn cs (prepare h s)) what x c = true -> minimal h what c.
 Proof.
   intros h s cs what c x E i Hi. destruct (learned h s cs) as (rows & _ & L). rewrite L in E. clear L.
   unfold check_minimal in E. rewrite forallb_forall in E. specialize (E i ltac:(apply in_seq; lia)).
-  unfold needed_of in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S]. apply Nat.ltb_lt in Hn.
-  cbn [prepared_with prepare head_of] in S. destruct (existsb about_a_patch (statements c)) eqn:A.
-  - destruct (inner_pooled _ _ (without i c)) as [b|] eqn:Eb; [|discriminate].
-    apply (inner_pooled_right h s rows S) in Eb; [|exact Hn].
-    exact (shown_needed_ok h s rows what (without i c) b _ _ Eb F).
-  - destruct (inner_pooled _ _ c) as [b|] eqn:Eb; [|discriminate].
-    apply (inner_pooled_right h s rows S) in Eb; [|exact Hn].
-    refine (shown_needed_ok h s rows what (without i c) b _ _ _ F).
-    destruct Eb as [Lb R]. split; [exact Lb|]. intros j Hj y Y e He. destruct (R j Hj y Y e He) as [K1 K2].
-    assert (same : forall l x, reference_range h c l j x -> reference_range h (without i c) l j x).
-    { intros l k0 [D _]. split; [exact D|]. intros (k & lo & hi & I). apply in_without in I.
-      assert (existsb about_a_patch (statements c) = true); [|congruence]. apply existsb_exists.
-      exists (AboutPatch l k lo hi). auto. }
-    split; [destruct K1 as (g & (m & K & ->) & U)|destruct K2 as (g & (m & K & ->) & U)];
-      exists (activation_of h (patches c) m j); (split; [exists m; split; [intros l Hl; apply same, K, Hl|reflexivity]|exact U]).
+  unfold needed_of in E. cbv zeta in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S]. apply Nat.ltb_lt in Hn.
+  cbn [prepared_with prepare head_of] in S. set (p := prepared_with h s rows) in *.
+  set (free := inner_free p) in *. set (whole := map _ (seq 0 (patches c))) in *.
+  assert (Lw : length whole = patches c) by (unfold whole; rewrite map_length, seq_length; reflexivity).
+  assert (Rw : forall l, (l < patches c)%nat -> row_right h s c l (nth l whole nil)).
+  { intros l Hl. unfold whole. set (f := fun l => inner_row_at p free c l (points_at x)).
+    rewrite (nth_indep _ nil (f O)) by (rewrite map_length, seq_length; exact Hl).
+    rewrite map_nth, seq_nth by exact Hl. apply inner_row_at_right. exact S. }
+  assert (Rs : forall l, (l < patches c)%nat -> row_right h s (without i c) l (nth l whole nil)).
+  { intros l Hl j e Hj N y X. apply reference_range_without. exact (Rw l Hl j e Hj N y X). }
+  assert (shared : forall b, inner_pooled p whole = Some b -> shown_needed p what x (without i c) i (Some b) = true ->
+    exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r).
+  { intros b Eb G. apply (inner_pooled_right h s rows (without i c)) in Eb; [|exact Hn|exact Lw|exact Rs].
+    exact (shown_needed_ok h s rows what x (without i c) i b Eb G). }
+  assert (sometimes : forall o : option box, (forall b, o = Some b -> inner_pooled p whole = Some b) ->
+    shown_needed p what x (without i c) i o = true ->
+    exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r).
+  { intros [b|] O G; [exact (shared b (O b eq_refl) G)|discriminate]. }
+  destruct (nth_error (statements c) i) as [[l0 j0 lo0 hi0|j0 lo0 hi0|ex0 lo0 hi0]|];
+    try (apply sometimes in F; [exact F|]; intros b O; destruct (forallb about_a_patch (statements c)); congruence).
+  destruct (inner_pooled p (map _ _)) as [b|] eqn:Eb; [|discriminate].
+  apply (inner_pooled_right h s rows (without i c)) in Eb;
+    [exact (shown_needed_ok h s rows what x (without i c) i b Eb F)|exact Hn| |].
+  - rewrite map_length, combine_length, seq_length, Lw. apply Nat.min_id.
+  - intros l Hl. set (f := fun r : nat * inner_row => _).
+    rewrite (nth_indep _ nil (f (O, nil))) by (rewrite map_length, combine_length, seq_length, Lw; cbn [without patches] in Hl; lia).
+    rewrite map_nth, combine_nth by (rewrite seq_length; symmetry; exact Lw). rewrite seq_nth by exact Hl. unfold f.
+    cbn [fst snd Nat.add]. destruct (is_about l _); [apply inner_row_at_right; exact S|exact (Rs l Hl)].
 Qed.
