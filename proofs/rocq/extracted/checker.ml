@@ -1375,11 +1375,11 @@ let entries bits =
     Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
   in
   (fun k rows0 ->
-  let place = Z.to_nat (Z.div (Z.of_nat k) (Z.of_nat piece)) in
-  let r = sub k (mul place piece) in
+  let place0 = Z.to_nat (Z.div (Z.of_nat k) (Z.of_nat piece)) in
+  let r = sub k (mul place0 piece) in
   let from = Z.mul bits (Z.of_nat r) in
   map (fun row0 ->
-    Z.sub (slice (nth place row0 Big_int_Z.zero_big_int) from bits) half)
+    Z.sub (slice (nth place0 row0 Big_int_Z.zero_big_int) from bits) half)
     rows0)
 
 (** val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int **)
@@ -6233,13 +6233,13 @@ let levelled h o c = match c with
     head -> Big_int_Z.big_int -> own -> int -> inner_column ->
     Big_int_Z.big_int list **)
 
-let rec one_best h t0 o place = function
+let rec one_best h t0 o place0 = function
 | [] -> []
 | e :: c' ->
   ((fun fO fS n -> if n=0 then fO () else fS (n-1))
      (fun _ -> (best h t0 o e) :: (map (worst h t0 o) c'))
      (fun place' -> (worst h t0 o e) :: (one_best h t0 o place' c'))
-     place)
+     place0)
 
 (** val outdoes :
     head -> own -> Big_int_Z.big_int ->
@@ -6391,6 +6391,216 @@ let inner_mass_row h c t0 own0 l =
          (combine own0 es)
   else map (fun _ -> None) own0
 
+type point = { place : Big_int_Z.big_int list; lift : Big_int_Z.big_int }
+
+type patch_points = { point_unit : Big_int_Z.big_int;
+                      points_of : (point * point) list }
+
+(** val square_of_difference :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let square_of_difference y =
+  let y0 = y in
+  (fun v w ->
+  zsum
+    (map (fun d -> let x = Z.sub (fst d) (Z.mul y0 (snd d)) in Z.mul x x)
+      (combine v w)))
+
+(** val numerator_at :
+    head -> Big_int_Z.big_int -> point -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let numerator_at h y pt p =
+  match h.head_geometry with
+  | Euclidean -> Z.add (square_of_difference y pt.place p) pt.lift
+  | _ -> zdot pt.place p
+
+(** val common_divisor : head -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let common_divisor h y =
+  let s = unit_of h in
+  let y0 = y in
+  (match h.head_geometry with
+   | Euclidean -> Z.mul (Z.mul s s) (Z.mul y0 y0)
+   | Cosine _ -> Z.mul s y0
+   | RootedCosine _ -> Z.mul s y0
+   | _ -> Z.mul (Z.mul s s) y0)
+
+(** val surely_least :
+    head -> Big_int_Z.big_int -> measure -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let surely_least h y m x n0 d =
+  Z.leb
+    (Z.mul n0
+      (Z.mul (common_divisor h y)
+        (if Z.leb Big_int_Z.zero_big_int x then m.far else m.near)))
+    (Z.mul (Z.mul x (root_unit h)) d)
+
+(** val surely_most :
+    head -> Big_int_Z.big_int -> measure -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let surely_most h y m x n0 d =
+  Z.leb (Z.mul (Z.mul x (root_unit h)) d)
+    (Z.mul n0
+      (Z.mul (common_divisor h y)
+        (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far)))
+
+(** val satisfied :
+    head -> certificate -> Big_int_Z.big_int -> point -> ((Big_int_Z.big_int
+    list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+    -> bool **)
+
+let satisfied h c y pt = function
+| (p0, p1) ->
+  let (p, m) = p0 in
+  let (lo, hi) = p1 in
+  let x = numerator_at h y pt p in
+  let u = c.statement_unit in
+  (&&) (match lo with
+        | Some a -> surely_least h y m x a u
+        | None -> true)
+    (match hi with
+     | Some b -> surely_most h y m x b u
+     | None -> true)
+
+(** val in_radius :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list -> bool **)
+
+let in_radius h y =
+  let s = unit_of h in
+  let y0 = y in
+  (fun r v ->
+  Z.leb (Z.mul (zdot v v) (Z.mul r.denominator r.denominator))
+    (Z.mul (Z.mul r.numerator r.numerator) (Z.mul (Z.mul s y0) (Z.mul s y0))))
+
+(** val in_box_ball :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> bool **)
+
+let in_box_ball h y =
+  let y0 = y in
+  (fun a b v ->
+  Z.leb
+    (zsum
+      (map (fun x ->
+        let e =
+          Z.sub
+            (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) x)
+            (Z.mul y0 (Z.add a b))
+        in
+        Z.mul e e) v))
+    (Z.mul (Z.mul (Z.of_nat h.depth) (Z.mul (Z.sub b a) (Z.sub b a)))
+      (Z.mul y0 y0)))
+
+(** val radius_is_smaller :
+    head -> fraction -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let radius_is_smaller h =
+  let s = unit_of h in
+  (fun r a b ->
+  Z.leb
+    (Z.mul
+      (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int)) (Z.mul r.numerator r.numerator)) (Z.mul s s))
+    (Z.mul (Z.mul (Z.of_nat h.depth) (Z.mul (Z.sub b a) (Z.sub b a)))
+      (Z.mul r.denominator r.denominator)))
+
+(** val in_the_space : head -> Big_int_Z.big_int -> point -> bool **)
+
+let in_the_space h y pt =
+  (&&) ((=) (length pt.place) h.depth)
+    (match h.head_geometry with
+     | Euclidean -> Z.leb Big_int_Z.zero_big_int pt.lift
+     | InnerProduct radius0 ->
+       (match radius0 with
+        | Some r ->
+          (match h.lower with
+           | Some a ->
+             (match h.upper with
+              | Some b ->
+                if radius_is_smaller h r a b
+                then in_radius h y r pt.place
+                else in_box_ball h y a b pt.place
+              | None -> in_radius h y r pt.place)
+           | None -> in_radius h y r pt.place)
+        | None ->
+          (match h.lower with
+           | Some a ->
+             (match h.upper with
+              | Some b -> in_box_ball h y a b pt.place
+              | None -> false)
+           | None -> false))
+     | Softmax -> false
+     | _ ->
+       in_radius h y { numerator = Big_int_Z.unit_big_int; denominator =
+         Big_int_Z.unit_big_int } pt.place)
+
+(** val stated_here :
+    head -> certificate -> measure list -> int -> ((Big_int_Z.big_int
+    list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+    list **)
+
+let stated_here h c ms l =
+  map (fun e -> (((points h (fst e)),
+    (nth (fst e) ms { square = Big_int_Z.zero_big_int; total =
+      Big_int_Z.zero_big_int; near = Big_int_Z.unit_big_int; far =
+      Big_int_Z.unit_big_int })), (snd e))) (stated_at l c.statements)
+
+(** val serves :
+    head -> certificate -> Big_int_Z.big_int -> ((Big_int_Z.big_int
+    list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+    list -> point -> bool **)
+
+let serves h c y stated pt =
+  (&&) (in_the_space h y pt) (forallb (satisfied h c y pt) stated)
+
+(** val ends_between :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
+    Big_int_Z.big_int list -> (point * point) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let ends_between h t0 y m p pts =
+  let x = numerator_at h y (fst pts) p in
+  let x' = numerator_at h y (snd pts) p in
+  ((ceil_div (Z.mul (Z.mul t0 x) (root_unit h))
+     (Z.mul (common_divisor h y)
+       (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far))),
+  (floor_div (Z.mul (Z.mul t0 x') (root_unit h))
+    (Z.mul (common_divisor h y)
+      (if Z.leb Big_int_Z.zero_big_int x' then m.far else m.near))))
+
+(** val end_of_points :
+    head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    ((Big_int_Z.big_int list * measure) * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) list ->
+    (((Big_int_Z.big_int * Big_int_Z.big_int)
+    option * (point * point)) * (Big_int_Z.big_int list * measure)) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let end_of_points h c t0 y stated = function
+| (p0, p1) ->
+  let (own0, pts) = p0 in
+  let (p, m) = p1 in
+  if (&&) (serves h c y stated (fst pts)) (serves h c y stated (snd pts))
+  then option_map (meet_ends (ends_between h t0 y m p pts)) own0
+  else None
+
+(** val inner_points_row :
+    head -> certificate -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list -> measure list ->
+    int -> patch_points -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+
+let inner_points_row h c t0 free ms l hint0 =
+  let stated = stated_here h c ms l in
+  if (&&) ((=) (length hint0.points_of) h.count)
+       (forallb (fun e -> Nat.ltb (fst e) h.count) (stated_at l c.statements))
+  then map (end_of_points h c t0 hint0.point_unit stated)
+         (combine (combine free hint0.points_of) (combine h.prototypes ms))
+  else map (fun _ -> None) free
+
 (** val node_most :
     Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -6515,25 +6725,77 @@ let no_prices_prove h c t0 b winner loser tops0 pairs =
                pairs))) Big_int_Z.zero_big_int
      | None -> false)
 
-(** val inner_own :
+(** val observed :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> point -> measure ->
+    Big_int_Z.big_int list -> ends **)
+
+let observed h t0 y pt m p =
+  let x = numerator_at h y pt p in
+  ((Some
+  (floor_div (Z.mul (Z.mul t0 x) (root_unit h))
+    (Z.mul (common_divisor h y)
+      (if Z.leb Big_int_Z.zero_big_int x then m.far else m.near)))), (Some
+  (ceil_div (Z.mul (Z.mul t0 x) (root_unit h))
+    (Z.mul (common_divisor h y)
+      (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far)))))
+
+(** val similarities_at :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+    measure list -> Big_int_Z.big_int -> point -> box option **)
+
+let similarities_at h t0 b terms0 logs ms y pt =
+  all_some
+    (map (fun e ->
+      similar_ends h t0 b terms0 logs (fst e)
+        (observed h t0 y pt (snd (snd e)) (fst (snd e))))
+      (combine (owns h) (combine h.prototypes ms)))
+
+(** val joint_shown :
+    head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    logarithms -> measure list -> int -> (Big_int_Z.big_int * point) -> bool **)
+
+let joint_shown h c t0 b terms0 logs ms r = function
+| (y, pt) ->
+  (&&)
+    ((&&)
+      (forallb (fun e -> Nat.ltb (fst e) h.count) (stated_at 0 c.statements))
+      (serves h c y (stated_here h c ms 0) pt))
+    (match similarities_at h t0 b terms0 logs ms y pt with
+     | Some b0 ->
+       (&&) ((=) (length b0) h.count)
+         (match linear_least h b b0 r c.predicted with
+          | Some least -> Z.leb Big_int_Z.zero_big_int least
+          | None -> false)
+     | None -> false)
+
+type minimal_hints = { rivals_of : int list;
+                       points_at : (int -> patch_points);
+                       points_without : (int -> int -> patch_points);
+                       pairs_of : (int -> int -> (int * int) list);
+                       joint_point : (int -> int -> Big_int_Z.big_int * point) }
+
+(** val inner_free :
     prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
 
-let inner_own p =
+let inner_free p =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
-  inner_domain_row h t0 p.settings_of.terms
+  let n0 = p.settings_of.terms in inner_domain_row h t0 n0
 
-(** val inner_table :
+(** val inner_row_at :
     prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-    certificate -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list **)
+    certificate -> int -> (int -> patch_points) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
 
-let inner_table p =
+let inner_row_at p =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
-  (fun free c ->
-  map (fun l ->
-    if has_statement c l then inner_mass_row h c t0 free l else free)
-    (seq 0 c.patches))
+  (fun free c l points0 ->
+  if has_statement c l
+  then (match p.measures_of with
+        | Some ms -> inner_points_row h c t0 free ms l (points0 l)
+        | None -> inner_mass_row h c t0 free l)
+  else free)
 
 (** val inner_pool :
     prepared -> Big_int_Z.big_int list -> own ->
@@ -6544,20 +6806,19 @@ let inner_pool p =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
+  let n0 = p.settings_of.terms in
   (fun row0 o column ->
   match all_some column with
-  | Some column0 ->
-    inner_activation h t0 b p.settings_of.terms p.logs_of o row0 column0
+  | Some column0 -> inner_activation h t0 b n0 p.logs_of o row0 column0
   | None -> None)
 
 (** val inner_pooled :
-    prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-    certificate -> box option **)
+    prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list ->
+    box option **)
 
 let inner_pooled p =
   let h = p.head_of in
-  (fun free c ->
-  let t0 = inner_table p free c in
+  (fun t0 ->
   if forallb (fun r -> (=) (length r) h.count) t0
   then all_some
          (pool_columns (inner_pool p) (mask_of h.head_pooling) (owns h)
@@ -6565,44 +6826,48 @@ let inner_pooled p =
   else None)
 
 (** val addition_shown :
-    prepared -> certificate -> addition -> (int -> (int * int) list) ->
+    prepared -> addition -> minimal_hints -> certificate -> int ->
     Big_int_Z.big_int list -> box -> int -> bool **)
 
-let addition_shown p =
+let addition_shown p what x =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
-  (fun c what pairs tops0 b0 r ->
+  let n0 = p.settings_of.terms in
+  (fun c i tops0 b0 r ->
   match what with
   | Nothing -> true
   | Prices ->
     (&&) (Z.eqb t0 b)
-      (no_prices_prove h c t0 b0 c.predicted r tops0 (pairs r))
-  | JointMargin -> false)
+      (no_prices_prove h c t0 b0 c.predicted r tops0 (x.pairs_of i r))
+  | JointMargin ->
+    (match p.measures_of with
+     | Some ms -> joint_shown h c t0 b n0 p.logs_of ms r (x.joint_point i r)
+     | None -> false))
 
 (** val rival_shown :
-    prepared -> certificate -> addition -> (int -> (int * int) list) ->
+    prepared -> addition -> minimal_hints -> certificate -> int ->
     Big_int_Z.big_int list -> box -> int -> bool **)
 
-let rival_shown p =
+let rival_shown p what x =
   let h = p.head_of in
   let b = p.settings_of.box_unit in
-  (fun c what pairs tops0 b0 r ->
+  (fun c i tops0 b0 r ->
   (&&)
     ((&&) ((&&) (Nat.ltb r h.classes) (negb ((=) r c.predicted)))
       (match margin_most h b b0 c.predicted r with
        | Some most -> Z.leb most Big_int_Z.zero_big_int
-       | None -> false)) (addition_shown p c what pairs tops0 b0 r))
+       | None -> false)) (addition_shown p what x c i tops0 b0 r))
 
 (** val shown_needed :
-    prepared -> certificate -> addition -> box option -> int list -> (int ->
-    (int * int) list) -> bool **)
+    prepared -> addition -> minimal_hints -> certificate -> int -> box option
+    -> bool **)
 
-let shown_needed p =
+let shown_needed p what x =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
-  (fun c what pooled0 rivals pairs ->
+  (fun c i pooled0 ->
   match pooled0 with
   | Some pooled1 ->
     let b0 =
@@ -6615,31 +6880,51 @@ let shown_needed p =
       | JointMargin -> []
     in
     (&&) (forallb (fun e -> Z.leb (fst e) (snd e)) b0)
-      (existsb (rival_shown p c what pairs tops0 b0) rivals)
+      (existsb (rival_shown p what x c i tops0 b0) x.rivals_of)
   | None -> false)
 
-type minimal_hints = { rivals_of : int list;
-                       pairs_of : (int -> int -> (int * int) list) }
+(** val is_about : int -> statement option -> bool **)
+
+let is_about l = function
+| Some s0 -> (match s0 with
+              | AboutPatch (k, _, _, _) -> (=) k l
+              | _ -> false)
+| None -> false
 
 (** val needed_of :
-    prepared -> addition -> certificate -> minimal_hints -> int -> bool **)
+    prepared -> addition -> minimal_hints -> certificate -> int -> bool **)
 
-let needed_of p =
+let needed_of p what x =
   let h = p.head_of in
-  (fun what c x ->
-  let free = inner_own p in
-  let spatial0 = existsb about_a_patch c.statements in
-  let shared = if spatial0 then None else inner_pooled p free c in
+  (fun c ->
+  let free = inner_free p in
+  let patches_in_order = seq 0 c.patches in
+  let whole =
+    map (fun l -> inner_row_at p free c l x.points_at) patches_in_order
+  in
+  let shared =
+    if forallb about_a_patch c.statements then None else inner_pooled p whole
+  in
   let possible = (&&) (Nat.ltb 0 c.patches) (signs_differ h) in
   (fun i ->
   let left = without i c in
+  let left_out = nth_error c.statements i in
   (&&) possible
-    (shown_needed p left what
-      (if spatial0 then inner_pooled p free left else shared) x.rivals_of
-      (x.pairs_of i))))
+    (shown_needed p what x left i
+      (match left_out with
+       | Some s ->
+         (match s with
+          | AboutPatch (_, _, _, _) ->
+            inner_pooled p
+              (map (fun r ->
+                if is_about (fst r) left_out
+                then inner_row_at p free left (fst r) (x.points_without i)
+                else snd r) (combine patches_in_order whole))
+          | _ -> shared)
+       | None -> shared))))
 
 (** val check_minimal :
-    prepared -> addition -> certificate -> minimal_hints -> bool **)
+    prepared -> addition -> minimal_hints -> certificate -> bool **)
 
-let check_minimal p what c x =
-  forallb (needed_of p what c x) (seq 0 (length c.statements))
+let check_minimal p what x c =
+  forallb (needed_of p what x c) (seq 0 (length c.statements))

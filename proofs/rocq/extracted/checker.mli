@@ -1847,6 +1847,74 @@ val inner_mass_row :
   (Big_int_Z.big_int * Big_int_Z.big_int) option list -> int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option list
 
+type point = { place : Big_int_Z.big_int list; lift : Big_int_Z.big_int }
+
+type patch_points = { point_unit : Big_int_Z.big_int;
+                      points_of : (point * point) list }
+
+val square_of_difference :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val numerator_at :
+  head -> Big_int_Z.big_int -> point -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val common_divisor : head -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val surely_least :
+  head -> Big_int_Z.big_int -> measure -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val surely_most :
+  head -> Big_int_Z.big_int -> measure -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val satisfied :
+  head -> certificate -> Big_int_Z.big_int -> point -> ((Big_int_Z.big_int
+  list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option)) ->
+  bool
+
+val in_radius :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list -> bool
+
+val in_box_ball :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> bool
+
+val radius_is_smaller :
+  head -> fraction -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val in_the_space : head -> Big_int_Z.big_int -> point -> bool
+
+val stated_here :
+  head -> certificate -> measure list -> int -> ((Big_int_Z.big_int
+  list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+  list
+
+val serves :
+  head -> certificate -> Big_int_Z.big_int -> ((Big_int_Z.big_int
+  list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+  list -> point -> bool
+
+val ends_between :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
+  Big_int_Z.big_int list -> (point * point) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val end_of_points :
+  head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int list * measure) * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list ->
+  (((Big_int_Z.big_int * Big_int_Z.big_int)
+  option * (point * point)) * (Big_int_Z.big_int list * measure)) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val inner_points_row :
+  head -> certificate -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list -> measure list -> int
+  -> patch_points -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
+
 val node_most :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -1879,12 +1947,31 @@ val no_prices_prove :
   head -> certificate -> Big_int_Z.big_int -> box -> int -> int ->
   Big_int_Z.big_int list -> (int * int) list -> bool
 
-val inner_own :
+val observed :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> point -> measure ->
+  Big_int_Z.big_int list -> ends
+
+val similarities_at :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
+  measure list -> Big_int_Z.big_int -> point -> box option
+
+val joint_shown :
+  head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  logarithms -> measure list -> int -> (Big_int_Z.big_int * point) -> bool
+
+type minimal_hints = { rivals_of : int list;
+                       points_at : (int -> patch_points);
+                       points_without : (int -> int -> patch_points);
+                       pairs_of : (int -> int -> (int * int) list);
+                       joint_point : (int -> int -> Big_int_Z.big_int * point) }
+
+val inner_free :
   prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
 
-val inner_table :
+val inner_row_at :
   prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-  certificate -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list
+  certificate -> int -> (int -> patch_points) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list
 
 val inner_pool :
   prepared -> Big_int_Z.big_int list -> own ->
@@ -1892,26 +1979,25 @@ val inner_pool :
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val inner_pooled :
-  prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-  certificate -> box option
+  prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list -> box
+  option
 
 val addition_shown :
-  prepared -> certificate -> addition -> (int -> (int * int) list) ->
+  prepared -> addition -> minimal_hints -> certificate -> int ->
   Big_int_Z.big_int list -> box -> int -> bool
 
 val rival_shown :
-  prepared -> certificate -> addition -> (int -> (int * int) list) ->
+  prepared -> addition -> minimal_hints -> certificate -> int ->
   Big_int_Z.big_int list -> box -> int -> bool
 
 val shown_needed :
-  prepared -> certificate -> addition -> box option -> int list -> (int ->
-  (int * int) list) -> bool
+  prepared -> addition -> minimal_hints -> certificate -> int -> box option
+  -> bool
 
-type minimal_hints = { rivals_of : int list;
-                       pairs_of : (int -> int -> (int * int) list) }
+val is_about : int -> statement option -> bool
 
 val needed_of :
-  prepared -> addition -> certificate -> minimal_hints -> int -> bool
+  prepared -> addition -> minimal_hints -> certificate -> int -> bool
 
 val check_minimal :
-  prepared -> addition -> certificate -> minimal_hints -> bool
+  prepared -> addition -> minimal_hints -> certificate -> bool

@@ -167,13 +167,8 @@ let refuted here certificate image =
 
 (* Minimality. *)
 
-let about_a_patch = function Checker.AboutPatch _ -> true | AboutActivation _ | AboutOthers _ -> false
-
-let uncovered_minimality (head : Checker.head) what (certificate : Checker.certificate) =
-  if what = Checker.JointMargin then Some "minimality under joint"
-  else if head.head_geometry <> Checker.Softmax && List.exists about_a_patch certificate.statements then
-    Some "minimality of statements about patches, but for softmax"
-  else None
+let uncovered_minimality what =
+  if what = Checker.JointMargin then Some "minimality under joint" else None
 
 (* Units of which those of statements and observables are fractions, so that ties are seen. *)
 let inward here precision (certificate : Checker.certificate) =
@@ -191,21 +186,33 @@ let by_margin (certificate : Checker.certificate) =
   let rivals = List.mapi (fun rival margin -> (margin, rival)) certificate.margins in
   List.map snd (List.sort compare (List.filter (fun (_, rival) -> rival <> certificate.predicted) rivals))
 
+(* No points of a unit that is not positive. *)
+let positive_unit (points : Checker.patch_points) =
+  if Z.sign points.point_unit > 0 then points else { points with point_unit = Z.one; points_of = [] }
+
 (* Without pairs of a negative index: Coq's naturals are integers here. *)
 let pairs_of here (settings : Checker.settings) certificate index rival =
   let found = Matching.pairs here.head (Checker.without index certificate) settings.box_unit rival in
   List.filter (fun (patch, prototype) -> patch >= 0 && prototype >= 0) found
 
+let needed_hints here settings (certificate : Checker.certificate) =
+  { Checker.rivals_of = by_margin certificate;
+    points_at = (fun patch -> positive_unit (Hinter.inside here.hinter certificate patch));
+    points_without =
+      (fun index patch -> positive_unit (Hinter.inside here.hinter (Checker.without index certificate) patch));
+    pairs_of = pairs_of here settings certificate;
+    joint_point = (fun _ _ -> (Z.one, { Checker.place = []; lift = Z.zero })) }
+
 (* What is needed: [claim] is of Minimal.v. *)
 let when_needed here what certificate claim =
-  match uncovered_minimality here.head what certificate with
+  match uncovered_minimality what with
   | Some why -> Not_covered why
   | None ->
       when_covered here.head (fun () ->
           let shown precision =
             let settings = inward here precision certificate in
-            let hints = { Checker.rivals_of = by_margin certificate; pairs_of = pairs_of here settings certificate } in
-            claim (prepared_for here settings certificate) what certificate hints
+            let hints = needed_hints here settings certificate in
+            claim (prepared_for here settings certificate) what hints certificate
           in
           List.exists shown [ Hinter.usual; Hinter.most ])
 
@@ -213,5 +220,5 @@ let when_needed here what certificate claim =
 let minimal here what certificate = when_needed here what certificate Checker.check_minimal
 
 let needed here what certificate index =
-  when_needed here what certificate (fun prepared what certificate hints ->
-      Checker.needed_of prepared what certificate hints index)
+  when_needed here what certificate (fun prepared what hints certificate ->
+      Checker.needed_of prepared what hints certificate index)

@@ -353,6 +353,17 @@ let links prepared settings certificate =
 let may_link prepared certificate =
   match prepared.points with None -> false | Some points -> Links.may points prepared.head certificate
 
+(* Points that satisfy the statements of a certificate at a patch. *)
+let no_points = { Checker.point_unit = Z.of_int 1; points_of = [] }
+
+let inside prepared (certificate : Checker.certificate) l =
+  match prepared.points with
+  | None -> no_points
+  | Some points -> (
+      match patch_of points (ref Ascent.allowed) (statements_of points certificate).(l) with
+      | Some patch -> Inside.pairs prepared.head points patch certificate l
+      | None -> no_points)
+
 (* Units. *)
 
 type settings = { observables : Z.t; activations : Z.t; terms : int }
