@@ -6181,57 +6181,64 @@ let inner_domain_row h t0 terms0 =
 let signs_differ h =
   negb ((&&) (no_negative_coordinate h) (no_positive_coordinate h))
 
-type inner_column = (Big_int_Z.big_int * Big_int_Z.big_int) list
+(** val nearest_to :
+    Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let nearest_to x e =
+  if Z.leb x (snd (fst e))
+  then fst e
+  else if Z.leb (fst (snd e)) x then snd e else (x, x)
 
 (** val worst :
     head -> Big_int_Z.big_int -> own ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let worst h t0 o e =
   match direction_of h o with
   | Falls -> snd e
   | Rises -> fst e
   | Neither ->
-    if Z.leb (Z.mul (snd o).denominator (Z.add (fst e) (snd e)))
+    if Z.leb (Z.mul (snd o).denominator (Z.add (fst (fst e)) (snd (snd e))))
          (Z.mul
            (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) t0)
            (snd o).numerator)
     then fst e
     else snd e
 
-(** val into :
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
-    Big_int_Z.big_int **)
-
-let into e x =
-  Z.min (snd e) (Z.max (fst e) x)
-
 (** val best :
     head -> Big_int_Z.big_int -> own ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let best h t0 o e =
   match direction_of h o with
   | Falls -> fst e
   | Rises -> snd e
   | Neither ->
-    into e (floor_div (Z.mul t0 (snd o).numerator) (snd o).denominator)
+    nearest_to (floor_div (Z.mul t0 (snd o).numerator) (snd o).denominator) e
 
-(** val levelled : head -> own -> inner_column -> Big_int_Z.big_int list **)
+(** val levelled :
+    head -> own ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
 let levelled h o c = match c with
 | [] -> []
 | e :: c' ->
-  let t0 =
+  let x =
     match direction_of h o with
-    | Falls -> fold_right Z.min (snd e) (map snd c')
-    | _ -> fold_right Z.max (fst e) (map fst c')
+    | Falls -> fold_right (fun f -> Z.min (fst (snd f))) (fst (snd e)) c'
+    | _ -> fold_right (fun f -> Z.max (snd (fst f))) (snd (fst e)) c'
   in
-  map (fun e0 -> into e0 t0) c
+  map (nearest_to x) c
 
 (** val one_best :
-    head -> Big_int_Z.big_int -> own -> int -> inner_column ->
-    Big_int_Z.big_int list **)
+    head -> Big_int_Z.big_int -> own -> int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
 let rec one_best h t0 o place0 = function
 | [] -> []
@@ -6243,22 +6250,31 @@ let rec one_best h t0 o place0 = function
 
 (** val outdoes :
     head -> own -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> bool **)
 
 let outdoes h o count0 e f =
-  match direction_of h o with
-  | Falls ->
-    (||) (Z.ltb (fst e) (fst f))
-      ((&&) (Z.eqb (fst e) (fst f)) (Z.ltb (snd e) (snd f)))
-  | _ ->
-    Z.ltb
-      (Z.add (Z.mul (Z.sub count0 Big_int_Z.unit_big_int) (snd f)) (fst f))
-      (Z.add (Z.mul (Z.sub count0 Big_int_Z.unit_big_int) (snd e)) (fst e))
+  let low0 = fun e0 -> fst (fst e0) in
+  let high0 = fun e0 -> snd (snd e0) in
+  (match direction_of h o with
+   | Falls ->
+     (||) (Z.ltb (low0 e) (low0 f))
+       ((&&) (Z.eqb (low0 e) (low0 f)) (Z.ltb (high0 e) (high0 f)))
+   | _ ->
+     Z.ltb
+       (Z.add (Z.mul (Z.sub count0 Big_int_Z.unit_big_int) (high0 f))
+         (low0 f))
+       (Z.add (Z.mul (Z.sub count0 Big_int_Z.unit_big_int) (high0 e))
+         (low0 e)))
 
 (** val place_of :
     head -> own -> Big_int_Z.big_int -> int ->
-    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> inner_column -> int **)
+    (int * ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int)))
+    ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> int **)
 
 let rec place_of h o count0 i chosen = function
 | [] -> fst chosen
@@ -6267,7 +6283,9 @@ let rec place_of h o count0 i chosen = function
     (if outdoes h o count0 e (snd chosen) then (i, e) else chosen) c'
 
 (** val best_alone :
-    head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list **)
+    head -> Big_int_Z.big_int -> own ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
 let best_alone h t0 o c = match c with
 | [] -> []
@@ -6275,64 +6293,91 @@ let best_alone h t0 o c = match c with
   one_best h t0 o
     (place_of h o (Z.of_nat (length c)) (Stdlib.Int.succ 0) (0, e) c') c
 
-(** val least_points :
-    head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list **)
+(** val least_numbers :
+    head -> Big_int_Z.big_int -> own ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
-let least_points h t0 o c =
+let least_numbers h t0 o c =
   match h.head_pooling with
   | MaxMinusMean -> levelled h o c
   | MaxMinusMeanDistance -> levelled h o c
   | _ -> map (worst h t0 o) c
 
-(** val greatest_points :
-    head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list **)
+(** val greatest_numbers :
+    head -> Big_int_Z.big_int -> own ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
-let greatest_points h t0 o c =
+let greatest_numbers h t0 o c =
   match h.head_pooling with
   | MaxMinusMean -> best_alone h t0 o c
   | MaxMinusMeanDistance -> best_alone h t0 o c
   | _ -> map (best h t0 o) c
 
-(** val fit : head -> Big_int_Z.big_int list -> inner_column -> bool **)
+(** val fits :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> bool **)
 
-let rec fit h points0 c =
-  match points0 with
+let fits x e =
+  let same = fun f -> (&&) (Z.eqb (fst x) (fst f)) (Z.eqb (snd x) (snd f)) in
+  (||) ((||) (same (fst e)) (same (snd e)))
+    ((&&) ((&&) (Z.eqb (fst x) (snd x)) (Z.leb (snd (fst e)) (fst x)))
+      (Z.leb (fst x) (fst (snd e))))
+
+(** val fit :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> bool **)
+
+let rec fit numbers0 c =
+  match numbers0 with
   | [] -> (match c with
            | [] -> true
            | _ :: _ -> false)
-  | x :: points' ->
+  | x :: numbers' ->
     (match c with
      | [] -> false
-     | e :: c' ->
-       (&&)
-         ((&&) ((&&) (Z.leb (fst e) x) (Z.leb x (snd e)))
-           ((||) (negb (euclidean h)) (Z.leb Big_int_Z.zero_big_int x)))
-         (fit h points' c'))
+     | e :: c' -> (&&) (fits x e) (fit numbers' c'))
 
 (** val value_of :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    own -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> inner_column
-    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    own -> Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int)
+    list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let value_of h t0 b terms0 logs o row0 points0 c =
-  if fit h points0 c
+let value_of h t0 b terms0 logs o row0 numbers0 c =
+  if fit numbers0 c
   then pool_column h t0 b terms0 logs row0 o
-         (map (fun x -> ((Some x), (Some x))) points0)
+         (map (fun x -> ((Some (fst x)), (Some (snd x)))) numbers0)
   else None
 
 (** val inner_activation :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
-    own -> Big_int_Z.big_int list -> inner_column ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    own -> Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let inner_activation h t0 b terms0 logs o row0 c =
-  match value_of h t0 b terms0 logs o row0 (least_points h t0 o c) c with
+  match value_of h t0 b terms0 logs o row0 (least_numbers h t0 o c) c with
   | Some p ->
     let (_, low0) = p in
-    (match value_of h t0 b terms0 logs o row0 (greatest_points h t0 o c) c with
+    (match value_of h t0 b terms0 logs o row0 (greatest_numbers h t0 o c) c with
      | Some p0 -> let (high0, _) = p0 in Some (low0, high0)
      | None -> None)
   | None -> None
+
+(** val entry_of :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
+
+let entry_of e =
+  if Z.leb (fst e) (snd e)
+  then Some (((fst e), (fst e)), ((snd e), (snd e)))
+  else None
 
 (** val inner_stated_ends :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
@@ -6557,47 +6602,82 @@ let stated_here h c ms l =
 let serves h c y stated pt =
   (&&) (in_the_space h y pt) (forallb (satisfied h c y pt) stated)
 
-(** val ends_between :
+(** val observed :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
-    Big_int_Z.big_int list -> (point * point) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
+    Big_int_Z.big_int list -> point -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let ends_between h t0 y m p pts =
-  let x = numerator_at h y (fst pts) p in
-  let x' = numerator_at h y (snd pts) p in
-  ((ceil_div (Z.mul (Z.mul t0 x) (root_unit h))
+let observed h t0 y m p pt =
+  let x = numerator_at h y pt p in
+  ((floor_div (Z.mul (Z.mul t0 x) (root_unit h))
      (Z.mul (common_divisor h y)
-       (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far))),
-  (floor_div (Z.mul (Z.mul t0 x') (root_unit h))
+       (if Z.leb Big_int_Z.zero_big_int x then m.far else m.near))),
+  (ceil_div (Z.mul (Z.mul t0 x) (root_unit h))
     (Z.mul (common_divisor h y)
-      (if Z.leb Big_int_Z.zero_big_int x' then m.far else m.near))))
+      (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far))))
 
-(** val end_of_points :
+(** val low_between :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let low_between own0 e f =
+  if (&&) (Z.leb (fst own0) (fst e)) (Z.leb (snd e) (snd own0))
+  then Some e
+  else let t0 = Z.max (fst own0) (snd e) in
+       if Z.leb t0 (Z.min (snd own0) (fst f)) then Some (t0, t0) else None
+
+(** val high_between :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let high_between own0 e f =
+  if (&&) (Z.leb (fst own0) (fst f)) (Z.leb (snd f) (snd own0))
+  then Some f
+  else let t0 = Z.min (snd own0) (fst f) in
+       if Z.leb (Z.max (fst own0) (snd e)) t0 then Some (t0, t0) else None
+
+(** val entry_of_points :
     head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     ((Big_int_Z.big_int list * measure) * (Big_int_Z.big_int
     option * Big_int_Z.big_int option)) list ->
     (((Big_int_Z.big_int * Big_int_Z.big_int)
     option * (point * point)) * (Big_int_Z.big_int list * measure)) ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option **)
 
-let end_of_points h c t0 y stated = function
+let entry_of_points h c t0 y stated = function
 | (p0, p1) ->
   let (own0, pts) = p0 in
   let (p, m) = p1 in
   if (&&) (serves h c y stated (fst pts)) (serves h c y stated (snd pts))
-  then option_map (meet_ends (ends_between h t0 y m p pts)) own0
+  then (match own0 with
+        | Some own1 ->
+          let low0 = observed h t0 y m p (fst pts) in
+          let high0 = observed h t0 y m p (snd pts) in
+          (match low_between own1 low0 high0 with
+           | Some a ->
+             (match high_between own1 low0 high0 with
+              | Some b -> Some (a, b)
+              | None -> None)
+           | None -> None)
+        | None -> None)
   else None
 
 (** val inner_points_row :
     head -> certificate -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option list -> measure list ->
-    int -> patch_points -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+    int -> patch_points ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option list **)
 
 let inner_points_row h c t0 free ms l hint0 =
   let stated = stated_here h c ms l in
   if (&&) ((=) (length hint0.points_of) h.count)
        (forallb (fun e -> Nat.ltb (fst e) h.count) (stated_at l c.statements))
-  then map (end_of_points h c t0 hint0.point_unit stated)
+  then map (entry_of_points h c t0 hint0.point_unit stated)
          (combine (combine free hint0.points_of) (combine h.prototypes ms))
   else map (fun _ -> None) free
 
@@ -6725,19 +6805,10 @@ let no_prices_prove h c t0 b winner loser tops0 pairs =
                pairs))) Big_int_Z.zero_big_int
      | None -> false)
 
-(** val observed :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> point -> measure ->
-    Big_int_Z.big_int list -> ends **)
+(** val as_ends0 : (Big_int_Z.big_int * Big_int_Z.big_int) -> ends **)
 
-let observed h t0 y pt m p =
-  let x = numerator_at h y pt p in
-  ((Some
-  (floor_div (Z.mul (Z.mul t0 x) (root_unit h))
-    (Z.mul (common_divisor h y)
-      (if Z.leb Big_int_Z.zero_big_int x then m.far else m.near)))), (Some
-  (ceil_div (Z.mul (Z.mul t0 x) (root_unit h))
-    (Z.mul (common_divisor h y)
-      (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far)))))
+let as_ends0 e =
+  ((Some (fst e)), (Some (snd e)))
 
 (** val similarities_at :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
@@ -6747,7 +6818,7 @@ let similarities_at h t0 b terms0 logs ms y pt =
   all_some
     (map (fun e ->
       similar_ends h t0 b terms0 logs (fst e)
-        (observed h t0 y pt (snd (snd e)) (fst (snd e))))
+        (as_ends0 (observed h t0 y (snd (snd e)) (fst (snd e)) pt)))
       (combine (owns h) (combine h.prototypes ms)))
 
 (** val joint_shown :
@@ -6782,25 +6853,37 @@ let inner_free p =
   let t0 = p.settings_of.range_unit in
   let n0 = p.settings_of.terms in inner_domain_row h t0 n0
 
+(** val entries_of :
+    (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option list **)
+
+let entries_of =
+  map (fun e -> match e with
+                | Some e0 -> entry_of e0
+                | None -> None)
+
 (** val inner_row_at :
     prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-    certificate -> int -> (int -> patch_points) ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option list -> certificate -> int -> (int -> patch_points) ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option list **)
 
 let inner_row_at p =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
-  (fun free c l points0 ->
+  (fun free entries1 c l points0 ->
   if has_statement c l
   then (match p.measures_of with
         | Some ms -> inner_points_row h c t0 free ms l (points0 l)
-        | None -> inner_mass_row h c t0 free l)
-  else free)
+        | None -> entries_of (inner_mass_row h c t0 free l))
+  else entries1)
 
 (** val inner_pool :
     prepared -> Big_int_Z.big_int list -> own ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let inner_pool p =
   let h = p.head_of in
@@ -6813,8 +6896,9 @@ let inner_pool p =
   | None -> None)
 
 (** val inner_pooled :
-    prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list ->
-    box option **)
+    prepared ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    option list list -> box option **)
 
 let inner_pooled p =
   let h = p.head_of in
@@ -6879,7 +6963,9 @@ let shown_needed p what x =
       | Prices -> tops_of h c t0
       | JointMargin -> []
     in
-    (&&) (forallb (fun e -> Z.leb (fst e) (snd e)) b0)
+    (&&)
+      ((||) (forallb about_a_patch c.statements)
+        (forallb (fun e -> Z.leb (fst e) (snd e)) b0))
       (existsb (rival_shown p what x c i tops0 b0) x.rivals_of)
   | None -> false)
 
@@ -6898,9 +6984,11 @@ let needed_of p what x =
   let h = p.head_of in
   (fun c ->
   let free = inner_free p in
+  let entries1 = entries_of free in
   let patches_in_order = seq 0 c.patches in
   let whole =
-    map (fun l -> inner_row_at p free c l x.points_at) patches_in_order
+    map (fun l -> inner_row_at p free entries1 c l x.points_at)
+      patches_in_order
   in
   let shared =
     if forallb about_a_patch c.statements then None else inner_pooled p whole
@@ -6918,7 +7006,8 @@ let needed_of p what x =
             inner_pooled p
               (map (fun r ->
                 if is_about (fst r) left_out
-                then inner_row_at p free left (fst r) (x.points_without i)
+                then inner_row_at p free entries1 left (fst r)
+                       (x.points_without i)
                 else snd r) (combine patches_in_order whole))
           | _ -> shared)
        | None -> shared))))

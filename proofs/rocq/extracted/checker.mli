@@ -1775,54 +1775,87 @@ val inner_domain_row :
 
 val signs_differ : head -> bool
 
-type inner_column = (Big_int_Z.big_int * Big_int_Z.big_int) list
+val nearest_to :
+  Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val worst :
-  head -> Big_int_Z.big_int -> own -> (Big_int_Z.big_int * Big_int_Z.big_int)
-  -> Big_int_Z.big_int
-
-val into :
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
-  Big_int_Z.big_int
+  head -> Big_int_Z.big_int -> own ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> Big_int_Z.big_int * Big_int_Z.big_int
 
 val best :
-  head -> Big_int_Z.big_int -> own -> (Big_int_Z.big_int * Big_int_Z.big_int)
-  -> Big_int_Z.big_int
+  head -> Big_int_Z.big_int -> own ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> Big_int_Z.big_int * Big_int_Z.big_int
 
-val levelled : head -> own -> inner_column -> Big_int_Z.big_int list
+val levelled :
+  head -> own ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
 val one_best :
-  head -> Big_int_Z.big_int -> own -> int -> inner_column ->
-  Big_int_Z.big_int list
+  head -> Big_int_Z.big_int -> own -> int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
 val outdoes :
-  head -> own -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
-  -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+  head -> own -> Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> bool
 
 val place_of :
   head -> own -> Big_int_Z.big_int -> int ->
-  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> inner_column -> int
+  (int * ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int)))
+  ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> int
 
 val best_alone :
-  head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list
+  head -> Big_int_Z.big_int -> own ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
-val least_points :
-  head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list
+val least_numbers :
+  head -> Big_int_Z.big_int -> own ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
-val greatest_points :
-  head -> Big_int_Z.big_int -> own -> inner_column -> Big_int_Z.big_int list
+val greatest_numbers :
+  head -> Big_int_Z.big_int -> own ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
-val fit : head -> Big_int_Z.big_int list -> inner_column -> bool
+val fits :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> bool
+
+val fit :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> bool
 
 val value_of :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
-  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> inner_column ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  -> Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val inner_activation :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms -> own
-  -> Big_int_Z.big_int list -> inner_column ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  -> Big_int_Z.big_int list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val entry_of :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
 
 val inner_stated_ends :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
@@ -1897,23 +1930,37 @@ val serves :
   list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
   list -> point -> bool
 
-val ends_between :
+val observed :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
-  Big_int_Z.big_int list -> (point * point) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
+  Big_int_Z.big_int list -> point -> Big_int_Z.big_int * Big_int_Z.big_int
 
-val end_of_points :
+val low_between :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val high_between :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val entry_of_points :
   head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   ((Big_int_Z.big_int list * measure) * (Big_int_Z.big_int
   option * Big_int_Z.big_int option)) list ->
   (((Big_int_Z.big_int * Big_int_Z.big_int)
   option * (point * point)) * (Big_int_Z.big_int list * measure)) ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option
 
 val inner_points_row :
   head -> certificate -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option list -> measure list -> int
-  -> patch_points -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
+  -> patch_points ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option list
 
 val node_most :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -1947,9 +1994,7 @@ val no_prices_prove :
   head -> certificate -> Big_int_Z.big_int -> box -> int -> int ->
   Big_int_Z.big_int list -> (int * int) list -> bool
 
-val observed :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> point -> measure ->
-  Big_int_Z.big_int list -> ends
+val as_ends0 : (Big_int_Z.big_int * Big_int_Z.big_int) -> ends
 
 val similarities_at :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
@@ -1968,19 +2013,27 @@ type minimal_hints = { rivals_of : int list;
 val inner_free :
   prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
 
+val entries_of :
+  (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option list
+
 val inner_row_at :
   prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-  certificate -> int -> (int -> patch_points) ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option list
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option list -> certificate -> int -> (int -> patch_points) ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option list
 
 val inner_pool :
   prepared -> Big_int_Z.big_int list -> own ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val inner_pooled :
-  prepared -> (Big_int_Z.big_int * Big_int_Z.big_int) option list list -> box
-  option
+  prepared ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  option list list -> box option
 
 val addition_shown :
   prepared -> addition -> minimal_hints -> certificate -> int ->

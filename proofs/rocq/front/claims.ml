@@ -188,7 +188,7 @@ let by_margin (certificate : Checker.certificate) =
 
 (* No points of a unit that is not positive. *)
 let positive_unit (points : Checker.patch_points) =
-  if Z.sign points.point_unit > 0 then points else { points with point_unit = Z.one; points_of = [] }
+  if Z.sign points.point_unit > 0 then points else { point_unit = Z.one; points_of = [] }
 
 (* Without pairs of a negative index: Coq's naturals are integers here. *)
 let pairs_of here (settings : Checker.settings) certificate index rival =

@@ -11,14 +11,10 @@ Section Run.
 Local Open Scope Z_scope.
 Variables (h : head) (c : certificate) (T B : Z) (terms : nat) (logs : logarithms) (ms : list measure).
 
-(** The observable at a point, over [T] *)
-Definition observed (Y : positive) (pt : point) (m : measure) (p : list Z) : ends :=
-  let X := numerator_at h Y pt p in
-  (Some (floor_div (T * X * root_unit h) (common_divisor h Y * (if 0 <=? X then far m else near m))),
-   Some (ceil_div (T * X * root_unit h) (common_divisor h Y * (if 0 <=? X then near m else far m)))).
+Definition as_ends (e : Z * Z) : ends := (Some (fst e), Some (snd e)).
 
 Definition similarities_at (Y : positive) (pt : point) : option box :=
-  all_some (map (fun e => similar_ends h T B terms logs (fst e) (observed Y pt (snd (snd e)) (fst (snd e))))
+  all_some (map (fun e => similar_ends h T B terms logs (fst e) (as_ends (observed h T Y (snd (snd e)) (fst (snd e)) pt)))
     (combine (owns h) (combine (prototypes h) ms))).
 
 (** The rival's logit is at least the predicted one's. *)
@@ -44,17 +40,6 @@ Hypothesis HB : (0 < B)%Z.
 Hypothesis Hlogs : right_logarithms logs.
 Hypothesis measured : measures h = Some ms.
 
-Lemma observed_ok : forall Y pt j, in_the_space h Y pt = true -> (j < count h)%nat ->
-  within T (observed h T Y pt (nth j ms (Measure 0 0 1 1)) (points h j)) (observable_at h (vector_of h Y pt) j).
-Proof.
-  intros Y pt j I Hj. destruct (measures_ok h ms measured) as (_ & _ & _ & O). specialize (O j (Measure 0 0 1 1) Hj).
-  assert (E := numerator_right h ms Y measured pt j I Hj). set (m := nth j ms (Measure 0 0 1 1)) in *.
-  destruct (enclosed h Y j m _ _ O E) as ([L U] & P & Q). rewrite <- mult_IZR in P, Q. apply lt_IZR in P, Q.
-  apply IZR_pos in HT as RT. split; cbn [observed fst snd above below].
-  - apply floor_div_below; [exact Q|]. rewrite !mult_IZR. apply (Rmult_le_compat_l (IZR T)) in U; [|lra]. lra.
-  - apply ceil_div_above; [exact P|]. rewrite !mult_IZR. apply (Rmult_le_compat_l (IZR T)) in L; [|lra]. lra.
-Qed.
-
 Lemma point_sane : forall Y pt j, in_the_space h Y pt = true -> (j < count h)%nat ->
   sane h (observable_at h (vector_of h Y pt) j).
 Proof.
@@ -75,7 +60,8 @@ Proof.
     ltac:(rewrite !combine_length; lia)).
   rewrite !combine_nth in N by (rewrite ?combine_length; lia). cbn [fst snd] in N. rewrite nth_owns in N by exact Hj.
   fold (points h j) in N. rewrite sim_similar.
-  eapply (similar_ends_ok h T B terms logs HT HB Hlogs); [apply observed_ok; assumption|apply point_sane; assumption|exact N].
+  refine (similar_ends_ok h T B terms logs HT HB Hlogs (own_at h j) _ _ _ _ (point_sane Y pt j I Hj) N).
+  exact (observed_ok h T ms Y HT measured j pt I Hj).
 Qed.
 
 Theorem joint_shown_ok : forall r hint, joint_shown h c T B terms logs ms r hint = true ->

@@ -7,7 +7,7 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Sums Grid Root Boxes Embedding Coordinates Facts InnerDomain
-  InnerSimplex.
+  InnerSimplex InnerPooling InnerRange.
 Import ListNotations.
 
 (** * What runs *)
@@ -83,25 +83,41 @@ Definition stated_here (l : nat) : list ((list Z * measure) * (option Z * option
 Definition serves (stated : list ((list Z * measure) * (option Z * option Z))) (pt : point) : bool :=
   in_the_space pt && forallb (satisfied pt) stated.
 
-(** At least T times the observable at the one point, and at most T times that at the other one *)
-Definition ends_between (m : measure) (p : list Z) (pts : point * point) : Z * Z :=
-  let X := numerator_at (fst pts) p in
-  let X' := numerator_at (snd pts) p in
-  (ceil_div (T * X * root_unit h) (common_divisor * (if 0 <=? X then near m else far m)),
-   floor_div (T * X' * root_unit h) (common_divisor * (if 0 <=? X' then far m else near m))).
+(** T times the observable at a point *)
+Definition observed (m : measure) (p : list Z) (pt : point) : Z * Z :=
+  let X := numerator_at pt p in
+  (floor_div (T * X * root_unit h) (common_divisor * (if 0 <=? X then far m else near m)),
+   ceil_div (T * X * root_unit h) (common_divisor * (if 0 <=? X then near m else far m))).
 
-Definition end_of_points (stated : list ((list Z * measure) * (option Z * option Z)))
-  (e : (option (Z * Z) * (point * point)) * (list Z * measure)) : option (Z * Z) :=
+(** A number of the domain's range between two observables: the first one, or else the least, and the second one, or else
+    the greatest. *)
+Definition low_between (own e f : Z * Z) : option (Z * Z) :=
+  if (fst own <=? fst e) && (snd e <=? snd own) then Some e else
+  let t := Z.max (fst own) (snd e) in if t <=? Z.min (snd own) (fst f) then Some (t, t) else None.
+Definition high_between (own e f : Z * Z) : option (Z * Z) :=
+  if (fst own <=? fst f) && (snd f <=? snd own) then Some f else
+  let t := Z.min (snd own) (fst f) in if Z.max (fst own) (snd e) <=? t then Some (t, t) else None.
+
+Definition entry_of_points (stated : list ((list Z * measure) * (option Z * option Z)))
+  (e : (option (Z * Z) * (point * point)) * (list Z * measure)) : option inner_entry :=
   let '((own, pts), (p, m)) := e in
-  if serves stated (fst pts) && serves stated (snd pts) then option_map (meet_ends (ends_between m p pts)) own else None.
+  if serves stated (fst pts) && serves stated (snd pts) then
+    match own with
+    | Some own =>
+        let low := observed m p (fst pts) in
+        let high := observed m p (snd pts) in
+        match low_between own low high, high_between own low high with Some a, Some b => Some (a, b) | _, _ => None end
+    | None => None
+    end
+  else None.
 End Run.
 
 (** None of each prototype if there are not as many points. *)
 Definition inner_points_row (h : head) (c : certificate) (T : Z) (free : list (option (Z * Z))) (ms : list measure)
-  (l : nat) (hint : patch_points) : list (option (Z * Z)) :=
+  (l : nat) (hint : patch_points) : list (option inner_entry) :=
   let stated := stated_here h c ms l in
   if Nat.eqb (length (points_of hint)) (count h) && forallb (fun e => Nat.ltb (fst e) (count h)) (stated_at l (statements c))
-  then map (end_of_points h c T (point_unit hint) stated)
+  then map (entry_of_points h c T (point_unit hint) stated)
          (combine (combine free (points_of hint)) (combine (prototypes h) ms))
   else map (fun _ => None) free.
 
@@ -311,35 +327,58 @@ Proof.
   - destruct hi as [b|]; [|exact I]. exact (surely_most_ok j _ _ _ b _ M E J2).
 Qed.
 
-Lemma ends_between_ok : forall j pts, in_the_space h Y (fst pts) = true -> in_the_space h Y (snd pts) = true ->
-  (j < count h)%nat -> all_within T (ends_between h T Y (nth j ms (Measure 0 0 1 1)) (points h j) pts) (fun x =>
-    observable_at h (vector_of (fst pts)) j <= x <= observable_at h (vector_of (snd pts)) j).
+Lemma observed_ok : forall j pt, in_the_space h Y pt = true -> (j < count h)%nat ->
+  encloses T (observed h T Y (nth j ms (Measure 0 0 1 1)) (points h j) pt) (observable_at h (vector_of pt) j).
 Proof.
-  intros j pts I1 I2 Hj x [Lo Hi]. destruct (measures_here j Hj) as [_ M]. cbn [ends_between fst snd] in Lo, Hi.
-  set (m := nth j ms (Measure 0 0 1 1)) in *. cbv zeta in Lo, Hi. split; apply (Rmult_le_reg_l (IZR T)); try exact RT.
-  - eapply Rle_trans; [|exact Lo].
-    destruct (enclosed j m _ _ M (numerator_right (fst pts) j I1 Hj)) as ([L _] & P & _).
-    rewrite <- mult_IZR in P. apply lt_IZR in P. apply ceil_div_above; [exact P|]. rewrite !mult_IZR.
-    apply (Rmult_le_compat_l (IZR T)) in L; [|lra]. lra.
-  - eapply Rle_trans; [exact Hi|].
-    destruct (enclosed j m _ _ M (numerator_right (snd pts) j I2 Hj)) as ([_ U] & _ & P).
-    rewrite <- mult_IZR in P. apply lt_IZR in P. apply floor_div_below; [exact P|]. rewrite !mult_IZR.
-    apply (Rmult_le_compat_l (IZR T)) in U; [|lra]. lra.
+  intros j pt I Hj. destruct (measures_here j Hj) as [_ M]. set (m := nth j ms (Measure 0 0 1 1)) in *.
+  destruct (enclosed j m _ _ M (numerator_right pt j I Hj)) as ([L U] & P & Q). rewrite <- mult_IZR in P, Q.
+  apply lt_IZR in P, Q. split; cbn [observed fst snd].
+  - apply floor_div_below; [exact Q|]. rewrite !mult_IZR. apply (Rmult_le_compat_l (IZR T)) in U; [|lra]. lra.
+  - apply ceil_div_above; [exact P|]. rewrite !mult_IZR. apply (Rmult_le_compat_l (IZR T)) in L; [|lra]. lra.
+Qed.
+
+Lemma number_between : forall own e f x1 x2 t (Q Q' : R -> Prop), all_within T own Q -> encloses T e x1 -> encloses T f x2 ->
+  (forall z, x1 <= z <= x2 -> Q' z) -> (Z.max (fst own) (snd e) <= t <= Z.min (snd own) (fst f))%Z ->
+  some_number T (t, t) (fun z => Q z /\ Q' z).
+Proof.
+  intros own e f x1 x2 t Q Q' O [_ Ex] [Fy _] K [L H]. exists (IZR t / IZR T). split; [|apply integer_within; exact HT].
+  assert (E : IZR T * (IZR t / IZR T) = IZR t) by (field; lra).
+  assert (A : IZR (fst own) <= IZR t) by (apply IZR_le; lia). assert (B : IZR t <= IZR (snd own)) by (apply IZR_le; lia).
+  assert (C : IZR (snd e) <= IZR t) by (apply IZR_le; lia). assert (D' : IZR t <= IZR (fst f)) by (apply IZR_le; lia).
+  split; [apply O; rewrite E; lra|]. apply K. split; apply (Rmult_le_reg_l (IZR T)); lra.
+Qed.
+
+Lemma between_ok : forall own e f x1 x2 (Q Q' : R -> Prop) a b, all_within T own Q -> encloses T e x1 -> encloses T f x2 ->
+  Q' x1 -> Q' x2 -> (forall z, x1 <= z <= x2 -> Q' z) -> low_between own e f = Some a -> high_between own e f = Some b ->
+  entry_right T (fun z => Q z /\ Q' z) (a, b).
+Proof.
+  intros own e f x1 x2 Q Q' a b O Ex Fy Qx Qy K A B. unfold low_between in A. unfold high_between in B. cbv zeta in A, B.
+  assert (inside : forall g z, (fst own <=? fst g)%Z && (snd g <=? snd own)%Z = true -> encloses T g z -> Q z).
+  { intros g z C [G1 G2]. apply andb_prop in C as [C1 C2]. apply Z.leb_le, IZR_le in C1, C2. apply O. lra. }
+  split; cbn [fst snd].
+  - destruct (_ && _) eqn:C in A.
+    + injection A as <-. exists x1. split; [split; [exact (inside e x1 C Ex)|exact Qx]|exact Ex].
+    + destruct (_ <=? _)%Z eqn:C' in A; [|discriminate]. injection A as <-. apply Z.leb_le in C'.
+      apply (number_between own e f x1 x2); auto. lia.
+  - destruct (_ && _) eqn:C in B.
+    + injection B as <-. exists x2. split; [split; [exact (inside f x2 C Fy)|exact Qy]|exact Fy].
+    + destruct (_ <=? _)%Z eqn:C' in B; [|discriminate]. injection B as <-. apply Z.leb_le in C'.
+      apply (number_between own e f x1 x2); auto. lia.
 Qed.
 End Sound.
 
 Theorem inner_points_row_ok : forall h c T ms free l hint j e, (0 < T)%Z -> measures h = Some ms ->
   length free = count h -> (j < count h)%nat ->
   (forall e, nth j free None = Some e -> all_within T e (domain_range h j)) ->
-  nth j (inner_points_row h c T free ms l hint) None = Some e -> all_within T e (reference_range h c l j).
+  nth j (inner_points_row h c T free ms l hint) None = Some e -> entry_right T (reference_range h c l j) e.
 Proof.
   intros h c T ms free l hint j e HT M L Hj Own H. unfold inner_points_row in H.
   destruct (_ && _) eqn:C.
-  2: { assert (none : forall (r : list (option (Z * Z))) i, nth i (map (fun _ => @None (Z * Z)) r) None = None)
+  2: { assert (none : forall (r : list (option (Z * Z))) i, nth i (map (fun _ => @None inner_entry) r) None = None)
          by (induction r; destruct i; cbn; auto).
        rewrite none in H. discriminate. }
   apply andb_prop in C as [Lp B]. apply Nat.eqb_eq in Lp. set (Y := point_unit hint) in *.
-  set (f := end_of_points h c T Y (stated_here h c ms l)) in H.
+  set (f := entry_of_points h c T Y (stated_here h c ms l)) in H.
   assert (LP : length (prototypes h) = count h).
   { unfold measures in M. destruct (_ && _) eqn:E in M; [|discriminate].
     apply andb_prop in E as [E _]. apply andb_prop in E as [E _]. apply andb_prop in E as [_ E].
@@ -348,14 +387,22 @@ Proof.
   set (pt := Point nil 0). set (d := ((@None (Z * Z), (pt, pt)), (@nil Z, Measure 0 0 1 1))).
   rewrite (nth_indep _ None (f d)) in H by (rewrite map_length, !combine_length; lia).
   rewrite map_nth in H. unfold d in H. rewrite !combine_nth in H by (rewrite ?combine_length; lia). fold (points h j) in H.
-  unfold f, end_of_points in H. set (pts := nth j (points_of hint) (pt, pt)) in *.
+  unfold f, entry_of_points in H. set (pts := nth j (points_of hint) (pt, pt)) in *.
   destruct (_ && _) eqn:S; [|discriminate]. apply andb_prop in S as [S1 S2].
-  destruct (nth j free None) as [own|] eqn:O; [|discriminate]. injection H as <-. specialize (Own own eq_refl).
+  destruct (nth j free None) as [own|] eqn:O; [|discriminate]. specialize (Own own eq_refl). cbv zeta in H.
   assert (I1 := S1). assert (I2 := S2). apply andb_prop in I1 as [I1 _], I2 as [I2 _].
   apply (serves_ok h c ms Y M) in S1, S2; try exact B.
-  intros x X. apply (meet_ends_ok T _ _ (fun x => observable_at h (vector_of h Y (fst pts)) j <= x <=
-    observable_at h (vector_of h Y (snd pts)) j) (domain_range h j)) in X; [|apply ends_between_ok; assumption|exact Own].
-  destruct X as [X Dm]. split; [exact Dm|]. intros _ ep He. split.
-  - exists (observable_at h (vector_of h Y (fst pts)) j). split; [|lra]. exists (vector_of h Y (fst pts)). tauto.
-  - exists (observable_at h (vector_of h Y (snd pts)) j). split; [|lra]. exists (vector_of h Y (snd pts)). tauto.
+  assert (E1 := observed_ok h T ms Y HT M j (fst pts) I1 Hj). assert (E2 := observed_ok h T ms Y HT M j (snd pts) I2 Hj).
+  set (x := observable_at h (vector_of h Y (fst pts)) j) in *. set (y := observable_at h (vector_of h Y (snd pts)) j) in *.
+  destruct (low_between _ _ _) as [a|] eqn:A1; [|discriminate]. destruct (high_between _ _ _) as [b|] eqn:A2; [|discriminate].
+  injection H as <-.
+  assert (mx : exists v, in_space h v /\ satisfies h c l v /\ x = observable_at h v j) by (exists (vector_of h Y (fst pts)); tauto).
+  assert (my : exists v, in_space h v /\ satisfies h c l v /\ y = observable_at h v j) by (exists (vector_of h Y (snd pts)); tauto).
+  assert (K : forall z, x <= z <= y -> range_given h c l j z).
+  { intros z Z ep He. split; [exists x|exists y]; (split; [assumption|lra]). }
+  assert (one : forall z, (exists v, in_space h v /\ satisfies h c l v /\ z = observable_at h v j) -> range_given h c l j z).
+  { intros z Z ep He. split; exists z; (split; [exact Z|lra]). }
+  destruct (between_ok h T HT own _ _ x y (domain_range h j) (range_given h c l j) a b Own E1 E2 (one x mx) (one y my) K A1 A2)
+    as [(z & [D1 G1] & Z1) (w & [D2 G2] & Z2)].
+  split; [exists z|exists w]; (split; [split; [assumption|intros _; assumption]|assumption]).
 Qed.

@@ -142,8 +142,9 @@ Proof.
 Qed.
 
 Section Rival.
-Variables (b : box) (r : nat) (v : nat -> R).
+Variables (b : box) (r : nat) (v lo : nat -> R).
 Hypothesis prices : forall k, 0 <= v k.
+Hypothesis low_enough : forall j, (j < length b)%nat -> IZR T * lo j <= IZR (fst (nth j b (0, 0)%Z)).
 Let p := predicted c.
 Let w (k : nat) : R := weight_of h r k - weight_of h p k.
 Let paid (k : nat) : R := if Rle_dec (w k) 0 then 0 else v k.
@@ -196,29 +197,29 @@ Qed.
 
 Lemma priced_known : forall known, length b = P ->
   linear_least h T (combine (map fst b) (tops_of h c T)) p r = Some known ->
-  IZR known = IZR T * W * (bias_of h p - bias_of h r -
-    rsum P (fun k => if Rle_dec (w k) 0 then w k * low_end T b k else w k * greatest_stated c k)).
+  IZR T * W * (bias_of h p - bias_of h r -
+    rsum P (fun k => if Rle_dec (w k) 0 then w k * lo k else w k * greatest_stated c k)) <= IZR known.
 Proof.
   intros known L E. unfold linear_least in E. destruct (_ && _)%bool eqn:G; [|discriminate]. injection E as <-.
   apply andb_prop in G as [G1 G2]. apply Nat.eqb_eq in G1, G2. unfold has_width in *.
   assert (LC : length (combine (map fst b) (tops_of h c T)) = P).
   { rewrite combine_length, map_length. unfold tops_of. rewrite map_length, seq_length. fold P. lia. }
   rewrite plus_IZR, mult_IZR, minus_IZR, <- !bias_scaled, least_sum_real by (rewrite LC; assumption). rewrite LC.
-  rewrite (rsum_ext P (fun j => IZR (least_term _ _))
-    (fun k => - (IZR T * W * (if Rle_dec (w k) 0 then w k * low_end T b k else w k * greatest_stated c k)))).
-  { rewrite rsum_opp, rsum_scal. ring. }
+  rewrite Rmult_minus_distr_l, <- rsum_scal.
+  match goal with |- ?u - ?s <= ?t + ?v => assert (- s <= t); [|lra] end. rewrite <- rsum_opp. apply rsum_le.
   intros k Hk. rewrite nth_combined by (exact Hk || exact L).
   assert (D := weight_difference k). set (d := (nth k (weights h r) 0 - nth k (weights h p) 0)%Z) in *.
   replace (nth k (weights h p) 0 - nth k (weights h r) 0)%Z with (- d)%Z by (unfold d; ring).
+  assert (Lo := low_enough k ltac:(rewrite L; exact Hk)).
   unfold least_term. cbn [fst snd]. destruct (0 <=? - d)%Z eqn:Ed, (Rle_dec (w k) 0) as [Pw|Pw].
-  - rewrite mult_IZR, opp_IZR, <- D, <- (low_end_scaled T b HT k). ring.
+  - rewrite mult_IZR, opp_IZR, <- D. apply (Rmult_le_compat_l (- (W * w k))) in Lo; [lra|nra].
   - apply Z.leb_le, IZR_le in Ed. rewrite opp_IZR, <- D in Ed. exfalso. nra.
   - apply Z.leb_gt, IZR_lt in Ed. rewrite opp_IZR, <- D in Ed. exfalso. nra.
-  - rewrite mult_IZR, opp_IZR, <- D, nth_tops, top_real by exact Hk. ring.
+  - right. rewrite mult_IZR, opp_IZR, <- D, nth_tops, top_real by exact Hk. ring.
 Qed.
 
 Lemma priced_margin_ok : forall pairs, no_prices_prove h c T b p r (tops_of h c T) pairs = true ->
-  margin_by_prices h c r (low_end T b) v <= 0.
+  margin_by_prices h c r lo v <= 0.
 Proof.
   intros pairs H. unfold no_prices_prove in H. apply andb_prop in H as [H E]. apply andb_prop in H as [H N2].
   apply andb_prop in H as [H N1]. apply andb_prop in H as [H B]. apply andb_prop in H as [_ L]. apply Nat.eqb_eq in L.
@@ -226,21 +227,23 @@ Proof.
   assert (B' : forall pair, In pair pairs -> (fst pair < patches c)%nat /\ (snd pair < P)%nat).
   { intros pair I. apply B, andb_prop in I as [I1 I2]. split; apply Nat.ltb_lt; assumption. }
   destruct (linear_least _ _ _ _ _) as [known|] eqn:K; [|discriminate]. apply priced_known in K; [|exact L].
-  assert (Y := yields_paid pairs B' N1 N2). apply Z.leb_le, IZR_le in E. rewrite minus_IZR, K in E.
-  assert (M : IZR T * W * margin_by_prices h c r (low_end T b) v <= 0); [|apply (Rmult_le_reg_l (IZR T * W)); [nra|lra]].
+  assert (Y := yields_paid pairs B' N1 N2). apply Z.leb_le, IZR_le in E. rewrite minus_IZR in E.
+  assert (M : IZR T * W * margin_by_prices h c r lo v <= 0); [|apply (Rmult_le_reg_l (IZR T * W)); [nra|lra]].
   unfold margin_by_prices. fold p. change (fun l => Rmax 0 (rmax (count h) _)) with given.
   rewrite (rsum_ext (count h) (fun k => if Rle_dec _ 0 then _ else _ + v k)
-    (fun k => (if Rle_dec (w k) 0 then w k * low_end T b k else w k * greatest_stated c k) + paid k)).
+    (fun k => (if Rle_dec (w k) 0 then w k * lo k else w k * greatest_stated c k) + paid k)).
   - rewrite rsum_plus. fold P. lra.
   - intros k _. unfold paid. fold (w k). destruct (Rle_dec (w k) 0); ring.
 Qed.
 End Rival.
 End Sound.
 
-Theorem no_prices_prove_ok : forall h c T b r pairs, (0 < T)%Z ->
+Theorem no_prices_prove_ok : forall h c T b r lo pairs, (0 < T)%Z ->
+  (forall j, (j < length b)%nat -> IZR T * lo j <= IZR (fst (nth j b (0, 0)%Z))) ->
   no_prices_prove h c T b (predicted c) r (tops_of h c T) pairs = true ->
-  forall v, (forall k, 0 <= v k) -> margin_by_prices h c r (low_end T b) v <= 0.
+  forall v, (forall k, 0 <= v k) -> margin_by_prices h c r lo v <= 0.
 Proof.
-  intros h c T b r pairs HT H v V. apply (priced_margin_ok h c T HT) with (pairs := pairs); [|exact V|exact H].
+  intros h c T b r lo pairs HT Lo H v V.
+  apply (priced_margin_ok h c T HT) with (b := b) (pairs := pairs); [|exact V|exact Lo|exact H].
   unfold no_prices_prove in H. do 5 apply andb_prop in H as [H _]. apply Z.eqb_eq in H. exact H.
 Qed.

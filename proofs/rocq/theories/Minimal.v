@@ -6,13 +6,14 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Boxes Grid Log Columns Direction Embedding Ends Leftover Activations
-  Pooling InnerDomain InnerPooling InnerStatements InnerSimplex
+  Pooling InnerDomain InnerPooling InnerRange InnerStatements InnerSimplex
   InnerPoints InnerReadout InnerPrices InnerJoint Instance Check.
 Import ListNotations.
 
 (** * What runs *)
 
-Notation inner_row := (list (option (Z * Z))).
+(** Numbers of the range of every observable of a patch *)
+Notation inner_row := (list (option inner_entry)).
 
 (** Untrusted. The rivals that are tried, in this order; for the statement of an index that is left out: points of a patch,
     under prices for a rival pairs of a patch and a prototype, under joint for a rival a point and its unit. Points of
@@ -32,17 +33,20 @@ Let T := Zpos (range_unit (settings_of p)).
 Let B := Zpos (box_unit (settings_of p)).
 Let n := terms (settings_of p).
 
-(** Numbers in the domain's ranges. *)
-Definition inner_free : inner_row := inner_domain_row h T n.
+(** Ends within those of the domain, and the entries that they make. *)
+Definition inner_free : list (option (Z * Z)) := inner_domain_row h T n.
+Definition entries_of : list (option (Z * Z)) -> inner_row :=
+  map (fun e => match e with Some e => entry_of e | None => None end).
 
-(** Numbers in the ranges at a patch, of which [free] are those of the domain. *)
-Definition inner_row_at (free : inner_row) (c : certificate) (l : nat) (points : nat -> patch_points) : inner_row :=
+(** At a patch. [entries] are those of [free]. *)
+Definition inner_row_at (free : list (option (Z * Z))) (entries : inner_row) (c : certificate) (l : nat)
+  (points : nat -> patch_points) : inner_row :=
   if has_statement c l then
     match measures_of p with
     | Some ms => inner_points_row h c T free ms l (points l)
-    | None => inner_mass_row h c T free l
+    | None => entries_of (inner_mass_row h c T free l)
     end
-  else free.
+  else entries.
 
 Definition inner_pool (row : list Z) (o : own) (column : inner_row) : option (Z * Z) :=
   match all_some column with
@@ -59,7 +63,7 @@ Definition inner_pooled (t : list inner_row) : option box :=
 Section Without.
 Variables (c : certificate) (i : nat).       (* [c] has all statements but that of index [i] *)
 
-(** What the paradigm adds *)
+(** What the paradigm adds. *)
 Definition addition_shown (tops : list Z) (b : box) (r : nat) : bool :=
   match what with
   | Nothing => true
@@ -81,7 +85,7 @@ Definition shown_needed (pooled : option box) : bool :=
   | Some pooled =>
       let b := met_box (inner_stated_ends (statement_unit c) B) pooled (statements c) in
       let tops := match what with Prices => tops_of h c T | _ => nil end in
-      forallb (fun e => fst e <=? snd e)%Z b && existsb (rival_shown tops b) (rivals_of x)
+      (forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b) && existsb (rival_shown tops b) (rivals_of x)
   | None => false
   end.
 End Without.
@@ -94,8 +98,9 @@ Definition is_about (l : nat) (s : option statement) : bool :=
     so is the box of one that is about activations: they are computed once. *)
 Definition needed_of (c : certificate) : nat -> bool :=
   let free := inner_free in
+  let entries := entries_of free in
   let patches_in_order := seq 0 (patches c) in
-  let whole := map (fun l => inner_row_at free c l (points_at x)) patches_in_order in
+  let whole := map (fun l => inner_row_at free entries c l (points_at x)) patches_in_order in
   let shared := if forallb about_a_patch (statements c) then None else inner_pooled whole in
   let possible := Nat.ltb 0 (patches c) && signs_differ h in
   fun i =>
@@ -105,7 +110,7 @@ Definition needed_of (c : certificate) : nat -> bool :=
     shown_needed left i
       (match left_out with
        | Some (AboutPatch _ _ _ _) =>
-           inner_pooled (map (fun r => if is_about (fst r) left_out then inner_row_at free left (fst r) (points_without x i)
+           inner_pooled (map (fun r => if is_about (fst r) left_out then inner_row_at free entries left (fst r) (points_without x i)
                                        else snd r) (combine patches_in_order whole))
        | _ => shared
        end).
@@ -126,13 +131,16 @@ Let HT : (0 < T)%Z. Proof. reflexivity. Qed.
 Let HB : (0 < B)%Z. Proof. reflexivity. Qed.
 Hypothesis signs : signs_differ h = true.
 
-(** Rows, each for its patch, and what [inner_pooled] gives. *)
+(** Rows, each for its patch; and what [inner_pooled] gives: a value of every activation that is at most the one end, and one
+    that is at least the other end. *)
 Definition row_right (c : certificate) (l : nat) (r : inner_row) : Prop :=
-  forall j e, (j < count h)%nat -> nth j r None = Some e -> all_within T e (reference_range h c l j).
+  forall j e, (j < count h)%nat -> nth j r None = Some e -> entry_right T (reference_range h c l j) e.
+Definition value_right (c : certificate) (j : nat) (g : R) : Prop :=
+  exists m, (forall l, (l < patches c)%nat -> reference_range h c l j (m l)) /\ g = activation_of h (patches c) m j.
 Definition pooled_right (c : certificate) (b : box) : Prop :=
-  length b = count h /\ forall j, (j < count h)%nat -> all_within B (nth j b (0, 0)%Z)
-    (range_of (fun g => exists m, (forall l, (l < patches c)%nat -> reference_range h c l j (m l)) /\
-                                  g = activation_of h (patches c) m j)).
+  length b = count h /\ forall j, (j < count h)%nat ->
+    (exists g, value_right c j g /\ IZR B * g <= IZR (fst (nth j b (0, 0)%Z))) /\
+    (exists g, value_right c j g /\ IZR (snd (nth j b (0, 0)%Z)) <= IZR B * g).
 
 Lemma length_inner_free : length (inner_free p) = count h.
 Proof.
@@ -143,15 +151,27 @@ Proof.
     apply Nat.eqb_eq in C; rewrite map_length in C; exact C.
 Qed.
 
-Lemma inner_row_at_right : forall c l points, row_right c l (inner_row_at p (inner_free p) c l points).
+Lemma entries_of_right : forall r j e Q, nth j (entries_of r) None = Some e ->
+  (forall e, nth j r None = Some e -> all_within T e Q) -> entry_right T Q e.
 Proof.
-  intros c l points j e Hj H. assert (Own : forall e, nth j (inner_free p) None = Some e -> all_within T e (domain_range h j)).
+  intros r j e Q H K. unfold entries_of in H. set (f := fun e => _) in H. change None with (f None) in H at 1.
+  rewrite map_nth in H. unfold f in H. destruct (nth j r None) as [o|]; [|discriminate].
+  exact (entry_of_ok T o e Q HT (K o eq_refl) H).
+Qed.
+
+Lemma inner_row_at_right : forall c l points,
+  row_right c l (inner_row_at p (inner_free p) (entries_of (inner_free p)) c l points).
+Proof.
+  intros c l points j e Hj H.
+  assert (Own : forall e, nth j (inner_free p) None = Some e -> all_within T e (domain_range h j)).
   { intros e'. apply inner_domain_row_ok; auto. }
   assert (L := length_inner_free). unfold inner_row_at in H. cbn [p prepared_with prepare head_of settings_of measures_of] in H.
   fold T in H. destruct (has_statement c l) eqn:S.
-  - destruct (measures h) as [ms|] eqn:M; [|revert H; apply inner_mass_row_ok; auto].
-    exact (inner_points_row_ok h c T ms _ l (points l) j e HT M L Hj Own H).
-  - intros y X. split; [exact (Own e H y X)|]. intros (k & lo & hi & I).
+  - destruct (measures h) as [ms|] eqn:M.
+    + exact (inner_points_row_ok h c T ms _ l (points l) j e HT M L Hj Own H).
+    + apply (entries_of_right _ _ _ _ H). intros e'. apply inner_mass_row_ok; auto.
+  - apply (entries_of_right _ _ _ (reference_range h c l j) H). intros e' E' y X.
+    split; [exact (Own e' E' y X)|]. intros (k & lo & hi & I).
     assert (has_statement c l = true); [|congruence]. apply existsb_exists. exists (AboutPatch l k lo hi).
     split; [exact I|apply Nat.eqb_refl].
 Qed.
@@ -182,40 +202,93 @@ Proof.
   cbn [p prepared_with prepare head_of settings_of logs_of] in N. fold T B in N.
   apply all_some_spec in A. assert (Lcol : length col = patches c).
   { rewrite <- (map_length Some col), <- A, rev_length, map_length. exact Lt. }
-  revert N. apply (inner_activation_ok h T B (terms s) _ HT HB (logarithms_for_right B (terms s)) (patches c) j col
-    (fun l => reference_range h c l j) Hn Lcol).
-  intros l Hl. assert (E : nth l (map (fun r : inner_row => nth j r None) t) None = Some (nth l (rev col) (0, 0)%Z)).
+  apply (inner_activation_ok h T B (terms s) _ HT HB (logarithms_for_right B (terms s)) (patches c) j col
+    (fun l => reference_range h c l j) Hn Lcol (fun l => reference_range_convex h c l j)
+    (fun l => reference_range_sane h c l j)) in N.
+  { destruct N as [(m1 & K1 & U1) (m2 & K2 & U2)].
+    split; [exists (activation_of h (patches c) m1 j)|exists (activation_of h (patches c) m2 j)];
+      (split; [|assumption]); [exists m1|exists m2]; auto. }
+  intros l Hl. assert (E : nth l (map (fun r : inner_row => nth j r None) t) None = Some (nth l (rev col) ((0, 0), (0, 0))%Z)).
   { rewrite <- (rev_involutive (map _ t)), A, <- map_rev.
-    rewrite (nth_indep _ None (Some (0, 0)%Z)) by (rewrite map_length, rev_length; lia). apply map_nth. }
-  assert (outside : nth j (@nil (option (Z * Z))) None = None) by (destruct j; reflexivity).
+    rewrite (nth_indep _ None (Some ((0, 0), (0, 0))%Z)) by (rewrite map_length, rev_length; lia). apply map_nth. }
+  assert (outside : nth j (@nil (option inner_entry)) None = None) by (destruct j; reflexivity).
   rewrite <- outside in E at 1. rewrite (map_nth (fun r : inner_row => nth j r None)) in E.
   exact (R l Hl j _ Hj E).
+Qed.
+
+(** Numbers of the activations' ranges: at most the first ends of the box that statements have cut, at least the second. *)
+Lemma ends_in_ranges : forall c b, pooled_right c b ->
+  let b' := met_box (inner_stated_ends (statement_unit c) B) b (statements c) in
+  forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b' = true ->
+  length b' = count h /\ forall j, (j < count h)%nat ->
+    (exists g, activation_range h c j g /\ IZR B * g <= IZR (fst (nth j b' (0, 0)%Z))) /\
+    (exists g, activation_range h c j g /\ IZR (snd (nth j b' (0, 0)%Z)) <= IZR B * g).
+Proof.
+  intros c b [L R] b' O. assert (RB := IZR_pos _ HB).
+  assert (range : forall j g, value_right c j g -> range_of (value_right c j) g).
+  { intros j g G e He. split; exists g; (split; [exact G|lra]). }
+  assert (within : forall j, (j < count h)%nat -> all_within B (nth j b (0, 0)%Z) (range_of (value_right c j))).
+  { intros j Hj y [Y1 Y2] e He. destruct (R j Hj) as [(g & G & U) (g' & G' & U')].
+    split; [exists g|exists g']; (split; [assumption|]).
+    - apply (Rmult_le_reg_l (IZR B)); [exact RB|]. assert (0 < IZR B * e) by (apply Rmult_lt_0_compat; assumption). lra.
+    - apply (Rmult_le_reg_l (IZR B)); [exact RB|]. assert (0 < IZR B * e) by (apply Rmult_lt_0_compat; assumption). lra. }
+  apply orb_prop in O as [O|O].
+  - rewrite forallb_forall in O. assert (E : b' = b).
+    { unfold b', met_box. clear - O. revert b. induction (statements c) as [|st ss IH]; intros b; [reflexivity|].
+      cbn [fold_left]. assert (A := O st (or_introl eq_refl)). destruct st; try discriminate. cbn [met_with].
+      apply IH. intros st' I. apply O. right. exact I. }
+    rewrite E. split; [exact L|]. intros j Hj.
+    assert (silent : forall g, value_right c j g -> activation_range h c j g).
+    { intros g G. split; [exact (range j g G)|]. split; intros; exfalso; specialize (O _ H); discriminate. }
+    destruct (R j Hj) as [(g & G & U) (g' & G' & U')]. split; [exists g|exists g']; auto.
+  - rewrite forallb_forall in O. destruct (count h) as [|k] eqn:Ck.
+    { split; [|intros j Hj; inversion Hj]. unfold b'. clear - L. destruct b; [|discriminate]. induction (statements c) as [|st ss IH]; [reflexivity|].
+      unfold met_box in *. cbn [fold_left]. replace (met_with (inner_stated_ends (statement_unit c) B) nil st) with (@nil (Z * Z)); [exact IH|].
+      destruct st as [| [|j] |]; reflexivity. }
+    rewrite <- Ck in *.
+    destruct (met_box_within (statement_unit c) B HB (statements c) b 0 ltac:(lia)) as [L' _]. fold b' in L'.
+    split; [lia|]. intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [_ W'].
+    fold b' in W'. assert (K : forall y, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j b' (0, 0)%Z)) ->
+      activation_range h c j y).
+    { intros y X. apply W' in X as [X F]. split; [exact (within j Hj y X)|]. rewrite Forall_forall in F.
+      split; intros; [apply (F _ H eq_refl)|apply (F _ H H0)]. }
+    assert (Q := O (nth j b' (0, 0)%Z) ltac:(apply nth_In; lia)). apply Z.leb_le, IZR_le in Q.
+    assert (E : forall z, IZR B * (IZR z / IZR B) = IZR z) by (intros z; field; lra).
+    split; [exists (IZR (fst (nth j b' (0, 0)%Z)) / IZR B)|exists (IZR (snd (nth j b' (0, 0)%Z)) / IZR B)];
+      (split; [apply K; rewrite E; lra|rewrite E; lra]).
+Qed.
+
+(** One choice for each of finitely many *)
+Lemma choice_below : forall (n : nat) (Q : nat -> R -> Prop), (forall j, (j < n)%nat -> exists g, Q j g) ->
+  exists f, forall j, (j < n)%nat -> Q j (f j).
+Proof.
+  induction n as [|n IH]; intros Q H; [exists (fun _ => 0); intros j Hj; inversion Hj|].
+  destruct (IH Q) as [f F]; [intros j Hj; apply H; lia|]. destruct (H n ltac:(lia)) as [g G].
+  exists (fun j => if Nat.eqb j n then g else f j). intros j Hj. destruct (Nat.eqb_spec j n) as [->|N]; [exact G|].
+  apply F. lia.
 Qed.
 
 Lemma shown_needed_ok : forall c i b, pooled_right c b -> shown_needed p what x c i (Some b) = true ->
   exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h c what r.
 Proof.
-  intros c i b [L R] H. unfold shown_needed in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
+  intros c i b R H. unfold shown_needed in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
   set (b' := met_box _ b _) in H. apply andb_prop in H as [O H]. apply existsb_exists in H as (r & _ & H).
   unfold rival_shown in H. cbn [p prepared_with prepare head_of settings_of] in H. fold B in H.
   apply andb_prop in H as [H A]. apply andb_prop in H as [H M]. apply andb_prop in H as [C N]. apply Nat.ltb_lt in C.
   apply negb_true_iff, Nat.eqb_neq in N.
   destruct (margin_most h B b' (predicted c) r) as [most|] eqn:E; [|discriminate]. apply Z.leb_le in M.
-  exists r. split; [exact C|]. split; [exact N|].
-  exists (low_end B b'), (high_end B b'). split; [|split; [exact (margin_most_ok h c B b' HB r most E M)|]].
-  2: { unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in A. fold T B in A.
-       destruct what; [exact I| |].
-       - apply andb_prop in A as [U A]. apply Z.eqb_eq in U. rewrite <- U in *.
-         exact (no_prices_prove_ok h c T b' r _ HT A).
-       - destruct (measures h) as [ms|] eqn:Ms; [|discriminate].
-         exact (joint_shown_ok h c T B (terms s) _ ms HT HB (logarithms_for_right B (terms s)) Ms r _ A). }
-  intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [L' W'].
-  fold b' in L', W'. assert (K : forall y, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j b' (0, 0)%Z)) ->
-    activation_range h c j y).
-  { intros y X. apply W' in X as [X F]. split; [exact (R j Hj y X)|]. rewrite Forall_forall in F.
-    split; intros; [apply (F _ H eq_refl)|apply (F _ H H0)]. }
-  rewrite forallb_forall in O. assert (Q := O (nth j b' (0, 0)%Z) ltac:(apply nth_In; lia)). apply Z.leb_le, IZR_le in Q.
-  split; apply K; [rewrite low_end_scaled by exact HB|rewrite high_end_scaled by exact HB]; lra.
+  destruct (ends_in_ranges c b R O) as [L K]. fold b' in L, K.
+  destruct (choice_below (count h) _ (fun j Hj => proj1 (K j Hj))) as [lo Lo].
+  destruct (choice_below (count h) _ (fun j Hj => proj2 (K j Hj))) as [hi Hi]. cbv beta in Lo, Hi. rewrite <- L in Lo, Hi.
+  exists r. split; [exact C|]. split; [exact N|]. exists lo, hi. split; [|split].
+  - intros j Hj. rewrite <- L in Hj. split; [apply (Lo j Hj)|apply (Hi j Hj)].
+  - exact (margin_most_ok h c B b' HB lo hi (fun j Hj => proj2 (Lo j Hj)) (fun j Hj => proj2 (Hi j Hj)) r most E M).
+  - unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in A. fold T B in A.
+    destruct what; [exact I| |].
+    + apply andb_prop in A as [U A]. apply Z.eqb_eq in U. rewrite <- U in *.
+      exact (no_prices_prove_ok h c T b' r lo _ HT (fun j Hj => proj2 (Lo j Hj)) A).
+    + destruct (measures h) as [ms|] eqn:Ms; [|discriminate].
+      exact (joint_shown_ok h c T B (terms s) _ ms HT HB (logarithms_for_right B (terms s)) Ms r _ A).
 Qed.
 End Sound.
 
@@ -245,14 +318,15 @@ Proof.
   unfold check_minimal in E. rewrite forallb_forall in E. specialize (E i ltac:(apply in_seq; lia)).
   unfold needed_of in E. cbv zeta in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S]. apply Nat.ltb_lt in Hn.
   cbn [prepared_with prepare head_of] in S. set (p := prepared_with h s rows) in *.
-  set (free := inner_free p) in *. set (whole := map _ (seq 0 (patches c))) in *.
+  set (free := inner_free p) in *. set (entries := entries_of free) in *. set (whole := map _ (seq 0 (patches c))) in *.
   assert (Lw : length whole = patches c) by (unfold whole; rewrite map_length, seq_length; reflexivity).
   assert (Rw : forall l, (l < patches c)%nat -> row_right h s c l (nth l whole nil)).
-  { intros l Hl. unfold whole. set (f := fun l => inner_row_at p free c l (points_at x)).
+  { intros l Hl. unfold whole. set (f := fun l => inner_row_at p free entries c l (points_at x)).
     rewrite (nth_indep _ nil (f O)) by (rewrite map_length, seq_length; exact Hl).
     rewrite map_nth, seq_nth by exact Hl. apply inner_row_at_right. exact S. }
   assert (Rs : forall l, (l < patches c)%nat -> row_right h s (without i c) l (nth l whole nil)).
-  { intros l Hl j e Hj N y X. apply reference_range_without. exact (Rw l Hl j e Hj N y X). }
+  { intros l Hl j e Hj N. destruct (Rw l Hl j e Hj N) as [(y & Y1 & Y2) (z & Z1 & Z2)].
+    split; [exists y|exists z]; (split; [apply reference_range_without; assumption|assumption]). }
   assert (shared : forall b, inner_pooled p whole = Some b -> shown_needed p what x (without i c) i (Some b) = true ->
     exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r).
   { intros b Eb G. apply (inner_pooled_right h s rows (without i c)) in Eb; [|exact Hn|exact Lw|exact Rs].
