@@ -8,7 +8,14 @@
 open Ends
 
 (* A function of y and the interval that it has to lie in. *)
-type constraint_ = { value : float array -> float; slope : float array -> float array; low : float; high : float }
+type constraint_ = {
+  about : int; (* the prototype; -1: none *)
+  narrow : bool; (* floats hardly tell the ends apart *)
+  value : float array -> float;
+  slope : float array -> float array;
+  low : float;
+  high : float;
+}
 
 (* Of an interval, what is left on each side for rounding, as a share of it, and of the largest distance. *)
 let share = 0.25
@@ -48,18 +55,25 @@ let ball_of (points : Points.t) =
 
 let in_ball (points : Points.t) (ball : Points.ball) =
   let centre = Array.make points.depth ball.centre in
-  { value = distance centre; low = neg_infinity; high = ball.reach;
+  { about = -1; narrow = false; value = distance centre; low = neg_infinity; high = ball.reach;
     slope = (fun y -> Array.mapi (fun d x -> if d < points.depth then 2. *. (x -. ball.centre) else 0.) y) }
 
-(* What is stated, without the domain's ends. *)
-let constraints (points : Points.t) (certificate : Checker.certificate) l =
+(* What is stated, without the domain's ends. Of narrow intervals floats have to come near to the middles. *)
+let narrowest = 1e-8
+let near = 1e-11
+
+let constraints (points : Points.t) scale (certificate : Checker.certificate) l =
   let end_of missing = function Some n -> points.observed n certificate.statement_unit | None -> missing in
   let stated =
     List.filter_map
       (function
         | Checker.AboutPatch (i, k, low, high) when i = l ->
             let value, slope = observable points k in
-            Some { value; slope; low = end_of neg_infinity low; high = end_of infinity high }
+            let low = end_of neg_infinity low and high = end_of infinity high in
+            let narrow = high -. low < narrowest *. scale in
+            let middle = (low +. high) /. 2. and room = near *. scale in
+            if narrow then Some { about = k; narrow; value; slope; low = middle -. room; high = middle +. room }
+            else Some { about = k; narrow; value; slope; low; high }
         | _ -> None)
       certificate.statements
   in
@@ -148,11 +162,48 @@ let raised (points : Points.t) all y =
 
 let far_away = ldexp 1. 60
 
-(* As the checker takes it: over 2^bits times the unit of the coordinates. *)
-let bits_of (points : Points.t) = max 0 (80 - points.places)
+(* Of what has a weight, the end at which the weights hold it. *)
+let aimed (points : Points.t) scale (found : found) side k all =
+  let span = found.view.span in
+  let { weights; _ } = with_weights side k found in
+  let largest = Array.fold_left (fun most w -> Float.max most (Float.abs w)) 1. weights in
+  let weight_of about =
+    let total = ref 0. in
+    Array.iteri
+      (fun i (s : Span.statement) -> if points.twins.(s.about) = points.twins.(about) then total := !total +. weights.(i))
+      span.statements;
+    !total
+  in
+  let end_of each =
+    let w = if each.about < 0 then 0. else weight_of each.about in
+    let width = Float.min (each.high -. each.low) (4. *. room *. scale) in
+    if Float.abs w < 1e-7 *. largest || each.narrow then each
+    else if (w > 0.) = (span.curve > 0.) then if each.high = infinity then each else { each with low = each.high -. width }
+    else if each.low = neg_infinity then each
+    else { each with high = each.low +. width }
+  in
+  List.map end_of all
 
-let checker_point (head : Checker.head) (points : Points.t) y =
-  let bits = bits_of points in
+(* The mean of points: what is linear in y and N holds of it too, and of distances its coordinate more is greater. *)
+let mean (points : Points.t) weighted =
+  let length v = Floats.dot v v in
+  let sum = Array.make (points.depth + 1) 0. and far = ref 0. in
+  List.iter
+    (fun (share, y) ->
+      Floats.subtract sum (-.share) y;
+      far := !far +. (share *. length y))
+    weighted;
+  if points.kind = Distance then begin
+    sum.(points.depth) <- 0.;
+    sum.(points.depth) <- sqrt (Float.max 0. (!far -. length sum))
+  end;
+  sum
+
+(* A share of the way to the middle of all: then no narrow statement is lost where a point is made integers. *)
+let aside = 1e-7
+
+(* As the checker takes it: over 2^bits times the unit of the coordinates. *)
+let integers (head : Checker.head) (points : Points.t) bits y =
   let of_float =
     match points.kind with
     | Angle -> Floats.to_integer (Z.numbits head.coord_unit - 1 + bits)
@@ -168,28 +219,51 @@ let checker_point (head : Checker.head) (points : Points.t) y =
     | Product | Angle -> own
   in
   let last = y.(points.depth) in
-  { Checker.place = Array.to_list (Array.map of_float own);
-    lift = (if points.kind = Distance then Floats.to_integer (2 * (points.places + bits)) (last *. last) else Z.of_int 0) }
+  (Array.map of_float own, Floats.to_integer (2 * (points.places + bits)) (last *. last))
 
 let nowhere = { Checker.place = []; lift = Z.of_int (-1) }
 
 (* Two points for each prototype. Where one is not found, another one of the patch serves. *)
-let pairs head (points : Points.t) (patch : patch) (certificate : Checker.certificate) l =
-  let all = constraints points certificate l in
+let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l =
   let scale = scale_of patch in
+  let all = constraints points scale certificate l in
   let widest = Array.fold_left (fun most (s : Span.statement) -> Float.max most (s.high -. s.low)) 0. patch.stated in
-  let known = ref None in
+  let unbounded = points.kind = Distance && List.for_all (fun each -> each.high = infinity) all in
+  let narrow = List.filter (fun each -> each.narrow) all in
+  let bits = if narrow = [] then max 0 (80 - points.places) else Z.numbits certificate.statement_unit + 128 in
+  let near k = (Checker.measure_of head (Array.to_list (points.integers k))).near in
+  let sums =
+    List.filter_map
+      (function
+        | Checker.AboutPatch (i, k, Some low, Some high) when i = l && List.exists (fun each -> each.about = k) narrow ->
+            Some (k, Z.add low high)
+        | _ -> None)
+      certificate.statements
+  in
+  let level = Level.make points head certificate.statement_unit bits near sums in
+  let settled y = let place, lift = integers head points bits y in Level.settled points head level place lift in
   let point side k =
     let found = estimate patch side k in
     let found = if widest > wide *. scale then improved patch side k found else found in
     let start = raised points all (attained points found side k) in
-    let unbounded = points.kind = Distance && List.for_all (fun each -> each.high = infinity) all in
     if side = High && unbounded then start.(points.depth) <- sqrt (far_away *. scale);
-    match moved steps scale all start with
-    | Some y -> let made = checker_point head points y in if !known = None then known := Some made; Some made
-    | None -> None
+    match moved steps scale (aimed points scale found side k all) start with
+    | Some y -> Some y
+    | None -> moved steps scale all start
   in
   let both = List.init points.count (fun k -> let low = point Low k in (low, point High k)) in
-  let other = Option.value !known ~default:nowhere in
-  { Checker.point_unit = Z.shift_left (Z.of_int 1) (bits_of points);
-    points_of = List.map (fun (low, high) -> (Option.value low ~default:other, Option.value high ~default:other)) both }
+  let known = List.concat_map (fun (low, high) -> List.filter_map Fun.id [ low; high ]) both in
+  let pair =
+    if known = [] then fun _ -> (nowhere, nowhere)
+    else begin
+      let share = 1. /. float_of_int (List.length known) in
+      let middle = mean points (List.map (fun y -> (share, y)) known) in
+      let one = function
+        | None -> settled middle
+        | Some y when narrow = [] -> settled y
+        | Some y -> settled (mean points [ (1. -. aside, y); (aside, middle) ])
+      in
+      fun (low, high) -> (one low, one high)
+    end
+  in
+  { Checker.point_unit = Level.unit level; points_of = List.map pair both }
