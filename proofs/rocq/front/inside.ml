@@ -113,20 +113,28 @@ let solved matrix right =
   done;
   Array.init count (fun column -> if used.(column) < 0 then 0. else right.(used.(column)) /. matrix.(used.(column)).(column))
 
-(* Moved to where all hold with room to spare; None if that is not found. *)
-let rec moved left scale all y =
-  let off = List.filter (fun each -> miss scale each y <> 0.) all in
-  if off = [] then Some y
-  else if left = 0 || not (Array.for_all Floats.is_finite y) then None
-  else begin
-    let slopes = Array.of_list (List.map (fun each -> each.slope y) off) in
-    let right = Array.of_list (List.map (fun each -> miss scale each y) off) in
-    let matrix = Array.map (fun own -> Array.map (Floats.dot own) slopes) slopes in
-    let step = solved matrix right in
-    let y = Array.copy y in
-    Array.iteri (fun i c -> Floats.subtract y (-.c) slopes.(i)) step;
-    moved (left - 1) scale all y
-  end
+(* Moved to where all hold with room to spare; None if that is not found. With [keep_off], what was off
+   once is kept where it is later. *)
+let moved_keeping keep_off scale all y =
+  let rec step left kept y =
+    let off = List.map (fun each -> miss scale each y <> 0.) all in
+    if not (List.mem true off) then Some y
+    else if left = 0 || not (Array.for_all Floats.is_finite y) then None
+    else begin
+      let kept = if keep_off then List.map2 ( || ) kept off else off in
+      let chosen = List.filter_map (fun (each, keep) -> if keep then Some each else None) (List.combine all kept) in
+      let slopes = Array.of_list (List.map (fun each -> each.slope y) chosen) in
+      let right = Array.of_list (List.map (fun each -> miss scale each y) chosen) in
+      let matrix = Array.map (fun own -> Array.map (Floats.dot own) slopes) slopes in
+      let y = Array.copy y in
+      Array.iteri (fun i c -> Floats.subtract y (-.c) slopes.(i)) (solved matrix right);
+      step (left - 1) kept y
+    end
+  in
+  step steps (List.map (fun _ -> false) all) y
+
+let moved scale all y =
+  match moved_keeping true scale all y with Some y -> Some y | None -> moved_keeping false scale all y
 
 (* Where the weights of an end attain it. *)
 let attained (points : Points.t) (found : found) side k =
@@ -241,27 +249,43 @@ let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate
       certificate.statements
   in
   let level = Level.make points head certificate.statement_unit bits near sums in
+  let stated =
+    lazy
+      (let measures = List.map (Checker.measure_of head) head.prototypes in
+       Checker.stated_here head certificate measures l)
+  in
   let settled y = let place, lift = integers head points bits y in Level.settled points head level place lift in
   let point side k =
     let found = estimate patch side k in
     let found = if widest > wide *. scale then improved patch side k found else found in
     let start = raised points all (attained points found side k) in
     if side = High && unbounded then start.(points.depth) <- sqrt (far_away *. scale);
-    match moved steps scale (aimed points scale found side k all) start with
-    | Some y -> Some y
-    | None -> moved steps scale all start
+    let found =
+      match moved scale (aimed points scale found side k all) start with
+      | Some y -> Some y
+      | None -> moved scale all start
+    in
+    (start, found)
   in
   let both = List.init points.count (fun k -> let low = point Low k in (low, point High k)) in
-  let known = List.concat_map (fun (low, high) -> List.filter_map Fun.id [ low; high ]) both in
+  let near (low, high) = List.filter_map snd (if unbounded then [ low ] else [ low; high ]) in
+  let known = List.concat_map near both in
   let pair =
     if known = [] then fun _ -> (nowhere, nowhere)
     else begin
       let share = 1. /. float_of_int (List.length known) in
       let middle = mean points (List.map (fun y -> (share, y)) known) in
+      let between share y = settled (mean points [ (1. -. share, y); (share, middle) ]) in
+      (* Where Newton's steps fail, the way to the middle may lead to where all statements hold. *)
+      let rec first_of y = function
+        | [] -> settled middle
+        | share :: others ->
+            let made = between share y in
+            if Checker.serves head certificate (Level.unit level) (Lazy.force stated) made then made else first_of y others
+      in
       let one = function
-        | None -> settled middle
-        | Some y when narrow = [] -> settled y
-        | Some y -> settled (mean points [ (1. -. aside, y); (aside, middle) ])
+        | start, None -> if Array.for_all Floats.is_finite start then first_of start [ 1e-6; 1e-3; 0.1 ] else settled middle
+        | _, Some y -> if narrow = [] then settled y else between aside y
       in
       fun (low, high) -> (one low, one high)
     end
