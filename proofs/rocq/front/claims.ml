@@ -167,9 +167,6 @@ let refuted here certificate image =
 
 (* Minimality. *)
 
-let uncovered_minimality what =
-  if what = Checker.JointMargin then Some "minimality under joint" else None
-
 (* Units of which those of statements and observables are fractions, so that ties are seen. *)
 let inward here precision (certificate : Checker.certificate) =
   let { Checker.range_unit; box_unit; terms } = settings_for here precision certificate in
@@ -195,26 +192,27 @@ let pairs_of here (settings : Checker.settings) certificate index rival =
   let found = Matching.pairs here.head (Checker.without index certificate) settings.box_unit rival in
   List.filter (fun (patch, prototype) -> patch >= 0 && prototype >= 0) found
 
+let joint_point here certificate index rival =
+  let unit, point = Hinter.least_margin here.hinter (Checker.without index certificate) rival in
+  ((if Z.sign unit > 0 then unit else Z.one), point)
+
 let needed_hints here settings (certificate : Checker.certificate) =
   { Checker.rivals_of = by_margin certificate;
     points_at = (fun patch -> positive_unit (Hinter.inside here.hinter certificate patch));
     points_without =
       (fun index patch -> positive_unit (Hinter.inside here.hinter (Checker.without index certificate) patch));
     pairs_of = pairs_of here settings certificate;
-    joint_point = (fun _ _ -> (Z.one, { Checker.place = []; lift = Z.zero })) }
+    joint_point = joint_point here certificate }
 
 (* What is needed: [claim] is of Minimal.v. *)
 let when_needed here what certificate claim =
-  match uncovered_minimality what with
-  | Some why -> Not_covered why
-  | None ->
-      when_covered here.head (fun () ->
-          let shown precision =
-            let settings = inward here precision certificate in
-            let hints = needed_hints here settings certificate in
-            claim (prepared_for here settings certificate) what hints certificate
-          in
-          List.exists shown [ Hinter.usual; Hinter.most ])
+  when_covered here.head (fun () ->
+      let shown precision =
+        let settings = inward here precision certificate in
+        let hints = needed_hints here settings certificate in
+        claim (prepared_for here settings certificate) what hints certificate
+      in
+      List.exists shown [ Hinter.usual; Hinter.most ])
 
 (* Whether no statement can be dropped, and whether one cannot. *)
 let minimal here what certificate = when_needed here what certificate Checker.check_minimal

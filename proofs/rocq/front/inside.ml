@@ -118,8 +118,9 @@ let solved matrix right =
 let moved_keeping keep_off scale all y =
   let rec step left kept y =
     let off = List.map (fun each -> miss scale each y <> 0.) all in
-    if not (List.mem true off) then Some y
-    else if left = 0 || not (Array.for_all Floats.is_finite y) then None
+    if not (Array.for_all Floats.is_finite y) then None
+    else if not (List.mem true off) then Some y
+    else if left = 0 then None
     else begin
       let kept = if keep_off then List.map2 ( || ) kept off else off in
       let chosen = List.filter_map (fun (each, keep) -> if keep then Some each else None) (List.combine all kept) in
@@ -231,8 +232,17 @@ let integers (head : Checker.head) (points : Points.t) bits y =
 
 let nowhere = { Checker.place = []; lift = Z.of_int (-1) }
 
-(* Two points for each prototype. Where one is not found, another one of the patch serves. *)
-let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l =
+(* How points of a patch are found: of a side and a prototype floats, and of these what the checker takes. *)
+type search = {
+  unit : Z.t;
+  unbounded : bool; (* distances may be as great as one likes *)
+  point : side -> int -> float array * float array option; (* where Newton's steps start, and where they end *)
+  integers_of : float array -> Checker.point;
+  narrow_ones : bool;
+  serves : Checker.point -> bool;
+}
+
+let search (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l =
   let scale = scale_of patch in
   let all = constraints points scale certificate l in
   let widest = Array.fold_left (fun most (s : Span.statement) -> Float.max most (s.high -. s.low)) 0. patch.stated in
@@ -250,11 +260,9 @@ let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate
   in
   let level = Level.make points head certificate.statement_unit bits near sums in
   let stated =
-    lazy
-      (let measures = List.map (Checker.measure_of head) head.prototypes in
-       Checker.stated_here head certificate measures l)
+    lazy (Checker.stated_here head certificate (List.map (Checker.measure_of head) head.prototypes) l)
   in
-  let settled y = let place, lift = integers head points bits y in Level.settled points head level place lift in
+  let integers_of y = let place, lift = integers head points bits y in Level.settled points head level place lift in
   let point side k =
     let found = estimate patch side k in
     let found = if widest > wide *. scale then improved patch side k found else found in
@@ -267,27 +275,86 @@ let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate
     in
     (start, found)
   in
-  let both = List.init points.count (fun k -> let low = point Low k in (low, point High k)) in
-  let near (low, high) = List.filter_map snd (if unbounded then [ low ] else [ low; high ]) in
-  let known = List.concat_map near both in
-  let pair =
-    if known = [] then fun _ -> (nowhere, nowhere)
-    else begin
-      let share = 1. /. float_of_int (List.length known) in
-      let middle = mean points (List.map (fun y -> (share, y)) known) in
-      let between share y = settled (mean points [ (1. -. share, y); (share, middle) ]) in
-      (* Where Newton's steps fail, the way to the middle may lead to where all statements hold. *)
-      let rec first_of y = function
-        | [] -> settled middle
-        | share :: others ->
-            let made = between share y in
-            if Checker.serves head certificate (Level.unit level) (Lazy.force stated) made then made else first_of y others
-      in
-      let one = function
-        | start, None -> if Array.for_all Floats.is_finite start then first_of start [ 1e-6; 1e-3; 0.1 ] else settled middle
-        | _, Some y -> if narrow = [] then settled y else between aside y
-      in
-      fun (low, high) -> (one low, one high)
-    end
+  let serves made = Checker.serves head certificate (Level.unit level) (Lazy.force stated) made in
+  { unit = Level.unit level; unbounded; point; integers_of; narrow_ones = narrow <> []; serves }
+
+(* Made integers, given points of the patch. Where Newton's steps fail, the way to the middle of these may lead to where
+   all statements hold. *)
+let finisher (points : Points.t) search known =
+  if known = [] then fun _ -> nowhere
+  else begin
+    let share = 1. /. float_of_int (List.length known) in
+    let middle = mean points (List.map (fun y -> (share, y)) known) in
+    let between share y = search.integers_of (mean points [ (1. -. share, y); (share, middle) ]) in
+    let rec first_of y = function
+      | [] -> search.integers_of middle
+      | share :: others ->
+          let made = between share y in
+          if search.serves made then made else first_of y others
+    in
+    function
+    | start, None -> first_of start (if Array.for_all Floats.is_finite start then [ 1e-6; 1e-4; 1e-2; 0.1; 0.3 ] else [])
+    | _, Some y -> if search.narrow_ones then between aside y else search.integers_of y
+  end
+
+let near search (low, high) = List.filter_map snd (if search.unbounded then [ low ] else [ low; high ])
+
+(* Two points for each prototype. Where one is not found, another one of the patch serves. *)
+let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l =
+  let search = search head points patch certificate l in
+  let both = List.init points.count (fun k -> let low = search.point Low k in (low, search.point High k)) in
+  let finished = finisher points search (List.concat_map (near search) both) in
+  { Checker.point_unit = search.unit; points_of = List.map (fun (low, high) -> (finished low, finished high)) both }
+
+(* A margin of the only patch as the observable of one prototype more, and the side on which the margin is less. Of
+   distances the margin is A |y|^2 - 2 <y, q>, but for a constant, so that it is least at q / A, or far from it; where A
+   is 0, towards q. *)
+let with_target (points : Points.t) gains =
+  let q = Array.make points.depth 0. in
+  Array.iteri (fun k g -> if g <> 0. then Floats.subtract q (-.g) points.vectors.(k)) gains;
+  let curve = Array.fold_left ( +. ) 0. gains in
+  let size = Array.fold_left (fun sum g -> sum +. Float.abs g) 0. gains in
+  let vector, side =
+    match points.kind with
+    | Product | Angle -> (q, Low)
+    | Distance ->
+        if Float.abs curve > 1e-9 *. size then (Array.map (fun x -> x /. curve) q, if curve > 0. then Low else High)
+        else (Array.map (fun x -> 1e4 *. x /. (size +. Span.tiny)) q, Low)
   in
-  { Checker.point_unit = Level.unit level; points_of = List.map pair both }
+  let more array x = Array.append array [| x |] in
+  let integers k = if k < points.count then points.integers k else Array.make points.depth (Z.of_int 0) in
+  ( { points with
+      count = points.count + 1; integers; vectors = more points.vectors vector; sizes = more points.sizes 1.;
+      squares = more points.squares (Floats.dot vector vector);
+      totals = more points.totals (Points.sum_over vector Fun.id);
+      products = Array.make (points.count + 1) [||]; lowest = more points.lowest neg_infinity;
+      highest = more points.highest infinity; twins = more points.twins points.count },
+    side )
+
+(* Any point of the space, where it is about least without statements. *)
+let anywhere (points : Points.t) side =
+  let vector = points.vectors.(points.count - 1) in
+  match points.kind with
+  | Distance ->
+      Array.append vector [| (if side = Low then 0. else sqrt far_away) |]
+  | Product | Angle -> (
+      match ball_of points with
+      | None -> Array.make (points.depth + 1) 0.
+      | Some ball ->
+          let length = sqrt (Floats.dot vector vector) +. Span.tiny in
+          let reach = (1. -. 1e-12) *. sqrt ball.reach in
+          Array.append (Array.map (fun x -> ball.centre -. (reach *. x /. length)) vector) [| 0. |])
+
+(* A point where the margin whose gains these are is about least; [patch_of] makes the patch of the statements left. *)
+let least_margin (head : Checker.head) (points : Points.t) patch_of (certificate : Checker.certificate) gains =
+  let points, side = with_target points gains in
+  match patch_of points with
+  | None ->
+      let bits = max 0 (80 - points.places) in
+      let place, lift = integers head points bits (anywhere points side) in
+      (Z.shift_left (Z.of_int 1) bits, { Checker.place = Array.to_list place; lift = if points.kind = Distance then lift else Z.of_int 0 })
+  | Some patch ->
+      let search = search head points patch certificate 0 in
+      let target = search.point side (points.count - 1) in
+      let both = List.init (points.count - 1) (fun k -> let low = search.point Low k in (low, search.point High k)) in
+      (search.unit, finisher points search (List.concat_map (near search) both) target)
