@@ -193,14 +193,14 @@ let pairs_of here (settings : Checker.settings) certificate index rival =
   List.filter (fun (patch, prototype) -> patch >= 0 && prototype >= 0) found
 
 let joint_point here certificate index rival =
-  let unit, point = Hinter.least_margin here.hinter (Checker.without index certificate) rival in
+  let unit, point = Needed.least_margin here.hinter (Checker.without index certificate) rival in
   ((if Z.sign unit > 0 then unit else Z.one), point)
 
 let needed_hints here settings (certificate : Checker.certificate) =
   { Checker.rivals_of = by_margin certificate;
-    points_at = (fun patch -> positive_unit (Hinter.inside here.hinter certificate patch));
+    points_at = (fun patch -> positive_unit (Needed.inside here.hinter certificate patch));
     points_without =
-      (fun index patch -> positive_unit (Hinter.inside here.hinter (Checker.without index certificate) patch));
+      (fun index patch -> positive_unit (Needed.inside here.hinter (Checker.without index certificate) patch));
     pairs_of = pairs_of here settings certificate;
     joint_point = joint_point here certificate }
 

@@ -1,9 +1,9 @@
 (* Points that satisfy what is stated at a patch, where an observable is about least or greatest. Untrusted: the checker
    computes the observables at a point, and whether it satisfies the statements.
 
-   The weights that prove an end best have a quadratic function that is least at a vector, and there the end is attained.
-   Floats find it, and Newton's steps move it to where all statements hold with room to spare. Distances have a coordinate
-   more, the last one, which is 0 in every prototype. *)
+   The weights that prove an end best have a quadratic function that is least at a vector, and there the end is
+   attained. Floats find it, and Newton's steps move it to where all statements hold with room to spare. Distances have
+   a coordinate more, the last one, which is 0 in every prototype. *)
 
 open Ends
 
@@ -44,7 +44,7 @@ let observable (points : Points.t) k =
   match points.kind with
   | Distance ->
       (distance vector, fun y -> Array.mapi (fun d x -> 2. *. (x -. if d < points.depth then vector.(d) else 0.)) y)
-  | Product | Angle -> (product vector, fun _ -> Array.init (points.depth + 1) (fun d -> if d < points.depth then vector.(d) else 0.))
+  | Product | Angle -> (product vector, fun _ -> Array.append vector [| 0. |])
 
 (* The smaller ball of a space: of equal ones that about 0, which comes last. *)
 let ball_of (points : Points.t) =
@@ -111,7 +111,8 @@ let solved matrix right =
       done
     end
   done;
-  Array.init count (fun column -> if used.(column) < 0 then 0. else right.(used.(column)) /. matrix.(used.(column)).(column))
+  let share column row = if row < 0 then 0. else right.(row) /. matrix.(row).(column) in
+  Array.mapi share used
 
 (* Moved to where all hold with room to spare; None if that is not found. With [keep_off], what was off
    once is kept where it is later. *)
@@ -146,7 +147,9 @@ let attained (points : Points.t) (found : found) side k =
   let relative k = Span.vector span k in
   if curve > 0. then begin
     add (sign_of span side /. curve) (relative k);
-    Array.iteri (fun i (s : Span.statement) -> if weights.(i) <> 0. then add (weights.(i) /. curve) (relative s.about)) span.statements
+    Array.iteri
+      (fun i (s : Span.statement) -> if weights.(i) <> 0. then add (weights.(i) /. curve) (relative s.about))
+      span.statements
   end;
   if span.ball < 0 then add 1. points.vectors.(span.statements.(span.base).about)
   else begin
@@ -161,7 +164,7 @@ let raised (points : Points.t) all y =
   if points.kind <> Distance then y
   else begin
     let lack each =
-      let middle = if each.high = infinity then each.low else if each.low = neg_infinity then neg_infinity else (each.low +. each.high) /. 2. in
+      let middle = if each.high = infinity then each.low else (each.low +. each.high) /. 2. in
       middle -. each.value y
     in
     let least = List.fold_left (fun least each -> Float.min least (lack each)) infinity all in
@@ -179,7 +182,8 @@ let aimed (points : Points.t) scale (found : found) side k all =
   let weight_of about =
     let total = ref 0. in
     Array.iteri
-      (fun i (s : Span.statement) -> if points.twins.(s.about) = points.twins.(about) then total := !total +. weights.(i))
+      (fun i (s : Span.statement) ->
+        if points.twins.(s.about) = points.twins.(about) then total := !total +. weights.(i))
       span.statements;
     !total
   in
@@ -187,7 +191,8 @@ let aimed (points : Points.t) scale (found : found) side k all =
     let w = if each.about < 0 then 0. else weight_of each.about in
     let width = Float.min (each.high -. each.low) (4. *. room *. scale) in
     if Float.abs w < 1e-7 *. largest || each.narrow then each
-    else if (w > 0.) = (span.curve > 0.) then if each.high = infinity then each else { each with low = each.high -. width }
+    else if (w > 0.) = (span.curve > 0.) then
+      if each.high = infinity then each else { each with low = each.high -. width }
     else if each.low = neg_infinity then each
     else { each with high = each.low +. width }
   in
@@ -253,7 +258,8 @@ let search (head : Checker.head) (points : Points.t) (patch : patch) (certificat
   let sums =
     List.filter_map
       (function
-        | Checker.AboutPatch (i, k, Some low, Some high) when i = l && List.exists (fun each -> each.about = k) narrow ->
+        | Checker.AboutPatch (i, k, Some low, Some high)
+          when i = l && List.exists (fun each -> each.about = k) narrow ->
             Some (k, Z.add low high)
         | _ -> None)
       certificate.statements
@@ -278,6 +284,8 @@ let search (head : Checker.head) (points : Points.t) (patch : patch) (certificat
   let serves made = Checker.serves head certificate (Level.unit level) (Lazy.force stated) made in
   { unit = Level.unit level; unbounded; point; integers_of; narrow_ones = narrow <> []; serves }
 
+let shares_aside = [ 1e-6; 1e-4; 1e-2; 0.1; 0.3 ]
+
 (* Made integers, given points of the patch. Where Newton's steps fail, the way to the middle of these may lead to where
    all statements hold. *)
 let finisher (points : Points.t) search known =
@@ -293,7 +301,7 @@ let finisher (points : Points.t) search known =
           if search.serves made then made else first_of y others
     in
     function
-    | start, None -> first_of start (if Array.for_all Floats.is_finite start then [ 1e-6; 1e-4; 1e-2; 0.1; 0.3 ] else [])
+    | start, None -> first_of start (if Array.for_all Floats.is_finite start then shares_aside else [])
     | _, Some y -> if search.narrow_ones then between aside y else search.integers_of y
   end
 
@@ -352,7 +360,8 @@ let least_margin (head : Checker.head) (points : Points.t) patch_of (certificate
   | None ->
       let bits = max 0 (80 - points.places) in
       let place, lift = integers head points bits (anywhere points side) in
-      (Z.shift_left (Z.of_int 1) bits, { Checker.place = Array.to_list place; lift = if points.kind = Distance then lift else Z.of_int 0 })
+      let lift = if points.kind = Distance then lift else Z.of_int 0 in
+      (Z.shift_left (Z.of_int 1) bits, { Checker.place = Array.to_list place; lift })
   | Some patch ->
       let search = search head points patch certificate 0 in
       let target = search.point side (points.count - 1) in

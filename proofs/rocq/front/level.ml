@@ -24,7 +24,8 @@ let inner v w =
    that depends on those before. *)
 let inverse gram =
   let size = Array.length gram in
-  let rows = Array.mapi (fun i row -> Array.append (Array.copy row) (Array.init size (fun j -> Z.of_int (if i = j then 1 else 0)))) gram in
+  let identity i = Array.init size (fun j -> Z.of_int (if i = j then 1 else 0)) in
+  let rows = Array.mapi (fun i row -> Array.append row (identity i)) gram in
   let rec eliminate k before =
     if k = size then Ok (before, Array.map (fun row -> Array.sub row size size) rows)
     else begin
@@ -34,7 +35,8 @@ let inverse gram =
         for i = 0 to size - 1 do
           if i <> k then begin
             let times = rows.(i).(k) in
-            rows.(i) <- Array.mapi (fun j x -> Z.fdiv (Z.sub (Z.mul pivot x) (Z.mul times rows.(k).(j))) before) rows.(i)
+            let reduced j x = Z.fdiv (Z.sub (Z.mul pivot x) (Z.mul times rows.(k).(j))) before in
+            rows.(i) <- Array.mapi reduced rows.(i)
           end
         done;
         eliminate (k + 1) pivot
@@ -48,8 +50,8 @@ let rec independent equations =
   | Ok (determinant, adjugate) -> (equations, determinant, adjugate)
   | Error k -> independent (Array.of_list (List.filteri (fun i _ -> i <> k) (Array.to_list equations)))
 
-(* The narrow statements about a patch: prototypes, and the sums of their ends. Of cosines [near] is the size of a prototype
-   over [root_unit]. *)
+(* The narrow statements about a patch: prototypes, and the sums of their ends. Of cosines [near] is the size of a
+   prototype over [root_unit]. *)
 let make (points : Points.t) (head : Checker.head) unit bits near narrow =
   let half_unit = Z.shift_left unit 1 in
   let s = head.coord_unit in
@@ -65,7 +67,8 @@ let make (points : Points.t) (head : Checker.head) unit bits near narrow =
   in
   let difference (base, first) (k, sum) =
     let squares = Z.sub (square k) (square base) in
-    let right = Z.sub (Z.shift_left squares (bits - 1)) (Z.fdiv (over_half (Z.mul (Z.sub sum first) (Z.mul s s))) (Z.of_int 2)) in
+    let distances = over_half (Z.mul (Z.sub sum first) (Z.mul s s)) in
+    let right = Z.sub (Z.shift_left squares (bits - 1)) (Z.fdiv distances (Z.of_int 2)) in
     { vector = Array.map2 Z.sub (points.integers k) (points.integers base); right }
   in
   let equations, base =

@@ -1,9 +1,9 @@
-(* Pairs of patches and prototypes that show that no prices prove a margin: those of greatest total yield. Untrusted: any
-   pairs are sound. *)
+(* Pairs of patches and prototypes that show that no prices prove a margin: those of greatest total yield. Untrusted:
+   any pairs are sound. *)
 
-(* Pairs (row, column), each at most once, of the greatest total weight, which is not negative: the Hungarian method by
-   shortest augmenting paths. There are at least as many columns as rows. For the rows so far, a weight is at most the sum
-   of the prices of its row and its column, and equal to it for partners. *)
+(* Pairs (row, column), each at most once, of the greatest total weight; no weight is negative. The Hungarian method by
+   shortest augmenting paths. There are at least as many columns as rows. For the rows so far, a weight is at most the
+   sum of the prices of its row and its column, and equal to it for partners. *)
 let heaviest weights =
   let rows = Array.length weights in
   let columns = if rows = 0 then 0 else Array.length weights.(0) in
@@ -57,17 +57,22 @@ let best weights =
   else if Array.length weights <= Array.length weights.(0) then heaviest weights
   else List.map (fun (column, row) -> (row, column)) (heaviest (transposed weights))
 
-(* Against a rival, with what the statements of [certificate] leave over [unit]. Patches without statements are all alike:
-   no more of them are of use than there are prototypes that gain. *)
+(* Against a rival, with what the statements of [certificate] leave over [unit]. Patches without statements are all
+   alike: no more of them are of use than there are prototypes that gain. *)
 let pairs (head : Checker.head) (certificate : Checker.certificate) unit rival =
   let row c = Array.of_list (List.nth head.weight c) in
   let gain = Array.map2 Z.sub (row rival) (row certificate.predicted) in
   let tops = Array.of_list (Checker.tops_of head certificate unit) in
   let gaining k = Z.sign gain.(k) > 0 && Z.lt tops.(k) unit in
   let prototypes = Array.of_list (List.filter gaining (List.init head.count Fun.id)) in
-  let places = List.filter_map (function Checker.AboutPatch (l, j, _, _) -> Some (l, j) | _ -> None) certificate.statements in
+  let place_of = function Checker.AboutPatch (l, j, _, _) -> Some (l, j) | _ -> None in
+  let places = List.filter_map place_of certificate.statements in
   let stated = List.sort_uniq compare (List.map fst places) in
-  let rec free l left = if l = certificate.patches || left = 0 then [] else if List.mem l stated then free (l + 1) left else l :: free (l + 1) (left - 1) in
+  let rec free l left =
+    if l = certificate.patches || left = 0 then []
+    else if List.mem l stated then free (l + 1) left
+    else l :: free (l + 1) (left - 1)
+  in
   let free = free 0 (Array.length prototypes) in
   let worth rest l k =
     if Z.gt rest tops.(k) && not (List.mem (l, k) places) then Z.mul gain.(k) (Z.sub rest tops.(k)) else Z.zero

@@ -108,7 +108,8 @@ Proof.
   assert (G : forall t (cols : list (list A)), Forall (fun r => length r = P) t -> (j < P)%nat -> length cols = P ->
     nth j (fold_left (fun cols r => stacked r cols) t cols) nil = rev (map (fun r => nth j r d) t) ++ nth j cols nil).
   { clear t. induction t as [|r t IH]; intros cols H Hj L; [reflexivity|]. inversion_clear H. cbn [fold_left map rev].
-    rewrite (IH (stacked r cols)); [|assumption|exact Hj|rewrite length_stacked; congruence]. rewrite (nth_stacked A d) by congruence.
+    rewrite (IH (stacked r cols)); [|assumption|exact Hj|rewrite length_stacked; congruence].
+    rewrite (nth_stacked A d) by congruence.
     rewrite <- app_assoc. reflexivity. }
   intros H Hj. rewrite G by (auto; apply repeat_length). rewrite nth_repeat. apply app_nil_r.
 Qed.

@@ -3,7 +3,8 @@
     [Domain.v] has the same ends rounded outward. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool FunctionalExtensionality.
-From Verale Require Import Semantics MinimalSemantics Sums Grid Root Exponential Simplex Embedding Coordinates Boxes Ends
+From Verale Require Import Semantics MinimalSemantics Sums Grid Root Exponential Simplex Embedding Coordinates Boxes
+  Ends
   Facts Domain.
 Import ListNotations.
 Open Scope R_scope.
@@ -154,7 +155,8 @@ Qed.
 Lemma inner_distance_ok : forall p, length p = D -> all_within T (inner_distance_ends p) (euclidean_range h (scaled p)).
 Proof.
   intros p L x [Lo Hi]. assert (PS : (0 < S * S)%Z) by reflexivity. assert (RSS := IZR_pos _ PS). split.
-  - apply ceil_end in Lo; [|exact PS]. rewrite (sum_real _ (fun y => off h y * off h y)) in Lo by (auto; apply gap_real).
+  - apply ceil_end in Lo; [|exact PS].
+    rewrite (sum_real _ (fun y => off h y * off h y)) in Lo by (auto; apply gap_real).
     apply (Rmult_le_reg_l (IZR (S * S))); [exact RSS|exact Lo].
   - unfold inner_distance_ends in Hi. cbn [snd] in Hi. destruct (lower h) as [a|]; [|exact I].
     destruct (upper h) as [b|]; [|exact I]. cbn [option_map]. apply floor_end in Hi; [|exact PS].
@@ -168,7 +170,8 @@ Qed.
 
 Lemma no_negative_right : not_negative h <-> no_negative_coordinate h = true.
 Proof.
-  unfold not_negative, no_negative_coordinate. destruct (lower h) as [a|]; cbn [option_map]; [|split; [tauto|discriminate]].
+  unfold not_negative, no_negative_coordinate.
+  destruct (lower h) as [a|]; cbn [option_map]; [|split; [tauto|discriminate]].
   rewrite Z.leb_le. split; intros H.
   - apply le_IZR. rewrite <- (times_unit a). apply Rmult_le_pos; lra.
   - apply IZR_le in H. rewrite <- (times_unit a) in H. apply (Rmult_le_reg_l (IZR S)); lra.
@@ -176,7 +179,8 @@ Qed.
 
 Lemma no_positive_right : not_positive h <-> no_positive_coordinate h = true.
 Proof.
-  unfold not_positive, no_positive_coordinate. destruct (upper h) as [b|]; cbn [option_map]; [|split; [tauto|discriminate]].
+  unfold not_positive, no_positive_coordinate.
+  destruct (upper h) as [b|]; cbn [option_map]; [|split; [tauto|discriminate]].
   rewrite Z.leb_le. split; intros H.
   - apply le_IZR. rewrite <- (times_unit b). rewrite <- (Rmult_0_r (IZR S)). apply Rmult_le_compat_l; lra.
   - apply IZR_le in H. rewrite <- (times_unit b) in H. apply (Rmult_le_reg_l (IZR S)); lra.
@@ -291,7 +295,8 @@ Proof. intros p. unfold mirrored. destruct (no_negative_coordinate h); [reflexiv
 Lemma numerator_zero : forall e, real e = 0 <-> numerator e = 0%Z.
 Proof.
   intros e. unfold real, q. assert (P := Zpos_pos (denominator e)). split; intros H.
-  - apply eq_IZR. replace (IZR (numerator e)) with (IZR (numerator e) / IZR (Zpos (denominator e)) * IZR (Zpos (denominator e)))
+  - apply eq_IZR. replace (IZR (numerator e)) with (IZR (numerator e) / IZR (Zpos (denominator e)) * IZR (Zpos
+      (denominator e)))
       by (field; lra). rewrite H. ring.
   - rewrite H. unfold Rdiv. ring.
 Qed.
@@ -387,7 +392,8 @@ Proof. intros [r|]; reflexivity. Qed.
 
 Lemma scaled_min : forall k a b, 0 < k -> k * Rmin a b = Rmin (k * a) (k * b).
 Proof.
-  intros k a b H. unfold Rmin. destruct (Rle_dec a b) as [C|C], (Rle_dec (k * a) (k * b)) as [C'|C']; try reflexivity; nra.
+  intros k a b H. unfold Rmin. destruct (Rle_dec a b) as [C|C], (Rle_dec (k * a) (k * b)) as [C'|C']; try reflexivity;
+    nra.
 Qed.
 
 (** The ends of a coordinate, over the unit S times the radius's denominator *)
@@ -429,7 +435,8 @@ Lemma inner_box_ok : forall radius p e, length p = D -> inner_box_ends radius p 
     end).
 Proof.
   intros radius p e L H x [Lo Hi]. destruct (coordinate_ends_real radius) as [-> ->]. unfold inner_box_ends in H.
-  destruct (coordinate_ends h radius) as [[a|] [b|]]; try discriminate. injection H as <-. cbn [fst snd option_map] in *.
+  destruct (coordinate_ends h radius) as [[a|] [b|]]; try discriminate. injection H as <-.
+  cbn [fst snd option_map] in *.
   assert (Pd := denominator_of_positive radius). set (d := denominator_of radius) in *.
   assert (Pk : (0 < S * d * S)%Z) by (apply Z.mul_pos_pos; [apply Z.mul_pos_pos; [reflexivity|exact Pd]|reflexivity]).
   assert (Rk := IZR_pos _ Pk). apply IZR_pos in Pd as Rd.
@@ -450,7 +457,8 @@ Proof.
   intros r p x L Hr H. set (d := Zpos (denominator r)). assert (Pd : 0 < IZR d) by apply unit_positive.
   assert (Q : IZR d * real r = IZR (numerator r)) by apply q_times_unit.
   assert (Pk : (0 < d * S)%Z) by reflexivity. assert (Rk := IZR_pos _ Pk).
-  unfold inner_ball_reach in H. fold d in H. assert (F := floor_div_le (root_floor (T * T * (numerator r * numerator r) * span h p)) _ Pk).
+  unfold inner_ball_reach in H. fold d in H.
+  assert (F := floor_div_le (root_floor (T * T * (numerator r * numerator r) * span h p)) _ Pk).
   set (y := root_floor _) in *. assert (G : IZR T * x <= IZR y / IZR (d * S)) by lra.
   apply (le_div_iff _ _ _ Rk) in G. assert (Y : IZR y <= IZR T * IZR (numerator r) * sqrt (IZR (span h p))).
   { unfold y. eapply Rle_trans; [apply root_ok|].
@@ -535,8 +543,10 @@ Theorem inner_domain_row_ok : forall j e, signs_differ = true -> (j < count h)%n
 Proof.
   intros j e E Hj H. unfold inner_domain_row in H.
   assert (R0 : forall k, nth j (repeat k (count h)) None = Some e -> k = Some e).
-  { intros k X. rewrite (nth_indep _ None k) in X by (rewrite repeat_length; exact Hj). rewrite nth_repeat in X. exact X. }
-  assert (spatial_case : forall ms, measures h = Some ms -> nth j (map inner_domain_ends (prototypes h)) None = Some e ->
+  { intros k X. rewrite (nth_indep _ None k) in X by (rewrite repeat_length; exact Hj). rewrite nth_repeat in X.
+    exact X. }
+  assert (spatial_case : forall ms,
+    measures h = Some ms -> nth j (map inner_domain_ends (prototypes h)) None = Some e ->
     length (points h j) = D /\ 0 < size h j /\ inner_domain_ends (points h j) = Some e).
   { intros ms M X. destruct (measures_ok h ms M) as (HS & C & L & O).
     assert (N : length (prototypes h) = count h).
@@ -545,7 +555,8 @@ Proof.
     split; [apply L; exact Hj|]. split; [|exact X]. apply (size_nonneg h j _ (O j (Measure 0 0 1 1) Hj)). }
   assert (sized : length (points h j) = D -> 0 < sqrt (inner D (vector (points h j)) (vector (points h j))) ->
                   (0 < zdot (points h j) (points h j))%Z).
-  { intros L P. apply lt_IZR. rewrite (zdot_real D) by lia. destruct (Rle_dec (inner D (vector (points h j)) (vector (points h j))) 0) as [N|N]; [|lra].
+  { intros L P. apply lt_IZR. rewrite (zdot_real D) by lia.
+    destruct (Rle_dec (inner D (vector (points h j)) (vector (points h j))) 0) as [N|N]; [|lra].
     rewrite sqrt_neg_0 in P by exact N. lra. }
   unfold domain_range, inner_domain_ends, size in *. rewrite coord_scaled.
   destruct (head_geometry h) as [|ep|ep|radius|].

@@ -14,7 +14,8 @@ Variables (h : head) (c : certificate) (T B : Z) (terms : nat) (logs : logarithm
 Definition as_ends (e : Z * Z) : ends := (Some (fst e), Some (snd e)).
 
 Definition similarities_at (Y : positive) (pt : point) : option box :=
-  all_some (map (fun e => similar_ends h T B terms logs (fst e) (as_ends (observed h T Y (snd (snd e)) (fst (snd e)) pt)))
+  all_some (map (fun e => similar_ends h T B terms logs (fst e) (as_ends (observed h T Y (snd (snd e)) (fst (snd e))
+    pt)))
     (combine (owns h) (combine (prototypes h) ms))).
 
 (** The rival's logit is at least the predicted one's. *)
@@ -47,7 +48,8 @@ Proof.
   apply rsum_nonneg. intros d _. apply Rle_0_sqr.
 Qed.
 
-Lemma similarities_at_ok : forall Y pt b, in_the_space h Y pt = true -> similarities_at h T B terms logs ms Y pt = Some b ->
+Lemma similarities_at_ok : forall Y pt b,
+  in_the_space h Y pt = true -> similarities_at h T B terms logs ms Y pt = Some b ->
   forall j, (j < count h)%nat -> encloses B (nth j b (0, 0)%Z) (sim h j (observable_at h (vector_of h Y pt) j)).
 Proof.
   intros Y pt b I H j Hj. unfold similarities_at in H. destruct (measures_ok h ms measured) as (_ & LM & _ & _).

@@ -1,9 +1,9 @@
-(** Numbers that certainly are an observable at some point of the space that satisfies what is stated at a patch: those
-    between the observables at two such points, which a hint names.
+(** Numbers that certainly are an observable at some point of the space that satisfies what is stated at a patch:
+    those between the observables at two such points, which a hint names.
 
-    A point is a vector of integers over S Y, where S is the unit of the coordinates and Y one of its own; of distances also
-    the square of one coordinate more, over (S Y)^2. Its observables are X / (K |P|), with integers X and K, and |P| = 1 but
-    for cosines, where it is enclosed. *)
+    A point is a vector of integers over S Y, where S is the unit of the coordinates and Y one of its own; of
+    distances also the square of one coordinate more, over (S Y)^2. Its observables are X / (K |P|), with integers X
+    and K, and |P| = 1 but for cosines, where it is enclosed. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Sums Grid Root Boxes Embedding Coordinates Facts InnerDomain
@@ -89,8 +89,8 @@ Definition observed (m : measure) (p : list Z) (pt : point) : Z * Z :=
   (floor_div (T * X * root_unit h) (common_divisor * (if 0 <=? X then far m else near m)),
    ceil_div (T * X * root_unit h) (common_divisor * (if 0 <=? X then near m else far m))).
 
-(** A number of the domain's range between two observables: the first one, or else the least, and the second one, or else
-    the greatest. *)
+(** A number of the domain's range between two observables: the first one, or else the least, and the second one, or
+    else the greatest. *)
 Definition low_between (own e f : Z * Z) : option (Z * Z) :=
   if (fst own <=? fst e) && (snd e <=? snd own) then Some e else
   let t := Z.max (fst own) (snd e) in if t <=? Z.min (snd own) (fst f) then Some (t, t) else None.
@@ -116,7 +116,8 @@ End Run.
 Definition inner_points_row (h : head) (c : certificate) (T : Z) (free : list (option (Z * Z))) (ms : list measure)
   (l : nat) (hint : patch_points) : list (option inner_entry) :=
   let stated := stated_here h c ms l in
-  if Nat.eqb (length (points_of hint)) (count h) && forallb (fun e => Nat.ltb (fst e) (count h)) (stated_at l (statements c))
+  if Nat.eqb (length (points_of hint)) (count h) && forallb (fun e => Nat.ltb (fst e) (count h)) (stated_at l
+    (statements c))
   then map (entry_of_points h c T (point_unit hint) stated)
          (combine (combine free (points_of hint)) (combine (prototypes h) ms))
   else map (fun _ => None) free.
@@ -158,14 +159,16 @@ Proof. intros j Hj. destruct (measures_ok h ms measured) as (_ & _ & L & O). spl
 Lemma numerator_right : forall pt j, in_the_space h Y pt = true -> (j < count h)%nat ->
   IZR (common_divisor h Y) * (size h j * observable_at h (vector_of pt) j) = IZR (numerator_at h Y pt (points h j)).
 Proof.
-  intros pt j I Hj. destruct (measures_here j Hj) as [L O]. apply andb_prop in I as [E I]. apply Nat.eqb_eq in E. fold D in E.
+  intros pt j I Hj. destruct (measures_here j Hj) as [L O]. apply andb_prop in I as [E I]. apply Nat.eqb_eq in E.
+  fold D in E.
   assert (P := size_nonneg h j _ O). unfold observable_at, common_divisor, numerator_at, size in *.
   replace (coord h j) with (fun d => / S * vector (points h j) d) by
     (symmetry; apply FunctionalExtensionality.functional_extensionality; intros d; apply coord_vector).
   destruct (head_geometry h).
   - apply Z.leb_le, IZR_le in I. rewrite Rmult_1_l, !mult_IZR, plus_IZR. fold S y.
     assert (X : IZR (square_of_difference Y (place pt) (points h j)) =
-      rsum D (fun d => (vector (place pt) d - y * vector (points h j) d) * (vector (place pt) d - y * vector (points h j) d))).
+      rsum D (fun d => (vector (place pt) d - y * vector (points h j) d) * (vector (place pt) d - y * vector (points h
+        j) d))).
     { unfold square_of_difference. rewrite (zsum_real D) by (rewrite map_length, combine_length; lia). apply rsum_ext.
       intros d Hd. unfold vector at 1.
       rewrite (nth_indep _ 0%Z ((fun d => let x := (fst d - Zpos Y * snd d)%Z in (x * x)%Z) (0, 0)%Z))
@@ -208,7 +211,8 @@ Proof.
   destruct (0 <=? X)%Z eqn:C.
   - apply Z.leb_le, IZR_le in C. assert (O : 0 <= o).
     { rewrite <- E in C. destruct (Rle_dec 0 o) as [|NO]; [assumption|]. exfalso.
-      assert (k * (size h j * o) < 0); [|lra]. assert (0 < k * size h j) by (apply Rmult_lt_0_compat; assumption). nra. }
+      assert (k * (size h j * o) < 0); [|lra]. assert (0 < k * size h j) by (apply Rmult_lt_0_compat; assumption).
+      nra. }
     repeat split; try assumption.
     + replace (k * (size h j * o) * r) with (k * (r * size h j) * o) by ring.
       apply Rmult_le_compat_r; [exact O|]. apply Rmult_le_compat_l; lra.
@@ -229,7 +233,8 @@ Lemma surely_least_ok : forall j m X o n d, measure_ok h j m -> IZR (common_divi
 Proof.
   intros j m X o n d M E H. destruct (enclosed j m X o M E) as ([_ U] & _ & P).
   apply Z.leb_le, IZR_le in H. rewrite !mult_IZR in H. assert (Pd := unit_positive d).
-  unfold q. apply div_le_iff; [exact Pd|]. apply (Rmult_le_reg_l (IZR (common_divisor h Y) * IZR (if (0 <=? X)%Z then far m else near m)));
+  unfold q. apply div_le_iff; [exact Pd|].
+  apply (Rmult_le_reg_l (IZR (common_divisor h Y) * IZR (if (0 <=? X)%Z then far m else near m)));
     [exact P|]. apply (Rmult_le_compat_r (IZR (Zpos d))) in U; lra.
 Qed.
 
@@ -238,7 +243,8 @@ Lemma surely_most_ok : forall j m X o n d, measure_ok h j m -> IZR (common_divis
 Proof.
   intros j m X o n d M E H. destruct (enclosed j m X o M E) as ([L _] & P & _).
   apply Z.leb_le, IZR_le in H. rewrite !mult_IZR in H. assert (Pd := unit_positive d).
-  unfold q. apply le_div_iff; [exact Pd|]. apply (Rmult_le_reg_l (IZR (common_divisor h Y) * IZR (if (0 <=? X)%Z then near m else far m)));
+  unfold q. apply le_div_iff; [exact Pd|].
+  apply (Rmult_le_reg_l (IZR (common_divisor h Y) * IZR (if (0 <=? X)%Z then near m else far m)));
     [exact P|]. apply (Rmult_le_compat_r (IZR (Zpos d))) in L; lra.
 Qed.
 
@@ -270,7 +276,8 @@ Proof.
   unfold q. change (IZR (Zpos (coord_unit h))) with S. assert (K : 0 < S * y) by (apply Rmult_lt_0_compat; assumption).
   fold D. rewrite (rsum_ext D _ (fun i => / (2 * (S * y)) * / (2 * (S * y)) *
     IZR (let e := (2 * nth i (place pt) 0 - Zpos Y * (a + b))%Z in (e * e)%Z))).
-  2: { intros i Hi. rewrite vector_below by exact Hi. cbv zeta. rewrite mult_IZR, minus_IZR, !mult_IZR, plus_IZR. fold y.
+  2: { intros i Hi. rewrite vector_below by exact Hi. cbv zeta. rewrite mult_IZR, minus_IZR, !mult_IZR, plus_IZR.
+    fold y.
        unfold vector. field. lra. }
   rewrite rsum_scal. set (x := rsum D _) in *.
   replace (/ (2 * (S * y)) * / (2 * (S * y)) * x) with (x / (2 * (S * y) * (2 * (S * y)))) by (field; lra).
@@ -285,7 +292,8 @@ Lemma radius_is_smaller_ok : forall r a b, radius_is_smaller h r a b = true <->
 Proof.
   intros r a b. unfold radius_is_smaller. rewrite Z.leb_le. assert (P := unit_positive (denominator r)).
   unfold real, q. change (IZR (Zpos (coord_unit h))) with S. set (d := IZR (Zpos (denominator r))) in *.
-  replace (IZR (numerator r) / d * (IZR (numerator r) / d)) with (IZR (numerator r) * IZR (numerator r) / (d * d)) by (field; lra).
+  replace (IZR (numerator r) / d * (IZR (numerator r) / d)) with (IZR (numerator r) * IZR (numerator r) / (d * d)) by
+    (field; lra).
   replace (INR D * ((IZR b / S - IZR a / S) / 2 * ((IZR b / S - IZR a / S) / 2))) with
     (INR D * ((IZR b - IZR a) * (IZR b - IZR a)) / (4 * (S * S))) by (field; lra).
   rewrite le_div_iff by nra. replace (4 * (S * S) * (IZR (numerator r) * IZR (numerator r) / (d * d))) with
@@ -307,7 +315,8 @@ Proof.
   - rewrite <- one. apply in_radius_ok; assumption.
   - rewrite <- one. apply in_radius_ok; assumption.
   - unfold balls. assert (B := fun a b => in_box_ball_ok a b pt L). assert (R := fun r => in_radius_ok r pt L).
-    destruct radius as [r|], (lower h) as [a|], (upper h) as [b|]; cbn [option_map app in_smallest]; try discriminate; auto.
+    destruct radius as [r|], (lower h) as [a|], (upper h) as [b|]; cbn [option_map app in_smallest]; try discriminate;
+      auto.
     cbn [fst snd]. destruct (radius_is_smaller h r a b) eqn:E.
     + apply radius_is_smaller_ok in E. destruct (Rle_dec _ _); [auto|contradiction].
     + destruct (Rle_dec _ _) as [C|C]; [|auto]. apply radius_is_smaller_ok in C. congruence.
@@ -319,7 +328,8 @@ Lemma serves_ok : forall l pt, forallb (fun e => Nat.ltb (fst e) (count h)) (sta
   serves h c Y (stated_here h c ms l) pt = true -> in_space h (vector_of pt) /\ satisfies h c l (vector_of pt).
 Proof.
   intros l pt B H. apply andb_prop in H as [Sp F]. split; [exact (in_the_space_ok pt Sp)|].
-  intros j lo hi J. apply stated_at_all in J. rewrite forallb_forall in B, F. assert (Hj := B _ J). apply Nat.ltb_lt in Hj.
+  intros j lo hi J. apply stated_at_all in J. rewrite forallb_forall in B, F. assert (Hj := B _ J).
+  apply Nat.ltb_lt in Hj.
   cbn [fst] in Hj. destruct (measures_here j Hj) as [_ M]. assert (E := numerator_right pt j Sp Hj).
   apply (in_map (fun e => ((points h (fst e), nth (fst e) ms (Measure 0 0 1 1)), snd e))), F in J.
   cbn [fst snd satisfied] in J. apply andb_prop in J as [J1 J2]. split.
@@ -337,22 +347,27 @@ Proof.
   - apply ceil_div_above; [exact P|]. rewrite !mult_IZR. apply (Rmult_le_compat_l (IZR T)) in L; [|lra]. lra.
 Qed.
 
-Lemma number_between : forall own e f x1 x2 t (Q Q' : R -> Prop), all_within T own Q -> encloses T e x1 -> encloses T f x2 ->
+Lemma number_between : forall own e f x1 x2 t (Q Q' : R -> Prop),
+  all_within T own Q -> encloses T e x1 -> encloses T f x2 ->
   (forall z, x1 <= z <= x2 -> Q' z) -> (Z.max (fst own) (snd e) <= t <= Z.min (snd own) (fst f))%Z ->
   some_number T (t, t) (fun z => Q z /\ Q' z).
 Proof.
   intros own e f x1 x2 t Q Q' O [_ Ex] [Fy _] K [L H]. exists (IZR t / IZR T). split; [|apply integer_within; exact HT].
   assert (E : IZR T * (IZR t / IZR T) = IZR t) by (field; lra).
-  assert (A : IZR (fst own) <= IZR t) by (apply IZR_le; lia). assert (B : IZR t <= IZR (snd own)) by (apply IZR_le; lia).
+  assert (A : IZR (fst own) <= IZR t) by (apply IZR_le; lia).
+  assert (B : IZR t <= IZR (snd own)) by (apply IZR_le; lia).
   assert (C : IZR (snd e) <= IZR t) by (apply IZR_le; lia). assert (D' : IZR t <= IZR (fst f)) by (apply IZR_le; lia).
   split; [apply O; rewrite E; lra|]. apply K. split; apply (Rmult_le_reg_l (IZR T)); lra.
 Qed.
 
-Lemma between_ok : forall own e f x1 x2 (Q Q' : R -> Prop) a b, all_within T own Q -> encloses T e x1 -> encloses T f x2 ->
-  Q' x1 -> Q' x2 -> (forall z, x1 <= z <= x2 -> Q' z) -> low_between own e f = Some a -> high_between own e f = Some b ->
+Lemma between_ok : forall own e f x1 x2 (Q Q' : R -> Prop) a b,
+  all_within T own Q -> encloses T e x1 -> encloses T f x2 ->
+  Q' x1 -> Q' x2 -> (forall z, x1 <= z <= x2 -> Q' z) -> low_between own e f = Some a ->
+    high_between own e f = Some b ->
   entry_right T (fun z => Q z /\ Q' z) (a, b).
 Proof.
-  intros own e f x1 x2 Q Q' a b O Ex Fy Qx Qy K A B. unfold low_between in A. unfold high_between in B. cbv zeta in A, B.
+  intros own e f x1 x2 Q Q' a b O Ex Fy Qx Qy K A B. unfold low_between in A. unfold high_between in B.
+  cbv zeta in A, B.
   assert (inside : forall g z, (fst own <=? fst g)%Z && (snd g <=? snd own)%Z = true -> encloses T g z -> Q z).
   { intros g z C [G1 G2]. apply andb_prop in C as [C1 C2]. apply Z.leb_le, IZR_le in C1, C2. apply O. lra. }
   split; cbn [fst snd].
@@ -386,23 +401,31 @@ Proof.
   assert (LM := proj1 (proj2 (measures_ok h ms M))).
   set (pt := Point nil 0). set (d := ((@None (Z * Z), (pt, pt)), (@nil Z, Measure 0 0 1 1))).
   rewrite (nth_indep _ None (f d)) in H by (rewrite map_length, !combine_length; lia).
-  rewrite map_nth in H. unfold d in H. rewrite !combine_nth in H by (rewrite ?combine_length; lia). fold (points h j) in H.
+  rewrite map_nth in H. unfold d in H. rewrite !combine_nth in H by (rewrite ?combine_length; lia).
+  fold (points h j) in H.
   unfold f, entry_of_points in H. set (pts := nth j (points_of hint) (pt, pt)) in *.
   destruct (_ && _) eqn:S; [|discriminate]. apply andb_prop in S as [S1 S2].
   destruct (nth j free None) as [own|] eqn:O; [|discriminate]. specialize (Own own eq_refl). cbv zeta in H.
   assert (I1 := S1). assert (I2 := S2). apply andb_prop in I1 as [I1 _], I2 as [I2 _].
   apply (serves_ok h c ms Y M) in S1, S2; try exact B.
-  assert (E1 := observed_ok h T ms Y HT M j (fst pts) I1 Hj). assert (E2 := observed_ok h T ms Y HT M j (snd pts) I2 Hj).
-  set (x := observable_at h (vector_of h Y (fst pts)) j) in *. set (y := observable_at h (vector_of h Y (snd pts)) j) in *.
-  destruct (low_between _ _ _) as [a|] eqn:A1; [|discriminate]. destruct (high_between _ _ _) as [b|] eqn:A2; [|discriminate].
+  assert (E1 := observed_ok h T ms Y HT M j (fst pts) I1 Hj).
+  assert (E2 := observed_ok h T ms Y HT M j (snd pts) I2 Hj).
+  set (x := observable_at h (vector_of h Y (fst pts)) j) in *.
+  set (y := observable_at h (vector_of h Y (snd pts)) j) in *.
+  destruct (low_between _ _ _) as [a|] eqn:A1; [|discriminate].
+  destruct (high_between _ _ _) as [b|] eqn:A2; [|discriminate].
   injection H as <-.
-  assert (mx : exists v, in_space h v /\ satisfies h c l v /\ x = observable_at h v j) by (exists (vector_of h Y (fst pts)); tauto).
-  assert (my : exists v, in_space h v /\ satisfies h c l v /\ y = observable_at h v j) by (exists (vector_of h Y (snd pts)); tauto).
+  assert (mx : exists v, in_space h v /\ satisfies h c l v /\ x = observable_at h v j) by (exists (vector_of h Y (fst
+    pts)); tauto).
+  assert (my : exists v, in_space h v /\ satisfies h c l v /\ y = observable_at h v j) by (exists (vector_of h Y (snd
+    pts)); tauto).
   assert (K : forall z, x <= z <= y -> range_given h c l j z).
   { intros z Z ep He. split; [exists x|exists y]; (split; [assumption|lra]). }
-  assert (one : forall z, (exists v, in_space h v /\ satisfies h c l v /\ z = observable_at h v j) -> range_given h c l j z).
+  assert (one : forall z, (exists v,
+    in_space h v /\ satisfies h c l v /\ z = observable_at h v j) -> range_given h c l j z).
   { intros z Z ep He. split; exists z; (split; [exact Z|lra]). }
-  destruct (between_ok h T HT own _ _ x y (domain_range h j) (range_given h c l j) a b Own E1 E2 (one x mx) (one y my) K A1 A2)
+  destruct (between_ok h T HT own _ _ x y (domain_range h j) (range_given h c l j) a b Own E1 E2 (one x mx) (one y my)
+    K A1 A2)
     as [(z & [D1 G1] & Z1) (w & [D2 G2] & Z2)].
   split; [exists z|exists w]; (split; [split; [assumption|intros _; assumption]|assumption]).
 Qed.

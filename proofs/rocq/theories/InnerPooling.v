@@ -1,8 +1,8 @@
 (** Numbers that certainly lie in the range of every activation, from numbers that lie in those of the observables.
 
-    What the head computes of any observables in their ranges lies in the range of the activation. So its lower end is at
-    most the upper end of an enclosure of one such value, and its upper end at least the lower end of another one. Which
-    observables give the least and the greatest value need not be proved, only that they lie in their ranges. *)
+    What the head computes of any observables in their ranges lies in the range of the activation. So its lower end is
+    at most the upper end of an enclosure of one such value, and its upper end at least the lower end of another one.
+    Which observables give the least and the greatest value need not be proved, only that they lie in their ranges. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Grid Log Boxes Columns Direction Similarity Pooling.
@@ -99,7 +99,8 @@ Fixpoint fit (numbers : list (Z * Z)) (c : inner_column) : bool :=
   end.
 
 Definition value_of (row : list Z) (numbers : list (Z * Z)) (c : inner_column) : option (Z * Z) :=
-  if fit numbers c then pool_column h T B terms logs row o (map (fun x => (Some (fst x), Some (snd x))) numbers) else None.
+  if fit numbers c then pool_column h T B terms logs row o (map (fun x => (Some (fst x),
+    Some (snd x))) numbers) else None.
 
 (** [row] is that of the mask. *)
 Definition inner_activation (row : list Z) (c : inner_column) : option (Z * Z) :=
@@ -128,7 +129,8 @@ Let RT : 0 < IZR T := IZR_pos T HT.
 
 Lemma fits_ok : forall Q x e, convex Q -> entry_right T Q e -> fits x e = true -> some_number T x Q.
 Proof.
-  intros Q [a b] [f g] C [F G] H. unfold fits in H. cbn [fst snd] in *. apply orb_prop in H as [H|H]; [apply orb_prop in H as [H|H]|].
+  intros Q [a b] [f g] C [F G] H. unfold fits in H. cbn [fst snd] in *.
+  apply orb_prop in H as [H|H]; [apply orb_prop in H as [H|H]|].
   - apply andb_prop in H as [H1 H2]. apply Z.eqb_eq in H1, H2. subst. destruct f. exact F.
   - apply andb_prop in H as [H1 H2]. apply Z.eqb_eq in H1, H2. subst. destruct g. exact G.
   - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. apply Z.eqb_eq in H1. subst b.
@@ -155,7 +157,8 @@ Proof.
   - split; [reflexivity|]. exists (fun _ => 0). split; [intros l Hl; inversion Hl|]. split; [intros l _; lra|exact I].
   - cbn [fit] in F. apply andb_prop in F as [F1 F2]. assert (K' : forall l, (l < length k)%nat ->
       entry_right T (Q l) (nth l (rev k) ((0, 0), (0, 0))%Z)).
-    { intros l Hl. specialize (K l ltac:(cbn; lia)). cbn [rev] in K. rewrite app_nth1 in K by (rewrite rev_length; exact Hl).
+    { intros l Hl. specialize (K l ltac:(cbn; lia)). cbn [rev] in K.
+      rewrite app_nth1 in K by (rewrite rev_length; exact Hl).
       exact K. }
     destruct (IH numbers K' F2) as (L & m & M & S & A). split; [cbn; congruence|].
     specialize (K (length k) ltac:(cbn; lia)). cbn [rev] in K. rewrite app_nth2 in K by (rewrite rev_length; lia).

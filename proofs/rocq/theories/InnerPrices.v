@@ -1,8 +1,8 @@
 (** Softmax heads: no prices prove more than a matching of patches to prototypes.
 
-    What a patch yields to a prototype is at most the price of the prototype and what is left of the patch. So for pairs in
-    which every patch and every prototype occurs once at most, the sum of all yields is at most the sum that prices prove,
-    whatever the prices. Any pairs will do: which are the heaviest need not be proved. *)
+    What a patch yields to a prototype is at most the price of the prototype and what is left of the patch. So for
+    pairs in which every patch and every prototype occurs once at most, the sum of all yields is at most the sum that
+    prices prove, whatever the prices. Any pairs will do: which are the heaviest need not be proved. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Sums Grid Boxes LinearReadout InnerReadout.
@@ -21,7 +21,8 @@ Definition from_end (default : Z) (e : option Z) : Z := match e with Some a => u
 (** T times R_l, and T times o_k *)
 Definition left_of_patch (l : nat) : Z :=
   Z.max 0 (T - zsum (map (fun s =>
-    match s with AboutPatch i _ lo _ => if Nat.eqb i l then Z.max 0 (from_end 0 lo) else 0 | _ => 0 end) (statements c))).
+    match s with AboutPatch i _ lo _ => if Nat.eqb i l then Z.max 0 (from_end 0 lo) else 0 | _ => 0 end) (statements
+      c))).
 Definition top_of (k : nat) : Z :=
   fold_right Z.max 0 (map (fun s =>
     match s with
@@ -59,7 +60,8 @@ Lemma no_repeats_right : forall l, no_repeats l = true -> NoDup l.
 Proof.
   induction l as [|x l IH]; intros H; [constructor|]. cbn [no_repeats] in H. apply andb_prop in H as [N H].
   constructor; [|exact (IH H)]. intros I. apply negb_true_iff in N.
-  assert (existsb (Nat.eqb x) l = true); [|congruence]. apply existsb_exists. exists x. split; [exact I|apply Nat.eqb_refl].
+  assert (existsb (Nat.eqb x) l = true); [|congruence]. apply existsb_exists. exists x.
+  split; [exact I|apply Nat.eqb_refl].
 Qed.
 
 Definition sum_of (l : list R) : R := fold_right Rplus 0 l.
@@ -76,8 +78,10 @@ Proof.
   intros f n. induction n as [|n IH]; intros l F N B.
   - destruct l as [|x l]; [cbn; lra|]. specialize (B x (or_introl eq_refl)). inversion B.
   - cbn [rsum]. destruct (in_dec Nat.eq_dec n l) as [I|I].
-    + apply in_split in I as (l1 & l2 & ->). assert (N' := NoDup_remove_1 _ _ _ N). assert (O := NoDup_remove_2 _ _ _ N).
-      assert (H := IH (l1 ++ l2) F N'). rewrite map_app, sum_of_app in *. cbn [map]. unfold sum_of in *. cbn [fold_right].
+    + apply in_split in I as (l1 & l2 & ->). assert (N' := NoDup_remove_1 _ _ _ N).
+      assert (O := NoDup_remove_2 _ _ _ N).
+      assert (H := IH (l1 ++ l2) F N'). rewrite map_app, sum_of_app in *. cbn [map]. unfold sum_of in *.
+      cbn [fold_right].
       assert (K : fold_right Rplus 0 (map f l1) + fold_right Rplus 0 (map f l2) <= rsum n f); [|lra]. apply H.
       intros i I. assert (i <> n) by (intros ->; contradiction).
       assert (i < S n)%nat by (apply B; apply in_app_or in I; apply in_or_app; cbn; tauto). lia.
@@ -96,7 +100,8 @@ Let P := count h.
 
 Lemma end_real : forall a, IZR (units c T * a) = IZR T * q a (statement_unit c).
 Proof.
-  intros a. assert (E : IZR T = IZR (Zpos (statement_unit c)) * IZR (units c T)) by (rewrite <- mult_IZR; f_equal; exact whole).
+  intros a. assert (E : IZR T = IZR (Zpos (statement_unit c)) * IZR (units c T)) by (rewrite <- mult_IZR; f_equal;
+    exact whole).
   rewrite E, mult_IZR, <- (q_times_unit a (statement_unit c)). ring.
 Qed.
 
@@ -114,7 +119,8 @@ Qed.
 
 Lemma left_real : forall l, IZR (left_of_patch c T l) = IZR T * mass_left c l.
 Proof.
-  intros l. unfold left_of_patch, mass_left. rewrite IZR_max, times_max, Rmult_0_r, minus_IZR, Rmult_minus_distr_l, Rmult_1_r.
+  intros l. unfold left_of_patch, mass_left.
+  rewrite IZR_max, times_max, Rmult_0_r, minus_IZR, Rmult_minus_distr_l, Rmult_1_r.
   f_equal. f_equal. induction (statements c) as [|s ss IH]; [cbn; ring|]. cbn [map zsum fold_right].
   rewrite plus_IZR, Rmult_plus_distr_l, IH. f_equal. destruct s as [i j lo hi| |]; try ring.
   destruct (Nat.eqb i l); [apply low_or_zero|ring].
@@ -122,7 +128,8 @@ Qed.
 
 Lemma top_real : forall k, IZR (top_of c T k) = IZR T * greatest_stated c k.
 Proof.
-  intros k. unfold top_of, greatest_stated. assert (L := left_real). induction (statements c) as [|s ss IH]; [cbn; ring|].
+  intros k. unfold top_of, greatest_stated. assert (L := left_real).
+  induction (statements c) as [|s ss IH]; [cbn; ring|].
   cbn [map fold_right]. rewrite IZR_max, times_max, IH. f_equal. destruct s as [l j lo hi| |]; try ring.
   destruct (Nat.eqb j k); [|ring]. rewrite IZR_min, times_min, plus_IZR, Rmult_plus_distr_l, low_or_zero, L. f_equal.
   destruct hi as [a|]; cbn [from_end]; [apply end_real|ring].

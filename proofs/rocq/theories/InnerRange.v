@@ -50,7 +50,8 @@ Proof.
     split; intros S; [destruct (X2 S) as [F _], (Z2 S) as [_ G]|destruct (X3 S) as [F _], (Z3 S) as [_ G]];
       (split; [apply (furthest_below _ _ _ _ F)|apply (furthest_below _ _ _ _ G)]; lra).
   - destruct X as [X1 X2], Z as [Z1 Z2]. split.
-    + revert X1 Z1. set (a := greater_of (option_map (fun a => q a (coord_unit h)) (lower h)) (option_map (fun r => - real r) r)).
+    + revert X1 Z1. set (a := greater_of (option_map (fun a => q a (coord_unit h)) (lower h)) (option_map (fun r => -
+        real r) r)).
       set (b := lesser_of (option_map (fun b => q b (coord_unit h)) (upper h)) (option_map real r)).
       intros X1 Z1. destruct a, b; auto. lra.
     + destruct r as [r|]; [|exact I]. cbv zeta in *. destruct X2 as (A1 & A2 & A3), Z2 as (B1 & B2 & B3).

@@ -143,7 +143,8 @@ Proof.
   apply (Rmult_le_compat_r W) in Lo, Hi; try lra.
 Qed.
 
-Lemma maximum_most_ok : forall r x, head_readout h = Maximum -> length b = count h -> maximum_least h B b p r = Some x ->
+Lemma maximum_most_ok : forall r x,
+  head_readout h = Maximum -> length b = count h -> maximum_least h B b p r = Some x ->
   IZR B * W * margin_at h c r lo hi <= IZR x.
 Proof.
   intros r x R L E. unfold margin_at. rewrite R. fold p. unfold maximum_least in E.

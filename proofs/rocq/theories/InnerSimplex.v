@@ -1,8 +1,8 @@
-(** Softmax heads: numbers that certainly are the mass of a prototype at some point of the space that satisfies what is
-    stated at a patch.
+(** Softmax heads: numbers that certainly are the mass of a prototype at some point of the space that satisfies what
+    is stated at a patch.
 
-    The mass k can be x if the others can sum to 1 - x: where each of them has a low end and a high one, they can sum to
-    anything between the sum of these and that of those. *)
+    The mass k can be x if the others can sum to 1 - x: where each of them has a low end and a high one, they can sum
+    to anything between the sum of these and that of those. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics MinimalSemantics Sums Grid Boxes Ends Stated Activations Simplex Facts InnerDomain
@@ -15,8 +15,8 @@ Section Run.
 Local Open Scope Z_scope.
 Variables (h : head) (c : certificate) (T : Z).
 
-(** Between what two integers over [T] every mass of the patch satisfies what is stated of it. A box is met with statements
-    about its numbers; here these are masses. *)
+(** Between what two integers over [T] every mass of the patch satisfies what is stated of it. A box is met with
+    statements about its numbers; here these are masses. *)
 Definition masses_stated (l : nat) : list statement :=
   map (fun e => AboutActivation (fst e) (fst (snd e)) (snd (snd e))) (stated_at l (statements c)).
 Definition mass_ends (l : nat) : box :=
@@ -126,7 +126,8 @@ Proof.
   rewrite (nth_indep _ None (f (None, (0, 0)%Z))) in H by (rewrite map_length, combine_length; lia).
   rewrite map_nth, combine_nth in H by congruence. unfold f in H. cbn [fst snd] in H.
   destruct (nth j own None) as [o|] eqn:O; [|discriminate]. injection H as <-. specialize (Own o eq_refl).
-  set (d := nth j es (0, 0)%Z) in *. intros x X. apply (meet_ends_ok T _ _ (range_given h c l j) (domain_range h j)) in X;
+  set (d := nth j es (0, 0)%Z) in *. intros x X.
+  apply (meet_ends_ok T _ _ (range_given h c l j) (domain_range h j)) in X;
     [split; [apply X|intros _; apply X]| |exact Own].
   clear x X. intros x X. set (lows := zsum (map fst es)) in *. set (highs := zsum (map snd es)) in *.
   apply (meet_ends_ok T _ _ (fun x => IZR (fst d) <= IZR T * x <= IZR (snd d))
@@ -142,7 +143,8 @@ Proof.
     fold d. lra. }
   assert (E : y j / IZR T = x).
   { specialize (Y j Hj). rewrite Nat.eqb_refl in Y. replace (y j) with (IZR T * x) by lra. field. lra. }
-  assert (W : forall i, (i < P)%nat -> IZR (fst (nth i es (0, 0)%Z)) <= IZR T * (y i / IZR T) <= IZR (snd (nth i es (0, 0)%Z))).
+  assert (W : forall i, (i < P)%nat -> IZR (fst (nth i es (0,
+    0)%Z)) <= IZR T * (y i / IZR T) <= IZR (snd (nth i es (0, 0)%Z))).
   { intros i Hi. replace (IZR T * (y i / IZR T)) with (y i) by (field; lra). specialize (Y i Hi).
     destruct (Nat.eqb_spec i j) as [Ej|N]; [|exact Y]. rewrite Ej in *. fold d. lra. }
   intros ep He. assert (member : exists v, in_space h v /\ satisfies h c l v /\ x = observable_at h v j).

@@ -58,7 +58,8 @@ Proof.
     + apply Nat.eqb_neq in E. split; [exact H|]. intros K. congruence.
   - split; [apply length_change_others|]. rewrite nth_change_others by exact Hj. cbn [Nat.add].
     destruct (existsb (Nat.eqb j) except) eqn:E; intros a H.
-    + split; [exact H|]. intros N. apply existsb_exists in E as (i & I & E). apply Nat.eqb_eq in E. subst i. contradiction.
+    + split; [exact H|]. intros N. apply existsb_exists in E as (i & I & E). apply Nat.eqb_eq in E. subst i.
+      contradiction.
     + apply cut_within in H as [H S]. auto.
 Qed.
 

@@ -1,11 +1,12 @@
 (** The checker of claim 3, minimality, and that it is right.
 
-    For each statement, the others and the domain give numbers that certainly lie in the ranges of all observables. Pooling
-    gives numbers that certainly lie in those of the activations, which the other statements about activations cut. A rival
-    whose margin is 0 or less at these numbers shows that the statement is needed. *)
+    For each statement, the others and the domain give numbers that certainly lie in the ranges of all observables.
+    Pooling gives numbers that certainly lie in those of the activations, which the other statements about activations
+    cut. A rival whose margin is 0 or less at these numbers shows that the statement is needed. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics MinimalSemantics Boxes Grid Log Columns Direction Embedding Ends Leftover Activations
+From Verale Require Import Semantics MinimalSemantics Boxes Grid Log Columns Direction Embedding Ends Leftover
+  Activations
   Pooling InnerDomain InnerPooling InnerRange InnerStatements InnerSimplex
   InnerPoints InnerReadout InnerPrices InnerJoint Instance Check.
 Import ListNotations.
@@ -15,9 +16,9 @@ Import ListNotations.
 (** Numbers of the range of every observable of a patch *)
 Notation inner_row := (list (option inner_entry)).
 
-(** Untrusted. The rivals that are tried, in this order; for the statement of an index that is left out: points of a patch,
-    under prices for a rival pairs of a patch and a prototype, under joint for a rival a point and its unit. Points of
-    patches that a statement is not about are those of all statements. *)
+(** Untrusted. The rivals that are tried, in this order; for the statement of an index that is left out: points of a
+    patch, under prices for a rival pairs of a patch and a prototype, under joint for a rival a point and its unit.
+    Points of patches that a statement is not about are those of all statements. *)
 Record minimal_hints := MinimalHints {
   rivals_of : list nat;
   points_at : nat -> patch_points;                (* by patch, with all statements *)
@@ -85,7 +86,8 @@ Definition shown_needed (pooled : option box) : bool :=
   | Some pooled =>
       let b := met_box (inner_stated_ends (statement_unit c) B) pooled (statements c) in
       let tops := match what with Prices => tops_of h c T | _ => nil end in
-      (forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b) && existsb (rival_shown tops b) (rivals_of x)
+      (forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b) && existsb (rival_shown tops b)
+        (rivals_of x)
   | None => false
   end.
 End Without.
@@ -94,8 +96,8 @@ End Without.
 Definition is_about (l : nat) (s : option statement) : bool :=
   match s with Some (AboutPatch k _ _ _) => Nat.eqb k l | _ => false end.
 
-(** Whether the statement of an index is needed. The rows of patches that it is not about are the same for all indices, and
-    so is the box of one that is about activations: they are computed once. *)
+(** Whether the statement of an index is needed. The rows of patches that it is not about are the same for all
+    indices, and so is the box of one that is about activations: they are computed once. *)
 Definition needed_of (c : certificate) : nat -> bool :=
   let free := inner_free in
   let entries := entries_of free in
@@ -110,7 +112,8 @@ Definition needed_of (c : certificate) : nat -> bool :=
     shown_needed left i
       (match left_out with
        | Some (AboutPatch _ _ _ _) =>
-           inner_pooled (map (fun r => if is_about (fst r) left_out then inner_row_at free entries left (fst r) (points_without x i)
+           inner_pooled (map (fun r => if is_about (fst r) left_out then inner_row_at free entries left (fst r)
+             (points_without x i)
                                        else snd r) (combine patches_in_order whole))
        | _ => shared
        end).
@@ -131,8 +134,8 @@ Let HT : (0 < T)%Z. Proof. reflexivity. Qed.
 Let HB : (0 < B)%Z. Proof. reflexivity. Qed.
 Hypothesis signs : signs_differ h = true.
 
-(** Rows, each for its patch; and what [inner_pooled] gives: a value of every activation that is at most the one end, and one
-    that is at least the other end. *)
+(** Rows, each for its patch; and what [inner_pooled] gives: a value of every activation that is at most the one end,
+    and one that is at least the other end. *)
 Definition row_right (c : certificate) (l : nat) (r : inner_row) : Prop :=
   forall j e, (j < count h)%nat -> nth j r None = Some e -> entry_right T (reference_range h c l j) e.
 Definition value_right (c : certificate) (j : nat) (g : R) : Prop :=
@@ -165,7 +168,8 @@ Proof.
   intros c l points j e Hj H.
   assert (Own : forall e, nth j (inner_free p) None = Some e -> all_within T e (domain_range h j)).
   { intros e'. apply inner_domain_row_ok; auto. }
-  assert (L := length_inner_free). unfold inner_row_at in H. cbn [p prepared_with prepare head_of settings_of measures_of] in H.
+  assert (L := length_inner_free). unfold inner_row_at in H.
+  cbn [p prepared_with prepare head_of settings_of measures_of] in H.
   fold T in H. destruct (has_statement c l) eqn:S.
   - destruct (measures h) as [ms|] eqn:M.
     + exact (inner_points_row_ok h c T ms _ l (points l) j e HT M L Hj Own H).
@@ -180,7 +184,8 @@ Lemma inner_pooled_right : forall c t b, (0 < patches c)%nat -> length t = patch
   (forall l, (l < patches c)%nat -> row_right c l (nth l t nil)) -> inner_pooled p t = Some b -> pooled_right c b.
 Proof.
   intros c t b Hn Lt R H. unfold inner_pooled in H. cbn [p prepared_with prepare head_of] in H.
-  destruct (forallb (fun r : inner_row => Nat.eqb (length r) (count h)) t) eqn:F; [|discriminate]. rewrite forallb_forall in F.
+  destruct (forallb (fun r : inner_row => Nat.eqb (length r) (count h)) t) eqn:F; [|discriminate].
+  rewrite forallb_forall in F.
   assert (W : Forall (fun r : inner_row => length r = count h) t).
   { apply Forall_forall. intros r I. apply Nat.eqb_eq, F, I. }
   assert (Lc : length (columns (count h) t) = count h).
@@ -208,7 +213,8 @@ Proof.
   { destruct N as [(m1 & K1 & U1) (m2 & K2 & U2)].
     split; [exists (activation_of h (patches c) m1 j)|exists (activation_of h (patches c) m2 j)];
       (split; [|assumption]); [exists m1|exists m2]; auto. }
-  intros l Hl. assert (E : nth l (map (fun r : inner_row => nth j r None) t) None = Some (nth l (rev col) ((0, 0), (0, 0))%Z)).
+  intros l Hl. assert (E : nth l (map (fun r : inner_row => nth j r None) t) None = Some (nth l (rev col) ((0, 0), (0,
+    0))%Z)).
   { rewrite <- (rev_involutive (map _ t)), A, <- map_rev.
     rewrite (nth_indep _ None (Some ((0, 0), (0, 0))%Z)) by (rewrite map_length, rev_length; lia). apply map_nth. }
   assert (outside : nth j (@nil (option inner_entry)) None = None) by (destruct j; reflexivity).
@@ -216,7 +222,8 @@ Proof.
   exact (R l Hl j _ Hj E).
 Qed.
 
-(** Numbers of the activations' ranges: at most the first ends of the box that statements have cut, at least the second. *)
+(** Numbers of the activations' ranges: at most the first ends of the box that statements have cut, at least the
+    second. *)
 Lemma ends_in_ranges : forall c b, pooled_right c b ->
   let b' := met_box (inner_stated_ends (statement_unit c) B) b (statements c) in
   forallb about_a_patch (statements c) || forallb (fun e => fst e <=? snd e)%Z b' = true ->
@@ -231,7 +238,8 @@ Proof.
   { intros j Hj y [Y1 Y2] e He. destruct (R j Hj) as [(g & G & U) (g' & G' & U')].
     split; [exists g|exists g']; (split; [assumption|]).
     - apply (Rmult_le_reg_l (IZR B)); [exact RB|]. assert (0 < IZR B * e) by (apply Rmult_lt_0_compat; assumption). lra.
-    - apply (Rmult_le_reg_l (IZR B)); [exact RB|]. assert (0 < IZR B * e) by (apply Rmult_lt_0_compat; assumption). lra. }
+    - apply (Rmult_le_reg_l (IZR B)); [exact RB|]. assert (0 < IZR B * e) by (apply Rmult_lt_0_compat; assumption).
+      lra. }
   apply orb_prop in O as [O|O].
   - rewrite forallb_forall in O. assert (E : b' = b).
     { unfold b', met_box. clear - O. revert b. induction (statements c) as [|st ss IH]; intros b; [reflexivity|].
@@ -242,12 +250,15 @@ Proof.
     { intros g G. split; [exact (range j g G)|]. split; intros; exfalso; specialize (O _ H); discriminate. }
     destruct (R j Hj) as [(g & G & U) (g' & G' & U')]. split; [exists g|exists g']; auto.
   - rewrite forallb_forall in O. destruct (count h) as [|k] eqn:Ck.
-    { split; [|intros j Hj; inversion Hj]. unfold b'. clear - L. destruct b; [|discriminate]. induction (statements c) as [|st ss IH]; [reflexivity|].
-      unfold met_box in *. cbn [fold_left]. replace (met_with (inner_stated_ends (statement_unit c) B) nil st) with (@nil (Z * Z)); [exact IH|].
+    { split; [|intros j Hj; inversion Hj]. unfold b'. clear - L. destruct b; [|discriminate].
+      induction (statements c) as [|st ss IH]; [reflexivity|].
+      unfold met_box in *. cbn [fold_left].
+      replace (met_with (inner_stated_ends (statement_unit c) B) nil st) with (@nil (Z * Z)); [exact IH|].
       destruct st as [| [|j] |]; reflexivity. }
     rewrite <- Ck in *.
     destruct (met_box_within (statement_unit c) B HB (statements c) b 0 ltac:(lia)) as [L' _]. fold b' in L'.
-    split; [lia|]. intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [_ W'].
+    split; [lia|]. intros j Hj. destruct (met_box_within (statement_unit c) B HB (statements c) b j ltac:(lia)) as [_
+      W'].
     fold b' in W'. assert (K : forall y, IZR (fst (nth j b' (0, 0)%Z)) <= IZR B * y <= IZR (snd (nth j b' (0, 0)%Z)) ->
       activation_range h c j y).
     { intros y X. apply W' in X as [X F]. split; [exact (within j Hj y X)|]. rewrite Forall_forall in F.
@@ -279,11 +290,13 @@ Proof.
   destruct (margin_most h B b' (predicted c) r) as [most|] eqn:E; [|discriminate]. apply Z.leb_le in M.
   destruct (ends_in_ranges c b R O) as [L K]. fold b' in L, K.
   destruct (choice_below (count h) _ (fun j Hj => proj1 (K j Hj))) as [lo Lo].
-  destruct (choice_below (count h) _ (fun j Hj => proj2 (K j Hj))) as [hi Hi]. cbv beta in Lo, Hi. rewrite <- L in Lo, Hi.
+  destruct (choice_below (count h) _ (fun j Hj => proj2 (K j Hj))) as [hi Hi]. cbv beta in Lo, Hi.
+  rewrite <- L in Lo, Hi.
   exists r. split; [exact C|]. split; [exact N|]. exists lo, hi. split; [|split].
   - intros j Hj. rewrite <- L in Hj. split; [apply (Lo j Hj)|apply (Hi j Hj)].
   - exact (margin_most_ok h c B b' HB lo hi (fun j Hj => proj2 (Lo j Hj)) (fun j Hj => proj2 (Hi j Hj)) r most E M).
-  - unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in A. fold T B in A.
+  - unfold addition_shown in A. cbn [p prepared_with prepare head_of settings_of measures_of logs_of] in A.
+    fold T B in A.
     destruct what; [exact I| |].
     + apply andb_prop in A as [U A]. apply Z.eqb_eq in U. rewrite <- U in *.
       exact (no_prices_prove_ok h c T b' r lo _ HT (fun j Hj => proj2 (Lo j Hj)) A).
@@ -310,13 +323,15 @@ Proof.
   split; [exists a|exists b]; (split; [|assumption]); [exists v|exists w]; auto.
 Qed.
 
-(** The theorem: what [check_minimal] accepts is minimal, whatever the hints, and whatever certificates [cs] came before. *)
+(** The theorem: what [check_minimal] accepts is minimal, whatever the hints, and whatever certificates [cs] came
+    before. *)
 Theorem check_minimal_sound : forall h s cs what c x,
   check_minimal (fold_left learn cs (prepare h s)) what x c = true -> minimal h what c.
 Proof.
   intros h s cs what c x E i Hi. destruct (learned h s cs) as (rows & _ & L). rewrite L in E. clear L.
   unfold check_minimal in E. rewrite forallb_forall in E. specialize (E i ltac:(apply in_seq; lia)).
-  unfold needed_of in E. cbv zeta in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S]. apply Nat.ltb_lt in Hn.
+  unfold needed_of in E. cbv zeta in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S].
+  apply Nat.ltb_lt in Hn.
   cbn [prepared_with prepare head_of] in S. set (p := prepared_with h s rows) in *.
   set (free := inner_free p) in *. set (entries := entries_of free) in *. set (whole := map _ (seq 0 (patches c))) in *.
   assert (Lw : length whole = patches c) by (unfold whole; rewrite map_length, seq_length; reflexivity).
@@ -342,7 +357,8 @@ Proof.
     [exact (shown_needed_ok h s rows what x (without i c) i b Eb F)|exact Hn| |].
   - rewrite map_length, combine_length, seq_length, Lw. apply Nat.min_id.
   - intros l Hl. set (f := fun r : nat * inner_row => _).
-    rewrite (nth_indep _ nil (f (O, nil))) by (rewrite map_length, combine_length, seq_length, Lw; cbn [without patches] in Hl; lia).
+    rewrite (nth_indep _ nil (f (O, nil))) by (rewrite map_length, combine_length, seq_length, Lw;
+      cbn [without patches] in Hl; lia).
     rewrite map_nth, combine_nth by (rewrite seq_length; symmetry; exact Lw). rewrite seq_nth by exact Hl. unfold f.
     cbn [fst snd Nat.add]. destruct (is_about l _); [apply inner_row_at_right; exact S|exact (Rs l Hl)].
 Qed.

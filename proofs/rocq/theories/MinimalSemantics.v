@@ -1,15 +1,15 @@
 (** What claim 3, minimality, says, over the real numbers: "No statement can be dropped."
 
-    It is to be read after [Semantics.v], and believed as that is. It renders "The reference argument", "Reference ranges"
-    and "Minimality" of [certificates/v1.md]. *)
+    It is to be read after [Semantics.v], and believed as that is. It renders "The reference argument", "Reference
+    ranges" and "Minimality" of [certificates/v1.md]. *)
 
 From Coq Require Import Reals ZArith List.
 From Verale Require Import Semantics.
 Import ListNotations.
 Open Scope R_scope.
 
-(** Ranges are closed, and each is given by the numbers in it. The range [inf, sup] of a set has the numbers that the set
-    exceeds and falls short of by as little as one likes; it is empty if the set is. *)
+(** Ranges are closed, and each is given by the numbers in it. The range [inf, sup] of a set has the numbers that the
+    set exceeds and falls short of by as little as one likes; it is empty if the set is. *)
 Definition range_of (S : R -> Prop) (x : R) : Prop :=
   forall e, 0 < e -> (exists a, S a /\ a <= x + e) /\ (exists b, S b /\ x - e <= b).
 
@@ -25,8 +25,8 @@ Let high : option R := option_map (fun b => q b (coord_unit h)) (upper h).
 
 (** * Stage 1: the observables of one patch *)
 
-(** "Write y for what its statements speak of". Of euclidean heads y has "one coordinate more than latents have, 0 in every
-    prototype", which is coordinate D. *)
+(** "Write y for what its statements speak of". Of euclidean heads y has "one coordinate more than latents have, 0 in
+    every prototype", which is coordinate D. *)
 Definition observable_at (y : nat -> R) (j : nat) : R :=
   match head_geometry h with
   | Euclidean => rsum D (fun d => (y d - coord h j d) * (y d - coord h j d)) + y D * y D
@@ -36,8 +36,8 @@ Definition observable_at (y : nat -> R) (j : nat) : R :=
   end.
 
 (** "inner product: the smaller of two balls, of equal ones the first: about 0 with radius R, if there is one; about
-    ((lower + upper) / 2, ...) with squared radius D ((upper - lower) / 2)^2, if both ends are there". A ball is the number
-    that is every coordinate of its centre, and its squared radius. *)
+    ((lower + upper) / 2, ...) with squared radius D ((upper - lower) / 2)^2, if both ends are there". A ball is the
+    number that is every coordinate of its centre, and its squared radius. *)
 Definition balls (radius : option fraction) : list (R * R) :=
   match radius with Some r => [(0, real r * real r)] | None => nil end ++
   match low, high with
@@ -53,8 +53,8 @@ Definition in_smallest (y : nat -> R) (bs : list (R * R)) : Prop :=
   | a :: b :: _ => if Rle_dec (snd a) (snd b) then in_ball y a else in_ball y b
   end.
 
-(** "The space of a patch is what y is known to lie in besides the domain's box: cosines: the ball |y| <= 1. softmax: all y
-    with y_d >= 0 and sum 1." *)
+(** "The space of a patch is what y is known to lie in besides the domain's box: cosines: the ball |y| <= 1. softmax:
+    all y with y_d >= 0 and sum 1." *)
 Definition in_space (y : nat -> R) : Prop :=
   match head_geometry h with
   | Euclidean => True
@@ -66,15 +66,16 @@ Definition in_space (y : nat -> R) : Prop :=
 Definition satisfies (l : nat) (y : nat -> R) : Prop :=
   forall j lo hi, In (AboutPatch l j lo hi) (statements c) -> between u lo hi (observable_at y j).
 
-(** "The range given the statements of an observable at a patch is [inf, sup] of it over the y in the space that satisfy
-    all statements about that patch." *)
+(** "The range given the statements of an observable at a patch is [inf, sup] of it over the y in the space that
+    satisfy all statements about that patch." *)
 Definition range_given (l j : nat) : R -> Prop :=
   range_of (fun m => exists y, in_space y /\ satisfies l y /\ m = observable_at y j).
 
 (** "euclidean: [sum_d max(0, lower - p_d, p_d - upper)^2, sum_d max(p_d - lower, upper - p_d)^2]; an end that is null
     counts as infinite" *)
 Definition off (p : R) : R :=
-  Rmax (match low with Some a => Rmax 0 (a - p) | None => 0 end) (match high with Some b => Rmax 0 (p - b) | None => 0 end).
+  Rmax (match low with Some a => Rmax 0 (a - p) | None => 0 end)
+       (match high with Some b => Rmax 0 (p - b) | None => 0 end).
 Definition euclidean_range (p : nat -> R) (x : R) : Prop :=
   rsum D (fun d => off (p d) * off (p d)) <= x /\
   match low, high with
@@ -99,9 +100,9 @@ Definition cosine_range (e : fraction) (p : nat -> R) (x : R) : Prop :=
   (not_negative -> furthest e (opposite p) (- (norm h p * x)) /\ furthest e p (norm h p * x)) /\
   (not_positive -> furthest e p (- (norm h p * x)) /\ furthest e (opposite p) (norm h p * x)).
 
-(** "inner product: [sum_d min(l p_d, u p_d), sum_d max(l p_d, u p_d)] with l = max(lower, -R), u = min(upper, R), a null
-    being infinite; if there is a radius, intersected with [-R |p|, R |p|], where lower >= 0 with [-R |p-|, R |p+|], where
-    upper <= 0 with [-R |p+|, R |p-|]" *)
+(** "inner product: [sum_d min(l p_d, u p_d), sum_d max(l p_d, u p_d)] with l = max(lower, -R), u = min(upper, R), a
+    null being infinite; if there is a radius, intersected with [-R |p|, R |p|], where lower >= 0 with [-R |p-|, R
+    |p+|], where upper <= 0 with [-R |p+|, R |p-|]" *)
 Definition greater_of (a b : option R) : option R :=
   match a, b with Some x, Some y => Some (Rmax x y) | Some x, None | None, Some x => Some x | None, None => None end.
 Definition lesser_of (a b : option R) : option R :=
@@ -136,8 +137,8 @@ Definition domain_range (j : nat) (x : R) : Prop :=
   | Softmax => mass_range x
   end.
 
-(** "The reference range is its intersection with the domain's range. A patch without statements has these ranges", those
-    of the domain. *)
+(** "The reference range is its intersection with the domain's range. A patch without statements has these ranges",
+    those of the domain. *)
 Definition is_stated (l j : nat) : Prop := exists lo hi, In (AboutPatch l j lo hi) (statements c).
 Definition reference_range (l j : nat) (x : R) : Prop :=
   domain_range j x /\ ((exists k, is_stated l k) -> range_given l j x).
@@ -145,9 +146,9 @@ Definition reference_range (l j : nat) (x : R) : Prop :=
 (** * Stage 2: activations *)
 
 (** "All ends are exact for patches that vary independently": the range of an activation over all observables in their
-    ranges. "A stated activation's range is intersected with the interval. If there is a ceiling, the upper end of every k
-    that it does not list is at most upper; if there is a floor, the lower end of every k that it does not list is at least
-    lower." *)
+    ranges. "A stated activation's range is intersected with the interval. If there is a ceiling, the upper end of
+    every k that it does not list is at most upper; if there is a floor, the lower end of every k that it does not
+    list is at least lower." *)
 Definition activation_range (j : nat) (a : R) : Prop :=
   range_of (fun g => exists m, (forall l, (l < patches c)%nat -> reference_range l j (m l)) /\
                                g = activation_of h (patches c) m j) a /\
@@ -161,9 +162,9 @@ Variables (r : nat) (lo hi : nat -> R).          (* a rival; ends of all activat
 Let p := predicted c.
 Let difference (k : nat) : R := weight_of h p k - weight_of h r k.
 
-(** "soft_tree: the value of node 0, where leaf q has weight[predicted, q] - weight[c, q] and a node takes, of (1 - a) times
-    its absent child's value plus a times its present child's, the lesser one at a = lo_i and a = hi_i, both cut to
-    [0, 1]." *)
+(** "soft_tree: the value of node 0, where leaf q has weight[predicted, q] - weight[c, q] and a node takes, of (1 - a)
+    times its absent child's value plus a times its present child's, the lesser one at a = lo_i and a = hi_i, both cut
+    to [0, 1]." *)
 Definition cut_to_unit (a : R) : R := Rmax 0 (Rmin 1 a).
 Fixpoint least_value (absent present : list Z) (nodes : nat) (child : Z) : R :=
   if (child <? 0)%Z then difference (Z.to_nat (-1 - child)) else
@@ -176,9 +177,9 @@ Fixpoint least_value (absent present : list Z) (nodes : nat) (child : Z) : R :=
       Rmin (at_end (lo i)) (at_end (hi i))
   end.
 
-(** "linear: bias[predicted] - bias[c] + the sum over j of D_j lo_j where D_j > 0 and D_j hi_j where D_j < 0, with D_j =
-    weight[predicted, j] - weight[c, j]. maximum: the greatest lo_j + bias[j] over the j of the predicted class minus the
-    greatest hi_j + bias[j] over those of c." *)
+(** "linear: bias[predicted] - bias[c] + the sum over j of D_j lo_j where D_j > 0 and D_j hi_j where D_j < 0, with D_j
+    = weight[predicted, j] - weight[c, j]. maximum: the greatest lo_j + bias[j] over the j of the predicted class
+    minus the greatest hi_j + bias[j] over those of c." *)
 Definition margin_at : R :=
   match head_readout h with
   | Linear =>
@@ -190,10 +191,10 @@ Definition margin_at : R :=
       rgreatest (map (fun j => hi j + bias_of h j) (members h r))
   end.
 
-(** "Under assignment it is the greater one of this and what the prices prove. For linear heads let w_k = weight[c, k] -
-    weight[predicted, k]; a_k^low the lower end of a_k; R_l = max(0, 1 - sum over what is stated at patch l of max(0, lo));
-    o_k the greatest of 0 and, over the patches l where k is stated, min(hi, max(0, lo) + R_l); an lo that is null counts as
-    0, such a hi as 1." *)
+(** "Under assignment it is the greater one of this and what the prices prove. For linear heads let w_k = weight[c, k]
+    - weight[predicted, k]; a_k^low the lower end of a_k; R_l = max(0, 1 - sum over what is stated at patch l of
+    max(0, lo)); o_k the greatest of 0 and, over the patches l where k is stated, min(hi, max(0, lo) + R_l); an lo
+    that is null counts as 0, such a hi as 1." *)
 Let from (default : R) (e : option Z) : R := match e with Some a => q a u | None => default end.
 Definition mass_left (l : nat) : R :=
   let stated s := match s with AboutPatch i _ lo _ => if Nat.eqb i l then Rmax 0 (from 0 lo) else 0 | _ => 0 end in
@@ -206,9 +207,9 @@ Definition greatest_stated (k : nat) : R :=
     end in
   fold_right Rmax 0 (map stated (statements c)).
 
-(** "For any prices v_k >= 0, sum_k w_k a_k is at most the sum of w_k a_k^low over k with w_k <= 0, and w_k o_k + v_k over k
-    with w_k > 0, and max(0, max over k with w_k > 0 that are not stated at l of w_k max(0, R_l - o_k) - v_k), over all
-    patches l. The margin is bias[predicted] - bias[c] minus that sum." *)
+(** "For any prices v_k >= 0, sum_k w_k a_k is at most the sum of w_k a_k^low over k with w_k <= 0, and w_k o_k + v_k
+    over k with w_k > 0, and max(0, max over k with w_k > 0 that are not stated at l of w_k max(0, R_l - o_k) - v_k),
+    over all patches l. The margin is bias[predicted] - bias[c] minus that sum." *)
 Definition states (l k : nat) (s : statement) : bool :=
   match s with AboutPatch i j _ _ => Nat.eqb i l && Nat.eqb j k | _ => false end.
 Definition margin_by_prices (v : nat -> R) : R :=
@@ -231,12 +232,13 @@ Definition joint_margin_not_positive (r : nat) : Prop :=
 (** What the paradigm adds to the reference margin *)
 Inductive addition := Nothing | Prices | JointMargin.
 
-(** "s is needed if some rival's reference margin given E' is <= 0; under assignment, at all prices, not only at those of
-    the hints; under joint, both term by term and as one target. If a reference range given E' is empty, s is not needed."
+(** "s is needed if some rival's reference margin given E' is <= 0; under assignment, at all prices, not only at those
+    of the hints; under joint, both term by term and as one target. If a reference range given E' is empty, s is not
+    needed."
 
-    The reference margin is [margin_at] at the ends of the ranges, lower ends [lo] and upper ends [hi]. Here these are any
-    numbers of the ranges: no margin falls as a lower end rises or an upper end falls, so the margin at the ends is 0 or
-    less too ([ReferenceMargin.v] proves this). And then no range is empty. *)
+    The reference margin is [margin_at] at the ends of the ranges, lower ends [lo] and upper ends [hi]. Here these are
+    any numbers of the ranges: no margin falls as a lower end rises or an upper end falls, so the margin at the ends
+    is 0 or less too ([ReferenceMargin.v] proves this). And then no range is empty. *)
 Definition reference_margin_not_positive (what : addition) (r : nat) : Prop :=
   exists lo hi,
     (forall j, (j < P)%nat -> activation_range j (lo j) /\ activation_range j (hi j)) /\ margin_at r lo hi <= 0 /\

@@ -9,7 +9,8 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** What is made of the columns of all prototypes, from their rows of the mask and from what they have of their own. *)
-Fixpoint pool_columns {A V} (pool : list Z -> own -> A -> V) (rows : list (list Z)) (os : list own) (cs : list A) : list V :=
+Fixpoint pool_columns {A V} (pool : list Z -> own -> A ->
+  V) (rows : list (list Z)) (os : list own) (cs : list A) : list V :=
   match os, cs with
   | o :: os', c :: cs' => pool (hd nil rows) o c :: pool_columns pool (tl rows) os' cs'
   | _, _ => nil
@@ -155,9 +156,11 @@ Proof.
   intros n t z b Hn Ht H. destruct (columns_ok_table h T n t z Ht) as [Lc Hc]. apply all_some_spec in H.
   assert (Lo : length (owns h) = length (columns (count h) t)) by (rewrite length_owns, Lc; reflexivity).
   assert (Lb : length b = count h).
-  { rewrite <- Lc, <- (length_pool_columns _ _ pool_column (mask_of (head_pooling h)) _ _ Lo), H. symmetry. apply map_length. }
+  { rewrite <- Lc, <- (length_pool_columns _ _ pool_column (mask_of (head_pooling h)) _ _ Lo), H. symmetry.
+    apply map_length. }
   split; [exact Lb|]. intros j Hj. destruct (Hc j Hj) as [Lj Kj].
-  assert (N := nth_pool_columns _ _ pool_column _ _ (mask_of (head_pooling h)) j (own_at h j) nil None Lo ltac:(rewrite Lc; exact Hj)).
+  assert (N := nth_pool_columns _ _ pool_column _ _ (mask_of (head_pooling h)) j (own_at h j) nil None Lo
+    ltac:(rewrite Lc; exact Hj)).
   rewrite H, nth_owns in N by exact Hj. apply (pool_column_ok n z j _ _ Hn Lj Kj). rewrite <- N.
   rewrite (nth_indep _ None (Some (0, 0)%Z)) by (rewrite map_length, Lb; exact Hj). apply map_nth.
 Qed.

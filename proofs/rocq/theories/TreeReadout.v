@@ -20,7 +20,8 @@ Definition node_least (e : Z * Z) (absent present : Z) : Z :=
   floor_div ((B - s) * absent + s * present) B.
 
 (** Of every node, by what [node] makes of its children's. *)
-Fixpoint tree_bound (node : Z * Z -> Z -> Z -> Z) (absent present : list Z) (leaf : nat -> Z) (nodes : nat) (child : Z) :
+Fixpoint tree_bound (node : Z * Z -> Z -> Z -> Z) (absent present : list Z) (leaf : nat ->
+  Z) (nodes : nat) (child : Z) :
   option Z :=
   if child <? 0 then Some (leaf (Z.to_nat (-1 - child))) else
   match nodes with
@@ -38,7 +39,8 @@ Definition leaf_difference (winner loser leaf : nat) : Z :=
   B * (nth leaf (weights h winner) 0 - nth leaf (weights h loser) 0).
 
 Definition soft_tree_least (absent present : list Z) (winner loser : nat) : option Z :=
-  if activations_in_unit h then tree_bound node_least absent present (leaf_difference winner loser) (count h) 0 else None.
+  if activations_in_unit h then tree_bound node_least absent present (leaf_difference winner loser) (count h) 0 else
+    None.
 End Run.
 
 Open Scope R_scope.

@@ -1,0 +1,32 @@
+(* Hints for minimality: where the other statements hold, and little is left of a margin. Untrusted. *)
+
+(* Points that satisfy the statements of a certificate at a patch. *)
+let no_points = { Checker.point_unit = Z.of_int 1; points_of = [] }
+
+let inside (prepared : Hinter.prepared) (certificate : Checker.certificate) l =
+  match prepared.points with
+  | None -> no_points
+  | Some points -> (
+      match Hinter.patch_of points (ref Ascent.allowed) (Hinter.statements_of points certificate).(l) with
+      | Some patch -> Inside.pairs prepared.head points patch certificate l
+      | None -> no_points)
+
+(* A point of the only patch where a margin is about least. *)
+let least_margin (prepared : Hinter.prepared) (certificate : Checker.certificate) rival =
+  match prepared.points with
+  | None -> (Z.of_int 1, Inside.nowhere)
+  | Some points ->
+      let head = prepared.head in
+      let own = Array.of_list (List.nth head.weight certificate.predicted) in
+      let other = Array.of_list (List.nth head.weight rival) in
+      let scale k =
+        match List.nth_opt head.scales k, points.kind with
+        | Some s, Points.Distance -> -.Floats.of_ratio 0 s head.scale_unit
+        | None, Distance -> -1.
+        | _ -> 1.
+      in
+      let gain k = Floats.of_ratio 0 (Z.sub own.(k) other.(k)) head.weight_unit *. scale k in
+      let patch_of points =
+        Hinter.patch_of points (ref Ascent.allowed) (Hinter.statements_of points { certificate with patches = 1 }).(0)
+      in
+      Inside.least_margin head points patch_of certificate (Array.init points.count gain)
