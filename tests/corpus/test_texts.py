@@ -12,12 +12,18 @@ from verale.checker.certificate import read_certificate
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
 from verale.checker.latents import Image, Latents
-from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
+from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
 from verale.runs.doctor import SAMPLE
 from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
-from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image, text_of_prices
+from verale.soundness.independent.text import (
+    text_of_addition,
+    text_of_certificate,
+    text_of_head,
+    text_of_image,
+    text_of_prices,
+)
 
 CASES = stored()
 SAMPLED = {name: (SAMPLE / name).read_bytes() for name in ("head.safetensors", "0.ale.json", "latents.safetensors")}
@@ -45,6 +51,15 @@ def test_certificates() -> None:
         assert certificate_text(certificate) == text_of_certificate(data)
         compared += 1
     assert compared > 200
+
+
+def test_additions() -> None:
+    said = set()
+    for case in CASES:
+        if case.status not in ("MALFORMED", "INPUT_ERROR"):
+            said.add(addition_text(read_certificate(case.certificate)))
+            assert addition_text(read_certificate(case.certificate)) == text_of_addition(case.certificate)
+    assert said == {b"nothing", b"prices", b"joint"}
 
 
 def test_prices() -> None:

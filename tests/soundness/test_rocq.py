@@ -17,7 +17,11 @@ THEORIES = sorted((ROCQ / "theories").glob("*.v"))
 _HERE = ("-Q", "build/rocq/theories", "Verale")
 EXTRACTED = ("checker.ml", "checker.mli")
 
-THEOREMS = ("check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound", "check_classified")
+THEOREMS = (
+    *("check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound", "check_classified"),
+    *("check_minimal_sound", "needed_sound", "reference_margin_at_ends", "no_range_is_empty"),
+)
+CHECKED = ("Verale.Classified", "Verale.Minimal", "Verale.ReferenceMargin")
 AXIOMS = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
@@ -85,7 +89,8 @@ def test_what_is_committed_is_what_is_extracted(compiled) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("theorem", THEOREMS)
 def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -> None:
-    source = f"From Verale Require Import Check CheckImage Classified.\nPrint Assumptions {theorem}.\n"
+    libraries = "Check CheckImage Classified Minimal ReferenceMargin"
+    source = f"From Verale Require Import {libraries}.\nPrint Assumptions {theorem}.\n"
     (compiled / f"Assumptions_{theorem}.v").write_text(source)
     printed = run("coqc", *_HERE, f"Assumptions_{theorem}.v", folder=compiled)
     assert printed.startswith("Axioms:\n")
@@ -105,7 +110,7 @@ def test_the_file_of_assumptions_is_of_every_theorem() -> None:
 @pytest.mark.long
 def test_the_independent_checker_of_coq_agrees(compiled) -> None:
     """It checks every proof term again, and says what is assumed."""
-    printed = run("coqchk", "-silent", "-o", *_HERE, "Verale.Classified", folder=compiled)
+    printed = run("coqchk", "-silent", "-o", *_HERE, *CHECKED, folder=compiled)
     summary = printed.split("CONTEXT SUMMARY")[1]
     parts = dict(re.findall(r"^\* ([^:\n]+):((?:\n? +[^\n]*)*)", summary, re.MULTILINE))
     axioms = set(parts.pop("Axioms").split())

@@ -18,10 +18,11 @@ __all__ = ["FAULTS", "SURVIVORS", "TESTS", "detected_by", "main"]
 
 _AGREEMENT = "tests/soundness/test_agreement.py"
 _PROGRAM = "tests/end_to_end/test_proved_kernel.py"
+_MINIMALITY = "tests/soundness/test_proved_minimality.py"
 TESTS = {
-    "reader.ml": ("tests/unit/checker/proved/test_reader.py", _AGREEMENT),
-    "claims.ml": (_AGREEMENT, _PROGRAM),
-    "answers.ml": (_AGREEMENT, _PROGRAM),
+    "reader.ml": ("tests/unit/checker/proved/test_reader.py", _MINIMALITY, _PROGRAM, _AGREEMENT),
+    "claims.ml": (_MINIMALITY, _AGREEMENT, _PROGRAM),
+    "answers.ml": (_MINIMALITY, _AGREEMENT, _PROGRAM),
     "main.ml": (_PROGRAM,),
 }
 """The tests that have to detect the faults of a file."""
@@ -63,6 +64,10 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("a ceiling is a floor", "Checker.AboutOthers (except, low, high)", "Checker.AboutOthers (except, high, low)"),
         ("margins have the statements' unit", "statements; margin_unit; margins }", "statements; margin_unit = statement_unit; margins }"),
         ("margins are 0", "statements; margin_unit; margins }", "statements; margin_unit; margins = List.map (fun _ -> Z.zero) margins }"),
+        ("prices are nothing", '"prices" -> Checker.Prices', '"prices" -> Checker.Nothing'),
+        ("joint is nothing", '"joint" -> Checker.JointMargin', '"joint" -> Checker.Nothing'),
+        ("another word is nothing", '| other -> wrong "nothing, prices or joint" other', "| _ -> Checker.Nothing"),
+        ("statements count from 1", 'index "a statement" (List.length certificate.statements) input', 'index "a statement" (List.length certificate.statements + 1) input'),
         ("an image's unit is 1", "{ Checker.image_unit = Z.shift_left Z.one (-least);", "{ Checker.image_unit = Z.one;"),
         ("an image has no signs", "(if top >= 0x800 then Z.neg odd else odd)", "odd"),
         ("a small number has a leading 1", "if exponent = 0 then first else", "if false then first else"),
@@ -84,6 +89,13 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("an entailment of a subset", "Checker.check (prepared_for here settings certificate) certificate hints\n", "Checker.check (prepared_for here settings certificate) { certificate with statements = List.map (function Checker.AboutPatch (l, j, a, _) -> Checker.AboutPatch (l, j, a, a) | s -> s) certificate.statements } hints\n"),
         ("an instance of no statements", "claim here.head settings certificate image)", "claim here.head settings { certificate with Checker.statements = [] } image)"),
         ("an instance of its first patch", "claim here.head settings certificate image)", "claim here.head settings { certificate with Checker.patches = 1 } { image with Checker.rows = [ List.hd image.Checker.rows ] })"),
+        ("what is needed is anything", "claim (prepared_for here settings certificate) what hints certificate\n", "ignore (claim (prepared_for here settings certificate) what hints certificate); true\n"),
+        ("no prices are looked at", "claim (prepared_for here settings certificate) what hints certificate\n", "ignore what; claim (prepared_for here settings certificate) Checker.Nothing hints certificate\n"),
+        ("one statement is needed", "let minimal here what certificate = when_needed here what certificate Checker.check_minimal", "let minimal here what certificate = when_needed here what certificate (fun prepared what hints certificate -> Checker.needed_of prepared what hints certificate 0)"),
+        ("another statement is needed", "Checker.needed_of prepared what hints certificate index)", "ignore index; Checker.needed_of prepared what hints certificate 0)"),
+        ("pairs may be of no patch", "List.filter (fun (patch, prototype) -> patch >= 0 && prototype >= 0) found", "found"),
+        ("points may have any unit", "if Z.sign points.point_unit > 0 then points else { point_unit = Z.one; points_of = [] }", "points"),
+        ("a point may have any unit", "((if Z.sign unit > 0 then unit else Z.one), point)", "(unit, point)"),
         ("every head is covered", "Some \"a soft tree whose activations are not shown to lie in [0, 1]\"", "None"),
     ],
     "answers.ml": [
@@ -94,6 +106,9 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("instance means refuted", "about_image here Claims.instance input", "about_image here Claims.refuted input"),
         ("instance is taken on trust", "said (claim told.prepared certificate image)", 'ignore (claim told.prepared certificate image); "proved"'),
         ("the head may change", '"head", None -> (Some (read_head input), "ready")', '"head", _ -> (Some (read_head input), "ready")'),
+        ("minimal means needed", "said (Claims.minimal told.prepared what certificate)", "said (Claims.needed told.prepared what certificate 0)"),
+        ("needed means minimal", "said (Claims.needed told.prepared what certificate index)", "ignore index; said (Claims.minimal told.prepared what certificate)"),
+        ("minimality is taken on trust", "said (Claims.minimal told.prepared what certificate)", 'ignore (Claims.minimal told.prepared what certificate); "proved"'),
         ("the line may go on after prices", "let prices = Reader.prices told.head input in\n  Reader.line_end input;", "let prices = Reader.prices told.head input in"),
     ],
     "main.ml": [
@@ -118,6 +133,9 @@ def _replaced(file: str, wrong: str, old: str, new: str) -> OCamlFault:
 FAULTS = [_replaced(file, *each) for file, faults in _TRUSTED.items() for each in faults]
 
 SURVIVORS: dict[str, str] = {
+    "claims.ml: pairs may be of no patch": "the matching finds no such pairs",
+    "claims.ml: points may have any unit": "no unit that is found is 0 or below",
+    "claims.ml: a point may have any unit": "no unit that is found is 0 or below",
     "claims.ml: what was prepared serves other settings": "settings are not trusted: the theorems hold for all of them",
 }
 """Faults that no test detects, and why."""

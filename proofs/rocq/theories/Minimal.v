@@ -323,13 +323,11 @@ Proof.
   split; [exists a|exists b]; (split; [|assumption]); [exists v|exists w]; auto.
 Qed.
 
-(** The theorem: what [check_minimal] accepts is minimal, whatever the hints, and whatever certificates [cs] came
-    before. *)
-Theorem check_minimal_sound : forall h s cs what c x,
-  check_minimal (fold_left learn cs (prepare h s)) what x c = true -> minimal h what c.
+(** What [needed_of] accepts is needed, whatever the hints, and whatever certificates [cs] came before. *)
+Theorem needed_sound : forall h s cs what c x i, needed_of (fold_left learn cs (prepare h s)) what x c i = true ->
+  needed h what c i.
 Proof.
-  intros h s cs what c x E i Hi. destruct (learned h s cs) as (rows & _ & L). rewrite L in E. clear L.
-  unfold check_minimal in E. rewrite forallb_forall in E. specialize (E i ltac:(apply in_seq; lia)).
+  intros h s cs what c x i E. destruct (learned h s cs) as (rows & _ & L). rewrite L in E. clear L.
   unfold needed_of in E. cbv zeta in E. apply andb_prop in E as [E F]. apply andb_prop in E as [Hn S].
   apply Nat.ltb_lt in Hn.
   cbn [prepared_with prepare head_of] in S. set (p := prepared_with h s rows) in *.
@@ -361,4 +359,12 @@ Proof.
       cbn [without patches] in Hl; lia).
     rewrite map_nth, combine_nth by (rewrite seq_length; symmetry; exact Lw). rewrite seq_nth by exact Hl. unfold f.
     cbn [fst snd Nat.add]. destruct (is_about l _); [apply inner_row_at_right; exact S|exact (Rs l Hl)].
+Qed.
+
+(** The theorem: what [check_minimal] accepts is minimal. *)
+Theorem check_minimal_sound : forall h s cs what c x,
+  check_minimal (fold_left learn cs (prepare h s)) what x c = true -> minimal h what c.
+Proof.
+  intros h s cs what c x E i Hi. unfold check_minimal in E. rewrite forallb_forall in E.
+  apply (needed_sound h s cs what c x i), E, in_seq. lia.
 Qed.

@@ -254,7 +254,9 @@ Definition without (i : nat) (c : certificate) : certificate :=
   Certificate (predicted c) (patches c) (statement_unit c) (firstn i (statements c) ++ skipn (S i) (statements c))
     (margin_unit c) (margins c).
 
+Definition needed (h : head) (what : addition) (c : certificate) (i : nat) : Prop :=
+  exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r.
+
 (** Claim 3, minimality. "Minimality says that every s in E is needed. If E is empty it holds." *)
 Definition minimal (h : head) (what : addition) (c : certificate) : Prop :=
-  forall i, (i < length (statements c))%nat ->
-  exists r, (r < classes h)%nat /\ r <> predicted c /\ reference_margin_not_positive h (without i c) what r.
+  forall i, (i < length (statements c))%nat -> needed h what c i.

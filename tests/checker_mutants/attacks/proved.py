@@ -17,7 +17,13 @@ from typing import Any
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
-from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image, text_of_prices
+from verale.soundness.independent.text import (
+    text_of_addition,
+    text_of_certificate,
+    text_of_head,
+    text_of_image,
+    text_of_prices,
+)
 from verale.soundness.mutant import Import
 
 __all__ = ["dialogues", "proved_verdicts", "scripts", "texts_differ"]
@@ -28,7 +34,7 @@ Script = dict[str, str]
 
 @cache
 def _texts() -> list[tuple[Case, list[bytes]]]:
-    """Well-formed cases with the texts of head, certificate, prices and images."""
+    """Well-formed cases with the texts of head, certificate, prices, addition and images."""
     cases = [case for case in stored() if case.status not in ("MALFORMED", "INPUT_ERROR")]
     return [
         (
@@ -37,6 +43,7 @@ def _texts() -> list[tuple[Case, list[bytes]]]:
                 text_of_head(case.head),
                 text_of_certificate(case.certificate),
                 text_of_prices(case.certificate, case.head),
+                text_of_addition(case.certificate),
                 *([] if case.latents is None else map(text_of_image, read_latents(case.latents))),
             ],
         )
@@ -55,6 +62,7 @@ def texts_differ(module: Import, kernel: str) -> str:
             text.head_text(head),
             text.certificate_text(certificate),
             text.prices_text(certificate, len(head.weight.rows[0])),
+            text.addition_text(certificate),
             *(text.image_text(latents.Image(array("d", files.flat(image)), head.depth)) for image in images),
         ]
         if given != expected:
@@ -68,7 +76,7 @@ IMAGE, ELSEWHERE = [[0.0, 0.0]], [[1.0, 1.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
 OWN = files.patch_statement(0, 0, 0.0, 2.0**-40)
 GOOD = files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], image=IMAGE, margins=[None, 0.5])
-MINIMAL = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
+MINIMAL = files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], image=IMAGE, minimality=True)
 MALFORMED = files.certificate(HEAD, [files.patch_statement(0, 2, 0.0, 1.0)], image=IMAGE)
 OTHER_HEAD = files.certificate(HEAD + b" ", [OWN], image=IMAGE)
 FALSE = files.certificate(HEAD, [], image=ELSEWHERE)
@@ -76,6 +84,8 @@ WEAK = files.certificate(HEAD, [OWN], image=IMAGE, margins=[None, 100.0])
 UNTRUE = files.certificate(HEAD, [files.patch_statement(0, 0, 1.0, 2.0)], image=IMAGE)
 OUTSIDE = files.certificate(HEAD, [], image=[[9.0, 0.0]])
 LATENTS = files.latents([IMAGE, ELSEWHERE, [[9.0, 0.0]]])
+
+_UNENTAILED = "instance entails refuted entails"
 
 VERDICTS: list[tuple[bytes, Script, str, str, str]] = [
     (GOOD, {}, "PROVED", "", "instance entails"),
@@ -107,7 +117,18 @@ VERDICTS: list[tuple[bytes, Script, str, str, str]] = [
     (GOOD, {"instance": "not covered"}, "NOT_PROVED", "uncovered", "instance"),
     (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit", "instance entails"),
     (GOOD, {"instance": "slow"}, "NOT_PROVED", "limit", "instance"),
-    (MINIMAL, {}, "NOT_PROVED", "uncovered", ""),
+    (MINIMAL, {}, "PROVED", "", "instance entails minimal"),
+    (MINIMAL, {"minimal": "not proved"}, "PROVED", "", "instance entails minimal needed needed"),
+    (
+        MINIMAL,
+        {"minimal": "not proved", "needed": "not proved"},
+        "NOT_PROVED",
+        "minimality",
+        "instance entails minimal needed",
+    ),
+    (MINIMAL, {"minimal": "not covered"}, "NOT_PROVED", "uncovered", "instance entails minimal"),
+    (MINIMAL, {"minimal": "limit"}, "NOT_PROVED", "limit", "instance entails minimal"),
+    (MINIMAL, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "entailment", _UNENTAILED),
     (MALFORMED, {}, "MALFORMED", "malformed", ""),
     (OTHER_HEAD, {}, "NOT_PROVED", "subject", ""),
 ]
@@ -161,7 +182,7 @@ class _Dialogue:
         if question == "head":
             return self._answer("ready", "", 1)
         self._asked.append(question)
-        if (b" image " in text) != (question != "entails"):
+        if (b" image " in text) != (question in ("instance", "refuted")):
             raise ValueError(f"{question} with or without an image")
         as_stated = question == "entails" and b" 2 2 0 1 prices " in text
         default = self._script.get(question, "proved")
@@ -193,7 +214,8 @@ def proved_verdicts(module: Import, kernel: str) -> str:
             return f"answers {number}: {verdict.status.value} {verdict.reason}, asked {asked}"
         proved = {claim for claim, state in verdict.claims.items() if state == "proved"}
         shown = "instance" in questions and script.get("instance", "slow") == "slow"
-        expected = {"instance": shown, "entailment": status == "PROVED"}
+        entailed = status == "PROVED" or "minimal" in questions
+        expected = {"instance": shown, "entailment": entailed, "minimality": status == "PROVED" and "minimal" in questions}
         if proved != {claim for claim, expects in expected.items() if expects}:
             return f"answers {number}: {proved} proved"
     with _scripted(module, {}) as asked:

@@ -16,7 +16,7 @@ from verale.soundness.independent.files import flat
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import read_json
 
-__all__ = ["text_of_certificate", "text_of_head", "text_of_image", "text_of_prices"]
+__all__ = ["text_of_addition", "text_of_certificate", "text_of_head", "text_of_image", "text_of_prices"]
 
 _IN_ORDER = {
     "cosine": ("epsilon",),
@@ -86,6 +86,12 @@ def text_of_prices(certificate: bytes, head: bytes) -> bytes:
             row[k] = float.fromhex(price)
         items += [_hex(entry["rival"]), _hex(_unit(row)), *_row(row, _unit(row))]
     return _joined(items)
+
+
+def text_of_addition(certificate: bytes) -> bytes:
+    """What the paradigm adds to the reference margin, in a word."""
+    paradigm = read_json(certificate)["predicate"]["paradigm"]
+    return b"joint" if paradigm == "joint" else b"prices" if paradigm == "assignment" else b"nothing"
 
 
 def text_of_image(image: Matrix) -> bytes:

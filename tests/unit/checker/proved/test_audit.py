@@ -132,14 +132,43 @@ def test_what_it_does_not_cover_is_refused_by_name(asked) -> None:
     assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
 
 
+MINIMAL = files.certificate(HEAD, [OWN, OTHER], image=IMAGE, minimality=True)
+
+
 @says()
-def test_minimality_is_not_covered(asked) -> None:
-    data = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
-    assert check(data).claims["minimality"] == "not checked" and check(data).status is Status.PROVED
-    verdict = check(data, minimality=True)
-    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "uncovered")
-    assert verdict.message.startswith("not covered by the proof: minimality;")
+def test_minimality_is_asked_where_it_is_claimed(asked) -> None:
+    assert check(MINIMAL).claims["minimality"] == "not checked" and check(MINIMAL).status is Status.PROVED
+    assert check(MINIMAL, minimality=True).claims == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
     assert check(GOOD, minimality=True).status is Status.PROVED, "it is not claimed"
+    assert asked.questions == ["head", "instance", "entails", "instance", "entails", "minimal", "instance", "entails"]
+    assert asked.lines[5].split(" ", 3)[3].startswith("certificate 0 1 ") and asked.lines[5].endswith(" nothing")
+
+
+@pytest.mark.parametrize("unneeded", [0, 1])
+def test_the_first_statement_that_is_not_proved_to_be_needed_is_named(unneeded, tmp_path, monkeypatch) -> None:
+    needed = f"question == 'needed' and not text.endswith(' {unneeded}')"
+    body = (
+        f"return None if question == 'head' else 'proved' if question in ('instance', 'entails') or {needed}"
+        " else 'not proved'"
+    )
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    verdict = check(MINIMAL, minimality=True)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "minimality", 8)
+    assert f"statement {unneeded} (patch 0, prototype {unneeded}) is not proved to be needed" in verdict.message
+    assert verdict.claims == {"entailment": "proved", "instance": "proved", "minimality": "not checked"}
+
+
+@says(minimal="not proved")
+def test_statements_that_are_needed_one_by_one_are_needed(asked) -> None:
+    assert check(MINIMAL, minimality=True).claims["minimality"] == "proved"
+    assert asked.questions == ["head", "instance", "entails", "minimal", "needed", "needed"]
+
+
+@says(minimal="not covered: trees")
+def test_minimality_that_is_not_covered_is_refused_by_name(asked) -> None:
+    verdict = check(MINIMAL, minimality=True)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "uncovered")
+    assert verdict.message.startswith("not covered by the proof: trees;") and verdict.claims["entailment"] == "proved"
 
 
 @says(entails="limit: it took more processor time than was allowed")

@@ -11,7 +11,7 @@ from verale.checker.certificate import read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.latents import Image
 from verale.checker.proved import text as text_module
-from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
+from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
 from verale.soundness.independent import files
 
 POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]
@@ -120,6 +120,14 @@ def test_prices_as_they_are_written() -> None:
         ]
     }
     assert prices_text(read_certificate(files.encode(document)), 4) == b"prices 2 1 2 4 1 0 0 3 2 1 4 0 0 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("paradigm", "words"), [("assignment", b"prices"), ("joint", b"joint"), ("simplex", b"nothing"), ("top_k", b"nothing")]
+)
+def test_what_a_paradigm_adds_to_the_reference_margin(paradigm, words) -> None:
+    document = files.document(b"", [], paradigm=paradigm, classes=3)
+    assert addition_text(read_certificate(files.encode(document))) == words
 
 
 def test_an_image_as_it_is_written() -> None:
