@@ -215,7 +215,11 @@ def proved_verdicts(module: Import, kernel: str) -> str:
         proved = {claim for claim, state in verdict.claims.items() if state == "proved"}
         shown = "instance" in questions and script.get("instance", "slow") == "slow"
         entailed = status == "PROVED" or "minimal" in questions
-        expected = {"instance": shown, "entailment": entailed, "minimality": status == "PROVED" and "minimal" in questions}
+        expected = {
+            "instance": shown,
+            "entailment": entailed,
+            "minimality": status == "PROVED" and "minimal" in questions,
+        }
         if proved != {claim for claim, expects in expected.items() if expects}:
             return f"answers {number}: {proved} proved"
     with _scripted(module, {}) as asked:

@@ -101,8 +101,8 @@ class ProvedAudit(Steps):
             return
         raise UnprovedError(
             "minimality",
-            f"statement {number} ({self._certificate.statements[number]}) is not proved to be needed: drop it, or withdraw"
-            " the claim",
+            f"statement {number} ({self._certificate.statements[number]}) is not proved to be needed: drop it, or"
+            " withdraw the claim",
         )
 
     def _require_not_refuted(self, image: Image) -> None:

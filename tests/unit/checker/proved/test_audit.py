@@ -137,16 +137,25 @@ MINIMAL = files.certificate(HEAD, [OWN, OTHER], image=IMAGE, minimality=True)
 
 @says()
 def test_minimality_is_asked_where_it_is_claimed(asked) -> None:
-    assert check(MINIMAL).claims["minimality"] == "not checked" and check(MINIMAL).status is Status.PROVED
-    assert check(MINIMAL, minimality=True).claims == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
-    assert check(GOOD, minimality=True).status is Status.PROVED, "it is not claimed"
-    assert asked.questions == ["head", "instance", "entails", "instance", "entails", "minimal", "instance", "entails"]
+    auditor = Auditor(HEAD, LATENTS, "proved")
+    verdict = auditor.check(MINIMAL)
+    assert verdict.claims["minimality"] == "not checked" and verdict.status is Status.PROVED
+    verdict = auditor.check(MINIMAL, minimality=True)
+    assert verdict.claims == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
+    assert auditor.check(GOOD, minimality=True).status is Status.PROVED, "it is not claimed"
+    assert asked.questions == [
+        "head",
+        *("instance", "entails"),
+        *("instance", "entails", "minimal"),
+        "instance",
+        "entails",
+    ]
     assert asked.lines[5].split(" ", 3)[3].startswith("certificate 0 1 ") and asked.lines[5].endswith(" nothing")
 
 
 @pytest.mark.parametrize("unneeded", [0, 1])
 def test_the_first_statement_that_is_not_proved_to_be_needed_is_named(unneeded, tmp_path, monkeypatch) -> None:
-    needed = f"question == 'needed' and not text.endswith(' {unneeded}')"
+    needed = f"question == 'needed' and not text.strip().endswith(' {unneeded}')"
     body = (
         f"return None if question == 'head' else 'proved' if question in ('instance', 'entails') or {needed}"
         " else 'not proved'"

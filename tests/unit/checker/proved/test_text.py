@@ -123,7 +123,8 @@ def test_prices_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paradigm", "words"), [("assignment", b"prices"), ("joint", b"joint"), ("simplex", b"nothing"), ("top_k", b"nothing")]
+    ("paradigm", "words"),
+    [("assignment", b"prices"), ("joint", b"joint"), ("simplex", b"nothing"), ("top_k", b"nothing")],
 )
 def test_what_a_paradigm_adds_to_the_reference_margin(paradigm, words) -> None:
     document = files.document(b"", [], paradigm=paradigm, classes=3)
