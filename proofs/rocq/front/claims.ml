@@ -93,7 +93,8 @@ let rec first = function
 
 (* The settings and hints with which the checker proves that a certificate entails its class; None if it does not. With
    few bits and the balls of patches first; then whole margins, where there are weights for them, which take longer to
-   find; then with what activations say of one another. What these do not prove is tried again with all there is. *)
+   find; then with what activations say of one another. What these do not prove is tried again with all there is, and
+   what cosines say of one another with more bits: what a product of directions is rounded by costs its root. *)
 let found_hints here certificate prices =
   let proved_with ?(joint = []) precision rows links =
     let settings = settings_for here precision certificate in
@@ -122,7 +123,9 @@ let found_hints here certificate prices =
         (fun () -> if joint = [] then None else with_joint Hinter.usual (rows true) no_links);
         (fun () ->
           if Hinter.may_link here.hinter certificate then with_joint Hinter.usual (rows true) links else None);
-        (fun () -> with_joint Hinter.most (rows false) links) ]
+        (fun () -> with_joint Hinter.most (rows false) links);
+        (fun () ->
+          if Hinter.may_turn here.hinter certificate then proved_with Hinter.utmost (rows false) links else None) ]
   in
   first [ (fun () -> proved_with Hinter.usual (rows true) no_links); whole_margins ]
 

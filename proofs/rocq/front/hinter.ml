@@ -353,15 +353,21 @@ let links prepared settings certificate =
 let may_link prepared certificate =
   match prepared.points with None -> false | Some points -> Links.may points prepared.head certificate
 
+let may_turn prepared certificate =
+  may_link prepared certificate
+  && match prepared.points with Some { kind = Points.Angle; _ } -> true | _ -> false
+
 (* Units. *)
 
 type settings = { observables : Z.t; activations : Z.t; terms : int }
 
-(* Bits of ends of observables and of activations: enough for nearly every certificate, and for those that are left. *)
+(* Bits of ends of observables and of activations: enough for nearly every certificate, for most of those that are left,
+   and for cosines that bound one another. *)
 type precision = { fine : int; finer : int }
 
 let usual = { fine = 58; finer = 62 }
 let most = { fine = 96; finer = 128 }
+let utmost = { fine = 160; finer = 192 }
 
 (* That of observables is a multiple of that of statements, so that stated ends are integers, and fine against the
    observables. So is that of activations, which may be as small; terms of the series of exp, each of 3 bits, of which

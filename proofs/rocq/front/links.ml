@@ -160,8 +160,12 @@ let inverse_cosine (h : Checker.head) scale value =
   | Exponential -> if value > 0. then 1. +. (log value /. scale) else nan
   | _ -> nan
 
+(* Directions whose product is as near to 1 as this are one for floats: then the weight is 1. *)
+let alike = 1e-14
+
 (* The end of a cosine where another one has the end t, their directions having the product c; and the weight. *)
 let turned side c t =
+  let c = if c > 1. -. alike then 1. else c in
   let across = sqrt (Float.max 0. (1. -. (c *. c))) and own = sqrt (Float.max 0. (1. -. (t *. t))) in
   match side with
   | Above -> if t < c then (Float.min 1. ((c *. t) +. (across *. own)), c -. (t *. across /. own)) else (nan, nan)

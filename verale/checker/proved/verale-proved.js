@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(E){"use strict";var
-my=1e-13,me="Invalid_argument",e9=0.001,e_='"',md="@[",mx=0.01,g7=1255,mw="Fatal error: exception %s\n",lW=255,d0=1e-11,mv=0x800,lV="jsError",bv=0x8000,mc="%ni",dZ=256,mb="ml_z_overflow",mJ=4096,lU="End_of_file",mu="a class",g6="Failure",bQ=0xff,lT="\n",dY=1e-12,hi="ENOENT",aY="0",mt="([^/]+)",mI="prices",hh=0xf,lS="List.nth",cq=128,g5=-48,lR=0xdc00,ma="Sys_blocked_io",mH="fd ",ms="ENOTEMPTY",ag=248,mr=0.999999999999,ap="camlinternalFormat.ml",mq="Division_by_zero",mG=">",mF=1027,lQ="Sys_error",hg=1e-14,b2=246,l$="%u",lP="EEXIST",e8="%d",lO="Printexc.handle_uncaught_exception",mE="a statement",b1=1e-280,mp="buffer.ml",ha=127,c3=1024,l_="@{",hm=-2147483648,hn="e",e4=120,lN=103,l9=" : flags Open_rdonly and Open_wronly are not compatible",bP=1e-09,mn=102,mo="head",g4=512,cn="-",lM=0x7ff0,e7=1e-15,hl=": Not a directory",l8=" : file already exists",bO=0xffffff,g3="0x",lL=0.0001,mD="Out_of_memory",am=254,hk="index out of bounds",c6=100,fa="_bigarr02",lK="%Li",mm=" : flags Open_text and Open_binary are not compatible",cp=-1.,g$=2147483647,c5=0.5,l7=", characters ",bx=0xffff,l5="none",l6=12520,hf=64.,l4="(Program not linked with -g, cannot print stack backtrace)\n",e3=0.1,ml="Unix.Unix_error",mC="infinity",g2="mkdir",dX=1000,u="",mk="Stack_overflow",l3="^",e2=": No such file or directory",e6=-2.,mj="/static/",c2=0x3f,he=-97,mi="Not_found",e5=1e-16,e1=1e-08,l2="Match_failure",lJ=", ",co="%x",e$=252,b3=".",c1="+",hd="rmdir",mB=0xf0,mh=32752,l1="%li",mg=1026,g1=2047,g_=1e-07,l0=10000.,hj=0.25,mA=-32,lI="Pervasives.do_at_exit",bN=" ",hc="Fatal error: exception ",bb=0x80,bl=1023,lH="Undefined_recursive_module",c4=1e-06,g9="nan",lZ=0xe0,lY=0xdfff,mf="_",bw="/",hb="compare: functional value",mz="Assert_failure",lG="%i",g8="ENOTDIR",lX=1073741823,cm=250;function
-AO(c,d){var
+a.prototype._T_}}(Object));(function(A){"use strict";var
+lq=1e-13,k_="Invalid_argument",eF=0.001,eG='"',k9="@[",gw=1255,lp="Fatal error: exception %s\n",kR=255,gJ=1e-11,lo=0x800,kQ="jsError",bl=0x8000,k8="%ni",dI=256,k7="ml_z_overflow",lA=4096,kP="End_of_file",ln="a class",gv="Failure",bF=0xff,kO="\n",dG=1e-12,gI="ENOENT",aL="0",lm="([^/]+)",gH=0xf,kN="List.nth",cU=128,gu=-48,kM=0xdc00,k6="Sys_blocked_io",lz="fd ",ll="ENOTEMPTY",X=248,ak="camlinternalFormat.ml",lk="Division_by_zero",ly=">",lx=1027,kL="Sys_error",gG=1e-14,bS=246,k5="%u",kK="EEXIST",eE="%d",kJ="Printexc.handle_uncaught_exception",cN=1e-280,lj="buffer.ml",gA=127,cQ=1024,k4="@{",gM=-2147483648,gN="e",eA=120,kI=103,k3=" : flags Open_rdonly and Open_wronly are not compatible",bT=1e-09,lh=102,li="head",gt=512,b_="-",kH=0x7ff0,eD=1e-15,gL=": Not a directory",k2=" : file already exists",bE=0xffffff,gs="0x",lw="Out_of_memory",ao=254,gK="index out of bounds",cS=100,eI="_bigarr02",kG="%Li",lg=" : flags Open_text and Open_binary are not compatible",cT=-1.,gz=2147483647,cR=0.5,k1=", characters ",bn=0xffff,kZ="none",k0=12520,gF=64.,kY="(Program not linked with -g, cannot print stack backtrace)\n",gr=0.1,lf="Unix.Unix_error",lv="infinity",gq="mkdir",dF=1000,r="",le="Stack_overflow",kX="^",ez=": No such file or directory",eC=-2.,ld="/static/",cP=0x3f,gE=-97,lc="Not_found",eB=1e-16,gp=1e-08,kW="Match_failure",kF=", ",b$="%x",eH=252,bU=".",cO="+",gD="rmdir",lu=0xf0,lb=32752,kV="%li",la=1026,go=2047,lt=0.25,ls=-32,kE="Pervasives.do_at_exit",bD=" ",gC="Fatal error: exception ",a4=0x80,ba=1023,kD="Undefined_recursive_module",dH=1e-06,gy="nan",kU=0xe0,kT=0xdfff,k$="_",bm="/",gB="compare: functional value",lr="Assert_failure",kC="%i",gx="ENOTDIR",kS=1073741823,b9=250;function
+yy(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-AP(b,d,c,e){for(var
+yz(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-BA(b,a){throw[0,b,a]}function
-db(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
-d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fi(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=mJ&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=c3,a-=c3)e+=d.apply(null,c.slice(b,b+Math.min(a,c3)));return e}function
-ct(a){if(a.t==2)a.c+=db(a.l-a.c.length,"\0");else
-a.c=fi(a.c,0,a.c.length);a.t=0}function
-na(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ha)return false;return true}else
+zl(b,a){throw[0,b,a]}function
+c0(b,a){if(b==0)return r;if(a.repeat)return a.repeat(b);var
+d=r,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+eQ(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=lA&&a==c.length)return d.apply(null,c);var
+e=r;for(;0<a;b+=cQ,a-=cQ)e+=d.apply(null,c.slice(b,b+Math.min(a,cQ)));return e}function
+cc(a){if(a.t==2)a.c+=c0(a.l-a.c.length,"\0");else
+a.c=eQ(a.c,0,a.c.length);a.t=0}function
+l2(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>gA)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-hI(e){for(var
-j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>g4){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(f<<6);if(f<lZ){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(g<<6);if(f<mB){a=g-0xe2080;if(a<mv||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bx)c+=String.fromCharCode(0xd7c0+(a>>10),lR+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c3){c.substr(0,1);j+=c;c=u}}return j+c}function
-by(c,a,b){this.t=c;this.c=a;this.l=b}by.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:ct(this);case
-0:if(na(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};by.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return hI(a)};by.prototype.slice=function(){var
+g8(e){for(var
+j=r,c=r,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a4){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a4;d++);if(d-b>gt){c.substr(0,1);j+=c;c=r;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(f<<6);if(f<kU){a=g-0x3080;if(a<a4)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(g<<6);if(f<lu){a=g-0xe2080;if(a<lo||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bn)c+=String.fromCharCode(0xd7c0+(a>>10),kM+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cQ){c.substr(0,1);j+=c;c=r}}return j+c}function
+bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cc(this);case
+0:if(l2(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bo.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return g8(a)};bo.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-by(this.t,a,this.l)};function
-mT(a){return new
-by(0,a,a.length)}function
-b(a){return mT(a)}function
-hF(c,a){BA(c,b(a))}var
-aa=[0];function
-W(a){hF(aa.Invalid_argument,a)}function
-cr(){W(hk)}function
-d(b,a){if(a<0||a>=b.length-1)cr();return b[a+1]}function
-y(b,a,c){if(a<0||a>=b.length-1)cr();b[a+1]=c;return 0}function
-ho(e,f,d){var
+bo(this.t,a,this.l)};function
+lK(a){return new
+bo(0,a,a.length)}function
+b(a){return lK(a)}function
+g5(c,a){zl(c,b(a))}var
+V=[0];function
+M(a){g5(V.Invalid_argument,a)}function
+ca(){M(gK)}function
+d(b,a){if(a<0||a>=b.length-1)ca();return b[a+1]}function
+x(b,a,c){if(a<0||a>=b.length-1)ca();b[a+1]=c;return 0}function
+gO(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-hr(b){if(E.Uint8Array)var
-c=new(E.Uint8Array)(b.l);else
+gR(b){if(A.Uint8Array)var
+c=new(A.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b5(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fi(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fi(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hr(b);var
+bW(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eQ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eQ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gR(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cs(a){return a}function
-bm(a,b,c,d,e){b5(cs(a),b,c,d,e);return 0}function
-mR(){W(hk)}function
-ah(a,c,b){b&=bQ;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hr(a)}a.c[c]=b;return 0}function
-c8(b,a,c){if(a>>>0>=b.l)mR();return ah(b,a,c)}function
-d1(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cb(a){return a}function
+bb(a,b,c,d,e){bW(cb(a),b,c,d,e);return 0}function
+lI(){M(gK)}function
+_(a,c,b){b&=bF;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gR(a)}a.c[c]=b;return 0}function
+cW(b,a,c){if(a>>>0>=b.l)lI();return _(b,a,c)}function
+dJ(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bn(c,a){if(c.fun)return bn(c.fun,a);if(typeof
+bc(c,a){if(c.fun)return bc(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bn(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bc(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bn(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cr();return a}function
-AW(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a4(a){a.t&6&&ct(a);return a.c}var
-BL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-m$(a){if(BL)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bc(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)ca();return a}function
+yG(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aV(a){a.t&6&&cc(a);return a.c}var
+zx=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+l1(a){if(zx)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hy(c){var
-a=new(E.Float32Array)(1);a[0]=c;var
-b=new(E.Int32Array)(a.buffer);return b[0]|0}var
-mZ=Math.pow(2,-24);function
-hE(a){throw a}function
-ff(){hE(aa.Division_by_zero)}function
-x(b,c,a){this.lo=b&bO;this.mi=c&bO;this.hi=a&bx}x.prototype.caml_custom="_j";x.prototype.copy=function(){return new
-x(this.lo,this.mi,this.hi)};x.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.neg=function(){var
+gY(c){var
+a=new(A.Float32Array)(1);a[0]=c;var
+b=new(A.Int32Array)(a.buffer);return b[0]|0}var
+lQ=Math.pow(2,-24);function
+g4(a){throw a}function
+eN(){g4(V.Division_by_zero)}function
+u(b,c,a){this.lo=b&bE;this.mi=c&bE;this.hi=a&bn}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
+u(this.lo,this.mi,this.hi)};u.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-x(a,b,c)};x.prototype.add=function(a){var
+u(a,b,c)};u.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-x(b,c,d)};x.prototype.sub=function(a){var
+u(b,c,d)};u.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-x(b,c,d)};x.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*mZ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*mZ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-x(b,c,d)};x.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};x.prototype.isNeg=function(){return this.hi<<16<0};x.prototype.and=function(a){return new
-x(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};x.prototype.or=function(a){return new
-x(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};x.prototype.xor=function(a){return new
-x(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};x.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-x(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-x(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-x(0,0,this.lo<<a-48)};x.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-x(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-x(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-x(this.hi>>a-48,0,0)};x.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+u(b,c,d)};u.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*lQ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lQ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+u(b,c,d)};u.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};u.prototype.isNeg=function(){return this.hi<<16<0};u.prototype.and=function(a){return new
+u(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};u.prototype.or=function(a){return new
+u(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};u.prototype.xor=function(a){return new
+u(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};u.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+u(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+u(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+u(0,0,this.lo<<a-48)};u.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+u(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+u(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+u(this.hi>>a-48,0,0)};u.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-x(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+u(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-x(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bx);return new
-x(this.hi<<16>>a-32,b,b)};x.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bO;this.lo=this.lo<<1&bO};x.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bO;this.mi=(this.mi>>>1|this.hi<<23)&bO;this.hi=this.hi>>>1};x.prototype.udivmod=function(e){var
+u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bn);return new
+u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bE;this.lo=this.lo<<1&bE};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bE;this.mi=(this.mi>>>1|this.hi<<23)&bE;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-x(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};x.prototype.div=function(a){var
-b=this;if(a.isZero())ff();var
-d=b.hi^a.hi;if(b.hi&bv)b=b.neg();if(a.hi&bv)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bv)c=c.neg();return c};x.prototype.mod=function(b){var
-a=this;if(b.isZero())ff();var
-d=a.hi;if(a.hi&bv)a=a.neg();if(b.hi&bv)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bv)c=c.neg();return c};x.prototype.toInt=function(){return this.lo|this.mi<<24};x.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};x.prototype.toArray=function(){return[this.hi>>8,this.hi&bQ,this.mi>>16,this.mi>>8&bQ,this.mi&bQ,this.lo>>16,this.lo>>8&bQ,this.lo&bQ]};x.prototype.lo32=function(){return this.lo|(this.mi&bQ)<<24};x.prototype.hi32=function(){return this.mi>>>8&bx|this.hi<<16};function
-cv(b,c,a){return new
-x(b,c,a)}function
-fc(a){if(!isFinite(a)){if(isNaN(a))return cv(1,0,lM);return a>0?cv(0,0,lM):cv(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bv:a>=0?0:bv;if(f)a=-a;var
-b=m$(a)+bl;if(b<=0){b=0;a/=Math.pow(2,-mg)}else{a/=Math.pow(2,b-mF);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+u(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};u.prototype.div=function(a){var
+b=this;if(a.isZero())eN();var
+d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};u.prototype.mod=function(b){var
+a=this;if(b.isZero())eN();var
+d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bF,this.mi>>16,this.mi>>8&bF,this.mi&bF,this.lo>>16,this.lo>>8&bF,this.lo&bF]};u.prototype.lo32=function(){return this.lo|(this.mi&bF)<<24};u.prototype.hi32=function(){return this.mi>>>8&bn|this.hi<<16};function
+ce(b,c,a){return new
+u(b,c,a)}function
+eK(a){if(!isFinite(a)){if(isNaN(a))return ce(1,0,kH);return a>0?ce(0,0,kH):ce(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
+b=l1(a)+ba;if(b<=0){b=0;a/=Math.pow(2,-la)}else{a/=Math.pow(2,b-lx);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hh|f|b<<4;return cv(g,e,c)}function
-d5(a){return a.toArray()}function
-mQ(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fa)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bx)c.write(16,b.dims[a]);else{c.write(16,bx);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gH|f|b<<4;return ce(g,e,c)}function
+dO(a){return a.toArray()}function
+lH(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eI)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bn)c.write(16,b.dims[a]);else{c.write(16,bn);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=d5(b.get(a));for(var
+e=dO(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=d5(fc(b.get(a)));for(var
+e=dO(eK(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hy(b.get(a));c.write(32,e)}break;case
+e=gY(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hy(d[1]));c.write(32,hy(d[2]))}break;case
+d=b.get(a);c.write(32,gY(d[1]));c.write(32,gY(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=d5(fc(f[1]));for(var
+f=b.get(a),e=dO(eK(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=d5(fc(f[2]));for(var
+e=dO(eK(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-mO(a){switch(a){case
+lF(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-AQ(c,e){var
-b=E,a;switch(c){case
+yA(c,e){var
+b=A,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=E,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)W("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
 d=new
-a(e*mO(c));return d}function
-hz(c){var
-a=new(E.Int32Array)(1);a[0]=c;var
-b=new(E.Float32Array)(a.buffer);return b[0]}function
-d4(a){return new
-x(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-c$(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==g1)return(f|g|b&hh)==0?b&bv?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hh);if(c>0){a+=16;a*=Math.pow(2,c-mF)}else
-a*=Math.pow(2,-mg);if(b&bv)a=-a;return a}function
-hp(b){var
+a(e*lF(c));return d}function
+gZ(c){var
+a=new(A.Int32Array)(1);a[0]=c;var
+b=new(A.Float32Array)(a.buffer);return b[0]}function
+dN(a){return new
+u(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cY(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==go)return(f|g|b&gH)==0?b&bl?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gH);if(c>0){a+=16;a*=Math.pow(2,c-lx)}else
+a*=Math.pow(2,-la);if(b&bl)a=-a;return a}function
+gP(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)W("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Ba(b,a){return new
-x(b&bO,b>>>24&bQ|(a&bx)<<8,a>>>16&bx)}function
-hA(a){return a.hi32()}function
-hB(a){return a.lo32()}var
-AR=fa;function
-b4(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b4.prototype.caml_custom=AR;b4.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+yW(b,a){return new
+u(b&bE,b>>>24&bF|(a&bn)<<8,a>>>16&bn)}function
+g0(a){return a.hi32()}function
+g1(a){return a.lo32()}var
+yB=eI;function
+bV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bV.prototype.caml_custom=yB;bV.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))W("bigarray.js: invalid offset");if(this.dims.length!=b.length)W("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+b[a]}else
+Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ca();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};b4.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ca();c=c*this.dims[a]+(b[a]-1)}return c};bV.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Ba(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yW(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[am,e,c];default:return this.data[a]}};b4.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hB(b);this.data[a*2+1]=hA(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};bV.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=g1(b);this.data[a*2+1]=g0(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b4.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bV.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hB(b),e=hA(b);if(c==e)this.data.fill(c);else
+c=g1(b),e=g0(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b4.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bV.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-c7(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c7.prototype=new
-b4();c7.prototype.offset=function(a){if(typeof
+cV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cV.prototype=new
+bV();cV.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-W("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
-mM(c,d,a,b){var
-e=mO(c);if(hp(a)*e!=b.length)W("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-c7(c,d,a,b);return new
-b4(c,d,a,b)}function
-cu(a){if(!aa.Failure)aa.Failure=[ag,b(g6),-3];hF(aa.Failure,a)}function
-mN(b,v,r){var
-i=b.read32s();if(i<0||i>16)cu("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bQ,o=p>>8&1,h=[];if(r==fa)for(var
+M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ca();return a};cV.prototype.get=function(a){return this.data[a]};cV.prototype.set=function(a,b){this.data[a]=b;return 0};cV.prototype.fill=function(a){this.data.fill(a);return 0};function
+lD(c,d,a,b){var
+e=lF(c);if(gP(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cV(c,d,a,b);return new
+bV(c,d,a,b)}function
+cd(a){if(!V.Failure)V.Failure=[X,b(gv),-3];g5(V.Failure,a)}function
+lE(b,v,r){var
+i=b.read32s();if(i<0||i>16)cd("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bF,o=p>>8&1,h=[];if(r==eI)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bx){var
-t=b.read32u(),u=b.read32u();if(t!=0)cu("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bn){var
+t=b.read32u(),u=b.read32u();if(t!=0)cd("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hp(h),f=AQ(j,d),g=mM(j,o,h,f);switch(j){case
+d=gP(h),f=yA(j,d),g=lD(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cu("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cd("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=d4(e);g.set(a,q)}break;case
+q=dN(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=c$(d4(e));g.set(a,k)}break;case
+k=cY(dN(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hz(b.read32s());g.set(a,k)}break;case
+k=gZ(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hz(b.read32s()),l=hz(b.read32s());g.set(a,[am,m,l])}break;case
+m=gZ(b.read32s()),l=gZ(b.read32s());g.set(a,[ao,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=c$(d4(e));for(var
+m=cY(dN(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=c$(d4(e));g.set(a,[am,m,l])}break}v[0]=(4+i)*4;return mM(j,o,h,f)}function
-mL(a,b,c){return a.compare(b,c)}function
-aZ(a,b){return Math.imul(a,b)}function
-aD(b,a){a=aZ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aZ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-A7(a,b){a=aD(a,hB(b));a=aD(a,hA(b));return a}function
-hw(a,b){return A7(a,fc(b))}function
-mP(c){var
-b=hp(c.dims),d=0;switch(c.kind){case
+l=cY(dN(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return lD(j,o,h,f)}function
+lC(a,b,c){return a.compare(b,c)}function
+aM(a,b){return Math.imul(a,b)}function
+ax(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+yR(a,b){a=ax(a,g1(b));a=ax(a,g0(b));return a}function
+gW(a,b){return yR(a,eK(b))}function
+lG(c){var
+b=gP(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dZ)b=dZ;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aD(d,e)}e=0;switch(b&3){case
+12:if(b>dI)b=dI;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ax(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aD(d,e)}break;case
+1:e|=c.data[a+0];d=ax(d,e)}break;case
 4:case
-5:if(b>cq)b=cq;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aD(d,e)}if((b&1)!=0)d=aD(d,c.data[a]);break;case
+5:if(b>cU)b=cU;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ax(d,e)}if((b&1)!=0)d=ax(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aD(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aD(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aD(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hw(d,c.data[a]);break;case
+a=0;a<b;a++)d=gW(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hw(d,c.data[a]);break}return d}function
-A_(a,b){b[0]=4;return a.read32s()}function
-Bv(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gW(d,c.data[a]);break}return d}function
+yU(a,b){b[0]=4;return a.read32s()}function
+zg(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cu("input_value: native integer value too large");default:cu("input_value: ill-formed native integer")}}function
-Bj(c,d){var
+2:cd("input_value: native integer value too large");default:cd("input_value: ill-formed native integer")}}function
+y5(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d4(b)}function
-Bf(e,d,b){var
-c=d5(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dN(b)}function
+y1(e,d,b){var
+c=dO(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-A$(a,b,c){return a.compare(b)}function
-Bc(a){return a.lo32()^a.hi32()}var
-d3={"_j":{deserialize:Bj,serialize:Bf,fixed_length:8,compare:A$,hash:Bc},"_i":{deserialize:A_,fixed_length:4},"_n":{deserialize:Bv,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mN(a,b,"_bigarray")},serialize:mQ,compare:mL,hash:mP},"_bigarr02":{deserialize:function(a,b){return mN(a,b,fa)},serialize:mQ,compare:mL,hash:mP}};function
-hq(a){return d3[a.caml_custom]&&d3[a.caml_custom].compare}function
-mU(f,c,d,e){var
-b=hq(c);if(b){var
+yV(a,b,c){return a.compare(b)}function
+yY(a){return a.lo32()^a.hi32()}var
+dL={"_j":{deserialize:y5,serialize:y1,fixed_length:8,compare:yV,hash:yY},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zg,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lE(a,b,"_bigarray")},serialize:lH,compare:lC,hash:lG},"_bigarr02":{deserialize:function(a,b){return lE(a,b,eI)},serialize:lH,compare:lC,hash:lG}};function
+gQ(a){return dL[a.caml_custom]&&dL[a.caml_custom].compare}function
+lL(f,c,d,e){var
+b=gQ(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-d6(a){return a
+dP(a){return a
 instanceof
-by}function
-fd(a){return d6(a)}function
-mV(a){if(typeof
-a==="number")return dX;else
-if(d6(a))return e$;else
-if(fd(a))return 1252;else
+bo}function
+eL(a){return dP(a)}function
+lM(a){if(typeof
+a==="number")return dF;else
+if(dP(a))return eH;else
+if(eL(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=lW){var
-b=a[0]|0;return b==am?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=kR){var
+b=a[0]|0;return b==ao?0:b}else
 if(a
 instanceof
-String)return l6;else
+String)return k0;else
 if(typeof
-a=="string")return l6;else
+a=="string")return k0;else
 if(a
 instanceof
-Number)return dX;else
-if(a&&a.caml_custom)return g7;else
+Number)return dF;else
+if(a&&a.caml_custom)return gw;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-m0(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-mS(a,b){a.t&6&&ct(a);b.t&6&&ct(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-B4(a,b){return mS(a,b)}function
-c9(a,b,d){var
+y6(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lJ(a,b){a.t&6&&cc(a);b.t&6&&cc(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+zR(a,b){return lJ(a,b)}function
+cX(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=mV(a);if(f==cm){a=a[1];continue}var
-g=mV(b);if(g==cm){b=b[1];continue}if(f!==g){if(f==dX){if(g==g7)return mU(a,b,-1,d);return-1}if(g==dX){if(f==g7)return mU(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:W(hb);break;case
+f=lM(a);if(f==b9){a=a[1];continue}var
+g=lM(b);if(g==b9){b=b[1];continue}if(f!==g){if(f==dF){if(g==gw)return lL(a,b,-1,d);return-1}if(g==dF){if(f==gw)return lL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:M(gB);break;case
 248:var
-c=m0(a[2],b[2]);if(c!=0)return c|0;break;case
-249:W(hb);break;case
-250:W("equal: got Forward_tag, should not happen");break;case
-251:W("equal: abstract value");break;case
+c=y6(a[2],b[2]);if(c!=0)return c|0;break;case
+249:M(gB);break;case
+250:M("equal: got Forward_tag, should not happen");break;case
+251:M("equal: abstract value");break;case
 252:if(a!==b){var
-c=mS(a,b);if(c!=0)return c|0}break;case
-253:W("equal: got Double_tag, should not happen");break;case
-254:W("equal: got Double_array_tag, should not happen");break;case
-255:W("equal: got Custom_tag, should not happen");break;case
-1247:W(hb);break;case
+c=lJ(a,b);if(c!=0)return c|0}break;case
+253:M("equal: got Double_tag, should not happen");break;case
+254:M("equal: got Double_array_tag, should not happen");break;case
+255:M("equal: got Custom_tag, should not happen");break;case
+1247:M(gB);break;case
 1255:var
-i=hq(a);if(i!=hq(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)W("compare: abstract value");var
+i=gQ(a);if(i!=gQ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a4(a),b=a4(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aV(a),b=aV(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aH(a,b){return c9(a,b,true)}function
-AX(){return[0]}function
-an(a){if(a<0)W("Bytes.create");return new
-by(a?2:9,u,a)}function
-c_(a,b){return+(c9(a,b,false)==0)}function
-AZ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=db(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hr(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ht(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-hD(d){d=a4(d);var
-e=d.length;if(e>31)W("format_int: format too long");var
-a={justify:c1,signstyle:cn,filler:bN,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aG(a,b){return cX(a,b,true)}function
+yH(){return[0]}function
+ah(a){if(a<0)M("Bytes.create");return new
+bo(a?2:9,r,a)}function
+dM(a,b){return+(cX(a,b,false)==0)}function
+yJ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=r;a.t=2}else{a.c=c0(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gR(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gT(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+g3(d){d=aV(d);var
+e=d.length;if(e>31)M("format_int: format too long");var
+a={justify:cO,signstyle:b_,filler:bD,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cn;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aY;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hs(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cn))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=u;if(a.justify==c1&&a.filler==bN)for(var
-d=e;d<a.width;d++)c+=bN;if(a.signedconv)if(a.sign<0)c+=cn;else
-if(a.signstyle!=cn)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aY;if(a.alternate&&a.base==16)c+=g3;if(a.justify==c1&&a.filler==aY)for(var
-d=e;d<a.width;d++)c+=aY;c+=f;if(a.justify==cn)for(var
-d=e;d<a.width;d++)c+=bN;return b(c)}function
-hu(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b_;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gS(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b_))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=r;if(a.justify==cO&&a.filler==bD)for(var
+d=e;d<a.width;d++)c+=bD;if(a.signedconv)if(a.sign<0)c+=b_;else
+if(a.signstyle!=b_)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gs;if(a.justify==cO&&a.filler==aL)for(var
+d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b_)for(var
+d=e;d<a.width;d++)c+=bD;return b(c)}function
+gU(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(c1)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aY);if(b>0)a=a+b3+new
-Array(b+1).join(aY);return a}else
+c=parseInt(a.toString().split(cO)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aL);if(b>0)a=a+bU+new
+Array(b+1).join(aL);return a}else
 return a.toFixed(b)}}var
-a,e=hD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=g9;e.filler=bN}else
-if(!isFinite(c)){a="inf";e.filler=bN}else
+a,e=g3(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gy;e.filler=bD}else
+if(!isFinite(c)){a="inf";e.filler=bD}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hn)a=a.slice(0,b-1)+aY+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hn),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aY)b--;if(a.charAt(b)==b3)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hn)a=a.slice(0,b-1)+aY+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gN)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gN),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bU)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gN)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aY)b--;if(a.charAt(b)==b3)b--;a=a.slice(0,b+1)}}break}return hs(e,a)}function
-fb(e,c){if(a4(e)==e8)return b(u+c);var
-a=hD(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bU)b--;a=a.slice(0,b+1)}}break}return gS(e,a)}function
+eJ(e,c){if(aV(e)==eE)return b(r+c);var
+a=g3(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bN;var
-f=a.prec-d.length;if(f>0)d=db(f,aY)+d}return hs(a,d)}var
-Bx=0;function
-b6(){return Bx++}function
-hv(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bD;var
+f=a.prec-d.length;if(f>0)d=c0(f,aL)+d}return gS(a,d)}var
+zi=0;function
+bX(){return zi++}function
+gV(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bl,m$(a)+1);a*=Math.pow(2,-b);while(a<c5){a*=2;b--}while(a>=1){a*=c5;b++}if(c)a=-a;return[0,a,b]}function
-m1(a){return a.toUtf16()}function
-d9(){return false}function
-BM(){function
-a(a){if(a.charAt(0)===bw)return[u,a.substring(1)];return}function
+b=Math.max(-ba,l1(a)+1);a*=Math.pow(2,-b);while(a<cR){a*=2;b--}while(a>=1){a*=cR;b++}if(c)a=-a;return[0,a,b]}function
+lR(a){return a.toUtf16()}function
+dS(){return false}function
+zy(){function
+a(a){if(a.charAt(0)===bm)return[r,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return d9()&&E.process&&E.process.platform?E.process.platform==="win32"?b:a:a}var
-hJ=BM();function
-m9(a){return a.slice(-1)!==bw?a+bw:a}if(d9()&&E.process&&E.process.cwd)var
-d2=E.process.cwd().replace(/\\/g,bw);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||r,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||r,f=a[2]||r;return[d,c.substring(d.length+f.length)]}return}return dS()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
+g9=zy();function
+lZ(a){return a.slice(-1)!==bm?a+bm:a}if(dS()&&A.process&&A.process.cwd)var
+dK=A.process.cwd().replace(/\\/g,bm);else
 var
-d2="/static";d2=m9(d2);function
-Bn(a){a=m1(a);if(!hJ(a))a=d2+a;var
-e=hJ(a),d=e[1].split(bw),b=[];for(var
+dK="/static";dK=lZ(dK);function
+y_(a){a=lR(a);if(!g9(a))a=dK+a;var
+e=g9(a),d=e[1].split(bm),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-BI(e){for(var
-f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>g4){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<mv){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&c2)}else
-if(a<0xd800||a>=lY)b+=String.fromCharCode(lZ|a>>12,bb|a>>6&c2,bb|a&c2);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lR||h>lY)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(mB|a>>18,bb|a>>12&c2,bb|a>>6&c2,bb|a&c2)}if(b.length>c3){b.substr(0,1);f+=b;b=u}}return f+b}function
-AV(a){var
-b=9;if(!na(a))b=8,a=BI(a);return new
-by(b,a,a.length)}function
-bA(a){return AV(a)}var
-B2=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lP,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hi,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",g8,ms,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-de(d,f,e,a){var
-b=B2.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bA(f||u),bA(e||u)];return c}var
-m5={};function
-cw(a){return m5[a]}function
-da(b,a){throw[0,b].concat(a)}function
-AU(a){return new
-by(4,a,a.length)}function
-aj(a){hF(aa.Sys_error,a)}function
-By(a){aj(a+e2)}function
-AT(b,a){if(a>>>0>=b.l)mR();return d1(b,a)}function
-a5(a){return a.l}function
-AN(){}function
-av(a){this.data=a}av.prototype=new
-AN();av.prototype.truncate=function(a){var
-b=this.data;this.data=an(a|0);b5(b,0,this.data,0,a)};av.prototype.length=function(){return a5(this.data)};av.prototype.write=function(b,d,g,a){var
+zu(e){for(var
+f=r,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a4){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a4;d++);if(d-c>gt){b.substr(0,1);f+=b;b=r;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<lo){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a4|a&cP)}else
+if(a<0xd800||a>=kT)b+=String.fromCharCode(kU|a>>12,a4|a>>6&cP,a4|a&cP);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kM||h>kT)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lu|a>>18,a4|a>>12&cP,a4|a>>6&cP,a4|a&cP)}if(b.length>cQ){b.substr(0,1);f+=b;b=r}}return f+b}function
+yF(a){var
+b=9;if(!l2(a))b=8,a=zu(a);return new
+bo(b,a,a.length)}function
+bq(a){return yF(a)}var
+zP=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gx,ll,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c3(d,f,e,a){var
+b=zP.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bq(f||r),bq(e||r)];return c}var
+lV={};function
+cf(a){return lV[a]}function
+cZ(b,a){throw[0,b].concat(a)}function
+yE(a){return new
+bo(4,a,a.length)}function
+aa(a){g5(V.Sys_error,a)}function
+zj(a){aa(a+ez)}function
+yD(b,a){if(a>>>0>=b.l)lI();return dJ(b,a)}function
+aW(a){return a.l}function
+yx(){}function
+ap(a){this.data=a}ap.prototype=new
+yx();ap.prototype.truncate=function(a){var
+b=this.data;this.data=ah(a|0);bW(b,0,this.data,0,a)};ap.prototype.length=function(){return aW(this.data)};ap.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=an(b+a),f=this.data;this.data=e;b5(f,0,this.data,0,c)}bm(d,g,this.data,b,a);return 0};av.prototype.read=function(c,a,d,b){var
-e=this.length();b5(this.data,c,a,d,b);return 0};av.prototype.read_one=function(a){return AT(this.data,a)};av.prototype.close=function(){};av.prototype.constructor=av;function
-aG(b,a){this.content={};this.root=b;this.lookupFun=a}aG.prototype.nm=function(a){return this.root+a};aG.prototype.create_dir_if_needed=function(d){var
-c=d.split(bw),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bw;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aG.prototype.slash=function(a){return/\/$/.test(a)?a:a+bw};aG.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=ah(b+a),f=this.data;this.data=e;bW(f,0,this.data,0,c)}bb(d,g,this.data,b,a);return 0};ap.prototype.read=function(c,a,d,b){var
+e=this.length();bW(this.data,c,a,d,b);return 0};ap.prototype.read_one=function(a){return yD(this.data,a)};ap.prototype.close=function(){};ap.prototype.constructor=ap;function
+aB(b,a){this.content={};this.root=b;this.lookupFun=a}aB.prototype.nm=function(a){return this.root+a};aB.prototype.create_dir_if_needed=function(d){var
+c=d.split(bm),b=r;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bm;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aB.prototype.slash=function(a){return/\/$/.test(a)?a:a+bm};aB.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-av(cs(c[1]))}}};aG.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aG.prototype.mkdir=function(c,e,d){var
-b=d&&cw(ml);if(this.exists(c))if(b)da(b,de(lP,g2,this.nm(c)));else
-aj(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)da(b,de(hi,g2,this.nm(a)));else
-aj(a+e2);if(!this.is_dir(a))if(b)da(b,de(g8,g2,this.nm(a)));else
-aj(a+hl);this.create_dir_if_needed(this.slash(c))};aG.prototype.rmdir=function(a,f){var
-b=f&&cw(ml),c=a==u?u:this.slash(a),e=new
-RegExp(l3+c+mt);if(!this.exists(a))if(b)da(b,de(hi,hd,this.nm(a)));else
-aj(a+e2);if(!this.is_dir(a))if(b)da(b,de(g8,hd,this.nm(a)));else
-aj(a+hl);for(var
+ap(cb(c[1]))}}};aB.prototype.exists=function(a){if(a==r)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aB.prototype.mkdir=function(c,e,d){var
+b=d&&cf(lf);if(this.exists(c))if(b)cZ(b,c3(kK,gq,this.nm(c)));else
+aa(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||r;if(!this.exists(a))if(b)cZ(b,c3(gI,gq,this.nm(a)));else
+aa(a+ez);if(!this.is_dir(a))if(b)cZ(b,c3(gx,gq,this.nm(a)));else
+aa(a+gL);this.create_dir_if_needed(this.slash(c))};aB.prototype.rmdir=function(a,f){var
+b=f&&cf(lf),c=a==r?r:this.slash(a),e=new
+RegExp(kX+c+lm);if(!this.exists(a))if(b)cZ(b,c3(gI,gD,this.nm(a)));else
+aa(a+ez);if(!this.is_dir(a))if(b)cZ(b,c3(gx,gD,this.nm(a)));else
+aa(a+gL);for(var
 d
 in
-this.content)if(d.match(e))if(b)da(b,de(ms,hd,this.nm(a)));else
-aj(this.nm(a)+": Directory not empty");delete
-this.content[c]};aG.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))aj(a+e2);if(!this.is_dir(a))aj(a+hl);var
+this.content)if(d.match(e))if(b)cZ(b,c3(ll,gD,this.nm(a)));else
+aa(this.nm(a)+": Directory not empty");delete
+this.content[c]};aB.prototype.readdir=function(a){var
+f=a==r?r:this.slash(a);if(!this.exists(a))aa(a+ez);if(!this.is_dir(a))aa(a+gL);var
 g=new
-RegExp(l3+f+mt),d={},c=[];for(var
+RegExp(kX+f+lm),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aG.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};aG.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aB.prototype.is_dir=function(a){if(a==r)return true;var
+b=this.slash(a);return this.content[b]?1:0};aB.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aG.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aj(this.nm(a)+l9);if(b.text&&b.binary)aj(this.nm(a)+mm);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aj(this.nm(a)+" : is a directory");if(b.create&&b.excl)aj(this.nm(a)+l8);var
+this.content[a];return b};aB.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aa(this.nm(a)+k3);if(b.text&&b.binary)aa(this.nm(a)+lg);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aa(this.nm(a)+" : is a directory");if(b.create&&b.excl)aa(this.nm(a)+k2);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-av(an(0));return this.content[a]}else
-By(this.nm(a))};aG.prototype.register=function(c,a){var
-b;if(this.content[c])aj(this.nm(c)+l8);if(d6(a))b=new
-av(a);if(fd(a))b=new
-av(cs(a));else
+ap(ah(0));return this.content[a]}else
+zj(this.nm(a))};aB.prototype.register=function(c,a){var
+b;if(this.content[c])aa(this.nm(c)+k2);if(dP(a))b=new
+ap(a);if(eL(a))b=new
+ap(cb(a));else
 if(a
 instanceof
 Array)b=new
-av(AU(a));else
+ap(yE(a));else
 if(typeof
 a==="string")b=new
-av(mT(a));else
+ap(lK(a));else
 if(a.toString){var
-d=cs(bA(a.toString()));b=new
-av(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-aj(this.nm(c)+" : registering file with invalid content type")};aG.prototype.constructor=aG;function
-mK(){}function
-mX(b){var
-a=hJ(b);if(!a)return;return a[0]+bw}var
-fg=mX(d2)||cu("unable to compute caml_root"),dd=[];if(d9())dd.push({path:fg,device:new
-mK(fg)});else
-dd.push({path:fg,device:new
-aG(fg)});dd.push({path:mj,device:new
-aG(mj)});function
-nh(b){var
-g=Bn(b),b=g.join(bw),f=m9(b),c;for(var
-e=0;e<dd.length;e++){var
-a=dd[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&d9()){var
-d=mX(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cb(bq(a.toString()));b=new
+ap(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+aa(this.nm(c)+" : registering file with invalid content type")};aB.prototype.constructor=aB;function
+lB(){}function
+lO(b){var
+a=g9(b);if(!a)return;return a[0]+bm}var
+eO=lO(dK)||cd("unable to compute caml_root"),c2=[];if(dS())c2.push({path:eO,device:new
+lB(eO)});else
+c2.push({path:eO,device:new
+aB(eO)});c2.push({path:ld,device:new
+aB(ld)});function
+l9(b){var
+g=y_(b),b=g.join(bm),f=lZ(b),c;for(var
+e=0;e<c2.length;e++){var
+a=c2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dS()){var
+d=lO(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-mK(d)};dd.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aj("no device found for "+f)}function
-AY(c,b){var
-a=nh(c);if(!a.device.register)cu("cannot register file");a.device.register(a.rest,b);return 0}function
-m_(c,a){var
-c=b(c),a=b(a);return AY(c,a)}function
-A1(){var
-b=E.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)m_(b[a].name,b[a].content);E.jsoo_create_file=m_;E.caml_fs_tmp=[];return 0}function
-A2(){return[0]}function
-A3(a,b){return+(c9(a,b,false)>=0)}function
-hx(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aD(d,c)}c=0;switch(e&3){case
+lB(d)};c2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aa("no device found for "+f)}function
+yI(c,b){var
+a=l9(c);if(!a.device.register)cd("cannot register file");a.device.register(a.rest,b);return 0}function
+l0(c,a){var
+c=b(c),a=b(a);return yI(c,a)}function
+yL(){var
+b=A.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)l0(b[a].name,b[a].content);A.jsoo_create_file=l0;A.caml_fs_tmp=[];return 0}function
+yM(){return[0]}function
+yN(a,b){return+(cX(a,b,false)>=0)}function
+gX(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ax(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aD(d,c)}d^=e;return d}function
-A8(a,b){return hx(a,a4(b))}function
-A5(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aD(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ax(d,c)}d^=e;return d}function
+yS(a,b){return gX(a,aV(b))}function
+yP(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ax(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aD(d,c)}d^=e;return d}function
-m2(a){switch(a.t&6){default:ct(a);case
+1:c|=b[a];d=ax(d,c)}d^=e;return d}function
+lS(a){switch(a.t&6){default:cc(a);case
 0:return a.c;case
 4:return a.c}}function
-A4(b,c){var
-a=m2(c);return typeof
-a==="string"?hx(b,a):A5(b,a)}function
-A6(a){a^=a>>>16;a=aZ(a,0x85ebca6b|0);a^=a>>>13;a=aZ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-mY(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dZ)d=dZ;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d3[a.caml_custom]&&d3[a.caml_custom].hash){var
-k=d3[a.caml_custom].hash(a);b=aD(b,k);c--}}else
+yO(b,c){var
+a=lS(c);return typeof
+a==="string"?gX(b,a):yP(b,a)}function
+yQ(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lP(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dL[a.caml_custom]&&dL[a.caml_custom].hash){var
+k=dL[a.caml_custom].hash(a);b=ax(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aD(b,a[2]);c--;break;case
+248:b=ax(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aD(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(d6(a)){b=A4(b,a);c--}else
-if(fd(a)){b=A8(b,a);c--}else
+o=a.length-1<<10|a[0];b=ax(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dP(a)){b=yO(b,a);c--}else
+if(eL(a)){b=yS(b,a);c--}else
 if(typeof
-a==="string"){b=hx(b,a);c--}else
-if(a===(a|0)){b=aD(b,a+a+1);c--}else
-if(a===+a){b=hw(b,a);c--}}b=A6(b);return b&0x3FFFFFFF}function
-A9(a,c,k){if(!isFinite(a)){if(isNaN(a))return bA(g9);return bA(a>0?mC:"-infinity")}var
+a==="string"){b=gX(b,a);c--}else
+if(a===(a|0)){b=ax(b,a+a+1);c--}else
+if(a===+a){b=gW(b,a);c--}}b=yQ(b);return b&0x3FFFFFFF}function
+yT(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gy);return bq(a>0?lv:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:c1,e=u;if(i)e=cn;else
+j=d<0?r:cO,e=r;if(i)e=b_;else
 switch(k){case
-43:e=c1;break;case
-32:e=bN;break;default:break}if(c>=0&&c<13){var
+43:e=cO;break;case
+32:e=bD;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b3);if(h<0)b+=b3+db(c,aY);else{var
-f=h+1+c;if(b.length<f)b+=db(f-b.length,aY);else
-b=b.substr(0,f)}}return bA(e+g3+b+"p"+j+d.toString(10))}function
-Be(a){return+a.isZero()}function
-Bh(a){return new
-x(a&bO,a>>24&bO,a>>31&bx)}function
-Bi(a){return a.toInt()}function
-Bd(a){return+a.isNeg()}function
-Bg(a){return a.neg()}function
-Bb(g,c){var
-a=hD(g);if(a.signedconv&&Bd(c)){a.sign=-1;c=Bg(c)}var
-b=u,h=Bh(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Bi(e.modulus))+b}while(!Be(c));if(a.prec>=0){a.filler=bN;var
-d=a.prec-b.length;if(d>0)b=db(d,aY)+b}return hs(a,b)}function
-bo(b,a){a|=0;if(a>bl){a-=bl;b*=Math.pow(2,bl);if(a>bl){a-=bl;b*=Math.pow(2,bl)}}if(a<-bl){a+=bl;b*=Math.pow(2,-bl)}b*=Math.pow(2,a);return b}function
-Bl(a,b){return+(c9(a,b,false)<=0)}function
-Bm(a,b){return+(c9(a,b,false)<0)}function
-q(a,d){if(a<0)cr();var
+h=b.indexOf(bU);if(h<0)b+=bU+c0(c,aL);else{var
+f=h+1+c;if(b.length<f)b+=c0(f-b.length,aL);else
+b=b.substr(0,f)}}return bq(e+gs+b+"p"+j+d.toString(10))}function
+y0(a){return+a.isZero()}function
+y3(a){return new
+u(a&bE,a>>24&bE,a>>31&bn)}function
+y4(a){return a.toInt()}function
+yZ(a){return+a.isNeg()}function
+y2(a){return a.neg()}function
+yX(g,c){var
+a=g3(g);if(a.signedconv&&yZ(c)){a.sign=-1;c=y2(c)}var
+b=r,h=y3(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(y4(e.modulus))+b}while(!y0(c));if(a.prec>=0){a.filler=bD;var
+d=a.prec-b.length;if(d>0)b=c0(d,aL)+b}return gS(a,b)}function
+a5(b,a){a|=0;if(a>ba){a-=ba;b*=Math.pow(2,ba);if(a>ba){a-=ba;b*=Math.pow(2,ba)}}if(a<-ba){a+=ba;b*=Math.pow(2,-ba)}b*=Math.pow(2,a);return b}function
+y8(a,b){return+(cX(a,b,false)<=0)}function
+y9(a,b){return+(cX(a,b,false)<0)}function
+q(a,d){if(a<0)ca();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-BE(a){return b(fi(a,0,a.length))}var
-Bo=function(){function
+zq(a){return b(eQ(a,0,a.length))}var
+y$=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bb<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a4<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=m2(i);if(typeof
+e=[],h=lS(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return BE(k(e,f))}}();function
-Bp(c,b,a){return Bo(cs(c),b,a)}function
-Bq(){return 0}var
-bz=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zq(k(e,f))}}();function
+za(c,b,a){return y$(cb(c),b,a)}function
+zb(){return 0}var
+bp=new
 Array();function
-fe(c){var
-a=bz[c];if(!a.opened)aj("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
-b=aa.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-C(a){return a5(a)}function
-m7(e,f){var
-a=bz[e],d=b(f),c=C(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-BJ(a){var
-a=hI(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+eM(c){var
+a=bp[c];if(!a.opened)aa("Cannot flush a closed channel");if(!a.buffer||a.buffer==r)return 0;if(a.fd&&V.fds[a.fd]&&V.fds[a.fd].output){var
+b=V.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=r;return 0}function
+z(a){return aW(a)}function
+lX(e,f){var
+a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+zv(a){var
+a=g8(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-BK(a){var
-a=hI(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+zw(a){var
+a=g8(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fj(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+eR(c,e,d,a){if(V.fds===undefined)V.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-B5(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;V.fds[c]=b;if(!V.fd_last_idx||c>V.fd_last_idx)V.fd_last_idx=c;return c}function
+zS(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,400 +702,396 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aj(a4(c)+l9);if(a.text&&a.binary)aj(a4(c)+mm);var
-d=nh(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fj(f+1,m7,e,a)}fj(0,m7,new
-av(an(0)));fj(1,BK,new
-av(an(0)));fj(2,BJ,new
-av(an(0)));function
-Br(a){var
-c=aa.fds[a];if(c.flags.wronly)aj(mH+a+" is writeonly");var
-d=null;if(a==0&&d9()){var
-e=require("fs");d=function(){return bA(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bz[b.fd]=b;return b.fd}function
-m3(c){var
-b=aa.fds[c];if(b.flags.rdonly)aj(mH+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bz[a.fd]=a;return a.fd}function
-Bs(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aa(aV(c)+k3);if(a.text&&a.binary)aa(aV(c)+lg);var
+d=l9(c),e=d.device.open(d.rest,a),f=V.fd_last_idx?V.fd_last_idx:0;return eR(f+1,lX,e,a)}eR(0,lX,new
+ap(ah(0)));eR(1,zw,new
+ap(ah(0)));eR(2,zv,new
+ap(ah(0)));function
+zc(a){var
+c=V.fds[a];if(c.flags.wronly)aa(lz+a+" is writeonly");var
+d=null;if(a==0&&dS()){var
+e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
+lT(c){var
+b=V.fds[c];if(b.flags.rdonly)aa(lz+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:r};bp[a.fd]=a;return a.fd}function
+zd(){var
 b=0;for(var
-a=0;a<bz.length;a++)if(bz[a]&&bz[a].opened&&bz[a].out)b=[0,bz[a].fd,b];return b}function
-dc(a){return a}function
-Bt(g,d,h,f){var
-b=bz[g];if(!b.opened)aj("Cannot output to a closed channel");var
-a;if(h==0&&a5(d)==f)a=d;else{a=an(f);b5(d,h,a,0,f)}var
-i=dc(a),c=a4(i),e=c.lastIndexOf(lT);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fe(g);b.buffer+=c.substr(e+1)}return 0}function
-hC(b,a,d,c){return Bt(b,cs(a),d,c)}function
-m4(c,a){var
-d=b(String.fromCharCode(a));hC(c,d,0,1);return 0}function
-Bu(b,a){if(a==0)ff();return b%a}function
-d7(a,b){return+(c9(a,b,false)!=0)}function
-Bw(a,b){a[0]=cm;a[1]=b;return 0}function
-b7(a){if(a
+a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
+c1(a){return a}function
+ze(g,d,h,f){var
+b=bp[g];if(!b.opened)aa("Cannot output to a closed channel");var
+a;if(h==0&&aW(d)==f)a=d;else{a=ah(f);bW(d,h,a,0,f)}var
+i=c1(a),c=aV(i),e=c.lastIndexOf(kO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eM(g);b.buffer+=c.substr(e+1)}return 0}function
+g2(b,a,d,c){return ze(b,cb(a),d,c)}function
+lU(c,a){var
+d=b(String.fromCharCode(a));g2(c,d,0,1);return 0}function
+zf(b,a){if(a==0)eN();return b%a}function
+dQ(a,b){return+(cX(a,b,false)!=0)}function
+zh(a,b){a[0]=b9;a[1]=b;return 0}function
+bY(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(d6(a))return e$;else
-if(fd(a))return e$;else
+if(dP(a))return eH;else
+if(eL(a))return eH;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return lW;else
-return dX}function
-bc(b,c,a){if(a&&E.toplevelReloc)b=E.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-hG(a,b){m5[a4(a)]=b;return 0}function
-fh(a){if(a==0)a=1/a;return a<0?1:0}function
-BC(){W(hk)}function
-d8(b,a){return d1(b,a)}function
-ak(b,a){if(a>>>0>=C(b))BC();return d8(b,a)}function
-AS(a,b){if(a===b)return 1;a.t&6&&ct(a);b.t&6&&ct(b);return a.c==b.c?1:0}function
-BD(a,b){return AS(a,b)}function
-D(a,b){return 1-BD(a,b)}function
-BF(){return 0x7FFFFFFF/4|0}function
-Bz(){hE(aa.Not_found)}function
-m8(c){var
-a=E,b=m1(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bA(a.process.env[b]);if(E.jsoo_static_env&&E.jsoo_static_env[b])return bA(E.jsoo_static_env[b]);Bz()}function
-BG(){if(E.crypto)if(typeof
-E.crypto.getRandomValues==="function"){var
-a=new(E.Uint32Array)(1);E.crypto.getRandomValues(a);return[0,a[0]]}else
-if(E.crypto.randomBytes==="function"){var
-b=E.crypto.randomBytes(4),a=new(E.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return kR;else
+return dF}function
+a6(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);V[b+1]=c;if(a)V[a]=c}function
+g6(a,b){lV[aV(a)]=b;return 0}function
+zm(a){return Math.round(a)}function
+eP(a){if(a==0)a=1/a;return a<0?1:0}function
+zo(){M(gK)}function
+dR(b,a){return dJ(b,a)}function
+ab(b,a){if(a>>>0>=z(b))zo();return dR(b,a)}function
+yC(a,b){if(a===b)return 1;a.t&6&&cc(a);b.t&6&&cc(b);return a.c==b.c?1:0}function
+zp(a,b){return yC(a,b)}function
+E(a,b){return 1-zp(a,b)}function
+zr(){return 0x7FFFFFFF/4|0}function
+zk(){g4(V.Not_found)}function
+lY(c){var
+a=A,b=lR(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);zk()}function
+zs(){if(A.crypto)if(typeof
+A.crypto.getRandomValues==="function"){var
+a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
+if(A.crypto.randomBytes==="function"){var
+b=A.crypto.randomBytes(4),a=new(A.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-hH(a){var
+g7(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aq(b,a){return{joo_tramp:b,joo_args:a}}function
-BH(c,a){if(typeof
+al(b,a){return{joo_tramp:b,joo_args:a}}function
+zt(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-m6(a){return a}function
-bp(a){if(a
+lW(a){return a}function
+bd(a){if(a
 instanceof
-Array)return a;if(E.RangeError&&a
+Array)return a;if(A.RangeError&&a
 instanceof
-E.RangeError&&a.message&&a.message.match(/maximum call stack/i))return m6(aa.Stack_overflow);if(E.InternalError&&a
+A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lW(V.Stack_overflow);if(A.InternalError&&a
 instanceof
-E.InternalError&&a.message&&a.message.match(/too much recursion/i))return m6(aa.Stack_overflow);if(a
+A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lW(V.Stack_overflow);if(a
 instanceof
-E.Error&&cw(lV))return[0,cw(lV),a];return[0,aa.Failure,bA(String(a))]}function
-aJ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-nb(b){var
-a=BigInt(b);return aJ(a<0?-a:a)}function
-nc(a,b){return aJ(BigInt(a)+BigInt(b))}function
-fk(a){if(a===0)ff();return BigInt(a)}function
-BN(e,g){var
-b=BigInt(e),a=fk(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aJ(f?c+BigInt(1):c)}function
-aI(a,b){return a<b?-1:a>b?1:0}function
-BO(a,b){return aJ(BigInt(a)/fk(b))}function
-BX(a,b){return aJ(BigInt(a)%fk(b))}function
-BP(a,b){return[0,BO(a,b),BX(a,b)]}function
-nd(a,b){return a===b?1:0}function
-BQ(c,a,b){if(a<0||b<1)W("Z.extract: invalid bit range");return aJ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-df(e,f){var
-b=BigInt(e),a=fk(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aJ(g?c-BigInt(1):c)}function
-ne(d,c){var
-a=a4(d);if(a!==e8&&a!==co)W("Z.format: the format must be %d or %x");return b(c.toString(a===co?16:10))}function
-BR(){return 0}function
-BS(a,b){return aJ(BigInt(a)*BigInt(b))}function
-BT(b,c){var
-a=b*c;return a<-2147483648||a>g$?1:0}function
-BU(a){return aJ(-BigInt(a))}function
-a0(a){if(a===0)return 0;var
+A.Error&&cf(kQ))return[0,cf(kQ),a];return[0,V.Failure,bq(String(a))]}function
+aC(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+l3(b){var
+a=BigInt(b);return aC(a<0?-a:a)}function
+l4(a,b){return aC(BigInt(a)+BigInt(b))}function
+eS(a){if(a===0)eN();return BigInt(a)}function
+zz(e,g){var
+b=BigInt(e),a=eS(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aC(f?c+BigInt(1):c)}function
+aH(a,b){return a<b?-1:a>b?1:0}function
+zA(a,b){return aC(BigInt(a)/eS(b))}function
+zK(a,b){return aC(BigInt(a)%eS(b))}function
+zB(a,b){return[0,zA(a,b),zK(a,b)]}function
+l5(a,b){return a===b?1:0}function
+zC(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aC(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+zD(e,f){var
+b=BigInt(e),a=eS(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aC(g?c-BigInt(1):c)}function
+l6(d,c){var
+a=aV(d);if(a!==eE&&a!==b$)M("Z.format: the format must be %d or %x");return b(c.toString(a===b$?16:10))}function
+zE(){return 0}function
+zF(a,b){return aC(BigInt(a)*BigInt(b))}function
+zG(b,c){var
+a=b*c;return a<-2147483648||a>gz?1:0}function
+zH(a){return aC(-BigInt(a))}function
+a7(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-BV(c,i,b,e){var
-f=a4(i);if(b<0||e<0||b>f.length-e)W("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)W("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))W("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:g3+a);return aJ(a===g?h:-h)}function
-BW(a){return aJ(BigInt(a)-BigInt(1))}function
-nf(b,a){if(a<0)W("Z.shift_left: count argument must be positive");return aJ(BigInt(b)<<BigInt(a))}function
-BY(b,a){if(a<0)W("Z.shift_right: count argument must be positive");return aJ(BigInt(b)>>BigInt(a))}function
-_(a){return a<0?-1:a>0?1:0}function
-BZ(b){if(b<0)W("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aJ(a)}function
-ng(a,b){return aJ(BigInt(a)-BigInt(b))}function
-B0(a){return aJ(BigInt(a)+BigInt(1))}function
-B1(a){if(typeof
-a!=="number")hE(cw(mb));return a}function
-B3(a,c){E.verale={greeting:a4(a),ask:function(a){return a4(bn(c,[b(a)]))}};return 0}function
-Bk(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-A0(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Bk(b[1]))var
+zI(c,i,b,e){var
+f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,r),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:gs+a);return aC(a===g?h:-h)}function
+zJ(a){return aC(BigInt(a)-BigInt(1))}function
+l7(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aC(BigInt(b)<<BigInt(a))}function
+zL(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aC(BigInt(b)>>BigInt(a))}function
+ac(a){return a<0?-1:a>0?1:0}function
+zM(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a7(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aC(a)}function
+l8(a,b){return aC(BigInt(a)-BigInt(b))}function
+zN(a){return aC(BigInt(a)+BigInt(1))}function
+zO(a){if(typeof
+a!=="number")g4(cf(k7));return a}function
+zQ(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bc(c,[b(a)]))}};return 0}function
+y7(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+yK(b){var
+a=r;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y7(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=lJ;var
+d=f;d<e.length;d++){if(d>f)a+=kF;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-by)a+=e_+c.toString()+e_;else
+bo)a+=eG+c.toString()+eG;else
 if(typeof
-c=="string")a+=e_+c.toString()+e_;else
-a+=mf}a+=")"}else
-if(b[0]==ag)a+=b[1];return a}function
-mW(a){if(a
+c=="string")a+=eG+c.toString()+eG;else
+a+=k$}a+=")"}else
+if(b[0]==X)a+=b[1];return a}function
+lN(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ag)){var
-c=cw(lO);if(c)c(a,false);else{var
-d=A0(a),b=cw(lI);if(b)b(0);E.console.error(hc+d+lT)}}else
+Array&&(a[0]==0||a[0]==X)){var
+c=cf(kJ);if(c)c(a,false);else{var
+d=yK(a),b=cf(kE);if(b)b(0);A.console.error(gC+d+kO)}}else
 throw a}function
-BB(){var
-a=E;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){mW(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)mW(a.error)})}BB();function
-f(a,b){return a.length==1?a(b):bn(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bn(a,[b,c])}function
-ba(a,b,c,d){return a.length==3?a(b,c,d):bn(a,[b,c,d])}function
-cl(a,b,c,d,e){return a.length==4?a(b,c,d,e):bn(a,[b,c,d,e])}function
-ck(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bn(a,[b,c,d,e,f])}function
-lF(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bn(a,[b,c,d,e,f,g])}function
-AM(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bn(a,[b,c,d,e,f,g,h])}A1();var
-d_=[ag,b(mD),-1],hO=[ag,b(lQ),-2],hM=[ag,b(g6),-3],hL=[ag,b(me),-4],fp=[ag,b(lU),-5],bB=[ag,b(mi),-7],hN=[ag,b(l2),-8],fo=[ag,b(mk),-9],$=[ag,b(mz),-11],hP=[ag,b(lH),-12],AL=[4,0,0,0,[12,45,[4,0,0,0,0]]],fH=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(l7),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],k9=[0,0,0],la=[0,0,0],lm=[0,0,-1],gR=[0,0,0],dT=[0,0,1,0,0,0],ls=[0,1,0],dU=[0,58,62],gV=[0,96,cq];bc(11,hP,lH);bc(10,$,mz);bc(9,[ag,b(ma),-10],ma);bc(8,fo,mk);bc(7,hN,l2);bc(6,bB,mi);bc(5,[ag,b(mq),-6],mq);bc(4,fp,lU);bc(3,hL,me);bc(2,hM,g6);bc(1,hO,lQ);bc(0,d_,mD);var
-nw=b("output_substring"),ns=b("%.12g"),nq=b(b3),nn=b("true"),no=b("false"),nj=cv(0,0,mh),nk=cv(0,0,65520),nl=cv(1,0,mh),nA=b("option is None"),nF=b("\\\\"),nG=b("\\'"),nH=b("\\b"),nI=b("\\t"),nJ=b("\\n"),nK=b("\\r"),nM=b("4.13.1"),nW=b("List.map2"),nY=b("List.fold_left2"),n1=b("List.combine"),nS=b("List.init"),nQ=b(lS),nO=b("nth"),nP=b(lS),n9=b("String.blit / Bytes.blit_string"),n8=b("Bytes.blit"),n7=b("String.sub / Bytes.sub"),ok=b("String.contains_from / Bytes.contains_from"),of=b(u),ob=b("String.concat"),ow=[0,b("array.ml"),322,4],os=b("Array.map2: arrays must have the same length"),or=b("Array.fill"),oq=b("Array.sub"),oo=b("Array.init"),ov=b("Stdlib.Array.Bottom"),oy=b("Stdlib.Queue.Empty"),oE=b("CamlinternalLazy.Undefined"),oN=b("Buffer.add_substring/add_subbytes"),oL=b("Buffer.add: cannot grow buffer"),oK=[0,b(mp),93,2],oJ=[0,b(mp),94,2],oY=b("%c"),oZ=b("%s"),o0=b(lG),o1=b(l1),o2=b(mc),o3=b(lK),o4=b("%f"),o5=b("%B"),o6=b("%{"),o7=b("%}"),o8=b("%("),o9=b("%)"),o_=b("%a"),o$=b("%t"),pa=b("%?"),pb=b("%r"),pc=b("%_r"),pd=[0,b(ap),850,23],po=[0,b(ap),814,21],pg=[0,b(ap),815,21],pp=[0,b(ap),818,21],ph=[0,b(ap),819,21],pq=[0,b(ap),822,19],pi=[0,b(ap),823,19],pr=[0,b(ap),826,22],pj=[0,b(ap),827,22],ps=[0,b(ap),831,30],pk=[0,b(ap),832,30],pm=[0,b(ap),836,26],pe=[0,b(ap),837,26],pn=[0,b(ap),846,28],pf=[0,b(ap),847,28],pl=[0,b(ap),851,23],qG=b(l$),qE=[0,b(ap),1558,4],qF=b("Printf: bad conversion %["),qH=[0,b(ap),1626,39],qI=[0,b(ap),1649,31],qJ=[0,b(ap),1650,31],qK=b("Printf: bad conversion %_"),qL=b(l_),qM=b(md),qN=b(l_),qO=b(md),qz=b(g9),qx=b("neg_infinity"),qy=b(mC),qw=b(b3),qr=[0,lN],qf=b("%+nd"),qg=b("% nd"),qi=b("%+ni"),qj=b("% ni"),qk=b("%nx"),ql=b("%#nx"),qm=b("%nX"),qn=b("%#nX"),qo=b("%no"),qp=b("%#no"),qe=b("%nd"),qh=b(mc),qq=b("%nu"),p3=b("%+ld"),p4=b("% ld"),p6=b("%+li"),p7=b("% li"),p8=b("%lx"),p9=b("%#lx"),p_=b("%lX"),p$=b("%#lX"),qa=b("%lo"),qb=b("%#lo"),p2=b("%ld"),p5=b(l1),qc=b("%lu"),pP=b("%+Ld"),pQ=b("% Ld"),pS=b("%+Li"),pT=b("% Li"),pU=b("%Lx"),pV=b("%#Lx"),pW=b("%LX"),pX=b("%#LX"),pY=b("%Lo"),pZ=b("%#Lo"),pO=b("%Ld"),pR=b(lK),p0=b("%Lu"),pB=b("%+d"),pC=b("% d"),pE=b("%+i"),pF=b("% i"),pG=b(co),pH=b("%#x"),pI=b("%X"),pJ=b("%#X"),pK=b("%o"),pL=b("%#o"),pA=b(e8),pD=b(lG),pM=b(l$),oQ=b("@]"),oR=b("@}"),oS=b("@?"),oT=b("@\n"),oU=b("@."),oV=b("@@"),oW=b("@%"),oX=b("@"),pt=b("CamlinternalFormat.Type_mismatch"),qV=b(u),qW=[0,[11,b(lJ),[2,0,[2,0,0]]],b(", %s%s")],rr=[0,[11,b(hc),[2,0,[12,10,0]]],b(mw)],rs=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rq=b("Fatal error: out of memory in uncaught exception handler"),rn=[0,[11,b(hc),[2,0,[12,10,0]]],b(mw)],ri=[0,[2,0,[12,10,0]],b("%s\n")],rj=[0,[11,b(l4),0],b(l4)],q$=b("Raised at"),ra=b("Re-raised at"),rb=b("Raised by primitive operation at"),rc=b("Called from"),rd=b(" (inlined)"),rf=b(u),re=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(l7),AL]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rg=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],q4=b("Out of memory"),q5=b("Stack overflow"),q6=b("Pattern matching failed"),q7=b("Assertion failed"),q8=b("Undefined recursive module"),qY=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],qZ=b(u),q0=b(u),q1=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],qU=[0,[4,0,0,0,0],b(e8)],qS=[0,[3,0,0],b("%S")],qT=b(mf),rk=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rw=b("x"),rG=b("Hashtbl: unsupported hash table format"),AJ=b("OCAMLRUNPARAM"),AH=b("CAMLRUNPARAM"),rB=b(u),sp=[3,0,3],sq=b(b3),sj=b(mG),sk=b("<\/"),sl=b(u),sf=b(mG),sg=b("<"),sh=b(u),sd=b("\n"),r4=[0,b(u)],rX=b(u),rY=b(u),rZ=b(u),r0=b(u),rT=[0,b(u),0,b(u)],rS=b(u),rO=b("Stdlib.Format.String_tag"),sx=b("Z.Overflow"),sy=b(mb),sC=b("int_of_big_int"),sX=[0,0],s_=[0,0],vy=[0,0],vi=[0,0,0],xV=b("expected fewer digits"),xU=b("image"),xS=b("expected a finite number"),xQ=b("a digit in base 16"),xO=b(mE),xJ=b("joint"),xK=b("nothing"),xL=b(mI),xM=b("nothing, prices or joint"),xI=b(mu),xH=b(mI),xB=b("activation"),xC=b("others"),xD=b("patch"),xF=b("a patch"),xE=b(mE),xA=b("a prototype"),xy=b("certificate"),xz=b(mu),xx=b(mo),xs=b("linear"),xt=b("maximum"),xu=b("soft_tree"),xv=b("a readout"),xl=b("masked_max"),xm=b("max"),xn=b("max_minus_mean"),xo=b("max_minus_mean_distance"),xp=b("top_mean"),xq=b("a pooling"),xb=b("exp_distance"),xc=b("exponential"),xd=b("identity"),xe=b("log_ratio"),xf=b("negated"),xg=b("quadratic"),xh=b("rectified"),xi=b("threshold"),xj=b("a similarity"),w6=b("cosine"),w7=b("euclidean"),w8=b("inner_product"),w9=b("rooted_cosine"),w_=b("softmax"),w$=b("a geometry"),w2=b(l5),w3=b("some"),w4=b("none or some"),wY=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],wZ=[0,[4,6,0,0,0],b(co)],w0=b(" or "),w1=b("a list of "),wW=[0,[4,6,0,0,0],b(co)],wX=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],wT=b(co),wU=b("a natural number"),wV=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],wR=b(co),wS=b("a positive integer"),wQ=b(l5),wO=b(u),wP=b("an integer in base 16"),wM=b("expected the end of the line, found another item"),wL=b("at most 1025 bytes"),wK=b("expected another item, found the end of the line"),wI=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],wG=b("Reader.Wrong"),wH=b("Reader.Too_large"),xY=[0,0],x0=[0,1],xZ=[0,2],yH=[0,1],yI=[0,e1],yF=b("a patch without views"),yD=[0,1],yE=[0,e1],yK=[0,0.03,[0,1.,0]],yP=[0,0],ze=[0,1.],zF=[0,c4,[0,lL,[0,mx,[0,e3,[0,0.3,0]]]]],z4=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],z_=[0,0,[0,dZ,[0,1152,0]]],Aq=b("entails"),Ar=b(mo),As=b("instance"),At=b("minimal"),Au=b("needed"),Av=b("refuted"),Ax=b("ready"),Aw=b("a question: the head first, and only once"),Aj=b("not proved"),Ak=b("proved"),Al=b("not covered: "),AC=b("limit: "),AD=b("limit: there is no more memory"),AE=b("limit: a list is too long"),AF=b("the input ends within a line"),AA=b("error: "),Az=b("expected one line, found more"),AG=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ab(a){if(typeof
+zn(){var
+a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lN(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lN(a.error)})}zn();function
+g(a,b){return a.length==1?a(b):bc(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bc(a,[b,c])}function
+bR(a,b,c,d){return a.length==3?a(b,c,d):bc(a,[b,c,d])}function
+dE(a,b,c,d,e){return a.length==4?a(b,c,d,e):bc(a,[b,c,d,e])}function
+ey(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bc(a,[b,c,d,e,f])}function
+kB(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bc(a,[b,c,d,e,f,g])}function
+yw(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bc(a,[b,c,d,e,f,g,h])}yL();var
+dT=[X,b(lw),-1],hc=[X,b(kL),-2],ha=[X,b(gv),-3],g$=[X,b(k_),-4],eX=[X,b(kP),-5],br=[X,b(lc),-7],hb=[X,b(kW),-8],eW=[X,b(le),-9],S=[X,b(lr),-11],hd=[X,b(kD),-12],yv=[4,0,0,0,[12,45,[4,0,0,0,0]]],fg=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(k1),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dm=[0,0,0],kg=[0,0,0],kj=[0,0,0],gg=[0,0,0],dC=[0,0,1,0,0,0],ex=[0,58,62],kp=[0,96,cU];a6(11,hd,kD);a6(10,S,lr);a6(9,[X,b(k6),-10],k6);a6(8,eW,le);a6(7,hb,kW);a6(6,br,lc);a6(5,[X,b(lk),-6],lk);a6(4,eX,kP);a6(3,g$,k_);a6(2,ha,gv);a6(1,hc,kL);a6(0,dT,lw);var
+mm=b("output_substring"),mi=b("%.12g"),mg=b(bU),md=b("true"),me=b("false"),l$=ce(0,0,lb),ma=ce(0,0,65520),mb=ce(1,0,lb),mq=b("option is None"),mv=b("\\\\"),mw=b("\\'"),mx=b("\\b"),my=b("\\t"),mz=b("\\n"),mA=b("\\r"),mC=b("4.13.1"),mO=b("List.fold_left2"),mJ=b("List.init"),mH=b(kN),mE=b("nth"),mF=b(kN),mX=b("String.blit / Bytes.blit_string"),mW=b("Bytes.blit"),mV=b("String.sub / Bytes.sub"),m_=b("String.contains_from / Bytes.contains_from"),m5=b(r),m1=b("String.concat"),nj=[0,b("array.ml"),322,4],nf=b("Array.map2: arrays must have the same length"),ne=b("Array.fill"),nd=b("Array.sub"),nc=b("Array.init"),ni=b("Stdlib.Array.Bottom"),nl=b("Stdlib.Queue.Empty"),nr=b("CamlinternalLazy.Undefined"),nA=b("Buffer.add_substring/add_subbytes"),ny=b("Buffer.add: cannot grow buffer"),nx=[0,b(lj),93,2],nw=[0,b(lj),94,2],nL=b("%c"),nM=b("%s"),nN=b(kC),nO=b(kV),nP=b(k8),nQ=b(kG),nR=b("%f"),nS=b("%B"),nT=b("%{"),nU=b("%}"),nV=b("%("),nW=b("%)"),nX=b("%a"),nY=b("%t"),nZ=b("%?"),n0=b("%r"),n1=b("%_r"),n2=[0,b(ak),850,23],ob=[0,b(ak),814,21],n5=[0,b(ak),815,21],oc=[0,b(ak),818,21],n6=[0,b(ak),819,21],od=[0,b(ak),822,19],n7=[0,b(ak),823,19],oe=[0,b(ak),826,22],n8=[0,b(ak),827,22],of=[0,b(ak),831,30],n9=[0,b(ak),832,30],n$=[0,b(ak),836,26],n3=[0,b(ak),837,26],oa=[0,b(ak),846,28],n4=[0,b(ak),847,28],n_=[0,b(ak),851,23],pt=b(k5),pr=[0,b(ak),1558,4],ps=b("Printf: bad conversion %["),pu=[0,b(ak),1626,39],pv=[0,b(ak),1649,31],pw=[0,b(ak),1650,31],px=b("Printf: bad conversion %_"),py=b(k4),pz=b(k9),pA=b(k4),pB=b(k9),pm=b(gy),pk=b("neg_infinity"),pl=b(lv),pj=b(bU),pe=[0,kI],o4=b("%+nd"),o5=b("% nd"),o7=b("%+ni"),o8=b("% ni"),o9=b("%nx"),o_=b("%#nx"),o$=b("%nX"),pa=b("%#nX"),pb=b("%no"),pc=b("%#no"),o3=b("%nd"),o6=b(k8),pd=b("%nu"),oQ=b("%+ld"),oR=b("% ld"),oT=b("%+li"),oU=b("% li"),oV=b("%lx"),oW=b("%#lx"),oX=b("%lX"),oY=b("%#lX"),oZ=b("%lo"),o0=b("%#lo"),oP=b("%ld"),oS=b(kV),o1=b("%lu"),oC=b("%+Ld"),oD=b("% Ld"),oF=b("%+Li"),oG=b("% Li"),oH=b("%Lx"),oI=b("%#Lx"),oJ=b("%LX"),oK=b("%#LX"),oL=b("%Lo"),oM=b("%#Lo"),oB=b("%Ld"),oE=b(kG),oN=b("%Lu"),oo=b("%+d"),op=b("% d"),or=b("%+i"),os=b("% i"),ot=b(b$),ou=b("%#x"),ov=b("%X"),ow=b("%#X"),ox=b("%o"),oy=b("%#o"),on=b(eE),oq=b(kC),oz=b(k5),nD=b("@]"),nE=b("@}"),nF=b("@?"),nG=b("@\n"),nH=b("@."),nI=b("@@"),nJ=b("@%"),nK=b("@"),og=b("CamlinternalFormat.Type_mismatch"),pI=b(r),pJ=[0,[11,b(kF),[2,0,[2,0,0]]],b(", %s%s")],qe=[0,[11,b(gC),[2,0,[12,10,0]]],b(lp)],qf=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],qd=b("Fatal error: out of memory in uncaught exception handler"),qa=[0,[11,b(gC),[2,0,[12,10,0]]],b(lp)],p7=[0,[2,0,[12,10,0]],b("%s\n")],p8=[0,[11,b(kY),0],b(kY)],pY=b("Raised at"),pZ=b("Re-raised at"),p0=b("Raised by primitive operation at"),p1=b("Called from"),p2=b(" (inlined)"),p4=b(r),p3=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(k1),yv]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],p5=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pR=b("Out of memory"),pS=b("Stack overflow"),pT=b("Pattern matching failed"),pU=b("Assertion failed"),pV=b("Undefined recursive module"),pL=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pM=b(r),pN=b(r),pO=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pH=[0,[4,0,0,0,0],b(eE)],pF=[0,[3,0,0],b("%S")],pG=b(k$),p9=[0,b(r),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qj=b("x"),qt=b("Hashtbl: unsupported hash table format"),yt=b("OCAMLRUNPARAM"),yr=b("CAMLRUNPARAM"),qo=b(r),rc=[3,0,3],rd=b(bU),q8=b(ly),q9=b("<\/"),q_=b(r),q4=b(ly),q5=b("<"),q6=b(r),q2=b("\n"),qR=[0,b(r)],qK=b(r),qL=b(r),qM=b(r),qN=b(r),qG=[0,b(r),0,b(r)],qF=b(r),qB=b("Stdlib.Format.String_tag"),rk=b("Z.Overflow"),rl=b(k7),rq=b("int_of_big_int"),rM=[0,0],rZ=[0,0],ux=[0,0],uh=[0,0,0],v5=b("expected fewer digits"),v4=b("image"),v2=b("expected a finite number"),v0=b("a digit in base 16"),vY=b(ln),vX=b("prices"),vR=b("activation"),vS=b("others"),vT=b("patch"),vV=b("a patch"),vU=b("a statement"),vQ=b("a prototype"),vO=b("certificate"),vP=b(ln),vN=b(li),vI=b("linear"),vJ=b("maximum"),vK=b("soft_tree"),vL=b("a readout"),vB=b("masked_max"),vC=b("max"),vD=b("max_minus_mean"),vE=b("max_minus_mean_distance"),vF=b("top_mean"),vG=b("a pooling"),vr=b("exp_distance"),vs=b("exponential"),vt=b("identity"),vu=b("log_ratio"),vv=b("negated"),vw=b("quadratic"),vx=b("rectified"),vy=b("threshold"),vz=b("a similarity"),vk=b("cosine"),vl=b("euclidean"),vm=b("inner_product"),vn=b("rooted_cosine"),vo=b("softmax"),vp=b("a geometry"),vg=b(kZ),vh=b("some"),vi=b("none or some"),vc=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],vd=[0,[4,6,0,0,0],b(b$)],ve=b(" or "),vf=b("a list of "),va=[0,[4,6,0,0,0],b(b$)],vb=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],u9=b(b$),u_=b("a natural number"),u$=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],u7=b(b$),u8=b("a positive integer"),u6=b(kZ),u4=b(r),u5=b("an integer in base 16"),u2=b("expected the end of the line, found another item"),u1=b("at most 1025 bytes"),u0=b("expected another item, found the end of the line"),uY=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uW=b("Reader.Wrong"),uX=b("Reader.Too_large"),v8=[0,0],v_=[0,1],v9=[0,2],wT=[0,1],wU=[0,gp],wR=b("a patch without views"),wP=[0,1],wQ=[0,gp],wW=[0,0.03,[0,1.,0]],w1=[0,0],xl=[0,40,[0,24,[0,12,0]]],xt=[0,1.],xT=[0,160,192],xZ=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],x5=[0,0,[0,dI,[0,1152,0]]],yc=b("entails"),yd=b(li),ye=b("instance"),yf=b("refuted"),yh=b("ready"),yg=b("a question: the head first, and only once"),x9=b("not proved"),x_=b("proved"),x$=b("not covered: "),ym=b("limit: "),yn=b("limit: there is no more memory"),yo=b("limit: a list is too long"),yp=b("the input ends within a line"),yk=b("error: "),yj=b("expected one line, found more"),yq=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+W(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ab(a[1])];case
-1:return[1,ab(a[1])];case
-2:return[2,ab(a[1])];case
-3:return[3,ab(a[1])];case
-4:return[4,ab(a[1])];case
-5:return[5,ab(a[1])];case
-6:return[6,ab(a[1])];case
-7:return[7,ab(a[1])];case
+0:return[0,W(a[1])];case
+1:return[1,W(a[1])];case
+2:return[2,W(a[1])];case
+3:return[3,W(a[1])];case
+4:return[4,W(a[1])];case
+5:return[5,W(a[1])];case
+6:return[6,W(a[1])];case
+7:return[7,W(a[1])];case
 8:var
-c=a[1];return[8,c,ab(a[2])];case
+c=a[1];return[8,c,W(a[2])];case
 9:var
-b=a[1];return[9,b,b,ab(a[3])];case
-10:return[10,ab(a[1])];case
-11:return[11,ab(a[1])];case
-12:return[12,ab(a[1])];case
-13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aE(a,b){if(typeof
+b=a[1];return[9,b,b,W(a[3])];case
+10:return[10,W(a[1])];case
+11:return[11,W(a[1])];case
+12:return[12,W(a[1])];case
+13:return[13,W(a[1])];default:return[14,W(a[1])]}}function
+ay(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aE(a[1],b)];case
-1:return[1,aE(a[1],b)];case
-2:return[2,aE(a[1],b)];case
-3:return[3,aE(a[1],b)];case
-4:return[4,aE(a[1],b)];case
-5:return[5,aE(a[1],b)];case
-6:return[6,aE(a[1],b)];case
-7:return[7,aE(a[1],b)];case
+0:return[0,ay(a[1],b)];case
+1:return[1,ay(a[1],b)];case
+2:return[2,ay(a[1],b)];case
+3:return[3,ay(a[1],b)];case
+4:return[4,ay(a[1],b)];case
+5:return[5,ay(a[1],b)];case
+6:return[6,ay(a[1],b)];case
+7:return[7,ay(a[1],b)];case
 8:var
-c=a[1];return[8,c,aE(a[2],b)];case
+c=a[1];return[8,c,ay(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aE(a[3],b)];case
-10:return[10,aE(a[1],b)];case
-11:return[11,aE(a[1],b)];case
-12:return[12,aE(a[1],b)];case
-13:return[13,aE(a[1],b)];default:return[14,aE(a[1],b)]}}function
-Z(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,ay(a[3],b)];case
+10:return[10,ay(a[1],b)];case
+11:return[11,ay(a[1],b)];case
+12:return[12,ay(a[1],b)];case
+13:return[13,ay(a[1],b)];default:return[14,ay(a[1],b)]}}function
+O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,Z(a[1],b)];case
-1:return[1,Z(a[1],b)];case
+0:return[0,O(a[1],b)];case
+1:return[1,O(a[1],b)];case
 2:var
-c=a[1];return[2,c,Z(a[2],b)];case
+c=a[1];return[2,c,O(a[2],b)];case
 3:var
-d=a[1];return[3,d,Z(a[2],b)];case
+d=a[1];return[3,d,O(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,Z(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,Z(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,Z(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,Z(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,Z(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
 9:var
-t=a[1];return[9,t,Z(a[2],b)];case
-10:return[10,Z(a[1],b)];case
+t=a[1];return[9,t,O(a[2],b)];case
+10:return[10,O(a[1],b)];case
 11:var
-u=a[1];return[11,u,Z(a[2],b)];case
+u=a[1];return[11,u,O(a[2],b)];case
 12:var
-v=a[1];return[12,v,Z(a[2],b)];case
+v=a[1];return[12,v,O(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,Z(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,Z(a[3],b)];case
-15:return[15,Z(a[1],b)];case
-16:return[16,Z(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
+15:return[15,O(a[1],b)];case
+16:return[16,O(a[1],b)];case
 17:var
-A=a[1];return[17,A,Z(a[2],b)];case
+A=a[1];return[17,A,O(a[2],b)];case
 18:var
-B=a[1];return[18,B,Z(a[2],b)];case
-19:return[19,Z(a[1],b)];case
+B=a[1];return[18,B,O(a[2],b)];case
+19:return[19,O(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,Z(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
 21:var
-E=a[1];return[21,E,Z(a[2],b)];case
-22:return[22,Z(a[1],b)];case
+E=a[1];return[21,E,O(a[2],b)];case
+22:return[22,O(a[1],b)];case
 23:var
-F=a[1];return[23,F,Z(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,Z(a[3],b)]}}function
-fl(a){return[0,a]}function
-fm(a){return a[1]}function
-hK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-fn(a){throw[0,hM,a]}function
-ai(a){throw[0,hL,a]}function
-cx(b,a){return Bl(b,a)?b:a}function
-ar(b,a){return A3(b,a)?b:a}function
-d$(a){return 0<=a?a:-a|0}var
-K=c$(nj),Q=c$(nk),bd=c$(nl),ni=g$;function
-a1(d,c){var
-a=C(d),e=C(c),b=an(a+e|0);bm(d,0,b,0,a);bm(c,0,b,a,e);return dc(b)}function
-nm(a){return a?nn:no}function
-np(a){var
-e=C(a);return function(f){var
-b=f;for(;;){if(e<=b)return a1(a,nq);var
-c=ak(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,O(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
+eT(a){return[0,a]}function
+eU(a){return a[1]}function
+g_(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eV(a){throw[0,ha,a]}function
+ai(a){throw[0,g$,a]}function
+cg(b,a){return y8(b,a)?b:a}function
+as(b,a){return yN(b,a)?b:a}function
+dU(a){return 0<=a?a:-a|0}var
+N=cY(l$),Y=cY(ma),a8=cY(mb),l_=gz;function
+aN(d,c){var
+a=z(d),e=z(c),b=ah(a+e|0);bb(d,0,b,0,a);bb(c,0,b,a,e);return c1(b)}function
+mc(a){return a?md:me}function
+mf(a){var
+e=z(a);return function(f){var
+b=f;for(;;){if(e<=b)return aN(a,mg);var
+c=ab(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-nr(a){return np(hu(ns,a))}function
-b8(a,b){if(a){var
-c=a[1];return[0,c,b8(a[2],b)]}return b}Br(0);var
-nt=m3(1),bq=m3(2);function
-nu(b){function
+mh(a){return mf(gU(mi,a))}function
+c4(a,b){if(a){var
+c=a[1];return[0,c,c4(a[2],b)]}return b}zc(0);var
+mj=lT(1),be=lT(2);function
+mk(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fe(d)}catch(a){a=bp(a);if(a[1]!==hO)throw a;var
+c=a[2],d=a[1];try{eM(d)}catch(a){a=bd(a);if(a[1]!==hc)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Bs(0))}function
-dg(b,a){return hC(b,a,0,C(a))}function
-nv(d,c,b,a){if(0<=b&&0<=a&&!((C(c)-a|0)<b))return hC(d,c,b,a);return ai(nw)}function
-hQ(a){dg(bq,a);m4(bq,10);return fe(bq)}var
-fq=fl(nu);function
-nx(c){for(;;){var
-d=fl(1),a=fm(fq),b=1-hK(fq,a,function(a,b){return function(d){if(hK(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-fr(a){return f(fm(fq),0)}hG(b(lI),fr);function
-ny(b,a){return m4(b,a)}function
-ea(a){return fe(a)}function
-nz(a){return a?a[1]:ai(nA)}function
-nB(a){return a?a[1]:0}function
-dh(b,a){return a?[0,f(b,a[1])]:0}function
-hR(b,a){return a?f(b,a[1]):0}function
-nC(a){return a?1:0}function
-nD(a){return a}function
-nE(a){var
-c=0;if(40<=a){if(92===a)return nF;if(!(ha<=a))c=1}else
-if(32<=a){if(39<=a)return nG;c=1}else
+a=c;continue}return 0}}return a(zd(0))}function
+c5(b,a){return g2(b,a,0,z(a))}function
+ml(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return g2(d,c,b,a);return ai(mm)}function
+he(a){c5(be,a);lU(be,10);return eM(be)}var
+eY=eT(mk);function
+mn(c){for(;;){var
+d=eT(1),a=eU(eY),b=1-g_(eY,a,function(a,b){return function(d){if(g_(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+eZ(a){return g(eU(eY),0)}g6(b(kE),eZ);function
+mo(b,a){return lU(b,a)}function
+dV(a){return eM(a)}function
+hf(a,b){return a?a[1]:b}function
+mp(a){return a?a[1]:ai(mq)}function
+mr(a){return a?a[1]:0}function
+c6(b,a){return a?[0,g(b,a[1])]:0}function
+hg(b,a){return a?g(b,a[1]):0}function
+ms(a){return a?1:0}function
+mt(a){return a}function
+mu(a){var
+c=0;if(40<=a){if(92===a)return mv;if(!(gA<=a))c=1}else
+if(32<=a){if(39<=a)return mw;c=1}else
 if(!(14<=a))switch(a){case
-8:return nH;case
-9:return nI;case
-10:return nJ;case
-13:return nK}if(c){var
-d=an(1);ah(d,0,a);return dc(d)}var
-b=an(4);ah(b,0,92);ah(b,1,48+(a/c6|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return dc(b)}function
-nL(a){return 25<a+he>>>0?a:a+mA|0}var
-fs=BF(0),di=(4*fs|0)-1|0;function
-nN(d,c){var
+8:return mx;case
+9:return my;case
+10:return mz;case
+13:return mA}if(c){var
+d=ah(1);_(d,0,a);return c1(d)}var
+b=ah(4);_(b,0,92);_(b,1,48+(a/cS|0)|0);_(b,2,48+((a/10|0)%10|0)|0);_(b,3,48+(a%10|0)|0);return c1(b)}function
+mB(a){return 25<a+gE>>>0?a:a+ls|0}var
+e0=zr(0),c7=(4*e0|0)-1|0;function
+mD(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aQ(a){return nN(0,a)}function
-bR(b,a){return 0<=a?function(d,c){var
+a9(a){return mD(0,a)}function
+c8(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return fn(nO)}}(b,a):ai(nP)}function
-hS(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eV(mE)}}(b,a):ai(mF)}function
+mG(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(nQ)}function
-br(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(mH)}function
+ch(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bC(a){return br(a,0)}function
-nR(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
-hT(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,hT(a+1|0,c,b)]}function
-aR(a,b){return 0<=a?50<a?bC(nR(0,0,a,b)):hT(0,a,b):ai(nS)}function
-F(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
-hU(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,hU(c+1|0,b,d)]}return 0}function
-dj(b,a){return hU(0,b,a)}function
-nT(c,a){return function(e,d){var
+bs(a){return ch(a,0)}function
+mI(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
+hh(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,hh(a+1|0,c,b)]}function
+a_(a,b){return 0<=a?50<a?bs(mI(0,0,a,b)):hh(0,a,b):ai(mJ)}function
+P(b,a){if(a){var
+c=a[2],d=g(b,a[1]);return[0,d,P(b,c)]}return 0}function
+hi(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,hi(c+1|0,b,d)]}return 0}function
+e1(b,a){return hi(0,b,a)}function
+mK(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-a6(c,b){var
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
+bf(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-nU(e,d,c){var
+mL(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-nV(b,a){return nU(0,b,a)}function
-aw(e,d,c){var
+mM(b,a){return mL(0,b,a)}function
+az(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-hV(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,hV(c,e,d)]}}else
-if(!a)return 0;return ai(nW)}function
-nX(g,f,e,d){var
+mN(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(nY)}}function
-eb(d,c){var
+h=a[2],i=b[2],c=bR(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(mO)}}function
+e2(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-dk(d,c){var
+e3(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-dl(d,c){var
+hj(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aH(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aG(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-nZ(d,c){var
+mP(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aH(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aG(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-n0(d,c){var
+mQ(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aH(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aG(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-hW(b,a){if(a){var
-c=a[2],d=a[1];return 0===aH(d[1],b)?c:[0,d,hW(b,c)]}return 0}function
-hX(d,c){var
+hk(b,a){if(a){var
+c=a[2],d=a[1];return 0===aG(d[1],b)?c:[0,d,hk(b,c)]}return 0}function
+e4(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aK(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+bg(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bC(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-b9(e,a){return function(h,g,f){var
+ci(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bC(b)}}(0,0,a)}function
-a7(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
+bZ(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bC(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-ec(b,a){return function(e,d,c){var
+hl(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=br(f(e,a[1]),b),a=g;continue}return bC(b)}}(b,0,a)}function
-hY(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],hY(b[2],a[2])]}}else
-if(!a)return 0;return ai(n1)}function
-ft(a,b){function
+f=a[2],b=ch(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
+hm(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return br(d,b)}return br(c,b)}}function
+d=k,b=[0,f,b];continue}return ch(d,b)}return ch(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return br(d,b)}return br(c,b)}}function
+c=j,b=[0,e,b];continue}return ch(d,b)}return ch(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1112,92 +1108,30 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aQ(b);return 2<=c?g(c,b)[1]:b}function
-n2(b,a){function
-A(l,k,j){var
-d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
-d=h,c=f,a=[0,e,a];continue}if(0<=i){var
-c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return br(d,a)}return br(c,a)}}function
-B(l,k,j){var
-d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
-d=h,c=f,a=[0,e,a];continue}if(0<i){var
-d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return br(d,a)}return br(c,a)}}function
-p(f,e){if(2===f){if(e){var
-i=e[2];if(i){var
-j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
-if(3===f&&e){var
-k=e[2];if(k){var
-l=k[2];if(l){var
-c=l[1],a=k[1],d=e[1],F=l[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],m=G;else
-if(0<u){var
-w=n(b,a,c);if(0===w)var
-o=[0,d,[0,a,0]];else
-if(0<w)var
-o=[0,d,[0,a,[0,c,0]]];else
-var
-x=n(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
-m=o}else{var
-y=n(b,d,c);if(0===y)var
-p=[0,a,[0,d,0]];else
-if(0<y)var
-p=[0,a,[0,d,[0,c,0]]];else
-var
-z=n(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
-m=p}return[0,m,F]}}}var
-r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
-h(f,e){if(2===f){if(e){var
-h=e[2];if(h){var
-i=h[1],g=e[1],A=h[2],q=n(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
-if(3===f&&e){var
-j=e[2];if(j){var
-k=j[2];if(k){var
-c=k[1],a=j[1],d=e[1],F=k[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
-if(0<=u){var
-w=n(b,d,c);if(0===w)var
-m=[0,a,[0,d,0]];else
-if(0<=w)var
-x=n(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],m=H;else
-var
-m=[0,a,[0,d,[0,c,0]]];var
-l=m}else{var
-y=n(b,a,c);if(0===y)var
-o=[0,d,[0,a,0]];else
-if(0<=y)var
-z=n(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
-var
-o=[0,d,[0,a,[0,c,0]]];var
-l=o}return[0,l,F]}}}var
-r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aQ(a);return 2<=c?h(c,a)[1]:a}function
-n3(d,c){var
+c=a9(b);return 2<=c?g(c,b)[1]:b}function
+mR(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-ed(d,c){var
+dW(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-n4(b,a){return b<=a?b:a}function
-hZ(b,a){return a<=b?b:a}function
-h0(a){return b(u+a)}function
-b_(a,c){var
-b=an(a);AZ(b,0,a,c);return b}function
-n5(a){var
-b=a5(a),c=an(b);b5(a,0,c,0,b);return c}function
-n6(c,b,a){if(0<=b&&0<=a&&!((a5(c)-a|0)<b)){var
-d=an(a);b5(c,b,d,0,a);return d}return ai(n7)}function
-h1(c,b,a){return dc(n6(c,b,a))}function
-h2(e,c,d,b,a){if(0<=a&&0<=c&&!((a5(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return b5(e,c,d,b,a);return ai(n8)}function
-bD(e,c,d,b,a){if(0<=a&&0<=c&&!((C(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return bm(e,c,d,b,a);return ai(n9)}function
-n_(e){var
-a=[0,0],m=a5(e)-1|0,o=0;if(!(m<0)){var
+mS(b,a){return b<=a?b:a}function
+hn(b,a){return a<=b?b:a}function
+ho(a){return b(r+a)}function
+b0(a,c){var
+b=ah(a);yJ(b,0,a,c);return b}function
+mT(a){var
+b=aW(a),c=ah(b);bW(a,0,c,0,b);return c}function
+mU(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
+d=ah(a);bW(c,b,d,0,a);return d}return ai(mV)}function
+hp(c,b,a){return c1(mU(c,b,a))}function
+hq(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bW(e,c,d,b,a);return ai(mW)}function
+bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bb(e,c,d,b,a);return ai(mX)}function
+mY(e){var
+a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=d1(e,i),g=0;if(32<=f){var
+f=dJ(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1208,165 +1142,165 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===a5(e))return n5(e);var
-b=an(a[1]);a[1]=0;var
-n=a5(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aW(e))return mT(e);var
+b=ah(a[1]);a[1]=0;var
+n=aW(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=d1(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ha<=c)d=1;else
+c=dJ(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(gA<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ah(b,a[1],92);a[1]++;ah(b,a[1],98);break;case
-9:ah(b,a[1],92);a[1]++;ah(b,a[1],116);break;case
-10:ah(b,a[1],92);a[1]++;ah(b,a[1],110);break;case
-13:ah(b,a[1],92);a[1]++;ah(b,a[1],114);break;default:d=1}switch(d){case
-1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/c6|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
-2:ah(b,a[1],92);a[1]++;ah(b,a[1],c);break;case
-3:ah(b,a[1],c);break}a[1]++;var
+8:_(b,a[1],92);a[1]++;_(b,a[1],98);break;case
+9:_(b,a[1],92);a[1]++;_(b,a[1],116);break;case
+10:_(b,a[1],92);a[1]++;_(b,a[1],110);break;case
+13:_(b,a[1],92);a[1]++;_(b,a[1],114);break;default:d=1}switch(d){case
+1:_(b,a[1],92);a[1]++;_(b,a[1],48+(c/cS|0)|0);a[1]++;_(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;_(b,a[1],48+(c%10|0)|0);break;case
+2:_(b,a[1],92);a[1]++;_(b,a[1],c);break;case
+3:_(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-h3(g,b){var
-c=a5(b);if(0===c)return b;var
-d=an(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ah(d,a,f(g,d1(b,a)));var
+hr(f,b){var
+c=aW(b);if(0===c)return b;var
+d=ah(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){_(d,a,g(f,dJ(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-n$(a){return h3(nL,a)}function
-fu(a){return cs(a)}function
-a8(a){return dc(a)}function
-fv(b,a){return a8(b_(b,a))}function
-oa(a,b){return b<=a?a:ai(ob)}function
-oc(f,e,d){var
+mZ(a){return hr(mB,a)}function
+e5(a){return cb(a)}function
+aX(a){return c1(a)}function
+e6(b,a){return aX(b0(b,a))}function
+m0(a,b){return b<=a?a:ai(m1)}function
+m2(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=oa((C(c)+e|0)+b|0,b),a=g;continue}return C(c)+b|0}return b}}function
-od(b,h,g,e,f){var
+g=a[2],b=m0((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
+m3(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bm(a,0,b,d,C(a));bm(g,0,b,d+C(a)|0,e);var
-d=(d+C(a)|0)+e|0,c=i;continue}bm(a,0,b,d,C(a));return b}return b}}function
-oe(b,a){if(a){var
-c=C(b);return a8(od(an(oc(0,c,a)),0,b,c,a))}return of}function
-og(b,a){return a8(h3(b,fu(a)))}function
-oh(a){return function(b,f,e){var
+i=c[2];bb(a,0,b,d,z(a));bb(g,0,b,d+z(a)|0,e);var
+d=(d+z(a)|0)+e|0,c=i;continue}bb(a,0,b,d,z(a));return b}return b}}function
+m4(b,a){if(a){var
+c=z(b);return aX(m3(ah(m2(0,c,a)),0,b,c,a))}return m5}function
+m6(b,a){return aX(hr(b,e5(a)))}function
+m7(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=d8(b,a)+mA|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return a8(n_(fu(b)));var
-a=a+1|0;continue}}(a,C(a),0)}function
-oi(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bB;if(d8(e,a)===b)return a;var
+c=dR(b,a)+ls|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aX(mY(e5(b)));var
+a=a+1|0;continue}}(a,z(a),0)}function
+m8(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw br;if(dR(e,a)===b)return a;var
 a=a+1|0;continue}}function
-oj(b,a,d){var
-c=C(b);if(0<=a&&!(c<a))try{oi(b,c,a,d);var
-e=1;return e}catch(a){a=bp(a);if(a===bB)return 0;throw a}return ai(ok)}function
-ol(b,a){return oj(b,0,a)}function
-om(a){return a8(n$(fu(a)))}function
-on(a){return 1-(typeof
+m9(b,a,d){var
+c=z(b);if(0<=a&&!(c<a))try{m8(b,c,a,d);var
+e=1;return e}catch(a){a=bd(a);if(a===br)return 0;throw a}return ai(m_)}function
+m$(b,a){return m9(b,0,a)}function
+na(a){return aX(mZ(e5(a)))}function
+nb(a){return 1-(typeof
 a==="number"?1:0)}function
-as(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
+aO(b,c){if(0===b)return[0];if(0<=b){var
+d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(oo)}function
-op(b,f,e){var
+a=h;continue}break}}return d}return ai(nc)}function
+hs(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-be(a){var
-b=a.length-1;return 0===b?[0]:ho(a,0,b)}function
-b$(b,a){var
-c=b.length-1;return 0===c?be(a):0===a.length-1?ho(b,0,c):AO(b,a)}function
-ee(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ho(c,b,a);return ai(oq)}function
-h4(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return AP(c,b,a,d);return ai(or)}function
-dm(d,b){var
+bu(a){var
+b=a.length-1;return 0===b?[0]:gO(a,0,b)}function
+e7(b,a){var
+c=b.length-1;return 0===c?bu(a):0===a.length-1?gO(b,0,c):yy(b,a)}function
+ht(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gO(c,b,a);return ai(nd)}function
+hu(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return yz(c,b,a,d);return ai(ne)}function
+c9(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
-p(d,b){var
+a=e;for(;;){g(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+o(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
+e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dn(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(os);if(0===b)return[0];var
+hv(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(nf);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-z(d,b){var
+B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-U(d,b){var
+T(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-ax(c){return function(e,d){var
+aP(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ot(d,c){var
+ng(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-G(a){if(a){var
-b=a[2],d=a[1],c=q(ot(0,a),d);return function(e,d){var
+Q(a){if(a){var
+b=a[2],d=a[1],c=q(ng(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-X(f,e,c){var
+$(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-fw(c,b){var
+hw(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-ca(c,b){var
+c_(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-fx=[ag,ov,b6(0)];function
-ou(b){if(c_(b,[0]))return[0,[0],[0]];var
+e8=[X,ni,bX(0)];function
+nh(b){if(dM(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-h5(e,a){function
+hx(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fx,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e8,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bp(b);if(b[1]===fx){var
+g=l(f,b,d);return g}catch(b){b=bd(b);if(b[1]===e8){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bp(a);if(a[1]===fx)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bd(a);if(a[1]===e8)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,ow]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,S,nj]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1380,196 +1314,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cy(a){return a!=a?1:0}function
-aS(b,a){if(!(b<a)){var
-c=0;if(fh(a)||!fh(b))c=1;if(c)return cy(b)?b:a}return cy(a)?a:b}function
-v(b,a){if(!(b<a)){var
-c=0;if(fh(a)||!fh(b))c=1;if(c)return cy(a)?a:b}return cy(b)?b:a}function
-dp(a){return[0,0,0]}function
-dq(a){a[1]=0;a[2]=0;return 0}function
-cz(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cA(a){var
+cj(a){return a!=a?1:0}function
+aY(b,a){if(!(b<a)){var
+c=0;if(eP(a)||!eP(b))c=1;if(c)return cj(b)?b:a}return cj(a)?a:b}function
+w(b,a){if(!(b<a)){var
+c=0;if(eP(a)||!eP(b))c=1;if(c)return cj(a)?a:b}return cj(b)?b:a}function
+c$(a){return[0,0,0]}function
+da(a){a[1]=0;a[2]=0;return 0}function
+ck(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cl(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cB(b){var
+cm(b){var
 a=b[1];return a?[0,a[1]]:0}function
-ox(b,a){return a6(b,a[1])}var
-oz=[ag,oy,b6(0)];function
-oA(a){return[0,0,0,0]}function
-fy(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-h6(d,a){var
+nk(b,a){return bf(b,a[1])}var
+nm=[X,nl,bX(0)];function
+nn(a){return[0,0,0,0]}function
+e9(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+hy(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-oB(b){var
+no(b){var
 a=b[2];return a?[0,a[1]]:0}function
-oC(a){var
+np(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fy(a);return c}throw oz}function
-oD(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e9(a);return c}throw nm}function
+nq(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fy(a);return[0,c]}return 0}var
-oF=[ag,oE,b6(0)];function
-oG(a){throw oF}function
-ef(a){var
-c=a[1];a[1]=oG;try{var
-b=f(c,0);Bw(a,b);return b}catch(b){b=bp(b);a[1]=function(a){throw b};throw b}}function
-fz(a){var
-b=1<=a?a:1,c=di<b?di:b,d=an(c);return[0,d,0,c,d]}function
-fA(a){return h1(a[1],0,a[2])}function
-oH(a){return a[2]}function
-oI(a){a[2]=0;return 0}function
-fB(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(di<b[1])if((d+c|0)<=di)b[1]=di;else
-fn(oL);var
-e=an(b[1]);h2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,oJ]}throw[0,$,oK]}}function
-h7(a,c){var
-b=a[2];if(a[3]<=b)fB(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
-oM(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e9(a);return[0,c]}return 0}var
+ns=[X,nr,bX(0)];function
+nt(a){throw ns}function
+dX(a){var
+c=a[1];a[1]=nt;try{var
+b=g(c,0);zh(a,b);return b}catch(b){b=bd(b);a[1]=function(a){throw b};throw b}}function
+e_(a){var
+b=1<=a?a:1,c=c7<b?c7:b,d=ah(c);return[0,d,0,c,d]}function
+e$(a){return hp(a[1],0,a[2])}function
+nu(a){return a[2]}function
+nv(a){a[2]=0;return 0}function
+fa(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c7<b[1])if((d+c|0)<=c7)b[1]=c7;else
+eV(ny);var
+e=ah(b[1]);hq(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,S,nw]}throw[0,S,nx]}}function
+hz(a,c){var
+b=a[2];if(a[3]<=b)fa(a,1);_(a[1],b,c);a[2]=b+1|0;return 0}function
+nz(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((C(d)-b|0)<c?1:0);if(f)ai(oN);var
-g=a[2]+b|0;if(a[3]<g)fB(a,b);bm(d,c,a[1],a[2],b);a[2]=g;return 0}function
-dr(a,c){var
-b=C(c),d=a[2]+b|0;if(a[3]<d)fB(a,b);bm(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fC(a){return 5===a[2]?12:-6}function
-h8(a){return[0,0,an(a)]}function
-h9(a,g){var
-b=a5(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=an(hZ(b*2|0,c));h2(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ai(nA);var
+g=a[2]+b|0;if(a[3]<g)fa(a,b);bb(d,c,a[1],a[2],b);a[2]=g;return 0}function
+db(a,c){var
+b=z(c),d=a[2]+b|0;if(a[3]<d)fa(a,b);bb(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fb(a){return 5===a[2]?12:-6}function
+hA(a){return[0,0,ah(a)]}function
+hB(a,g){var
+b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ah(hn(b*2|0,c));hq(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cC(a,b){h9(a,1);c8(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ay(a,c){var
-b=C(c);h9(a,b);bD(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-h_(a){return h1(a[2],0,a[1])}function
-oO(a,b){var
+cn(a,b){hB(a,1);cW(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aq(a,c){var
+b=z(c);hB(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hC(a){return hp(a[2],0,a[1])}function
+nB(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return mn;case
+0:return lh;case
 1:return 101;case
 2:return 69;case
-3:return lN;case
+3:return kI;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-oP(a,b){switch(b[1]){case
+nC(a,b){switch(b[1]){case
 0:break;case
-1:cC(a,43);break;default:cC(a,32)}return 8<=b[2]?cC(a,35):0}function
-h$(a){if(typeof
+1:cn(a,43);break;default:cn(a,32)}return 8<=b[2]?cn(a,35):0}function
+hD(a){if(typeof
 a==="number")switch(a){case
-0:return oQ;case
-1:return oR;case
-2:return oS;case
-3:return oT;case
-4:return oU;case
-5:return oV;default:return oW}else
+0:return nD;case
+1:return nE;case
+2:return nF;case
+3:return nG;case
+4:return nH;case
+5:return nI;default:return nJ}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return a1(oX,fv(1,a[1]))}}function
-fD(b,c){var
+1:return a[1];default:return aN(nK,e6(1,a[1]))}}function
+fc(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ay(b,oY);var
+d=a[1];aq(b,nL);var
 a=d;continue;case
 1:var
-e=a[1];ay(b,oZ);var
+e=a[1];aq(b,nM);var
 a=e;continue;case
 2:var
-f=a[1];ay(b,o0);var
+f=a[1];aq(b,nN);var
 a=f;continue;case
 3:var
-g=a[1];ay(b,o1);var
+g=a[1];aq(b,nO);var
 a=g;continue;case
 4:var
-h=a[1];ay(b,o2);var
+h=a[1];aq(b,nP);var
 a=h;continue;case
 5:var
-i=a[1];ay(b,o3);var
+i=a[1];aq(b,nQ);var
 a=i;continue;case
 6:var
-j=a[1];ay(b,o4);var
+j=a[1];aq(b,nR);var
 a=j;continue;case
 7:var
-k=a[1];ay(b,o5);var
+k=a[1];aq(b,nS);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ay(b,o6);fD(b,m);ay(b,o7);var
+l=a[2],m=a[1];aq(b,nT);fc(b,m);aq(b,nU);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ay(b,o8);fD(b,o);ay(b,o9);var
+n=a[3],o=a[1];aq(b,nV);fc(b,o);aq(b,nW);var
 a=n;continue;case
 10:var
-p=a[1];ay(b,o_);var
+p=a[1];aq(b,nX);var
 a=p;continue;case
 11:var
-q=a[1];ay(b,o$);var
+q=a[1];aq(b,nY);var
 a=q;continue;case
 12:var
-r=a[1];ay(b,pa);var
+r=a[1];aq(b,nZ);var
 a=r;continue;case
 13:var
-s=a[1];ay(b,pb);var
+s=a[1];aq(b,n0);var
 a=s;continue;default:var
-t=a[1];ay(b,pc);var
+t=a[1];aq(b,n1);var
 a=t;continue}}function
-al(a){if(typeof
+ad(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,al(a[1])];case
-1:return[1,al(a[1])];case
-2:return[2,al(a[1])];case
-3:return[3,al(a[1])];case
-4:return[4,al(a[1])];case
-5:return[5,al(a[1])];case
-6:return[6,al(a[1])];case
-7:return[7,al(a[1])];case
+0:return[0,ad(a[1])];case
+1:return[1,ad(a[1])];case
+2:return[2,ad(a[1])];case
+3:return[3,ad(a[1])];case
+4:return[4,ad(a[1])];case
+5:return[5,ad(a[1])];case
+6:return[6,ad(a[1])];case
+7:return[7,ad(a[1])];case
 8:var
-b=a[1];return[8,b,al(a[2])];case
+b=a[1];return[8,b,ad(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,al(a[3])];case
-10:return[10,al(a[1])];case
-11:return[11,al(a[1])];case
-12:return[12,al(a[1])];case
-13:return[13,al(a[1])];default:return[14,al(a[1])]}}function
-az(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ad(a[3])];case
+10:return[10,ad(a[1])];case
+11:return[11,ad(a[1])];case
+12:return[12,ad(a[1])];case
+13:return[13,ad(a[1])];default:return[14,ad(a[1])]}}function
+ar(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=az(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=ar(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=az(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=ar(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=az(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=ar(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=az(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=ar(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=az(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=ar(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=az(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=ar(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=az(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=ar(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=az(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=ar(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
 8:var
-k=az(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],am=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},am,ai,ah];case
+k=ar(a[2]),ai=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,ai];case
 9:var
-an=a[2],ap=a[1],l=az(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=az(ao(al(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(au,0);f(aq,0);return 0},aA=function(a){f(ar,0);f(av,0);return 0},aB=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aB,aA,ay];case
+ao=a[2],ap=a[1],l=ar(a[3]),aq=l[4],as=l[3],at=l[2],au=l[1],m=ar(aj(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(aq,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
 10:var
-n=az(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=ar(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
 11:var
-o=az(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=ar(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=az(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=ar(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=az(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=az(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-ao(c,b){var
+q=ar(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=ar(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+aj(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1580,12 +1514,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,$,pd]}else
+9:a=6;break;default:throw[0,S,n2]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ao(t,b[1])];case
+0:return[0,aj(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1596,7 +1530,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ao(u,b[1])];case
+1:return[1,aj(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1605,22 +1539,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
-2:return[2,ao(v,b[1])];case
+2:return[2,aj(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ao(w,b[1])];case
+3:return[3,aj(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1632,7 +1566,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ao(x,b[1])];case
+4:return[4,aj(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1644,7 +1578,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ao(y,b[1])];case
+5:return[5,aj(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1656,7 +1590,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ao(z,b[1])];case
+6:return[6,aj(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1668,7 +1602,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ao(A,b[1])];case
+7:return[7,aj(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1681,40 +1615,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
+D=b[1],E=aj(B,b[2]);return[8,aj(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,$,pm];break;case
+14:a=4;break;default:m=1}if(m)throw[0,S,n$];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=az(ao(al(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
+I=b[3],J=b[2],K=b[1],s=ar(aj(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aj(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,$,pn];break;case
+14:a=4;break;default:n=1}if(n)throw[0,S,oa];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,po];case
+b!=="number"&&10===b[0])return[10,aj(M,b[1])];throw[0,S,ob];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pp];break;case
+11:return[11,aj(N,b[1])];default:o=1}if(o)throw[0,S,oc];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pq];break;case
+12:return[12,aj(O,b[1])];default:p=1}if(p)throw[0,S,od];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1722,7 +1656,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pr];break;default:var
+13:return[13,aj(P,b[1])];default:q=1}if(q)throw[0,S,oe];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1730,319 +1664,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,ps]}switch(a){case
-0:throw[0,$,pg];case
-1:throw[0,$,ph];case
-2:throw[0,$,pi];case
-3:throw[0,$,pj];case
-4:throw[0,$,pk];case
-5:throw[0,$,pe];case
-6:throw[0,$,pf];default:throw[0,$,pl]}}var
-at=[ag,pt,b6(0)];function
-eg(b,a){if(typeof
+14:return[14,aj(Q,b[1])];default:r=1}if(r)throw[0,S,of]}switch(a){case
+0:throw[0,S,n5];case
+1:throw[0,S,n6];case
+2:throw[0,S,n7];case
+3:throw[0,S,n8];case
+4:throw[0,S,n9];case
+5:throw[0,S,n3];case
+6:throw[0,S,n4];default:throw[0,S,n_]}}var
+am=[X,og,bX(0)];function
+dY(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw at}}function
-ds(e,b,d){var
-a=eg(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
+dc(e,b,d){var
+a=dY(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw at}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aL(b,c,a){if(typeof
-b==="number")return[0,0,R(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aD(b,c,a){if(typeof
+b==="number")return[0,0,J(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aL(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=aD(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aL(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aD(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aL(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aD(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aL(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aD(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aL(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aD(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aL(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aD(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aL(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aD(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aL(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aD(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(d7([0,b[1]],[0,o]))throw at;var
-p=aL(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dQ([0,b[1]],[0,o]))throw am;var
+p=aD(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(d7([0,ab(B)],C))throw at;var
-D=[0,ab(d)];if(d7([0,ab(A)],D))throw at;var
-q=az(ao(al(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aL(ab(z),c,y),F=r[2];return[0,[9,e,d,al(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,W(e)];if(dQ([0,W(B)],C))throw am;var
+D=[0,W(d)];if(dQ([0,W(A)],D))throw am;var
+q=ar(aj(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=aD(W(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aL(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aD(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aL(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aD(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aL(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aD(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aL(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw at}function
-R(a,b){if(typeof
+v=aD(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
+J(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=R(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=R(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eg(a[1],b),c=r[2],Q=r[1];if(typeof
+Q=a[2],r=dY(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=R(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw at;case
+s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw am;case
 3:var
-S=a[2],t=eg(a[1],b),d=t[2],T=t[1];if(typeof
+S=a[2],t=dY(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=R(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw at;case
+u=J(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw am;case
 4:var
-U=a[4],V=a[1],e=ds(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=dc(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=R(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw at;case
+Y=e[2],v=J(U,f[1]);return[0,[4,V,X,Y,v[1]],v[2]]}throw am;case
 5:var
-Y=a[4],Z=a[1],g=ds(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Z=a[4],_=a[1],g=dc(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=R(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw at;case
+aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw am;case
 6:var
-aa=a[4],ac=a[1],i=ds(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=dc(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=R(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw at;case
+ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw am;case
 7:var
-af=a[4],ag=a[1],k=ds(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=dc(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=R(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw at;case
+ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw am;case
 8:var
-aj=a[4],ak=a[1],m=ds(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dc(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=R(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw at;case
+an=m[2],z=J(aj,n[1]);return[0,[8,ak,al,an,z[1]],z[2]]}throw am;case
 9:var
-an=a[2],A=eg(a[1],b),o=A[2],ao=A[1];if(typeof
+ao=a[2],A=dY(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=R(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw at;case
+B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw am;case
 10:var
-C=R(a[1],b);return[0,[10,C[1]],C[2]];case
+C=J(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=R(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-aq=a[1],E=R(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],au=a[1];if(d7([0,a[2]],[0,F]))throw at;var
-G=R(as,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(dQ([0,a[2]],[0,F]))throw am;var
+G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(d7([0,ab(ax)],az))throw at;var
-I=R(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,W(H)];if(dQ([0,W(ax)],az))throw am;var
+I=J(aw,W(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=R(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+K=J(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=R(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],L=R(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return pv(a[1],a[2],b);case
+aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return oi(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=R(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],N=R(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
+aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],O=R(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return pw(a[1],a[2],b)}throw at}function
-pv(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=R(d[1],b),k=e[1],f=R(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=R(g[1],b),m=h[1],i=R(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-pw(a,c,b){if(typeof
+aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
+23:return oj(a[1],a[2],b)}throw am}function
+oi(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+oj(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aT(a,c,b);case
-1:return aT(a,c,b);case
+0:return aI(a,c,b);case
+1:return aI(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw at;default:return aT(a,c,b)}else
+d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw am;default:return aI(a,c,b)}else
 switch(a[0]){case
-0:return aT(a,c,b);case
-1:return aT(a,c,b);case
-2:return aT(a,c,b);case
-3:return aT(a,c,b);case
-4:return aT(a,c,b);case
-5:return aT(a,c,b);case
-6:return aT(a,c,b);case
-7:return aT(a,c,b);case
-8:return aT([8,a[1],a[2]],c,b);case
+0:return aI(a,c,b);case
+1:return aI(a,c,b);case
+2:return aI(a,c,b);case
+3:return aI(a,c,b);case
+4:return aI(a,c,b);case
+5:return aI(a,c,b);case
+6:return aI(a,c,b);case
+7:return aI(a,c,b);case
+8:return aI([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aL(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aT(a,c,b);default:return aT(a,c,b)}}function
-aT(d,c,b){var
-a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
-pu(c,b){var
-a=R(c,b);if(typeof
-a[2]==="number")return a[1];throw at}function
-px(b,a){return pu(b,ab(al(a)))}function
-aU(k,g,a){var
-b=C(a),h=0<=g?k:0,d=d$(g);if(d<=b)return a;var
-l=2===h?48:32,c=b_(d,l);switch(h){case
-0:bD(a,0,c,0,b);break;case
-1:bD(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=aD(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aI(a,c,b);default:return aI(a,c,b)}}function
+aI(d,c,b){var
+a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
+oh(c,b){var
+a=J(c,b);if(typeof
+a[2]==="number")return a[1];throw am}function
+ok(b,a){return oh(b,W(ad(a)))}function
+aJ(k,g,a){var
+b=z(a),h=0<=g?k:0,d=dU(g);if(d<=b)return a;var
+l=2===h?48:32,c=b0(d,l);switch(h){case
+0:bt(a,0,c,0,b);break;case
+1:bt(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==ak(a,0)&&45!==ak(a,0)&&32!==ak(a,0)){e=1;i=1}if(!i){c8(c,0,ak(a,0));bD(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==ab(a,0)&&45!==ab(a,0)&&32!==ab(a,0)){e=1;i=1}if(!i){cW(c,0,ab(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===ak(a,0)){var
-j=0;if(e4!==ak(a,1)&&88!==ak(a,1)){f=1;j=1}if(!j){c8(c,1,ak(a,1));bD(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bD(a,0,c,d-b|0,b)}}return a8(c)}function
-cD(k,b){var
-c=d$(k),a=C(b),d=ak(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+he>>>0))e=1}else
+f=0;if(1<b&&48===ab(a,0)){var
+j=0;if(eA!==ab(a,1)&&88!==ab(a,1)){f=1;j=1}if(!j){cW(c,1,ab(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
+co(k,b){var
+c=dU(k),a=z(b),d=ab(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+gE>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(e4===ak(b,1)||88===ak(b,1))j=1;if(j){var
-h=b_(c+2|0,48);c8(h,1,ak(b,1));bD(b,2,h,(c-a|0)+4|0,a-2|0);return a8(h)}}e=1;f=1;break;case
+j=0;if(eA===ab(b,1)||88===ab(b,1))j=1;if(j){var
+h=b0(c+2|0,48);cW(h,1,ab(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=b_(c+1|0,48);c8(g,0,d);bD(b,1,g,(c-a|0)+2|0,a-1|0);return a8(g)}}if(e&&a<c){var
-i=b_(c,48);bD(b,0,i,c-a|0,a);return a8(i)}return b}function
-py(d){var
-a=oh(d),b=C(a),c=b_(b+2|0,34);bm(a,0,c,1,b);return a8(c)}function
-pz(a){switch(a){case
-1:return pB;case
-2:return pC;case
-4:return pE;case
-5:return pF;case
-6:return pG;case
-7:return pH;case
-8:return pI;case
-9:return pJ;case
-10:return pK;case
-11:return pL;case
+g=b0(c+1|0,48);cW(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
+i=b0(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
+ol(d){var
+a=m7(d),b=z(a),c=b0(b+2|0,34);bb(a,0,c,1,b);return aX(c)}function
+om(a){switch(a){case
+1:return oo;case
+2:return op;case
+4:return or;case
+5:return os;case
+6:return ot;case
+7:return ou;case
+8:return ov;case
+9:return ow;case
+10:return ox;case
+11:return oy;case
 0:case
-13:return pA;case
+13:return on;case
 3:case
-14:return pD;default:return pM}}function
-pN(a){switch(a){case
-1:return pP;case
-2:return pQ;case
-4:return pS;case
-5:return pT;case
-6:return pU;case
-7:return pV;case
-8:return pW;case
-9:return pX;case
-10:return pY;case
-11:return pZ;case
+14:return oq;default:return oz}}function
+oA(a){switch(a){case
+1:return oC;case
+2:return oD;case
+4:return oF;case
+5:return oG;case
+6:return oH;case
+7:return oI;case
+8:return oJ;case
+9:return oK;case
+10:return oL;case
+11:return oM;case
 0:case
-13:return pO;case
+13:return oB;case
 3:case
-14:return pR;default:return p0}}function
-p1(a){switch(a){case
-1:return p3;case
-2:return p4;case
-4:return p6;case
-5:return p7;case
-6:return p8;case
-7:return p9;case
-8:return p_;case
-9:return p$;case
-10:return qa;case
-11:return qb;case
+14:return oE;default:return oN}}function
+oO(a){switch(a){case
+1:return oQ;case
+2:return oR;case
+4:return oT;case
+5:return oU;case
+6:return oV;case
+7:return oW;case
+8:return oX;case
+9:return oY;case
+10:return oZ;case
+11:return o0;case
 0:case
-13:return p2;case
+13:return oP;case
 3:case
-14:return p5;default:return qc}}function
-qd(a){switch(a){case
-1:return qf;case
-2:return qg;case
-4:return qi;case
-5:return qj;case
-6:return qk;case
-7:return ql;case
-8:return qm;case
-9:return qn;case
-10:return qo;case
-11:return qp;case
+14:return oS;default:return o1}}function
+o2(a){switch(a){case
+1:return o4;case
+2:return o5;case
+4:return o7;case
+5:return o8;case
+6:return o9;case
+7:return o_;case
+8:return o$;case
+9:return pa;case
+10:return pb;case
+11:return pc;case
 0:case
-13:return qe;case
+13:return o3;case
 3:case
-14:return qh;default:return qq}}function
-ia(b,c){var
-d=d$(c),e=oO(qr,b),a=h8(16);cC(a,37);oP(a,b);cC(a,46);ay(a,h0(d));cC(a,e);return h_(a)}function
-eh(m,a){if(13<=m){var
-g=[0,0],h=C(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<d8(a,c)+g5>>>0))g[1]++;var
+14:return o6;default:return pd}}function
+hE(b,c){var
+d=dU(c),e=nB(pe,b),a=hA(16);cn(a,37);nC(a,b);cn(a,46);aq(a,ho(d));cn(a,e);return hC(a)}function
+dZ(m,a){if(13<=m){var
+g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dR(a,c)+gu>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=an(C(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c8(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=C(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ah(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cW(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=d8(a,b);if(9<f+g5>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dR(a,b);if(9<f+gu>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return a8(j)}return a}function
-qs(a,b){return eh(a,fb(pz(a),b))}function
-qt(a,b){return eh(a,fb(p1(a),b))}function
-qu(a,b){return eh(a,fb(qd(a),b))}function
-qv(a,b){return eh(a,Bb(pN(a),b))}function
-bE(b,c,a){function
+b=p;continue}break}}return aX(j)}return a}function
+pf(a,b){return dZ(a,eJ(om(a),b))}function
+pg(a,b){return dZ(a,eJ(oO(a),b))}function
+ph(a,b){return dZ(a,eJ(o2(a),b))}function
+pi(a,b){return dZ(a,yX(oA(a),b))}function
+bv(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return A9(a,c,d)}function
+d=32}return yT(a,c,d)}function
 f(a){var
-e=C(a);return function(f){var
+e=z(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=ak(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=ab(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:a1(a,qw)}function
+b=b+1|0;continue}}(0)?a:aN(a,pj)}function
 e(c){var
-b=AW(a);return 3===b?a<0.?qx:qy:4<=b?qz:c}switch(b[2]){case
-5:return e(f(hu(ia(b,c),a)));case
+b=yG(a);return 3===b?a<0.?pk:pl:4<=b?pm:c}switch(b[2]){case
+5:return e(f(gU(hE(b,c),a)));case
 6:return d(0);case
-7:return om(d(0));case
-8:return e(d(0));default:return hu(ia(b,c),a)}}function
-qA(d){var
-a=nE(d),b=C(a),c=b_(b+2|0,39);bm(a,0,c,1,b);return a8(c)}function
-qB(b){var
-a=h8(16);fD(a,b);return h_(a)}function
-dW(d,o,m,l){var
+7:return na(d(0));case
+8:return e(d(0));default:return gU(hE(b,c),a)}}function
+pn(d){var
+a=mu(d),b=z(a),c=b0(b+2|0,39);bb(a,0,c,1,b);return aX(c)}function
+po(b){var
+a=hA(16);fc(a,b);return hC(a)}function
+dD(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return I(c,[5,b,a],p)};case
+p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return I(c,[4,b,qA(a)],q)};case
+q=a[1];return function(a){return C(c,[4,b,pn(a)],q)};case
 2:var
-r=a[2],s=a[1];return fE(c,b,r,s,function(a){return a});case
-3:return fE(c,b,a[2],a[1],py);case
-4:return ei(c,b,a[4],a[2],a[3],qs,a[1]);case
-5:return ei(c,b,a[4],a[2],a[3],qt,a[1]);case
-6:return ei(c,b,a[4],a[2],a[3],qu,a[1]);case
-7:return ei(c,b,a[4],a[2],a[3],qv,a[1]);case
-8:return qC(c,b,a[4],a[2],a[3],a[1]);case
-9:return fE(c,b,a[2],a[1],nm);case
+r=a[2],s=a[1];return fd(c,b,r,s,function(a){return a});case
+3:return fd(c,b,a[2],a[1],ol);case
+4:return d0(c,b,a[4],a[2],a[3],pf,a[1]);case
+5:return d0(c,b,a[4],a[2],a[3],pg,a[1]);case
+6:return d0(c,b,a[4],a[2],a[3],ph,a[1]);case
+7:return d0(c,b,a[4],a[2],a[3],pi,a[1]);case
+8:return pp(c,b,a[4],a[2],a[3],a[1]);case
+9:return fd(c,b,a[2],a[1],mc);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2050,257 +1984,257 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=qB(a[2]);return function(a){return I(c,[4,b,u],t)};case
+t=a[3],u=po(a[2]);return function(a){return C(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return I(c,b,Z(px(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return C(c,b,O(ok(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return I(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return I(c,[6,b,a],y)};case
+y=a[1];return function(a){return C(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return I(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return I(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,$,qE];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,S,pr];case
 20:var
-F=a[3],G=[8,b,qF];return function(a){return I(c,G,F)};case
+G=a[3],H=[8,b,ps];return function(a){return C(c,H,G)};case
 21:var
-H=a[2];return function(a){return I(c,[4,b,fb(qG,a)],H)};case
+I=a[2];return function(a){return C(c,[4,b,eJ(pt,a)],I)};case
 22:var
-J=a[1];return function(a){return I(c,[5,b,a],J)};case
+J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?lE(d+1|0,c,b,h,g):aq(lE,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?gZ(d+1|0,c,b,i,j,k):aq(gZ,[0,c,b,i,j,k])}}function
-lE(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?kA(d+1|0,c,b,h,f):al(kA,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?gm(d+1|0,c,b,i,j,k):al(gm,[0,c,b,i,j,k])}}function
+kA(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-2:throw[0,$,qH];default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}else
+0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+2:throw[0,S,pu];default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-2:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-3:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-4:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-5:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-6:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-7:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-8:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+2:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+3:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+4:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+5:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+6:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+7:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+8:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?g0(d+1|0,c,b,f,a):aq(g0,[0,c,b,f,a]);case
-10:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}}function
-g0(e,d,c,a,b){if(typeof
-a==="number")return e<50?P(e+1|0,d,c,b):aq(P,[0,d,c,b]);else
+f=e[2];return d<50?gn(d+1|0,c,b,f,a):al(gn,[0,c,b,f,a]);case
+10:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}}function
+gn(e,d,c,a,b){if(typeof
+a==="number")return e<50?I(e+1|0,d,c,b):al(I,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a2(d,c,f,b)};case
+f=a[1];return function(a){return aQ(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a2(d,c,g,b)};case
+g=a[1];return function(a){return aQ(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a2(d,c,h,b)};case
+h=a[1];return function(a){return aQ(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a2(d,c,i,b)};case
+i=a[1];return function(a){return aQ(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a2(d,c,j,b)};case
+j=a[1];return function(a){return aQ(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a2(d,c,k,b)};case
+k=a[1];return function(a){return aQ(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a2(d,c,l,b)};case
+l=a[1];return function(a){return aQ(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a2(d,c,m,b)};case
+m=a[1];return function(a){return aQ(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a2(d,c,n,b)};case
+n=a[2];return function(a){return aQ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ao(al(a[1]),p);return function(a){return a2(d,c,aE(q,o),b)};case
+o=a[3],p=a[2],q=aj(ad(a[1]),p);return function(a){return aQ(d,c,ay(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a2(d,c,r,b)};case
+r=a[1];return function(e,a){return aQ(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a2(d,c,s,b)};case
+s=a[1];return function(a){return aQ(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a2(d,c,t,b)};case
-13:throw[0,$,qI];default:throw[0,$,qJ]}}function
-P(d,b,e,a){var
-c=[8,e,qK];return d<50?dW(d+1|0,b,c,a):aq(dW,[0,b,c,a])}function
-gZ(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return qD(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?dW(h+1|0,b,g,a):aq(dW,[0,b,g,a])}function
-I(a,b,c){return hH(dW(0,a,b,c))}function
-a2(a,b,c,d){return hH(g0(0,a,b,c,d))}function
-qD(a,b,c,d,e){return hH(gZ(0,a,b,c,d,e))}function
-fE(e,d,c,a,b){if(typeof
-a==="number")return function(a){return I(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return I(e,[4,d,aU(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return I(e,[4,d,aU(i,g,f(b,a))],c)}}}function
-ei(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return aQ(d,c,t,b)};case
+13:throw[0,S,pv];default:throw[0,S,pw]}}function
+I(d,b,e,a){var
+c=[8,e,px];return d<50?dD(d+1|0,b,c,a):al(dD,[0,b,c,a])}function
+gm(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return pq(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?dD(h+1|0,b,f,a):al(dD,[0,b,f,a])}function
+C(a,b,c){return g7(dD(0,a,b,c))}function
+aQ(a,b,c,d){return g7(gn(0,a,b,c,d))}function
+pq(a,b,c,d,e){return g7(gm(0,a,b,c,d,e))}function
+fd(e,d,c,a,b){if(typeof
+a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return C(e,[4,d,aJ(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return C(e,[4,d,aJ(i,f,g(b,a))],c)}}}function
+d0(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,cD(g,n(b,a,c))],d)}:function(c){return I(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return I(f,[4,e,cD(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,co(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,co(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,aU(i,h,cD(g,n(b,a,c)))],d)}:function(c){return I(f,[4,e,aU(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return I(f,[4,e,aU(i,h,cD(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aJ(i,h,co(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aJ(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aJ(i,h,co(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return I(f,[4,e,aU(j,h,cD(g,n(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aU(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return I(f,[4,e,aU(j,g,cD(m,n(b,a,c)))],d)}}}function
-qC(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return C(f,[4,e,aJ(j,h,co(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aJ(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aJ(j,g,co(m,n(b,a,c)))],d)}}}function
+pp(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,bE(a,f,b)],c)}:function(b){return I(e,[4,d,bE(a,fC(a),b)],c)};var
-j=b[1];return function(b){return I(e,[4,d,bE(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,fb(a),b)],c)};var
+j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,aU(h,g,bE(a,f,b))],c)}:function(b){return I(e,[4,d,aU(h,g,bE(a,fC(a),b))],c)};var
-k=b[1];return function(b){return I(e,[4,d,aU(h,g,bE(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return C(e,[4,d,aJ(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aJ(h,g,bv(a,fb(a),b))],c)};var
+k=b[1];return function(b){return C(e,[4,d,aJ(h,g,bv(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return I(e,[4,d,aU(i,g,bE(a,f,b))],c)}:function(f,b){return I(e,[4,d,aU(i,f,bE(a,fC(a),b))],c)};var
-l=b[1];return function(f,b){return I(e,[4,d,aU(i,f,bE(a,l,b))],c)}}}function
-bF(b,e){var
+b==="number")return b?function(g,f,b){return C(e,[4,d,aJ(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aJ(i,f,bv(a,fb(a),b))],c)};var
+l=b[1];return function(f,b){return C(e,[4,d,aJ(i,f,bv(a,l,b))],c)}}}function
+bw(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=h$(a[2]);bF(b,g);return dg(b,h);case
+f=a[1],h=hD(a[2]);bw(b,f);return c5(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bF(b,d);dg(b,qL);var
+i=c[1];bw(b,d);c5(b,py);var
 a=i;continue}var
-j=c[1];bF(b,d);dg(b,qM);var
+j=c[1];bw(b,d);c5(b,pz);var
 a=j;continue;case
 6:var
-m=a[2];bF(b,a[1]);return f(m,b);case
-7:bF(b,a[1]);return ea(b);case
+m=a[2];bw(b,a[1]);return g(m,b);case
+7:bw(b,a[1]);return dV(b);case
 8:var
-n=a[2];bF(b,a[1]);return ai(n);case
+n=a[2];bw(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bF(b,a[1]);return dg(b,k);default:var
-l=a[2];bF(b,a[1]);return ny(b,l)}}function
-bS(b,e){var
+k=a[2];bw(b,a[1]);return c5(b,k);default:var
+l=a[2];bw(b,a[1]);return mo(b,l)}}function
+bG(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=h$(a[2]);bS(b,g);return dr(b,h);case
+f=a[1],h=hD(a[2]);bG(b,f);return db(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bS(b,d);dr(b,qN);var
+i=c[1];bG(b,d);db(b,pA);var
 a=i;continue}var
-j=c[1];bS(b,d);dr(b,qO);var
+j=c[1];bG(b,d);db(b,pB);var
 a=j;continue;case
 6:var
-m=a[2];bS(b,a[1]);return dr(b,f(m,0));case
+m=a[2];bG(b,a[1]);return db(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bS(b,a[1]);return ai(n);case
+n=a[2];bG(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bS(b,a[1]);return dr(b,k);default:var
-l=a[2];bS(b,a[1]);return h7(b,l)}}function
-qP(c,a,b){var
-d=b[1],e=0;return I(function(b){bF(a,b);return f(c,a)},e,d)}function
-fF(b,a){return qP(function(a){return 0},b,a)}function
-fG(a){return fF(bq,a)}function
-qQ(b,a){var
-c=a[1];return I(function(c){var
-a=fz(64);bS(a,c);return f(b,fA(a))},0,c)}function
-aB(a){return qQ(function(a){return a},a)}var
-qR=fl(0);function
-fI(c,b){var
-a=c[1+b];return on(a)?b7(a)===e$?f(aB(qS),a):b7(a)===253?nr(a):qT:f(aB(qU),a)}function
-ib(b,a){if(b.length-1<=a)return qV;var
-c=ib(b,a+1|0),d=fI(b,a);return n(aB(qW),d,c)}function
-qX(a){var
+k=a[2];bG(b,a[1]);return db(b,k);default:var
+l=a[2];bG(b,a[1]);return hz(b,l)}}function
+pC(c,a,b){var
+d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
+fe(b,a){return pC(function(a){return 0},b,a)}function
+ff(a){return fe(be,a)}function
+pD(b,a){var
+c=a[1];return C(function(c){var
+a=e_(64);bG(a,c);return g(b,e$(a))},0,c)}function
+at(a){return pD(function(a){return a},a)}var
+pE=eT(0);function
+fh(c,b){var
+a=c[1+b];return nb(a)?bY(a)===eH?g(at(pF),a):bY(a)===253?mh(a):pG:g(at(pH),a)}function
+hF(b,a){if(b.length-1<=a)return pI;var
+c=hF(b,a+1|0),d=fh(b,a);return n(at(pJ),d,c)}function
+pK(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ib(a,2),d=fI(a,1);return n(aB(qY),d,c)}switch(b){case
-0:return qZ;case
-1:return q0;default:var
-e=fI(a,1);return f(aB(q1),e)}}function
-q2(d){function
+c=hF(a,2),d=fh(a,1);return n(at(pL),d,c)}switch(b){case
+0:return pM;case
+1:return pN;default:var
+e=fh(a,1);return g(at(pO),e)}}function
+pP(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(fm(qR))}function
-q3(a){if(a===d_)return q4;if(a===fo)return q5;if(a[1]===hN){var
-b=a[2],e=b[3],h=b[2],i=b[1];return ck(aB(fH),i,h,e,e+5|0,q6)}if(a[1]===$){var
-c=a[2],f=c[3],j=c[2],k=c[1];return ck(aB(fH),k,j,f,f+6|0,q7)}if(a[1]===hP){var
-d=a[2],g=d[3],l=d[2],m=d[1];return ck(aB(fH),m,l,g,g+6|0,q8)}if(0===b7(a)){var
-n=a[1][1];return a1(n,qX(a))}return a[1]}function
-ej(a){var
-b=q2(a);return b?b[1]:q3(a)}function
-q9(a){var
-b=[0,AX(a)];return b}function
-q_(b,a){function
-c(a){return a?0===b?q$:ra:0===b?rb:rc}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?rd:rf,i=a[2],j=a[7],k=c(a[1]);return[0,AM(aB(re),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aB(rg),l)]}function
-rh(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(eU(pE))}function
+pQ(a){if(a===dT)return pR;if(a===eW)return pS;if(a[1]===hb){var
+b=a[2],e=b[3],h=b[2],i=b[1];return ey(at(fg),i,h,e,e+5|0,pT)}if(a[1]===S){var
+c=a[2],f=c[3],j=c[2],k=c[1];return ey(at(fg),k,j,f,f+6|0,pU)}if(a[1]===hd){var
+d=a[2],g=d[3],l=d[2],m=d[1];return ey(at(fg),m,l,g,g+6|0,pV)}if(0===bY(a)){var
+n=a[1][1];return aN(n,pK(a))}return a[1]}function
+d1(a){var
+b=pP(a);return b?b[1]:pQ(a)}function
+pW(a){var
+b=[0,yH(a)];return b}function
+pX(b,a){function
+c(a){return a?0===b?pY:pZ:0===b?p0:p1}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?p2:p4,i=a[2],j=a[7],k=c(a[1]);return[0,yw(at(p3),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(at(p5),l)]}function
+p6(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=q_(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(fF(d,ri),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return fF(d,rj)}function
-fJ(b,a){return rh(b,q9(a))}var
-rl=rk.slice();function
-rm(e,d){var
-g=ej(e);f(fG(rn),g);fJ(bq,d);var
-a=Bq(0);if(a<0){var
-b=d$(a);hQ(c(rl,b)[1+b])}return ea(bq)}var
-ro=[0];function
-ic(b){var
-a=A2(0);return a}function
-rp(b,a){try{var
-c=a?ro:ic(0);try{fr(0)}catch(a){}try{var
-i=rm(b,c),d=i}catch(a){a=bp(a);var
-e=ic(0),g=ej(b);f(fG(rr),g);fJ(bq,c);var
-h=ej(a);f(fG(rs),h);fJ(bq,e);var
-d=ea(bq)}return d}catch(a){a=bp(a);if(a===d_)return hQ(rq);throw a}}hG(b(lO),function(b,a){try{var
-c=rp(b,a);return c}catch(a){return 0}});function
-rt(a){return Bp(a,0,C(a))}function
-ru(a){return[0,q(55,0),0]}function
-rv(d,g){function
-l(b,a){return rt(a1(b,h0(a)))}function
+h=pX(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(fe(d,p7),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return fe(d,p8)}function
+fi(b,a){return p6(b,pW(a))}var
+p_=p9.slice();function
+p$(e,d){var
+f=d1(e);g(ff(qa),f);fi(be,d);var
+a=zb(0);if(a<0){var
+b=dU(a);he(c(p_,b)[1+b])}return dV(be)}var
+qb=[0];function
+hG(b){var
+a=yM(0);return a}function
+qc(b,a){try{var
+c=a?qb:hG(0);try{eZ(0)}catch(a){}try{var
+i=p$(b,c),d=i}catch(a){a=bd(a);var
+e=hG(0),f=d1(b);g(ff(qe),f);fi(be,c);var
+h=d1(a);g(ff(qf),h);fi(be,e);var
+d=dV(be)}return d}catch(a){a=bd(a);if(a===dT)return he(qd);throw a}}g6(b(kJ),function(b,a){try{var
+c=qc(b,a);return c}catch(a){return 0}});function
+qg(a){return za(a,0,z(a))}function
+qh(a){return[0,q(55,0),0]}function
+qi(d,g){function
+l(b,a){return qg(aN(b,ho(a)))}function
 m(a){var
-b=ak(a,3)<<24,c=ak(a,2)<<16,d=ak(a,1)<<8;return((ak(a,0)+d|0)+c|0)+b|0}var
+b=ab(a,3)<<24,c=ab(a,2)<<16,d=ab(a,1)<<8;return((ab(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,rw],j=54+hZ(55,i)|0,n=0;if(!(j<0)){var
+f=[0,qj],j=54+hn(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=Bu(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&lX;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=zf(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kS;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-rx(b){var
-a=ru(0);rv(a,b);return a}function
-ry(a){return rx(BG(0))}function
-rz(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&lX,g=a[2];c(a[1],g)[1+g]=f;return f}function
-rA(a){var
+qk(b){var
+a=qh(0);qi(a,b);return a}function
+ql(a){return qk(zs(0))}function
+qm(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kS,g=a[2];c(a[1],g)[1+g]=f;return f}function
+qn(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-AK=m8(AJ),ie=AK}catch(a){a=bp(a);if(a!==bB)throw a;try{var
-AI=m8(AH),id=AI}catch(a){a=bp(a);if(a!==bB)throw a;var
-id=rB}var
-ie=id}var
-rC=ol(ie,82),ek=[b2,function(a){return ry(0)}];function
-rD(c,b){var
-a=c;for(;;){if(b<=a)return a;if(fs<(a*2|0))return a;var
+yu=lY(yt),hI=yu}catch(a){a=bd(a);if(a!==br)throw a;try{var
+ys=lY(yr),hH=ys}catch(a){a=bd(a);if(a!==br)throw a;var
+hH=qo}var
+hI=hH}var
+qp=m$(hI,82),d2=[bS,function(a){return ql(0)}];function
+qq(c,b){var
+a=c;for(;;){if(b<=a)return a;if(e0<(a*2|0))return a;var
 a=a*2|0;continue}}function
-ig(a,e){var
-f=a?a[1]:rC,b=rD(16,e);if(f)var
-c=b7(ek),g=cm===c?ek[1]:b2===c?ef(ek):ek,d=rz(g);else
+hJ(a,e){var
+f=a?a[1]:qp,b=qq(16,e);if(f)var
+c=bY(d2),g=b9===c?d2[1]:bS===c?dX(d2):d2,d=qm(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-rE(n,d,g,h){var
-i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
+qr(n,d,f,h){var
+i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(g,b)[1+b]);var
+b=p;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2311,574 +2245,561 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ih(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<fs?1:0;if(d){var
-e=q(c,0),h=1-rA(a);a[2]=e;return rE(f(g,a),h,b,e)}return d}function
-rF(c,b,a){return mY(c,b,0,a)}function
-cb(a,b){return 4<=a.length-1?mY(10,c6,a[3],b)&(a[2].length-1-1|0):ai(rG)}function
-rH(a,d,f){var
-b=cb(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ih(cb,a):e}function
-rI(c,b){var
+hK(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<e0?1:0;if(d){var
+e=q(c,0),h=1-qn(a);a[2]=e;return qr(g(f,a),h,b,e)}return d}function
+qs(c,b,a){return lP(c,b,0,a)}function
+b1(a,b){return 4<=a.length-1?lP(10,cS,a[3],b)&(a[2].length-1-1|0):ai(qt)}function
+qu(a,d,f){var
+b=b1(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hK(b1,a):e}function
+qv(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aH(c,a[1]))return d;var
-a=e;continue}throw bB}}function
-rJ(f,a){var
-g=cb(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aH(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aH(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aH(a,e[1])?j:rI(a,k)}throw bB}throw bB}throw bB}function
-rK(c,b){var
+d=a[2],e=a[3];if(0===aG(c,a[1]))return d;var
+a=e;continue}throw br}}function
+qw(f,a){var
+g=b1(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aG(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aG(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aG(a,e[1])?j:qv(a,k)}throw br}throw br}throw br}function
+qx(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aH(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aG(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-rL(f,a){var
-g=cb(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aH(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aH(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aH(a,e[1])?[0,j]:rK(a,k)}return 0}return 0}return 0}function
-rM(a,b){function
+qy(f,a){var
+g=b1(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aG(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aG(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aG(a,e[1])?[0,j]:qx(a,k)}return 0}return 0}return 0}function
+qz(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aH(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aG(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cb(a,b);return d(c(a[2],e)[1+e])}function
-rN(b,d,c){var
+e=b1(a,b);return d(c(a[2],e)[1+e])}function
+qA(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aH(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aG(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-ii(a,d,e){var
-b=cb(a,d),f=c(a[2],b)[1+b],g=rN(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ih(cb,a);var
+hL(a,d,e){var
+b=b1(a,d),f=c(a[2],b)[1+b],g=qA(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hK(b1,a);var
 i=h}else
 var
 i=g;return i}function
-bT(a){return a}var
-ij=0,ik=-1;function
-il(a){return 0<=a?1:0}var
-im=[ag,rO,b6(0)];function
-el(a,b){a[13]=a[13]+b[3]|0;return h6(b,a[28])}function
-rP(a){a[12]=1;a[13]=1;return fy(a[28])}var
-io=1000000010;function
-fK(b,a){return ba(b[17],a,0,C(a))}function
-em(a){return f(a[19],0)}function
-rQ(b,a){return f(b[20],a)}function
-rR(b,a){return f(b[21],a)}function
-ip(a,c,b){a[9]=a[9]-c|0;fK(a,b);a[11]=0;return 0}function
-en(c,a){var
-b=D(a,rS);return b?ip(c,C(a),a):b}function
-cc(a,b,c){var
-d=b[3],e=b[2];en(a,b[1]);em(a);a[11]=1;a[10]=n4(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;rR(a,a[10]);return en(a,d)}function
-iq(b,a){return cc(b,rT,a)}function
-cE(a,b){var
-c=b[2],d=b[3];en(a,b[1]);a[9]=a[9]-c|0;rQ(a,c);return en(a,d)}function
-rU(a){var
-b=cB(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iq(a,d):e}return em(a)}function
-rV(a){var
-b=oD(a[28]);if(b){var
+bH(a){return a}var
+hM=0,hN=-1;function
+hO(a){return 0<=a?1:0}var
+hP=[X,qB,bX(0)];function
+d3(a,b){a[13]=a[13]+b[3]|0;return hy(b,a[28])}function
+qC(a){a[12]=1;a[13]=1;return e9(a[28])}var
+hQ=1000000010;function
+fj(b,a){return bR(b[17],a,0,z(a))}function
+d4(a){return g(a[19],0)}function
+qD(b,a){return g(b[20],a)}function
+qE(b,a){return g(b[21],a)}function
+hR(a,c,b){a[9]=a[9]-c|0;fj(a,b);a[11]=0;return 0}function
+d5(c,a){var
+b=E(a,qF);return b?hR(c,z(a),a):b}function
+b2(a,b,c){var
+d=b[3],e=b[2];d5(a,b[1]);d4(a);a[11]=1;a[10]=mS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qE(a,a[10]);return d5(a,d)}function
+hS(b,a){return b2(b,qG,a)}function
+cp(a,b){var
+c=b[2],d=b[3];d5(a,b[1]);a[9]=a[9]-c|0;qD(a,c);return d5(a,d)}function
+qH(a){var
+b=cm(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hS(a,d):e}return d4(a)}function
+qI(a){var
+b=nq(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bT(d);a[9]=a[9]+e|0;return 0}return 0}function
-rW(a,g,b){if(typeof
+e=bH(d);a[9]=a[9]+e|0;return 0}return 0}function
+qJ(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cB(a[3]);if(j){var
+j=cm(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Bm(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cA(a[2]);return 0;case
-2:cA(a[3]);return 0;case
+c=a[1],d=a[2];return y9(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cl(a[2]);return 0;case
+2:cl(a[3]);return 0;case
 3:var
-m=cB(a[2]);return m?iq(a,m[1][2]):em(a);case
+m=cm(a[2]);return m?hS(a,m[1][2]):d4(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?rV(a):n;default:var
-o=cA(a[5]);return o?fK(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qI(a):n;default:var
+o=cl(a[5]);return o?fj(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return ip(a,g,b[1]);case
+0:return hR(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cB(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cm(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cE(a,e);case
-1:return cc(a,c,d);case
-2:return cc(a,c,d);case
-3:return a[9]<(g+C(p)|0)?cc(a,c,d):cE(a,e);case
-4:return a[11]?cE(a,e):a[9]<(g+C(p)|0)?cc(a,c,d):((a[6]-d|0)+y|0)<a[10]?cc(a,c,d):cE(a,e);default:return cE(a,e)}}return 0;case
+0:return cp(a,e);case
+1:return b2(a,c,d);case
+2:return b2(a,c,d);case
+3:return a[9]<(f+z(p)|0)?b2(a,c,d):cp(a,e);case
+4:return a[11]?cp(a,e):a[9]<(f+z(p)|0)?b2(a,c,d):((a[6]-d|0)+y|0)<a[10]?b2(a,c,d):cp(a,e);default:return cp(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=cB(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=cm(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
-B=u[1],D=function(c){var
+C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
-a=d;continue}return B}},i=D(t[1]);else
+a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cE(a,[0,rY,v+A|0,rX]):cc(a,[0,r0,i+z|0,rZ],a[6])}return 0;case
+v=i-h|0;return 0<=v?cp(a,[0,qL,v+B|0,qK]):b2(a,[0,qN,i+A|0,qM],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))rU(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cz([0,G,F],a[2]);case
-4:return cz(b[1],a[3]);default:var
-x=b[1];fK(a,f(a[24],x));return cz(x,a[5])}}function
-ir(a){for(;;){var
-d=oB(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=il(c),e=i||(a[9]<=h?1:0);if(e){oC(a[28]);var
-j=il(c)?bT(c):io;rW(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-r1(a,b){el(a,b);return ir(a)}function
-r2(c,a,b){return r1(c,[0,a,[0,b],bT(a)])}function
-r3(b,a){return r2(b,bT(C(a)),a)}function
-fL(a){dq(a);return cz([0,-1,[0,ik,r4,0]],a)}function
-fM(a,c){var
-d=cB(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bT(b[1]);if(i<a[12])return fL(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qH(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ck([0,G,F],a[2]);case
+4:return ck(b[1],a[3]);default:var
+x=b[1];fj(a,g(a[24],x));return ck(x,a[5])}}function
+hT(a){for(;;){var
+d=no(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hO(c),e=i||(a[9]<=h?1:0);if(e){np(a[28]);var
+j=hO(c)?bH(c):hQ;qJ(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qO(a,b){d3(a,b);return hT(a)}function
+qP(c,a,b){return qO(c,[0,a,[0,b],bH(a)])}function
+qQ(b,a){return qP(b,bH(z(a)),a)}function
+fk(a){da(a);return ck([0,-1,[0,hN,qR,0]],a)}function
+fl(a,c){var
+d=cm(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bH(b[1]);if(i<a[12])return fk(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bT(a[13]+f|0),cA(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bH(a[13]+f|0),cl(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bT(a[13]+f|0),cA(a[1]),0):c;return j}return 0}return 0}function
-r5(a,c,b){el(a,b);if(c)fM(a,1);return cz([0,a[13],b],a[1])}function
-r6(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return r5(a,0,[0,bT(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?r3(a,a[16]):b}function
-r7(a){return r6(a,0,3)}function
-r8(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){el(a,[0,ij,1,0]);fM(a,1);fM(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bH(a[13]+f|0),cl(a[1]),0):c;return j}return 0}return 0}function
+qS(a,c,b){d3(a,b);if(c)fl(a,1);return ck([0,a[13],b],a[1])}function
+qT(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qS(a,0,[0,bH(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qQ(a,a[16]):b}function
+qU(a){return qT(a,0,3)}function
+qV(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){d3(a,[0,hM,1,0]);fl(a,1);fl(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-r9(a,e){if(a[23])el(a,[0,ij,5,0]);var
+qW(a,e){if(a[23])d3(a,[0,hM,5,0]);var
 b=a[22];if(b){var
-c=cA(a[4]);if(c)return f(a[27],c[1]);var
+c=cl(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-r_(a,b){return r9(a,0)}function
-r$(a){rP(a);fL(a[1]);dq(a[2]);dq(a[3]);dq(a[4]);dq(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return r7(a)}function
-sa(a){var
-b=a[4];return ox(function(b){return r_(a,0)},b)}function
-sb(a,b){sa(a);for(;;){if(1<a[14]){r8(a,0);continue}a[13]=io;ir(a);if(b)em(a);return r$(a)}}function
-is(a,b){sb(a,0);return f(a[18],0)}function
-sc(a,b){return ba(a[17],sd,0,1)}var
-it=fv(80,32);function
-iu(b,d){var
+qX(a,b){return qW(a,0)}function
+qY(a){qC(a);fk(a[1]);da(a[2]);da(a[3]);da(a[4]);da(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qU(a)}function
+qZ(a){var
+b=a[4];return nk(function(b){return qX(a,0)},b)}function
+q0(a,b){qZ(a);for(;;){if(1<a[14]){qV(a,0);continue}a[13]=hQ;hT(a);if(b)d4(a);return qY(a)}}function
+hU(a,b){q0(a,0);return g(a[18],0)}function
+q1(a,b){return bR(a[17],q2,0,1)}var
+hV=e6(80,32);function
+hW(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){ba(b[17],it,0,80);var
-a=a-80|0;continue}return ba(b[17],it,0,a)}return c}}function
-se(a){return a[1]===im?a1(sg,a1(a[2],sf)):sh}function
-si(a){return a[1]===im?a1(sk,a1(a[2],sj)):sl}function
-sm(a){return 0}function
-sn(a){return 0}function
-so(h,g,f,e,d){var
-b=oA(0),c=[0,ik,sp,0];h6(c,b);var
-a=dp(0);fL(a);cz([0,1,c],a);var
-i=dp(0),j=dp(0),k=dp(0);return[0,a,dp(0),k,j,i,78,10,68,78,0,1,1,1,1,ni,sq,h,g,f,e,d,0,0,se,si,sm,sn,b]}function
-iv(c,b){function
+c=0<a?1:0;if(c){if(80<a){bR(b[17],hV,0,80);var
+a=a-80|0;continue}return bR(b[17],hV,0,a)}return c}}function
+q3(a){return a[1]===hP?aN(q5,aN(a[2],q4)):q6}function
+q7(a){return a[1]===hP?aN(q9,aN(a[2],q8)):q_}function
+q$(a){return 0}function
+ra(a){return 0}function
+rb(h,g,f,e,d){var
+b=nn(0),c=[0,hN,rc,0];hy(c,b);var
+a=c$(0);fk(a);ck([0,1,c],a);var
+i=c$(0),j=c$(0),k=c$(0);return[0,a,c$(0),k,j,i,78,10,68,78,0,1,1,1,1,l_,rd,h,g,f,e,d,0,0,q3,q7,q$,ra,b]}function
+hX(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=so(c,b,function(a){return 0},e,d);a[19]=function(b){return sc(a,b)};a[20]=function(b){return iu(a,b)};a[21]=function(b){return iu(a,b)};return a}function
-iw(a){function
-b(b){return ea(a)}return iv(function(b,c,d){return nv(a,b,c,d)},b)}function
-sr(a){function
-b(a){return 0}return iv(function(b,c,d){return oM(a,b,c,d)},b)}var
-ss=g4,st=function(a){return fz(ss)}(0),su=iw(nt),sv=iw(bq);sr(st);nx(function(a){is(su,0);return is(sv,0)});function
-sw(b,a){var
-c=b7(a)===ag?a:a[1];return hG(b,c)}var
-ix=[ag,sx,b6(0)];BR(0);sw(sy,ix);function
+a=rb(c,b,function(a){return 0},e,d);a[19]=function(b){return q1(a,b)};a[20]=function(b){return hW(a,b)};a[21]=function(b){return hW(a,b)};return a}function
+hY(a){function
+b(b){return dV(a)}return hX(function(b,c,d){return ml(a,b,c,d)},b)}function
+re(a){function
+b(a){return 0}return hX(function(b,c,d){return nz(a,b,c,d)},b)}var
+rf=gt,rg=function(a){return e_(rf)}(0),rh=hY(mj),ri=hY(be);re(rg);mn(function(a){hU(rh,0);return hU(ri,0)});function
+rj(b,a){var
+c=bY(a)===X?a:a[1];return g6(b,c)}var
+hZ=[X,rk,bX(0)];zE(0);rj(rl,hZ);function
 s(a){if(typeof
-a==="number"&&a!==hm)return-a|0;return BU(a)}function
+a==="number"&&a!==gM)return-a|0;return zH(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:nc(b,a)}return nc(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:l4(b,a)}return l4(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:ng(a,b)}return ng(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:l8(a,b)}return l8(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!BT(b,a))return aZ(b,a);return BS(b,a)}function
-L(a){if(typeof
-a==="number"&&a!==g$)return a+1|0;return B0(a)}function
-sz(a){if(typeof
-a==="number"&&a!==hm)return a-1|0;return BW(a)}function
-eo(a){return typeof
-a==="number"?0<=a?a:a!==hm?-a|0:nb(a):nb(a)}function
-O(b,a){if(typeof
+a==="number"&&!zG(b,a))return aM(b,a);return zF(b,a)}function
+F(a){if(typeof
+a==="number"&&a!==gz)return a+1|0;return zN(a)}function
+rm(a){if(typeof
+a==="number"&&a!==gM)return a-1|0;return zJ(a)}function
+d6(a){return typeof
+a==="number"?0<=a?a:a!==gM?-a|0:l3(a):l3(a)}function
+R(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:nf(b,a)}return nf(b,a)}function
-bU(b,a){if(typeof
+c=b<<a;return c>>a===b?c:l7(b,a)}return l7(b,a)}function
+bI(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return BY(b,a)}function
-dt(a){return typeof
-a==="number"?a:B1(a)}var
-e=0,j=1;function
-ac(b,a){return 0<aI(b,a)?a:b}function
-r(b,a){return 0<=aI(b,a)?b:a}function
-fN(b,a){return aI(b,a)<0?1:0}function
-iy(b,a){return 0<aI(b,a)?1:0}function
-sA(b,a){return BV(b,a,0,C(a))}function
-du(e,a){var
-d=BP(e,a),b=d[2],c=d[1];if(0<=_(b))return[0,c,b];if(0<=_(a)){var
-f=k(b,a);return[0,sz(c),f]}var
-g=l(b,a);return[0,L(c),g]}function
-g(c,b){return a(c,b)}function
-sB(a){return BZ(a)}function
-dv(a){return _(a)}function
-B(b,a){return nd(b,a)}function
-o(b,a){return aI(b,a)<=0?1:0}function
-w(b,a){return aI(b,a)<0?1:0}function
-M(a){return a}function
-dw(a){try{var
-b=dt(a);return b}catch(a){a=bp(a);if(a===ix)return fn(sC);throw a}}function
-sD(c,b,a){return BQ(c,b,a)}function
-bV(a){return a?0:1}function
-ad(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
-h(a){return a[1]}function
-i(a){return a[2]}function
-A(a){var
-b=a?A(a[2])+1|0:a;return b}function
-bf(a,b){if(a){var
-c=bf(a[2],b);return[0,a[1],c]}return b}function
-sE(a){return ar(0,a-1|0)}function
-cF(b,a){return b+a|0}function
-sF(b,a){return aZ(b,a)}function
-fO(b,a){return ar(0,b-a|0)}function
-iz(b,a){function
-c(b){return iz(b,a)+1|0}function
+c=a<32?a:31;return b>>c}return zL(b,a)}function
+dd(a){return typeof
+a==="number"?a:zO(a)}var
+e=0,h=1;function
+aA(b,a){return 0<aH(b,a)?a:b}function
+v(b,a){return 0<=aH(b,a)?b:a}function
+rn(b,a){return 0<aH(b,a)?1:0}function
+ro(b,a){return zI(b,a,0,z(a))}function
+de(e,a){var
+d=zB(e,a),b=d[2],c=d[1];if(0<=ac(b))return[0,c,b];if(0<=ac(a)){var
+f=k(b,a);return[0,rm(c),f]}var
+g=l(b,a);return[0,F(c),g]}function
+f(c,b){return a(c,b)}function
+rp(a){return zM(a)}function
+df(a){return ac(a)}function
+G(b,a){return l5(b,a)}function
+p(b,a){return aH(b,a)<=0?1:0}function
+y(b,a){return aH(b,a)<0?1:0}function
+K(a){return a}function
+dg(a){try{var
+b=dd(a);return b}catch(a){a=bd(a);if(a===hZ)return eV(rq);throw a}}function
+rr(c,b,a){return zC(c,b,a)}function
+d7(a){return a?0:1}function
+ae(b,a){var
+c=a?[0,g(b,a[1])]:a;return c}function
+i(a){return a[1]}function
+j(a){return a[2]}function
+D(a){var
+b=a?D(a[2])+1|0:a;return b}function
+bh(a,b){if(a){var
+c=bh(a[2],b);return[0,a[1],c]}return b}function
+rs(a){return as(0,a-1|0)}function
+cq(b,a){return b+a|0}function
+rt(b,a){return aM(b,a)}function
+fm(b,a){return as(0,b-a|0)}function
+h0(b,a){function
+c(b){return h0(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-iA(b,a){function
-c(b){return iz(a,iA(b,a))}function
+h1(b,a){function
+c(b){return h0(a,h1(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fP(b,a){return b<=a?1:0}function
-ae(b,a){return b<a?1:0}function
-fQ(b,a){function
+fn(b,a){return b<=a?1:0}function
+au(b,a){return b<a?1:0}function
+fo(b,a){function
 c(b){function
-c(a){return fQ(b,a)+1|0}function
+c(a){return fo(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-iB(b,a){function
-c(a){return iA(b,iB(b,a))}function
+h2(b,a){function
+c(a){return h1(b,h2(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fR(d,c,b,a){function
+fp(d,c,b,a){function
 e(d){function
-e(a){return fR(d,c,b,a)}function
-f(a){return fR(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return fp(d,c,b,a)}function
+f(a){return fp(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-sG(b,a){function
-c(a){return h(fR(b,a,0,a))}function
+ru(b,a){function
+c(a){return i(fp(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-ep=function
-c(a,b){return c.fun(a,b)};BH(ep,function(b,a){function
-f(i){function
-d(a){return L(g(2,j))}function
-f(a){return g(2,L(a))}function
-h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
-b=du(a,M(2)),c=b[1];return B(b[2],e)?f(c):h(c)}function
-h(b){function
-f(a){return g(2,L(b))}function
-h(a){return L(g(2,k(b,a)))}function
-i(a){return g(2,n(ep,b,a))}if(o(a,j))return f(0);var
-c=du(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}function
+d8=function
+c(a,b){return c.fun(a,b)};zt(d8,function(b,a){function
+g(j){function
+d(a){return F(f(2,h))}function
+g(a){return f(2,F(a))}function
+i(a){return F(f(2,F(a)))}if(p(a,h))return d(0);var
+b=de(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
 i(b){function
-f(a){return L(g(2,L(b)))}function
-h(a){return g(2,n(ep,b,a))}function
-i(a){return L(g(2,n(ep,b,a)))}if(o(a,j))return f(0);var
-c=du(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
-c=du(b,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)});function
-dx(a,b,c){function
-h(c){return f(a,b)}function
-i(c){return dx(a,dx(a,b,c),c)}function
-k(c){return f(a,dx(a,dx(a,b,c),c))}if(o(c,j))return h(0);var
-d=du(c,M(2)),g=d[1];return B(d[2],e)?i(g):k(g)}function
-sH(b){function
-c(c){return a(b,c)}return function(a){return dx(c,j,a)}}function
-a9(c,a){function
+g(a){return f(2,F(b))}function
+i(a){return F(f(2,k(b,a)))}function
+j(a){return f(2,n(d8,b,a))}if(p(a,h))return g(0);var
+c=de(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}function
+j(b){function
+g(a){return F(f(2,F(b)))}function
+i(a){return f(2,n(d8,b,a))}function
+j(a){return F(f(2,n(d8,b,a)))}if(p(a,h))return g(0);var
+c=de(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
+c=de(b,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)});function
+dh(a,b,c){function
+i(c){return g(a,b)}function
+j(c){return dh(a,dh(a,b,c),c)}function
+k(c){return g(a,dh(a,dh(a,b,c),c))}if(p(c,h))return i(0);var
+d=de(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
+rv(b){function
+c(c){return a(b,c)}return function(a){return dh(c,h,a)}}function
+aZ(c,a){function
 d(a){return e}function
-g(a){return f(sH(c),a)}function
-h(a){return j}var
-b=dv(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
-a_(a){return 0<=dv(a)?dw(a):0}function
-t(b,a){return 0===dv(a)?e:df(b,a)}function
-bG(a){return 0<dv(a)?M(a0(a)-1|0):e}function
-bg(a){return 0<=dv(a)?sB(a):e}function
-a3(b,c){var
-a=dw(c);return 0<=a?O(b,a):bU(b,-a|0)}function
-bW(b,c){var
-a=dw(c);return 0<=a?bU(b,a):O(b,-a|0)}function
-cG(b,a){return a?a[1]:b}function
-fS(a){var
+f(a){return g(rv(c),a)}function
+i(a){return h}var
+b=df(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+a0(a){return 0<=df(a)?dg(a):0}function
+t(b,a){return 0===df(a)?e:zD(b,a)}function
+bx(a){return 0<df(a)?K(a7(a)-1|0):e}function
+by(a){return 0<=df(a)?rp(a):e}function
+aR(b,c){var
+a=dg(c);return 0<=a?R(b,a):bI(b,-a|0)}function
+bJ(b,c){var
+a=dg(c);return 0<=a?bI(b,a):R(b,-a|0)}function
+cr(b,a){return a?a[1]:b}function
+fq(a){var
 b=a?a[2]:a;return b}function
-S(c,a,b){function
-d(c){return a?S(c,a[2],b):b}function
+U(c,a,b){function
+d(c){return a?U(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bs(a,b){function
-c(b){return a?bs(a[2],b):a}function
+bz(a,b){function
+c(b){return a?bz(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 m(b,a){if(a)var
-d=m(b,a[2]),c=[0,f(b,a[1]),d];else
+d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-iC(b,a){if(a){var
-c=iC(b,a[2]);return bf(f(b,a[1]),c)}return a}function
-bH(e,d,c){var
+h3(b,a){if(a){var
+c=h3(b,a[2]);return bh(g(b,a[1]),c)}return a}function
+bA(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aM(c,b,a){if(a){var
-d=aM(c,b,a[2]);return n(c,a[1],d)}return b}function
-bI(e,d){var
+a1(c,b,a){if(a){var
+d=a1(c,b,a[2]);return n(c,a[1],d)}return b}function
+cs(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-N(d,c){var
+af(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cH(b,e){var
+ct(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cH(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,ct(b,c)];var
 a=c;continue}return a}}function
-V(b,a){if(b)if(a)var
-d=V(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+an(b,a){if(b)if(a)var
+d=an(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cd(b,a){function
+cu(b,a){function
 c(c){if(a)var
-d=cd(c,a[2]),b=[0,a[1],d];else
+d=cu(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cI(b,a){function
-c(b){return a?cI(b,a[2]):a}function
+di(b,a){function
+c(b){return a?di(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bh(b,a){function
-c(a){return[0,b,bh(b+1|0,a)]}function
+bK(b,a){function
+c(a){return[0,b,bK(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bi(b,a){function
-c(a){return[0,b,bi(b,a)]}function
+bL(b,a){function
+c(a){return[0,b,bL(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-sI(a,b){return B(S(fQ(b,fO(A(a),1)),a,e),j)}function
-af(c,b){if(c){if(b){var
-d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
-Y(a){if(a){var
-b=Y(a[2]);return k(a[1],b)}return e}function
-iD(c,b){if(b){var
-d=a(c,iD(c,b[2]));return k(b[1],d)}return e}function
-sJ(c,b,a){var
-d=dw(a);return sD(c,dw(b),d)}function
-sK(a){var
-e=a3(j,l(a,j));function
+rw(a,b){return G(U(fo(b,fm(D(a),1)),a,e),h)}function
+ag(c,b){if(c){if(b){var
+d=ag(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
+av(a){if(a){var
+b=av(a[2]);return k(a[1],b)}return e}function
+h4(c,b){if(b){var
+d=a(c,h4(c,b[2]));return k(b[1],d)}return e}function
+rx(c,b,a){var
+d=dg(a);return rr(c,dg(b),d)}function
+ry(a){var
+e=aR(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=bW(g,j),f=bW(c,a),h=b(e,a,f,d);return b(e,a,l(c,a3(f,a)),h)}function
-h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-iE(c,b,a){if(b){if(a){var
-d=iE(c,b[2],a[2]),e=a3(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a3(a,c)},a)}function
-iF(b,a){if(a){var
-c=iF(b,a[2]);return iE(b,a[1],c)}return a}function
-sL(g,f,e){var
+a=bJ(g,h),f=bJ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aR(f,a)),i)}function
+i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+h5(c,b,a){if(b){if(a){var
+d=h5(c,b[2],a[2]),e=aR(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
+h6(b,a){if(a){var
+c=h6(b,a[2]);return h5(b,a[1],c)}return a}function
+rz(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dy=iB(2,6),sM=6;function
-iG(b,a){function
+dj=h2(2,6),rA=6;function
+h7(b,a){function
 c(c){if(a)var
-d=iG(c,cI(dy,a)),b=[0,cd(dy,a),d];else
+d=h7(c,di(dj,a)),b=[0,cu(dj,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sN(a){var
-c=a3(j,a),d=a3(j,l(a,j));return function(e,b){var
-f=iG(e,b);return m(function(b){var
-e=iF(a,b);return[0,iD(c,bi(d,A(b))),e]},f)}}function
-sO(b,a){return m(function(b){return sL(e,a,i(b))},b)}function
-iH(e,c,b){if(c)if(b)var
-f=iH(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+rB(a){var
+c=aR(h,a),d=aR(h,l(a,h));return function(e,b){var
+f=h7(e,b);return m(function(b){var
+e=h6(a,b);return[0,h4(c,bL(d,D(b))),e]},f)}}function
+rC(b,a){return m(function(b){return rz(e,a,j(b))},b)}function
+h8(e,c,b){if(c)if(b)var
+f=h8(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-eq(i,h,c){var
+d9(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(B(g,e)){var
+d=a[2],f=b[2],g=b[1];if(G(g,e)){var
 b=f,a=d;continue}var
-j=eq(f,d,c);return iH(g,a[1],j)}return c}return c}}function
-iI(d,c,b,a){if(b){if(a){var
-f=iI(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cl(sK(d),sM,c,g,f)}var
+j=d9(f,d,c);return h8(g,a[1],j)}return c}return c}}function
+h9(d,c,b,a){if(b){if(a){var
+f=h9(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return dE(ry(d),rA,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-sP(b,e,d,c){return cd(e,iI(b,a(b,M(dy)),d,c))}function
-er(b,a){if(b)if(a)var
-d=er(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+rD(b,e,d,c){return cu(e,h9(b,a(b,K(dj)),d,c))}function
+d_(b,a){if(b)if(a)var
+d=d_(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dz(b){var
-f=a3(j,l(b,j));return function(c,g){var
-h=M(dy),d=a_(t(M(c),h)),i=a(b,M(fO(c,sF(d,dy))));return m(function(a){return l(sJ(S(d,a,e),i,b),f)},g)}}function
-es(a){if(a){var
-b=es(a[2]);return k(eo(a[1]),b)}return e}function
-H(b,a){return s(t(s(b),a))}function
-bJ(d,c,b){var
-e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dA(b,a){var
-c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
-sQ(b,c){if(o(e,b)){var
-d=a(b,i(c));return[0,a(b,h(c)),d]}var
-f=a(b,h(c));return[0,a(b,i(c)),f]}function
-fT(d,c,b){var
-e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
-sR(b,c){var
-d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
-sS(d,c,b){var
-e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
-sT(b){var
+dk(b){var
+f=aR(h,l(b,h));return function(c,g){var
+h=K(dj),d=a0(t(K(c),h)),i=a(b,K(fm(c,rt(d,dj))));return m(function(a){return l(rx(U(d,a,e),i,b),f)},g)}}function
+d$(a){if(a){var
+b=d$(a[2]);return k(d6(a[1]),b)}return e}function
+L(b,a){return s(t(s(b),a))}function
+bB(d,c,b){var
+e=L(a(d,c),b);return[0,t(a(d,c),b),e]}function
+dl(b,a){var
+c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
+rE(b,c){if(p(e,b)){var
+d=a(b,j(c));return[0,a(b,i(c)),d]}var
+f=a(b,i(c));return[0,a(b,j(c)),f]}function
+fr(d,c,b){var
+e=j(b),f=L(a(j(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
+rF(b,c){var
+d=i(c),e=L(a(b,b),d),f=j(c);return[0,t(a(b,b),f),e]}function
+rG(d,c,b){var
+e=L(a(j(b),c),d);return[0,t(a(i(b),c),d),e]}function
+rH(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return o(e,a[1][1]);return 0}function
-iJ(a){var
+if(2!==a[0])return p(e,a[1][1]);return 0}function
+h_(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=sT(a);if(d){var
-f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
+d=rH(a);if(d){var
+f=a[16];return af(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-iK(d,c,b){function
+h$(d,c,b){function
 e(b){var
-e=iK(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
-f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-iL(d,c,b){if(b){var
-f=bW(a(c,iL(d,c,b[2])),d);return k(b[1],f)}return e}function
-iM(c,b){function
+e=h$(d,k(c,h),b);return[0,t(d,k(a(f(2,h),c),h)),e]}function
+g(a){return 0}return 0===b?g(0):e(b-1|0)}function
+ia(d,c,b){if(b){var
+f=bJ(a(c,ia(d,c,b[2])),d);return k(b[1],f)}return e}function
+ib(c,b){function
 d(a){var
-b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(iM(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
+b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(ib(c,a),b);return k(F(f(2,F(f(2,h)))),d)}function
 e(d){var
-b=a9(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-iN(b,i,h,f,e){var
-c=t(a3(f,b),e),l=iL(b,bW(a(c,c),b),i),d=bW(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
-iO(h,f,e,d,c,b){function
-i(c){var
-i=dA(b,iN(h,f,e,j,k(a(g(2,j),d),j)));return iO(h,f,e,k(d,j),c,i)}function
+b=aZ(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
+ic(b,j,i,g,e){var
+c=t(aR(g,b),e),l=ia(b,bJ(a(c,c),b),j),d=bJ(a(a(f(2,h),c),l),b);return[0,d,k(d,i)]}function
+id(i,g,e,d,c,b){function
+j(c){var
+j=dl(b,ic(i,g,e,h,k(a(f(2,h),d),h)));return id(i,g,e,k(d,h),c,j)}function
 l(a){return 0}var
-m=0===c?l(0):i(c-1|0);return[0,b,m]}function
-fU(i,h){var
-l=g(2,g(2,g(2,g(2,j)))),a=k(bG(i),l),b=sG(cF(h,3),4)+1|0,c=iK(a9(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(iM(a,b),m),d=k(g(2,L(g(2,j))),n),o=a_(g(2,g(2,g(2,g(2,g(2,j)))))),f=iO(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(a_(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
-sU(d,c,b){var
-e=s(bW(s(a(i(b),c)),d));return[0,bW(a(h(b),c),d),e]}function
-iP(q,b,p,n,f){var
-d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
-r=a_(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bs(b[4],r);else
+m=0===c?l(0):j(c-1|0);return[0,b,m]}function
+fs(j,i){var
+l=f(2,f(2,f(2,f(2,h)))),a=k(bx(j),l),b=ru(cq(i,3),4)+1|0,c=h$(aZ(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(ib(a,b),m),d=k(f(2,F(f(2,h))),n),o=a0(f(2,f(2,f(2,f(2,f(2,h)))))),g=id(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,U(a0(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
+rI(d,c,b){var
+e=s(bJ(s(a(j(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
+ie(q,b,o,n,g){var
+d=a(f(2,f(2,f(2,f(2,f(2,h))))),n),e=t(d,g),i=p(f(2,f(2,f(2,f(2,f(2,h))))),e);if(i)var
+r=a0(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bz(b[4],r);else
 var
-c=h;if(c)var
-i=a(e,f),s=k(d,i),u=l(d,i),v=iN(b[1],b[2],b[3],u,s),w=dA(c[1],v),x=dA(sQ(p,b[5]),w),m=[0,sU(b[1],q,x)];else
+c=i;if(c)var
+j=a(e,g),s=k(d,j),u=l(d,j),v=ic(b[1],b[2],b[3],u,s),w=dl(c[1],v),x=dl(rE(o,b[5]),w),m=[0,rI(b[1],q,x)];else
 var
 m=c;return m}function
-sV(c,b,a){return o(e,a)?[0,c,a3(b,a)]:[0,a3(c,s(a)),b]}function
-sW(m,k,d,c){var
-n=w(e,d),p=n?w(e,c):n;if(p){var
-q=bG(c),f=l(bG(d),q),b=sV(d,c,f),r=h(b);if(o(i(b),r)){var
-s=i(b);return iP(m,k,f,h(b),s)}var
-t=i(b),u=h(b),v=a(g(2,j),u);return iP(m,k,l(f,j),v,t)}return p}function
-fV(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return sI(b,a)?[0,e,fV(b,a,d)]:fV(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-iQ(b,a){if(b)if(a)var
-d=iQ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+rJ(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
+rK(m,k,d,c){var
+n=y(e,d),o=n?y(e,c):n;if(o){var
+q=bx(c),g=l(bx(d),q),b=rJ(d,c,g),r=i(b);if(p(j(b),r)){var
+s=j(b);return ie(m,k,g,i(b),s)}var
+t=j(b),u=i(b),v=a(f(2,h),u);return ie(m,k,l(g,h),v,t)}return o}function
+ft(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return rw(b,a)?[0,e,ft(b,a,d)]:ft(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+ig(b,a){if(b)if(a)var
+d=ig(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-iR(b,a){var
-c=bi(0,b);return bH(function(b,a){return iQ(a,b)},a,c)}function
-a$(a){if(a){var
+rL(b,a){var
+c=bL(0,b);return bA(function(b,a){return ig(a,b)},a,c)}function
+bC(a){if(a){var
 b=a[1];if(b)var
-c=a$(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return sX}function
-iS(f,a,e){if(a)var
+d=b;return d}return rM}function
+ih(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-et(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=iS(a,c,e);if(i){var
-m=et(a,d,c,g,h);return[0,i[1],m]}var
-j=iS(a,g,e);if(j){var
-n=et(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,et(a,d,[0,[0,e,k]],c,h)]}else
+ea(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=ih(a,c,e);if(i){var
+m=ea(a,d,c,f,h);return[0,i[1],m]}var
+j=ih(a,f,e);if(j){var
+n=ea(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,ea(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-sY(c,b,a){return et(c,b,0,0,a)}function
-iT(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-sZ(b,a){var
-d=h(a),c=iT(h(b),d);if(c){var
-e=i(a);return iT(i(b),e)}return c}function
-eu(b,a){if(b){var
-c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-cJ(b,a){if(b){var
-c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
-dC(b,a){var
-c=i(a),d=cJ(i(b),c),e=h(a);return[0,eu(h(b),e),d]}function
-iU(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,iU(a,b,d)]},g=function(a){return[0,dC(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dD(c,b,e,d){var
-f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
-iV(e,d,a,c){if(a){var
-b=a[1],f=iV(e,d,a[2],c),g=i(i(b)),j=dD(e,d,h(i(b)),g);return iU(h(b),j,f)}return c}function
-aV(c){var
-b=bg(c);return B(a(b,b),c)?b:k(b,j)}function
-s0(a){return o(a,e)?e:a3(j,k(bW(bG(a),j),j))}function
-s1(b,d,c){var
-f=o(e,d),g=f?w(e,c):f;if(g)var
-i=aV(H(a(a(b,b),d),c)),h=[0,[0,bg(t(a(a(b,b),d),c)),i]];else
+rN(c,b,a){return ea(c,b,0,0,a)}function
+ii(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
+rO(b,a){var
+d=i(a),c=ii(i(b),d);if(c){var
+e=j(a);return ii(j(b),e)}return c}function
+aS(c){var
+b=by(c);return G(a(b,b),c)?b:k(b,h)}function
+rP(a){return p(a,e)?e:aR(h,k(bJ(bx(a),h),h))}function
+rQ(b,d,c){var
+f=p(e,d),g=f?y(e,c):f;if(g)var
+i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-ev(p,o,n,m){var
+eb(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,e)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
 c=l,b=j;continue}var
-i=w(e,g)?h[3]:h[2];if(i){var
+i=y(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fW(m,l){var
+fu(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-i=b[2],f=c[2],h=c[1];if(B(h,e)){var
-c=f,b=i;continue}var
-n=fW(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
-s2(h,b,d,c){if(w(e,b)){var
-i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
-f=B(b,e),g=f?B(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
-s3(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=ev(d,k,a(b,i),m);if(c){var
-e=c[1],n=fW([0,b,d],[0,[0,g,f],j]);return s2(l,e[1],e[2],n)}return c}var
-s4=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),s5=a9(g(2,j),s4);function
-T(a){return a[8]}function
-dE(b,a){return S(a,b[9],0)}function
-fX(b){var
+j=b[2],g=c[2],i=c[1];if(G(i,e)){var
+c=g,b=j;continue}var
+n=fu(g,j),o=ag(g,d[2]),p=a(f(2,h),o);return k(a(i,k(a(i,d[1]),p)),n)}return e}return e}return e}}function
+rR(i,b,d,c){if(y(e,b)){var
+j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
+f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+rS(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=eb(d,k,a(b,i),m);if(c){var
+e=c[1],n=fu([0,b,d],[0,[0,g,f],j]);return rR(l,e[1],e[2],n)}return c}var
+rT=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rU=aZ(f(2,h),rT);function
+Z(a){return a[8]}function
+ec(b,a){return U(a,b[9],0)}function
+fv(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return j;return e}function
-fY(f,d,c){var
+a==="number"&&!a)return h;return e}function
+fw(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dF(b){var
+dn(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=T(b);return a(T(b),d)}}else
+d=Z(b);return a(Z(b),d)}}else
 if(2!==c[0]){var
-h=T(b);return a(s(g(2,j)),h)}var
-e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
-iW(b){var
+i=Z(b);return a(s(f(2,h)),i)}var
+e=Z(b),g=a(Z(b),e);return a(s(f(2,h)),g)}function
+ij(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return o(e,a[1][1]);return 1}function
-fZ(b){var
+if(2!==a[0])return p(e,a[1][1]);return 1}function
+fx(b){var
 a=b[4];return typeof
-a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-s6(a){var
+a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
+rV(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2886,197 +2807,209 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aC(b){var
+a2(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return s5;return j}function
-ew(c,b){var
-d=af(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return rU;return h}function
+ik(c,b){var
+d=ag(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aC(c),f=a(a(aC(c),g),d),h=aV(f),i=bg(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
-f0(a){var
-h=a[9],b=m(function(b){return ew(a,b)},h),f=iW(a);if(f)var
-i=a[2],c=A(b)===i?1:0;else
+g=a2(c),f=a(a(a2(c),g),d),i=aS(f),j=by(f);return[0,d,av(b),j,i]}return[0,d,av(b),h,h]}function
+fy(a){var
+h=a[9],b=m(function(b){return ik(a,b)},h),f=ij(a);if(f)var
+i=a[2],c=D(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=N(function(b){var
-c=a[1];return A(b)===c?1:0},j);else
+j=a[9],d=af(function(b){var
+c=a[1];return D(b)===c?1:0},j);else
 var
 d=c;var
-g=d?N(function(a){return w(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-f1=g(2,g(2,g(2,g(2,L(g(2,j))))));function
-s7(a){return k(bG(aM(function(b,a){return r(b[1],a)},e,a)),j)}function
-iX(a){return k(k(s7(a),f1),j)}function
-s8(a,b){var
-c=a[9],d=A(a[9]);return n(sN(iX(b)),d,c)}function
-s9(a){var
+g=d?af(function(a){return y(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+fz=f(2,f(2,f(2,f(2,F(f(2,h))))));function
+rW(a){return k(bx(a1(function(b,a){return v(b[1],a)},e,a)),h)}function
+il(a){return k(k(rW(a),fz),h)}function
+rX(a,b){var
+c=a[9],d=D(a[9]);return n(rB(il(b)),d,c)}function
+rY(a){var
 b=a[9];return m(function(a){return 0},b)}function
-iY(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=iY(g,e,d+1|0,b[2],a[2]);if(h)var
+im(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=im(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?sO(g,b[1]):j;var
+j=g(e,d),i=j?rC(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-ex(c,b){if(b)var
-e=b[1],f=ex(c,b[2]),d=[0,m(function(b){return a(a(M(c[1]),e),b)},b),f];else
+ed(c,b){if(b)var
+e=b[1],f=ed(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-f2(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=f2(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bf(n(dz(g),k,d),j),h]}return ex(c,b)}return ex(c,b)}return ex(c,b)}function
-f3(d,b){if(b){var
-a=S(b[1],d,0);if(a)var
-c=f3(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+fA(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fA(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bh(n(dk(g),k,d),j),h]}return ed(c,b)}return ed(c,b)}return ed(c,b)}function
+fB(d,b){if(b){var
+a=U(b[1],d,0);if(a)var
+c=fB(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return s_}function
-iZ(c,b){var
-d=t(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
-e=t(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-i0(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
-g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
-cK(d,c,b){var
-f=aC(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-f4(c,b,a){return s(cK(c,b,s(a)))}function
-f5(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aC(f)),h)}function
-i1(b,l,d,c){var
-f=fY(b,l,d[1]);if(w(e,dF(b)))var
-m=c[2],n=c[1],j=m,g=n;else
+e=a;return e}return rZ}function
+ee(b,a){if(b){var
+c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
+cv(b,a){if(b){var
+c=b[1];return a?[0,aA(c,a[1])]:[0,c]}return a}function
+dp(b,a){var
+c=j(a),d=cv(j(b),c),e=i(a);return[0,ee(i(b),e),d]}function
+io(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,io(a,b,d)]},g=function(a){return[0,dp(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cw(c,b,e,d){var
+f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
+ip(e,d,a,c){if(a){var
+b=a[1],f=ip(e,d,a[2],c),g=j(j(b)),h=cw(e,d,i(j(b)),g);return io(i(b),h,f)}return c}function
+iq(c,b){var
+d=t(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
+e=t(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
+ir(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
+g=j(b),h=d(j(c),g),k=i(b);return[0,d(i(c),k),h]}function
+cx(d,c,b){var
+f=a2(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+fC(c,b,a){return s(cx(c,b,s(a)))}function
+fD(f,c,b,d){var
+g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a2(f)),h)}function
+is(b,l,d,c){var
+f=fw(b,l,d[1]);if(y(e,dn(b)))var
+m=c[2],n=c[1],h=m,g=n;else
 var
-q=h(c),r=i(c),j=q,g=r;var
-o=ad(function(c){return k(f,cK(b,d,a(s(dF(b)),c)))},j),p=ad(function(c){return k(f,f4(b,d,a(s(dF(b)),c)))},g);return[0,fX(b),p,o]}function
-i2(b,h){var
-d=fZ(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+q=i(c),r=j(c),h=q,g=r;var
+o=ae(function(c){return k(f,cx(b,d,a(s(dn(b)),c)))},h),p=ae(function(c){return k(f,fC(b,d,a(s(dn(b)),c)))},g);return[0,fv(b),p,o]}function
+it(b,i){var
+d=fx(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=Z(b),r=[0,s(a(a(i,a(Z(b),q)),p))],j=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
-i=d;var
-f=s6(b);if(f)var
-l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
+j=d;var
+g=rV(b);if(g)var
+l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return bf(o,i)}function
-bK(d,e){var
+o=g;return bh(o,j)}function
+ef(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=bK(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=ef(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-f6(b){var
+fE(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return T(b);var
-d=T(b);return a(T(b),d)}function
-s$(c,h,b,d,g){if(typeof
+c!=="number"&&2!==c[0])return Z(b);var
+d=Z(b);return a(Z(b),d)}function
+r0(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=aV(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
-n=t(cK(c,d,s(a(a(b,f6(c)),i))),h);return[0,i,aV(d[1]),n]}var
+o=Z(c),q=a(Z(c),o),r=aS(v(e,L(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
+n=t(cx(c,d,s(a(a(b,fE(c)),i))),h);return[0,i,aS(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=o(e,f);if(l)var
-x=T(c),y=a(T(c),x),z=bg(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+l=p(e,f);if(l)var
+x=Z(c),y=a(Z(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cK(c,d,a(a(b,f6(c)),f)),h);return[1,f,aV(d[1]),w]}}function
-ta(f,b,d,c){var
-g=a(f,d);return aV(r(e,H(l(a(b,c),g),b)))}function
-tb(m,i,c,h,e,b,d){var
-f=m[4];if(typeof
-f==="number"&&!f){var
-n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-tc(n,m,c,i,e,b,d){var
-f=n[4];if(typeof
-f==="number"&&!f){var
-h=o(c,b);if(h){var
-p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
-td(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(tb(g,f,e,d,a[2],a[3],c)){var
-j=i(b),k=h(b);return[0,eu([0,a[1]],k),j]}return b}if(tc(g,f,e,d,a[2],a[3],c)){var
-l=i(b),m=cJ([0,a[1]],l);return[0,h(b),m]}return b}}function
-i3(d,c,b,a){if(c){if(b){if(a){var
-e=i3(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-i4(f,e,d,b,a){if(b)if(a)var
-g=i4(f,e,d,b[2],a[2]),c=[0,s$(f,e,d,b[1],a[1]),g];else
+w=t(cx(c,d,a(a(b,fE(c)),f)),h);return[1,f,aS(d[1]),w]}}function
+r1(f,b,d,c){var
+g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
+r2(m,j,c,i,e,b,d){var
+g=m[4];if(typeof
+g==="number"&&!g){var
+n=k(l(e,a(a(f(2,h),j),d)),i),o=k(b,c);return p(a(k(b,c),o),n)}return p(l(a(c,e),d),b)}function
+r3(n,m,c,j,e,b,d){var
+g=n[4];if(typeof
+g==="number"&&!g){var
+i=p(c,b);if(i){var
+o=l(b,c),q=a(l(b,c),o);return p(k(l(e,a(a(f(2,h),m),d)),j),q)}return i}return p(k(a(c,e),d),b)}function
+r4(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(r2(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,ee([0,a[1]],k),h]}return b}if(r3(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=cv([0,a[1]],l);return[0,i(b),m]}return b}}function
+iu(d,c,b,a){if(c){if(b){if(a){var
+e=iu(d,c[2],b[2],a[2]);return[0,bR(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+iv(f,e,d,b,a){if(b)if(a)var
+g=iv(f,e,d,b[2],a[2]),c=[0,r0(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-i5(b,a){if(b){if(a){var
-c=i5(b[2],a[2]),d=a[1];return[0,k(eo(b[1]),d),c]}return a}return a}function
-i6(a){if(a){var
+iw(b,a){if(b){if(a){var
+c=iw(b[2],a[2]),d=a[1];return[0,k(d6(b[1]),d),c]}return a}return a}function
+ix(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=i5(c,i6(a[2])),g=es(c),d=[0,k(b[1],g),f];else
+c=b[2],f=iw(c,ix(a[2])),g=d$(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-te(a){return aM(r,e,i6(a))}function
-tf(b,c){var
-d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
+r5(a){return a1(v,e,ix(a))}function
+r6(b,c){var
+d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-tg(g,f,e,d,c,b){var
-h=a(d,s0(a(M(c),b)));return H(k(aV(a(f,e)),h),g)}function
-i7(g,f){var
-a=ev(f,g,e,e);if(a)var
-b=a[1],c=B(b[1],e),h=c?[0,b[2]]:c,d=h;else
+r7(g,f,e,d,c,b){var
+h=a(d,rP(a(K(c),b)));return L(k(aS(a(f,e)),h),g)}function
+iy(g,f){var
+a=eb(f,g,e,e);if(a)var
+b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-th(b,i,h,f,e){var
-c=i7(h,f);if(c){var
-d=i7(h,m(s,f));if(d)var
-o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
+r8(b,j,i,g,e){var
+c=iy(i,g);if(c){var
+d=iy(i,m(s,g));if(d)var
+o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-i8(h,g,f,b,a){if(b){if(a){var
-c=th(h,g,f,b[1],a[1]);if(c)var
-d=i8(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
+iz(h,g,f,b,a){if(b){if(a){var
+c=r8(h,g,f,b[1],a[1]);if(c)var
+d=iz(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-i9(b,a){if(b)if(a)var
-d=a[1],e=i9(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+iA(b,a){if(b)if(a)var
+d=a[1],e=iA(b[2],a[2]),c=[0,m(function(a){return ag(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-ti(e,b,d){var
+r9(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a(b,b),h=a(g(2,j),b);return function(c,b){var
-e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-i_(e,c,b){if(c)if(b)var
-f=i_(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+g=a(b,b),i=a(f(2,h),b);return function(c,b){var
+e=a(i,b);return k(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
+iB(e,c,b){if(c)if(b)var
+f=iB(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tj(e,d,a,c){var
+r_(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return i_(d,a,c);return a}function
-tk(b,c,d,m,i){var
+b==="number"&&!b)return iB(d,a,c);return a}function
+r$(b,c,d,m,j){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
-e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
-f=a(d,f6(b));return function(g,e,i,d){var
-h=[0,s(f5(b,g,a(c,l(s(e),d)),f))];return[0,[0,f5(b,g,a(c,l(e,d)),f)],h]}}function
-cL(b){var
+n=Z(b),o=a(Z(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
+e=a(f(2,h),b),g=[0,L(a(c,k(k(j,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(k(m,d),n)),i)],g]}}var
+g=a(d,fE(b));return function(f,e,i,d){var
+h=[0,s(fD(b,f,a(c,l(s(e),d)),g))];return[0,[0,fD(b,f,a(c,l(e,d)),g)],h]}}function
+cy(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return j;return s(j)}function
-i$(b,c){var
-d=dF(b);return a(c,a(cL(b),d))}function
-ey(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=w(e,f);if(j){var
-t=i[2],u=a(a(p,cL(b)),f),v=d[1],x=fY(b,h,d[1]),g=s3(h,r,q,fX(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,f5(b,d,k[1],y)];else
+a==="number"&&!a)return h;return s(h)}function
+iC(b,c){var
+d=dn(b);return a(c,a(cy(b),d))}function
+eg(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=y(e,f);if(j){var
+t=i[2],u=a(a(p,cy(b)),f),v=d[1],w=fw(b,h,d[1]),g=rS(h,r,q,fv(b),w,v,o,u,t);if(g)var
+k=g[1],x=a(a(k[2],f),s),l=[0,fD(b,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -3085,426 +3018,426 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-tl(l,k,g,e,d,q,p,n,b,o,c){var
+sa(l,k,f,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bf(f(p,o),x),y=i(c),z=n[2],A=cJ(ad(s,ey(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eu(ey(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bh(g(p,o),x),y=j(c),z=n[2],A=cv(ae(s,eg(l,k,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,ee(eg(l,k,f,e,d,h,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bf(f(p,o),D),E=i(c),F=[0,u[1]],G=cJ(ad(s,ey(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eu(ey(l,k,g,e,d,j,b,v,0),H),G]}return c}function
-f7(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cI(b,o);if(d){var
-e=cI(b,a);if(e){var
-n=cF(p,b),q=f7(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tl(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bf(cd(b,a),r)}return a}return a}return a}function
-tm(a){var
-b=a[4];return iC(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-ez(b,a){return S(a,b,[0,e,e,j,j])}function
-tn(f,d,a,c,b){var
-g=eq(c,b,m(function(a){return e},a));return sP(d,A(f[9]),a,g)}function
-ja(e,c,b){if(c)if(b)var
-f=ja(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+C=b[2],D=m(function(b){return a(C,b)},q),v=bh(g(p,o),D),E=j(c),F=[0,u[1]],G=cv(ae(s,eg(l,k,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,ee(eg(l,k,f,e,d,h,b,v,0),H),G]}return c}function
+fF(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=di(b,o);if(d){var
+e=di(b,a);if(e){var
+n=cq(p,b),q=fF(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,sa(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bh(cu(b,a),r)}return a}return a}return a}function
+sb(a){var
+b=a[4];return h3(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+eh(b,a){return U(a,b,[0,e,e,h,h])}function
+sc(f,d,a,c,b){var
+g=d9(c,b,m(function(a){return e},a));return rD(d,D(f[9]),a,g)}function
+iD(e,c,b){if(c)if(b)var
+f=iD(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-to(z,y,x,v,f,d,u,t,s,r,a){var
-h=cd(A(d),a),b=ev(a,t,e,e);if(b){var
-i=b[1],k=B(i[1],f),l=k?w(e,f):k;if(l)var
-C=a9(g(2,j),f1),c=o(es(h),C);else
+sd(z,x,w,v,g,d,u,t,s,r,a){var
+i=cu(D(d),a),b=eb(a,t,e,e);if(b){var
+j=b[1],k=G(j[1],g),l=k?y(e,g):k;if(l)var
+A=aZ(f(2,h),fz),c=p(d$(i),A);else
 var
 c=l;if(c)var
-m=af(cI(A(d),a),r),n=tn(z,x,v,h,u),D=i[2],E=fW(a,s),F=B(m,e)?n:ja(m,y,n),p=[0,[0,F,E,D]];else
+m=ag(di(D(d),a),r),n=sc(z,w,v,i,u),B=j[2],C=fu(a,s),E=G(m,e)?n:iD(m,x,n),o=[0,[0,E,C,B]];else
 var
-p=c;var
-q=p}else
+o=c;var
+q=o}else
 var
 q=b;return q}function
-tp(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=ta(b,d,a[3],a[2]);return i3(function(a,c,d){return td(f,b,i,h,a,c,d)},e,g,c)}function
-tq(d,c,b){var
-f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
-tr(c,b,i,h,g){var
-d=ev(m(s,g),h,e,e);if(d){var
-f=d[1],j=s(c);if(B(f[1],j)){var
+se(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=r1(b,d,a[3],a[2]);return iu(function(a,c,d){return r4(f,b,i,h,a,c,d)},e,g,c)}function
+sf(d,c,b){var
+f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
+sg(c,b,i,h,g){var
+d=eb(m(s,g),h,e,e);if(d){var
+f=d[1],j=s(c);if(G(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-jb(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=jb(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ck(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-ts(i,C,B,q,p,a,h,l,z,y,x,v,b,f,d){var
-c=f[3],k=f[2];if(w(e,k)&&N(function(a){var
-b=a9(g(2,j),f1);return o(es(a),b)},c)){var
-D=m(function(a){return e},p),r=m(function(a){return er(p,eq(a,z,D))},c),E=m(function(a){return m(function(b){return cG(e,n(dz(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=i8(h,a,y,c,s);if(t){var
-G=t[1],H=te(i9(c,E)),u=tq(a,h,b),I=tr(a,h,b,x,v),J=ti(i,a,b[2]),K=tf(k,H),L=tk(i,C,a,I,u),M=function(j,h,d,c,g){var
-l=cd(j,r),b=tj(i,a,n(dz(q),h,l),s),e=af(b,b),f=n(J,d,c),m=A(b);return dC(cl(L,d,c,f,tg(k,u,n(K,f,e),G,m,e)),g)};return jb(M,f[4],0,B,b[1],d)}return d}return d}function
-tt(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=to(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=tp(c,b,r,h,m,d);return a[4]?ts(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-tu(a,o,f,c,d,l,v,U,T,k,R,e){var
-w=o[3],g=bK(R,o[4]),b=m(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
-p=iV(o[3],f,g,k);if(e[1]){var
-q=f3(v,b);if(q)var
-y=q[1],z=iZ(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=S(h(b),k,dB),e=i0(V,B,i(b),d);return i1(a,j,ez(c,h(b)),e)},g),D=i2(a,j),E=bf(C,m(i,D)),r=m(h,D),F=m(function(a){return er(l,a)},y),G=f2(a,d,b,m(function(a){return ez(c,a)[2]},b),F,r),W=tt(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(dz(d),a,F)},H=[0,f7(a,j,i$(a,B),E,G,r,Z,Y,X,c,W)];else
+iE(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=iE(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ey(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+sh(j,B,A,q,o,a,i,l,z,x,w,v,b,g,d){var
+c=g[3],k=g[2];if(y(e,k)&&af(function(a){var
+b=aZ(f(2,h),fz);return p(d$(a),b)},c)){var
+C=m(function(a){return e},o),r=m(function(a){return d_(o,d9(a,z,C))},c),E=m(function(a){return m(function(b){return cr(e,n(dk(q),b,[0,a,0]))},l)},r),F=m(function(a){return U(a,b[1],e)},l),s=m(function(a){return ag(a,F)},c),t=iz(i,a,x,c,s);if(t){var
+G=t[1],H=r5(iA(c,E)),u=sf(a,i,b),I=sg(a,i,b,w,v),J=r9(j,a,b[2]),K=r6(k,H),L=r$(j,B,a,I,u),M=function(i,h,d,c,g){var
+l=cu(i,r),b=r_(j,a,n(dk(q),h,l),s),e=ag(b,b),f=n(J,d,c),m=D(b);return dp(dE(L,d,c,f,r7(k,u,n(K,f,e),G,m,e)),g)};return iE(M,g[4],0,A,b[1],d)}return d}return d}function
+si(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=sd(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=se(c,b,r,h,m,d);return a[4]?sh(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+sj(a,o,f,c,d,l,v,S,R,k,Q,e){var
+w=o[3],g=ef(Q,o[4]),b=m(i,g),x=af(function(b){return au(b,a[2])},b);if(x){var
+p=ip(o[3],f,g,k);if(e[1]){var
+q=fB(v,b);if(q)var
+y=q[1],z=iq(w,f),A=z[1],h=A[1],B=z[2],T=A[2],C=m(function(b){var
+d=U(i(b),k,dm),e=ir(T,B,j(b),d);return is(a,h,eh(c,i(b)),e)},g),D=it(a,h),E=bh(C,m(j,D)),r=m(i,D),F=m(function(a){return d_(l,a)},y),G=fA(a,d,b,m(function(a){return eh(c,a)[2]},b),F,r),V=si(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(dk(d),a,F)},H=[0,fF(a,h,iC(a,B),E,G,r,Y,X,W,c,V)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=f3(v,b);if(t)var
-I=iZ(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=m(function(b){var
-d=S(h(b),k,dB),e=i0(_,K,i(b),d);return i1(a,u,ez(c,h(b)),e)},g),L=i2(a,u),aa=bf($,m(i,L)),M=m(h,L),ab=t[1],O=m(function(a){return er(l,a)},ab),ac=f2(a,d,b,m(function(a){return ez(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return n(dz(d),a,O)},P=[0,f7(a,u,i$(a,K),aa,ac,M,ag,af,ad,c,p)];else
+t=fB(v,b);if(t)var
+I=iq(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
+d=U(i(b),k,dm),e=ir(Z,K,j(b),d);return is(a,u,eh(c,i(b)),e)},g),L=it(a,u),$=bh(_,m(j,L)),M=m(i,L),aa=t[1],N=m(function(a){return d_(l,a)},aa),ab=fA(a,d,b,m(function(a){return eh(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(dk(d),a,N)},O=[0,fF(a,u,iC(a,K),$,ab,M,ae,ad,ac,c,p)];else
 var
-P=t;return P}var
-Q=[0,p]}else
+O=t;return O}var
+P=[0,p]}else
 var
-Q=x;return Q}function
-dG(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dG(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-jc(d,c,b,a){if(a)var
-e=a[1],h=jc(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bI(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+P=x;return P}function
+dq(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,dq(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+iF(d,c,b,a){if(a)var
+e=a[1],h=iF(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cs(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
-g=a;return g}var
-eA=[0,e,0];function
-jd(e,b,a){var
-f=cJ([0,e],i(a)),g=cJ(i(b),f),c=h(b);if(c)var
-j=c[1],d=r(h(a),j);else
+f=a;return f}var
+ei=[0,e,0];function
+iG(e,b,a){var
+f=cv([0,e],j(a)),g=cv(j(b),f),c=i(b);if(c)var
+h=c[1],d=v(i(a),h);else
 var
-d=h(a);return[0,d,g]}function
-tv(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dD(e,c,a[3],a[4]);return dG(function(a){return jd(c,g,a)},f,b)}return b}return b}function
-tw(d,a,c,b){var
-e=bi(eA,c),f=a[4],g=a[3];return bH(function(a,c){return tv(d,g,b,a,c)},f,e)}function
-tx(b,a){return r(e,l(b,Y(m(h,a))))}function
-je(b){var
-a=i(b);return a?a[1]:e}function
-eB(a){return i(a)?0:1}function
-ty(a){return A(cH(eB,a))}function
-f8(b,a){var
-c=i(a);if(c){var
-d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
-tz(g,f,e,d,a){var
-b=eB(a),i=b?1:b;if(d===i)var
-j=l(g,l(e,je(a))),c=r(h(a),j);else
+d=i(a);return[0,d,g]}function
+sk(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cw(e,c,a[3],a[4]);return dq(function(a){return iG(c,g,a)},f,b)}return b}return b}function
+sl(d,a,c,b){var
+e=bL(ei,c),f=a[4],g=a[3];return bA(function(a,c){return sk(d,g,b,a,c)},f,e)}function
+sm(b,a){return v(e,l(b,av(m(i,a))))}function
+iH(b){var
+a=j(b);return a?a[1]:e}function
+ej(a){return j(a)?0:1}function
+sn(a){return D(ct(ej,a))}function
+fG(b,a){var
+c=j(a);if(c){var
+d=k(i(a),b);return aA(c[1],d)}return k(i(a),b)}function
+so(g,f,e,d,a){var
+b=ej(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,iH(a))),c=v(i(a),j);else
 var
-c=h(a);return[0,[0,c],[0,f8(f,a)]]}function
-cM(a){var
+c=i(a);return[0,[0,c],[0,fG(f,a)]]}function
+dr(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-tA(b,a){var
-c=ty(a),d=Y(m(je,a)),e=tx(b,a);return m(function(a){return tz(b,e,d,c,a)},a)}function
-jf(c,b){var
-d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
-jg(e,d,b){var
-f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-dH(b){var
-a=b[10];return a?o(e,a[1]):a}function
-eC(b){var
-a=b[11];return a?o(a[1],e):a}function
-tB(b,a){var
-c=dH(b),d=c?w(a,e):c;if(d)var
+sp(b,a){var
+c=sn(a),d=av(m(iH,a)),e=sm(b,a);return m(function(a){return so(b,e,d,c,a)},a)}function
+sq(c,b){var
+d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
+sr(e,d,b){var
+f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
+ek(b){var
+a=b[10];return a?p(e,a[1]):a}function
+fH(b){var
+a=b[11];return a?p(a[1],e):a}function
+ss(b,a){var
+c=ek(b),d=c?y(a,e):c;if(d)var
 f=d;else{var
-g=eC(b);if(g)return w(e,a);var
+g=fH(b);if(g)return y(e,a);var
 f=g}return f}function
-eD(c,b){return Y(m(function(b){return tB(c,b)?e:a(b,b)},b))}function
-f9(b,a){return dH(b)?a:m(s,a)}function
-f_(a){return aM(r,cG(e,a),a)}function
-jh(a,c){var
-d=dH(a),b=d||eC(a);return b?w(f_(f9(a,c)),e):b}function
-tC(e,d,c,b){var
-f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
-ji(b,e,d,c){function
-f(a){return dA([0,b,b],tC(b,e,c,ji(b,k(e,j),a,c)))}function
-h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
-jj(c,b,a){function
-d(b){return jj(c,b,fT(c,a,a))}function
+iI(c,b){return av(m(function(b){return ss(c,b)?e:a(b,b)},b))}function
+iJ(b,a){return ek(b)?a:m(s,a)}function
+iK(a){return a1(v,cr(e,a),a)}function
+st(a,c){var
+d=ek(a),b=d||fH(a);return b?y(iK(iJ(a,c)),e):b}function
+su(e,d,c,b){var
+f=a(e,d),g=j(b),h=L(a(j(c),g),f),k=a(e,d),l=i(b);return[0,t(a(i(c),l),k),h]}function
+iL(b,e,d,c){function
+g(a){return dl([0,b,b],su(b,e,c,iL(b,k(e,h),a,c)))}function
+i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
+iM(c,b,a){function
+d(b){return iM(c,b,fr(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-tD(b,n,d,c,m){var
-p=a3(m,M(d)),f=bJ(b,eo(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
-k=ji(b,j,n,f),r=o(e,c)?k:sR(b,k),l=[0,jj(b,d,r)];else
+sv(b,n,d,c,m){var
+o=aR(m,K(d)),g=bB(b,d6(c),o),q=j(g),i=p(a(f(2,h),q),b);if(i)var
+k=iL(b,h,n,g),r=p(e,c)?k:rF(b,k),l=[0,iM(b,d,r)];else
 var
-l=h;return l}function
-tE(o,n,d,c){var
-p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bG(c),f=r(e,k(l(bG(eo(d)),q),j)),h=k(k(bG(o),b),f),s=k(bg(h),j),u=bg(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=a_(k(k(b,m),v)),x=a_(m);return[0,[0,a_(i),x],w]}function
-jk(a,h,d,c){var
-e=tE(a,h,d,c),f=e[1],g=a3(a,M(e[2])),b=tD(g,f[1],f[2],d,c),i=b?[0,sS(g,a,b[1])]:b;return i}var
-tF=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
-cN(g,f,c,b){if(o(b,e))return 0;if(w(a(tF,b),c))return 0;if(w(c,a(s(jl),b))){var
-d=jk(g,f,s(jl),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jk(g,f,c,b)}function
-f$(a,g,f){var
+l=i;return l}function
+sw(o,n,d,c){var
+p=a(f(2,h),c),b=v(e,t(a(F(f(2,h)),d),p)),q=bx(c),g=v(e,k(l(bx(d6(d)),q),h)),i=k(k(bx(o),b),g),r=k(by(i),h),s=by(b),j=aA(k(K(n),s),r),m=k(k(g,t(i,j)),h),u=f(2,f(2,h)),w=a0(k(k(b,m),u)),x=a0(m);return[0,[0,a0(j),x],w]}function
+iN(a,h,d,c){var
+e=sw(a,h,d,c),f=e[1],g=aR(a,K(e[2])),b=sv(g,f[1],f[2],d,c),i=b?[0,rG(g,a,b[1])]:b;return i}var
+sx=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iO=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+ds(g,f,c,b){if(p(b,e))return 0;if(y(a(sx,b),c))return 0;if(y(c,a(s(iO),b))){var
+d=iN(g,f,s(iO),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return iN(g,f,c,b)}function
+fI(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],d=cN(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
-tG(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(M(c[2]),j),f=k(b,a(e,f$(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(f$(c,b,d),h);return[0,[0,t(a(b,f$(c,b,d)),i)],g]}function
-jm(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return H(aV(a(a(a(c,c),i),h)),g)}}function
-jn(d,b,h,f,c){if(B(h[1],e)&&jh(d,c)){var
-g=f_(f9(d,c)),i=a(g,g);return s(bg(t(a(a(b,b),i),f)))}var
-j=eD(d,c);return aV(H(a(a(b,b),j),f))}function
-ga(a){return a?a[1][2]:j}function
-jo(b){var
-c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
-jp(b,c){var
-e=ga(c);function
-g(b){return a(e,b)}function
-d(a){return ad(g,a)}var
-h=f(jo(b),c),i=[0,ad(s,f(jo(b),c)),h],j=d(b[11]);return dC([0,d(b[10]),j],i)}function
-jq(c,b){var
-d=T(c);return function(f,e){var
-g=a(a(d,ga(f)),d),h=jp(c,f),i=h[1];if(i){var
+h=a[8],d=ds(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+sy(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=k(b,a(e,fI(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),j=k(fI(c,b,d),i);return[0,[0,t(a(b,fI(c,b,d)),j)],g]}function
+iP(d,c){var
+e=Z(d);return function(b,f){var
+g=a(b[2],e),h=iI(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
+iQ(d,b,h,f,c){if(G(h[1],e)&&st(d,c)){var
+g=iK(iJ(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
+j=iI(d,c);return aS(L(a(a(b,b),j),f))}function
+iR(a){return a?a[1][2]:h}function
+iS(b){var
+c=Z(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
+sz(b,c){var
+e=iR(c);function
+f(b){return a(e,b)}function
+d(a){return ae(f,a)}var
+h=g(iS(b),c),i=[0,ae(s,g(iS(b),c)),h],j=d(b[11]);return dp([0,d(b[10]),j],i)}function
+iT(c,b){var
+d=Z(c);return function(f,e){var
+g=a(a(d,iR(f)),d),h=sz(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,H(a(b,Y(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(m(function(b){var
-c=a(k,b);return ac(a(l,b),c)},e))),g)],n]}return dB}return dB}}function
-tH(b,f){var
-c=T(b);return function(g){var
+k=j[1],l=i[1],n=[0,L(a(b,av(m(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,av(m(function(b){var
+c=a(k,b);return aA(a(l,b),c)},e))),g)],n]}return dm}return dm}}function
+sA(b,f){var
+c=Z(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(m(function(a){return jg(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,av(m(function(a){return sr(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,Y(m(function(a){return jf(b,a)},g))),n)],i]}}function
-jr(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,av(m(function(a){return sq(b,a)},g))),n)],i]}}function
+iU(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(tH(b,c),a):tG(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(sA(b,c),a):sy(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(jq(b,c),[0,e],a),o=[0,n(jm(b,c),e,a)],p=m(s,a);return dC([0,[0,s(n(jm(b,c),e,p))],o],l)}return n(jq(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,jn(b,c,g,h,a)];return[0,[0,s(jn(b,c,g,h,m(s,a)))],k]}}function
-tI(a,c,b){var
+e=i[1],l=n(iT(b,c),[0,e],a),o=[0,n(iP(b,c),e,a)],p=m(s,a);return dp([0,[0,s(n(iP(b,c),e,p))],o],l)}return n(iT(b,c),0,a)}var
+f=d[1],h=ag(a,a),k=[0,iQ(b,c,f,h,a)];return[0,[0,s(iQ(b,c,f,h,m(s,a)))],k]}}function
+sB(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bi(jr(a,c,b,0),i)];else
+i=a[2],f=[0,bL(iU(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=f0(a);if(g)var
-j=a[9],h=[0,m(function(d){return jr(a,c,b,d)},j)];else
+g=fy(a);if(g)var
+j=a[9],h=[0,m(function(d){return iU(a,c,b,d)},j)];else
 var
 h=g;return h}var
-tJ=[0,0,j,0,0,0];function
-js(d,c,b,a){function
+sC=[0,0,h,0,0,0];function
+iV(d,c,b,a){function
 e(b){var
-e=js(d,c+1|0,b,fS(a));return[0,n(d,c,cG(tJ,a)),e]}function
+e=iV(d,c+1|0,b,fq(a));return[0,n(d,c,cr(sC,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-tK(e,d,c,a,j,i,h,b,g,f){var
-k=i4(e,c,b,a,g),l=iX(a),m=d[2],n=0;return a$(js(function(f,g){return tu(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dI(a){return w(e,a[1])}function
-tL(a){return w(a[1],a[2])}function
-eE(c,b,d,a){function
+sD(e,d,c,a,j,i,h,b,g,f){var
+k=iv(e,c,b,a,g),l=il(a),m=d[2],n=0;return bC(iV(function(f,g){return sj(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dt(a){return y(e,a[1])}function
+sE(a){return y(a[1],a[2])}function
+el(c,b,d,a){function
 e(d){if(a){var
-e=eE(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eE(c,b,d,0)]}function
+e=el(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,el(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bL(a){var
-b=eE(a[17],[0,e,j],a[2],a[18]);return V(eE(a[15],[0,j,j],a[2],a[16]),b)}function
-cO(b){var
+b3(a){var
+b=el(a[17],[0,e,h],a[2],a[18]);return an(el(a[15],[0,h,h],a[2],a[16]),b)}function
+cz(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bt(b,c){var
+cA(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dI(h(c))?0:2;case
-2:return dI(h(c))?cO(b)?0:1:2;case
+1:return dt(i(c))?0:2;case
+2:return dt(i(c))?cz(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cO(b)&&dI(h(c))&&dI(d)&&tL(d))return 0;return 2;case
-1:if(cO(b)&&o(e,a[1][1]))return 0;return 2;default:return dI(a[1])?1:2}}function
-tM(c){var
+d=a[1];if(cz(b)&&dt(i(c))&&dt(d)&&sE(d))return 0;return 2;case
+1:if(cz(b)&&p(e,a[1][1]))return 0;return 2;default:return dt(a[1])?1:2}}function
+sF(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-eF(c,i,b,h){var
-a=cN(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
+em(c,i,b,h){var
+a=ds(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?aA(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bX(u,c,b,j,B,t,d){var
-g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
+bM(t,c,b,j,B,r,d){var
+g=i(r)[1],h=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bJ(b,d,c)];case
+0:return[0,bB(b,d,c)];case
 1:var
-C=a(i,c);return[0,bJ(b,s(a(g,d)),C)];case
-2:if(cO(u)){var
-D=a(i,c);return eF(b,j,s(a(g,d)),D)}var
-E=a(i,c);return eF(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bJ(b,r(e,d),c)]}else
+C=a(h,c);return[0,bB(b,s(a(g,d)),C)];case
+2:if(cz(t)){var
+D=a(h,c);return em(b,j,s(a(g,d)),D)}var
+E=a(h,c);return em(b,j,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bB(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return sW(b,B,a(k(a(g,d),I),w),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=k(a(a(g,d),w),G),I=a(c,h);return rK(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=s1(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],p=eF(b,j,s(x[2]),b);if(p)var
-q=eF(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rQ(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],o=em(b,j,s(x[2]),b);if(o)var
+q=em(b,j,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
-y=p;var
+y=o;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bJ(b,d,c)]:[0,[0,e,e]]}}function
-gb(b,a){var
+A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bB(b,d,c)]:[0,[0,e,e]]}}function
+fJ(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-jt(b,j,i,g,f,d,a){if(a)return ad(h,bX(b,j,i,g,f,d,a[1]));var
-c=tM(b),k=c?[0,e]:c;return k}function
-ju(g,f,e,d,c,b,a){return a?ad(i,bX(g,f,e,d,c,b,a[1])):a}function
-tN(f,d,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=w(e,c)?a(c,c):w(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-tO(b,m,g,f){var
+iW(b,j,h,g,f,d,a){if(a)return ae(i,bM(b,j,h,g,f,d,a[1]));var
+c=sF(b),k=c?[0,e]:c;return k}function
+iX(g,f,e,d,c,b,a){return a?ae(j,bM(g,f,e,d,c,b,a[1])):a}function
+sG(f,d,c,b){var
+g=a(b,b),h=v(a(c,c),g),i=y(e,c)?a(c,c):y(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+sH(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,tN(m,a(b,e),q,o)];else
+h=j(g)[1],e=j(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sG(m,a(b,e),q,o)];else
 var
-j=d;var
-k=j}else
+i=d;var
+k=i}else
 var
 k=c;return k}function
-tP(a){var
-c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
-tQ(b,a){return cO(b)?tP(a):a}function
-gc(b,e,d,g,f,a,c){switch(bt(b,a)){case
+sI(a){var
+c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
+sJ(b,a){return cz(b)?sI(a):a}function
+fK(b,e,d,g,f,a,c){switch(cA(b,a)){case
 0:var
-k=ju(b,e,d,g,f,a,h(c));return gb(jt(b,e,d,g,f,a,i(c)),k);case
+k=iX(b,e,d,g,f,a,i(c));return fJ(iW(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=ju(b,e,d,g,f,a,i(c));return gb(jt(b,e,d,g,f,a,h(c)),l);default:var
-j=b[5];if(typeof
-j==="number"&&3===j)return tO(e,d,a,c);return 0}}function
-eG(a,f,e,d,c,b,p){var
-i=tQ(a,p),h=i[2],j=i[1];if(j){var
+l=iX(b,e,d,g,f,a,j(c));return fJ(iW(b,e,d,g,f,a,i(c)),l);default:var
+h=b[5];if(typeof
+h==="number"&&3===h)return sH(e,d,a,c);return 0}}function
+fL(a,f,e,d,c,b,p){var
+i=sJ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(B(g,k)){var
+k=h[1];if(G(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bX(a,f,e,d,c,b,g)}return gc(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gc(a,f,e,d,c,b,[0,[0,g],0])}return gc(a,f,e,d,c,b,[0,0,h])}function
-jv(d,c){var
+n=1;if(n)return bM(a,f,e,d,c,b,g)}return fK(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fK(a,f,e,d,c,b,[0,[0,g],0])}return fK(a,f,e,d,c,b,[0,0,h])}function
+iY(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(c_(d,h(b)))return i(b);var
-a=a[2];continue}return eA}}function
-jw(c,a,b){if(b){var
-e=b[2],d=b[1];return c_(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jw(c,a,e)]}return[0,[0,a,f(c,eA)],0]}function
-tR(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&ae(d,f)){var
-h=dD(g,c,a[3],a[4]);return jw(function(a){return jd(c,h,a)},d,b)}return b}return b}function
-tS(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bH(function(a,e){return tR(d,g,c,b,a,e)},f,e)}function
-tT(a){return h(i(a))}function
-tU(b,a){return r(e,l(b,Y(m(tT,a))))}function
-eH(a,b){var
-c=a[4];return bI(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-tV(a,e,d,c){var
-b=tS(a,e,d,c);return[0,tU(a,b),b]}function
-tW(c,b,a){return eB(b)?a:r(a,f8(c,b))}function
-tX(b,a){var
-c=i(a);return bH(function(c,b){var
-d=h(b),e=i(b),f=h(a);return dG(function(a){return tW(f,e,a)},d,c)},c,b)}function
-tY(f,a,b){var
-c=bh(0,a[2]),g=cH(function(b){return eH(a,b)},c),d=m(function(c){return tV(f,a,b,c)},g),h=bH(tX,d,bi(e,b));return[0,d,M(A(cH(function(b){return bV(eH(a,b))},c))),h]}function
-gd(b,a){if(b)if(a)var
-d=gd(b[2],a[2]),c=[0,dC(b[1],a[1]),d];else
+b=a[1];if(dM(d,i(b)))return j(b);var
+a=a[2];continue}return ei}}function
+iZ(c,a,b){if(b){var
+e=b[2],d=b[1];return dM(a,i(d))?[0,[0,a,g(c,j(d))],e]:[0,d,iZ(c,a,e)]}return[0,[0,a,g(c,ei)],0]}function
+sK(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&au(d,f)){var
+h=cw(g,c,a[3],a[4]);return iZ(function(a){return iG(c,h,a)},d,b)}return b}return b}function
+sL(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bA(function(a,e){return sK(d,g,c,b,a,e)},f,e)}function
+sM(a){return i(j(a))}function
+sN(b,a){return v(e,l(b,av(m(sM,a))))}function
+fM(a,b){var
+c=a[4];return cs(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+sO(a,e,d,c){var
+b=sL(a,e,d,c);return[0,sN(a,b),b]}function
+sP(c,b,a){return ej(b)?a:v(a,fG(c,b))}function
+sQ(b,a){var
+c=j(a);return bA(function(c,b){var
+d=i(b),e=j(b),f=i(a);return dq(function(a){return sP(f,e,a)},d,c)},c,b)}function
+sR(f,a,b){var
+c=bK(0,a[2]),g=ct(function(b){return fM(a,b)},c),d=m(function(c){return sO(f,a,b,c)},g),h=bA(sQ,d,bL(e,b));return[0,d,K(D(ct(function(b){return d7(fM(a,b))},c))),h]}function
+fN(b,a){if(b)if(a)var
+d=fN(b[2],a[2]),c=[0,dp(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-tZ(c,b,a,g){var
-d=cM(b);if(d)var
-e=function(a){return gd(g,tA(c,a))},h=e(bi(eA,b[2])),i=function(d){return eH(a,d)?e(tw(c,a,b[2],d)):h},f=[0,m(i,bh(0,a[2]))];else
+sS(c,b,a,g){var
+d=dr(b);if(d)var
+e=function(a){return fN(g,sp(c,a))},h=e(bL(ei,b[2])),i=function(d){return fM(a,d)?e(sl(c,a,b[2],d)):h},f=[0,m(i,bK(0,a[2]))];else
 var
 f=d;return f}function
-dJ(b,a){return bH(r,a,b)}function
-t0(a){if(a)var
-b=a[2],c=a[1],e=m(i,b),f=dJ(i(c),e),g=m(h,b),d=[0,[0,dJ(h(c),g),f]];else
+du(b,a){return bA(v,a,b)}function
+sT(a){if(a)var
+b=a[2],c=a[1],e=m(j,b),f=du(j(c),e),g=m(i,b),d=[0,[0,du(i(c),g),f]];else
 var
 d=a;return d}function
-jx(c,b,a){var
+i0(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-ge(d,b,a){if(b){var
+fO(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-t1(b,a){var
-c=i(a),d=ge(ac,i(b),c),e=h(a);return[0,jx(ac,h(b),e),d]}function
-t2(b,a){var
-c=i(a),d=jx(r,i(b),c),e=h(a);return[0,ge(r,h(b),e),d]}function
-gf(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gf(b,c)):d}return dB}function
-t3(e,a,c){var
-b=jv(e,i(c)),d=f8(h(c),b);if(!w(i(a),d)){var
-j=h(b);if(!w(h(a),j))return a}var
-f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
-t4(d,a,c){var
-f=B(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bH(function(a,b){return t3(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
-t5(b,a){var
-c=b[2];return ae(cF(A(i(a)),1),c)}function
-t6(a){var
+sU(b,a){var
+c=j(a),d=fO(aA,j(b),c),e=i(a);return[0,i0(aA,i(b),e),d]}function
+sV(b,a){var
+c=j(a),d=i0(v,j(b),c),e=i(a);return[0,fO(v,i(b),e),d]}function
+fP(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fP(b,c)):d}return dm}function
+sW(e,a,c){var
+b=iY(e,j(c)),d=fG(i(c),b);if(!y(j(a),d)){var
+h=i(b);if(!y(i(a),h))return a}var
+f=v(j(a),d),g=i(b);return[0,v(i(a),g),f]}function
+sX(d,a,c){var
+f=G(a[2],e)?e:d,g=[0,e,f],h=a[1],b=bA(function(a,b){return sW(c,a,b)},h,g),k=[0,j(b)];return[0,[0,i(b)],k]}function
+sY(b,a){var
+c=b[2];return au(cq(D(j(a)),1),c)}function
+sZ(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bL(a);return N(function(b){return 1===bt(a,b)?1:0},c)}return 0}function
-t7(a,j,g,c,f){var
-d=t6(a),e=d?ae(1,a[2]):d;if(e)var
-k=c[1],b=N(function(b){return t5(a,b)},k);else
+c=b3(a);return af(function(b){return 1===cA(a,b)?1:0},c)}return 0}function
+s0(a,h,g,c,f){var
+d=sZ(a),e=d?au(1,a[2]):d;if(e)var
+k=c[1],b=af(function(b){return sY(a,b)},k);else
 var
 b=e;if(b){var
-l=bh(0,a[2]),o=gd(f,m(function(a){return t4(j,c,a)},l)),p=V(bL(a),o);return a$(m(function(a){var
-b=i(a);return n(g,h(a),b)},p))}return b}function
-eI(a){return a[12]}function
-au(b,a){return S(a,b[13],0)}function
-cP(b,a){return S(a,b[14],e)}function
-t8(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
-gg(c,b,a){if(c){if(b){if(a){var
-d=gg(c[2],b[2],a[2]),f=a[1];return k(t8(l(c[1],b[1]),f),d)}return e}return e}return e}function
-ce(b,a){var
-c=b[2];return A(a)===c?1:0}function
-eJ(b,i,h,d,c){var
-e=ce(b,au(b,d)),f=e?ce(b,au(b,c)):e;if(f)var
-j=cP(b,c),m=a(i,l(cP(b,d),j)),n=au(b,c),g=[0,k(gg(au(b,d),n,h),m)];else
+l=bK(0,a[2]),o=fN(f,m(function(a){return sX(h,c,a)},l)),p=an(b3(a),o);return bC(m(function(a){var
+b=j(a);return n(g,i(a),b)},p))}return b}function
+en(a){return a[12]}function
+aw(b,a){return U(a,b[13],0)}function
+cB(b,a){return U(a,b[14],e)}function
+s1(b,c){return p(e,b)?a(b,i(c)):a(b,j(c))}function
+fQ(c,b,a){if(c){if(b){if(a){var
+d=fQ(c[2],b[2],a[2]),f=a[1];return k(s1(l(c[1],b[1]),f),d)}return e}return e}return e}function
+b4(b,a){var
+c=b[2];return D(a)===c?1:0}function
+s2(b,i,h,d,c){var
+e=b4(b,aw(b,d)),f=e?b4(b,aw(b,c)):e;if(f)var
+j=cB(b,c),m=a(i,l(cB(b,d),j)),n=aw(b,c),g=[0,k(fQ(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
-jy(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,eI(f))),g)}return b}function
-jz(g,f){var
+i1(f,e,b,d,c){if(b){var
+g=a(b[1],c);return p(a(d,a(e,en(f))),g)}return b}function
+i2(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(w(e,d[1]))return[0,[0,b,d],jz(b+1|0,c)];var
+c=a[2],d=a[1];if(y(e,d[1]))return[0,[0,b,d],i2(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-t9(d,f,c,b){var
-g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(w(c,e)&&w(i(b)[2],d)&&eB(jv(h(b),f)))return e;return c}function
-t_(c,b,a){return bH(function(a,d){return t9(c,b,a,d)},a,e)}function
-t$(a){var
+s3(d,f,c,b){var
+g=j(b)[3],h=l(d,j(b)[2]),e=l(a(j(b)[1],h),g);if(y(c,e)&&y(j(b)[2],d)&&ej(iY(i(b),f)))return e;return c}function
+s4(c,b,a){return bA(function(a,d){return s3(c,b,a,d)},a,e)}function
+s5(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-ua(d,c,b,a){var
-e=V(d[3],c);return m(t$,V(V(b,a),e))}function
-ub(a){return w(e,a[1])?a[3]:e}function
-jA(b,a){var
-c=i(a);return t_(h(a),c,b)}function
-uc(e,b,d){var
-c=jz(0,d),f=jA(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(m(function(a){return jA(c,a)},h)),g)}function
-ud(b,a){var
-c=b[3];return V(m(h,a),c)}function
-ue(f,b,e,i,h,d,c){var
-j=au(b,c),g=ua(e,h,au(b,d),j),n=uc(f,e,g),o=Y(m(ub,g)),p=cP(b,c),q=a(f,l(cP(b,d),p)),r=ud(e,i),s=au(b,c);return l(l(k(gg(au(b,d),s,r),q),o),n)}function
-uf(a){var
+s6(d,c,b,a){var
+e=an(d[3],c);return m(s5,an(an(b,a),e))}function
+s7(a){return y(e,a[1])?a[3]:e}function
+i3(b,a){var
+c=j(a);return s4(i(a),c,b)}function
+s8(e,b,d){var
+c=i2(0,d),f=i3(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(av(m(function(a){return i3(c,a)},h)),g)}function
+s9(b,a){var
+c=b[3];return an(m(i,a),c)}function
+s_(f,b,e,i,h,d,c){var
+j=aw(b,c),g=s6(e,h,aw(b,d),j),n=s8(f,e,g),o=av(m(s7,g)),p=cB(b,c),q=a(f,l(cB(b,d),p)),r=s9(e,i),s=aw(b,c);return l(l(k(fQ(aw(b,d),s,r),q),o),n)}function
+s$(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return cM(a);return 0}return 0}return 0}function
-ug(m,a,l,k,b,d,c){var
-f=uf(a),g=f?ce(a,au(a,d)):f,h=g?ce(a,au(a,c)):g,i=h?ce(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,ue(m,a,l,k,b,d,c)]:j;return n}function
-uh(c,b,a,j,i,h,g,f,e){var
-d=ae(0,b[2]);return d?jy(c,a,ug(a,c,j,i,h,b[1],g),f,e):d}function
-jB(b,a){var
-c=i(b);if(c)var
-g=c[1],d=ac(i(a),g);else
+d==="number"&&!d)return dr(a);return 0}return 0}return 0}function
+ta(m,a,l,k,b,d,c){var
+f=s$(a),g=f?b4(a,aw(a,d)):f,h=g?b4(a,aw(a,c)):g,i=h?b4(a,b):h,j=i?af(function(a){return p(e,a)},b):i,n=j?[0,s_(m,a,l,k,b,d,c)]:j;return n}function
+tb(c,b,a,j,i,h,g,f,e){var
+d=au(0,b[2]);return d?i1(c,a,ta(a,c,j,i,h,b[1],g),f,e):d}function
+i4(b,a){var
+c=j(b);if(c)var
+g=c[1],d=aA(j(a),g);else
 var
-d=i(a);var
-e=h(b);if(e)var
-j=e[1],f=r(h(a),j);else
+d=j(a);var
+e=i(b);if(e)var
+h=e[1],f=v(i(a),h);else
 var
-f=h(a);return[0,f,d]}function
-ui(c,b,a){switch(a[0]){case
+f=i(a);return[0,f,d]}function
+tc(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return dG(function(a){return jB(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return jc(function(a){return jB(h,a)},g,f,b)}}function
-gh(c,b,a){return bH(function(a,b){return ui(c,a,b)},a,b)}function
-uj(g){function
+e=a[1],f=cw(c,d,a[2],a[3]);return dq(function(a){return i4(f,a)},e,b);default:var
+h=a[1],g=0,i=cw(c,d,a[2],a[3]);return iF(function(a){return i4(i,a)},h,g,b)}}function
+td(d,c,b,a){return bA(function(a,b){return tc(d,c,a,b)},a,b)}function
+te(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3523,176 +3456,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bf(c[1],f)}var
+f=e(b);return bh(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-uk(b,a){return aM(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
-dK(a,b,f){if(f){var
-c=f[2],d=f[1];if(w(a,d)){var
-g=dK(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(B(d,a)){var
-e=dK(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dK(a,b,c)},j=function(b){return dK(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-ul=uj([0,function(b,a){return o(a,b)}]);function
-jC(b,a){var
-c=f(ul[5],a);return S(sE(b),c,e)}function
-um(b,a){return A(cH(function(a){return w(b,a)},a))}function
-un(p,c){var
-b=fQ(p,A(c)),d=m(h,c),e=m(i,c),f=jC(b,d),g=jC(b,e),j=dK(f,fO(b,um(f,d)),d),l=ae(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=M(b),r=uk(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
+tf(b,a){return a1(function(c,a){return k(v(e,l(c,b)),a)},e,a)}function
+dv(a,b,f){if(f){var
+c=f[2],d=f[1];if(y(a,d)){var
+g=dv(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(G(d,a)){var
+e=dv(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dv(a,b,c)},j=function(b){return dv(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+tg=te([0,function(b,a){return p(a,b)}]);function
+i5(b,a){var
+c=g(tg[5],a);return U(rs(b),c,e)}function
+th(b,a){return D(ct(function(a){return y(b,a)},a))}function
+ti(p,c){var
+b=fo(p,D(c)),d=m(i,c),e=m(j,c),f=i5(b,d),g=i5(b,e),h=dv(f,fm(b,th(f,d)),d),l=au(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=K(b),r=tf(g,e),s=L(k(a(K(b),g),r),q),u=K(b),o=[0,[0,t(h[1],u),s]];else
 var
 o=n;return o}function
-jD(a){return aM(k,e,a)}function
-uo(b,a){return jD(m(function(a){return r(e,l(b,i(a)))},a))}function
-jE(c,b){var
-d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
-up(b,a){var
-c=M(A([0,b,a])),d=m(h,a),e=dJ(h(b),d),f=m(function(a){return jE(c,a)},a),g=dJ(jE(c,b),f),i=H(l(g,jD(m(h,[0,b,a]))),c);return[0,t(uo(e,[0,b,a]),c),i]}function
-uq(a){var
-b=a?[0,up(a[1],a[2])]:a;return b}function
-ur(a){var
-c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
-us(a){return aM(function(c,a){var
-b=i(c);return b?k(b[1],a):a},e,a)}function
-ut(a){var
-b=0;return aM(function(b,a){return i(b)?a:a+1|0},b,a)}function
-uu(b,a,d){var
-c=i(d);if(c){var
+i6(a){return a1(k,e,a)}function
+tj(b,a){return i6(m(function(a){return v(e,l(b,j(a)))},a))}function
+i7(c,b){var
+d=i(b),e=j(b);return k(a(l(c,h),e),d)}function
+tk(b,a){var
+c=K(D([0,b,a])),d=m(i,a),e=du(i(b),d),f=m(function(a){return i7(c,a)},a),g=du(i7(c,b),f),h=L(l(g,i6(m(i,[0,b,a]))),c);return[0,t(tj(e,[0,b,a]),c),h]}function
+tl(a){var
+b=a?[0,tk(a[1],a[2])]:a;return b}function
+tm(a){var
+c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
+tn(a){return a1(function(c,a){var
+b=j(c);return b?k(b[1],a):a},e,a)}function
+to(a){var
+b=0;return a1(function(b,a){return j(b)?a:a+1|0},b,a)}function
+tp(b,a,d){var
+c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
-j(a){return 0}return 0===a?j(0):h(a-1|0)}function
-uv(c,b,a){var
-d=uu(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
-uw(a){var
-b=ut(a),c=us(a);return m(function(a){return uv(c,b,a)},a)}function
-jF(c,b){var
-g=h(b),d=o(h(c),g);if(d){var
-e=i(c);if(e){var
-a=i(b);return a?o(a[1],e[1]):a}var
+i(a){return 0}return 0===a?i(0):h(a-1|0)}function
+tq(c,b,a){var
+d=tp(c,b,a),e=i(a),f=ae(function(a){return k(e,a)},d);return[0,i(a),f]}function
+tr(a){var
+b=to(a),c=tn(a);return m(function(a){return tq(c,b,a)},a)}function
+i8(c,b){var
+g=i(b),d=p(i(c),g);if(d){var
+e=j(c);if(e){var
+a=j(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-ux(e,d){var
+ts(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bI(function(b){return function(a){return jF(a,b)}}(c),a)?a:[0,c,cH(function(b){return function(a){return bV(jF(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-jG(i,h,g,f,e,d,c,b){return bX(i,a(h,M(c)),g,f,e,d,b)}function
-uy(j,g,f,e,d,c,o,b){var
-a=bX(j,g,f,e,d,c,h(b));if(a){var
-k=a[1][2],m=i(b);if(m){var
-p=jG(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
+c=b[1],f=b[2],g=cs(function(b){return function(a){return i8(a,b)}}(c),a)?a:[0,c,ct(function(b){return function(a){return d7(i8(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+i9(i,h,g,f,e,d,c,b){return bM(i,a(h,K(c)),g,f,e,d,b)}function
+tt(h,g,f,e,d,c,o,b){var
+a=bM(h,g,f,e,d,c,i(b));if(a){var
+k=a[1][2],m=j(b);if(m){var
+p=i9(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(k,i(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-uz(j,i,h,g,f,e,c){var
-k=ux(0,uw(c)),l=A(c),b=a$(m(function(a){return uy(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dJ(a[1],a[2])]:a,d=n;else
+tu(j,i,h,g,f,e,c){var
+k=ts(0,tr(c)),l=D(c),b=bC(m(function(a){return tt(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,du(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-uA(a){var
-b=0;return aM(function(b,a){return ge(ac,i(b),a)},b,a)}function
-uB(b,a){return aM(function(c,a){return k(r(h(c),b),a)},e,a)}function
-uC(j,i,h,g,f,d,a){var
-k=uA(a);if(k){var
-m=k[1],b=bX(j,i,h,g,f,d,m);if(b)var
-o=uB(m,a),c=jG(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
+tv(a){var
+b=0;return a1(function(b,a){return fO(aA,j(b),a)},b,a)}function
+tw(b,a){return a1(function(c,a){return k(v(i(c),b),a)},e,a)}function
+tx(j,i,h,g,f,d,a){var
+k=tv(a);if(k){var
+m=k[1],b=bM(j,i,h,g,f,d,m);if(b)var
+o=tw(m,a),c=i9(j,i,h,g,f,d,D(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-uD(a,f,e,d,c,b,i){var
+ty(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bt(a,b))return 0;var
-h=m(ur,i),j=uz(a,f,e,d,c,b,h);return gb(uC(a,f,e,d,c,b,h),j)}return 0}function
-gi(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gi(e,fS(d),g,f),i=a[1],j=b[1],c=[0,ba(e,cG(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(cA(a,b))return 0;var
+h=m(tm,i),j=tu(a,f,e,d,c,b,h);return fJ(tx(a,f,e,d,c,b,h),j)}return 0}function
+fR(e,d,c,b,a){function
+f(f,g){return fL(e,d,c,b,a,f,g)}return function(b,a){return bC(rN(rO,function(a){return f(b,a)},a))}}function
+i_(c,h,g,f,e){function
+i(a,b){return fL(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(cA(c,b)){case
+0:return i(b,fP(sU,a));case
+1:return i(b,fP(sV,a));default:var
+d=n(fR(c,h,g,f,e),b,a);return d?sT(d[1]):d}return a}}function
+tz(b,g,f,e,d,k,c,a){var
+h=b[6];if(typeof
+h==="number")switch(h){case
+0:return n(i_(b,g,f,e,d),c,a);case
+1:var
+i=n(fR(b,g,f,e,d),c,a);return i?tl(i[1]):i;default:return ty(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=ft(k,D(a),a);return n(i_(b,g,f,e,d),c,l)}var
+j=n(fR(b,g,f,e,d),c,a);return j?ti(h[1],j[1]):j}}function
+i$(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=i$(i,h,g,f,e,fq(d),k,j),m=a[1],n=b[1],c=[0,tz(i,h,g,f,e,cr(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-gj(e,d,c,b,a){function
-f(f,g){return eG(e,d,c,b,a,f,g)}return function(b,a){return a$(sY(sZ,function(a){return f(b,a)},a))}}function
-jH(c,h,g,f,e){function
-i(a,b){return eG(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bt(c,b)){case
-0:return i(b,gf(t1,a));case
-1:return i(b,gf(t2,a));default:var
-d=n(gj(c,h,g,f,e),b,a);return d?t0(d[1]):d}return a}}function
-jI(b,g,f,e,d,k,c,a){var
-h=b[6];if(typeof
-h==="number")switch(h){case
-0:return n(jH(b,g,f,e,d),c,a);case
-1:var
-i=n(gj(b,g,f,e,d),c,a);return i?uq(i[1]):i;default:return uD(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fV(k,A(a),a);return n(jH(b,g,f,e,d),c,l)}var
-j=n(gj(b,g,f,e,d),c,a);return j?un(h[1],j[1]):j}}function
-jJ(a){if(typeof
+tA(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-jK(a,f,e,d,c,b){var
-g=iR(a[2],b),h=bL(a),i=jJ(a[6]);return a$(gi(function(b,g,h){return jI(a,f,e,d,c,b,g,h)},i,h,g))}function
-jL(b,a){return r(e,ac(b,a))}function
-uE(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jL(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
-gk(m,k,i,h,g,b,a){if(w(a,e))return[0,f(g,a_(l(s(j),a)))];function
+ja(a,f,e,d,c,b){var
+g=rL(a[2],b),h=b3(a);return bC(i$(a,f,e,d,c,tA(a[6]),h,g))}function
+tB(b,a){return v(e,aA(b,a))}function
+tC(b,e,d,c){var
+g=y(c,d)?j(e):i(e),f=tB(b,g),h=a(f,c);return t(k(a(l(b,f),d),h),b)}function
+jb(n,m,k,j,i,b,a){if(y(a,e))return[0,g(i,a0(l(s(h),a)))];function
 c(o){var
-b=a_(a);function
-j(a){return gk(m,k,i,h,g,o,a)}var
-c=bs(m,b);if(c){var
-d=j(S(b,i,e));if(d)var
-f=j(S(b,h,e)),p=f?[0,ba(k,c[1],d[1],f[1])]:f,l=p;else
+b=a0(a);function
+g(a){return jb(n,m,k,j,i,o,a)}var
+c=bz(m,b);if(c){var
+d=g(U(b,k,e));if(d)var
+f=g(U(b,j,e)),p=f?[0,tC(n,c[1],d[1],f[1])]:f,h=p;else
 var
-l=d;var
-n=l}else
+h=d;var
+l=h}else
 var
-n=c;return n}function
+l=c;return l}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jM(c,g,f,d,b){var
-h=S(b,au(c,d),e);return a(g,l(S(b,au(c,f),e),h))}function
-uF(a,b,i,h,g,f,d){var
-c=iJ(a);if(c){var
-j=a[2],k=function(c){return jM(a,b,f,d,c)};return gk(i,function(a,c,d){return uE(b,a,c,d)},h,g,k,j,e)}return c}function
-jN(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=fS(h),l=jN(d,j,i,c[2],n,m),o=eI(d);if(B(c[1],o)){var
-p=a(j,cG(e,h)),q=eI(d);return[0,k(a(f(i,b[1]),q),p),l]}var
-g=l}else
+tD(c,g,f,d,b){var
+h=U(b,aw(c,d),e);return a(g,l(U(b,aw(c,f),e),h))}function
+tE(a,b,i,h,g,f,d){var
+c=h_(a);if(c){var
+j=a[2];return jb(b,i,h,g,function(c){return tD(a,b,f,d,c)},j,e)}return c}function
+jc(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=fq(h),l=jc(d,j,i,c[2],n,m),o=en(d);if(G(c[1],o)){var
+p=a(j,cr(e,h)),q=en(d);return[0,k(a(g(i,b[1]),q),p),l]}var
+f=l}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-uG(a){var
-b=a?[0,aM(r,a[1],a[2])]:a;return b}function
-jO(a,k,j,g,f){function
+f=c;return f}function
+tF(a){var
+b=a?[0,a1(v,a[1],a[2])]:a;return b}function
+tG(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return uG(jN(a,k,c,au(a,b),d,j))}var
-b=d(h,g);if(b)var
-c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return tF(jc(a,k,c,aw(a,b),d,h))}var
+b=d(i,g);if(b)var
+c=d(j,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-uH(a,f,e,d,c){var
+tH(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?jO(a,f,e,d,c):eJ(a,f,e,d,c):uF(a,f,e,b[1],b[2],d,c)}function
-jP(b,a,g,f,e,d,c){return jy(b,a,uH(b,a,g,f,e),d,c)}function
-cQ(d,c,b){return a(b,l(a(d,b),c))}function
-uI(c,f,d,b){if(w(e,c)){if(f)var
-u=f[1],h=o(b,a(a(g(2,j),c),u));else
+b==="number"?b?tG(a,f,e,d,c):s2(a,f,e,d,c):tE(a,f,e,b[1],b[2],d,c)}function
+jd(b,a,g,f,e,d,c){return i1(b,a,tH(b,a,g,f,e),d,c)}function
+cC(d,c,b){return a(b,l(a(d,b),c))}function
+tI(c,g,d,b){if(y(e,c)){if(g)var
+u=g[1],i=p(b,a(a(f(2,h),c),u));else
 var
-h=f;if(d)var
-v=d[1],i=o(a(a(g(2,j),c),v),b);else
+i=g;if(d)var
+v=d[1],j=p(a(a(f(2,h),c),v),b);else
 var
-i=d;if(h)return ad(function(a){return cQ(c,b,a)},f);if(i)return ad(function(a){return cQ(c,b,a)},d);var
-x=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
-k=f[1];if(d){var
-y=cQ(c,b,d[1]);return[0,ac(cQ(c,b,k),y)]}var
-l=B(c,e),m=l?o(b,e):l,z=m?[0,cQ(c,b,k)]:m;return z}if(d){var
-n=B(c,e),p=n?o(e,b):n,A=p?[0,cQ(c,b,d[1])]:p;return A}var
-q=B(c,e),r=q?B(b,e):q,C=r?[0,e]:r;return C}function
-jQ(g,f,d,a){if(a){var
-b=uI(g,f,d,a[1]);if(b)var
-c=jQ(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+j=d;if(i)return ae(function(a){return cC(c,b,a)},g);if(j)return ae(function(a){return cC(c,b,a)},d);var
+w=a(f(2,f(2,h)),c);return[0,t(s(a(b,b)),w)]}if(g){var
+k=g[1];if(d){var
+x=cC(c,b,d[1]);return[0,aA(cC(c,b,k),x)]}var
+l=G(c,e),m=l?p(b,e):l,z=m?[0,cC(c,b,k)]:m;return z}if(d){var
+n=G(c,e),o=n?p(e,b):n,A=o?[0,cC(c,b,d[1])]:o;return A}var
+q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
+je(g,f,d,a){if(a){var
+b=tI(g,f,d,a[1]);if(b)var
+c=je(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-uJ(a,d){var
+tJ(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bs(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-uK(a,n){var
-g=n[2]===1?1:0,h=g?iW(a):g;if(h){var
+c=bz(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+tK(a,n){var
+g=n[2]===1?1:0,h=g?ij(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3705,7 +3638,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=ae(0,b[1]);else
+d=au(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3716,102 +3649,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-uL(d,b){var
+tL(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-uM(a,d,c,b){var
-e=bh(0,a[2]),f=m(function(b){return uJ(a,b)},e),g=au(a,b),h=V(V(au(a,c),g),f);return m(function(a){return uL(d,a)},h)}function
-jR(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=jR(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(B(b,e))return[0,[0,o,n]];var
-h=w(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dG(function(a){return l(a,b)},s,o),r]];else
+tM(a,d,c,b){var
+e=bK(0,a[2]),f=m(function(b){return tJ(a,b)},e),g=aw(a,b),h=an(an(aw(a,c),g),f);return m(function(a){return tL(d,a)},h)}function
+jf(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=jf(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
+h=y(e,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dq(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-uN(b,c,d){var
+tN(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aC(b)),k=c[3],g=t(a(f,aC(b)),k),m=l(f4(b,c,g),f);return[0,g,r(l(f,cK(b,c,g)),m)];case
+f=a(d,a2(b)),k=c[3],g=t(a(f,a2(b)),k),m=l(fC(b,c,g),f);return[0,g,v(l(f,cx(b,c,g)),m)];case
 1:var
-h=a(d,aC(b)),n=c[3],i=t(a(h,aC(b)),n),o=l(f4(b,c,i),h);return[0,i,r(l(h,cK(b,c,i)),o)]}return[0,d,e]}function
-jS(a){var
+h=a(d,a2(b)),n=c[3],i=t(a(h,a2(b)),n),o=l(fC(b,c,i),h);return[0,i,v(l(h,cx(b,c,i)),o)]}return[0,d,e]}function
+jg(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=eC(a),f=c?[0,e]:c,d=dH(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-uO(b,d,c){var
-e=Y(d),f=fX(b);return k(a(a(cL(b),f),e),c)}function
-uP(b,c){var
-d=bi(e,b[1]),f=eq(c,b[9],d),h=cL(b),i=a(g(2,j),h);return m(function(b){return a(i,b)},f)}function
-uQ(b,d,c){var
-e=af(c,m(function(a){return fY(b,j,a[1])},d));return a(cL(b),e)}function
-uR(c){var
-a=fZ(c);if(a){var
-b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
-uS(b,n,u,j,g,f,K,J){var
-d=n[3],p=f[1],v=bK(0,n[4]),w=fZ(b)?r(e,f[3]):e,x=uK(b,n),y=x?ce(b,au(b,j)):x,z=y?ce(b,au(b,g)):y,A=z?N(function(a){var
-c=b[2];return ae(h(a),c)},v):z;if(A){var
-L=uM(b,p,j,g),q=jR(v,f[2],L);if(q){var
-B=q[1],M=V(u,B[1]),C=m(function(a){return uN(b,a[1],a[2])},M),s=m(h,C),O=uP(b,s),P=i(jS(b)),Q=h(jS(b)),t=jQ(uO(b,s,w),Q,P,O);if(t){var
-D=uR(b),c=D[2],E=D[1],F=T(b),R=dF(b),G=a(cL(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),W=a(c,c),X=uQ(b,u,s),Z=l(a(k(t[1],X),W),U),_=a(Y(m(i,C)),d),$=cP(b,g),aa=l(cP(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aC(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eI(b),ai=b[15],aj=aC(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
-H=t}else
+c=fH(a),f=c?[0,e]:c,d=ek(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+tO(b,d,c){var
+e=av(d),f=fv(b);return k(a(a(cy(b),f),e),c)}function
+tP(b,c){var
+d=bL(e,b[1]),g=d9(c,b[9],d),i=cy(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
+tQ(b,d,c){var
+e=ag(c,m(function(a){return fw(b,h,a[1])},d));return a(cy(b),e)}function
+tR(c){var
+a=fx(c);if(a){var
+b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
+jh(b,n,t,h,g,f,K,J){var
+d=n[3],o=f[1],u=ef(0,n[4]),w=fx(b)?v(e,f[3]):e,x=tK(b,n),y=x?b4(b,aw(b,h)):x,z=y?b4(b,aw(b,g)):y,A=z?af(function(a){var
+c=b[2];return au(i(a),c)},u):z;if(A){var
+L=tM(b,o,h,g),q=jf(u,f[2],L);if(q){var
+B=q[1],M=an(t,B[1]),C=m(function(a){return tN(b,a[1],a[2])},M),r=m(i,C),N=tP(b,r),O=j(jg(b)),P=i(jg(b)),s=je(tO(b,r,w),P,O,N);if(s){var
+D=tR(b),c=D[2],E=D[1],F=Z(b),Q=dn(b),G=a(cy(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tQ(b,t,r),V=l(a(k(s[1],U),T),S),W=a(av(m(j,C)),d),X=cB(b,g),Y=l(cB(b,h),X),_=a(a(a(o,b[15]),Y),d),$=k(B[2],_),aa=l(a(a2(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(k(a(V,d),ab),J),ad=en(b),ae=b[15],ag=a2(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),ag),o),ae),ad)),ac)}var
+H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-jT(a){var
-f=a[9],b=N(function(b){var
-c=a[1];return fP(A(b),c)},f),c=b?cO(a):b;if(c){var
+ji(a){var
+f=a[9],b=af(function(b){var
+c=a[1];return fn(D(b),c)},f),c=b?cz(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dL(c,i,h,g,f,b,a){if(bt(c,b))return 0;var
-d=o(e,a);return d?bX(c,i,h,g,f,b,a):d}function
-uT(o,n,m,l,k,c){var
+dw(c,i,h,g,f,b,a){if(cA(c,b))return 0;var
+d=p(e,a);return d?bM(c,i,h,g,f,b,a):d}function
+tS(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dL(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dw(o,n,m,l,k,e[1],d);if(b)var
+p=i(b[1]),f=y(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-uU(o,n,m,l,k,c){var
+h=a;return h}function
+tT(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dL(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dw(o,n,m,l,k,e[1],d);if(b)var
+p=i(e[2]),f=y(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-gl(c,b){var
-d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
-jU(c,b,d){var
-e=o(k(c,b),d);if(e){var
-f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
-cR(b,c){var
-d=T(b);return a(c,a(T(b),d))}function
-uV(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-s=cR(c,k[1]),t=a(e,gl(n,dE(c,j)));if(jU(cR(c,g),t,s)){var
-l=dL(c,e,r,q,p,m,g);if(l){var
-u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
-uW(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-t=cR(c,g),u=a(e,gl(n,dE(c,j)));if(jU(cR(c,k[1]),u,t)){var
-l=dL(c,e,s,q,p,m,g);if(l){var
-v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
-dM(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dM(e,d[2],c[2],b[2],a[2]);return[0,cl(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-uX(a,f,e,d,c,i,h,b){if(jT(a)){var
-g=bL(a),j=i[1],k=V(V(g,b),j),l=m(function(b){return uT(a,f,e,d,c,b)},k),n=h[1],o=V(V(g,b),n),p=m(function(b){return uU(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dM(function(b,g,h,i){return uV(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dM(function(b,g,h,i){return uW(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-jV(b){var
+h=a;return h}function
+fS(c,b){var
+d=ag(b,b),e=ag(c,b),g=a(f(2,h),e);return k(l(ag(c,c),g),d)}function
+jj(c,b,d){var
+e=p(k(c,b),d);if(e){var
+g=l(l(d,c),b),i=a(l(l(d,c),b),g);return p(a(a(f(2,f(2,h)),c),b),i)}return e}function
+cD(b,c){var
+d=Z(b);return a(c,a(Z(b),d))}function
+tU(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],k=U(h,o,0);if(k){var
+s=cD(c,k[1]),t=a(e,fS(n,ec(c,h)));if(jj(cD(c,g),t,s)){var
+l=dw(c,e,r,q,p,m,g);if(l){var
+u=j(l[1]),v=aA(j(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+tV(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],k=U(h,o,0);if(k){var
+s=cD(c,g),t=a(e,fS(n,ec(c,h)));if(jj(cD(c,k[1]),t,s)){var
+l=dw(c,e,r,q,p,m,g);if(l){var
+u=j(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
+dx(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dx(e,d[2],c[2],b[2],a[2]);return[0,dE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+tW(a,f,e,d,c,i,h,b){if(ji(a)){var
+g=b3(a),j=i[1],k=an(an(g,b),j),l=m(function(b){return tS(a,f,e,d,c,b)},k),n=h[1],o=an(an(g,b),n),p=m(function(b){return tT(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dx(function(b,g,h,i){return tU(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dx(function(b,g,h,i){return tV(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+jk(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3821,957 +3754,605 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dN(b,g,f,e,d,a,c){return 1===bt(b,a)?bX(b,g,f,e,d,a,c):0}function
-uY(o,n,m,l,k,c){var
+dy(b,g,f,e,d,a,c){return 1===cA(b,a)?bM(b,g,f,e,d,a,c):0}function
+tX(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dy(o,n,m,l,k,e[1],d);if(b)var
+p=i(b[1]),f=y(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-uZ(o,n,m,l,k,c){var
+h=a;return h}function
+tY(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dy(o,n,m,l,k,e[1],d);if(b)var
+p=i(e[2]),f=y(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-gm(g,f,d,c,b){var
-i=aC(g),h=a(aC(g),i);if(o(e,b)){var
+h=a;return h}function
+fT(g,f,d,c,b){var
+i=a2(g),h=a(a2(g),i);if(p(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-jW(c,d,b,i){var
-f=o(e,b),h=f?o(e,d):f;if(h){var
-m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
-jX(b,a){return S(a,b,[0,e,e,j,j])}function
-u0(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(ae(e,d[2])){var
-w=af(q,dE(d,e)),x=jX(s,e),y=gm(d,c,i(g),x,w),z=a(m,o[1]);if(jW(c,l(a(n,c),z),m,y)){var
-p=dN(d,c,v,u,t,h(g),n);if(p){var
-A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
-u1(d,c,w,v,u,t,s,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(ae(e,d[2])){var
-x=af(q,dE(d,e)),y=jX(t,e),z=gm(d,c,i(g),y,x),A=a(n,c);if(jW(c,l(a(m,o[1]),A),m,z)){var
-p=dN(d,c,w,v,u,h(g),n);if(p){var
-B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
-u2(a,f,e,d,c,g,j,i,b){if(jV(a)){var
-h=bL(a),k=V(h,g),l=j[1],n=V(V(h,b),l),o=m(function(b){return uY(a,f,e,d,c,b)},n),p=i[1],q=V(V(h,b),p),r=m(function(b){return uZ(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dM(function(b,h,i,j){return u0(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dM(function(b,h,i,j){return u1(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-u3(b,a){var
-c=f0(b),d=s9(b),e=tI(b,a[1],a[3]),f=c?s8(b,c[1]):c;return[0,b,a,fU(a[2],a[3]),c,f,e,d]}function
-u4(a){var
-b=tm(a);return function(a){function
-c(b,a){return b===a?1:0}return bI(function(b){return c(a,b)},b)}}function
-u5(a,b){var
-c=a[7],d=a[1][9],e=u4(b),f=iY(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-jY(d,c){var
+jl(c,d,b,j){var
+g=p(e,b),i=g?p(e,d):g;if(i){var
+m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),j),q=k(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
+jm(b,a){return U(a,b,[0,e,e,h,h])}function
+tZ(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=U(e,r,0);if(o){if(au(e,d[2])){var
+w=ag(q,ec(d,e)),x=jm(s,e),y=fT(d,c,j(g),x,w),z=a(m,o[1]);if(jl(c,l(a(n,c),z),m,y)){var
+p=dy(d,c,v,u,t,i(g),n);if(p){var
+A=j(p[1]),B=aA(j(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+t0(d,c,w,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=U(e,r,0);if(o){if(au(e,d[2])){var
+x=ag(q,ec(d,e)),y=jm(s,e),z=fT(d,c,j(g),y,x),A=a(n,c);if(jl(c,l(a(m,o[1]),A),m,z)){var
+p=dy(d,c,w,u,t,i(g),n);if(p){var
+B=j(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
+t1(a,f,e,d,c,g,j,i,b){if(jk(a)){var
+h=b3(a),k=an(h,g),l=j[1],n=an(an(h,b),l),o=m(function(b){return tX(a,f,e,d,c,b)},n),p=i[1],q=an(an(h,b),p),r=m(function(b){return tY(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dx(function(b,h,i,j){return tZ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dx(function(b,h,i,j){return t0(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+t2(b,a){var
+c=fy(b),d=rY(b),e=sB(b,a[1],a[3]),f=c?rX(b,c[1]):c;return[0,b,a,fs(a[2],a[3]),c,f,e,d]}function
+t3(a){var
+b=sb(a);return function(a){function
+c(b,a){return b===a?1:0}return cs(function(b){return c(a,b)},b)}}function
+t4(a,b){var
+c=a[7],d=a[1][9],e=t3(b),f=im(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+jn(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(c_(b[1],d))return[0,b[2]];var
+b=a[1];if(dM(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-u6(a,g,b){var
+t5(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?tZ(h,c,g,d[1]):d}var
+d=a[6];return d?sS(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return tK(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return sD(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-u7(a,d){var
-b=a[1],e=a[2][1],c=cM(b),f=c?[0,tY(e,d,b[2])]:c;return f}function
-u8(a){var
+t6(a,d){var
+b=a[1],e=a[2][1],c=dr(b),f=c?[0,sR(e,d,b[2])]:c;return f}function
+t7(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return t7(d,e,function(a,b){return eG(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return s0(d,e,function(a,b){return fL(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-u9(a,b){var
+t8(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=uX(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?u2(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-u_(a,e,d){var
-g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(u8(a),j);if(c)return[0,c[1]];var
-b=u6(a,e,d);return b?jK(g,h,i,a[2][3],a[3],b[1]):b}}function
-u$(b,a,c){var
+f=a[2][3],g=tW(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?t1(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+t9(a,e,d){var
+f=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=g(t7(a),j);if(c)return[0,c[1]];var
+b=t5(a,e,d);return b?ja(f,h,i,a[2][3],a[3],b[1]):b}}function
+t_(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(u_(b,a,c),e);return ad(function(e){var
-g=a[4],h=a[3],i=gh(function(a,b){return dD(h,d,a,b)},e,g);return f(u9(b,c),i)},g)}}function
-va(a,c,i){var
+f=g(t9(b,a,c),e);return ae(function(e){var
+f=td(d,a[3],e,a[4]);return g(t8(b,c),f)},f)}}function
+t$(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=jY(e,i[4]);if(b){var
-f=B(d,k);if(f)return uh(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=jn(e,i[4]);if(b){var
+f=G(d,k);if(f)return tb(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-vb(d,a,g){var
+ua(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=jY(e,g[5]);if(c)return uS(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=jn(e,g[5]);if(c)return jh(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-vc(c,a,g){var
+ub(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
+d=U(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=w(e,d);if(j){var
-p=jP(l,m,h,a[1],b,d,a[5]),k=p||cl(va(c,a,g),o,h,b,d);if(!k)return n(vb(c,a,g),b,d);var
+j=y(e,d);if(j){var
+p=jd(l,m,h,a[1],b,d,a[5]),k=p||dE(t$(c,a,g),o,h,b,d);if(!k)return n(ua(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-vd(b,a,d){var
-i=b[1],e=ae(0,a[2]);if(e){var
-g=u7(b,a),c=f(u$(b,a,d),g);if(c){var
-j=bh(0,i[3]),k=c[1];return N(n(vc(b,a,d),g,k),j)}var
+uc(b,a,d){var
+i=b[1],e=au(0,a[2]);if(e){var
+f=t6(b,a),c=g(t_(b,a,d),f);if(c){var
+j=bK(0,i[3]),k=c[1];return af(n(ub(b,a,d),f,k),j)}var
 h=c}else
 var
 h=e;return h}function
-jZ(b,c){var
-d=aV(a(a(b,b),c));return[0,bg(a(a(b,b),c)),d]}function
-j0(h,g,a){var
-b=af(a,a),f=0,c=g[4];if(typeof
+jo(b,c){var
+d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
+jp(h,g,a){var
+b=ag(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=jZ(h,b);f=1}if(!f)var
+d=jo(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-ve(a,b,c){if(B(a,e))return[0,[0,e,e]];var
-d=w(e,b);if(d){if(w(e,a))var
-h=H(a,b),f=[0,t(a,c),h];else
+ud(a,b,c){if(G(a,e))return[0,[0,e,e]];var
+d=y(e,b);if(d){if(y(e,a))var
+h=L(a,b),f=[0,t(a,c),h];else
 var
-i=H(a,c),f=[0,t(a,b),i];var
+i=L(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-j1(b,r,f,j){var
+jq(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=bJ(b,a(f,g[1]),s),m=[0,dA(jZ(b,j),t)];else
+g=c[1],l=p(e,g[1]);if(l)var
+s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dl(jo(b,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bJ(a(b,b),x,u),y=aV(i(p)),q=[0,[0,bg(h(p)),y]];else
+d=c[1],n=p(e,d[1]);if(n)var
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(j(o)),q=[0,[0,by(i(o)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-vf(b,j,e,d){var
-k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=ve(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
+ue(b,h,e,d){var
+k=j(d),l=a(j(e),k),m=i(d),n=a(i(e),m),c=ud(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=aA(b,j(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
 var
 g=c;return g}function
-j2(e,i,o,b,n,m,d){var
-c=i[8],f=af(o,d[1]),h=i[4];if(typeof
-h==="number"){if(0===h){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bJ(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===h[0]?[0,bJ(e,f,a(b,c))]:vf(e,f,d[3],m)}function
-j3(f,e,d,c,b){function
+jr(e,j,o,b,n,m,d){var
+c=j[8],g=ag(o,d[1]),i=j[4];if(typeof
+i==="number"){if(0===i){var
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,bB(e,g,a(b,c))]:ue(e,g,d[3],m)}function
+js(f,e,d,c,b){function
 g(g){var
-j=a(M(d+1|0),f),c=j3(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
-j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
-j4(d,b){var
+h=a(K(d+1|0),f),c=js(f,e,d+1|0,g,t(a(b,e),h)),l=j(c);return[0,k(b,i(c)),l]}function
+h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
+jt(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(au(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-vg(c,f,b){var
-d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
-gn(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fT(a(g,c),d,k),m=gn(g,c,f,j,cF(b,i),l),n=gn(g,c,f,j,b,d);return[1,cF(b,i),n,m]}return vg(c,b,d)}function
-j5(g,f,e,c,b,d){function
+uf(c,g,b){var
+d=t(i(b),c),l=a(k(d,f(2,h)),c),e=p(j(b),l),m=e?[0,d]:e;return[0,g,m]}function
+fU(g,c,f,e,b,d){if(au(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=fr(a(g,c),d,k),m=fU(g,c,f,j,cq(b,i),l),n=fU(g,c,f,j,b,d);return[1,cq(b,i),n,m]}return uf(c,b,d)}function
+ju(g,f,e,c,b,d){function
 h(e){var
-h=fT(a(g,f),b,b);return j5(g,f,e,cF(c,c),h,[0,[0,c,b],d])}function
+h=fr(a(g,f),b,b);return ju(g,f,e,cq(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-vh(c,b,h,g,f,e){var
-i=s(j),d=cN(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return gn(c,b,g,j5(c,b,e,1,d[1],0),0,l)}return vi}function
-vj(c,n,m,D,C,b,A){var
-p=a(A,c),d=t(p,b);if(w(d,M(n))){var
-q=l(a(k(d,j),b),p),f=j4(m,a_(k(d,j)));if(f){var
-r=f[1],s=j3(b,t(q,c),1,D,q),u=o(i(s),C);if(u)var
-E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
+ug(c,b,i,g,f,e){var
+j=s(h),d=ds(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fU(c,b,g,ju(c,b,e,1,d[1],0),0,l)}return uh}function
+ui(c,n,m,C,B,b,A){var
+o=a(A,c),d=t(o,b);if(y(d,K(n))){var
+q=l(a(k(d,h),b),o),f=jt(m,a0(k(d,h)));if(f){var
+r=f[1],s=js(b,t(q,c),1,C,q),u=p(j(s),B);if(u)var
+D=a(b,c),v=[0,k(r,t(a(r,i(s)),D))];else
 var
 v=u;var
-x=v}else
+w=v}else
 var
-x=f;return x}var
-g=j4(m,n);if(g)var
-y=B(g[1],e),z=y?[0,e]:y;else
+w=f;return w}var
+g=jt(m,n);if(g)var
+x=G(g[1],e),z=x?[0,e]:x;else
 var
 z=g;return z}function
-j6(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?vj(m,j,i,h,g,f,l(b,n)):p;if(c)var
-d=j6(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+jv(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?ui(m,j,i,h,g,f,l(b,n)):o;if(c)var
+d=jv(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-vk(i,o,n,h,f,e,m,d){var
-b=j6(i,o,n,h,f,e,m,d);if(b)var
-c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
+uj(j,o,n,i,g,e,m,d){var
+b=jv(j,o,n,i,g,e,m,d);if(b)var
+c=b[1],p=a(e,j),q=K(i),r=a(f(2,h),q),s=L(a(k(k(g,f(2,f(2,h))),r),c),p),t=K(D(d)),l=[0,[0,c,k(k(c,a(F(f(2,f(2,h))),t)),s)]];else
 var
 l=b;return l}function
-j7(a){return aM(r,cG(e,a),a)}function
-vl(e,d,c,b,a){return a$(m(function(a){return cN(e,d,l(a,b),c)},a))}function
-vm(b,d,c){var
-e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
-j8(d,l,k,c){var
-a=vl(d,l,k,j7(c),c);if(a)var
-b=a[1],n=Y(m(i,b)),f=[0,Y(m(h,b)),n],g=w(e,h(f)),o=g?[0,m(function(a){return vm(d,f,a)},b)]:g,j=o;else
+jw(a){return a1(v,cr(e,a),a)}function
+uk(e,d,c,b,a){return bC(m(function(a){return ds(e,d,l(a,b),c)},a))}function
+ul(b,d,c){var
+e=i(d),f=aA(b,L(a(b,j(c)),e)),g=j(d);return[0,t(a(b,i(c)),g),f]}function
+jx(d,l,k,c){var
+a=uk(d,l,k,jw(c),c);if(a)var
+b=a[1],n=av(m(j,b)),f=[0,av(m(i,b)),n],g=y(e,i(f)),o=g?[0,m(function(a){return ul(d,f,a)},b)]:g,h=o;else
 var
-j=a;return j}var
-vn=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),go=a9(g(2,j),vn),vo=g(2,g(2,g(2,L(g(2,j))))),vp=a9(g(2,j),vo),vq=L(g(2,L(g(2,j)))),j9=a9(g(2,j),vq),vr=L(g(2,L(g(2,j)))),vs=a9(g(2,j),vr),j_=a_(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vs)),j$=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
-vt(b,a){return vh(go,vp,j9,j_,b,a)}function
-vu(a){var
-b=r(e,l(j$,bG(a)));return a9(g(2,j),b)}function
-vv(h,c,f,e){var
-b=vu(c),d=a(c,b),i=m(function(c){return a(c,b)},e),k=a(f,b);return vk(j9,j_,h,5,t(d,a9(g(2,j),j$)),d,k,i)}function
-vw(d,p,b,o,n,m){var
-c=cN(d,p,l(m,n),o);if(c){var
-f=c[1],g=w(e,h(b));if(g)var
-q=h(b),r=ac(d,H(a(go,i(f)),q)),s=i(b),j=[0,[0,t(a(go,h(f)),s),r]];else
+h=a;return h}var
+um=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fV=aZ(f(2,h),um),un=f(2,f(2,f(2,F(f(2,h))))),uo=aZ(f(2,h),un),up=F(f(2,F(f(2,h)))),jy=aZ(f(2,h),up),uq=F(f(2,F(f(2,h)))),ur=aZ(f(2,h),uq),jz=a0(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),ur)),jA=F(f(2,F(f(2,f(2,F(f(2,f(2,h))))))));function
+us(b,a){return ug(fV,uo,jy,jz,b,a)}function
+ut(a){var
+b=v(e,l(jA,bx(a)));return aZ(f(2,h),b)}function
+uu(i,c,g,e){var
+b=ut(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return uj(jy,jz,i,5,t(d,aZ(f(2,h),jA)),d,k,j)}function
+uv(d,p,b,o,n,m){var
+c=ds(d,p,l(m,n),o);if(c){var
+f=c[1],g=y(e,i(b));if(g)var
+q=i(b),r=aA(d,L(a(fV,j(f)),q)),s=j(b),h=[0,[0,t(a(fV,i(f)),s),r]];else
 var
-j=g;var
-k=j}else
+h=g;var
+k=h}else
 var
 k=c;return k}function
-gp(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]}function
-vx(a,g){var
+fW(a){var
+b=[0,j(a)];return[0,[0,i(a)],b]}function
+uw(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=cM(a),h=d?vy:d;return h}var
-i=a[2],e=A(a[9])===i?1:0;if(e)var
-j=a[9],b=N(function(b){var
-c=a[1];return fP(A(b),c)},j);else
+d=dr(a),h=d?ux:d;return h}var
+i=a[2],e=D(a[9])===i?1:0;if(e)var
+j=a[9],b=af(function(b){var
+c=a[1];return fn(D(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return j0(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return jp(g,a,b)},k)];else
 var
 f=b;return f}function
-vz(e,d,a,c,g){var
-f=af(a,a),b=j1(d,e,c,f);if(b){var
-h=b[1];return a$(m(function(b){return j2(d,e,a,c,f,h,b)},g))}return b}function
-vA(b,d,i,h,a,g){var
-c=S(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
+uy(e,d,a,c,g){var
+f=ag(a,a),b=jq(d,e,c,f);if(b){var
+h=b[1];return bC(m(function(b){return jr(d,e,a,c,f,h,b)},g))}return b}function
+uz(b,d,i,h,a,g){var
+c=U(g,a[2],0),j=b[1],e=D(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=j8(d,i,a[1],c);return ad(function(a){return m(gp,a)},k)}var
-l=vz(b,d,c,a[1],h);return ad(function(a){return m(gp,a)},l)}return e}function
-vB(d,c,e,b){var
-a=vx(d,c);if(a){var
-f=bh(0,A(b[2])),g=a[1];return a$(m(function(a){return vA(d,c,e,g,b,a)},f))}return a}function
-vC(b,d){var
+k=jx(d,i,a[1],c);return ae(function(a){return m(fW,a)},k)}var
+l=uy(b,d,c,a[1],h);return ae(function(a){return m(fW,a)},l)}return e}function
+uA(d,c,e,b){var
+a=uw(d,c);if(a){var
+f=bK(0,D(b[2])),g=a[1];return bC(m(function(a){return uz(d,c,e,g,b,a)},f))}return a}function
+uB(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
-j=a(f,e),c=o(a(g[1],d),j);else
+j=a(f,e),c=p(a(g[1],d),j);else
 var
 c=1;if(c){var
 h=b[11];if(h){var
-k=a(h[1],d);return o(a(f,e),k)}var
+k=a(h[1],d);return p(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-vD(j,f,c){var
+uC(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-b=h[1],i=o(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=bV(B(d[1][1],e));return g?g:w(e,af(c,c))}}function
-ka(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?N(vC(b,c),a):d;return e?vD(b,c,a):e}function
-vE(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-vF(e,d,b,c){if(c){if(b){var
-f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-gq(c,b,a,f,e){var
-d=vE(c,b,h(a),f);return d?vF(c,b,i(a),e):d}function
-kb(e,d,a,c,b){var
-f=[0,i(a)];return gq(d,e,[0,[0,h(a)],f],c,b)}function
-vG(j,i,h,g,f,e,d){var
+b=h[1],i=p(e,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(ag(c,c),m),l)}return i}return 1}var
+g=d7(G(d[1][1],e));return g?g:y(e,ag(c,c))}}function
+jB(b,c,a){var
+f=b[1],d=D(a)===f?1:0,e=d?af(uB(b,c),a):d;return e?uC(b,c,a):e}function
+uD(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return p(a(c[1],d),f)}return b}return 1}function
+uE(e,d,b,c){if(c){if(b){var
+f=a(c[1],d);return p(a(b[1],e),f)}return b}return 1}function
+fX(c,b,a,f,e){var
+d=uD(c,b,i(a),f);return d?uE(c,b,j(a),e):d}function
+jC(e,d,a,c,b){var
+f=[0,j(a)];return fX(d,e,[0,[0,i(a)],f],c,b)}function
+uF(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bI(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kb(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cs(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jC(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vH(j,i,g,f,b,a){switch(a[0]){case
+uG(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bs(i,a[1]);if(c){var
-d=bs(c[1],a[2]);if(d)return gq(b,j,d[1],a[3],a[4]);var
+c=bz(i,a[1]);if(c){var
+d=bz(c[1],a[2]);if(d)return fX(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bs(f,a[1]);return e?kb(g,b,e[1],a[2],a[3]):e;default:return vG(g,b,a[1],a[2],a[3],0,f)}}function
-gr(a){return 0===a[0]?1:0}function
-kc(i,b,h,g,f,e,a){var
-j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=N(function(a){return ka(i,l,a)},k);else
+e=bz(f,a[1]);return e?jC(g,b,e[1],a[2],a[3]):e;default:return uF(g,b,a[1],a[2],a[3],0,f)}}function
+uH(a){return 0===a[0]?1:0}function
+jD(i,b,h,g,f,e,a){var
+j=b[2],d=D(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=af(function(a){return jB(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return N(function(a){return vH(h,g,f,e,n,a)},m)}return c}var
-vI=L(g(2,L(g(2,g(2,j))))),vJ=a9(g(2,j),vI),vK=a_(L(g(2,g(2,L(g(2,j))))));function
-gs(d,c,a,b){if(a){var
-e=i(b),f=h(b),g=gp(a[1]);return gq(d[3],c,g,f,e)}return a}function
-vL(a,f,b,c){var
-g=c[1];return function(l,k,j,c){var
-m=a[9],d=S(h(c),m,0),n=a[1],e=fP(A(d),n);if(e){var
-o=i(c);return gs(f,b,j2(b,a,l,g,k,j,j0(b,a,d)),o)}return e}}function
-vM(d,c,b,a){var
-e=i(a);return gs(d,c,bs(b,h(a)),e)}function
-vN(k,d,j,b,a){var
+m=b[4],n=b[3];return af(function(a){return uG(h,g,f,e,n,a)},m)}return c}var
+uI=F(f(2,F(f(2,f(2,h))))),uJ=aZ(f(2,h),uI),uK=a0(F(f(2,f(2,F(f(2,h))))));function
+fY(d,c,a,b){if(a){var
+e=j(b),f=i(b),g=fW(a[1]);return fX(d[3],c,g,f,e)}return a}function
+uL(a,f,b,c){var
+g=c[1];return function(l,k,h,c){var
+m=a[9],d=U(i(c),m,0),n=a[1],e=fn(D(d),n);if(e){var
+o=j(c);return fY(f,b,jr(b,a,l,g,k,h,jp(b,a,d)),o)}return e}}function
+uM(d,c,b,a){var
+e=j(a);return fY(d,c,bz(b,i(a)),e)}function
+uN(k,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=j7(b),c=vv(a[1],e,f,b);if(c){var
-m=c[1];return N(function(c){var
-a=bs(b,h(c));if(a){var
-g=i(c);return gs(k,d,vw(d,j,m,e,f,a[1]),g)}return a},l)}var
+f=jw(b),c=uu(a[1],e,f,b);if(c){var
+m=c[1];return af(function(c){var
+a=bz(b,i(c));if(a){var
+g=j(c);return fY(k,d,uv(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-vO(d,c,a,k,e,r){var
+uO(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=bK(s,c[4]);if(f){var
+f=ef(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=cM(d);if(o){var
-p=n(vN(c,a,k,e,r),b,g);if(p)var
+o=dr(d);if(o){var
+p=n(uN(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=j8(a,k,l,b);if(i){var
-t=i[1];return N(function(b){return vM(c,a,t,b)},g)}var
+i=jx(a,k,l,b);if(i){var
+t=i[1];return af(function(b){return uM(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=j1(a,d,l,q);if(j){var
-u=j[1];return N(ba(vL(d,c,a,e),b,q,u),g)}return j}return 1}}function
-vP(k,j,i,h,g,f,e,d){var
+q=ag(b,b),j=jq(a,d,l,q);if(j){var
+u=j[1];return af(bR(uL(d,c,a,e),b,q,u),g)}return j}return 1}}function
+uP(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(vO(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(uO(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vQ(b,a){return 0===a[0]?ae(a[1],b):0}function
-vR(b,f,e){var
+uQ(b,a){return 0===a[0]?au(a[1],b):0}function
+uR(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=M(A(e[2])),d=o(vJ,a(M(b[1]),g)),h=d?[0,vt(f,vK)]:d;return h}return 0}function
-vS(c,b,h,f,a){var
-i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=N(function(a){return ka(c,i,a)},k);else
+g=K(D(e[2])),d=p(uJ,a(K(b[1]),g)),h=d?[0,us(f,uK)]:d;return h}return 0}function
+uS(c,b,h,f,a){var
+i=a[1],j=b[2],g=D(a[2])===j?1:0;if(g)var
+k=a[2],d=af(function(a){return jB(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=N(function(a){return vQ(m,a)},l);else
+l=b[4],m=D(a[2]),e=af(function(a){return uQ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return vP(c,b,h,f,a,vR(c,f,a),0,n)}return e}function
-vT(c,b,m,l,f,d,k,a){var
-g=kc(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?bV(a===b[1]?1:0):h;return i?jP(c,f,d,a,b[1],e,j):i}function
-kd(c,a,b){return vB(c,a[1],a[3],b)}function
-ke(c,a){var
+n=a[2];return uP(c,b,h,f,a,uR(c,f,a),0,n)}return e}function
+uT(c,b,m,l,f,d,k,a){var
+g=jD(c,b,m,l,f,d,k),i=g?au(a,c[3]):g,j=i?d7(a===b[1]?1:0):i;return j?jd(c,f,d,a,b[1],e,h):j}function
+jE(c,a,b){return uA(c,a[1],a[3],b)}function
+jF(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fU(b,a[3]);return jK(c,d,b,a[3],f,e)}}function
-vU(c,a,d,b){var
-h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gr,d[4]))return vS(c,d,h,a[3],b);var
-e=kd(c,a,b);if(e){var
-j=e[1],g=f(ke(c,a),j);if(g)return kc(c,d,h,j,m,g[1],b);var
-k=g}else
+f=fs(b,a[3]);return ja(c,d,b,a[3],f,e)}}function
+uU(c,a,d,b){var
+h=a[1],m=a[2],i=au(0,D(b[2]));if(i){if(af(uH,d[4]))return uS(c,d,h,a[3],b);var
+e=jE(c,a,b);if(e){var
+j=e[1],f=g(jF(c,a),j);if(f)return jD(c,d,h,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-vV(b,a,k,c){var
-l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
-d=kd(b,a,c);if(d){var
-h=d[1],e=f(ke(b,a),h);if(e){var
-n=bh(0,b[3]),o=e[1];return bI(function(a){return vT(b,k,l,h,m,o,c,a)},n)}var
+uV(b,a,k,c){var
+l=a[1],m=a[2],f=au(0,D(c[2]));if(f){var
+d=jE(b,a,c);if(d){var
+h=d[1],e=g(jF(b,a),h);if(e){var
+n=bK(0,b[3]),o=e[1];return cs(function(a){return uT(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}function
-vW(d,c,a){if(0===a[0]){var
-b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-eK(b,a){var
-c=a[6],d=a[5],e=cI(b+1|0,a[4]),f=bf(cd(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-vX(c,b){var
-d=T(c);return function(f){var
-l=a(d,d),e=H(a(b,Y(m(function(a){return jf(c,a)},f))),l),g=c[10];if(g){var
-h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(m(function(a){return jg(p,o,a)},f))),n);else
-var
-i=k(e,a(b,b));var
-j=i}else
-var
-j=k(e,a(b,b));return[0,e,j]}}function
-kf(d,b,h,f,c){if(B(h[1],e)&&jh(d,c)){var
-g=f_(f9(d,c)),i=a(g,g);return s(aV(H(a(a(b,b),i),f)))}var
-j=eD(d,c);return bg(t(a(a(b,b),j),f))}function
-vY(d,b,c,a){var
-e=af(a,a),f=ac(b,kf(d,b,c,e,a)),g=s(kf(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-kg(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return t(bg(a(a(a(c,c),i),h)),g)}}function
-vZ(e,d){var
-f=T(e);return function(h,g){var
-i=a(a(f,ga(h)),f),j=jp(e,h),b=j[1];if(b){var
-c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,Y(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,H(a(d,Y(m(function(b){var
-c=a(k,b);return ac(a(l,b),c)},g))),i),p]];else
-var
-n=c;var
-o=n}else
-var
-o=b;return o}}function
-v0(d,c,b,a){var
-f=n(vZ(d,c),b,a);if(f){var
-g=f[1];if(b){var
-j=b[1],k=o(e,j[1]);if(k)var
-q=n(kg(d,c),j,a),t=ac(i(g),q),u=m(s,a),v=s(n(kg(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
-var
-l=k;return l}var
-p=[0,g]}else
-var
-p=f;return p}function
-kh(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
-g=l(M(c[2]),j),h=c[10];if(h){var
-i=c[11];if(i){var
-n=c[8],f=cN(b,m,l(h[1],i[1]),n);if(!f)return f;var
-d=f[1][2]}else
-var
-d=e}else
-var
-d=e;var
-o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
-v1(a,c,e,d){var
-b=a[4];return typeof
-b==="number"?0===b?[0,f(vX(a,c),d)]:kh(a,c,e):2===b[0]?v0(a,c,b[1],d):[0,vY(a,c,b[1],d)]}function
-v2(a,c,b){var
-d=a[4];if(typeof
-d==="number"&&d){var
-e=a[2];return bi(kh(a,c,b),e)}if(f0(a)){var
-f=a[9];return m(function(d){return v1(a,c,b,d)},f)}return bi(0,a[2])}function
-v3(a){var
-b=dH(a),c=b?eC(a):b;return bV(c)}function
-ki(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
-gt(e,d,c,b){switch(bt(e,c)){case
-0:return i(b);case
-1:return h(b);default:var
-f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
-kj(e,d,c,b){switch(bt(e,c)){case
-0:return h(b);case
-1:return i(b);default:var
-f=i(c)[2];return ki(t(a(d,i(c)[1]),f),b)}}function
-v4(f,e,a){if(a){var
-b=a[2],c=a[1];if(bt(f,e))var
-g=i(h(c)),d=aM(function(a){var
-b=i(h(a));return function(a){return r(b,a)}},g,b);else
-var
-j=h(i(c)),d=aM(function(a){var
-b=h(i(a));return function(a){return ac(b,a)}},j,b);return m(function(a){return ki(d,a)},a)}return a}function
-kk(d,c,b,e,a){if(a){var
-f=a[2],g=a[1],h=function(a){var
-e=kk(d,c,b,a,f);return[0,gt(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return gt(d,c,b,a)},f);return[0,kj(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-v5(p,o,f,d,c){function
-b(a){return h(h(a))}function
-e(a){return i(i(a))}if(bt(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return w(k(a(l(f,j),u),t),s)}var
-v=b(c),g=w(b(d),v);if(g)var
-m=g;else{var
-x=b(c),n=B(b(d),x);if(n){var
-y=e(c);return w(e(d),y)}var
-m=n}return m}function
-v6(l,k,j,g,f,e){var
-c=g,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=v5(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
-v7(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return kk(c,d,b,v6(c,b,M(A(a)),1,f,e),a)}return a}function
-v8(a,e,c,b){var
-d=a[6];if(typeof
-d==="number"&&d)return v4(a,c,b);return m(function(b){return gt(a,e,c,b)},b)}function
-v9(a,d,c,b){var
-e=a[6];if(typeof
-e==="number"&&e)return v7(a,d,c,b);return m(function(b){return kj(a,d,c,b)},b)}function
-v_(a,b){function
-d(b){var
-d=h(b),c=B(h(a),d);if(c){var
-e=i(b);return B(i(a),e)}return c}var
-j=d(h(b)),e=j||d(i(b));if(e)var
-f=e;else{var
-k=i(a),g=B(h(a),k);if(g)var
-l=h(a),c=o(i(h(b)),l);else
-var
-c=g;if(c){var
-m=h(i(b));return o(h(a),m)}var
-f=c}return f}function
-v$(f,e){var
-b=f,a=e;for(;;){if(b){if(a){var
-c=v_(b[1],a[1]);if(c){var
-b=b[2],a=a[2];continue}var
-d=c}else
-var
-d=a;return d}return a?0:1}}function
-kl(l,k,j,g,f,e,d,a,c){var
-b=v$(a,c);return b?jI(l,k,j,g,f,d,e,m(function(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
-wa(d,c,j,i,h,b,g,a){var
-e=kl(d,c,j,i,h,b,g,v8(d,c,b,a),a);if(e)var
-f=kl(d,c,j,i,h,b,g,v9(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
-var
-k=e;return k}function
-wb(a){var
-d=i(a),b=o(h(a),d);if(b)var
-e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
-var
-c=b;return c}function
-km(c,b,e,d){var
-f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
-wc(b,a){var
-c=bK(a,b[4]);return m(function(a){var
-b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
-wd(d,b,a,c){var
-f=wc(b,c),g=bi([0,e,a],d[2]),h=b[3];return gh(function(b,c){return km(h,a,b,c)},g,f)}function
-kn(b,a){var
-c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
-we(b,d,c,a){var
-e=l(b,l(d,h(a)));return kn(a,[0,l(b,l(c,i(a))),e])}function
-wf(b,f,e,d,c){var
-a=wd(b,f,e,c);if(cM(b)){var
-g=bK(c,f[4]);if(N(function(a){var
-c=b[2];return ae(h(a),c)},g)&&N(function(a){var
-b=i(a);return o(h(a),b)},a)){var
-j=Y(m(h,a)),k=Y(m(i,a)),l=V(d,a);return m(function(a){var
-b=h(a),c=we(e,j,k,i(a));return ad(function(a){return kn(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-wg(d,c,b){var
-e=V(c,b);return Y(m(function(b){var
-e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
-ko(e,d,a,b){var
-c=e[4];if(typeof
-c==="number"&&!c){var
-f=a[2];return k(wg(d,a[1],b),f)}return af(a[1],b)}function
-eL(e,c){var
-b=T(e),d=e[4];if(typeof
-d==="number"){if(0===d){var
-f=a(c,c);return a(a(b,b),f)}}else
-if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-wh(d,h,c,b,g,f){var
-i=a(a(b,aC(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eL(d,h),j)),i)}function
-wi(d,h,c,b,g,f){var
-i=o(e,b)?c[3]:c[4],j=a(g,a(eL(d,h),i));return o(a(a(b,aC(d)),f),j)}function
-wj(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ko(b,a,m,g[1]),j=n[3],k=f?wh(b,a,h,i,f[1],j):1;if(k){if(e)return wi(b,a,h,i,e[1],j);var
-l=1}else
-var
-l=k;return l}function
-eM(b,c){var
-d=T(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-kp(f,d,c,b,e){var
-h=a(d,d),i=l(b,c),n=a(l(b,c),i),p=a(a(M(f[1]),n),h);return o(Y(m(function(f){var
-h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
-wk(c){var
-d=T(c);return function(b,f,e){var
-h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
-wl(a,c,b){var
-s=a[1],i=A(b[1])===s?1:0;if(i){var
-d=a[4];if(typeof
-d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
-k=d[1];if(k){var
-f=k[1],l=a[10];if(l){var
-m=l[1],p=a[11];if(p){var
-q=p[1];if(ba(wk(a),f,m,q)){var
-u=b[1];return n(eM(a,c),f,u)}return kp(a,c,m,q,b[1])}var
-v=b[1];return n(eM(a,c),f,v)}var
-w=b[1];return n(eM(a,c),f,w)}var
-g=a[10];if(g){var
-h=a[11];if(h)return kp(a,c,g[1],h[1],b[1]);var
-r=h}else
-var
-r=g;return r}var
-t=b[1];return n(eM(a,c),[0,j,j],t)}}return i}function
-gu(d,c,b,a){var
-f=bK(a,c[4]);return m(function(a){var
-c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dE(d,h(a)),f],c]},f)}function
-eN(c,f,b,e,a){var
-d=wl(c,b,a);return d?N(function(d){return wj(c,f,b,a,d)},e):d}function
-gv(b,g,f,c,i,h){var
-d=ko(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eL(b,f),j),l=aC(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eL(b,f),n),q=aC(b);return[0,t(a(a(g,d),q),p),m]}function
-wm(b,a,e){var
-f=h(a);if(o(h(b),f)){var
-g=i(b);if(o(i(a),g))return[0,a]}var
-j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-wn(b,e,a){var
-f=h(a);if(o(h(b),f)){var
-g=i(b);if(o(i(a),g))return[0,a]}var
-j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-wo(b,m,l,a,k,j){var
-n=j[2],o=n[2],p=n[1],q=j[1],c=q[2],d=q[1],r=eN(b,m,a,k,h(c)),s=r?eN(b,m,a,k,i(c)):r;if(s)if(d){var
-t=d[1],u=gv(b,l,a,o,p,h(c)),v=gv(b,l,a,o,p,i(c)),e=wm(t,u,v);if(e)var
-f=wn(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
-var
-w=e;var
-g=w}else
-var
-g=d;else
-var
-g=s;return g}function
-wp(a,c,g,f,e,d,b){var
-i=gu(a,c,e,d),j=a[2];if(A(b[2])===j){var
-k=bK(d,c[4]);if(N(function(b){var
-c=a[2];return ae(h(b),c)},k)){var
-l=V(a[9],e),n=V(V(f,b[2]),l),o=b[1];return m(function(b){return wo(a,c,g,o,i,b)},n)}}return m(function(a){return 0},f)}function
-wq(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jL(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
-wr(a,c,b,g,f){var
-d=a[7];if(typeof
-d==="number"){if(d){var
-j=a[2],h=A(b)===j?1:0;return h?jO(a,c,b,g,f):h}var
-k=a[2],i=A(b)===k?1:0;return i?eJ(a,c,b,g,f):i}var
-l=a[2];function
-m(b){return jM(a,c,g,f,b)}var
-n=d[2],o=d[1];return gk(b,function(a,b,d){return wq(c,a,b,d)},o,n,m,l,e)}function
-kq(b,a){return t(a,b[3])}function
-gw(e,d,c,b){if(b){var
-f=b[1];return a(kq(e,d),f)}return c}function
-gx(c,b,d){var
-a=c[4];return r(e,l(b,Y(m(function(a){return 0===a[0]?a[1]===d?r(e,gw(c,b,e,a[3])):e:e},a))))}function
-ws(c,b,d){var
-a=c[4];return aM(r,e,m(function(a){if(0===a[0]){if(a[2]===d){var
-f=gx(c,b,a[1]),g=k(r(e,gw(c,b,e,a[3])),f);return ac(gw(c,b,b,a[4]),g)}return e}return e},a))}function
-kr(c,b,a){var
-d=bh(0,c[2]);return m(function(c){return ws(b,a,c)},d)}function
-ks(d){var
-a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return c_(b,a)},c=bV(bI(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
-a=b;continue}return c}return 1}}function
-wt(d,m,k,j,i,c){var
-b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gx(d,m,f),o);if(w(e,g)&&w(e,h)){var
-p=d[4];if(bV(bI(function(a){return vW(f,b,a)},p)))return a(g,h)}return e}function
-wu(b,f,d,q,p,n,k,c){var
-w=kq(f,d),r=B(d,a(f[3],w));if(r)var
-x=b[2],g=A(q)===x?1:0;else
-var
-g=r;var
-s=g?N(function(a){var
-d=f[2],c=ae(h(a),d);if(c){var
-e=b[2];return ae(i(a),e)}return c},c):g,t=s?ks(m(h,c)):s,u=t?ks(m(i,c)):t;if(u){var
-j=eJ(b,d,V(m(h,q),k),p,n);if(j){var
-y=au(b,n),z=au(b,p),C=Y(m(function(a){return wt(f,d,k,z,y,a)},c));return o(l(j[1],C),e)}var
-v=j}else
-var
-v=u;return v}function
-wv(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]}function
-ww(a,c,j,g,f,b,e,d){var
-k=V(a[9],b),l=V(bL(a),k);return a$(m(function(b){var
-k=h(i(b)),l=wv(gv(a,c,e,i(i(b)),k,d));return eG(a,c,j,g,f,h(b),l)},l))}function
-wx(a,b,w,i,v,u,g,t,f){var
-j=f[2],k=f[1],x=bK(0,b[4]),l=N(function(b){var
-c=a[2];return ae(h(b),c)},x),m=l?eN(a,b,k,gu(a,b,g,0),j):l;if(m){var
-c=ww(a,w,i,v,u,g,k,j);if(c){var
-n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
-d=eJ(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
-q=d}else
-var
-q=p;var
-r=q}else
-var
-r=c;var
-s=r}else
-var
-s=m;return s}function
-wy(a){return v2(a[1],a[2][1],a[2][3])}function
-wz(a){return a?wb(a[1]):a}function
-kt(a){return m(wz,a)}function
-ku(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eH(c,a)){var
-h=b[4];if(h){var
-k=f(i,a);return wp(d,c,e,g,h[1],a,k)}return kt(wf(d,c,e,g,a))}return j}}function
-wA(a){var
-c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a$(g);return b?wa(c,d,e,f,a[3],h,i,b[1]):b}}function
-kv(b){var
-a=b[1];return function(c){var
-d=N(function(b){var
-c=a[2];return A(b)===c?1:0},c);if(d){var
-e=iR(a[2],c),f=bL(a),g=jJ(a[6]);return a$(gi(wA(b),g,f,e))}return d}}function
-wB(a,k,f){var
-g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
-0:return 1;case
-1:var
-j=B(c,h);if(j){var
-p=n(f[4],i,b);return wu(g,d,c,m,d[1],b,o,p)}return j;default:var
-e=a[4];if(e){var
-q=n(f[5],i,b);return wx(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-wC(b,l,k){var
-g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=ae(a,g[3]),j=i?bV(a===c[1]?1:0):i;if(j)var
-d=wr(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
-var
-f=j;return f?ck(wB(b,l,k),c,p,n,h,a):f}}function
-wD(b,e,d){var
-k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gh(function(a,b){return km(r,m,a,b)},q,p),s=1===e?kr(k,a,l):0,t=N(gr,a[4]),g=t||N(function(a){var
-b=i(a);return o(h(a),b)},f);if(g){var
-u=d[1];return bI(cl(wC(b,e,d),a,n,s,f),u)}var
-j=g}else
-var
-j=c;return j}}function
-wE(d,a){if(a){var
-b=a[1];if(0===b[0])return b[1]===d?1:0;var
-c=0}else
-var
-c=a;return c}function
-kw(a,q,d){var
-g=a[1];return function(b){var
-e=wy(a),j=kt(e),k=bh(0,b[2]),l=m(function(c){var
-f=d[2];return ck(ku(a),e,j,b,c,f)},k),r=N(gr,b[4])?0:f(kv(a),l),c=ae(0,b[2]),n=c?v3(g):c;return function(c){var
-o=eK(c,b),g=bs(b[4],c);if(n){if(g&&0===g[1][0])var
-s=V(k,l),t=m(function(b){if(wE(h(b),g)){var
-k=f(d[3],c),l=h(b);return ck(ku(a),e,j,o,l,k)}return i(b)},s),p=f(kv(a),t);else
-var
-p=r;return ba(wD(a,q,d),o,c,p)}return n}}}function
-wF(d,c,b,a){var
-e=bh(0,A(a[4]));return N(f(kw(d,c,b),a),e)}var
-cf=[ag,wG,b6(0)],kx=[ag,wH,b6(0)];function
-aF(b,a){throw[0,cf,n(aB(wI),b,a)]}function
-wJ(a){return[0,a,fz(64),0]}function
-ky(b){var
-a=b[3];if(a)throw[0,cf,wK];return a}function
-bj(a){ky(a);oI(a[2]);(function(d){for(;;){var
-b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(oH(a[2])===1025)return aF(wL,fA(a[2]));h7(a[2],b);continue}return c}}(0));return fA(a[2])}function
-eO(a,d){var
-b=bj(d),c=D(b,a);return c?aF(a,b):c}function
-dO(b){var
-a=1-b[3];if(a)throw[0,cf,wM];return a}function
-wN(a){var
+j=f;return j}var
+b5=[X,uW,bX(0)],jG=[X,uX,bX(0)];function
+aE(b,a){throw[0,b5,n(at(uY),b,a)]}function
+uZ(a){return[0,a,e_(64),0]}function
+jH(b){var
+a=b[3];if(a)throw[0,b5,u0];return a}function
+bi(a){jH(a);nv(a[2]);(function(d){for(;;){var
+b=g(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(nu(a[2])===1025)return aE(u1,e$(a[2]));hz(a[2],b);continue}return c}}(0));return e$(a[2])}function
+eo(a,d){var
+b=bi(d),c=E(b,a);return c?aE(a,b):c}function
+fZ(b){var
+a=1-b[3];if(a)throw[0,b5,u2];return a}function
+u3(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=mn?1:0:e;return d}function
-kz(a){var
-e=D(a,wO),f=e?45===ak(a,0)?1:0:e,b=f?1:f,c=C(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=lh?1:0:e;return d}function
+jI(a){var
+e=E(a,u4),f=e?45===ab(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==ak(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==ab(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===C(a)?1:0;if(c)var
+c=b===z(a)?1:0;if(c)var
 d=c;else{var
-e=wN(ak(a,b));if(e){var
+e=u3(ab(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=c3?1:0,j=i?l(b):i;else
+i=c<=cQ?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aF(wP,a);return sA(16,a)}function
-aW(a){return kz(bj(a))}function
-cS(c){var
-a=bj(c),b=D(a,wQ);return b?[0,kz(a)]:b}function
-bY(b){var
-a=aW(b);if(_(a)<=0)aF(wS,ne(wR,a));return a}var
-kA=1048576;function
-cg(b){var
-a=aW(b);if(_(a)<0)aF(wU,ne(wT,a));if(iy(a,kA))throw[0,kx,f(aB(wV),kA)];return dt(a)}function
-dP(d,b,c){var
-a=cg(c);if(b<=a){var
-e=f(aB(wW),a);aF(n(aB(wX),d,b),e)}return a}function
-kB(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bC(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cT(b,a){return kB(cg(a),b,a)}function
-bu(b,d,c){var
-a=cT(d,c);if(1-dl(aQ(a),b)){var
-e=aQ(a),g=f(aB(wY),e);aF(a1(w1,oe(w0,F(aB(wZ),b))),g)}return a}function
-kC(c,b,a){var
-d=[0,b,0];return bu(c,function(a){return bu(d,aW,a)},a)}function
-gy(e,b){var
-a=bj(b),c=D(a,w2);if(c){if(D(a,w3))return aF(w4,a);var
-d=[0,f(e,b)]}else
+j=d;if(1-j)aE(u5,a);return ro(16,a)}function
+aK(a){return jI(bi(a))}function
+cE(c){var
+a=bi(c),b=E(a,u6);return b?[0,jI(a)]:b}function
+bN(b){var
+a=aK(b);if(ac(a)<=0)aE(u8,l6(u7,a));return a}var
+jJ=1048576;function
+b6(b){var
+a=aK(b);if(ac(a)<0)aE(u_,l6(u9,a));if(rn(a,jJ))throw[0,jG,g(at(u$),jJ)];return dd(a)}function
+ep(d,b,c){var
+a=b6(c);if(b<=a){var
+e=g(at(va),a);aE(n(at(vb),d,b),e)}return a}function
+jK(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bs(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
+cF(b,a){return jK(b6(a),b,a)}function
+bj(b,d,c){var
+a=cF(d,c);if(1-hj(a9(a),b)){var
+e=a9(a),f=g(at(vc),e);aE(aN(vf,m4(ve,P(at(vd),b))),f)}return a}function
+jL(c,b,a){var
+d=[0,b,0];return bj(c,function(a){return bj(d,aK,a)},a)}function
+f0(e,b){var
+a=bi(b),c=E(a,vg);if(c){if(E(a,vh))return aE(vi,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
-cU(a){var
-b=aW(a);return[0,b,bY(a)]}function
-w5(b){var
-a=bj(b);if(D(a,w6)){var
-c=D(a,w7);if(c){if(D(a,w8))return D(a,w9)?D(a,w_)?aF(w$,a):1:[1,cU(b)];var
-d=[2,gy(cU,b)]}else
+cG(a){var
+b=aK(a);return[0,b,bN(a)]}function
+vj(b){var
+a=bi(b);if(E(a,vk)){var
+c=E(a,vl);if(c){if(E(a,vm))return E(a,vn)?E(a,vo)?aE(vp,a):1:[1,cG(b)];var
+d=[2,f0(cG,b)]}else
 var
-d=c;return d}return[0,cU(b)]}function
-xa(b){var
-a=bj(b);if(D(a,xb)){if(D(a,xc)){var
-c=D(a,xd);if(c){if(D(a,xe))return D(a,xf)?D(a,xg)?D(a,xh)?D(a,xi)?aF(xj,a):[2,cU(b)]:4:3:1;var
-d=[0,cU(b)]}else
+d=c;return d}return[0,cG(b)]}function
+vq(b){var
+a=bi(b);if(E(a,vr)){if(E(a,vs)){var
+c=E(a,vt);if(c){if(E(a,vu))return E(a,vv)?E(a,vw)?E(a,vx)?E(a,vy)?aE(vz,a):[2,cG(b)]:4:3:1;var
+d=[0,cG(b)]}else
 var
-d=c;return d}return 2}return[1,cU(b)]}function
-xk(e,b){var
-a=bj(b);if(D(a,xl)){var
-c=D(a,xm);if(c){if(D(a,xn))return D(a,xo)?D(a,xp)?aF(xq,a):[1,cg(b)]:2;var
+d=c;return d}return 2}return[1,cG(b)]}function
+vA(e,b){var
+a=bi(b);if(E(a,vB)){var
+c=E(a,vC);if(c){if(E(a,vD))return E(a,vE)?E(a,vF)?aE(vG,a):[1,b6(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bu([0,e,0],function(a){return cT(aW,a)},b)]}function
-xr(c,b){var
-a=bj(b),d=D(a,xs);if(d){if(D(a,xt)){if(D(a,xu))return aF(xv,a);var
-f=bu([0,c,0],aW,b);return[0,f,bu([0,c,0],aW,b)]}var
+d=c;return d}return[0,bj([0,e,0],function(a){return cF(aK,a)},b)]}function
+vH(c,b){var
+a=bi(b),d=E(a,vI);if(d){if(E(a,vJ)){if(E(a,vK))return aE(vL,a);var
+f=bj([0,c,0],aK,b);return[0,f,bj([0,c,0],aK,b)]}var
 e=1}else
 var
 e=d;return e}function
-xw(a){eO(xx,a);var
-e=cg(a),b=cg(a),c=cg(a),f=w5(a),g=xa(a),h=xk(b,a),d=xr(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bY(a),m=kC([0,i,0],e,a),n=gy(aW,a),o=gy(aW,a),p=bY(a),q=kC([0,c,0],j,a),r=bu([0,k,0],aW,a),s=bY(a),t=bu([0,0,[0,b,0]],aW,a),u=bY(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bu([0,0,[0,b,0]],aW,a)]}function
-eP(b,a){eO(xy,a);var
-e=dP(xz,b[3],a),d=cg(a);function
-c(a){return dP(xA,b[2],a)}function
+vM(a){eo(vN,a);var
+e=b6(a),b=b6(a),c=b6(a),f=vj(a),g=vq(a),h=vA(b,a),d=vH(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bN(a),m=jL([0,i,0],e,a),n=f0(aK,a),o=f0(aK,a),p=bN(a),q=jL([0,c,0],j,a),r=bj([0,k,0],aK,a),s=bN(a),t=bj([0,0,[0,b,0]],aK,a),u=bN(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bj([0,0,[0,b,0]],aK,a)]}function
+jM(b,a){eo(vO,a);var
+e=ep(vP,b[3],a),d=b6(a);function
+c(a){return ep(vQ,b[2],a)}function
 f(a){var
-b=bj(a);if(D(b,xB)){if(D(b,xC)){if(D(b,xD))return aF(xE,b);var
-e=dP(xF,d,a),f=c(a),g=cS(a);return[0,e,f,g,cS(a)]}var
-h=cT(c,a),i=cS(a);return[2,h,i,cS(a)]}var
-j=c(a),k=cS(a);return[1,j,k,cS(a)]}var
-g=bY(a),h=cT(f,a),i=bY(a);return[0,e,d,g,h,i,bu([0,b[3],0],aW,a)]}function
-xG(b,a){eO(xH,a);return cT(function(a){var
-c=dP(xI,b[3],a),d=bY(a);return[0,c,d,bu([0,b[2],0],aW,a)]},a)}function
-kD(d){var
-a=bj(d);if(D(a,xJ)){var
-b=D(a,xK);if(b){if(D(a,xL))return aF(xM,a);var
-c=1}else
-var
-c=b;return c}return 2}function
-xN(b,a){return dP(xO,aQ(b[4]),a)}function
-xP(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+he>>>0))return a-87|0}else
-if(48<=a)return a+g5|0;return aF(xQ,fv(1,a))}function
-gz(e,d,c){var
+b=bi(a);if(E(b,vR)){if(E(b,vS)){if(E(b,vT))return aE(vU,b);var
+e=ep(vV,d,a),f=c(a),g=cE(a);return[0,e,f,g,cE(a)]}var
+h=cF(c,a),i=cE(a);return[2,h,i,cE(a)]}var
+j=c(a),k=cE(a);return[1,j,k,cE(a)]}var
+g=bN(a),h=cF(f,a),i=bN(a);return[0,e,d,g,h,i,bj([0,b[3],0],aK,a)]}function
+vW(b,a){eo(vX,a);return cF(function(a){var
+c=ep(vY,b[3],a),d=bN(a);return[0,c,d,bj([0,b[2],0],aK,a)]},a)}function
+vZ(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+gE>>>0))return a-87|0}else
+if(48<=a)return a+gu|0;return aE(v0,e6(1,a))}function
+f1(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|xP(c);continue}}function
-gA(a){return 1===(a&1)?0:1+gA(a>>>1|0)|0}function
-xR(d){var
-g=gz(3,0,d),h=gz(6,0,d),a=gz(7,0,d),f=g&g1;if(g1===f)throw[0,cf,xS];var
+b=b-1|0,a=a<<4|vZ(c);continue}}function
+f2(a){return 1===(a&1)?0:1+f2(a>>>1|0)|0}function
+v1(d){var
+g=f1(3,0,d),h=f1(6,0,d),a=f1(7,0,d),f=g&go;if(go===f)throw[0,b5,v2];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?gA(b):gA(a),i=0===a?b>>>c|0:bU(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-xT(d,a){eO(xU,a);var
-b=cT(function(a){ky(a);var
-c=kB(d[1],xR,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,cf,xV];return c},a),e=0;function
-g(b,a){return cx(b,a[2])}var
-c=aw(function(a,b){return aw(g,a,b)},e,b);function
-h(a){return O(a[1],a[2]-c|0)}var
-i=F(function(a){return F(h,a)},b);return[0,O(j,-c|0),i]}var
-kE=30;function
-gB(a){var
-c=a0(a);if(c<=30)return[0,dt(a),0];var
-d=0<=_(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:bU(d,b),f=bU(e,kE),i=dt(l(e,O(f,kE))),g=bo(dt(f),30)+i,h=0<=_(a)?g:-g;return[0,h,b]}function
-aX(c,b){var
-a=gB(b);return bo(a[1],a[2]-c|0)}function
-aN(e,d,c){var
-a=gB(d),b=gB(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-aO(c,b){var
-d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c5)|0;var
-e=hv(b),f=bo(e[1],27),g=Math.floor(f),h=k(O(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?O(h,a):bU(h,-a|0)}function
-aA(a){return Math.abs(a)<K?1:0}function
-J(b,h){var
+c=0===a?f2(b):f2(a),i=0===a?b>>>c|0:bI(k(R(b,28),a),c),j=0===a?28+c|0:c,l=(as(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+v3(d,a){eo(v4,a);var
+b=cF(function(a){jH(a);var
+c=jK(d[1],v1,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b5,v5];return c},a),e=0;function
+f(b,a){return cg(b,a[2])}var
+c=az(function(a,b){return az(f,a,b)},e,b);function
+i(a){return R(a[1],a[2]-c|0)}var
+j=P(function(a){return P(i,a)},b);return[0,R(h,-c|0),j]}var
+jN=30;function
+f3(a){var
+c=a7(a);if(c<=30)return[0,dd(a),0];var
+d=0<=ac(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:bI(d,b),f=bI(e,jN),i=dd(l(e,R(f,jN))),g=a5(dd(f),30)+i,h=0<=ac(a)?g:-g;return[0,h,b]}function
+aT(c,b){var
+a=f3(b);return a5(a[1],a[2]-c|0)}function
+aU(e,d,c){var
+a=f3(d),b=f3(c);return a5(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a3(c,b){var
+d=a5(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cR)|0;var
+e=gV(b),f=a5(e[1],27),g=Math.floor(f),h=k(R(g|0,26),a5(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?R(h,a):bI(h,-a|0)}function
+aF(a){return Math.abs(a)<N?1:0}function
+H(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-aP(b,e,d){var
+a$(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-ch(c,b){var
-a=[0,0.];dm(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cV(a){return a*a}function
-bZ(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return J(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-xW(a){var
-b=ig(0,a.length-1);return U(function(e,d){var
-f=rF(c6,c6,d),h=rM(b,f),g=hX(function(b){return c_(c(a,b)[1+b],d)},h);return g?g[1]:(rH(b,f,e),e)},a)}function
-xX(a){return typeof
-a==="number"?0===a?xY:0:2===a[0]?x0:xZ}function
-x1(c,a){var
-b=q(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return y(b,a,d(b,a)+c*e)}dm(function(a){return z(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return U(g,a)},a)}function
-x2(c,b,a){var
-d=ch(a,function(a){return cV(v(a-c,b-a))});return[0,ch(a,function(a){return cV(v(0.,v(c-a,a-b)))}),d]}function
-kF(b,a,c){if(b!=Q&&a!=K){var
-d=ch(c,function(c){return v(b*c,a*c)});return[0,ch(c,function(c){return aS(b*c,a*c)}),d]}return[0,Q,K]}function
-gC(e,d,b){function
-a(c){return e*Math.sqrt(ch(b,function(a){switch(d){case
+cH(c,b){var
+a=[0,0.];c9(function(c){var
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+cI(a){return a*a}function
+bO(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+v6(a){var
+b=hJ(0,a.length-1);return T(function(e,d){var
+f=qs(cS,cS,d),h=qz(b,f),g=e4(function(b){return dM(c(a,b)[1+b],d)},h);return g?g[1]:(qu(b,f,e),e)},a)}function
+v7(a){return typeof
+a==="number"?0===a?v8:0:2===a[0]?v_:v9}function
+v$(c,a){var
+b=q(c,0.),e=1./as(1,a.length-1);function
+f(a,c){return x(b,a,d(b,a)+c*e)}c9(function(a){return B(f,a)},a);function
+g(c,a){return a-d(b,c)}return o(function(a){return T(g,a)},a)}function
+wa(c,b,a){var
+d=cH(a,function(a){return cI(w(a-c,b-a))});return[0,cH(a,function(a){return cI(w(0.,w(c-a,a-b)))}),d]}function
+jO(b,a,c){if(b!=Y&&a!=N){var
+d=cH(c,function(c){return w(b*c,a*c)});return[0,cH(c,function(c){return aY(b*c,a*c)}),d]}return[0,Y,N]}function
+f4(e,d,b){function
+a(c){return e*Math.sqrt(cH(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cp),c]}function
-x3(a,g,d){var
-b=X(aS,K,d),c=X(v,Q,d),h=gC(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cT),c]}function
+wb(a,g,d){var
+b=$(aY,N,d),c=$(w,Y,d),h=f4(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-x4(e,b,w,n){var
-X=b[9],Y=0;function
-Z(b,a){return ar(b,a0(a))}var
-f=aw(function(a,b){return aw(Z,a,b)},Y,X),k=b[8],x=1,$=b[9],g=G(F(function(a){return G(F(function(a){return aX(f,a)},a))},$)),y=b[10],h=y?aX(f,y[1]):Q,z=b[11],i=z?aX(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=_(A[1]))var
+wc(e,b,v,n){var
+W=b[9],X=0;function
+Z(b,a){return as(b,a7(a))}var
+f=az(function(a,b){return az(Z,a,b)},X,W),k=b[8],x=1,_=b[9],g=Q(P(function(a){return Q(P(function(a){return aT(f,a)},a))},_)),y=b[10],h=y?aT(f,y[1]):Y,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ac(A[1]))var
 l=0;else
-R=1;if(R){var
-S=0;if(B&&!(0<_(B[1])))var
+O=1;if(O){var
+R=0;if(B&&!(0<ac(B[1])))var
 l=1;else
-S=1;if(S)var
+R=1;if(R)var
 l=2}var
-C=p(function(a){return 2===e?Math.sqrt(J(a,a)):1.},g);switch(e){case
+C=o(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
 0:var
-j=x1(n,g);break;case
+j=v$(n,g);break;case
 1:var
 j=g;break;default:var
-j=U(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-T=0;if(2!==e&&h!=Q&&i!=K){var
-D=[0,[am,(h+i)/2.,n*cV((i-h)/2.),c5],0];T=1}if(!T)var
+j=T(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
+S=0;if(2!==e&&h!=Y&&i!=N){var
+D=[0,[ao,(h+i)/2.,n*cI((i-h)/2.),cR],0];S=1}if(!S)var
 D=0;var
-o=b[4],u=0;if(typeof
-o==="number")u=1;else
-if(2===o[0]){var
-P=o[1];if(P)var
-t=P[1],ap=t[2],aq=aN(f,a(k,t[1]),ap),as=1./cV(aX(0,t[2])),at=[0,[am,0.,cV(aq),as],0],m=at;else
+p=b[4],u=0;if(typeof
+p==="number")u=1;else
+if(2===p[0]){var
+M=p[1];if(M)var
+t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cI(aT(0,t[2])),at=[0,[ao,0.,cI(aq),ar],0],m=at;else
 u=1}else
 var
-m=[0,[am,0.,1.,aN(-f|0,x,k)],0];if(u)var
+m=[0,[ao,0.,1.,aU(-f|0,x,k)],0];if(u)var
 m=0;var
-r=b[4],V=0;if(typeof
+r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===_(r[1][1])?1:0;V=1}if(!V)var
+E=0===ac(r[1][1])?1:0;U=1}if(!U)var
 E=0;function
-aa(a){switch(e){case
-0:return x2(h,i,a);case
+$(a){switch(e){case
+0:return wa(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aS(i,b),c=kF(v(h,-b),f,a),d=gC(b,l,a),g=aS(c[2],d[2]);return[0,v(c[1],d[1]),g]}return kF(h,i,a);default:return E?x3(1.,l,a):gC(1.,l,a)}}var
-ab=2===e?j:g,H=p(aa,ab),I=a(k,k),ac=G(b[9]);function
-ad(a){return 2===e?aX(0,a):aN(-2*f|0,a,I)}if(2===e)var
-ae=0,L=function(a,b){return aN(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=aY(i,b),c=jO(w(h,-b),f,a),d=f4(b,l,a),g=aY(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jO(h,i,a);default:return E?wb(1.,l,a):f4(1.,l,a)}}var
+aa=2===e?j:g,F=o($,aa),G=a(k,k),ab=Q(b[9]);function
+ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
+ae=0,I=function(a,b){return aU(ae,a,b)};else
 var
-L=function(c,b){return aN(2*f|0,a(c,I),b)};var
-af=2===e?0:2*(a0(k)-f|0)|0,s=b[4],W=0;if(typeof
+I=function(c,b){return aU(2*f|0,a(c,G),b)};var
+af=2===e?0:2*(a7(k)-f|0)|0,s=b[4],V=0;if(typeof
 s!=="number"&&2===s[0]){var
-N=s[1];if(N){var
-O=N[1],ao=a(O[2],O[2]),M=ao;W=1}}if(!W)var
-M=x;var
-ag=0===e?0:b8(D,m),ah=xW(g),ai=p(function(a){return a[2]},H),aj=p(function(a){return a[1]},H),ak=q(w,[0]),al=p(function(a){return ch(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,w,n,f,function(a){return G(c(ac,a)[1+a])},j,C,an,al,ak,aj,ai,ah,ag,M,af,L,ad]}function
-x5(a){var
-b=a[2],c=a[1],d=0===ed(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eb(function(a){return 0===ed(a,c)?1:0},g),e=xX(a[4]);if(e&&f&&h)return[0,x4(e[1],a,b,c)];return 0}function
-x6(a,d){function
-b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+K=s[1];if(K){var
+L=K[1],an=a(L[2],L[2]),J=an;V=1}}if(!V)var
+J=x;var
+ag=0===e?0:c4(D,m),ah=v6(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=q(v,[0]),al=o(function(a){return cH(a,function(a){return a})},j),am=o(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return Q(c(ab,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+wd(a){var
+b=a[2],c=a[1],d=0===dW(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=e2(function(a){return 0===dW(a,c)?1:0},g),e=v7(a[4]);if(e&&f&&h)return[0,wc(e[1],a,b,c)];return 0}function
+we(a,d){function
+b(b){return o(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),p=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-kG(a){return 0<_(a[1])?1:0}function
-kH(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,p,n,m,l,k,j,i,h,f]}function
+jP(a){return 0<ac(a[1])?1:0}function
+jQ(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4779,48 +4360,48 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aI(d[1],d[2])<0?1:0;if(c&&b&&kG(d)&&f)return 0;return 2;case
-1:if(c&&0<=_(a[1][1]))return 0;return 2;default:return kG(a[1])?1:2}}function
-x7(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=hS(a[13],i),h=0;if(typeof
+d=a[1],f=aH(d[1],d[2])<0?1:0;if(c&&b&&jP(d)&&f)return 0;return 2;case
+1:if(c&&0<=ac(a[1][1]))return 0;return 2;default:return jP(a[1])?1:2}}function
+wf(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=mG(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aI(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aH(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){h4(f,0,b,1);h4(g,0,b,1)}return[0,f,g]}function
-x8(b,a){return q(b,[0,3,3,as(a,function(a){return a})])}function
-x9(a,m,b,e){var
-n=a[16],g=G(F(function(a){return 0<_(a)?1:0},n)),o=kH(a,1),p=[0,kH(a,0),o],h=x7(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bf(k,a[13]);h=1}if(!h){hu(f,0,b,1);hu(g,0,b,1)}return[0,f,g]}function
+wg(b,a){return q(b,[0,3,3,aO(a,function(a){return a})])}function
+wh(a,m,b,e){var
+n=a[16],f=Q(P(function(a){return 0<ac(a)?1:0},n)),o=jQ(a,1),p=[0,jQ(a,0),o],h=wf(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=nD(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mt(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=as(e,function(a){return a});return as(b,function(a){return k(q,a)})}}else
+q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=G(d[1]);return as(b,function(a){if(a<l.length-1)var
-b=G(c(l,a)[1+a]),g=function(f){var
+l=Q(d[1]);return aO(b,function(a){if(a<l.length-1)var
+b=Q(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cx(f,b.length-1-1|0),e=nd(c(b,d)[1+d],1);else
+d=cg(f,b.length-1-1|0),e=l5(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aR(e,function(a){return a}),d=G(f(aK(g),h));else
+e=a;return e},h=a_(e,function(a){return a}),d=Q(g(bg(f),h));else
 var
-d=[0];return k(d,a)})}return x8(b,e)}function
-eQ(a,g,b){var
-h=a[1],e=bZ(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bZ(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-b0(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-gD(a,b){var
-c=bP*a[17];return c<b0(a,b)?1:0}function
-x_(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-x$(a,b){var
-c=x_(a,b);return(a[3]*a[15]-c)/2.}function
-ya(a,b){var
-c=a[3]==0.?0.:b0(a,a[4]);return(b0(a,b)+c)/2.}function
-eR(r,p,g,o){var
+d=[0];return k(d,a)})}return wg(b,e)}function
+eq(a,g,b){var
+h=a[1],e=bO(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bO(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bP(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+f5(a,b){var
+c=bT*a[17];return c<bP(a,b)?1:0}function
+wi(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+wj(a,b){var
+c=wi(a,b);return(a[3]*a[15]-c)/2.}function
+wk(a,b){var
+c=a[3]==0.?0.:bP(a,a[4]);return(bP(a,b)+c)/2.}function
+er(r,p,g,o){var
 e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4828,164 +4409,164 @@ l=i;else{var
 b=j,m=i;for(;;){var
 u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}y(f,a,l/d(g,a));var
+l=n;break}}x(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-cW(b,f){var
+cJ(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=J(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=eQ(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=eq(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
-e=x,r=n;for(;;){var
+e=y,r=n;for(;;){var
 z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}y(g,a,l);var
+l=p/d(b[11],a)}x(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-gE(c,b,a){var
-e=J(a,a);return v(0.,d(c[8],b)-e)}function
-bM(a,b){var
-d=be(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aP(d,1.,c(a[1][6],f)[1+f])}return d}function
-gF(c,a){var
-b=1;for(;;){a6(function(b){return aP(a,J(b,a),b)},c);var
+f6(c,b,a){var
+e=H(a,a);return w(0.,d(c[8],b)-e)}function
+bQ(a,b){var
+d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
+f7(c,a){var
+b=1;for(;;){bf(function(b){return a$(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-kI(a){var
-b=Math.sqrt(J(a,a));return p(function(a){return a/b},a)}function
-yb(a){var
+jR(a){var
+b=Math.sqrt(H(a,a));return o(function(a){return a/b},a)}function
+wl(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];z(function(b,e){var
+y=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
-A(h){var
-b=aQ(i[1]),c=aQ(g[1])-b|0,d=g[1],f=bC(b9(function(a,b){return a<c?1:0},d));a6(function(b){var
-c=i[1],d=bM(a,e(b));i[1]=[0,kI(gF(i[1],d)),c];return 0},f);return i[1]}function
+f=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
+z(h){var
+b=a9(i[1]),c=a9(f[1])-b|0,d=f[1],g=bs(ci(function(a,b){return a<c?1:0},d));bf(function(b){var
+c=i[1],d=bQ(a,e(b));i[1]=[0,jR(f7(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(c4*t(b)<g)var
+g=d(q,b);if(dH*t(b)<g)var
 c=g;else
 var
-n=bM(a,e(b)),l=gF(A(0),n),c=J(l,l);var
-h=ya(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=b1<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bQ(a,e(b)),l=f7(z(0),n),c=H(l,l);var
+h=wk(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cN<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bP*a[17],k=[0,[0,b0(a,b)<=m?1:0,c,b]];else
+m=bT*a[17],k=[0,[0,bP(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(a7(E),F);if(i){var
-v=aw(ar,i[1],i[2]),b=v[3],w=v[2];n[1]=f(a7(function(c){return function(b){var
+F=n[1],i=g(bZ(E),F);if(i){var
+v=az(as,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bZ(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),H=c4*t(b)<w?1:0,I=o[1],K=h[1],L=x$(a,b),M=nX(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
-B=as(x,function(c){return function(b){return eQ(a,c,e(b))}}(b)),N=h[1];a6(function(b,c){return function(a){return aP(c,d(a,b),a)}}(b,B),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
-Q=bM(a,G),m=kI(gF(A(0),Q));if(0.<a[3])var
-D=e(a[4]),u=J(m,c(l[6],D)[1+D]);else
+G=e(b),j=Math.sqrt(w),I=dH*t(b)<w?1:0,J=p[1],K=h[1],L=wj(a,b),M=mN(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=aO(y,function(c){return function(b){return eq(a,c,e(b))}}(b)),N=h[1];bf(function(b,c){return function(a){return a$(c,d(a,b),a)}}(b,A),N);var
+O=0,P=o(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
+Q=bQ(a,G),m=jR(f7(z(0),Q));if(0.<a[3])var
+D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=as(x,function(d,f){return function(b){var
-a=e(b);return J(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);z(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return G(bC(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=eR(u,B,C,b),k=[0,0.],w=[0,0.];z(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*b0(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b0(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=v(K,e7*(a[15]+L)+b1),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
-kJ(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+b1,h=X(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return yb([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d0*h<b[1]?1:0])}function
-yc(a,b){var
-e=[0,0];z(function(g,f){var
+R=[0,[0,m,u]],S=aO(y,function(d,f){return function(b){var
+a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
+j(a){return Q(bs(a))}var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=er(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bP(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bP(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eD*(a[15]+K)+cN),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,P,b,D,O,L,N,M]}function
+jS(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cN,h=$(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return wl([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gJ*h<b[1]?1:0])}function
+wm(a,b){var
+e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=bZ(a,g);function
+i=e[1],f=c(b,i)[1+i][1],m=bO(a,f);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c4*f<h)return h;var
-e=be(c(a[6],b)[1+b]);aP(e,1.,c(a[6],g)[1+g]);return J(e,e)}var
-h=as(a[2],n);y(h,g,0.);function
-j(c){return p(function(a){var
-b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return kJ(a,b,1.,e[1],-1,r,q,h,o)}function
-yd(c,b,g,a){function
-e(g,e){var
-h=[am,e];return b$(p(function(b){var
-e=a[1]*d(c[9],b[1]);return e6*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return kJ(c,b,0.,b.length-1,g,e(function(a){return a[3]},Q),k,i,h)}function
-kK(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yc(a,b),0];var
-c=a[14];return dj(function(c,d){return yd(a,b,c,d)},c)}function
-gG(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=bR(a[1][14],a[5]);return b/e6+e[1]*d(a[1][9],c)}function
-ye(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=bR(a[1][14],a[5]);return e6*(b-e[1]*d(a[1][9],c))}function
-yf(a,d,b){var
-c=cW(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gE(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-ci(a){return a[6].length-1}function
-yg(a,k,b,j){var
-f=cW(a,b),l=f.length-1;function
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dH*g<h)return h;var
+e=bu(c(a[6],b)[1+b]);a$(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
+h=aO(a[2],n);x(h,f,0.);function
+j(c){return o(function(a){var
+b=d(h,a[1]);return g(c,a)-b},b)}var
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jS(a,b,1.,e[1],-1,r,q,h,p)}function
+wn(c,b,f,a){function
+e(f,e){var
+h=[ao,e];return e7(o(function(b){var
+e=a[1]*d(c[9],b[1]);return eC*(g(f,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jS(c,b,0.,b.length-1,f,e(function(a){return a[3]},Y),k,i,h)}function
+jT(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,wm(a,b),0];var
+c=a[14];return e1(function(c,d){return wn(a,b,c,d)},c)}function
+f8(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=c8(a[1][14],a[5]);return b/eC+e[1]*d(a[1][9],c)}function
+wo(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=c8(a[1][14],a[5]);return eC*(b-e[1]*d(a[1][9],c))}function
+wp(a,d,b){var
+c=cJ(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(f6(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b7(a){return a[6].length-1}function
+wq(a,k,b,j){var
+f=cJ(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=J(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-yh(a,d){if(d===a[9].length-1)return a;function
-b(a){return ee(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eR(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-kL(a,e,d){var
-b=bM(a,e);z(function(d,f){var
-e=c(a[9],d)[1+d];return aP(b,f,bM(a,c(a[2],e)[1+e][1]))},d);return b}function
-yi(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=kL(a,i,f),u=0;if(!(k<0)){var
+e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+wr(a,d){if(d===a[9].length-1)return a;function
+b(a){return ht(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=er(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jU(a,e,d){var
+b=bQ(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a$(b,f,bQ(a,c(a[2],e)[1+e][1]))},d);return b}function
+ws(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=jU(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=J(t,bM(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=H(t,bQ(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,r=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=r-d(g,e)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
-p=s;break}}y(g,b,p/d(a[11],b));var
-x=b+1|0;if(k!==b){var
-b=x;continue}break}}var
-v=eR(a[9],a[10],a[11],g),l=U(function(b,a){return a+d(v,b)},f),m=kL(a,i,l);return[0,l,J(m,m)]}function
-eS(k,g,a,j,b){var
-t=k?k[1]:e5,u=g?g[1]:g,l=cW(a,b),m=eR(a[9],a[10],a[11],l),n=gE(a,b,l),s=0;if(!u&&n<g_*d(a[8],b)){var
-r=yi(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+p=s;break}}x(g,b,p/d(a[11],b));var
+y=b+1|0;if(k!==b){var
+b=y;continue}break}}var
+v=er(a[9],a[10],a[11],g),l=T(function(b,a){return a+d(v,b)},f),m=jU(a,i,l);return[0,l,H(m,m)]}function
+es(k,g,a,j,b){var
+t=k?k[1]:eB,u=g?g[1]:g,l=cJ(a,b),m=er(a[9],a[10],a[11],l),n=f6(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+r=ws(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-w=v(a[15],e9*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+b1),f=q(ci(a),0.),i=[0,0.];z(function(b,h){var
-g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
+v=w(a[15],eF*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cN),f=q(b7(a),0.),i=[0,0.];B(function(b,h){var
+g=e*d(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],A=p(a[4]),B=X(function(b,a){return b+p(a)},A,x);return[0,f,e,-B-h/e-e*J(a[13],a[13])]}var
-yj=48,yk=16,gH=400000000;function
-yl(a){function
+y=a[9],z=p(a[4]),A=$(function(b,a){return b+p(a)},z,y);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
+wt=48,wu=16,wv=400000000;function
+ww(a){function
 d(a){return a}var
-b=as(ci(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=aO(b7(a),d);if(b.length-1<=48)return b;var
+c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!fw(function(a){return a===b?1:0},e)){var
-c=b0(a,b);d=1}}if(!d)var
-c=cp;return[0,c,b]},b);h5(function(b,a){return aH(b,a)},c);var
-e=ee(c,0,ar(yj,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-ym(a){var
-b=yl(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return eQ(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-kM(b,a){var
-d=c(b[2],a)[1+a];return gD(b[1],d)}function
-yn(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eQ(a[1],b,c)},b)}function
-kN(g,o,D,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+e=a[9];if(!hw(function(a){return a===b?1:0},e)){var
+c=bP(a,b);d=1}}if(!d)var
+c=cT;return[0,c,b]},b);hx(function(b,a){return aG(b,a)},c);var
+e=ht(c,0,as(wt,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+wx(a){var
+b=ww(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return eq(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+jV(b,a){var
+d=c(b[2],a)[1+a];return f5(b[1],d)}function
+wy(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eq(a[1],b,c)},b)}function
+jW(g,p,D,n,f,j){var
+k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){y(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){x(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4995,16 +4576,16 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-w=r;else{var
+v=r;else{var
 b=F,A=r;for(;;){var
-B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
-w=B;break}}var
-x=v(0.,w),z=0.<j?-t-x/j:Q,G=cy(z)?Q:z;return[0,f,j,h,x,G]}function
-yo(j,i){var
+v=B;break}}var
+y=w(0.,v),z=0.<j?-t-y/j:Y,G=cj(z)?Y:z;return[0,f,j,h,y,G]}function
+wz(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+b1);var
+E=c(j,g)[1+g];x(E,g,d(E,g)*1.00000000001+cN);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -5013,9 +4594,9 @@ z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){y(m,h,d(m,h)-n*d(z,h));var
+h=C;for(;;){x(m,h,d(m,h)-n*d(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}y(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}x(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -5025,49 +4606,49 @@ a=r;for(;;){var
 s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
 v=s;else{var
 k=t,w=s;for(;;){var
-I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,w=x;continue}var
-v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
+I=d(l,k),y=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,w=y;continue}var
+v=y;break}}x(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-kO(b,a){var
+jX(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=hg*b[1][17],g=U(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aR(l.length-1,function(a){return a}),h=G(f(aK(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
-o(a,b){var
+m=a[4]/(a[2]*a[2]),n=gG*b[1][17],f=T(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a_(l.length-1,function(a){return a}),h=Q(g(bg(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
+p(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=q(b),c=yo(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=ax(b),e=b9(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===ed(e,b.length-1))return[0,b,g,c];var
-b=G(e);continue}}var
-u=q(h),v=[0,h,g,dn(function(a,b){return b/(o(a,a)+b1)},h,u)];return[0,t(h),v]}function
-yp(g,b,a,j){var
-k=a[3],l=a[2],c=be(b[1]),e=[0,b[2]],f=a[1];z(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(kM(g,a)&&h*n<0.){var
+q(b){return o(function(b){return d(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=q(b),c=wz(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=ci(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dW(e,b.length-1))return[0,b,f,c];var
+b=Q(e);continue}}var
+u=q(h),v=[0,h,f,hv(function(a,b){return b/(p(a,a)+cN)},h,u)];return[0,t(h),v]}function
+wA(g,b,a,j){var
+k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jV(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-yq(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];z(function(e,b){var
-f=d(i[1],b),g=kM(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aS(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-yr(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-ys(a,c,h,g,f){var
-i=yn(a,g),e=a[2].length-1;c[1]=c[1]-aZ(aZ(e,e),10+(e/3|0)|0)|0;var
-u=hg*a[1][17];function
+f=h;x(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+wB(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
+f=d(i[1],b),g=jV(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aY(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+wC(a){var
+b=0.;return $(function(b,a){return b+Math.abs(a)},b,a)}function
+wD(a,c,h,g,f){var
+i=wy(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
+u=gG*a[1][17];function
 k(b,j,f){var
-c=yp(a,b,j,f),d=c[2],e=c[1],k=my*yr(e);return v(0.02*b[2],k)<d?kN(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Q]}function
+c=wA(a,b,j,f),d=c[2],e=c[1],k=lq*wC(e);return w(0.02*b[2],k)<d?jW(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=kO(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aZ(aZ(h,h),h+3|0)/3|0)|0)-aZ(4*e|0,e)|0;var
-o=yq(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jX(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
+o=wB(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -5077,323 +4658,323 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(kN(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yk),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return y(j,a,d(b[1],c))},s);var
-m=kO(a,b)[1],t=m[2],w=m[1],x=ca(function(b){return Math.abs(d(t,b))<=e1*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-yt=60;function
-yu(a,j,b,c){var
-e=cW(a,b),f=cW(a,c),g=J(a[13],f),h=gE(a,b,e);if(bP*d(a[8],b)<h)var
-k=bM(a,c),l=J(bM(a,b),k),m=l-J(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+p=f[2],r=a[2],b=n(jW(a,h,g,i,o(function(a){return d(f[1],a)},r),p),wu),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,d(b[1],c))},s);var
+m=jX(a,b)[1],t=m[2],v=m[1],y=c_(function(b){return Math.abs(d(t,b))<=gp*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],y]}var
+wE=60;function
+wF(a,j,b,c){var
+e=cJ(a,b),f=cJ(a,c),g=H(a[13],f),h=f6(a,b,e);if(bT*d(a[8],b)<h)var
+k=bQ(a,c),l=H(bQ(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return gG(a,c,a[3]*a[15]-2.*i)}function
-kP(a,t,h,s,b){var
-e=aQ(b);function
+i=g;return f8(a,c,a[3]*a[15]-2.*i)}function
+jY(a,t,h,s,b){var
+e=a9(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gD(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return f5(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aR(a[2].length-1,v),o=f(aK(function(a){return 1-n0(a,b)}),w),x=[0,s,F(n,o)],z=G(b8(F(function(a){return n(a[1])},b),x)),A=x6(a[1],z),B=kK(A,G(dj(u,b))),i=hX(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=eS(0,0,j,h,e),k=q(ci(a),0.),l=[0,0.],m=[0,0];nV(function(n,f){var
-b=f[1],c=d(g[1],n);y(k,b,c);var
+w=a_(a[2].length-1,v),o=g(bg(function(a){return 1-mQ(a,b)}),w),y=[0,s,P(n,o)],z=Q(c4(P(function(a){return n(a[1])},b),y)),A=we(a[1],z),B=jT(A,Q(e1(u,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=es(0,0,j,h,e),k=q(b7(a),0.),l=[0,0.],m=[0,0];mM(function(n,g){var
+b=g[1],c=d(f[1],n);x(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gD(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?f5(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b0(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bP(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(g[1],e);y(k,ci(a)-1|0,C)}var
-p=t*gG(j,e,h*(g[3]-l[1])),D=dj(function(i,b){var
-d=c(a[2],b)[1+b],f=yu(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(a7(function(a){return a}),D),H=ft(function(b,a){return ht(a[1],b[1])},E),I=F(function(a){return a[2]},H),J=b9(function(a,b){return a<2?1:0},I);if(cy(p))return 0;var
-r=[0,[0,b,k,g[2],p,m[1],J]]}else
+C=d(f[1],e);x(k,b7(a)-1|0,C)}var
+p=t*f8(j,e,h*(f[3]-l[1])),D=e1(function(i,b){var
+d=c(a[2],b)[1+b],f=wF(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bZ(function(a){return a}),D),F=hm(function(b,a){return gT(a[1],b[1])},E),G=P(function(a){return a[2]},F),H=ci(function(a,b){return a<2?1:0},G);if(cj(p))return 0;var
+r=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 r=i;return r}function
-yv(a){function
+wG(a){function
 b(b){var
-c=a[1];return f(aK(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aQ(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=a[1];return g(bg(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a9(a[1])?1:0,d=c?P(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return b8(d,ec(e,a[6]))}function
-kQ(b,a){function
+d=a[1],e=P(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c4(d,hl(e,a[6]))}function
+jZ(b,a){function
 c(a){return a}var
-e=aR(b[2].length-1,c),g=f(aK(function(b){return d(a,b)!=0.?1:0}),e);return F(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-yw(a,e){function
+e=a_(b[2].length-1,c),f=g(bg(function(b){return d(a,b)!=0.?1:0}),e);return P(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+wH(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=kQ(a,e),b=ft(function(b,a){var
-c=f(b);return ht(f(a),c)},g);function
+g=jZ(a,e),b=hm(function(b,a){var
+c=f(b);return gT(f(a),c)},g);function
 h(a){var
-c=a+1|0;return b9(function(a,b){return a<c?1:0},b)}return[0,b,aR(cx(8,aQ(b)),h)]}function
-yx(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return aw(function(b,f){var
-i=g+a[1][3]|0,l=aZ(50*(1+aQ(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=kP(a,k,j,e,f);if(b&&c){var
+c=a+1|0;return ci(function(a,b){return a<c?1:0},b)}return[0,b,a_(cg(8,a9(b)),h)]}function
+wI(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return az(function(b,g){var
+i=f+a[1][3]|0,l=aM(50*(1+a9(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jY(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(yv(a),[0,a]);if(c){var
+c=h(wG(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aR(g,function(a){return a}),n=f(aK(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=ec(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=b8(F(function(b){return yw(a,b)},i),q),s=0;return aw(function(a,d){var
-e=h(d,0),b=dh(function(a){return l(a,yt)},e);if(a){if(b){var
+b=a[1],m=a_(f,function(a){return a}),n=g(bg(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=hl(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c4(P(function(b){return wH(a,b)},i),q),s=0;return az(function(a,d){var
+e=h(d,0),b=c6(function(a){return l(a,wE)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dQ=e4;function
-yy(a){var
-b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);z(function(b,h){var
-f=be(h),j=1;for(;;){var
+dz=eA;function
+wJ(a){var
+b=a.length-1,g=q(b,[0]),e=o(function(a){return q(b,0.)},a);B(function(b,h){var
+f=bu(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=J(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);aP(f,n,g[1+a])}var
+n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;x(e[1+b],a,s);a$(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(J(f,f)),k=d0*Math.sqrt(J(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(H(f,f)),k=gJ*Math.sqrt(H(h,h))<i?1:0;if(k){x(c(e,b)[1+b],b,i);var
+p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-yz(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=as(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+wK(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);x(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=d(c(e,a)[1+a],b);y(h,b,d(h,b)-d(g,a)*r);var
+r=d(c(e,a)[1+a],b);x(h,b,d(h,b)-d(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-yA(b,h,g,n){function
+wL(b,h,f,n){function
 i(c){var
-a=f(b[5],c);return h?dn(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return O(a,dQ)},o),j=p(i,g),r=b[4];function
-s(a){return aX(r,a)}var
-t=yy(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=be(q);z(function(f){return function(b,d){var
-e=0!==_(d)?1:0;if(e){var
-g=c(j,b)[1+b];return z(function(b,e){var
+a=g(b[5],c);return h?hv(l,a,g(b[5],h[1])):a}var
+p=i(n),q=o(function(a){return R(a,dz)},p),j=o(i,f),r=b[4];function
+s(a){return aT(r,a)}var
+t=wJ(o(function(a){return o(s,a)},j)),d=o(function(a){return 0},f),e=1;for(;;){var
+m=bu(q);B(function(f){return function(b,d){var
+e=0!==ac(d)?1:0;if(e){var
+g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+e4|0,v=yz(t,p(function(b){return function(a){return aX(b,a)}}(u),m));z(function(a,b){var
-e=aA(b);if(e){var
-g=aO(dQ,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+eA|0,v=wK(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
+e=aF(b);if(e){var
+g=a3(dz,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cX(a){return a?cp:1.}function
-bk(b,a){return 0.<b[3]?cX(a):-cX(a)}function
-eT(b,a,d,c){var
-e=gG(b,d,bk(b,a)*c);return cX(a)*e}function
-yB(b,a,d,c){var
-e=ye(b,d,cX(a)*c);return bk(b,a)*e}function
-eU(b,a){return b[4]<a[4]?a:b}function
-gI(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-gJ(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-gK(f,e,a,d,c){var
-g=bk(a[1],d),b=eS(f,e,a[1],g,c),h=eT(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-gL(c,b,a){return 0<a[2].length-1?a:gK(0,0,a[1],c,b)}function
-yC(d,c,b){var
-a=d[1];return a[18]?gK(yE,yD,d,c,b):[0,d,[0],0.,eT(a,c,b,yf(a,bk(a,c),b))]}function
-kR(j,f,e,a){var
+cK(a){return a?cT:1.}function
+bk(b,a){return 0.<b[3]?cK(a):-cK(a)}function
+et(b,a,d,c){var
+e=f8(b,d,bk(b,a)*c);return cK(a)*e}function
+wM(b,a,d,c){var
+e=wo(b,d,cK(a)*c);return bk(b,a)*e}function
+eu(b,a){return b[4]<a[4]?a:b}function
+f9(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+f_(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+f$(f,e,a,d,c){var
+g=bk(a[1],d),b=es(f,e,a[1],g,c),h=et(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+wN(c,b,a){return 0<a[2].length-1?a:f$(0,0,a[1],c,b)}function
+wO(d,c,b){var
+a=d[1];return a[18]?f$(wQ,wP,d,c,b):[0,d,[0],0.,et(a,c,b,wp(a,bk(a,c),b))]}function
+j0(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dY*d[17])return a;var
-i=q(ci(d),0.);y(i,b,-bk(d,f));return[0,a[1],i,0.,h]}return a}function
-kS(c,b){var
-a=F(b,c[4]);return a?aw(eU,a[1],a[2]):ai(yF)}function
-dR(c,b,a){return kS(c,function(d){return kR(c,b,a,yC(d,b,a))})}function
-yG(k,c,b,f,e){var
-g=e[1],a=g[1],h=bk(a,c),d=eS(yI,yH,yh(a,yg(a,h,b,yB(a,c,b,f))),h,b),j=eT(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-yJ(d,g,a){var
-b=a[1][1],h=kQ(b,a[2]),i=bk(b,d),e=kP(b,cX(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dG*d[17])return a;var
+i=q(b7(d),0.);x(i,b,-bk(d,f));return[0,a[1],i,0.,h]}return a}function
+j1(c,b){var
+a=P(b,c[4]);return a?az(eu,a[1],a[2]):ai(wR)}function
+ev(c,b,a){return j1(c,function(d){return j0(c,b,a,wO(d,b,a))})}function
+wS(k,c,b,f,e){var
+g=e[1],a=g[1],h=bk(a,c),d=es(wU,wT,wr(a,wq(a,h,b,wM(a,c,b,f))),h,b),j=et(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+wV(d,g,a){var
+b=a[1][1],h=jZ(b,a[2]),i=bk(b,d),e=jY(b,cK(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dY*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-yL(k,c,a,b){var
-e=b[1],h=bk(e,c),l=gK(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dG*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+wX(k,c,a,b){var
+e=b[1],h=bk(e,c),l=f$(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eS([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b7(g),u=cm===m?g[1]:b2===m?ef(g):g,n=ys(u,t,h,a,s),i=n[1],v=eT(e,c,a,i[3]),o=eU(d,[0,b,i[1],i[2],v]);if(n[2])return yJ(c,a,o);var
+s=es([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bY(g),u=b9===m?g[1]:bS===m?dX(g):g,n=wD(u,t,h,a,s),i=n[1],v=et(e,c,a,i[3]),o=eu(d,[0,b,i[1],i[2],v]);if(n[2])return wV(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=yx(e,cX(c),h,a,x,w);if(p){var
-j=p[1];return eU(d,[0,b,j[2],j[3],j[4]])}return d}}(l,yK)}function
-kT(a){var
-b=a[4];return dk(function(a){return a[1][18]},b)}function
-cY(a){var
-b=a[4],c=0.;return aw(function(b,a){return v(b,a[1][17])},c,b)}function
-eV(a,d,c,b){if(0<a[7][1]&&kT(a))return eU(b,kS(a,function(b){return kR(a,d,c,yL(a,d,c,b))}));return b}function
-cZ(a){return bR(a[1][14],a[5])}function
-kU(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?b$(e,[am,c*cZ(a)[3]]):e}function
-gM(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];z(function(e,f){var
-h=0.<d[3]?1:0,i=(0<_(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=wI(e,cK(c),h,a,x,w);if(p){var
+j=p[1];return eu(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wW)}function
+j2(a){var
+b=a[4];return e3(function(a){return a[1][18]},b)}function
+dA(a){var
+b=a[4],c=0.;return az(function(b,a){return w(b,a[1][17])},c,b)}function
+ga(a,d,c,b){if(0<a[7][1]&&j2(a))return eu(b,j1(a,function(b){return j0(a,d,c,wX(a,d,c,b))}));return b}function
+cL(a){return c8(a[1][14],a[5])}function
+j3(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e7(e,[ao,c*cL(a)[3]]):e}function
+gb(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
+h=0.<d[3]?1:0,i=(0<ac(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=ax(b);return[0,[0,O(1,h),k]]}function
-kV(i,h,a,g,f,b){var
+k=aP(b);return[0,[0,R(1,h),k]]}function
+j4(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,$(k,R(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-yM(b,d,a){if(0<=b[5]){var
-h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+wY(b,d,a){if(0<=b[5]){var
+h=R(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-eW(a){return Math.log(a)/0.693147180559945286}function
-yN(b,a,g,d){var
-c=a[2].length-1+1|0,h=eW(c*b[17]/(a[3]*d))/2.,i=b[18]?eW(c*b[17]/d):0.,j=eW(hf*c/a[3]),k=eW(X(aS,K,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-yO(l,k,j,i,a){var
-b=a[1][1],e=kU(b,j);function
-g(a){return ca(aA,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?yN(b,a,e,i):yP;if(f){var
-c=f[1],m=a[2],h=U(function(b,a){return aO(c,a*d(e,b))},m),n=aO(c,a[3]),o=b[4];kV(b,bk(b,k),o,c,n,h);return gM(l,b,c,h)}return f}return 0}function
-kW(a,b){var
-c=v(a[15],e9*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-yQ(i,y,h,n){var
+i=$(k,0,a),j=l(R(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+ew(a){return Math.log(a)/0.693147180559945286}function
+wZ(b,a,g,d){var
+c=a[2].length-1+1|0,h=ew(c*b[17]/(a[3]*d))/2.,i=b[18]?ew(c*b[17]/d):0.,j=ew(gF*c/a[3]),k=ew($(aY,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
+w0(l,k,j,i,a){var
+b=a[1][1],e=j3(b,j);function
+g(a){return c_(aF,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?wZ(b,a,e,i):w1;if(f){var
+c=f[1],m=a[2],h=T(function(b,a){return a3(c,a*d(e,b))},m),n=a3(c,a[3]),o=b[4];j4(b,bk(b,k),o,c,n,h);return gb(l,b,c,h)}return f}return 0}function
+j5(a,b){var
+c=w(a[15],eF*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+w2(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-o(b){return c(a[2],b)[1+b][1]}var
-A=aR(b,function(a){return a}),j=f(aK(function(a){return d(n[2],a)!=0.?1:0}),A),e=dl(a[4],j)?a[4]:aw(cx,b,j),k=G(f(aK(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aZ(200*(k.length-1)|0,a[1][3])|0;var
-r=kW(a,h)*bo(1.,-84);if(0<=a[5])var
-B=cZ(a)[3],l=r*d(a[1][7],h)*B;else
+p(b){return c(a[2],b)[1+b][1]}var
+z=a_(b,function(a){return a}),j=g(bg(function(a){return d(n[2],a)!=0.?1:0}),z),e=hj(a[4],j)?a[4]:az(cg,b,j),k=Q(g(bg(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aM(200*(k.length-1)|0,a[1][3])|0;var
+r=j5(a,h)*a5(1.,-84);if(0<=a[5])var
+A=cL(a)[3],l=r*d(a[1][7],h)*A;else
 var
 l=r;var
-t=aA(l),m=t?aO(dQ,l):t;if(0<_(m)){var
+t=aF(l),m=t?a3(dz,l):t;if(0<ac(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yA(a[1],C,D,h),w=bk(a,y),g=q(ci(a),0);z(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;kV(a,w,e,dQ,m,g);return gM(i,a,dQ,g)}}return 0}function
-gN(b,e,a,h,o){var
-d=gL(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dY*kW(i,a),k=d[3]<p?1:0,g=k?h<e7*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wL(a[1],C,D,h),w=bk(a,y),f=q(b7(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;j4(a,w,e,dz,m,f);return gb(i,a,dz,f)}}return 0}function
+gc(b,e,a,h,o){var
+d=wN(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dG*j5(i,a),k=d[3]<p?1:0,g=k?h<eD*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?yQ(b,e,a,d):l,f=q||yO(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?w2(b,e,a,d):l,f=q||w0(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c0(b,a){return bR(b[4],a)}function
-kX(b){var
-a=kU(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-kY(a){var
-b=q(ci(a),0.),d=a[14];z(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-kZ(a){var
-b=[0,0.],f=kX(a),c=kY(a);z(function(c,g){var
+cM(b,a){return c8(b[4],a)}function
+j6(b){var
+a=j3(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
+j7(a){var
+b=q(b7(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=$(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
+j8(a){var
+b=[0,0.],f=j6(a),c=j7(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-yR(h,e){var
-f=p(kZ,e);h5(function(b,a){return ht(b,a)},f);var
-b=47-hv(v(d(f,((f.length-1)*9|0)/10|0),e9))[2]|0;if(10<=b&&!(60<b)){var
-g=O(1,b);if(0<=c(e,0)[1][5]){var
-l=cZ(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c5){var
-i=O(g,1);k=1}if(!k)var
+w3(h,e){var
+f=o(j8,e);hx(function(b,a){return gT(b,a)},f);var
+b=47-gV(w(d(f,((f.length-1)*9|0)/10|0),eF))[2]|0;if(10<=b&&!(60<b)){var
+g=R(1,b);if(0<=c(e,0)[1][5]){var
+l=cL(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cR){var
+i=R(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-yS(h,s,M,L){var
-g=L[1],a=c0(s,M)[1];if(bo(1.,48-g|0)<=kZ(a))return 0;var
-N=a[2].length-1,t=kX(a),O=kY(a),i=U(function(b,a){return aO(g,a*d(t,b))},O);yM(a,g,i);var
-j=U(function(b,a){var
-c=d(t,b);return aX(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(A<0)var
-D=x,C=w,B=u;else{var
-b=P,n=x,m=w,l=u;for(;;){var
+w4(h,s,M,L){var
+g=L[1],a=cM(s,M)[1];if(a5(1.,48-g|0)<=j8(a))return 0;var
+N=a[2].length-1,t=j6(a),O=j7(a),i=T(function(b,a){return a3(g,a*d(t,b))},O);wY(a,g,i);var
+j=T(function(b,a){var
+c=d(t,b);return aT(g,a)/c},i),e=q(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,y=0,P=0;if(z<0)var
+D=y,C=v,A=u;else{var
+b=P,n=y,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
-T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
+U=0.<f?d(a[7],b):d(a[6],b),o=m+f*U;else
 var
 o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){aP(e,-f,bZ(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a$(e,-f,bO(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
-W=b+1|0;if(A!==b){var
+W=b+1|0;if(z!==b){var
 b=W,n=r,m=o,l=p;continue}var
-D=r,C=o,B=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];aP(e,B,bZ(h,F));var
-Q=d(e,F);z(function(b,a){return y(e,b,a-Q)},e)}var
-R=0.,G=aw(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=gM(s,a,g,i);if(k)var
-S=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
+D=r,C=o,A=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];a$(e,A,bO(h,F));var
+Q=d(e,F);B(function(b,a){return x(e,b,a-Q)},e)}var
+R=0.,G=az(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=gb(s,a,g,i);if(k)var
+S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-yT(c,a,h,b){var
-e=bo(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+w5(c,a,h,b){var
+e=a5(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=cZ(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-yU(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cL(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+w6(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=cZ(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-yV(e){var
+h=cL(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+w7(e){var
 h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
+g=q(l,0.),j=c(e[9],a)[1+a];x(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aP(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a$(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
-o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
+p=o(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=p;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-yW(b,a){if(0.<b[3]){var
-c=0.,d=-X(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-yX(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-yY(b,e,r,o){var
-h=c0(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=yV(a),u=p(function(b){return yW(a,b)},t),w=X(function(c,b){return v(c,d(a[8],b[1]))},0.,i);function
+w8(b,a){if(0.<b[3]){var
+c=0.,d=-$(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
+w9(a){var
+b=0.;return $(function(b,a){return b+Math.abs(a)},b,a)}function
+w_(b,e,r,p){var
+h=cM(e,p),a=h[1];if(a[18])return 0;var
+i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=w7(a),u=o(function(b){return w8(a,b)},t),v=$(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-j=p(function(a){return U(x,a)},u),y=1e-300,l=X(function(b,a){return v(b,yX(a))},y,j);if(l*Math.sqrt(w)<l0){var
-m=47-hv(l)[2]|0,A=function(h){var
-b=p(function(a){return aO(m,a)},h);if(0.<a[3]){var
+j=o(function(a){return T(x,a)},u),y=1e-300,l=$(function(b,a){return w(b,w9(a))},y,j);if(l*Math.sqrt(v)<10000.){var
+m=47-gV(l)[2]|0,z=function(h){var
+b=o(function(a){return a3(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
-i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(e[1].length-1,0),j=e[5];z(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return ax(g)},n=aO(2*(m+b[4]|0)|0,g*g);if(0<_(n)){var
-B=q(b[2],0);return[0,[0,n,F(A,ax(j)),B,h,r,0]]}return 0}return 0}function
-yZ(c,k,b,r){var
-e=c[5],a=c[4][1],g=cW(a,b),h=e[4];if(0.<a[3])var
+i=s($(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(e[1].length-1,0),j=e[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aP(g)},n=a3(2*(m+b[4]|0)|0,g*g);if(0<ac(n)){var
+A=q(b[2],0);return[0,[0,n,P(z,aP(j)),A,h,r,0]]}return 0}return 0}function
+w$(c,k,b,r){var
+e=c[5],a=c[4][1],g=cJ(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
 c=t,i=s;for(;;){if(c!==g.length-1){var
 j=0;if(0<c){var
-m=h*Math.sqrt(v(0.,i));if(0.<a[3])var
-n=f+h*h,u=2.*m,w=k?-n:n,o=w-u;else
+m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
+n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=cZ(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=cL(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,e9*f<i?1:0]}}(0,f)}function
-gO(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eF*f<i?1:0]}}(0,f)}function
+gd(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-g=yZ(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
-y0(a){return hj*a}function
-y1(a){return 1.5+0.2*a}function
-y2(a){return 4.+0.04*aZ(a+1|0,a+1|0)}function
-y3(a){var
-d=aQ(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
+f=w$(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+xa(a){return lt*a}function
+xb(a){return 1.5+0.2*a}function
+xc(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
+xd(a){var
+d=a9(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];bf(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,g=n;for(;;){var
-s=y1(b),t=y2(k)-s,u=b*y0(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
-b=w,j=h,g=v;continue}break}}var
-r=a[6];a6(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
-k0(c,b,a){var
+b=p,j=o,f=n;for(;;){var
+s=xb(b),t=xc(k)-s,u=b*xa(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+b=w,j=h,f=v;continue}break}}var
+r=a[6];bf(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
+f=as(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},r);a[6]=0;return 0}function
+j9(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-k1(f,w,e,l,v){function
+j_(f,w,e,l,v){function
 m(a){var
-b=k0(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c6,a=hj,y=c5,x=0.;for(;;){if(0<n){var
+b=j9(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cS,a=lt,y=cR,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5401,126 +4982,156 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/hf:(g+j)/2.;var
-G=Math.abs(k-a)<=e7*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[am,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/gF:(g+j)/2.;var
+G=Math.abs(k-a)<=eD*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-k2(f,h,a,e){if(h==Q){var
-c=e/(2.*a);return[am,-(e*c)/2.,c*c,-c,e6*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[am,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cp/i]}function
-k3(a){return[am,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-y4(e,f,c,b){var
-a=f[2],d=f[1];if(Q<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?k3(k1(e,-a,g,c,-b)):k1(e,d,g,c,b)}return a<K?k3(k2(e,-a,c,-b)):k2(e,d,c,b)}function
-y5(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Q)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=k0(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cp/(b*(1./(e*e)+1./(f*f)))]}function
-eX(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];z(function(g,c){var
-h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-k4(b,a){var
-c=be(b[2][2]),e=b[1];z(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?aP(c,d(a,b),f[2]):e},e);return c}function
-k5(a){var
-b=a[3][1]==Q?1:0,c=b||(a[3][2]==K?1:0);return c}function
-y6(a,c){var
-e=eX(a,c,function(a){return a[1]}),j=k4(a,c),g=a[3],h=g[2],i=g[1];function
+j$(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,eC*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cT/i]}function
+ka(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+xe(e,f,c,b){var
+a=f[2],d=f[1];if(Y<d&&a<N){var
+g=a-d;return c*(d+a)-b<0.?ka(j_(e,-a,g,c,-b)):j_(e,d,g,c,b)}return a<N?ka(j$(e,-a,c,-b)):j$(e,d,c,b)}function
+xf(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=j9(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cT/(b*(1./(e*e)+1./(f*f)))]}function
+dB(c,e,b){var
+a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
+h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
+ge(b,a){var
+c=bu(b[2][2]),e=b[1];B(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?a$(c,d(a,b),f[2]):e},e);return c}function
+kb(a){var
+b=a[3][1]==Y?1:0,c=b||(a[3][2]==N?1:0);return c}function
+xg(a,c){var
+e=dB(a,c,function(a){return a[1]}),j=ge(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,eX(a,c,function(a){return a[3]})];dm(function(c){if(0.<e)var
-d=f(c,v(i,aS(h,c/(2.*e))));else
-if(k5(a))var
-d=Q;else
+b=[0,dB(a,c,function(a){return a[3]})];c9(function(c){if(0.<e)var
+d=f(c,w(i,aY(h,c/(2.*e))));else
+if(kb(a))var
+d=Y;else
 var
-g=f(c,h),d=aS(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];z(function(i,h){var
+g=f(c,h),d=aY(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-k6(b,m,e){var
-j=e.length-1,n=eX(b,e,function(a){return a[1]}),f=k4(b,e);if(k5(b)&&n<=0.)return 0;var
-g=[0,eX(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=op(j,j,0.);z(function(o,s){var
-e=y4(m,b[3],n,s);g[1]=g[1]+e[1];var
+kc(b,m,e){var
+j=e.length-1,n=dB(b,e,function(a){return a[1]}),f=ge(b,e);if(kb(b)&&n<=0.)return 0;var
+g=[0,dB(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=hs(j,j,0.);B(function(o,s){var
+e=xe(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);x(h,a,d(h,a)-e[2]*k-e[3]*l);var
 u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
 f=w;for(;;){var
-r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;y(i[1+a],f,B);var
+r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;x(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
-x=a+1|0;if(p!==a){var
-a=x;continue}break}}return 0},f);var
-l=b[1];z(function(a,f){var
-b=y5(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
-a=aA(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-y7(o,n){var
-l=n.length-1,h=p(be,o),q=l-1|0,C=0;if(!(q<0)){var
+y=a+1|0;if(p!==a){var
+a=y;continue}break}}return 0},f);var
+l=b[1];B(function(a,f){var
+b=xf(m,f[4],d(e,a));g[1]=g[1]+b[1];x(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
+a=aF(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+kd(p,n){var
+l=n.length-1,h=o(bu,p),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-x=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
-m=x;else{var
-k=R,A=x;for(;;){var
+y=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
+m=y;else{var
+k=R,A=y;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(v(m,my*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,lq*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=be(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bu(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-w=b-1|0,J=0;if(!(w<0)){var
+v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;y(g,b,d(g,b)-N);var
-O=j+1|0;if(w!==j){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;x(g,b,d(g,b)-N);var
+O=j+1|0;if(v!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);y(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);x(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;y(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;x(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);x(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-y8=12;function
-y9(e,b,n,m){var
+xh=12;function
+xi(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:k6(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=y7(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bP)return 0;var
-f=U(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=U(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
-i=Q<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:kc(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=kd(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bT)return 0;var
+f=T(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=T(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
+i=Y<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=ca(function(a){return a},k),l=i+lL*a*o-e7*Math.abs(i),h=g?k6(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(e3*b<k){var
+g=f;return g},f),g=c_(function(a){return a},k),l=i+0.0001*a*o-eD*Math.abs(i),h=g?kc(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gr*b<k){var
 l=p(1.);if(l){var
-a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-y_(a,c){function
-d(a){return aA(a)?Math.abs(a):0.}function
+a=l[1],f=f-1|0;continue}return a}return a}return a}}var
+xj=3;function
+xk(b,a){var
+g=a.length-1,e=0.,f=$(function(b,a){return w(b,Math.abs(a))},e,a),i=o(function(a){return bT*f<Math.abs(a)?1:0},a);function
+h(k,j){var
+a=k,e=j;for(;;){if(0===e)return a;var
+l=e-1|0,f=q(g,0.),m=dB(b,a,function(a){return a[1]}),h=hs(g,g,0.),n=function(a,f,e){var
+g=d(c(b[1],a)[1+a][2],f);return 2.*e*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
+i=b[3],j=q/(2.*m),r=aY(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+a=s;for(;;){var
+t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;x(n,a,d(n,a)-u);var
+v=0,l=e==j?a:-1;if(!(l<0)){var
+f=v;for(;;){var
+z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;x(o[1+a],f,B);var
+C=f+1|0;if(l!==f){var
+f=C;continue}break}}var
+y=a+1|0;if(k!==a){var
+a=y;continue}break}}return 0}}(m,f,h,n);B(o,ge(b,a));var
+p=b[1];B(function(q,e,f){return function(a,h){var
+j=h[4],n=0.<d(q,a)?j[1]:j[2];x(e,a,d(e,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){x(e,a,0.);var
+l=g-1|0,o=0;if(!(l<0)){var
+b=o;for(;;){x(c(f,a)[1+a],b,0.);x(c(f,b)[1+b],a,0.);var
+p=b+1|0;if(l!==b){var
+b=p;continue}break}}var
+m=x(c(f,a)[1+a],a,1.)}else
+var
+m=k;return m}}(a,f,h),p);var
+r=kd(h,f),a=T(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(T(function(a,b){return c(i,a)[1+a]?b:0.},a),xj)}function
+xm(b,a){var
+c=P(function(b){return o(function(a){return a5(zm(a5(a,b)),-b|0)},a)},xl);return[0,xk(b,a),c]}function
+xn(a,c){function
+d(a){return aF(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Q],i=X(g,v(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,Y],i=$(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=y6(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=xg(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=y9(a,b*i,c,y8);f(d);var
-e=hg<b?1:0;if(e){b/=10.;var
+d=xi(a,b*i,c,xh);f(d);var
+e=gG<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];z(function(d,c){var
-a=Math.abs(c)<c4?1:0;if(a){var
-e=b[1];return f(U(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-y$=64;function
-za(a,j){var
+j=b[1];B(function(d,c){var
+a=Math.abs(c)<dH?1:0;if(a){var
+e=b[1];return f(T(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+xo=64;function
+xp(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5534,477 +5145,214 @@ var
 d=b}else
 var
 d=f;return d}function
-zb(a){var
-d=G(a[16]);return function(b){if(1===a[5]){var
+xq(a){var
+d=Q(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-k7(a,b){var
+ke(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aX(h,a)},g),i=[am,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[am,0.,K],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-zc(b,a){function
-c(c,a){return a?aX(b[4],a[1]):c}var
-d=c(Q,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:Q;return[am,g,f]}return[am,d,e]}function
-zd(f,c){var
+f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[ao,0.,N],j=H(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
+k=[ao,0.,N],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
+xr(b,a){function
+c(c,a){return a?aT(b[4],a[1]):c}var
+d=c(Y,a[10]),e=c(N,a[11]);if(2===b[1]){var
+f=e<=0.?0.:N,g=0.<=d?0.:Y;return[ao,g,f]}return[ao,d,e]}function
+xs(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return ze;var
+b!=="number"){if(2!==b[0])return xt;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cV(aN(f[4],h,g))]}}return 0}var
-k8=64;function
-zf(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cI(aU(f[4],h,g))]}}return 0}var
+kf=64;function
+xu(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
-zg(b,e,g){var
-t=g[3];function
-u(a){if(0===a[0]){var
-d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=k7(b,d),f=e(K,a[4]),g=[am,e(Q,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
-v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(aK(v),w),k=f(a7(u),o);if(za(e,g)&&0===n3(k,o)&&!(0<ed(k,y$))){var
-y=zb(e),m=G(F(G,e[13])),p=g[1],z=c(m,p)[1+p],r=zc(b,e),h=zd(b,e),x=function(a){return k7(b,a)},A=as(b[2],x),i=h?[0,[0,cp,q(b[3],0.),h[1],[am,0.,K]]]:[0],j=b$(G(k),i),B=aR(m.length-1,function(a){return a});return f(a7(function(k){if(k===g[1])return 0;var
-o=U(function(b,d){var
-e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
-p(a){return 0<=_(a)?a:s(a)}var
-t=X(function(b,a){return 0<aI(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,q(b[3],0.),0.,r]],n=X(function(f,g){var
-a=f[2],d=f[1],b=aN(0,g,t),e=c(A,d)[1+d];if(b!=0.)aP(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,r],u=y_(C,U(function(c,b){var
-a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(J(n[2],n[2])/d)+c4}return 0.}return a[2]==K?e3:a[1]==Q?-0.1:0.},j));function
-v(d,b){var
-c=aA(b);return c?a(aO(d,b),t):c}var
-w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
-x=0;else
+b!=="number"&&2!==b[0])return 129-(a7(a[8])-1|0)|0;return 1}function
+xv(e,f,b){var
+v=b[3];function
+w(a){if(0===a[0]){var
+c=a[2];if(c<e[2]){var
+d=function(b,a){return a?n(e[17],a[1],v):b},b=ke(e,c),f=d(N,a[4]),g=[ao,d(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+x(a){return 0===a[0]?1:0}var
+y=b[4],p=g(bg(x),y),m=g(bZ(w),p);if(xp(f,b)&&0===mR(m,p)&&!(0<dW(m,xo))){var
+h=[bS,function(a){return hf(fy(f),0)}],r=function(a,d){var
+e=b[5],g=c8(b[6],a),i=b[1],c=bY(h),j=b9===c?h[1]:bS===c?dX(h):h;return jh(f,b,j,i,a,d,g,e)},C=xq(f),o=Q(P(Q,f[13])),t=b[1],D=c(o,t)[1+t],u=xr(e,f),i=xs(e,f),z=function(a){return ke(e,a)},E=aO(e[2],z),j=i?[0,[0,cT,q(e[3],0.),i[1],[ao,0.,N]]]:[0],k=e7(Q(m),j),A=a_(o.length-1,function(a){return a});return g(bZ(function(h){if(h===b[1])return 0;var
+p=T(function(b,d){var
+e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+t(a){return 0<=ac(a)?a:s(a)}var
+v=$(function(b,a){return 0<aH(t(a),b)?t(a):b},1,p),F=[0,0,[0,0.,q(e[3],0.),0.,u]],m=$(function(f,g){var
+a=f[2],d=f[1],b=aU(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,p)[2],w=[0,k,m,u],G=T(function(c,b){var
+a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
+d=4.*i[1];return Math.sqrt(H(m[2],m[2])/d)+dH}return 0.}return a[2]==N?gr:a[1]==Y?-0.1:0.},k);function
+x(d,b){var
+c=aF(b);return c?a(a3(d,b),v):c}var
+y=k.length-1-(j.length-1)|0;function
+z(a){if(0===j.length-1)var
+b=0;else
 var
-E=d(u,w),x=v(64+zf(e)|0,E);var
-D=aR(w,function(a){return v(k8,d(u,a))});return[0,[0,k,[0,O(1,k8),D,x]]]}),B)}return 0}function
-zh(h,c,a){var
+e=d(a,y),b=x(64+xu(f)|0,e);var
+c=a_(y,function(b){return x(kf,d(a,b))});return[0,R(1,kf),c,b]}var
+A=xn(w,G),n=z(A);if(r(h,n))var
+B=n;else
+var
+I=P(z,xm(w,A)),B=hf(e4(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+xw(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:K}else
+2:return 0.<a?-Math.log(a)/c:N}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aN(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aN(0,f[1],f[2]);return bd}return bd}function
-k_(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a8}return a8}function
+kh(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aI(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aH(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dD(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a6(function(a){switch(a[0]){case
+b=cw(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];bf(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a6(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?z(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gP=14;function
-k$(c,e,a){function
-g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=_(a)?a:s(a),b=bU(i,h),d=0<_(b)?b:1;function
+f=q(b,0),l=a[1];bf(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+gf=14;function
+ki(c,e,a){function
+f(b,a){return 0<e?k(b,a):l(b,a)}var
+h=50,i=0<=ac(a)?a:s(a),b=bI(i,h),d=0<ac(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=O(b,2),a=a-1|0;continue}}function
+e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+d=e,b=R(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=bU(k(d,e),1);if(0!==a&&0!==aI(b,d)&&0!==aI(b,e)){if(f(c,b)){var
+e=f(d,b);if(0!==a&&g(c,e)){var
+d=e,b=R(b,2),a=a-1|0;continue}return[0,d,e]}}function
+n(i,h,f){var
+d=i,e=h,a=f;for(;;){var
+b=bI(k(d,e),1);if(0!==a&&0!==aH(b,d)&&0!==aH(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,gP)]:j(a,d,gP);return dh(function(a){return n(a[1],a[2],gP)},o)}function
-zi(h,g,i,L,K,e){var
-j=h[2],p=k_(i,L,j,e),s=p[3],u=p[2],w=p[1],x=G(bL(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,gf)]:j(a,d,gf);return c6(function(a){return n(a[1],a[2],gf)},o)}function
+xx(h,g,i,J,I,e){var
+j=h[2],p=kh(i,J,j,e),s=p[3],u=p[2],v=p[1],x=Q(b3(g)),r=i[1],K=n(h[17],1,1);function
 y(a){var
-b=c(w,a)[1+a];if(b){var
-e=aN(0,b[1],i[2]),d=c(x,a)[1+a][1];return zh(g,aN(0,d[1],d[2]),e)}return bd}var
-m=as(j,function(a){return Math.sqrt(y(a)*M)}),o=U(function(b,a){var
-c=aA(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
-A(b,a,g){var
-h=b!==a?1:0,i=h?aA(d(m,a)):h;if(i)var
-f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mr?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+b=c(v,a)[1+a];if(b){var
+e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return xw(g,aU(0,d[1],d[2]),e)}return a8}var
+m=aO(j,function(a){return Math.sqrt(y(a)*K)}),o=T(function(b,a){var
+c=aF(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
+z(b,a,g){var
+h=b!==a?1:0,i=h?aF(d(m,a)):h;if(i)var
+f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-B=j-1|0,N=0;if(!(B<0)){var
-b=N;for(;;){var
-Q=c(u,b)[1+b],R=Q||c(s,b)[1+b];if(R){var
-I=j-1|0,S=bZ(h,b),T=0;if(!(I<0)){var
-f=T;for(;;){var
-J=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(S,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
-W=f+1|0;if(I!==f){var
+A=j-1|0,M=0;if(!(A<0)){var
+b=M;for(;;){var
+O=c(u,b)[1+b],P=O||c(s,b)[1+b];if(P){var
+G=j-1|0,S=bO(h,b),U=0;if(!(G<0)){var
+f=U;for(;;){var
+H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(S,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+W=f+1|0;if(G!==f){var
 f=W;continue}break}}}var
-V=b+1|0;if(B!==b){var
+V=b+1|0;if(A!==b){var
 b=V;continue}break}}var
-C=q(j,0);z(function(e,d){var
+C=q(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=U(function(a,k){var
-b=c(w,a)[1+a];if(b){var
-f=b[1];if(k&&aA(d(m,a))){var
+D=T(function(a,k){var
+b=c(v,a)[1+a];if(b){var
+f=b[1];if(k&&aF(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dL(g,r,i[2],i[3],K,k,j);if(b){var
-d=b[1];if(e)return aI(d[2],f)<0?1:0;var
-h=0<aI(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dw(g,r,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aH(d[2],f)<0?1:0;var
+h=0<aH(d[1],f)?1:0}else
 var
-h=b;return h},n=aX(0,r),h=y(a)*n,j=aA(h);if(j){var
-o=aO(0,h),p=e?-1:1;return k$(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cR(g,1),P=ax(U(function(d,o){var
+h=b;return h},n=aT(0,r),h=y(a)*n,j=aF(h);if(j){var
+o=a3(0,h),p=e?-1:1;return ki(l,p,o)}return j}}return 0},C),E=Q(g[9]),F=cD(g,1),N=aP(T(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cR(g,f[1]),p=c(E,b)[1+b],i=a(r,gl(c(E,d)[1+d],p)),j=k(h,i),m=aV(O(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=cD(g,f[1]),p=c(E,b)[1+b],i=a(r,fS(c(E,d)[1+d],p)),j=k(h,i),m=aS(R(a(h,i),2)),q=e?L(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,ax(D),P]}function
-zj(d,c,a){var
+n=f;return n},o));return[0,aP(D),N]}function
+xy(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bd;case
-4:return 0.<a?a:bd}return bd}function
-lb(e,b,a){var
-c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bd,bd]:a<b?[0,aS(1.,b*a+c*d),b-a*c/d]:[0,bd,bd]}function
-zk(m,h,j,K,J,e){var
-i=m[2],r=k_(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bL(h)),f=j[1],n=as(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:a8;case
+4:return 0.<a?a:a8}return a8}function
+kk(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a8,a8]:a<b?[0,aY(1.,b*a+c*d),b-a*c/d]:[0,a8,a8]}function
+xz(m,h,j,I,H,e){var
+i=m[2],r=kh(j,I,i,e),u=r[3],v=r[2],w=r[1],x=Q(b3(h)),f=j[1],n=aO(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aN(0,b[1],j[2]),d=c(x,a)[1+a][1];return zj(h,aN(0,d[1],d[2]),e)}return bd});function
+e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return xy(h,aU(0,d[1],d[2]),e)}return a8});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=as(i,function(a){var
+p=aO(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
-A(a,b,l){var
+z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=lb(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dY<f?1:0:f<i-dY?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=kk(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dG<f?1:0:f<i-dG?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-B=i-1|0,L=0;if(!(B<0)){var
-b=L;for(;;){var
-P=c(v,b)[1+b],Q=P||c(u,b)[1+b];if(Q){var
-F=bZ(m,b),I=i-1|0,R=0;if(!(I<0)){var
-g=R;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
-T=g+1|0;if(I!==g){var
-g=T;continue}break}}}var
-S=b+1|0;if(B!==b){var
+A=i-1|0,J=0;if(!(A<0)){var
+b=J;for(;;){var
+N=c(v,b)[1+b],O=N||c(u,b)[1+b];if(O){var
+F=bO(m,b),G=i-1|0,P=0;if(!(G<0)){var
+g=P;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
+U=g+1|0;if(G!==g){var
+g=U;continue}break}}}var
+S=b+1|0;if(A!==b){var
 b=S;continue}break}}var
-C=q(i,0);z(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=U(function(a,l){var
+C=q(i,0);B(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},p);var
+D=T(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dN(h,f,j[2],j[3],J,l,k);if(b){var
-d=b[1];if(e)return aI(d[2],g)<0?1:0;var
-i=0<aI(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=dy(h,f,j[2],j[3],H,l,k);if(b){var
+d=b[1];if(e)return aH(d[2],g)<0?1:0;var
+i=0<aH(d[1],g)?1:0}else
 var
-i=b;return i},o=aX(0,f),i=d(n,a)*o,k=aA(i);if(k){var
-p=aO(0,i),q=e?1:-1;return k$(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[b2,function(b){return ew(h,a)}]},s);function
+i=b;return i},o=aT(0,f),i=d(n,a)*o,k=aF(i);if(k){var
+p=a3(0,i),q=e?1:-1;return ki(m,q,p)}return k}return 0},C),s=Q(h[9]),K=o(function(a){return[bS,function(b){return ik(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=b7(a);return cm===d?a[1]:b2===d?ef(a):a}var
-N=ax(U(function(g,w){var
+a=c(K,b)[1+b],d=bY(a);return b9===d?a[1]:bS===d?dX(a):a}var
+M=aP(T(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=lb(e,d(bZ(m,b),g),x),z=aX(0,f),o=y[2]*z,v=0;if(aA(o)&&0.<=o){var
-i=aO(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gm(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aV(a(p,k(l(p,O(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=kk(e,d(bO(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aF(o)&&0.<=o){var
+i=a3(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=fT(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,k(l(p,R(a(i,F),1)),G))),r=a(i,j[1]),H=e?t(l(r,q),f):L(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,ax(D),N]}function
-zl(a){var
-b=a[4];return dk(function(a){return 0===a[0]?0:1},b)}function
-lc(d,a,c){var
-b=zl(c);if(b)switch(d[1]){case
-0:return jT(a);case
-1:return 0;default:return jV(a)}return b}var
-cj=[0,k9,k9,la,la];function
-zm(b,d,a,c){if(lc(b,d,c)){var
-e=fU(a[2],a[3]),f=function(f){var
-g=lF(f,b,d,a,c,e,1);return[0,lF(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(zk);return[0,cj[1],cj[2],g[1],g[2]]}var
-h=f(zi);return[0,h[1],h[2],cj[3],cj[4]]}return cj}function
-ld(d){var
-j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
-a=u;for(;;){var
-x=X(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
-p=function(e,a){var
-f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=as(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
-i=u;for(;;){var
-n=g-1|0,m=-1,v=0;if(n<0)var
-b=m;else{var
-d=v,e=m;for(;;){var
-r=1-c(l,d)[1+d];if(r){var
-s=e<0?1:0;if(s)var
-j=s;else
-var
-A=c(f,e)[1+e],j=fN(c(f,d)[1+d],A)}else
-var
-j=r;var
-t=j?d:e,z=d+1|0;if(n!==d){var
-d=z,e=t;continue}var
-b=t;break}}var
-o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
-p=g-1|0,w=0;if(!(p<0)){var
-a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(f,b)[1+b],x);if(fN(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
-y=a+1|0;if(p!==a){var
-a=y;continue}break}}var
-i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
-e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];a6(function(f){return function(a){var
-g=f(a),d=c(h,a)[1+a],i=l(c(b,d)[1+d],g),e=h[1+a];c(b,e)[1+e]=i;var
-j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(g,b){return function(e){var
-a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
-a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
-C=a+1|0;if(o!==a){var
-a=C;continue}break}}var
-v=ax(h),w=dj(function(b,a){return[0,a,b]},v);return f(aK(function(a){return 0<=a[1]?1:0}),w)}function
-zn(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return as(c(a,0)[1].length-1,b)}function
-zo(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ld(a);var
-b=ld(zn(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-zp(g,b,d,r){function
-j(a){return G(bR(g[13],a))}var
-s=j(b[1]),k=dn(l,j(r),s),h=G(kr(g,b,d));function
-t(a){var
-b=0<_(c(k,a)[1+a])?1:0;return b?fN(c(h,a)[1+a],d):b}function
-u(a){return a}var
-v=aR(g[2],u),i=G(f(aK(t),v)),w=b[4],m=f(a7(function(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}),w),x=F(function(a){return a[1]},m),n=n2(function(b,a){return m0(b,a)},x);function
-o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dl(a,n)){var
-a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
-y=o(0,i.length-1);function
-z(d,f,b){if(iy(d,c(h,b)[1+b])&&!dl([0,f,b],m)){var
-g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
-A(a){var
-c=gx(b,d,a);return p(function(b){return z(c,a,b)},i)}var
-q=G(b8(n,y)),B=zo(p(A,q));return F(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},B)}function
-dS(d,f){var
-b=[0,e];z(function(d,e){var
-g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
-zq(b){var
-f=b.length-1,e=U(function(b,a){var
-c=as(f,function(c){var
-a=b===c?1:0,d=a?1:a;return d});return b$(be(a),c)},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return ee(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===_(h))return[1,b];var
-i=f-1|0,m=0;if(!(i<0)){var
-d=m;for(;;){if(d!==b){var
-n=c(c(e,d)[1+d],b)[1+b],o=e[1+d];e[1+d]=U(function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return df(l(a(i,f),g),h)}}(g,b,h,n),o)}var
-q=d+1|0;if(i!==d){var
-d=q;continue}break}}var
-b=b+1|0,g=h;continue}}(0,1)}function
-zr(d){var
-a=d;for(;;){var
-b=zq(p(function(b){return function(a){return p(function(b){return dS(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
-c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=ax(a),a=G(b9(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-zs(b,k,q,e,p,d){var
-m=O(q,1),c=k[8];function
-n(c){var
-a=f(b[5],c);return dS(a,a)}function
-g(a){return df(O(a,e),m)}function
-r(d){var
-e=d[2],h=d[1];if(2<=b[1])var
-j=aC(k),i=df(g(a(e,a(c,f(p,h)))),j);else
-var
-i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
-s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=df(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dn(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=F(r,d),i=t,h=u;else
-if(d)var
-o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
-var
-y=0,z=0,i=y,h=z;var
-j=zr(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
-gQ(a){return O(a[2],a[5])}function
-zt(h,s,b,g,r){var
-t=b[1],u=p(function(a){var
-b=dS(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dS(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
-f=b[1];return z(function(b,f){var
-g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=gQ(b),i=b[4];if(i)var
-j=i[1],m=s[8],A=f(h[5],j[1]),n=dn(function(c,b){return l(c,a(e,b))},d,A),B=dS(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(df(a(j[2],E),C),B);else
-var
-o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,ax(d),F]}var
-zu=12;function
-le(e,b){var
-c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
-h=f;else{var
-a=l,i=f;for(;;){var
-j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
-a=m,i=k;continue}var
-h=k;break}}return h}function
-zv(c,b){var
-a=[0,0.];z(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
-zw(a,e){var
-b=c(a[6],e)[1+e];if(a[1]){var
-f=function(e){function
-c(c){return c<a[3]?d(b,c):0.}return as(a[3]+1|0,c)};return[0,function(a){return zv(b,a)},f]}function
-g(c){return U(function(c,e){var
-f=c<a[3]?d(b,c):0.;return 2.*(e-f)},c)}return[0,function(a){return le(b,a)},g]}function
-lf(a){var
-b=a[14],c=0;return aw(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-zx(b,a){var
-c=q(b[3],a[1]),d=a[2];function
-e(c){return U(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return le(c,a)},e,Q,d]}function
-zy(b,g,c,o){function
-h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(a7(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=zw(b,c),j=i[2],k=i[1],d=h(Q,a[3]),e=h(K,a[4]),f=e-d<e1*g?1:0,l=(d+e)/2.,m=d0*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lf(b),i=a?[0,zx(b,a[1]),0]:a;return b8(e,i)}function
-zz(b,a){return aS(hj*(a[6]-a[5]),bP*b)}function
-lg(e,a,d){var
-b=f(a[3],d),c=zz(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-zA(e,h){var
-i=h.length-1,j=q(i,-1),n=i-1|0,z=0;if(!(n<0)){var
-a=z;for(;;){var
-p=i-1|0,o=-1,A=0;if(p<0)var
-f=o;else{var
-g=A,k=o;for(;;){var
-u=1-fw(function(b){return function(a){return a===b?1:0}}(g),j);if(u){var
-w=k<0?1:0;if(w)var
-m=w;else
-var
-J=Math.abs(d(c(e,k)[1+k],a)),m=J<Math.abs(d(c(e,g)[1+g],a))?1:0}else
-var
-m=u;var
-x=m?g:k,I=g+1|0;if(p!==g){var
-g=I,k=x;continue}var
-f=x;break}}var
-l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d0*X(function(b,a){return v(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(j,a)[1+a]=f;var
-s=i-1|0,E=0;if(!(s<0)){var
-b=E;for(;;){if(b!==f){var
-t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aP(e[1+b],t,G);y(h,b,d(h,b)-t*d(h,f))}var
-H=b+1|0;if(s!==b){var
-b=H;continue}break}}}var
-F=a+1|0;if(n!==a){var
-a=F;continue}break}}return as(i,function(a){if(0<=c(j,a)[1+a]){var
-b=c(j,a)[1+a],f=d(c(e,b)[1+b],a);return d(h,j[1+a])/f}return 0.})}function
-lh(m,h,b,a){function
-d(q,o,n){var
-d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return lg(h,a,b)!=0.?1:0}}(a),b);if(ca(aA,a)){if(dl(1,e)){if(0===d)return 0;var
-j=m?hV(function(b,a){var
-c=b||a;return c},i,e):e,r=hY(b,j),k=f(a7(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(F(function(b){return function(a){return lg(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=be(a),u=zA(t,s);z(function(d,e){return function(a,b){return aP(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zu,F(function(a){return 0},b),a)}function
-li(c,b,a){var
-d=lh(1,c,b,a);return d?[0,d[1]]:lh(0,c,b,a)}function
-zB(f,k,j,i){var
-a=k[1][1],l=gL(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return z(function(a,e){return y(b,a,d(b,a)+c*e)},a)}function
-n(b){return bM(a,b)}if(0.<g){var
-s=n(i);h(bk(a,j)/g,s);var
-t=a[2];z(function(a,c){var
-b=d(m,a)!=0.?1:0;if(b){var
-e=n(c[1]);return h(d(m,a)/g,e)}return b},t)}if(0<=a[5]){var
-u=bR(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
-e=v;for(;;){y(b,e,d(b,e)+u);var
-w=e+1|0;if(o!==e){var
-e=w;continue}break}}}else{var
-p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-lj=bo(1.,60);function
-zC(c,e,b){if(0===c[1]){var
-a=aw(function(c,a){var
-d=a[6]==K?a[5]:a[5]==Q?Q:(a[5]+a[6])/2.;return aS(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aA(a):d;if(g)y(b,c[3],Math.sqrt(a));return b}return b}function
-zD(f,k,a,i,e,b){var
-g=a[1][1],h=gL(i,e,a)[2],j=1.,l=X(function(b,a){return v(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];z(function(j,g){var
-k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
-e=b[1]}else
-var
-e=0.;var
-j=aS(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<g_*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Q?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-lk(b,e){function
-d(a){return J(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a6(function(b){var
-e=b[2],f=b[1];aP(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
-f=d(a),g=Math.sqrt(v(0.,c[1]-f));y(a,b[3],g)}return a}var
-zE=g_;function
-ll(k,a,b,e){if(2<=a[1])var
-l=(a0(k[8])-1|0)+b|0,g=function(a){return aO(l,a)};else
-var
-q=a[4]+b|0,g=function(a){return aO(q,a)};var
-h=ee(e,0,a[3]);if(a[1])var
-i=h;else
-var
-n=f(a[5],0),o=c(a[6],0)[1],i=U(function(b,e){var
-f=d(o,b),g=c(n,b)[1+b];return e+(aX(a[4],g)-f)},h);var
-j=d(e,a[3]),m=aO(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-ln(b,a,g,c,i){var
-d=cY(g),e=zy(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return v(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?eb(function(a){return a[6]==K?1:0},e):m,j=f(aK(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a0(c[3])+cq|0;function
-s(c){return ew(b,ax(f(a[5],c)))[3]}var
-t=c[4],u=f(a7(function(a){if(0===a[0]){var
-b=a[3];if(b){var
-c=a[4];if(c){var
-d=a[2];if(a[1]===i&&dk(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zs(a,b,c[3],o,s,u),h=[b2,function(d){var
-a=b[9];return gu(b,c,F(function(a){return ew(b,a)},a),i)}];function
-w(d){var
-c=ll(b,a,o,d);return zt(a,b,l,c[1],c[2])}function
-x(b,c){var
-h=dR(g,b,c),i=mx*d<r?eV(g,b,c,h):h,f=zC(a,e,zB(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(f,a[3],Math.sqrt(lj*d));var
-k=li(d,zD(a,d,i,b,c,e),f),m=k?[0,k[1]]:li(d,e,f);return[0,f,m]}function
-z(d){var
-a=b7(h),e=cm===a?h[1]:b2===a?ef(h):h;return eN(b,c,gQ(l),e,d)}return[0,gQ(l),n,x,w,0!==j?1:0,z]}function
-lo(c,a,b){if(0===b)return function(a){return lm};var
-g=1./aQ(b),d=lk(c,F(function(a){return[0,g,a]},b));function
-e(b,e){var
-g=lk(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
-i(h,g){var
-b=g;for(;;){if(b){var
-c=e(b[1],h);if(f(a[6],c))return c;var
-b=b[2];continue}return f(a[4],d)}}return function(b){var
-c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(zE,g):f(a[4],g)}var
-h=ca(aA,d),j=h?zF:h;return i(d,j)}}function
-lp(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(a7(function(a){return a[2]}),d)}function
-zG(i,b,h,g,e){var
-a=ln(i,b,h,g,e);function
-j(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]}var
-c=aR(b[2],j),d=lo(b,a,ec(function(b){return lp(a,b)},c)),k=F(function(a){var
-b=f(d,a[2]);return[0,f(d,a[1]),b]},c);return[0,a[1],k]}function
-zH(a,g){var
-e=q(a[3],0.);z(function(d,b){var
-f=b!=0.?1:0;return f?aP(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
-m=0,i=m,d=e;else
-if(bP*j<Math.abs(h))var
-G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
-var
-I=0,L=p(function(a){return l0*a/(j+b1)},e),i=I,d=L;function
-b(b,a){return b$(b,[0,a])}function
-n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],Q),y=q(a[2]+1|0,[0]),A=ch(d,function(a){return a}),B=b(a[9],A),C=J(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
-zI(a,g){var
-d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=lf(a);if(e){var
-f=e[1],h=Math.sqrt(J(b,b))+b1,i=mr*Math.sqrt(f[2]),j=[am,0.];return b$(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(lj);return b$(b,[am,k])}function
-zJ(c,o,m,l,k){var
-d=zH(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=ln(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aR(a[2]-1|0,q),s=f(lo(a,b,ec(function(a){return lp(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=ll(c,a,h,zI(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,ax(i[1]),t];return[0,O(1,h),u]}var
-gS=bo(1.,-72);function
-zK(a){return[0,a,x5(a)]}function
-zL(i,d,h,b,a){function
+u=j;return u},p));return[0,aP(D),M]}function
+xA(a){var
+b=a[4];return e3(function(a){return 0===a[0]?0:1},b)}function
+kl(d,a,c){var
+b=xA(c);if(b)switch(d[1]){case
+0:return ji(a);case
+1:return 0;default:return jk(a)}return b}var
+b8=[0,kg,kg,kj,kj];function
+xB(b,d,a,c){if(kl(b,d,c)){var
+e=fs(a[2],a[3]),f=function(f){var
+g=kB(f,b,d,a,c,e,1);return[0,kB(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(xz);return[0,b8[1],b8[2],g[1],g[2]]}var
+h=f(xx);return[0,h[1],h[2],b8[3],b8[4]]}return b8}var
+gh=a5(1.,-72);function
+xC(a){return[0,a,wd(a)]}function
+xD(i,d,h,b,a){function
 e(e,d){var
-f=dR(d,b,a),j=gJ(d,b,a),k=v(gI(i,b,a),j),g=cY(d);function
+f=ev(d,b,a),j=f_(d,b,a),k=w(f9(i,b,a),j),g=dA(d);function
 l(h){var
-c=eV(d,b,a,f),e=k+e5*g<c[4]?1:0;return e?gN(d,b,a,gS*g,c):e}return gO(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
-b(b){return e(a,b)}return function(a){return hR(b,a)}},d)}function
-zM(d,f,b,a){function
-e(a){return aO(0,a*d[4])}var
+c=ga(d,b,a,f),e=k+eB*g<c[4]?1:0;return e?gc(d,b,a,gh*g,c):e}return gd(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+b(b){return e(a,b)}return function(a){return hg(b,a)}},d)}function
+xE(d,f,b,a){function
+e(a){return a3(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-zN(A,h,k,e,b){var
-l=gI(A,e,b),m=0<h.length-1?1:0,n=m?ca(nC,h):m;if(n){var
-f=p(nz,h),i=f.length-1,o=p(function(a){return v(l,gJ(a,e,b))},f),B=k[1],r=U(function(d,a){if(a){var
-g=k[3],h=c0(c(f,d)[1+d],g)[1];return yT(a[1],h,e,b)}return Q},B),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return v(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
+xF(z,h,k,e,b){var
+l=f9(z,e,b),m=0<h.length-1?1:0,n=m?c_(ms,h):m;if(n){var
+f=o(mp,h),i=f.length-1,p=o(function(a){return w(l,f_(a,e,b))},f),A=k[1],r=T(function(d,a){if(a){var
+g=k[3],h=cM(c(f,d)[1+d],g)[1];return w5(a[1],h,e,b)}return Y},A),g=q(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(p,a),e)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -6015,188 +5363,184 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&kT(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,eV(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,dR(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+e5*cY(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];z(function(f,h){var
-l=d(o,f)<a?1:0;if(l){var
-i=cY(h);if(a+bP*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:dR(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?yG(h,e,b,a+e3*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gS*i;return gN(h,e,b,f,c)};return gO(h,c(k[2],f)[1+f],e,b,j,a+bP*i,n)}return l},f);var
-w=u[1];if(w)return zM(k,e,b,a+d0*cY(c(f,0)[1]));var
-x=w}else
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&j2(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,ga(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,ev(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+eB*dA(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(f,h){var
+l=d(p,f)<a?1:0;if(l){var
+i=dA(h);if(a+bT*i<=d(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:ev(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?wS(h,e,b,a+gr*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gh*i;return gc(h,e,b,f,c)};return gd(h,c(k[2],f)[1+f],e,b,j,a+bT*i,n)}return l},f);var
+v=u[1];if(v)return xE(k,e,b,a+gJ*dA(c(f,0)[1]));var
+x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-zO=3;function
-zP(x,w,i,e,b){var
-y=ax(U(function(a,b){return dh(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},w)),g=G(f(a7(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gI(x,e,b),m=X(function(c,a){return v(c,gJ(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
+xG=3;function
+xH(x,v,i,e,b){var
+y=aP(T(function(a,b){return c6(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=Q(g(bZ(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f9(x,e,b),m=$(function(c,a){return w(c,f_(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c0(f,i[3])[1],h=bP*g[17];return yU(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
-f=p;for(;;){var
-i=[0,-1],q=[0,Q];z(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
+g=cM(f,i[3])[1],h=bT*g[17];return w6(d[1],g,e,b)+h}return N},f),p=o(function(a){return 0},f),a=function(o){var
+g=o;for(;;){var
+i=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,eV(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
-f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,dR(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(zO);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=cY(l),t=m+e5*s<k[4]?1:0;if(t){var
-B=function(a){return gN(l,e,b,gS*s,k)};return gO(l,r[3],e,b,k,K,B)}var
+l=k[1];if(0<g&&!c(p,a)[1+a]){c(p,a)[1+a]=1;var
+r=[0,ga(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
+s=[0,ev(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xG);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dA(l),t=m+eB*s<k[4]?1:0;if(t){var
+A=function(a){return gc(l,e,b,gh*s,k)};return gd(l,r[3],e,b,k,N,A)}var
 u=t}else
 var
 u=a;return u}function
-lq(e,d,c,b,a,f){switch(f){case
+km(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return zP(e,d,c,b,a);case
-2:return zN(e,d,c,b,a);default:return zL(e,d,c,b,a)}}function
-lr(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-zQ(b,a){function
-c(a){return aA(a)?a:0.}function
+1:return xH(e,d,c,b,a);case
+2:return xF(e,d,c,b,a);default:return xD(e,d,c,b,a)}}function
+kn(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+xI(b,a){function
+c(a){return aF(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return v(b,v(c(a[2]),d))}var
-e=X(d,X(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],hf*e];return a},a)}function
-gT(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a6(function(b){if(0===b[0]){var
+d=c(a[3]);return w(b,w(c(a[2]),d))}var
+e=$(d,$(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gF*e];return a},a)}function
+xJ(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];bf(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=lr(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lr(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=kn(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kn(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return zQ(a,G(bC(b)))},d)}function
-zR(l,a){var
-d=ig(0,16),g=[0,0];z(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=rL(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aS(a[3],b[3]),p=v(a[2],b[2]);return ii(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return ii(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return ou(G(nT(function(a){return rJ(d,a)},b)))}function
-gU(a,l,b){if(ca(function(a){var
-b=aA(a[2]);return b?aA(a[3]):b},b)){var
-h=zR(a,b),i=h[1],e=q(a[2],Q),f=q(a[2],K);dm(function(a){var
-b=v(d(e,a[1]),a[2]);y(e,a[1],b);var
-c=aS(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
-j=q(a[2],-1);z(function(f,e){var
+j=i;return j}return 0},e);return o(function(b){return xI(a,Q(bs(b)))},d)}function
+xK(l,a){var
+d=hJ(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=qy(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aY(a[3],b[3]),p=w(a[2],b[2]);return hL(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hL(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return nh(Q(mK(function(a){return qw(d,a)},b)))}function
+xL(a,l,b){if(c_(function(a){var
+b=aF(a[2]);return b?aF(a[3]):b},b)){var
+h=xK(a,b),i=h[1],e=q(a[2],Y),f=q(a[2],N);c9(function(a){var
+b=w(d(e,a[1]),a[2]);x(e,a[1],b);var
+c=aY(d(f,a[1]),a[3]);return x(f,a[1],c)},b);var
+j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[b2,function(b){return ym(a)}]]},g=kK(a,i);if(g)var
-r=q(a[2],gR),s=h[2],k=[0,[0,b,e,f,F(o,g),s,n,l,r]];else
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[bS,function(b){return wx(a)}]]},g=jT(a,i);if(g)var
+r=q(a[2],gg),s=h[2],k=[0,[0,b,e,f,P(p,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-zS(d,c){var
-g=ax(c),a=f(a7(function(a){return a}),g);if(a){var
+xM(d,c){var
+f=aP(c),a=g(bZ(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return aw(function(c,a){return c+c0(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aw(h,0,aR(aQ(a[1][4]),i)),j=yR(d,G(F(function(a){return c0(a,b)[1]},a)));return dh(function(a){function
-e(c){return yS(d,c,b,a)}function
-f(a){return dh(e,a)}var
-g=p(function(a){return nB(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-zT(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gR){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gR){var
+c=0.;return az(function(c,a){return c+cM(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a_(a9(a[1][4]),i)),j=w3(d,Q(P(function(a){return cM(a,b)[1]},a)));return c6(function(a){function
+e(c){return w4(d,c,b,a)}function
+f(a){return c6(e,a)}var
+g=o(function(a){return mr(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+xN(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gg){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gg){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-zU(u,t,k,s,j){var
+xO(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,gH],w=gT(a,j),b=p(function(b){return gU(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?zS(a,b):k;if(m)var
-g=m[1],y=g[3],A=g[2],B=g[1],e=y,h=A,o=B;else
+a=l[1],v=[0,wv],w=xJ(a,j),b=o(function(b){return xL(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xM(a,b):k;if(m)var
+f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
 var
-E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
-i=U(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return yY(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
+E=o(function(a){return 0},b),F=0,G=1,e=E,h=F,p=G;var
+i=T(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return w_(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),r=q(a[2],0);B(function(g,f){function
 j(a){var
 b=f[3];function
-d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==K){var
+d(b,a){return c(b,a)[1+a]}return o(function(b){return d(a,b)},b)}var
+k=j(b),p=j(i),l=[0,j(e),p,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==N){var
 m=1;n=1}if(!n)var
-m=f[2];lq(a,k,l,0,g,f[1]);return lq(a,k,l,1,g,m)},x);dm(function(a){return hR(y3,a)},i);var
-D=ax(U(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=zT(g[1][8]),f=[0,j,dT[2],dT[3],dT[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(fw(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[3]),n=f[5],o=ax(a[3]),p=a[2],q=b9(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dT},b));return[0,o,ax(r),D]}function
-H(a){return dT}return[0,1,0,aR(j[2],H)]}function
-zV(b,d,c,a){var
-e=a[1],f=b[1];return zU(function(a,b){return x9(f,e,a,b)},b,d,c,a)}function
-zW(b,c){var
-a=b[2];return a?zg(a[1],b[1],c):a}function
-zX(a,d,c){var
-b=a[2];return b?zm(b[1],a[1],d,c):cj}function
-zY(b,c){var
-a=b[2];return a?lc(a[1],b[1],c):a}function
-lt(e,d,a){var
-f=e[2];if(f){var
-b=f[1],g=gU(b,[0,gH],c(gT(b,d),a)[1+a]);return g?zG(e[1],b,g[1],d,a):ls}return ls}function
-zZ(e,a,g){var
-f=e[2];if(f){var
-d=f[1],b=e[1],i=G(bR(b[13],a[1])),j=G(bR(b[13],g)),h=function(a){var
-g=hS(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+m=f[2];km(a,k,l,0,g,f[1]);return km(a,k,l,1,g,m)},x);c9(function(a){return hg(xd,a)},i);var
+D=aP(T(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=xN(g[1][8]),f=[0,j,dC[2],dC[3],dC[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(hw(function(a){return 0<a?1:0},l)){var
+m=$(as,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=ci(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dC},b));return[0,p,aP(r),D]}function
+H(a){return dC}return[0,1,0,a_(j[2],H)]}function
+xP(b,d,c,a){var
+e=a[1],f=b[1];return xO(function(a,b){return wh(f,e,a,b)},b,d,c,a)}function
+xQ(b,c){var
+a=b[2];return a?xv(a[1],b[1],c):a}function
+xR(a,d,c){var
+b=a[2];return b?xB(b[1],a[1],d,c):b8}function
+ko(b,c){var
+a=b[2];return a?kl(a[1],b[1],c):a}function
+xS(a,e){var
+b=ko(a,e);if(b){var
+c=a[2];if(c&&2<=c[1][1])return 1;var
+d=0}else
 var
-e=-aN(0,g[1],b[15]);else
-if(h)f=1;else
-var
-e=cp;if(f)var
-e=1.;var
-k=b[12],m=c(j,a)[1+a];return aN(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return gU(b,[0,gH],c(gT(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return zJ(b,d,k,a,as(d[2],h))}return[0,1,lm]}function
-z0(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,cx(a[1][16],mJ)):a,e=b[2]+d|0,h=O(1,e),i=a0(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-z1(a){return[0,a,zK(a),0]}function
-dV(a){return O(j,(((ar(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-eY(c,b,a){return[0,c,b,ar(0,a)]}function
-gW(b,e,d){var
-a=z0(b[2],e,d),c=dV(a[2]),f=1===b[1][4]?c:dV(a[1]);return eY(f,c,a[3])}function
-z2(a){function
-b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
-c=0;return aw(function(a,c){return aw(b,a,c)},c,a)}function
-lu(b,a,h){var
-c=nZ(a,b[3]),g=0;if(c){var
-d=c[1];if(z2(d[7])<=134217728){var
+d=b;return d}function
+xU(g,b,f){var
+c=f[3],a=g[2],d=a?as(0,cg(a[1][16],lA)):a,e=b[2]+d|0,h=R(1,e),i=a7(c);return[0,R(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+xV(a){return[0,a,xC(a),0]}function
+kq(a){return R(h,(((as(0,a7(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+gi(c,b,a){return[0,c,b,as(0,a)]}function
+kr(b,e,d){var
+a=xU(b[2],e,d),c=kq(a[2]),f=1===b[1][4]?c:kq(a[1]);return gi(f,c,a[3])}function
+xW(a){function
+b(b,a){return(b+32|0)+(a7(a)/8|0)|0}var
+c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
+xX(b,a,h){var
+c=mP(a,b[3]),g=0;if(c){var
+d=c[1];if(xW(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=u3(b[1],a);var
-f=u5(e,h),i=hW(a,b[3]);b[3]=[0,[0,a,f],b9(function(a,b){return a<1?1:0},i)];return f}function
-z3(a){if(typeof
-a[7]!=="number"&&!iJ(a))return z4;return 0}function
-eZ(c,b){var
-a=z3(c);return a?[0,a[1]]:f(b,0)?0:1}function
-z5(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return BN(a(b,f),e)},g);return[0,b[1],h]}function
-z6(a){var
-c=a[5],b=eb(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eb(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-z7=aK(function(a){return 0<_(a[2][1])?1:0});function
-lv(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-lw(a){var
-b=lv(a[2]);return[0,a[1],b]}function
-lx(a){var
-b=lv(a[2]);return[0,a[1],b]}function
-z8(a,b,i){function
-c(e,k,j,h){var
-l=e?e[1]:e,c=gW(a,k,b),g=f(j,c),d=f(h,c),m=lx(d[4]),n=lx(d[3]),o=lw(d[2]),p=lw(d[1]),q=a[1],r=F(function(a){return z5(c,q,a)},i),s=F(z6,g[3]),t=[0,g[1],g[2],s,r,l,p,o,n,m];return vd(lu(a,c,b),b,t)}function
-q(a){return[0,j,0,0]}function
-e(d,c){return zV(a[2],d,c,b)}function
-h(a){return cj}function
-k(c){return zX(a[2],c,b)}function
-d(v){var
-r=1,j=c(0,dU,function(a){return e(r,a)},h);if(j)var
-l=j;else{var
-d=f(z7,zW(a[2],b)),m=0!==d?1:0;if(m){var
-n=c([0,d],dU,q,h);if(n)var
-g=n;else
+e=t2(b[1],a);var
+f=t4(e,h),i=hk(a,b[3]);b[3]=[0,[0,a,f],ci(function(a,b){return a<1?1:0},i)];return f}function
+xY(a){if(typeof
+a[7]!=="number"&&!h_(a))return xZ;return 0}function
+gj(c,b){var
+a=xY(c);return a?[0,a[1]]:g(b,0)?0:1}function
+x0(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=P(function(b){return zz(a(b,f),e)},g);return[0,b[1],h]}function
+x1(a){var
+c=a[5],b=e2(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return e2(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+x2=bg(function(a){return 0<ac(a[2][1])?1:0});function
+ks(a){return P(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+kt(a){var
+b=ks(a[2]);return[0,a[1],b]}function
+ku(a){var
+b=ks(a[2]);return[0,a[1],b]}function
+x3(a,b,k){function
+c(e,j,i,h){var
+l=e?e[1]:e,c=kr(a,j,b),f=g(i,c),d=g(h,c),m=ku(d[4]),n=ku(d[3]),o=kt(d[2]),p=kt(d[1]),q=a[1],r=P(function(a){return x0(c,q,a)},k),s=P(x1,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return uc(xX(a,c,b),b,t)}function
+s(a){return[0,h,0,0]}function
+d(d,c){return xP(a[2],d,c,b)}function
+i(a){return b8}function
+j(c){return xR(a[2],c,b)}function
+e(y){var
+t=1,l=c(0,ex,function(a){return d(t,a)},i);if(l)var
+m=l;else{var
+e=g(x2,xQ(a[2],b)),n=0!==e?1:0;if(n){var
+o=c([0,e],ex,s,i);if(o)var
+f=o;else
 var
-u=1,g=c([0,d],dU,function(a){return e(u,a)},h)}else
+x=1,f=c([0,e],ex,function(a){return d(x,a)},i)}else
 var
-g=m;if(g)var
-o=g;else{var
-p=zY(a[2],b);if(p)var
-s=1,i=c([0,d],dU,function(a){return e(s,a)},k);else
+f=n;if(f)var
+h=f;else{var
+p=ko(a[2],b);if(p)var
+u=1,k=c([0,e],ex,function(a){return d(u,a)},j);else
 var
-i=p;if(!i){var
-t=0;return c([0,d],gV,function(a){return e(t,a)},k)}var
-o=i}var
-l=o}return l}return eZ(a[1],d)}function
-z9(a){var
-k=a0(a[3]);function
+k=p;if(k)var
+h=k;else{var
+v=0,q=c([0,e],kp,function(a){return d(v,a)},j);if(q)var
+h=q;else{var
+r=xS(a[2],b);if(r){var
+w=0;return c(0,xT,function(a){return d(w,a)},j)}var
+h=r}}}var
+m=h}return m}return gj(a[1],e)}function
+x4(a){var
+k=a7(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6207,65 +5551,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<_(h)?ar(b,k-a0(h)|0):b}return b}return aw(b,0,a[4])+8|0}function
-ly(c,i,a,h){var
-b=gW(c,gV,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ac(h)?as(b,k-a7(h)|0):b}return b}return az(b,0,a[4])+8|0}function
+kv(c,j,a,i){var
+b=kr(c,kp,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=z9(a);return O(j,ar(0,cx(a0(b)-1|0,c)))}var
-k=g(e),l=eY(g(f),k,d),m=[0,l,F(function(a){var
-b=O(e,a);return eY(O(f,a),b,d+(a/3|0)|0)},z_)];return dk(function(b){return cl(i,c[1],b,a,h)},m)}function
-z$(a,c,b){function
-d(d){return ly(a,vU,c,b)}return eZ(a[1],d)}function
-Aa(a,c,b){function
-d(d){return ly(a,vV,c,b)}return eZ(a[1],d)}function
-Ab(b,g,c){var
-d=gW(b,g,c),h=dV(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
-f=e;else
-var
-j=dV(i),k=r(dV(c[3]),j),f=r(d[1],k);return eY(f,e,d[3])}function
-Ac(a){var
-b=a[6],c=dj(function(b,a){return[0,a,b]},b),d=f(aK(function(b){return b[2]!==a[1]?1:0}),c),e=ft(function(b,a){return aH(b,a)},d);return F(function(a){return a[2]},e)}function
-lz(a){return 0<_(a[1])?a:[0,j,0]}function
-Ad(e,d,c,b,a){var
-g=d[2],h=eK(b,c),i=zp(e[1],h,g,a);return f(aK(function(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Ae(f,e,d,c){var
-g=eK(d,e),a=zZ(f[2],g,c),b=a[1],h=a[2],i=0<_(b)?b:j;return[0,i,h]}function
-Af(b,c,a){function
-d(c,d){return Ae(b,a,c,d)}function
-e(d,e){return Ad(b,c,a,d,e)}function
-f(d,c){var
-e=eK(d,a);return lz(lt(b[2],e,c))}function
-g(c){return lz(lt(b[2],a,c))}return[0,Ac(a),g,f,e,d]}function
-lA(b,e,a,d){function
-c(c){return dk(function(f){var
-c=Ab(b,f,a),g=Af(b,c,a);return cl(d,lu(b,c,a),e,g,a)},[0,dU,[0,gV,0]])}return eZ(b[1],c)}function
-Ag(c,b,a){return lA(c,b,a,wF)}function
-Ah(d,c,b,a){return lA(d,c,b,function(e,d,c,b){return n(kw(e,d,c),b,a)})}function
-Ai(a){var
-b=xw(a);dO(a);return[0,b,z1(b)]}function
-e0(a){return typeof
-a==="number"?a?Aj:Ak:a1(Al,a[1])}function
-Am(b,a){var
-c=eP(b[1],a),d=xG(b[1],a);dO(a);return e0(z8(b[2],c,d))}function
-An(b,a){var
-c=eP(b[1],a),d=kD(a);dO(a);return e0(Ag(b[2],d,c))}function
-Ao(b,a){var
-c=eP(b[1],a),d=kD(a),e=xN(c,a);dO(a);return e0(Ah(b[2],d,c,e))}function
-lB(b,c,a){var
-d=eP(b[1],a),e=xT(b[1],a);dO(a);return e0(ba(c,b[2],d,e))}function
-Ap(a,b,c){if(D(b,Aq)){if(D(b,Ar)){if(D(b,As)){if(D(b,At)){if(D(b,Au)){if(!D(b,Av)&&a)return[0,a,lB(a[1],Aa,c)]}else
-if(a)return[0,a,Ao(a[1],c)]}else
-if(a)return[0,a,An(a[1],c)]}else
-if(a)return[0,a,lB(a[1],z$,c)]}else
-if(!a)return[0,[0,Ai(c)],Ax]}else
-if(a)return[0,a,Am(a[1],c)];return aF(Aw,b)}function
-gX(a){return og(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-lC=[0,0],lD=[0,0];function
-Ay(b){var
-a=[0,0],c=wJ(function(c){if(a[1]===C(b))throw fp;a[1]++;return ak(b,a[1]-1|0)}),e=bj(c),d=Ap(lC[1],e,c);if(a[1]<C(b))throw[0,cf,Az];lC[1]=d[1];return gX(d[2])}function
-gY(b){var
-a=a1(AA,gX(b));lD[1]=[0,a];return a}function
-AB(b){var
-a=lD[1];if(a)return a[1];try{var
-c=Ay(b);return c}catch(a){a=bp(a);return a[1]===kx?a1(AC,gX(a[2])):a===d_?AD:a===fo?AE:a[1]===cf?gY(a[2]):a===fp?gY(AF):gY(ej(a))}}B3(f(aB(AG),nM),AB);fr(0);return}(globalThis));
+c=x4(a);return R(h,as(0,cg(a7(b)-1|0,c)))}var
+k=g(e),l=gi(g(f),k,d),m=[0,l,P(function(a){var
+b=R(e,a);return gi(R(f,a),b,d+(a/3|0)|0)},x5)];return e3(function(b){return dE(j,c[1],b,a,i)},m)}function
+x6(a,c,b){function
+d(d){return kv(a,uU,c,b)}return gj(a[1],d)}function
+x7(a,c,b){function
+d(d){return kv(a,uV,c,b)}return gj(a[1],d)}function
+x8(a){var
+b=vM(a);fZ(a);return[0,b,xV(b)]}function
+kw(a){return typeof
+a==="number"?a?x9:x_:aN(x$,a[1])}function
+ya(b,a){var
+c=jM(b[1],a),d=vW(b[1],a);fZ(a);return kw(x3(b[2],c,d))}function
+kx(b,c,a){var
+d=jM(b[1],a),e=v3(b[1],a);fZ(a);return kw(bR(c,b[2],d,e))}function
+yb(a,b,c){if(E(b,yc)){if(E(b,yd)){if(E(b,ye)){if(!E(b,yf)&&a)return[0,a,kx(a[1],x7,c)]}else
+if(a)return[0,a,kx(a[1],x6,c)]}else
+if(!a)return[0,[0,x8(c)],yh]}else
+if(a)return[0,a,ya(a[1],c)];return aE(yg,b)}function
+gk(a){return m6(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+ky=[0,0],kz=[0,0];function
+yi(b){var
+a=[0,0],c=uZ(function(c){if(a[1]===z(b))throw eX;a[1]++;return ab(b,a[1]-1|0)}),e=bi(c),d=yb(ky[1],e,c);if(a[1]<z(b))throw[0,b5,yj];ky[1]=d[1];return gk(d[2])}function
+gl(b){var
+a=aN(yk,gk(b));kz[1]=[0,a];return a}function
+yl(b){var
+a=kz[1];if(a)return a[1];try{var
+c=yi(b);return c}catch(a){a=bd(a);return a[1]===jG?aN(ym,gk(a[2])):a===dT?yn:a===eW?yo:a[1]===b5?gl(a[2]):a===eX?gl(yp):gl(d1(a))}}zQ(g(at(yq),mC),yl);eZ(0);return}(globalThis));
