@@ -65,50 +65,72 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
             f"the proof of the kernel {PROVED} does not cover the least size of explanations;"
             f" choose one of {', '.join(KERNELS)}, both",
         )
+    subject = read_head(head)
+    images = Latents(latents, subject.depth)
     claim = fields(read_object(document, "the document"), "the document", _FIELDS)
     if claim["_type"] != TYPE:
         raise FormatError(f"_type is {brief(claim['_type'])}, expected {TYPE!r}")
-    subject = read_head(head)
-    if text(claim["head"], "head") != subject.sha256:
+    digests = text(claim["head"], "head"), text(claim["latents"], "latents")
+    predicted, least = index(claim["predicted"], "predicted"), index(claim["least"], "least")
+    leaves = _leaves(claim["cells"], predicted)
+    if digests[0] != subject.sha256:
         raise UnprovedError("subject", "the document speaks of another head")
-    image = Latents(latents, subject.depth).find(text(claim["latents"], "latents"))
+    image = images.find(digests[1])
     if image is None:
         raise UnprovedError("subject", "no image of the latents file has the document's digest")
+    _require_classes(predicted, leaves, subject)
     if subject.readout != "linear":
         raise UnprovedError("uncovered", f"the readout is {subject.readout}, expected linear")
     require_domain(subject, image.exact, image.patches)
     steps = allowed(limit, len(document) + len(head) + 8 * len(image.values))
-    least = index(claim["least"], "least")
     for name in CHOICES.get(kernel, (kernel,)):
         space = Space(subject, load_kernel(name))
         space.work.allow(steps)
-        _require_excluded(claim, least, space, image.exact)
+        _require_excluded(leaves, predicted, least, space, image.exact)
     return least
 
 
-def _require_excluded(claim: Mapping[str, Any], least: int, space: Space, latents: Exact) -> None:
-    """Raises FormatError or UnprovedError unless every leaf excludes what is smaller than `least`."""
-    predicted = index(claim["predicted"], "predicted")
-    if predicted >= space.head.classes:
-        raise FormatError(f"predicted is {predicted}, expected less than the head's {space.head.classes} classes")
+_Leaf = tuple[str, Cell, dict[int, int]]
+"""Where it stands in the document, its cell, and weights by rival."""
+
+
+def _require_classes(predicted: int, leaves: list[_Leaf], head: Head) -> None:
+    """Raises FormatError unless the head has every class of the document."""
+    if predicted >= head.classes:
+        raise FormatError(f"predicted is {predicted}, expected less than the head's {head.classes} classes")
+    for where, _, weights in leaves:
+        if max(weights, default=0) >= head.classes:
+            raise FormatError(f"{where}.weights has class {max(weights)}, expected less than {head.classes}")
+
+
+def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Space, latents: Exact) -> None:
+    """Raises UnprovedError unless every leaf excludes what is smaller than `least`."""
     domain, image = TopK(space).within(len(latents.rows)), Evaluation(space, latents).activations(space.bits)
     if domain is None:
         raise UnprovedError("uncovered", "the domain is too narrow: the range of an activation is lost by rounding")
+    for where, cell, weights in leaves:
+        count = least - 1 - cell.cost
+        space.work.take(OPERATION * space.head.count * (8 + 8 * len(weights)), space.bits)
+        if count >= 0 and not excludes(space.head, predicted, domain, image, cell, weights, count):
+            raise UnprovedError("entailment", f"{where} does not exclude {least - 1} statements in its cell")
+
+
+def _leaves(cells: Any, predicted: int) -> list[_Leaf]:
+    """The leaves of a tree in preorder. Raises FormatError."""
+    leaves: list[_Leaf] = []
     left = [Cell()]
-    for number, entry in enumerate(_list(claim["cells"], "cells")):
+    for number, entry in enumerate(_list(cells, "cells")):
         where = f"cells[{number}]"
         if not left:
             raise FormatError(f"{where} comes after the last leaf, expected no more")
         cell = left.pop()
         if isinstance(entry, dict) and "split" in entry:
             left += reversed(_split(cell, entry, where))
-            continue
-        weights, count = _weights(entry, where, predicted, space.head), least - 1 - cell.cost
-        space.work.take(OPERATION * space.head.count * (8 + 8 * len(weights)), space.bits)
-        if count >= 0 and not excludes(space.head, predicted, domain, image, cell, weights, count):
-            raise UnprovedError("entailment", f"{where} does not exclude {least - 1} statements in its cell")
+        else:
+            leaves.append((where, cell, _weights(entry, where, predicted)))
     if left:
         raise FormatError(f"cells lacks {len(left)} leaves")
+    return leaves
 
 
 def _split(cell: Cell, entry: Mapping[str, Any], where: str) -> tuple[Cell, Cell]:
@@ -134,14 +156,14 @@ def _greatest(end: Fraction | None, at: Fraction) -> Fraction:
     return at if end is None else max(end, at)
 
 
-def _weights(entry: Any, where: str, predicted: int, head: Head) -> dict[int, int]:
+def _weights(entry: Any, where: str, predicted: int) -> dict[int, int]:
     """The weights of a leaf, by rival."""
     weights: dict[int, int] = {}
     for pair in _list(fields(entry, where, ("weights",))["weights"], f"{where}.weights"):
         if not isinstance(pair, list) or len(pair) != 2:
             raise FormatError(f"{where}.weights has {brief(pair)}, expected pairs of a rival and a weight")
         rival, weight = (index(each, f"{where}.weights") for each in pair)
-        if rival >= head.classes or rival == predicted or rival in weights:
+        if rival == predicted or rival in weights:
             raise FormatError(f"{where}.weights has class {rival}, expected each rival of {predicted} at most once")
         weights[rival] = weight
     return weights

@@ -118,17 +118,22 @@ def _attack(long: bool, seed: int) -> Outcome:
 
 def _corpora(long: bool, seed: int) -> Outcome:
     from verale.checker.kernel import KERNELS
-    from verale.soundness.corpus.cases import deployed, stored
+    from verale.soundness.corpus.cases import deployed, sized, stored
+    from verale.soundness.corpus.least import stored_least
 
-    asked = deployed()
-    cases = [(case, kernel) for case in [*stored(), *asked] for kernel in KERNELS]
-    wrong = tuple(
+    asked, least = deployed(), stored_least()
+    cases = [(case, kernel) for case in [*stored(), *asked, *sized()] for kernel in KERNELS]
+    found = [(case, kernel, case.verdict(kernel)) for case, kernel in cases]
+    wrong = [(case, kernel, verdict) for case, kernel, verdict in found if not case.allows(verdict)]
+    sizes = [(case, kernel, case.outcome(kernel=kernel)) for case in least for kernel in KERNELS]
+    more = [(case, kernel, outcome) for case, kernel, outcome in sizes if outcome != (case.status, case.reason)]
+    lines = tuple(
         f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(verdict)}"
-        for case, kernel in cases
-        if not case.allows(verdict := case.verdict(kernel))
+        for case, kernel, verdict in [*wrong, *more]
     )
     detail = f"verdicts on {len(cases) // len(KERNELS)} certificates by {len(KERNELS)} kernels"
-    return len(cases), f"{detail}; {len(asked)} of them of deployed heads", wrong
+    detail += f"; {len(asked)} of them of deployed heads; and on {len(least)} documents of least sizes"
+    return len(cases) + len(sizes), detail, lines
 
 
 def _mutants(long: bool, seed: int) -> Outcome:

@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError
 from verale.checker.deployment import Deployment
 from verale.soundness.corpus.truth import BEYOND, Truth
+from verale.soundness.independent.files import given
 from verale.soundness.paths import CERTIFICATES
 
 MANIFEST = "corpora.json"
+SIZES = "sizes/"
 CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"
 BREAKS, WITNESS = ".breaks.safetensors", ".witness.safetensors"
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """What is left out of a stored file, since it is the same text again and again.
+
+    Attributes:
+        at: the byte of the stored file before which it comes.
+        text: what is repeated, a character a byte.
+        times: how often.
+    """
+
+    at: int
+    text: str
+    times: int
+
+    def into(self, stored: bytes) -> bytes:
+        """The file."""
+        return stored[: self.at] + self.text.encode("latin-1") * self.times + stored[self.at :]
+
+    def left_out(self, data: bytes) -> bytes:
+        """What is stored of the file."""
+        return data[: self.at] + data[self.at + len(self.text) * self.times :]
 
 
 @dataclass(frozen=True)
@@ -32,6 +57,7 @@ class Case:
         truth: of a rejected case, whether what it claims is true; None of others.
         witness: the witness's file, where the verdict is one on it (v1.md, "Refutation by a witness"); else None.
         deployment: how the head is computed, where the auditor asks for that too (v1.md, "Deployment"); else None.
+        inserted: what is left out of the stored files, by "certificate", "head" and "latents".
     """
 
     name: str
@@ -44,6 +70,7 @@ class Case:
     truth: Truth | None = None
     witness: bytes | None = None
     deployment: Deployment | None = None
+    inserted: tuple[tuple[str, Inserted], ...] = ()
 
     def verdict(self, kernel: str) -> tuple[str, str]:
         """Status and reason that the checker gives."""
@@ -93,12 +120,14 @@ def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
     manifest = {}
     for case in cases:
         entry: dict[str, Any] = {"status": case.status, "reason": case.reason, "comment": case.comment}
+        inserted = dict(case.inserted)
         for part, suffix in ((case.certificate, CERTIFICATE), (case.head, HEAD), (case.latents, LATENTS)):
             if part is None:
                 continue
             if suffix == CERTIFICATE or part not in path_of:
                 path_of[part] = case.name + suffix
-                files[case.name + suffix] = part
+                left_out = inserted.get(suffix.split(".")[1].replace("ale", "certificate"))
+                files[case.name + suffix] = part if left_out is None else left_out.left_out(part)
             if suffix != CERTIFICATE:
                 entry[suffix.split(".")[1]] = path_of[part]
         if case.truth is not None:
@@ -111,42 +140,61 @@ def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
             entry["witness"] = case.name + WITNESS
         if case.deployment is not None:
             entry["deployment"] = asdict(case.deployment)
+        if inserted:
+            entry["inserted"] = {name: asdict(each) for name, each in inserted.items()}
         manifest[case.name] = entry
     files[MANIFEST] = (json.dumps(manifest, indent=1) + "\n").encode()
     return files
 
 
 def stored() -> list[Case]:
-    """The corpora as committed, but for the cases of `deployed`."""
-    return [case for case in _indexed() if case.deployment is None]
+    """The corpora as committed, but for the cases of `deployed` and `sized`."""
+    return _indexed(lambda name, entry: "deployment" not in entry and not name.startswith(SIZES))
 
 
 def deployed() -> list[Case]:
     """Those of the corpora as committed that ask for a deployed head: a checker may leave them out."""
-    return [case for case in _indexed() if case.deployment is not None]
+    return _indexed(lambda name, entry: "deployment" in entry)
 
 
-def _indexed() -> list[Case]:
+def sized() -> list[Case]:
+    """Those of the corpora as committed that are at a limit of v1.md, or one beyond it, or as large as real ones: they
+    take longer, and most have files of which a part is left out."""
+    return _indexed(lambda name, entry: name.startswith(SIZES))
+
+
+def _indexed(chosen: Callable[[str, dict[str, Any]], bool]) -> list[Case]:
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
 
-    def read(path: str | None) -> bytes | None:
-        return None if path is None else (CERTIFICATES / path).read_bytes()
+    def read(path: str | None, inserted: dict[str, Any] | None = None) -> bytes | None:
+        if path is None:
+            return None
+        data = (CERTIFICATES / path).read_bytes()
+        return data if inserted is None else Inserted(**inserted).into(data)
 
-    return [
-        Case(
-            name,
-            (CERTIFICATES / (name + CERTIFICATE)).read_bytes(),
-            (CERTIFICATES / entry["head"]).read_bytes(),
-            read(entry.get("latents")),
-            entry["status"],
-            entry["reason"],
-            entry["comment"],
-            Truth.of(entry, read(entry.get("breaks"))),
-            read(entry.get("witness")),
-            Deployment(**entry["deployment"]) if "deployment" in entry else None,
+    cases = []
+    for name, entry in manifest.items():
+        if not chosen(name, entry):
+            continue
+        inserted = entry.get("inserted", {})
+        certificate = read(name + CERTIFICATE, inserted.get("certificate"))
+        head = read(entry["head"], inserted.get("head"))
+        cases.append(
+            Case(
+                name,
+                given(certificate),
+                given(head),
+                read(entry.get("latents"), inserted.get("latents")),
+                entry["status"],
+                entry["reason"],
+                entry["comment"],
+                Truth.of(entry, read(entry.get("breaks"))),
+                read(entry.get("witness")),
+                Deployment(**entry["deployment"]) if "deployment" in entry else None,
+                tuple((part, Inserted(**each)) for part, each in inserted.items()),
+            )
         )
-        for name, entry in manifest.items()
-    ]
+    return cases
 
 
 def encoded(document: dict[str, Any], comment: str = "") -> bytes:

@@ -11,22 +11,26 @@ import shutil
 from verale.soundness.corpus.accept import accepted
 from verale.soundness.corpus.cases import Case, files_of
 from verale.soundness.corpus.deployments import deployment_cases
+from verale.soundness.corpus.large import large_cases
+from verale.soundness.corpus.least import least_files
+from verale.soundness.corpus.limits import limit_cases
 from verale.soundness.corpus.malformed import malformed
 from verale.soundness.corpus.reject import rejected
 from verale.soundness.corpus.witnesses import witness_cases
 from verale.soundness.paths import CERTIFICATES
 
-FOLDERS = ("accept", "reject", "malformed", "witness", "deployment")
+FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least")
 
 
 def every_case() -> list[Case]:
     """All cases, in the order of the manifest."""
     cases = accepted()
-    return [*cases, *rejected(cases), *malformed(cases), *witness_cases(), *deployment_cases()]
+    attacks = [*rejected(cases), *malformed(cases), *witness_cases()]
+    return [*cases, *attacks, *deployment_cases(), *limit_cases(), *large_cases()]
 
 
 def main() -> None:
-    written = files_of(every_case())  # first of all: where a recipe fails, the files stay as they are
+    written = files_of(every_case()) | least_files()  # first: where a recipe fails, the files stay as they are
     for name in FOLDERS:
         shutil.rmtree(CERTIFICATES / name, ignore_errors=True)
     for path, data in written.items():

@@ -10,6 +10,7 @@ from typing import Any
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, joined, split, tensor_times
 from verale.soundness.corpus.malformed_heads import ABSENT, malformed_heads, malformed_latents
+from verale.soundness.corpus.malformed_steps import malformed_paradigms, malformed_twice
 from verale.soundness.independent import files
 
 Change = Callable[[dict[str, Any]], object]
@@ -30,6 +31,8 @@ def malformed(cases: list[Case]) -> list[Case]:
         *_of_heads(by_name),
         *malformed_heads(by_name),
         *malformed_latents(original),
+        *malformed_paradigms(),
+        *malformed_twice(by_name),
     ]
 
 

@@ -69,7 +69,7 @@ def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) 
     claim."""
     if truth.mark == MALFORMED:
         return broken_rule(certificate, head) != ""
-    if broken_rule(certificate, head):
+    if broken_rule(certificate, head) and truth.claim != SUBJECT:  # the subject is looked at before the statements
         return False
     if truth.mark == BEYOND:
         false = false_subject(certificate, head, latents) or false_instance(certificate, head, latents)
