@@ -13,7 +13,7 @@ from verale.checker import Auditor, Status
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.checker.kernel import KERNELS
 from verale.soundness.corpus import computed
-from verale.soundness.corpus.cases import MANIFEST, deployed, stored
+from verale.soundness.corpus.cases import MANIFEST, deployed, sized, stored
 from verale.soundness.corpus.computed import is_lost, rounded
 from verale.soundness.corpus.deployments import PROTOTYPES, deployment_cases, holds_of_deployed
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
@@ -30,7 +30,7 @@ def test_the_field_of_the_index_and_the_folder_go_together() -> None:
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
     named = {name for name, entry in manifest.items() if "deployment" in entry}
     assert named == {name for name in manifest if name.startswith("deployment/")} == {c.name for c in deployed()}
-    assert {case.name for case in stored()} == set(manifest) - named
+    assert {case.name for case in [*stored(), *sized()]} == set(manifest) - named
     assert all(set(manifest[name]["deployment"]) == {"formula", "log", "exp", "sqrt"} for name in named)
 
 

@@ -112,11 +112,12 @@ def _masses() -> Iterator[Case]:
     comment = "A mass is stated to be at most 15/16, but another one leaves it 1/2."
     head = files.head([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]], bias=[0.625, 0.0], **SOFTMAX)
     yield _case("simplex-what-others-leave", comment, head, stated, image, paradigm="simplex", minimality=False)
-    head = files.head([[0.0, 0.0, 0.0], [0.0, 1.0, 1.0]], bias=[1.0, 0.0], **SOFTMAX)
-    image = [with_masses(0.53125, 0.25, 0.21875), with_masses(0.78125, 0.125, 0.09375)]
-    stated = [*stated, files.patch_statement(1, 0, 0.75, None)]
-    prices = {"prices": [{"rival": 1, "prototypes": [2], "prices": [(0.375).hex()]}]}
-    comment = "The same under assignment: what a stated mass may be is what another one leaves."
+    head = files.head([[0.75, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 1.0]], bias=[0.5, 0.0], **SOFTMAX)
+    image = [with_masses(*row) for row in ([0.505, 0.2, 0.15, 0.145], *[[0.88, 0.04, 0.04, 0.04]] * 2)]
+    stated = [files.patch_statement(patch, 0, low, low + 0.01) for patch, low in enumerate((0.5, 0.875, 0.875))]
+    stated.append(files.patch_statement(0, 3, 0.0625, 0.9375))
+    prices = {"prices": [{"rival": 1, "prototypes": [1, 2], "prices": [(0.125).hex()] * 2}]}
+    comment = "The last mass is stated to be at most 15/16, but what is stated beside it leaves it 1/2."
     yield _case(
         "assignment-what-others-leave",
         comment,
