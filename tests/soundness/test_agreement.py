@@ -19,6 +19,7 @@ from verale.soundness.agreement.table import table
 from verale.soundness.corpus.cases import Case, deployed, stored
 from verale.soundness.suite import SECTIONS
 
+
 @pytest.fixture
 def executable(proved_checker, monkeypatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", proved_checker)

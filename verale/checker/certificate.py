@@ -5,7 +5,6 @@ Reading checks all that needs no head (step 2 of "Verification"); `Certificate.c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias
 from .dyadic import about, hex_float
 from .errors import FormatError
 from .head import COSINES, GEOMETRIES, Head
-from .json_reader import LARGEST, brief, fields, index, read_object, text
+from .json_reader import LARGEST, brief, digest, fields, index, read_object, text
 
 __all__ = [
     "LARGEST",
@@ -32,7 +31,6 @@ __all__ = [
 
 _TYPE = "urn:verale:certificate:v1"
 _CLAIMS = ("entailment", "instance", "minimality")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 PARADIGMS: dict[str, tuple[str, ...]] = {
     "top_k": GEOMETRIES,
     "sparse": ("softmax",),
@@ -319,10 +317,7 @@ def _digest(value: Any, name: str) -> str:
     fields(value, f"subject {name}", ("name", "digest"))
     if value["name"] != name:
         raise FormatError(f"subject has the name {brief(value['name'])}, expected {name!r}")
-    digest = text(fields(value["digest"], f"digest of {name}", ("sha256",))["sha256"], f"sha256 of {name}")
-    if not _DIGEST.fullmatch(digest):
-        raise FormatError(f"sha256 of {name} is {brief(digest)}, expected 64 lowercase hex digits")
-    return digest
+    return digest(fields(value["digest"], f"digest of {name}", ("sha256",))["sha256"], f"sha256 of {name}")
 
 
 def _list(value: Any, where: str) -> list[Any]:

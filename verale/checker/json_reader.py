@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from .errors import FormatError
 
-__all__ = ["LARGEST", "brief", "fields", "index", "read_object", "text"]
+__all__ = ["LARGEST", "brief", "digest", "fields", "index", "read_object", "text"]
 
 LARGEST = 8 * 2**20
 """Bytes of a text."""
@@ -25,6 +25,7 @@ _LONGEST_INTEGER = 18
 _MOST_TOKENS = 2**19
 # A string (closed or running to the end of the text; possessive, so linear in its length), one bracket or one comma.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{\]},]', re.DOTALL)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -90,6 +91,13 @@ def text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{where} is {brief(value)}, expected a string")
     return value
+
+
+def digest(value: Any, where: str) -> str:
+    """`value`, a SHA-256. Raises FormatError."""
+    if not _DIGEST.fullmatch(text(value, where)):
+        raise FormatError(f"{where} is {brief(value)}, expected 64 lowercase hex digits")
+    return str(value)
 
 
 def brief(value: Any) -> str:

@@ -22,7 +22,7 @@ from .dyadic import Exact, hex_float
 from .errors import FormatError, UnprovedError
 from .head import Head
 from .head_file import read_head
-from .json_reader import brief, fields, index, read_object, text
+from .json_reader import brief, digest, fields, index, read_object, text
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
 from .limit import LIMIT, allowed
@@ -70,7 +70,7 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
     claim = fields(read_object(document, "the document"), "the document", _FIELDS)
     if claim["_type"] != TYPE:
         raise FormatError(f"_type is {brief(claim['_type'])}, expected {TYPE!r}")
-    digests = text(claim["head"], "head"), text(claim["latents"], "latents")
+    digests = digest(claim["head"], "head"), digest(claim["latents"], "latents")
     predicted, least = index(claim["predicted"], "predicted"), index(claim["least"], "least")
     leaves = _leaves(claim["cells"], predicted)
     if digests[0] != subject.sha256:

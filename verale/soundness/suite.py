@@ -123,17 +123,19 @@ def _corpora(long: bool, seed: int) -> Outcome:
 
     asked, least = deployed(), stored_least()
     cases = [(case, kernel) for case in [*stored(), *asked, *sized()] for kernel in KERNELS]
-    found = [(case, kernel, case.verdict(kernel)) for case, kernel in cases]
-    wrong = [(case, kernel, verdict) for case, kernel, verdict in found if not case.allows(verdict)]
-    sizes = [(case, kernel, case.outcome(kernel=kernel)) for case in least for kernel in KERNELS]
-    more = [(case, kernel, outcome) for case, kernel, outcome in sizes if outcome != (case.status, case.reason)]
-    lines = tuple(
+    lines = [
         f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(verdict)}"
-        for case, kernel, verdict in [*wrong, *more]
-    )
-    detail = f"verdicts on {len(cases) // len(KERNELS)} certificates by {len(KERNELS)} kernels"
-    detail += f"; {len(asked)} of them of deployed heads; and on {len(least)} documents of least sizes"
-    return len(cases) + len(sizes), detail, lines
+        for case, kernel in cases
+        if not case.allows(verdict := case.verdict(kernel))
+    ]
+    lines += [
+        f"least/{each.name} ({kernel}): expected {each.status} {each.reason}, found {' '.join(outcome)}"
+        for each in least
+        for kernel in KERNELS
+        if (outcome := each.outcome(kernel=kernel)) != (each.status, each.reason)
+    ]
+    detail = f"verdicts by {len(KERNELS)} kernels; {len(asked)} cases of deployed heads, {len(least)} of least sizes"
+    return len(cases) + len(least) * len(KERNELS), detail, tuple(lines)
 
 
 def _mutants(long: bool, seed: int) -> Outcome:

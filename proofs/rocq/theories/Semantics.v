@@ -36,7 +36,7 @@ Fixpoint rgreatest (l : list R) : R :=
 
 (** * Heads *)
 
-(** "geometry: euclidean; cosine, rooted_cosine {epsilon: E}; inner_product {radius: R or null}; softmax" *)
+(** "geometry: euclidean; cosine, rooted_cosine {epsilon: X}; inner_product {radius: X or null}; softmax" *)
 Inductive geometry :=
   | Euclidean
   | Cosine (epsilon : fraction)
@@ -44,7 +44,7 @@ Inductive geometry :=
   | InnerProduct (radius : option fraction)
   | Softmax.
 
-(** "similarity: log_ratio, exp_distance {epsilon: E}; threshold {threshold: T}; identity, negated, exponential,
+(** "similarity: log_ratio, exp_distance {epsilon: X}; threshold {threshold: X}; identity, negated, exponential,
     quadratic, rectified" *)
 Inductive similarity :=
   | LogRatio (epsilon : fraction)
@@ -56,7 +56,7 @@ Inductive similarity :=
   | Quadratic
   | Rectified.
 
-(** "pooling: max; masked_max; banks {class_token: G}; top_mean {k: K}; max_minus_mean; max_minus_mean_distance". Of
+(** "pooling: max; masked_max; banks {class_token: G}; top_mean {k: T}; max_minus_mean; max_minus_mean_distance". Of
     masked_max the reader gives the mask, P rows of K numbers, and of banks that with the two columns. *)
 Inductive pooling :=
   | MaxPool
@@ -109,7 +109,7 @@ Definition dot (v w : nat -> R) : R := rsum (depth h) (fun d => v d * w d).
 Definition norm (v : nat -> R) : R := sqrt (dot v v).
 
 (** "The domain is the set of latents with every coordinate in [lower, upper] and, where there is a radius, |z_l| <= R
-    for every l; a cosine of either kind with E = 0 excludes z_l = 0." *)
+    for every l; a cosine of either kind with epsilon = 0 excludes z_l = 0." *)
 Definition patch_in_domain (v : nat -> R) : Prop :=
   (forall d, (d < depth h)%nat ->
     (match lower h with Some a => q a (coord_unit h) <= v d | None => True end) /\
@@ -121,8 +121,8 @@ Definition patch_in_domain (v : nat -> R) : Prop :=
   end.
 Definition in_domain (n : nat) (z : latents) : Prop := forall l, (l < n)%nat -> patch_in_domain (z l).
 
-(** "observable m_lj. euclidean: |z_l - p_j|^2. cosine: <z_l, p_j> / (|p_j| (|z_l| + E)). rooted_cosine: <z_l, p_j> /
-    (|p_j| (|z_l|^2 + E)^(1/2)). inner_product: <z_l, p_j>. softmax: exp(z_lj) / sum_i exp(z_li)." *)
+(** "observable m_lj. euclidean: |z_l - p_j|^2. cosine: <z_l, p_j> / (|p_j| (|z_l| + epsilon)). rooted_cosine:
+    <z_l, p_j> / (|p_j| (|z_l|^2 + epsilon)^(1/2)). inner_product: <z_l, p_j>. softmax: exp(z_lj) / sum_i exp(z_li)." *)
 Definition observable (v : nat -> R) (j : nat) : R :=
   match head_geometry h with
   | Euclidean => rsum (depth h) (fun d => (v d - coord j d) * (v d - coord j d))
@@ -132,9 +132,9 @@ Definition observable (v : nat -> R) (j : nat) : R :=
   | Softmax => exp (v j) / rsum (depth h) (fun i => exp (v i))
   end.
 
-(** "similarity g_lj, with s = scale[j] and c = peak[j]. identity: m. log_ratio: ln((s m + 1) / (s m + E)). negated: -s m.
-    exp_distance: exp(-(m + E)^(1/2)). exponential: exp(-s m) (euclidean), exp(-s (1 - m)) (cosines). quadratic:
-    -(m - c)^2. rectified: max(0, m). threshold: m where m >= T, else 0." *)
+(** "similarity g_lj, with s = scale[j] and peak = peak[j]. identity: m. log_ratio: ln((s m + 1) / (s m + epsilon)).
+    negated: -s m. exp_distance: exp(-(m + epsilon)^(1/2)). exponential: exp(-s m) (euclidean), exp(-s (1 - m))
+    (cosines). quadratic: -(m - peak)^2. rectified: max(0, m). threshold: m where m >= threshold, else 0." *)
 Definition sim (j : nat) (m : R) : R :=
   match head_similarity h with
   | LogRatio e => ln ((scale j * m + 1) / (scale j * m + real e))
@@ -156,7 +156,7 @@ Definition sim (j : nat) (m : R) : R :=
 Definition looks_at (row : list Z) (l : nat) : bool := Z.eqb (nth (Nat.min l (length row - 1)) row 0%Z) 1.
 Definition seen (row : list Z) (n : nat) : list nat := filter (looks_at row) (seq 0 n).
 
-(** "activation a_j. max: max_l g_lj. top_mean: the mean of the min(K, L) greatest g_lj. max_minus_mean: max_l g_lj -
+(** "activation a_j. max: max_l g_lj. top_mean: the mean of the min(T, L) greatest g_lj. max_minus_mean: max_l g_lj -
     (sum_l g_lj) / L. max_minus_mean_distance: max_l g_lj minus the similarity of the mean observable." *)
 Definition activation_of (n : nat) (m : nat -> R) (j : nat) : R :=
   let g l := sim j (m l) in

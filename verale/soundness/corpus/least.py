@@ -108,7 +108,8 @@ _BOX = {
 }
 _IMAGE = [[0.75, 0.25, 0.75, 0.25]]
 _UNITS = [[float(d == j) for d in range(4)] for j in range(4)]
-_ALL, _NONE = {"weights": [[1, 1]]}, {"weights": []}
+_ALL: dict[str, Any] = {"weights": [[1, 1]]}
+_NONE: dict[str, Any] = {"weights": []}
 
 
 def _split(what: str, at: float) -> dict[str, str]:
@@ -157,8 +158,8 @@ def least_cases() -> Iterator[LeastCase]:
     yield LeastCase("outside", data, head, files.latents([outside]), "NOT_PROVED", "instance", comment)
     tree = {"kind": "maximum"}
     chosen = files.head([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]], _UNITS, **_BOX, readout=tree)
-    data, comment = _document(chosen, 0, [_NONE]), "A head with the readout maximum."
-    yield LeastCase("maximum", _encoded(data), chosen, latents, "NOT_PROVED", "uncovered", comment)
+    data, comment = _encoded(_document(chosen, 0, [_NONE])), "A head with the readout maximum."
+    yield LeastCase("maximum", data, chosen, latents, "NOT_PROVED", "uncovered", comment)
     yield from _malformed(given, head, latents)
 
 
@@ -213,6 +214,8 @@ def _rest(head: bytes, latents: bytes) -> Iterator[LeastCase]:
 _CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("unknown-type", "Another type.", {"_type": "urn:verale:least:v2"}),
     ("unknown-field", "A field more.", {"extensions": {}}),
+    ("head-short", "A digest of 63 digits.", {"head": "0" * 63}),
+    ("latents-upper-case", "A digest in upper case.", {"latents": "A" * 64}),
     ("head-a-number", "A digest that is a JSON integer.", {"head": 0}),
     ("predicted-negative", "A negative class.", {"predicted": -1}),
     ("predicted-outside", "A class that the head does not have.", {"predicted": 2}),

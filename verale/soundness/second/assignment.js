@@ -1,6 +1,6 @@
 // The margins of the paradigm `assignment`: what prices prove, and what no prices can.
 
-// For a rival: the gains w_k, and what the statements leave.
+// For a rival: gain_k, and what the statements leave.
 function assignmentOf(known, predicted, c) {
   const {head} = known;
   const gains = Array.from({length: head.size}, (_, k) => subtract(head.weight[c][k], head.weight[predicted][k]));
@@ -20,7 +20,7 @@ function assignmentOf(known, predicted, c) {
   );
   const rest = known.patches - BigInt(patches.length);
   if (rest > 0n) patches.push({stated: new Map(), room: ONE, count: rest});
-  // x_lk, null where patch l cannot give k anything.
+  // worth_lk, null where patch l cannot give k anything.
   const worth = (p, k) =>
     p.stated.has(k) || gains[k].n <= 0n ? null : multiply(gains[k], greater(ZERO, subtract(p.room, stated[k])));
   const fixed = gains.map((w, k) =>

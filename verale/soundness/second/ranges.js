@@ -127,7 +127,7 @@ class Patch {
     return t.terms.reduce((x, [j, weight]) => x + weight * this.shiftedProduct(j, j, o), 0n);
   }
 
-  // The target's part in the span of a subset: tau det, and the rest's length |r|^2 det.
+  // The target's part in the span of a subset: tau det, and the rest's length |b'|^2 det.
   target(subset, t) {
     if (!subset.targets.has(t.key)) {
       spend(t.terms.length * (subset.rest.length + t.terms.length));
@@ -151,7 +151,7 @@ class Patch {
     return {beta, sigma, size2, rho2: det * size2 - bigDot(beta, sigma)};
   }
 
-  // kappa = |r| / rho as a fraction num / den: one exact value where it is rational, else bounds from below and above.
+  // kappa = |b'| / rho as a fraction num / den: one exact value where it is rational, else bounds from below and above.
   // root is that of r2 rho2, or null. 1 / 0 stands for infinity.
   kappa(r2, rho2, root) {
     if (root === 0n) return r2 === 0n ? [[0n, 1n]] : [[1n, 0n]];
@@ -231,13 +231,13 @@ class Patch {
       (this.euclidean
         ? det * (target.total * sphere.size2 + target.constant) - 2n * bigDot(target.tau, sphere.beta)
         : bigDot(target.tau, sphere.beta));
-    // The extreme is linear - 2 rho |r| (euclidean) or linear - rho |r|, over det.
+    // The extreme is linear - 2 rho |b'| (euclidean) or linear - rho |b'|, over det.
     const twice = this.euclidean ? 1n : 2n;
     if (root !== null) {
       const extreme = fraction(twice * linear - 2n * root, twice * det, this.unit);
       return {bound: tidied(extreme, false), reached: tidied(extreme, true)};
     }
-    // kappa rho^2 + |r|^2 / kappa is 2 rho |r| for the true kappa, and more for every other.
+    // kappa rho^2 + |b'|^2 / kappa is 2 rho |b'| for the true kappa, and more for every other.
     const over = (cost) => ({n: twice * linear * den - cost, d: twice * det * den, k: this.unit});
     return {
       bound: rounded(over(num * rho2 + ceilDivide(r2 * den * den, num)), WORKING_BITS, false),

@@ -52,11 +52,12 @@ _AGAIN = "run python -m verale.soundness.corpus.breaking again"
 
 _BY_HAND: dict[str, Matrix] = {
     "tie-without-an-image": [[1.0, 0.0]],
+    "tie-of-thirds": [[1.0], [0.0], [0.0]],
     "bounded-logits": [[0.0, 1.0]],
     "opposite-orthant-epsilon": [[0.0, 0.0]],
     "one-coordinate-of-two": [[3.0, 4.0]],
 }
-"""Latents that break cases without an image."""
+"""Latents that break cases without an image, or with one that is a tie."""
 
 
 def marked(cases: list[Case]) -> list[Case]:

@@ -10,6 +10,7 @@ from math import inf, nextafter
 
 import flint
 
+from verale.soundness.corpus.accept.recipes import top_mean
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.found import found
 from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case
@@ -173,6 +174,13 @@ def _ties() -> Iterator[Case]:
     comment = "Two classes with the same prototype: their logits are equal, which is no decision."
     yield case("tie", comment, files.document(tied, stated, image=image), tied, image, "refuted")
     yield case("tie-without-an-image", comment, files.document(tied, stated), tied, None, "entailment")
+    # o_0 = -(1 + 0 + 0) / 3, o_1 = -(0 + 1 + 1) / 3 / 2
+    thirds = files.head([[1.0, 0.0], [0.0, 0.5]], [[0.0], [1.0]], **NEGATED, **BOX, pooling=top_mean(3))
+    image = [[1.0], [0.0], [0.0]]
+    stated = [files.patch_statement(patch, 0, z[0], z[0]) for patch, z in enumerate(image)]
+    comment = "Two logits of -1/3, which is no multiple of a power of 2: whoever sees that they are equal says REFUTED."
+    document = files.document(thirds, stated, patches=3, image=image, margins=[None, 2.0**-4])
+    yield case("tie-of-thirds", comment, document, thirds, image, "entailment")
 
 
 def _beyond_a_tree() -> Iterator[Case]:
