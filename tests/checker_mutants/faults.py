@@ -60,14 +60,20 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     # From patches to margins.
-    "plain/similarity.py": [("what is kept is kept for any scale", "key = value, own, parts", "key = value, 0, parts")],
+    "plain/similarity.py": [
+        ("similarities of distances rise", "near = lower if falls else _finite(upper)", "near = _finite(upper)")
+    ],
     "plain/pooling.py": [
         (
             "patches that are alike count once",
             "replace(part, count=count, column=column)",
             "replace(part, column=column)",
         ),
-        ("an infinite end forgets the finite one", "upper = other.upper if upper is None else upper", "upper = None"),
+        (
+            "a prototype looks at all patches",
+            "[_end(part, j) for column in seen for part in columns[column]]",
+            "[_end(part, j) for column in columns for part in column]",
+        ),
     ],
     "plain/means.py": [
         ("the nearest is no part of the mean", "farthest - (high or 0) + low", "farthest - (high or 0)")
@@ -130,7 +136,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         )
     ],
     "plain/spatial.py": [
-        ("the patches before are forgotten", "before = pooling.merged([*before, *parts[number]])", "before = []")
+        ("other patches are forgotten", "pooling.box([*known, *unstated])", "pooling.box([*known[:1], *unstated])")
     ],
     "plain/simplex.py": [
         ("a stated mass is at most what is left", "min(one, high, low + rest)", "min(one, high, rest)")

@@ -172,18 +172,20 @@ class _Proof:
         document, head, work, similar = self._shape, self._space.head, self._space.work, _similarity_steps(self._space)
         counted = cost(document, self._space, minimality)
         statements, patches = len(document.statements), len(self._groups)
-        parts = 1 if head.pooling in ("max", "masked_max") else patches + head.columns
-        boxes, ranges = 1, Counter(self._groups)
+        parts = patches + head.columns
+        boxes, kept, ranges = 1, parts, Counter(self._groups)
         running = len(document.margins) * margin_steps(head)
         if minimality:
             if document.paradigm in ("joint", "assignment"):
                 return replace(counted, steps=_ENDLESS)
-            boxes += 1 + (statements if patches else 0)
+            boxes, kept = boxes + 1 + (statements if patches else 0), 2 * parts + statements
             running += statements * head.classes * margin_steps(head)
             for stated in self._groups:
                 ranges[stated] += 2
                 ranges[stated - 1] += 2 * stated
-        running += 4 * boxes * parts * head.count * similar
+        if head.pooling == "max_minus_mean_distance":
+            kept = 2 * boxes * parts  # similarities of means are computed again for each
+        running += 2 * kept * head.count * similar
         if head.prototypes.rows:
             # More moves than these are seldom made. Targets of equalities share an exact inverse, others may not.
             for stated, times in ranges.items():

@@ -68,7 +68,7 @@ def similarities(module: Import, kernel: str) -> str:
                 values = [generator.randrange(1 << space.bits) for _ in range(COUNT)]
                 if head.geometry != "euclidean" and head.geometry != "softmax":
                     values = [value - (1 << space.bits - 1) for value in values]
-                box = similarity.activations(similarity.comparable(module("plain.space").Ranges(values, list(values))))
+                box = similarity.box(module("plain.space").Ranges(values, list(values)))
                 for j, (value, low, high) in enumerate(zip(values, box.lower, box.upper, strict=True)):
                     m = flint.arb(value) / 2**space.bits
                     if head.geometry in ("cosine", "rooted_cosine"):

@@ -105,18 +105,11 @@ def test_prices_take_more() -> None:
     assert steps(stated("assignment", prices={1: {0: Fraction(1)}}), MASSES) > steps(stated("assignment"), MASSES)
 
 
-def test_means_keep_every_stated_patch() -> None:
-    once, together = stated("projection", *spatial(9, 1)), 2 * COUNT + 9
-
-    def numbers(of: Space, minimality: bool) -> int:
-        return cost(once, of, minimality).numbers * 512 // (512 + of.work.bits)
-
-    assert numbers(METRIC, False) == pytest.approx(2 * COUNT + together, abs=2)
-    assert numbers(METRIC, True) == pytest.approx(2 * 10 * COUNT + together, abs=2)
-    for of in MEANS:
-        assert numbers(of, False) == pytest.approx(2 * 10 * COUNT + together, abs=2)
-        assert steps(once, of) > steps(once)
-    assert numbers(MEANS[0], True) == pytest.approx(2 * 30 * COUNT + together, abs=2)
+def test_the_ranges_of_every_stated_patch_are_kept() -> None:
+    once = stated("projection", *spatial(9, 1))
+    for of in (METRIC, *MEANS):
+        numbers = cost(once, of, True).numbers * 512 // (512 + of.work.bits)
+        assert numbers == pytest.approx(2 * 10 * COUNT + 2 * COUNT + 9, abs=2)
 
 
 def test_patches_that_are_alike_count_once_and_bits_count() -> None:

@@ -136,7 +136,7 @@ def test_a_run_claims_no_minimality_that_its_audit_would_refuse(given, tmp_path,
 
 
 def test_a_run_says_which_limit_an_audit_needs(given, tmp_path, monkeypatch) -> None:
-    limit = 3 * 2**18
+    limit = 3 * 2**12
     monkeypatch.setattr(affordable, "LIMIT", limit)
     done = explain(given, tmp_path)
     limits = [row.audit_limit for row in read_table(tmp_path / "explanations.csv")]

@@ -52,22 +52,18 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
             return OPERATION * (count + n)
         return 2 * count * each(head.depth, n) + patch_steps(head.depth, n)
 
-    mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + head.columns
-    box = OPERATION * (count * (4 + 3 * parts if mean else 4) + 2 * sum(map(len, head.mask)) + head.columns - 1)
+    box = count * (4 * OPERATION + 14 * parts) + OPERATION * (2 * sum(map(len, head.mask)) + head.columns - 1)
     steps = sum(map(patch, groups.values())) + parts * OPERATION * count + box
     steps += _STATEMENT * statements + head.classes * margin_steps(head)
     steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)
-    kept = parts if mean else min(parts, head.columns)
     if minimality:
-        kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
         steps += sum(patch(n, point_steps) + n * patch(n - 1, point_steps) for n in groups.values()) + box
-        steps += 3 * OPERATION * count * kept
         if groups:
             steps += statements * (box + OPERATION * count)
         else:  # activations are pooled once, and cut for each statement
             steps += statements * (OPERATION * count + _STATEMENT // 10 * statements)
-    numbers = 2 * kept * count + 2 * count + statements
+    numbers = 2 * parts * count + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 
 

@@ -8,14 +8,14 @@ poolings are those of the rules, applied to ranges as narrow as these enclosures
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
 from ..dyadic import Exact, ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES
-from .means import max_minus_mean, max_minus_mean_distance, top_mean
+from .pooling import pooled
 from .similarity import Box
 from .space import Space
 from .work import OPERATION, TERM
@@ -100,25 +100,14 @@ class Evaluation:
         if head.pooling == "masked_max":
             seen = head.patches_of(prototype, len(lows))
             lows, highs = [lows[patch] for patch in seen], [highs[patch] for patch in seen]
-        if not head.similarity.unimodal:  # monotone: only the greatest observables matter
-            if head.pooling in ("max", "masked_max"):
-                pick = min if head.geometry == "euclidean" else max
-                return self._similar(pick(lows), pick(highs), prototype, bits)
-            if head.pooling == "top_mean":
-                lows, highs = (
-                    sorted(values, reverse=head.geometry != "euclidean")[: head.k] for values in (lows, highs)
-                )
-        if head.pooling == "max_minus_mean_distance":
-            similarity = partial(self._of_mean, head.similarity.own.rows[0][prototype], bits)
-            return max_minus_mean_distance([(distance, distance, 1) for distance in lows], similarity)
-        similar = [self._similar(low, high, prototype, bits) for low, high in zip(lows, highs, strict=True)]
-        match head.pooling:
-            case "max_minus_mean":
-                return max_minus_mean([(*ends, 1) for ends in similar])
-            case "top_mean":
-                return top_mean([(*ends, 1) for ends in similar], head.k)
-            case _:
-                return max(low for low, _ in similar), max(high for _, high in similar)
+        if head.pooling in ("max", "masked_max") and not head.similarity.unimodal:  # the similarity of one is enough
+            pick = min if head.geometry == "euclidean" else max
+            return self._similar(pick(lows), pick(highs), prototype, bits)
+        each: Iterable[_Ends] = zip(lows, highs, strict=True)
+        if head.pooling != "max_minus_mean_distance":
+            each = (self._similar(low, high, prototype, bits) for low, high in each)
+        mean = partial(self._of_mean, head.similarity.own.rows[0][prototype], bits)
+        return pooled(head, [(low, high, 1) for low, high in each], mean)
 
     def _similar(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
         """S at 2^-bits of a working observable in [low, high]."""

@@ -1,8 +1,7 @@
-"""From observables to similarities, and so from pooled observables to activations.
+"""From the observables of a patch to its similarities.
 
 The observable m is the working one; a cosine's working observable is divided by |A_k|, which is enclosed. What each
-similarity does with a range of m is in `similarities`. For a unimodal one x = |m - c| replaces m, patch by patch,
-before pooling.
+similarity does with a range of m is in `similarities`. For a unimodal one x = |m - c| replaces m.
 
 **Inward.** Minimality needs ranges that certainly lie within the reference ranges (certificates/v1.md). There ranges
 are of the observables, not the working ones, and every end is rounded to the other side. *Proof.* Each end of a result
@@ -20,8 +19,6 @@ from .work import OPERATION
 
 __all__ = ["Box", "SimilarityRule"]
 
-_MOST_REMEMBERED = 2**16
-
 
 @dataclass(frozen=True)
 class Box:
@@ -35,54 +32,36 @@ class Box:
 
 
 class SimilarityRule:
-    """Similarities of one head. Remembers some of the values that it has computed."""
+    """Similarities of one head."""
 
     def __init__(self, space: Space, inward: bool = False) -> None:
         self._space, self._similarity, self._inward = space, space.head.similarity, inward
-        self._low, self._high = (1, 0) if inward else (0, 1)  # which end of an enclosure is a lower, which an upper end
-        self._computed: dict[tuple[int, int, int], tuple[int, int]] = {}
 
-    def comparable(self, ranges: Ranges) -> Ranges:
-        """What the similarity falls or rises with, given the working observables of one patch."""
-        if not self._similarity.unimodal:
-            return ranges
-        lower, upper = self._observed(ranges)
-        each = enumerate(zip(lower, _finite(upper), strict=True))
-        ends = [self._similarity.argument(j, low, high, self._space.bits, self._inward) for j, (low, high) in each]
-        return Ranges([near for near, _ in ends], [far for _, far in ends])
-
-    def activations(self, pooled: Ranges) -> Box:
-        """Enclosures of activations, given pooled `comparable` ranges; of similarities, given those of one patch."""
+    def box(self, ranges: Ranges) -> Box:
+        """Enclosures of the similarities of a patch, given the ranges of its working observables."""
         bits, own, inward = self._space.bits, self._similarity.own.rows[0], self._inward
-        if self._similarity.falls:
-            least = [0] * len(pooled.lower)
-            if pooled.upper is not None:
-                far = (max(0, high) for high in pooled.upper)
-                least = [self.at(high, number)[self._low] for high, number in zip(far, own, strict=True)]
-            most = [self.at(low, number)[self._high] for low, number in zip(pooled.lower, own, strict=True)]
-            return Box(least, most, bits, inward)
-        lower, infinite_or_upper = self._observed(pooled)
-        upper = _finite(infinite_or_upper)
+        lower, upper = self._observed(ranges)
+        if self._similarity.unimodal:
+            each = enumerate(zip(lower, _finite(upper), strict=True))
+            ends = [self._similarity.argument(j, low, high, bits, inward) for j, (low, high) in each]
+            lower, upper = [near for near, _ in ends], [far for _, far in ends]
         if self._similarity.unchanged:
-            return Box(lower, upper, bits, inward)
-        return Box(
-            [self.at(low, number)[self._low] for low, number in zip(lower, own, strict=True)],
-            [self.at(high, number)[self._high] for high, number in zip(upper, own, strict=True)],
-            bits,
-            inward,
-        )
+            return Box(lower, _finite(upper), bits, inward)
+        falls = self._similarity.falls
+        if falls and upper is None:
+            least = [0] * len(own)  # the limit
+        else:
+            far = [max(0, high) for high in _finite(upper)] if falls else lower
+            least = [self.at(x, number)[inward] for x, number in zip(far, own, strict=True)]
+        near = lower if falls else _finite(upper)
+        most = [self.at(x, number)[not inward] for x, number in zip(near, own, strict=True)]
+        return Box(least, most, bits, inward)
 
     def at(self, value: int, own: int, parts: int = 1) -> tuple[int, int]:
         """S(value / parts), value on the grid; see `Similarity.at`."""
-        key = value, own, parts
-        if key not in self._computed:
-            if len(self._computed) == _MOST_REMEMBERED:
-                self._computed.clear()
-            work = self._space.work
-            work.take(4 * OPERATION + (work.series if self._similarity.series else 0))
-            kernel, bits = self._space.kernel, self._space.bits
-            self._computed[key] = self._similarity.at(kernel, value, bits, own, bits, parts)
-        return self._computed[key]
+        work, bits = self._space.work, self._space.bits
+        work.take(4 * OPERATION + (work.series if self._similarity.series else 0))
+        return self._similarity.at(self._space.kernel, value, bits, own, bits, parts)
 
     def _observed(self, working: Ranges) -> tuple[list[int], list[int] | None]:
         """The ends of the observables on the grid; inward they are given."""

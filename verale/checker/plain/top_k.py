@@ -13,7 +13,7 @@ from operator import le
 
 from ..certificate import FloorStatement, OrderStatement, PatchStatement, Statement
 from ..dyadic import ceil_at, floor_at
-from .pooling import pooling_of, unstated
+from .pooling import Pooling
 from .similarity import Box
 from .space import Ranges, Space
 
@@ -73,5 +73,5 @@ class TopK:
 
     def _over(self, ranges: Ranges, patches: int, inward: bool) -> Box:
         """The activations' ranges, for that many patches with these ranges of observables."""
-        pooling = pooling_of(self._space, inward)
-        return pooling.box(unstated(self._space.head, pooling, ranges, (), patches))
+        pooling = Pooling(self._space, inward)
+        return pooling.box(pooling.unstated(ranges, (), patches))

@@ -18,7 +18,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.means import max_minus_mean, max_minus_mean_distance, top_mean
-from verale.checker.plain.pooling import pooling_of, unstated
+from verale.checker.plain.pooling import Pooling
 from verale.checker.plain.space import Ranges, Space
 from verale.checker.plain.top_k import TopK
 from verale.soundness.independent import arithmetic, files
@@ -340,7 +340,7 @@ def test_a_scale_is_taken_before_the_similarity() -> None:
         boxes = []
         for one, factor in ((plain, 4), (scaled, 1)):
             space = Space(one, load_kernel("arb"))
-            pooling = pooling_of(space)
+            pooling = Pooling(space)
             unit = factor << space.bits
             parts = [
                 pooling.part(Ranges([0], [unit // 8])),
@@ -361,7 +361,7 @@ def banks(count: int = 3, class_token: int = 1, **changes: Any) -> bytes:
 def test_banks_keep_the_class_token_apart() -> None:
     """The first prototypes see patch 0 alone, the others all but patch 0, in whatever order the parts come."""
     space = Space(read_head(banks()), load_kernel("arb"))
-    pooling, unit = pooling_of(space), 1 << space.bits
+    pooling, unit = Pooling(space), 1 << space.bits
     first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), column=0)
     others = [
         pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit]), column=1),
@@ -370,17 +370,14 @@ def test_banks_keep_the_class_token_apart() -> None:
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]])), load_kernel("arb"))
 
     def alone(low: int, high: int | None) -> tuple[int, int]:
-        one = pooling_of(plain)
+        one = Pooling(plain)
         box = one.box([one.part(Ranges([low], None if high is None else [high]))])
         return box.lower[0], box.upper[0]
 
     expected = [alone(unit, 2 * unit), alone(0, 4 * unit), alone(0, 9 * unit)]
-    for parts in ([first, *others], [*others, first], pooling.merged([others[0], first, others[1]])):
+    for parts in ([first, *others], [*others, first], [others[0], first, others[1]]):
         box = pooling.box(parts)
         assert list(zip(box.lower, box.upper, strict=True)) == expected
-    assert pooling.merged([first]) == [first]
-    (merged,) = pooling.merged(others)
-    assert (merged.count, merged.column) == (8, 1)
 
 
 def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
@@ -390,7 +387,7 @@ def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
         [[1.0] * 4] * 2, [[0.0]] * 4, mask=mask, pooling={"kind": "masked_max"}, domain=files.domain(None, None)
     )
     space = Space(read_head(data), load_kernel("arb"))
-    pooling, unit = pooling_of(space), 1 << space.bits
+    pooling, unit = Pooling(space), 1 << space.bits
     parts = [
         pooling.part(Ranges([unit] * 4, [3 * unit] * 4), column=0),
         pooling.part(Ranges([0] * 4, None), column=1),
@@ -400,16 +397,14 @@ def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
     plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]], domain=files.domain(None, None))), load_kernel("arb"))
 
     def alone(low: int, high: int | None) -> tuple[int, int]:
-        one = pooling_of(plain)
+        one = Pooling(plain)
         box = one.box([one.part(Ranges([low * unit], None if high is None else [high * unit]))])
         return box.lower[0], box.upper[0]
 
     expected = [alone(1, 3), alone(0, None), alone(0, 5), alone(2, 5)]
     for order in permutations(parts):
-        for given in (order, pooling.merged(order)):
-            box = pooling.box(given)
-            assert list(zip(box.lower, box.upper, strict=True)) == expected
-    assert sorted((part.column, part.count) for part in pooling.merged(parts)) == [(0, 1), (1, 1), (2, 10**17 + 1)]
+        box = pooling.box(order)
+        assert list(zip(box.lower, box.upper, strict=True)) == expected
 
 
 @pytest.mark.parametrize("patches", [3, 4, 10**17])
@@ -423,7 +418,7 @@ def test_patches_without_statements_have_the_columns_of_a_mask(patches: int) -> 
         ((1,), {0: 1, 2: patches - 2}),
         ((0, 1, patches - 1), {2: patches - 3}),
     ):
-        parts = unstated(space.head, pooling_of(space), space.domain, stated, patches)
+        parts = Pooling(space).unstated(space.domain, stated, patches)
         assert {part.column: part.count for part in parts} == {c: count for c, count in counts.items() if count}
 
 
@@ -469,22 +464,3 @@ def test_top_mean_counts_patches_without_statements(k: int) -> None:
             for kernel in KERNELS:
                 verdict = check(files.certificate(data, [FIRST], patches=patches), data, kernel=kernel)
                 assert (verdict.status is Status.PROVED) == proved
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 9])
-def test_top_mean_merges_what_cannot_count(k: int) -> None:
-    space = Space(
-        read_head(files.head([[1.0] * 4] * 2, [[0.0]] * 4, pooling={"kind": "top_mean", "k": k})), load_kernel("arb")
-    )
-    generator, pooling = random.Random(k), pooling_of(space)
-    for _ in range(20):
-        parts = []
-        for _ in range(generator.randrange(1, 6)):
-            ends = [sorted(generator.getrandbits(space.bits) for _ in "lh") for _ in range(4)]
-            ranges = Ranges([low for low, _ in ends], [high for _, high in ends])
-            parts.append(pooling.part(ranges, generator.choice((1, 2, 10**17))))
-        merged = pooling.merged(parts)
-        assert len(merged) <= max(k, 1)
-        assert pooling.box(merged) == pooling.box(parts)
-        more = pooling.part(Ranges([0] * 4, [1 << space.bits] * 4))
-        assert pooling.box([more, *merged]) == pooling.box([*parts, more])

@@ -12,7 +12,7 @@ import pytest
 from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.plain.pooling import pool, pooling_of
+from verale.checker.plain.pooling import Pooling
 from verale.checker.plain.similarity import SimilarityRule
 from verale.checker.plain.space import Ranges, Space
 from verale.soundness.independent import arithmetic, files
@@ -44,7 +44,7 @@ def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
         for _ in range(20):
             lows = [generator.choice((0, 1, generator.getrandbits(where.bits + 4))) for _ in range(3)]
             highs = [low + generator.getrandbits(where.bits) for low in lows]
-            box = similarity.activations(Ranges(lows, highs))
+            box = similarity.box(Ranges(lows, highs))
             for low, high, least, greatest in zip(lows, highs, box.lower, box.upper, strict=True):
                 for d, end, sign in ((low, greatest, 1), (high, least, -1)):
                     x = mpmath.mpf(d) / mpmath.mpf(2) ** where.bits
@@ -54,14 +54,14 @@ def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
 
 def test_an_infinite_distance_has_similarity_zero_and_a_negative_one_is_none() -> None:
     where = space("euclidean", "arb")
-    assert SimilarityRule(where).activations(Ranges([0, 0, 0], None)).lower == [0, 0, 0]
+    assert SimilarityRule(where).box(Ranges([0, 0, 0], None)).lower == [0, 0, 0]
     similarity = SimilarityRule(where)
-    assert similarity.activations(Ranges([0] * 3, [-5] * 3)) == similarity.activations(Ranges([0] * 3, [0] * 3))
+    assert similarity.box(Ranges([0] * 3, [-5] * 3)) == similarity.box(Ranges([0] * 3, [0] * 3))
 
 
 def test_only_distances_may_be_infinite() -> None:
     with pytest.raises(ValueError, match="only a squared distance"):
-        SimilarityRule(space("cosine", "arb")).activations(Ranges([0, 0, 0], None))
+        SimilarityRule(space("cosine", "arb")).box(Ranges([0, 0, 0], None))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -72,7 +72,7 @@ def test_cosines_are_divided_by_the_norm_outward(kernel: str) -> None:
     for more in (0, 3000) * 25:  # far beyond any cosine it shows which end of the norm divides
         lows = [-generator.getrandbits(where.bits + more), generator.getrandbits(where.bits + more), 0]
         highs = [generator.choice((-1, 0, 1)) + low for low in lows]
-        box = SimilarityRule(where).activations(Ranges(lows, highs))
+        box = SimilarityRule(where).box(Ranges(lows, highs))
         for low, high, least, greatest, norm in zip(lows, highs, box.lower, box.upper, norms, strict=True):
             assert least <= max(low / end for end in norm)
             assert greatest >= min(high / end for end in norm)
@@ -157,7 +157,7 @@ def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: st
                     [low * norm[0] >> where.bits for low, norm in zip(lower, norms, strict=True)],
                     [(high * norm[1] >> where.bits) + 1 for high, norm in zip(upper, norms, strict=True)],
                 )
-            box = similarity.activations(similarity.comparable(ranges))
+            box = similarity.box(ranges)
             for j, (low, high) in enumerate(zip(lower, upper, strict=True)):
                 values = [truth(name, Fraction(end, 1 << where.bits), j) for end in (low, high)]
                 if "quadratic" in name and low <= PEAKS[j] * 2**where.bits <= high:
@@ -171,11 +171,11 @@ def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: st
 def test_infinite_distances_have_the_limit_zero() -> None:
     for name in ("exp_distance", "exponential"):
         where = kind_space(name, "arb")
-        box = SimilarityRule(where).activations(Ranges([0] * 3, None))
+        box = SimilarityRule(where).box(Ranges([0] * 3, None))
         assert box.lower == [0] * 3
         assert max(box.upper) <= 1 << where.bits
     with pytest.raises(ValueError, match="only a squared distance can be unbounded"):
-        SimilarityRule(kind_space("quadratic", "arb")).comparable(Ranges([0] * 3, None))
+        SimilarityRule(kind_space("quadratic", "arb")).box(Ranges([0] * 3, None))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -183,14 +183,14 @@ def test_exponentials_do_not_exceed_one(kernel: str) -> None:
     """Nor does an end beyond what a cosine can be make them: exp of a large number is not asked for."""
     where = kind_space("exponential of cosines", kernel)
     far = 10**40 << where.bits
-    assert SimilarityRule(where).activations(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
+    assert SimilarityRule(where).box(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
     slight = IndependentHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
     where = Space(read_head(slight.data), load_kernel(kernel))
     assert where.kernel.exp(-1, -where.bits - 80, where.bits)[1] > 1 << where.bits  # what is cut
-    assert SimilarityRule(where).activations(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
+    assert SimilarityRule(where).box(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
     plain = IndependentHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
     where = Space(read_head(plain.data), load_kernel(kernel))
-    box = SimilarityRule(where).activations(Ranges([0] * 3, [0] * 3))
+    box = SimilarityRule(where).box(Ranges([0] * 3, [0] * 3))
     assert box.lower == box.upper == [1 << where.bits] * 3
 
 
@@ -199,7 +199,7 @@ def test_a_threshold_is_met_exactly() -> None:
     where = kind_space("threshold", "arb")
     t = ceil_at(Fraction(0.3), where.bits)
     assert Fraction(t, 1 << where.bits) == Fraction(0.3)
-    result = SimilarityRule(where).activations(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
+    result = SimilarityRule(where).box(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
     assert (result.lower, result.upper) == ([t, 0, 0], [t + 5, t + 5, 0])
 
 
@@ -213,7 +213,7 @@ def test_a_quadratic_similarity_is_pooled_after_it_is_bounded(seed: int) -> None
         ends = [sorted(generator.uniform(-4, 4) for _ in "lh") for _ in range(3)]
         ranges.append(Ranges([int(low * unit) for low, _ in ends], [int(high * unit) for _, high in ends]))
         points.append([[low + i * (high - low) / 64 for i in range(65)] for low, high in ends])
-    pooling = pooling_of(where)
+    pooling = Pooling(where)
     box = pooling.box([pooling.part(each) for each in ranges])
     for j, peak in enumerate(PEAKS):
         best = [max(-((m - peak) ** 2) for m in patch[j]) for patch in points]
@@ -221,16 +221,3 @@ def test_a_quadratic_similarity_is_pooled_after_it_is_bounded(seed: int) -> None
         assert box.upper[j] / unit == pytest.approx(max(best), abs=0.02)
         assert box.upper[j] / unit >= max(best) - 1e-9
         assert box.lower[j] / unit == pytest.approx(max(worst), abs=1e-9)
-
-
-def test_pooling() -> None:
-    ranges = [Ranges([1, 5], [4, 9]), Ranges([2, 3], [3, 8]), Ranges([0, 7], [6, 7])]
-    assert pool(ranges, smallest=True) == Ranges([0, 3], [3, 7])
-    assert pool(ranges, smallest=False) == Ranges([2, 7], [6, 9])
-
-
-def test_pooling_of_unbounded_distances() -> None:
-    bounded, unbounded = Ranges([1, 5], [4, 9]), Ranges([2, 3], None)
-    assert pool([bounded, unbounded], smallest=True) == Ranges([1, 3], [4, 9])
-    assert pool([unbounded, bounded], smallest=True) == Ranges([1, 3], [4, 9])
-    assert pool([unbounded, unbounded], smallest=True) == unbounded
