@@ -48,8 +48,8 @@ _BITS = 128
 _ENDLESS = 2**200
 """More steps than any limit."""
 
-_SEARCHED = 160
-"""No more similarities are computed to invert that of one prototype, for both ends of what is stated of it."""
+_SEARCHED = 8
+"""No more similarities are computed, for each bit of the grid, to invert that of one prototype at both ends."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class _Proof:
                     running += times * (2 if self._is_narrow else 2 * head.count) * inverse_steps(stated + 1)
         if document.paradigm == "mixed":
             running += len(self._named) * head.count * (TERM * head.depth + 12 * OPERATION)
-            running += head.count * (_SEARCHED + 2) * similar
+            running += head.count * (_SEARCHED * self._space.bits + 2) * similar
         if document.paradigm == "joint":
             each = 40 * OPERATION * head.count + 2 * point_steps(head.depth, statements, head.count)
             running += head.classes * (each + 2 * statements * move_steps(statements + 1))

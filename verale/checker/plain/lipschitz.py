@@ -35,10 +35,6 @@ from .work import OPERATION, TERM
 
 __all__ = ["Lipschitz"]
 
-_STEPS = 40
-_PLACES = 121
-"""An inverse is sought, in so many steps, where the similarity differs by 2^-_PLACES from the end."""
-
 
 class Lipschitz:
     """What the activations of one head say of each other. Its similarity is monotone, its pooling is max."""
@@ -48,7 +44,6 @@ class Lipschitz:
         self._distances = space.head.geometry == "euclidean"
         self._one = 1 << space.bits
         self._least = 0 if self._distances else -self._one
-        self._goal = 1 << max(0, space.bits - _PLACES)
 
     def cut(self, box: Box, stated: Collection[int], above: Collection[int], below: Collection[int]) -> Box:
         """These ranges of activations, cut by what some of them say of others. Any choice is sound.
@@ -89,7 +84,7 @@ class Lipschitz:
             return self._at(y, k)[0] - high
 
         beyond = next((y for y in self._ends(k) if excess(y) <= 0), None)
-        return self._least if beyond is None else _last(self._least, beyond, excess, self._goal)
+        return self._least if beyond is None else _last(self._least, beyond, excess)
 
     def _far(self, k: int, low: int) -> int | None:
         """An upper bound of y_k, given that a_k is at least `low`; None if none is found."""
@@ -98,7 +93,7 @@ class Lipschitz:
             return low - self._at(y, k)[1]
 
         within = next((y for y in self._ends(k) if excess(y) > 0), None)
-        return None if within is None else _last(within, self._least, excess, self._goal)
+        return None if within is None else _last(within, self._least, excess)
 
     def _ends(self, k: int) -> Iterator[int]:
         """Where to look for y_k: the greatest over the domain; if there is none, greater and greater ones."""
@@ -159,21 +154,9 @@ class Lipschitz:
         return sqrt_ends((square - c * c) * (square - y * y))[1]
 
 
-def _last(good: int, bad: int, excess: Callable[[int], int], goal: int) -> int:
-    """A number between these whose excess is positive, and not far from the goal if it is found; or `good`.
-
-    By false position with halved ends (the Illinois algorithm), and a bisection at times. No proof depends on how near
-    it gets.
-    """
-    ahead, behind, side = excess(good) - goal, goal - excess(bad), 0
-    for step in range(_STEPS if min(ahead, behind) > 0 else 0):
-        middle = good + bad >> 1 if step % 4 == 3 else good + (bad - good) * ahead // (ahead + behind)
-        middle += (middle == bad) * (1 if bad < good else -1)
-        over = excess(middle)
-        if over <= 0:
-            bad, behind, ahead, side = middle, goal - over, ahead // 2 + 1 if side < 0 else ahead, -1
-        else:
-            good, ahead, behind, side = middle, over - goal, behind // 2 + 1 if side > 0 else behind, 1
-            if over < 2 * goal:
-                break
+def _last(good: int, bad: int, excess: Callable[[int], int]) -> int:
+    """The last number from `good` to `bad`, by bisection, whose excess is positive; or `good`."""
+    while abs(bad - good) > 1:
+        middle = good + bad >> 1
+        good, bad = (middle, bad) if excess(middle) > 0 else (good, middle)
     return good
