@@ -132,6 +132,7 @@ def said(executable: str, *lines: bytes, memory: int = 500) -> tuple[list[str], 
 HEAD_LINE = b"head 0 2710 " + text_of_head(HEAD.read_bytes())
 CERTIFICATE_TEXT = text_of_certificate(CERTIFICATE.read_bytes())
 QUESTION = CERTIFICATE_TEXT[:-1] + b" prices 0\n"
+STATED = len(json.loads(CERTIFICATE.read_bytes())["predicate"]["statements"])
 
 
 def test_it_answers_until_the_input_ends(proved_checker) -> None:
@@ -160,7 +161,7 @@ def test_it_answers_until_the_input_ends(proved_checker) -> None:
         b"minimal 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing 0\n",
         b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing\n",
         b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing -1\n",
-        b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing 1000\n",
+        b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing %x\n" % STATED,
         b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing 0 0\n",
         b"instance 1 2710 " + CERTIFICATE_TEXT,
         b"instance 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0000\n",
