@@ -62,29 +62,27 @@ def more(case: Case) -> bytes | None:
         free = sorted({*range(count)} - {s["prototype"] for s in stated if s["patch"] == stated[0]["patch"]})
         if not free:
             return None
-        nothing = {"patch": stated[0]["patch"], "prototype": free[0], "interval": [(-(2.0**60)).hex(), (2.0**60).hex()]}
+        nothing = {"patch": stated[0]["patch"], "prototype": free[0], "interval": [(-(2.0**10)).hex(), (2.0**10).hex()]}
     elif any("lower" in s for s in stated) or document["predicate"]["paradigm"] == "sparse":
         return None
     else:
-        nothing = {"except": [], "lower": (-(2.0**60)).hex()}
+        nothing = {"except": [], "lower": (-(2.0**10)).hex()}
     stated.append(nothing)
     return json.dumps(document).encode()
 
 
 @pytest.mark.parametrize("one_in", [5, pytest.param(1, marks=pytest.mark.long)])
 def test_a_statement_that_says_nothing_is_not_needed(one_in) -> None:
-    tried = 0
+    named = 0
     for case in [case for case in claimed("accept/") if case.status == "PROVED" and case.name not in MISSED][::one_in]:
         certificate = more(case)
         if certificate is None:
             continue
         verdict = verdict_of(case, certificate)
         assert verdict.status is Status.NOT_PROVED and verdict.claims["minimality"] == "not checked", case.name
-        if verdict.reason == "minimality":
-            stated = json.loads(certificate)["predicate"]["statements"]
-            assert verdict.message.startswith(f"statement {len(stated) - 1} ("), (case.name, verdict.message)
-        tried += verdict.reason == "minimality"  # of a few, entailment is missed: floats do not like so wide an interval
-    assert tried > 10
+        last = len(json.loads(certificate)["predicate"]["statements"]) - 1
+        named += verdict.message.startswith(f"statement {last} (")  # of a few, floats miss more: the interval is wide
+    assert named > 10
 
 
 def test_statements_that_contradict_each_other_need_none() -> None:
