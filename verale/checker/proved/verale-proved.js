@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(F){"use strict";var
-mY=1e-13,mD="Invalid_argument",fh=0.001,fi='"',mC="@[",mX=0.01,hi=1255,mW="Fatal error: exception %s\n",mk=255,d7=1e-11,mV=0x800,mj="jsError",by=0x8000,mB="%ni",d6=256,mA="ml_z_overflow",hC=4096,mi="End_of_file",mU="a class",hh="Failure",bW=0xff,mh="\n",d5=1e-12,hw="ENOENT",a2="0",mT="([^/]+)",m8="prices",hv=0xf,mg="List.nth",cw=128,hg=-48,mf=0xdc00,mz="Sys_blocked_io",m7="fd ",mR="hints: ",mS="ENOTEMPTY",ag=248,mQ=0.999999999999,ap="camlinternalFormat.ml",mP="Division_by_zero",m6=">",m5=1027,me="Sys_error",hu=1e-14,bA=246,my="%u",md="EEXIST",fg="%d",mc="Printexc.handle_uncaught_exception",m4="a statement",b_=1e-280,mO="buffer.ml",ho=127,c_=1024,mx="@{",hA=-2147483648,hB="e",fc=120,mb=103,mw=" : flags Open_rdonly and Open_wronly are not compatible",bB=1e-09,mM=102,mN="head",hf=512,cu="-",ma=0x7ff0,ff=1e-15,hz=": Not a directory",mv=" : file already exists",bU=0xffffff,he="0x",l$=0.0001,m3="Out_of_memory",aj=254,hy="index out of bounds",db=100,fk="_bigarr02",l_="%Li",mL=" : flags Open_text and Open_binary are not compatible",cv=-1.,hn=2147483647,da=0.5,mu=", characters ",bC=0xffff,hm="none",mt=12520,ht=64.,ms="(Program not linked with -g, cannot print stack backtrace)\n",fb=0.1,mK="Unix.Unix_error",m2="infinity",hd="mkdir",d4=1000,u="",mJ="Stack_overflow",mr="^",fa=": No such file or directory",fe=-2.,mI="/static/",c9=0x3f,hs=-97,mH="Not_found",fd=1e-16,e$=1e-08,mq="Match_failure",l9=", ",bV="%x",fj=252,ca=".",c8="+",hr="rmdir",m1=0xf0,mG=32752,mp="%li",mF=1026,hc=2047,hl=1e-07,mo=10000.,hx=0.25,m0=-32,l8="Pervasives.do_at_exit",bT=" ",hq="Fatal error: exception ",bf=0x80,bo=1023,l7="Undefined_recursive_module",c$=1e-06,hk="nan",mn=0xe0,mm=0xdfff,mE="_",bz="/",hp="compare: functional value",mZ="Assert_failure",l6="%i",hj="ENOTDIR",ml=1073741823,b$=250;function
-Bs(c,d){var
+a.prototype._T_}}(Object));(function(E){"use strict";var
+my=1e-13,me="Invalid_argument",e9=0.001,e_='"',md="@[",mx=0.01,g7=1255,mw="Fatal error: exception %s\n",lW=255,d0=1e-11,mv=0x800,lV="jsError",bv=0x8000,mc="%ni",dZ=256,mb="ml_z_overflow",mJ=4096,lU="End_of_file",mu="a class",g6="Failure",bQ=0xff,lT="\n",dY=1e-12,hi="ENOENT",aY="0",mt="([^/]+)",mI="prices",hh=0xf,lS="List.nth",cq=128,g5=-48,lR=0xdc00,ma="Sys_blocked_io",mH="fd ",ms="ENOTEMPTY",ag=248,mr=0.999999999999,ap="camlinternalFormat.ml",mq="Division_by_zero",mG=">",mF=1027,lQ="Sys_error",hg=1e-14,b3=246,l$="%u",lP="EEXIST",e8="%d",lO="Printexc.handle_uncaught_exception",mE="a statement",b2=1e-280,mp="buffer.ml",ha=127,c3=1024,l_="@{",hm=-2147483648,hn="e",e4=120,lN=103,l9=" : flags Open_rdonly and Open_wronly are not compatible",bP=1e-09,mn=102,mo="head",g4=512,cn="-",lM=0x7ff0,e7=1e-15,hl=": Not a directory",l8=" : file already exists",bO=0xffffff,g3="0x",lL=0.0001,mD="Out_of_memory",aj=254,hk="index out of bounds",c6=100,fa="_bigarr02",lK="%Li",mm=" : flags Open_text and Open_binary are not compatible",cp=-1.,g$=2147483647,c5=0.5,l7=", characters ",bx=0xffff,l5="none",l6=12520,hf=64.,l4="(Program not linked with -g, cannot print stack backtrace)\n",e3=0.1,ml="Unix.Unix_error",mC="infinity",g2="mkdir",dX=1000,u="",mk="Stack_overflow",l3="^",e2=": No such file or directory",e6=-2.,mj="/static/",c2=0x3f,he=-97,mi="Not_found",e5=1e-16,e1=1e-08,l2="Match_failure",lJ=", ",co="%x",e$=252,b4=".",c1="+",hd="rmdir",mB=0xf0,mh=32752,l1="%li",mg=1026,g1=2047,g_=1e-07,l0=10000.,hj=0.25,mA=-32,lI="Pervasives.do_at_exit",bN=" ",hc="Fatal error: exception ",bb=0x80,bk=1023,lH="Undefined_recursive_module",c4=1e-06,g9="nan",lZ=0xe0,lY=0xdfff,mf="_",bw="/",hb="compare: functional value",mz="Assert_failure",lG="%i",g8="ENOTDIR",lX=1073741823,cm=250;function
+AO(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-Bt(b,d,c,e){for(var
+AP(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Ce(b,a){throw[0,b,a]}function
-di(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+BA(b,a){throw[0,b,a]}function
+db(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
 d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fs(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=hC&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=c_,a-=c_)e+=d.apply(null,c.slice(b,b+Math.min(a,c_)));return e}function
-cz(a){if(a.t==2)a.c+=di(a.l-a.c.length,"\0");else
-a.c=fs(a.c,0,a.c.length);a.t=0}function
-nz(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ho)return false;return true}else
+fi(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=mJ&&a==c.length)return d.apply(null,c);var
+e=u;for(;0<a;b+=c3,a-=c3)e+=d.apply(null,c.slice(b,b+Math.min(a,c3)));return e}function
+ct(a){if(a.t==2)a.c+=db(a.l-a.c.length,"\0");else
+a.c=fi(a.c,0,a.c.length);a.t=0}function
+na(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ha)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-hX(e){for(var
-j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>hf){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cw){g=h+(f<<6);if(f<mn){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cw){g=h+(g<<6);if(f<m1){a=g-0xe2080;if(a<mV||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cw&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bC)c+=String.fromCharCode(0xd7c0+(a>>10),mf+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c_){c.substr(0,1);j+=c;c=u}}return j+c}function
-bD(c,a,b){this.t=c;this.c=a;this.l=b}bD.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cz(this);case
-0:if(nz(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bD.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return hX(a)};bD.prototype.slice=function(){var
+hI(e){for(var
+j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>g4){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(f<<6);if(f<lZ){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(g<<6);if(f<mB){a=g-0xe2080;if(a<mv||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bx)c+=String.fromCharCode(0xd7c0+(a>>10),lR+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>c3){c.substr(0,1);j+=c;c=u}}return j+c}function
+by(c,a,b){this.t=c;this.c=a;this.l=b}by.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:ct(this);case
+0:if(na(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};by.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return hI(a)};by.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bD(this.t,a,this.l)};function
-ng(a){return new
-bD(0,a,a.length)}function
-b(a){return ng(a)}function
-hU(c,a){Ce(c,b(a))}var
+by(this.t,a,this.l)};function
+mT(a){return new
+by(0,a,a.length)}function
+b(a){return mT(a)}function
+hF(c,a){BA(c,b(a))}var
 aa=[0];function
-W(a){hU(aa.Invalid_argument,a)}function
-cx(){W(hy)}function
-d(b,a){if(a<0||a>=b.length-1)cx();return b[a+1]}function
-v(b,a,c){if(a<0||a>=b.length-1)cx();b[a+1]=c;return 0}function
-hD(e,f,d){var
+V(a){hF(aa.Invalid_argument,a)}function
+cr(){V(hk)}function
+d(b,a){if(a<0||a>=b.length-1)cr();return b[a+1]}function
+y(b,a,c){if(a<0||a>=b.length-1)cr();b[a+1]=c;return 0}function
+ho(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-hG(b){if(F.Uint8Array)var
-c=new(F.Uint8Array)(b.l);else
+hr(b){if(E.Uint8Array)var
+c=new(E.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cc(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fs(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fs(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hG(b);var
+b6(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fi(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fi(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hr(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cy(a){return a}function
-bp(a,b,c,d,e){cc(cy(a),b,c,d,e);return 0}function
-ne(){W(hy)}function
-ah(a,c,b){b&=bW;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hG(a)}a.c[c]=b;return 0}function
-dd(b,a,c){if(a>>>0>=b.l)ne();return ah(b,a,c)}function
-d8(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cs(a){return a}function
+bl(a,b,c,d,e){b6(cs(a),b,c,d,e);return 0}function
+mR(){V(hk)}function
+ah(a,c,b){b&=bQ;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hr(a)}a.c[c]=b;return 0}function
+c8(b,a,c){if(a>>>0>=b.l)mR();return ah(b,a,c)}function
+d1(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bq(c,a){if(c.fun)return bq(c.fun,a);if(typeof
+bm(c,a){if(c.fun)return bm(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bq(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bm(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bq(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cx();return a}function
-BA(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a9(a){a.t&6&&cz(a);return a.c}var
-Cq=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ny(a){if(Cq)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bm(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cr();return a}function
+AW(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+a4(a){a.t&6&&ct(a);return a.c}var
+BL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+m$(a){if(BL)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hN(c){var
-a=new(F.Float32Array)(1);a[0]=c;var
-b=new(F.Int32Array)(a.buffer);return b[0]|0}var
-nm=Math.pow(2,-24);function
-hT(a){throw a}function
-fp(){hT(aa.Division_by_zero)}function
-y(b,c,a){this.lo=b&bU;this.mi=c&bU;this.hi=a&bC}y.prototype.caml_custom="_j";y.prototype.copy=function(){return new
-y(this.lo,this.mi,this.hi)};y.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};y.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};y.prototype.neg=function(){var
+hy(c){var
+a=new(E.Float32Array)(1);a[0]=c;var
+b=new(E.Int32Array)(a.buffer);return b[0]|0}var
+mZ=Math.pow(2,-24);function
+hE(a){throw a}function
+ff(){hE(aa.Division_by_zero)}function
+x(b,c,a){this.lo=b&bO;this.mi=c&bO;this.hi=a&bx}x.prototype.caml_custom="_j";x.prototype.copy=function(){return new
+x(this.lo,this.mi,this.hi)};x.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-y(a,b,c)};y.prototype.add=function(a){var
+x(a,b,c)};x.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-y(b,c,d)};y.prototype.sub=function(a){var
+x(b,c,d)};x.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-y(b,c,d)};y.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*nm|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nm|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-y(b,c,d)};y.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};y.prototype.isNeg=function(){return this.hi<<16<0};y.prototype.and=function(a){return new
-y(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};y.prototype.or=function(a){return new
-y(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};y.prototype.xor=function(a){return new
-y(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};y.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-y(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-y(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-y(0,0,this.lo<<a-48)};y.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-y(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-y(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-y(this.hi>>a-48,0,0)};y.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+x(b,c,d)};x.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*mZ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*mZ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+x(b,c,d)};x.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};x.prototype.isNeg=function(){return this.hi<<16<0};x.prototype.and=function(a){return new
+x(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};x.prototype.or=function(a){return new
+x(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};x.prototype.xor=function(a){return new
+x(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};x.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+x(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+x(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+x(0,0,this.lo<<a-48)};x.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+x(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+x(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+x(this.hi>>a-48,0,0)};x.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-y(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+x(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-y(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bC);return new
-y(this.hi<<16>>a-32,b,b)};y.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bU;this.lo=this.lo<<1&bU};y.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bU;this.mi=(this.mi>>>1|this.hi<<23)&bU;this.hi=this.hi>>>1};y.prototype.udivmod=function(e){var
+x(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bx);return new
+x(this.hi<<16>>a-32,b,b)};x.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bO;this.lo=this.lo<<1&bO};x.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bO;this.mi=(this.mi>>>1|this.hi<<23)&bO;this.hi=this.hi>>>1};x.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-y(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};y.prototype.div=function(a){var
-b=this;if(a.isZero())fp();var
-d=b.hi^a.hi;if(b.hi&by)b=b.neg();if(a.hi&by)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&by)c=c.neg();return c};y.prototype.mod=function(b){var
-a=this;if(b.isZero())fp();var
-d=a.hi;if(a.hi&by)a=a.neg();if(b.hi&by)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&by)c=c.neg();return c};y.prototype.toInt=function(){return this.lo|this.mi<<24};y.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};y.prototype.toArray=function(){return[this.hi>>8,this.hi&bW,this.mi>>16,this.mi>>8&bW,this.mi&bW,this.lo>>16,this.lo>>8&bW,this.lo&bW]};y.prototype.lo32=function(){return this.lo|(this.mi&bW)<<24};y.prototype.hi32=function(){return this.mi>>>8&bC|this.hi<<16};function
-cB(b,c,a){return new
-y(b,c,a)}function
-fm(a){if(!isFinite(a)){if(isNaN(a))return cB(1,0,ma);return a>0?cB(0,0,ma):cB(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?by:a>=0?0:by;if(f)a=-a;var
-b=ny(a)+bo;if(b<=0){b=0;a/=Math.pow(2,-mF)}else{a/=Math.pow(2,b-m5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+x(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};x.prototype.div=function(a){var
+b=this;if(a.isZero())ff();var
+d=b.hi^a.hi;if(b.hi&bv)b=b.neg();if(a.hi&bv)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bv)c=c.neg();return c};x.prototype.mod=function(b){var
+a=this;if(b.isZero())ff();var
+d=a.hi;if(a.hi&bv)a=a.neg();if(b.hi&bv)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bv)c=c.neg();return c};x.prototype.toInt=function(){return this.lo|this.mi<<24};x.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};x.prototype.toArray=function(){return[this.hi>>8,this.hi&bQ,this.mi>>16,this.mi>>8&bQ,this.mi&bQ,this.lo>>16,this.lo>>8&bQ,this.lo&bQ]};x.prototype.lo32=function(){return this.lo|(this.mi&bQ)<<24};x.prototype.hi32=function(){return this.mi>>>8&bx|this.hi<<16};function
+cv(b,c,a){return new
+x(b,c,a)}function
+fc(a){if(!isFinite(a)){if(isNaN(a))return cv(1,0,lM);return a>0?cv(0,0,lM):cv(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bv:a>=0?0:bv;if(f)a=-a;var
+b=m$(a)+bk;if(b<=0){b=0;a/=Math.pow(2,-mg)}else{a/=Math.pow(2,b-mF);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hv|f|b<<4;return cB(g,e,c)}function
-ea(a){return a.toArray()}function
-nd(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fk)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bC)c.write(16,b.dims[a]);else{c.write(16,bC);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hh|f|b<<4;return cv(g,e,c)}function
+d5(a){return a.toArray()}function
+mQ(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fa)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bx)c.write(16,b.dims[a]);else{c.write(16,bx);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ea(b.get(a));for(var
+e=d5(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ea(fm(b.get(a)));for(var
+e=d5(fc(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hN(b.get(a));c.write(32,e)}break;case
+e=hy(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hN(d[1]));c.write(32,hN(d[2]))}break;case
+d=b.get(a);c.write(32,hy(d[1]));c.write(32,hy(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ea(fm(f[1]));for(var
+f=b.get(a),e=d5(fc(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ea(fm(f[2]));for(var
+e=d5(fc(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-nb(a){switch(a){case
+mO(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Bu(c,e){var
-b=F,a;switch(c){case
+AQ(c,e){var
+b=E,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=F,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)W("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)V("Bigarray.create: unsupported kind");var
 d=new
-a(e*nb(c));return d}function
-hO(c){var
-a=new(F.Int32Array)(1);a[0]=c;var
-b=new(F.Float32Array)(a.buffer);return b[0]}function
-d$(a){return new
-y(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dg(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hc)return(f|g|b&hv)==0?b&by?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hv);if(c>0){a+=16;a*=Math.pow(2,c-m5)}else
-a*=Math.pow(2,-mF);if(b&by)a=-a;return a}function
-hE(b){var
+a(e*mO(c));return d}function
+hz(c){var
+a=new(E.Int32Array)(1);a[0]=c;var
+b=new(E.Float32Array)(a.buffer);return b[0]}function
+d4(a){return new
+x(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+c$(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==g1)return(f|g|b&hh)==0?b&bv?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hh);if(c>0){a+=16;a*=Math.pow(2,c-mF)}else
+a*=Math.pow(2,-mg);if(b&bv)a=-a;return a}function
+hp(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)W("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-BQ(b,a){return new
-y(b&bU,b>>>24&bW|(a&bC)<<8,a>>>16&bC)}function
-hP(a){return a.hi32()}function
-hQ(a){return a.lo32()}var
-Bv=fk;function
-cb(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cb.prototype.caml_custom=Bv;cb.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)V("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Ba(b,a){return new
+x(b&bO,b>>>24&bQ|(a&bx)<<8,a>>>16&bx)}function
+hA(a){return a.hi32()}function
+hB(a){return a.lo32()}var
+AR=fa;function
+b5(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b5.prototype.caml_custom=AR;b5.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))W("bigarray.js: invalid offset");if(this.dims.length!=b.length)W("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cx();c=c*this.dims[a]+b[a]}else
+Array))V("bigarray.js: invalid offset");if(this.dims.length!=b.length)V("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cx();c=c*this.dims[a]+(b[a]-1)}return c};cb.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};b5.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return BQ(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Ba(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[aj,e,c];default:return this.data[a]}};cb.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hQ(b);this.data[a*2+1]=hP(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[aj,e,c];default:return this.data[a]}};b5.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=hB(b);this.data[a*2+1]=hA(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cb.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b5.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hQ(b),e=hP(b);if(c==e)this.data.fill(c);else
+c=hB(b),e=hA(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cb.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b5.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dc.prototype=new
-cb();dc.prototype.offset=function(a){if(typeof
+c7(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c7.prototype=new
+b5();c7.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-W("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cx();return a};dc.prototype.get=function(a){return this.data[a]};dc.prototype.set=function(a,b){this.data[a]=b;return 0};dc.prototype.fill=function(a){this.data.fill(a);return 0};function
-m$(c,d,a,b){var
-e=nb(c);if(hE(a)*e!=b.length)W("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dc(c,d,a,b);return new
-cb(c,d,a,b)}function
-cA(a){if(!aa.Failure)aa.Failure=[ag,b(hh),-3];hU(aa.Failure,a)}function
-na(b,v,r){var
-i=b.read32s();if(i<0||i>16)cA("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bW,o=p>>8&1,h=[];if(r==fk)for(var
+V("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
+mM(c,d,a,b){var
+e=mO(c);if(hp(a)*e!=b.length)V("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+c7(c,d,a,b);return new
+b5(c,d,a,b)}function
+cu(a){if(!aa.Failure)aa.Failure=[ag,b(g6),-3];hF(aa.Failure,a)}function
+mN(b,v,r){var
+i=b.read32s();if(i<0||i>16)cu("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bQ,o=p>>8&1,h=[];if(r==fa)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bC){var
-t=b.read32u(),u=b.read32u();if(t!=0)cA("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bx){var
+t=b.read32u(),u=b.read32u();if(t!=0)cu("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hE(h),f=Bu(j,d),g=m$(j,o,h,f);switch(j){case
+d=hp(h),f=AQ(j,d),g=mM(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cA("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cu("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=d$(e);g.set(a,q)}break;case
+q=d4(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dg(d$(e));g.set(a,k)}break;case
+k=c$(d4(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hO(b.read32s());g.set(a,k)}break;case
+k=hz(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hO(b.read32s()),l=hO(b.read32s());g.set(a,[aj,m,l])}break;case
+m=hz(b.read32s()),l=hz(b.read32s());g.set(a,[aj,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dg(d$(e));for(var
+m=c$(d4(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dg(d$(e));g.set(a,[aj,m,l])}break}v[0]=(4+i)*4;return m$(j,o,h,f)}function
-m_(a,b,c){return a.compare(b,c)}function
-a3(a,b){return Math.imul(a,b)}function
-aF(b,a){a=a3(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a3(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-BL(a,b){a=aF(a,hQ(b));a=aF(a,hP(b));return a}function
-hL(a,b){return BL(a,fm(b))}function
-nc(c){var
-b=hE(c.dims),d=0;switch(c.kind){case
+l=c$(d4(e));g.set(a,[aj,m,l])}break}v[0]=(4+i)*4;return mM(j,o,h,f)}function
+mL(a,b,c){return a.compare(b,c)}function
+aZ(a,b){return Math.imul(a,b)}function
+aD(b,a){a=aZ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aZ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+A7(a,b){a=aD(a,hB(b));a=aD(a,hA(b));return a}function
+hw(a,b){return A7(a,fc(b))}function
+mP(c){var
+b=hp(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>d6)b=d6;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aF(d,e)}e=0;switch(b&3){case
+12:if(b>dZ)b=dZ;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aD(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aF(d,e)}break;case
+1:e|=c.data[a+0];d=aD(d,e)}break;case
 4:case
-5:if(b>cw)b=cw;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aF(d,e)}if((b&1)!=0)d=aF(d,c.data[a]);break;case
+5:if(b>cq)b=cq;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aD(d,e)}if((b&1)!=0)d=aD(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aF(d,c.data[a]);break;case
+a=0;a<b;a++)d=aD(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aF(d,c.data[a]);break;case
+a=0;a<b;a++)d=aD(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aF(d,c.data[a]);break;case
+a=0;a<b;a++)d=aD(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hL(d,c.data[a]);break;case
+a=0;a<b;a++)d=hw(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hL(d,c.data[a]);break}return d}function
-BO(a,b){b[0]=4;return a.read32s()}function
-B$(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=hw(d,c.data[a]);break}return d}function
+A_(a,b){b[0]=4;return a.read32s()}function
+Bv(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cA("input_value: native integer value too large");default:cA("input_value: ill-formed native integer")}}function
-BZ(c,d){var
+2:cu("input_value: native integer value too large");default:cu("input_value: ill-formed native integer")}}function
+Bj(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d$(b)}function
-BV(e,d,b){var
-c=ea(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d4(b)}function
+Bf(e,d,b){var
+c=d5(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-BP(a,b,c){return a.compare(b)}function
-BS(a){return a.lo32()^a.hi32()}var
-d_={"_j":{deserialize:BZ,serialize:BV,fixed_length:8,compare:BP,hash:BS},"_i":{deserialize:BO,fixed_length:4},"_n":{deserialize:B$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return na(a,b,"_bigarray")},serialize:nd,compare:m_,hash:nc},"_bigarr02":{deserialize:function(a,b){return na(a,b,fk)},serialize:nd,compare:m_,hash:nc}};function
-hF(a){return d_[a.caml_custom]&&d_[a.caml_custom].compare}function
-nh(f,c,d,e){var
-b=hF(c);if(b){var
+A$(a,b,c){return a.compare(b)}function
+Bc(a){return a.lo32()^a.hi32()}var
+d3={"_j":{deserialize:Bj,serialize:Bf,fixed_length:8,compare:A$,hash:Bc},"_i":{deserialize:A_,fixed_length:4},"_n":{deserialize:Bv,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mN(a,b,"_bigarray")},serialize:mQ,compare:mL,hash:mP},"_bigarr02":{deserialize:function(a,b){return mN(a,b,fa)},serialize:mQ,compare:mL,hash:mP}};function
+hq(a){return d3[a.caml_custom]&&d3[a.caml_custom].compare}function
+mU(f,c,d,e){var
+b=hq(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eb(a){return a
+d6(a){return a
 instanceof
-bD}function
-fn(a){return eb(a)}function
-ni(a){if(typeof
-a==="number")return d4;else
-if(eb(a))return fj;else
-if(fn(a))return 1252;else
+by}function
+fd(a){return d6(a)}function
+mV(a){if(typeof
+a==="number")return dX;else
+if(d6(a))return e$;else
+if(fd(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=mk){var
+Array&&a[0]===a[0]>>>0&&a[0]<=lW){var
 b=a[0]|0;return b==aj?0:b}else
 if(a
 instanceof
-String)return mt;else
+String)return l6;else
 if(typeof
-a=="string")return mt;else
+a=="string")return l6;else
 if(a
 instanceof
-Number)return d4;else
-if(a&&a.caml_custom)return hi;else
+Number)return dX;else
+if(a&&a.caml_custom)return g7;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-nn(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-nf(a,b){a.t&6&&cz(a);b.t&6&&cz(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-CJ(a,b){return nf(a,b)}function
-de(a,b,d){var
+m0(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+mS(a,b){a.t&6&&ct(a);b.t&6&&ct(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+B4(a,b){return mS(a,b)}function
+c9(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ni(a);if(f==b$){a=a[1];continue}var
-g=ni(b);if(g==b$){b=b[1];continue}if(f!==g){if(f==d4){if(g==hi)return nh(a,b,-1,d);return-1}if(g==d4){if(f==hi)return nh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:W(hp);break;case
+f=mV(a);if(f==cm){a=a[1];continue}var
+g=mV(b);if(g==cm){b=b[1];continue}if(f!==g){if(f==dX){if(g==g7)return mU(a,b,-1,d);return-1}if(g==dX){if(f==g7)return mU(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:V(hb);break;case
 248:var
-c=nn(a[2],b[2]);if(c!=0)return c|0;break;case
-249:W(hp);break;case
-250:W("equal: got Forward_tag, should not happen");break;case
-251:W("equal: abstract value");break;case
+c=m0(a[2],b[2]);if(c!=0)return c|0;break;case
+249:V(hb);break;case
+250:V("equal: got Forward_tag, should not happen");break;case
+251:V("equal: abstract value");break;case
 252:if(a!==b){var
-c=nf(a,b);if(c!=0)return c|0}break;case
-253:W("equal: got Double_tag, should not happen");break;case
-254:W("equal: got Double_array_tag, should not happen");break;case
-255:W("equal: got Custom_tag, should not happen");break;case
-1247:W(hp);break;case
+c=mS(a,b);if(c!=0)return c|0}break;case
+253:V("equal: got Double_tag, should not happen");break;case
+254:V("equal: got Double_array_tag, should not happen");break;case
+255:V("equal: got Custom_tag, should not happen");break;case
+1247:V(hb);break;case
 1255:var
-i=hF(a);if(i!=hF(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)W("compare: abstract value");var
+i=hq(a);if(i!=hq(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)V("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a9(a),b=a9(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=a4(a),b=a4(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aK(a,b){return de(a,b,true)}function
-BB(){return[0]}function
-an(a){if(a<0)W("Bytes.create");return new
-bD(a?2:9,u,a)}function
-df(a,b){return+(de(a,b,false)==0)}function
-BD(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=di(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hG(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-hI(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-hS(d){d=a9(d);var
-e=d.length;if(e>31)W("format_int: format too long");var
-a={justify:c8,signstyle:cu,filler:bT,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aH(a,b){return c9(a,b,true)}function
+AX(){return[0]}function
+an(a){if(a<0)V("Bytes.create");return new
+by(a?2:9,u,a)}function
+c_(a,b){return+(c9(a,b,false)==0)}function
+AZ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=db(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hr(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ht(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+hD(d){d=a4(d);var
+e=d.length;if(e>31)V("format_int: format too long");var
+a={justify:c1,signstyle:cn,filler:bN,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cu;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a2;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hH(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cu))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=u;if(a.justify==c8&&a.filler==bT)for(var
-d=e;d<a.width;d++)c+=bT;if(a.signedconv)if(a.sign<0)c+=cu;else
-if(a.signstyle!=cu)c+=a.signstyle;if(a.alternate&&a.base==8)c+=a2;if(a.alternate&&a.base==16)c+=he;if(a.justify==c8&&a.filler==a2)for(var
-d=e;d<a.width;d++)c+=a2;c+=f;if(a.justify==cu)for(var
-d=e;d<a.width;d++)c+=bT;return b(c)}function
-hJ(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cn;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aY;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+hs(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cn))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=u;if(a.justify==c1&&a.filler==bN)for(var
+d=e;d<a.width;d++)c+=bN;if(a.signedconv)if(a.sign<0)c+=cn;else
+if(a.signstyle!=cn)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aY;if(a.alternate&&a.base==16)c+=g3;if(a.justify==c1&&a.filler==aY)for(var
+d=e;d<a.width;d++)c+=aY;c+=f;if(a.justify==cn)for(var
+d=e;d<a.width;d++)c+=bN;return b(c)}function
+hu(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(c8)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(a2);if(b>0)a=a+ca+new
-Array(b+1).join(a2);return a}else
+c=parseInt(a.toString().split(c1)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aY);if(b>0)a=a+b4+new
+Array(b+1).join(aY);return a}else
 return a.toFixed(b)}}var
-a,e=hS(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hk;e.filler=bT}else
-if(!isFinite(c)){a="inf";e.filler=bT}else
+a,e=hD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=g9;e.filler=bN}else
+if(!isFinite(c)){a="inf";e.filler=bN}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hB)a=a.slice(0,b-1)+a2+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hB),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==a2)b--;if(a.charAt(b)==ca)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hB)a=a.slice(0,b-1)+a2+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hn)a=a.slice(0,b-1)+aY+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(hn),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aY)b--;if(a.charAt(b)==b4)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hn)a=a.slice(0,b-1)+aY+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==a2)b--;if(a.charAt(b)==ca)b--;a=a.slice(0,b+1)}}break}return hH(e,a)}function
-fl(e,c){if(a9(e)==fg)return b(u+c);var
-a=hS(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aY)b--;if(a.charAt(b)==b4)b--;a=a.slice(0,b+1)}}break}return hs(e,a)}function
+fb(e,c){if(a4(e)==e8)return b(u+c);var
+a=hD(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bT;var
-f=a.prec-d.length;if(f>0)d=di(f,a2)+d}return hH(a,d)}var
-Cb=0;function
-cd(){return Cb++}function
-hK(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bN;var
+f=a.prec-d.length;if(f>0)d=db(f,aY)+d}return hs(a,d)}var
+Bx=0;function
+b7(){return Bx++}function
+hv(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bo,ny(a)+1);a*=Math.pow(2,-b);while(a<da){a*=2;b--}while(a>=1){a*=da;b++}if(c)a=-a;return[0,a,b]}function
-no(a){return a.toUtf16()}function
-ee(){return false}function
-Cr(){function
-a(a){if(a.charAt(0)===bz)return[u,a.substring(1)];return}function
+b=Math.max(-bk,m$(a)+1);a*=Math.pow(2,-b);while(a<c5){a*=2;b--}while(a>=1){a*=c5;b++}if(c)a=-a;return[0,a,b]}function
+m1(a){return a.toUtf16()}function
+d9(){return false}function
+BM(){function
+a(a){if(a.charAt(0)===bw)return[u,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return ee()&&F.process&&F.process.platform?F.process.platform==="win32"?b:a:a}var
-hZ=Cr();function
-nw(a){return a.slice(-1)!==bz?a+bz:a}if(ee()&&F.process&&F.process.cwd)var
-d9=F.process.cwd().replace(/\\/g,bz);else
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return d9()&&E.process&&E.process.platform?E.process.platform==="win32"?b:a:a}var
+hJ=BM();function
+m9(a){return a.slice(-1)!==bw?a+bw:a}if(d9()&&E.process&&E.process.cwd)var
+d2=E.process.cwd().replace(/\\/g,bw);else
 var
-d9="/static";d9=nw(d9);function
-B3(a){a=no(a);if(!hZ(a))a=d9+a;var
-e=hZ(a),d=e[1].split(bz),b=[];for(var
+d2="/static";d2=m9(d2);function
+Bn(a){a=m1(a);if(!hJ(a))a=d2+a;var
+e=hJ(a),d=e[1].split(bw),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Cn(e){for(var
-f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>hf){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<mV){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&c9)}else
-if(a<0xd800||a>=mm)b+=String.fromCharCode(mn|a>>12,bf|a>>6&c9,bf|a&c9);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<mf||h>mm)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(m1|a>>18,bf|a>>12&c9,bf|a>>6&c9,bf|a&c9)}if(b.length>c_){b.substr(0,1);f+=b;b=u}}return f+b}function
-Bz(a){var
-b=9;if(!nz(a))b=8,a=Cn(a);return new
-bD(b,a,a.length)}function
-bF(a){return Bz(a)}var
-CH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",md,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hw,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hj,mS,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dl(d,f,e,a){var
-b=CH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bF(f||u),bF(e||u)];return c}var
-ns={};function
-cC(a){return ns[a]}function
-dh(b,a){throw[0,b].concat(a)}function
-By(a){return new
-bD(4,a,a.length)}function
-ak(a){hU(aa.Sys_error,a)}function
-Cc(a){ak(a+fa)}function
-Bx(b,a){if(a>>>0>=b.l)ne();return d8(b,a)}function
-a$(a){return a.l}function
-Br(){}function
-aw(a){this.data=a}aw.prototype=new
-Br();aw.prototype.truncate=function(a){var
-b=this.data;this.data=an(a|0);cc(b,0,this.data,0,a)};aw.prototype.length=function(){return a$(this.data)};aw.prototype.write=function(b,d,g,a){var
+BI(e){for(var
+f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>g4){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<mv){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&c2)}else
+if(a<0xd800||a>=lY)b+=String.fromCharCode(lZ|a>>12,bb|a>>6&c2,bb|a&c2);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lR||h>lY)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(mB|a>>18,bb|a>>12&c2,bb|a>>6&c2,bb|a&c2)}if(b.length>c3){b.substr(0,1);f+=b;b=u}}return f+b}function
+AV(a){var
+b=9;if(!na(a))b=8,a=BI(a);return new
+by(b,a,a.length)}function
+bA(a){return AV(a)}var
+B2=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lP,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hi,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",g8,ms,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+de(d,f,e,a){var
+b=B2.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bA(f||u),bA(e||u)];return c}var
+m5={};function
+cw(a){return m5[a]}function
+da(b,a){throw[0,b].concat(a)}function
+AU(a){return new
+by(4,a,a.length)}function
+ak(a){hF(aa.Sys_error,a)}function
+By(a){ak(a+e2)}function
+AT(b,a){if(a>>>0>=b.l)mR();return d1(b,a)}function
+a5(a){return a.l}function
+AN(){}function
+au(a){this.data=a}au.prototype=new
+AN();au.prototype.truncate=function(a){var
+b=this.data;this.data=an(a|0);b6(b,0,this.data,0,a)};au.prototype.length=function(){return a5(this.data)};au.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=an(b+a),f=this.data;this.data=e;cc(f,0,this.data,0,c)}bp(d,g,this.data,b,a);return 0};aw.prototype.read=function(c,a,d,b){var
-e=this.length();cc(this.data,c,a,d,b);return 0};aw.prototype.read_one=function(a){return Bx(this.data,a)};aw.prototype.close=function(){};aw.prototype.constructor=aw;function
-aJ(b,a){this.content={};this.root=b;this.lookupFun=a}aJ.prototype.nm=function(a){return this.root+a};aJ.prototype.create_dir_if_needed=function(d){var
-c=d.split(bz),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bz;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aJ.prototype.slash=function(a){return/\/$/.test(a)?a:a+bz};aJ.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=an(b+a),f=this.data;this.data=e;b6(f,0,this.data,0,c)}bl(d,g,this.data,b,a);return 0};au.prototype.read=function(c,a,d,b){var
+e=this.length();b6(this.data,c,a,d,b);return 0};au.prototype.read_one=function(a){return AT(this.data,a)};au.prototype.close=function(){};au.prototype.constructor=au;function
+aG(b,a){this.content={};this.root=b;this.lookupFun=a}aG.prototype.nm=function(a){return this.root+a};aG.prototype.create_dir_if_needed=function(d){var
+c=d.split(bw),b=u;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bw;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aG.prototype.slash=function(a){return/\/$/.test(a)?a:a+bw};aG.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aw(cy(c[1]))}}};aJ.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aJ.prototype.mkdir=function(c,e,d){var
-b=d&&cC(mK);if(this.exists(c))if(b)dh(b,dl(md,hd,this.nm(c)));else
+au(cs(c[1]))}}};aG.prototype.exists=function(a){if(a==u)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aG.prototype.mkdir=function(c,e,d){var
+b=d&&cw(ml);if(this.exists(c))if(b)da(b,de(lP,g2,this.nm(c)));else
 ak(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dh(b,dl(hw,hd,this.nm(a)));else
-ak(a+fa);if(!this.is_dir(a))if(b)dh(b,dl(hj,hd,this.nm(a)));else
-ak(a+hz);this.create_dir_if_needed(this.slash(c))};aJ.prototype.rmdir=function(a,f){var
-b=f&&cC(mK),c=a==u?u:this.slash(a),e=new
-RegExp(mr+c+mT);if(!this.exists(a))if(b)dh(b,dl(hw,hr,this.nm(a)));else
-ak(a+fa);if(!this.is_dir(a))if(b)dh(b,dl(hj,hr,this.nm(a)));else
-ak(a+hz);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)da(b,de(hi,g2,this.nm(a)));else
+ak(a+e2);if(!this.is_dir(a))if(b)da(b,de(g8,g2,this.nm(a)));else
+ak(a+hl);this.create_dir_if_needed(this.slash(c))};aG.prototype.rmdir=function(a,f){var
+b=f&&cw(ml),c=a==u?u:this.slash(a),e=new
+RegExp(l3+c+mt);if(!this.exists(a))if(b)da(b,de(hi,hd,this.nm(a)));else
+ak(a+e2);if(!this.is_dir(a))if(b)da(b,de(g8,hd,this.nm(a)));else
+ak(a+hl);for(var
 d
 in
-this.content)if(d.match(e))if(b)dh(b,dl(mS,hr,this.nm(a)));else
+this.content)if(d.match(e))if(b)da(b,de(ms,hd,this.nm(a)));else
 ak(this.nm(a)+": Directory not empty");delete
-this.content[c]};aJ.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+fa);if(!this.is_dir(a))ak(a+hz);var
+this.content[c]};aG.prototype.readdir=function(a){var
+f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+e2);if(!this.is_dir(a))ak(a+hl);var
 g=new
-RegExp(mr+f+mT),d={},c=[];for(var
+RegExp(l3+f+mt),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aJ.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};aJ.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aG.prototype.is_dir=function(a){if(a==u)return true;var
+b=this.slash(a);return this.content[b]?1:0};aG.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aJ.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+mw);if(b.text&&b.binary)ak(this.nm(a)+mL);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+mv);var
+this.content[a];return b};aG.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+l9);if(b.text&&b.binary)ak(this.nm(a)+mm);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+l8);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aw(an(0));return this.content[a]}else
-Cc(this.nm(a))};aJ.prototype.register=function(c,a){var
-b;if(this.content[c])ak(this.nm(c)+mv);if(eb(a))b=new
-aw(a);if(fn(a))b=new
-aw(cy(a));else
+au(an(0));return this.content[a]}else
+By(this.nm(a))};aG.prototype.register=function(c,a){var
+b;if(this.content[c])ak(this.nm(c)+l8);if(d6(a))b=new
+au(a);if(fd(a))b=new
+au(cs(a));else
 if(a
 instanceof
 Array)b=new
-aw(By(a));else
+au(AU(a));else
 if(typeof
 a==="string")b=new
-aw(ng(a));else
+au(mT(a));else
 if(a.toString){var
-d=cy(bF(a.toString()));b=new
-aw(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ak(this.nm(c)+" : registering file with invalid content type")};aJ.prototype.constructor=aJ;function
-m9(){}function
-nk(b){var
-a=hZ(b);if(!a)return;return a[0]+bz}var
-fq=nk(d9)||cA("unable to compute caml_root"),dk=[];if(ee())dk.push({path:fq,device:new
-m9(fq)});else
-dk.push({path:fq,device:new
-aJ(fq)});dk.push({path:mI,device:new
-aJ(mI)});function
-nF(b){var
-g=B3(b),b=g.join(bz),f=nw(b),c;for(var
-e=0;e<dk.length;e++){var
-a=dk[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ee()){var
-d=nk(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cs(bA(a.toString()));b=new
+au(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ak(this.nm(c)+" : registering file with invalid content type")};aG.prototype.constructor=aG;function
+mK(){}function
+mX(b){var
+a=hJ(b);if(!a)return;return a[0]+bw}var
+fg=mX(d2)||cu("unable to compute caml_root"),dd=[];if(d9())dd.push({path:fg,device:new
+mK(fg)});else
+dd.push({path:fg,device:new
+aG(fg)});dd.push({path:mj,device:new
+aG(mj)});function
+nh(b){var
+g=Bn(b),b=g.join(bw),f=m9(b),c;for(var
+e=0;e<dd.length;e++){var
+a=dd[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&d9()){var
+d=mX(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-m9(d)};dk.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
-BC(c,b){var
-a=nF(c);if(!a.device.register)cA("cannot register file");a.device.register(a.rest,b);return 0}function
-nx(c,a){var
-c=b(c),a=b(a);return BC(c,a)}function
-BF(){var
-b=F.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nx(b[a].name,b[a].content);F.jsoo_create_file=nx;F.caml_fs_tmp=[];return 0}function
-BG(){return[0]}function
-BH(a,b){return+(de(a,b,false)>=0)}function
-hM(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aF(d,c)}c=0;switch(e&3){case
+mK(d)};dd.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
+AY(c,b){var
+a=nh(c);if(!a.device.register)cu("cannot register file");a.device.register(a.rest,b);return 0}function
+m_(c,a){var
+c=b(c),a=b(a);return AY(c,a)}function
+A1(){var
+b=E.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)m_(b[a].name,b[a].content);E.jsoo_create_file=m_;E.caml_fs_tmp=[];return 0}function
+A2(){return[0]}function
+A3(a,b){return+(c9(a,b,false)>=0)}function
+hx(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aD(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aF(d,c)}d^=e;return d}function
-BM(a,b){return hM(a,a9(b))}function
-BJ(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aF(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aD(d,c)}d^=e;return d}function
+A8(a,b){return hx(a,a4(b))}function
+A5(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aD(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aF(d,c)}d^=e;return d}function
-np(a){switch(a.t&6){default:cz(a);case
+1:c|=b[a];d=aD(d,c)}d^=e;return d}function
+m2(a){switch(a.t&6){default:ct(a);case
 0:return a.c;case
 4:return a.c}}function
-BI(b,c){var
-a=np(c);return typeof
-a==="string"?hM(b,a):BJ(b,a)}function
-BK(a){a^=a>>>16;a=a3(a,0x85ebca6b|0);a^=a>>>13;a=a3(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-nl(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d6)d=d6;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d_[a.caml_custom]&&d_[a.caml_custom].hash){var
-k=d_[a.caml_custom].hash(a);b=aF(b,k);c--}}else
+A4(b,c){var
+a=m2(c);return typeof
+a==="string"?hx(b,a):A5(b,a)}function
+A6(a){a^=a>>>16;a=aZ(a,0x85ebca6b|0);a^=a>>>13;a=aZ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+mY(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dZ)d=dZ;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d3[a.caml_custom]&&d3[a.caml_custom].hash){var
+k=d3[a.caml_custom].hash(a);b=aD(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aF(b,a[2]);c--;break;case
+248:b=aD(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aF(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eb(a)){b=BI(b,a);c--}else
-if(fn(a)){b=BM(b,a);c--}else
+o=a.length-1<<10|a[0];b=aD(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(d6(a)){b=A4(b,a);c--}else
+if(fd(a)){b=A8(b,a);c--}else
 if(typeof
-a==="string"){b=hM(b,a);c--}else
-if(a===(a|0)){b=aF(b,a+a+1);c--}else
-if(a===+a){b=hL(b,a);c--}}b=BK(b);return b&0x3FFFFFFF}function
-BN(a,c,k){if(!isFinite(a)){if(isNaN(a))return bF(hk);return bF(a>0?m2:"-infinity")}var
+a==="string"){b=hx(b,a);c--}else
+if(a===(a|0)){b=aD(b,a+a+1);c--}else
+if(a===+a){b=hw(b,a);c--}}b=A6(b);return b&0x3FFFFFFF}function
+A9(a,c,k){if(!isFinite(a)){if(isNaN(a))return bA(g9);return bA(a>0?mC:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:c8,e=u;if(i)e=cu;else
+j=d<0?u:c1,e=u;if(i)e=cn;else
 switch(k){case
-43:e=c8;break;case
-32:e=bT;break;default:break}if(c>=0&&c<13){var
+43:e=c1;break;case
+32:e=bN;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(ca);if(h<0)b+=ca+di(c,a2);else{var
-f=h+1+c;if(b.length<f)b+=di(f-b.length,a2);else
-b=b.substr(0,f)}}return bF(e+he+b+"p"+j+d.toString(10))}function
-BU(a){return+a.isZero()}function
-BX(a){return new
-y(a&bU,a>>24&bU,a>>31&bC)}function
-BY(a){return a.toInt()}function
-BT(a){return+a.isNeg()}function
-BW(a){return a.neg()}function
-BR(g,c){var
-a=hS(g);if(a.signedconv&&BT(c)){a.sign=-1;c=BW(c)}var
-b=u,h=BX(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(BY(e.modulus))+b}while(!BU(c));if(a.prec>=0){a.filler=bT;var
-d=a.prec-b.length;if(d>0)b=di(d,a2)+b}return hH(a,b)}function
-a_(b,a){a|=0;if(a>bo){a-=bo;b*=Math.pow(2,bo);if(a>bo){a-=bo;b*=Math.pow(2,bo)}}if(a<-bo){a+=bo;b*=Math.pow(2,-bo)}b*=Math.pow(2,a);return b}function
-B1(a,b){return+(de(a,b,false)<=0)}function
-B2(a,b){return+(de(a,b,false)<0)}function
-q(a,d){if(a<0)cx();var
+h=b.indexOf(b4);if(h<0)b+=b4+db(c,aY);else{var
+f=h+1+c;if(b.length<f)b+=db(f-b.length,aY);else
+b=b.substr(0,f)}}return bA(e+g3+b+"p"+j+d.toString(10))}function
+Be(a){return+a.isZero()}function
+Bh(a){return new
+x(a&bO,a>>24&bO,a>>31&bx)}function
+Bi(a){return a.toInt()}function
+Bd(a){return+a.isNeg()}function
+Bg(a){return a.neg()}function
+Bb(g,c){var
+a=hD(g);if(a.signedconv&&Bd(c)){a.sign=-1;c=Bg(c)}var
+b=u,h=Bh(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Bi(e.modulus))+b}while(!Be(c));if(a.prec>=0){a.filler=bN;var
+d=a.prec-b.length;if(d>0)b=db(d,aY)+b}return hs(a,b)}function
+bn(b,a){a|=0;if(a>bk){a-=bk;b*=Math.pow(2,bk);if(a>bk){a-=bk;b*=Math.pow(2,bk)}}if(a<-bk){a+=bk;b*=Math.pow(2,-bk)}b*=Math.pow(2,a);return b}function
+Bl(a,b){return+(c9(a,b,false)<=0)}function
+Bm(a,b){return+(c9(a,b,false)<0)}function
+q(a,d){if(a<0)cr();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Cj(a){return b(fs(a,0,a.length))}var
-B4=function(){function
+BE(a){return b(fi(a,0,a.length))}var
+Bo=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bf<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bb<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=np(i);if(typeof
+e=[],h=m2(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Cj(k(e,f))}}();function
-B5(c,b,a){return B4(cy(c),b,a)}function
-B6(){return 0}var
-bE=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return BE(k(e,f))}}();function
+Bp(c,b,a){return Bo(cs(c),b,a)}function
+Bq(){return 0}var
+bz=new
 Array();function
-fo(c){var
-a=bE[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
+fe(c){var
+a=bz[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
 b=aa.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-E(a){return a$(a)}function
-nu(e,f){var
-a=bE[e],d=b(f),c=E(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-Co(a){var
-a=hX(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+C(a){return a5(a)}function
+m7(e,f){var
+a=bz[e],d=b(f),c=C(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+BJ(a){var
+a=hI(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Cp(a){var
-a=hX(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+BK(a){var
+a=hI(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ft(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+fj(c,e,d,a){if(aa.fds===undefined)aa.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-CK(c,b,g){var
+B5(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,154 +702,153 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a9(c)+mw);if(a.text&&a.binary)ak(a9(c)+mL);var
-d=nF(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return ft(f+1,nu,e,a)}ft(0,nu,new
-aw(an(0)));ft(1,Cp,new
-aw(an(0)));ft(2,Co,new
-aw(an(0)));function
-B7(a){var
-c=aa.fds[a];if(c.flags.wronly)ak(m7+a+" is writeonly");var
-d=null;if(a==0&&ee()){var
-e=require("fs");d=function(){return bF(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bE[b.fd]=b;return b.fd}function
-nq(c){var
-b=aa.fds[c];if(b.flags.rdonly)ak(m7+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bE[a.fd]=a;return a.fd}function
-B8(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a4(c)+l9);if(a.text&&a.binary)ak(a4(c)+mm);var
+d=nh(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fj(f+1,m7,e,a)}fj(0,m7,new
+au(an(0)));fj(1,BK,new
+au(an(0)));fj(2,BJ,new
+au(an(0)));function
+Br(a){var
+c=aa.fds[a];if(c.flags.wronly)ak(mH+a+" is writeonly");var
+d=null;if(a==0&&d9()){var
+e=require("fs");d=function(){return bA(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bz[b.fd]=b;return b.fd}function
+m3(c){var
+b=aa.fds[c];if(b.flags.rdonly)ak(mH+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bz[a.fd]=a;return a.fd}function
+Bs(){var
 b=0;for(var
-a=0;a<bE.length;a++)if(bE[a]&&bE[a].opened&&bE[a].out)b=[0,bE[a].fd,b];return b}function
-dj(a){return a}function
-B9(g,d,h,f){var
-b=bE[g];if(!b.opened)ak("Cannot output to a closed channel");var
-a;if(h==0&&a$(d)==f)a=d;else{a=an(f);cc(d,h,a,0,f)}var
-i=dj(a),c=a9(i),e=c.lastIndexOf(mh);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fo(g);b.buffer+=c.substr(e+1)}return 0}function
-hR(b,a,d,c){return B9(b,cy(a),d,c)}function
-nr(c,a){var
-d=b(String.fromCharCode(a));hR(c,d,0,1);return 0}function
-B_(b,a){if(a==0)fp();return b%a}function
-ec(a,b){return+(de(a,b,false)!=0)}function
-Ca(a,b){a[0]=b$;a[1]=b;return 0}function
-bX(a){if(a
+a=0;a<bz.length;a++)if(bz[a]&&bz[a].opened&&bz[a].out)b=[0,bz[a].fd,b];return b}function
+dc(a){return a}function
+Bt(g,d,h,f){var
+b=bz[g];if(!b.opened)ak("Cannot output to a closed channel");var
+a;if(h==0&&a5(d)==f)a=d;else{a=an(f);b6(d,h,a,0,f)}var
+i=dc(a),c=a4(i),e=c.lastIndexOf(lT);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fe(g);b.buffer+=c.substr(e+1)}return 0}function
+hC(b,a,d,c){return Bt(b,cs(a),d,c)}function
+m4(c,a){var
+d=b(String.fromCharCode(a));hC(c,d,0,1);return 0}function
+Bu(b,a){if(a==0)ff();return b%a}function
+d7(a,b){return+(c9(a,b,false)!=0)}function
+Bw(a,b){a[0]=cm;a[1]=b;return 0}function
+b8(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eb(a))return fj;else
-if(fn(a))return fj;else
+if(d6(a))return e$;else
+if(fd(a))return e$;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return mk;else
-return d4}function
-bg(b,c,a){if(a&&F.toplevelReloc)b=F.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-hV(a,b){ns[a9(a)]=b;return 0}function
-Cf(a){return Math.round(a)}function
-fr(a){if(a==0)a=1/a;return a<0?1:0}function
-Ch(){W(hy)}function
-ed(b,a){return d8(b,a)}function
-al(b,a){if(a>>>0>=E(b))Ch();return ed(b,a)}function
-Bw(a,b){if(a===b)return 1;a.t&6&&cz(a);b.t&6&&cz(b);return a.c==b.c?1:0}function
-Ci(a,b){return Bw(a,b)}function
-B(a,b){return 1-Ci(a,b)}function
-Ck(){return 0x7FFFFFFF/4|0}function
-Cd(){hT(aa.Not_found)}function
-nv(c){var
-a=F,b=no(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bF(a.process.env[b]);if(F.jsoo_static_env&&F.jsoo_static_env[b])return bF(F.jsoo_static_env[b]);Cd()}function
-Cl(){if(F.crypto)if(typeof
-F.crypto.getRandomValues==="function"){var
-a=new(F.Uint32Array)(1);F.crypto.getRandomValues(a);return[0,a[0]]}else
-if(F.crypto.randomBytes==="function"){var
-b=F.crypto.randomBytes(4),a=new(F.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return lW;else
+return dX}function
+bc(b,c,a){if(a&&E.toplevelReloc)b=E.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
+hG(a,b){m5[a4(a)]=b;return 0}function
+fh(a){if(a==0)a=1/a;return a<0?1:0}function
+BC(){V(hk)}function
+d8(b,a){return d1(b,a)}function
+al(b,a){if(a>>>0>=C(b))BC();return d8(b,a)}function
+AS(a,b){if(a===b)return 1;a.t&6&&ct(a);b.t&6&&ct(b);return a.c==b.c?1:0}function
+BD(a,b){return AS(a,b)}function
+D(a,b){return 1-BD(a,b)}function
+BF(){return 0x7FFFFFFF/4|0}function
+Bz(){hE(aa.Not_found)}function
+m8(c){var
+a=E,b=m1(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bA(a.process.env[b]);if(E.jsoo_static_env&&E.jsoo_static_env[b])return bA(E.jsoo_static_env[b]);Bz()}function
+BG(){if(E.crypto)if(typeof
+E.crypto.getRandomValues==="function"){var
+a=new(E.Uint32Array)(1);E.crypto.getRandomValues(a);return[0,a[0]]}else
+if(E.crypto.randomBytes==="function"){var
+b=E.crypto.randomBytes(4),a=new(E.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-hW(a){var
+hH(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aq(b,a){return{joo_tramp:b,joo_args:a}}function
-Cm(c,a){if(typeof
+BH(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-nt(a){return a}function
-br(a){if(a
+m6(a){return a}function
+bo(a){if(a
 instanceof
-Array)return a;if(F.RangeError&&a
+Array)return a;if(E.RangeError&&a
 instanceof
-F.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nt(aa.Stack_overflow);if(F.InternalError&&a
+E.RangeError&&a.message&&a.message.match(/maximum call stack/i))return m6(aa.Stack_overflow);if(E.InternalError&&a
 instanceof
-F.InternalError&&a.message&&a.message.match(/too much recursion/i))return nt(aa.Stack_overflow);if(a
+E.InternalError&&a.message&&a.message.match(/too much recursion/i))return m6(aa.Stack_overflow);if(a
 instanceof
-F.Error&&cC(mj))return[0,cC(mj),a];return[0,aa.Failure,bF(String(a))]}function
-aM(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-nA(b){var
-a=BigInt(b);return aM(a<0?-a:a)}function
-nB(a,b){return aM(BigInt(a)+BigInt(b))}function
-fu(a){if(a===0)fp();return BigInt(a)}function
-Cs(e,g){var
-b=BigInt(e),a=fu(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aM(f?c+BigInt(1):c)}function
-aL(a,b){return a<b?-1:a>b?1:0}function
-Ct(a,b){return aM(BigInt(a)/fu(b))}function
-CC(a,b){return aM(BigInt(a)%fu(b))}function
-Cu(a,b){return[0,Ct(a,b),CC(a,b)]}function
-nC(a,b){return a===b?1:0}function
-Cv(c,a,b){if(a<0||b<1)W("Z.extract: invalid bit range");return aM(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dm(e,f){var
-b=BigInt(e),a=fu(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aM(g?c-BigInt(1):c)}function
-hY(d,c){var
-a=a9(d);if(a!==fg&&a!==bV)W("Z.format: the format must be %d or %x");return b(c.toString(a===bV?16:10))}function
-Cw(){return 0}function
-Cx(a,b){return aM(BigInt(a)*BigInt(b))}function
-Cy(b,c){var
-a=b*c;return a<-2147483648||a>hn?1:0}function
-Cz(a){return aM(-BigInt(a))}function
-a4(a){if(a===0)return 0;var
+E.Error&&cw(lV))return[0,cw(lV),a];return[0,aa.Failure,bA(String(a))]}function
+aJ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+nb(b){var
+a=BigInt(b);return aJ(a<0?-a:a)}function
+nc(a,b){return aJ(BigInt(a)+BigInt(b))}function
+fk(a){if(a===0)ff();return BigInt(a)}function
+BN(e,g){var
+b=BigInt(e),a=fk(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aJ(f?c+BigInt(1):c)}function
+aI(a,b){return a<b?-1:a>b?1:0}function
+BO(a,b){return aJ(BigInt(a)/fk(b))}function
+BX(a,b){return aJ(BigInt(a)%fk(b))}function
+BP(a,b){return[0,BO(a,b),BX(a,b)]}function
+nd(a,b){return a===b?1:0}function
+BQ(c,a,b){if(a<0||b<1)V("Z.extract: invalid bit range");return aJ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+df(e,f){var
+b=BigInt(e),a=fk(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aJ(g?c-BigInt(1):c)}function
+ne(d,c){var
+a=a4(d);if(a!==e8&&a!==co)V("Z.format: the format must be %d or %x");return b(c.toString(a===co?16:10))}function
+BR(){return 0}function
+BS(a,b){return aJ(BigInt(a)*BigInt(b))}function
+BT(b,c){var
+a=b*c;return a<-2147483648||a>g$?1:0}function
+BU(a){return aJ(-BigInt(a))}function
+a0(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-CA(c,i,b,e){var
-f=a9(i);if(b<0||e<0||b>f.length-e)W("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)W("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))W("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:he+a);return aM(a===g?h:-h)}function
-CB(a){return aM(BigInt(a)-BigInt(1))}function
-nD(b,a){if(a<0)W("Z.shift_left: count argument must be positive");return aM(BigInt(b)<<BigInt(a))}function
-CD(b,a){if(a<0)W("Z.shift_right: count argument must be positive");return aM(BigInt(b)>>BigInt(a))}function
+BV(c,i,b,e){var
+f=a4(i);if(b<0||e<0||b>f.length-e)V("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)V("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))V("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:g3+a);return aJ(a===g?h:-h)}function
+BW(a){return aJ(BigInt(a)-BigInt(1))}function
+nf(b,a){if(a<0)V("Z.shift_left: count argument must be positive");return aJ(BigInt(b)<<BigInt(a))}function
+BY(b,a){if(a<0)V("Z.shift_right: count argument must be positive");return aJ(BigInt(b)>>BigInt(a))}function
 _(a){return a<0?-1:a>0?1:0}function
-CE(b){if(b<0)W("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a4(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aM(a)}function
-nE(a,b){return aM(BigInt(a)-BigInt(b))}function
-CF(a){return aM(BigInt(a)+BigInt(1))}function
-CG(a){if(typeof
-a!=="number")hT(cC(mA));return a}function
-CI(a,c){F.verale={greeting:a9(a),ask:function(a){return a9(bq(c,[b(a)]))}};return 0}function
-B0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-BE(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&B0(b[1]))var
+BZ(b){if(b<0)V("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aJ(a)}function
+ng(a,b){return aJ(BigInt(a)-BigInt(b))}function
+B0(a){return aJ(BigInt(a)+BigInt(1))}function
+B1(a){if(typeof
+a!=="number")hE(cw(mb));return a}function
+B3(a,c){E.verale={greeting:a4(a),ask:function(a){return a4(bm(c,[b(a)]))}};return 0}function
+Bk(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+A0(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Bk(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=l9;var
+d=f;d<e.length;d++){if(d>f)a+=lJ;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bD)a+=fi+c.toString()+fi;else
+by)a+=e_+c.toString()+e_;else
 if(typeof
-c=="string")a+=fi+c.toString()+fi;else
-a+=mE}a+=")"}else
+c=="string")a+=e_+c.toString()+e_;else
+a+=mf}a+=")"}else
 if(b[0]==ag)a+=b[1];return a}function
-nj(a){if(a
+mW(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ag)){var
-c=cC(mc);if(c)c(a,false);else{var
-d=BE(a),b=cC(l8);if(b)b(0);F.console.error(hq+d+mh)}}else
+c=cw(lO);if(c)c(a,false);else{var
+d=A0(a),b=cw(lI);if(b)b(0);E.console.error(hc+d+lT)}}else
 throw a}function
-Cg(){var
-a=F;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nj(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nj(a.error)})}Cg();function
-f(a,b){return a.length==1?a(b):bq(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):bq(a,[b,c])}function
-a8(a,b,c,d){return a.length==3?a(b,c,d):bq(a,[b,c,d])}function
-ct(a,b,c,d,e){return a.length==4?a(b,c,d,e):bq(a,[b,c,d,e])}function
-cs(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bq(a,[b,c,d,e,f])}function
-l5(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bq(a,[b,c,d,e,f,g])}function
-Bq(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bq(a,[b,c,d,e,f,g,h])}BF();var
-ef=[ag,b(m3),-1],h4=[ag,b(me),-2],h2=[ag,b(hh),-3],h1=[ag,b(mD),-4],fz=[ag,b(mi),-5],bG=[ag,b(mH),-7],h3=[ag,b(mq),-8],fy=[ag,b(mJ),-9],$=[ag,b(mZ),-11],h5=[ag,b(l7),-12],Bp=[4,0,0,0,[12,45,[4,0,0,0,0]]],fR=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(mu),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dG=[0,0,0],lo=[0,0,0],lr=[0,0,0],lD=[0,0,-1],g1=[0,0,0],dZ=[0,0,1,0,0,0],d0=[0,58,62],g5=[0,96,cw],lK=[0,1,0];bg(11,h5,l7);bg(10,$,mZ);bg(9,[ag,b(mz),-10],mz);bg(8,fy,mJ);bg(7,h3,mq);bg(6,bG,mH);bg(5,[ag,b(mP),-6],mP);bg(4,fz,mi);bg(3,h1,mD);bg(2,h2,hh);bg(1,h4,me);bg(0,ef,m3);var
-nU=b("output_substring"),nQ=b("%.12g"),nO=b(ca),nL=b("true"),nM=b("false"),nH=cB(0,0,mG),nI=cB(0,0,65520),nJ=cB(1,0,mG),nY=b("option is None"),n3=b("\\\\"),n4=b("\\'"),n5=b("\\b"),n6=b("\\t"),n7=b("\\n"),n8=b("\\r"),n_=b("4.13.1"),oi=b("List.map2"),ok=b("List.fold_left2"),on=b("List.combine"),oe=b("List.init"),oc=b(mg),oa=b("nth"),ob=b(mg),ov=b("String.blit / Bytes.blit_string"),ou=b("Bytes.blit"),ot=b("String.sub / Bytes.sub"),oI=b("String.contains_from / Bytes.contains_from"),oD=b(u),oz=b("String.concat"),oT=[0,b("array.ml"),322,4],oP=b("Array.map2: arrays must have the same length"),oO=b("Array.fill"),oN=b("Array.sub"),oM=b("Array.init"),oS=b("Stdlib.Array.Bottom"),oV=b("Stdlib.Queue.Empty"),o1=b("CamlinternalLazy.Undefined"),o_=b("Buffer.add_substring/add_subbytes"),o8=b("Buffer.add: cannot grow buffer"),o7=[0,b(mO),93,2],o6=[0,b(mO),94,2],pj=b("%c"),pk=b("%s"),pl=b(l6),pm=b(mp),pn=b(mB),po=b(l_),pp=b("%f"),pq=b("%B"),pr=b("%{"),ps=b("%}"),pt=b("%("),pu=b("%)"),pv=b("%a"),pw=b("%t"),px=b("%?"),py=b("%r"),pz=b("%_r"),pA=[0,b(ap),850,23],pL=[0,b(ap),814,21],pD=[0,b(ap),815,21],pM=[0,b(ap),818,21],pE=[0,b(ap),819,21],pN=[0,b(ap),822,19],pF=[0,b(ap),823,19],pO=[0,b(ap),826,22],pG=[0,b(ap),827,22],pP=[0,b(ap),831,30],pH=[0,b(ap),832,30],pJ=[0,b(ap),836,26],pB=[0,b(ap),837,26],pK=[0,b(ap),846,28],pC=[0,b(ap),847,28],pI=[0,b(ap),851,23],q3=b(my),q1=[0,b(ap),1558,4],q2=b("Printf: bad conversion %["),q4=[0,b(ap),1626,39],q5=[0,b(ap),1649,31],q6=[0,b(ap),1650,31],q7=b("Printf: bad conversion %_"),q8=b(mx),q9=b(mC),q_=b(mx),q$=b(mC),qW=b(hk),qU=b("neg_infinity"),qV=b(m2),qT=b(ca),qO=[0,mb],qC=b("%+nd"),qD=b("% nd"),qF=b("%+ni"),qG=b("% ni"),qH=b("%nx"),qI=b("%#nx"),qJ=b("%nX"),qK=b("%#nX"),qL=b("%no"),qM=b("%#no"),qB=b("%nd"),qE=b(mB),qN=b("%nu"),qo=b("%+ld"),qp=b("% ld"),qr=b("%+li"),qs=b("% li"),qt=b("%lx"),qu=b("%#lx"),qv=b("%lX"),qw=b("%#lX"),qx=b("%lo"),qy=b("%#lo"),qn=b("%ld"),qq=b(mp),qz=b("%lu"),qa=b("%+Ld"),qb=b("% Ld"),qd=b("%+Li"),qe=b("% Li"),qf=b("%Lx"),qg=b("%#Lx"),qh=b("%LX"),qi=b("%#LX"),qj=b("%Lo"),qk=b("%#Lo"),p$=b("%Ld"),qc=b(l_),ql=b("%Lu"),pY=b("%+d"),pZ=b("% d"),p1=b("%+i"),p2=b("% i"),p3=b(bV),p4=b("%#x"),p5=b("%X"),p6=b("%#X"),p7=b("%o"),p8=b("%#o"),pX=b(fg),p0=b(l6),p9=b(my),pb=b("@]"),pc=b("@}"),pd=b("@?"),pe=b("@\n"),pf=b("@."),pg=b("@@"),ph=b("@%"),pi=b("@"),pQ=b("CamlinternalFormat.Type_mismatch"),rg=b(u),rh=[0,[11,b(l9),[2,0,[2,0,0]]],b(", %s%s")],rO=[0,[11,b(hq),[2,0,[12,10,0]]],b(mW)],rP=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rN=b("Fatal error: out of memory in uncaught exception handler"),rK=[0,[11,b(hq),[2,0,[12,10,0]]],b(mW)],rF=[0,[2,0,[12,10,0]],b("%s\n")],rG=[0,[11,b(ms),0],b(ms)],rw=b("Raised at"),rx=b("Re-raised at"),ry=b("Raised by primitive operation at"),rz=b("Called from"),rA=b(" (inlined)"),rC=b(u),rB=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(mu),Bp]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rD=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],rp=b("Out of memory"),rq=b("Stack overflow"),rr=b("Pattern matching failed"),rs=b("Assertion failed"),rt=b("Undefined recursive module"),rj=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],rk=b(u),rl=b(u),rm=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],rf=[0,[4,0,0,0,0],b(fg)],rd=[0,[3,0,0],b("%S")],re=b(mE),rH=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rT=b("x"),r3=b("Hashtbl: unsupported hash table format"),Bn=b("OCAMLRUNPARAM"),Bl=b("CAMLRUNPARAM"),rY=b(u),sM=[3,0,3],sN=b(ca),sG=b(m6),sH=b("<\/"),sI=b(u),sC=b(m6),sD=b("<"),sE=b(u),sA=b("\n"),sp=[0,b(u)],si=b(u),sj=b(u),sk=b(u),sl=b(u),se=[0,b(u),0,b(u)],sd=b(u),r$=b("Stdlib.Format.String_tag"),sU=b("Z.Overflow"),sV=b(mA),sZ=b("int_of_big_int"),ti=[0,0],tv=[0,0],vU=[0,0],vE=[0,0,0],ye=b("expected fewer digits"),yd=b("image"),yb=b("expected a finite number"),x$=b("a digit in base 16"),x9=b(m4),x4=b("joint"),x5=b("nothing"),x6=b(m8),x7=b("nothing, prices or joint"),x3=b(mU),x2=b(m8),xW=b("activation"),xX=b("others"),xY=b("patch"),x0=b("a patch"),xZ=b(m4),xV=b("a prototype"),xT=b("certificate"),xU=b(mU),xS=b(mN),xN=b("linear"),xO=b("maximum"),xP=b("soft_tree"),xQ=b("a readout"),xG=b("masked_max"),xH=b("max"),xI=b("max_minus_mean"),xJ=b("max_minus_mean_distance"),xK=b("top_mean"),xL=b("a pooling"),xw=b("exp_distance"),xx=b("exponential"),xy=b("identity"),xz=b("log_ratio"),xA=b("negated"),xB=b("quadratic"),xC=b("rectified"),xD=b("threshold"),xE=b("a similarity"),xp=b("cosine"),xq=b("euclidean"),xr=b("inner_product"),xs=b("rooted_cosine"),xt=b("softmax"),xu=b("a geometry"),xl=b(hm),xm=b("some"),xn=b("none or some"),xh=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],xi=[0,[4,6,0,0,0],b(bV)],xj=b(" or "),xk=b("a list of "),xf=[0,[4,6,0,0,0],b(bV)],xg=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],xc=b(bV),xd=b("a natural number"),xe=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],xa=b(bV),xb=b("a positive integer"),w$=b(hm),w9=b(u),w_=b("an integer in base 16"),w7=b("expected the end of the line, found another item"),w6=b("at most 1025 bytes"),w5=b("expected another item, found the end of the line"),w3=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],w1=b("Reader.Wrong"),w2=b("Reader.Too_large"),yh=[0,0],yj=[0,1],yi=[0,2],y2=[0,1],y3=[0,e$],y0=b("a patch without views"),yY=[0,1],yZ=[0,e$],y5=[0,0.03,[0,1.,0]],y_=[0,0],zu=[0,40,[0,24,[0,12,0]]],zC=[0,1.],z3=[0,c$,[0,l$,[0,mX,[0,fb,[0,0.3,0]]]]],Al=[0,160,192],Aq=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ax=[0,0,[0,d6,[0,1152,0]]],AN=b("unclaimed"),AO=b("at_least "),AP=b("at_most "),AK=b("some "),AL=b(hm),AJ=[0,[4,6,0,0,0],b(bV)],AI=b(bV),A4=b("entailment_hints"),A5=b("entails"),A6=b(mN),A7=b("instance"),A8=b("instance_settings"),A9=b("minimal"),A_=b("needed"),A$=b("refuted"),Bb=b("ready"),Ba=b("a question: the head first, and only once"),AW=b("proved"),AX=b("not proved"),AY=b("not covered: "),AZ=b(mR),A0=b(mR),Bg=b("limit: "),Bh=b("limit: there is no more memory"),Bi=b("limit: a list is too long"),Bj=b("the input ends within a line"),Be=b("error: "),Bd=b("expected one line, found more"),Bk=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+BB(){var
+a=E;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){mW(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)mW(a.error)})}BB();function
+f(a,b){return a.length==1?a(b):bm(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bm(a,[b,c])}function
+ba(a,b,c,d){return a.length==3?a(b,c,d):bm(a,[b,c,d])}function
+cl(a,b,c,d,e){return a.length==4?a(b,c,d,e):bm(a,[b,c,d,e])}function
+ck(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bm(a,[b,c,d,e,f])}function
+lF(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bm(a,[b,c,d,e,f,g])}function
+AM(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bm(a,[b,c,d,e,f,g,h])}A1();var
+d_=[ag,b(mD),-1],hO=[ag,b(lQ),-2],hM=[ag,b(g6),-3],hL=[ag,b(me),-4],fp=[ag,b(lU),-5],bB=[ag,b(mi),-7],hN=[ag,b(l2),-8],fo=[ag,b(mk),-9],$=[ag,b(mz),-11],hP=[ag,b(lH),-12],AL=[4,0,0,0,[12,45,[4,0,0,0,0]]],fH=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(l7),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],k9=[0,0,0],la=[0,0,0],lm=[0,0,-1],gR=[0,0,0],dT=[0,0,1,0,0,0],dU=[0,58,62],gV=[0,96,cq],ls=[0,1,0];bc(11,hP,lH);bc(10,$,mz);bc(9,[ag,b(ma),-10],ma);bc(8,fo,mk);bc(7,hN,l2);bc(6,bB,mi);bc(5,[ag,b(mq),-6],mq);bc(4,fp,lU);bc(3,hL,me);bc(2,hM,g6);bc(1,hO,lQ);bc(0,d_,mD);var
+nw=b("output_substring"),ns=b("%.12g"),nq=b(b4),nn=b("true"),no=b("false"),nj=cv(0,0,mh),nk=cv(0,0,65520),nl=cv(1,0,mh),nA=b("option is None"),nF=b("\\\\"),nG=b("\\'"),nH=b("\\b"),nI=b("\\t"),nJ=b("\\n"),nK=b("\\r"),nM=b("4.13.1"),nW=b("List.map2"),nY=b("List.fold_left2"),n1=b("List.combine"),nS=b("List.init"),nQ=b(lS),nO=b("nth"),nP=b(lS),n9=b("String.blit / Bytes.blit_string"),n8=b("Bytes.blit"),n7=b("String.sub / Bytes.sub"),ok=b("String.contains_from / Bytes.contains_from"),of=b(u),ob=b("String.concat"),ow=[0,b("array.ml"),322,4],os=b("Array.map2: arrays must have the same length"),or=b("Array.fill"),oq=b("Array.sub"),oo=b("Array.init"),ov=b("Stdlib.Array.Bottom"),oy=b("Stdlib.Queue.Empty"),oE=b("CamlinternalLazy.Undefined"),oN=b("Buffer.add_substring/add_subbytes"),oL=b("Buffer.add: cannot grow buffer"),oK=[0,b(mp),93,2],oJ=[0,b(mp),94,2],oY=b("%c"),oZ=b("%s"),o0=b(lG),o1=b(l1),o2=b(mc),o3=b(lK),o4=b("%f"),o5=b("%B"),o6=b("%{"),o7=b("%}"),o8=b("%("),o9=b("%)"),o_=b("%a"),o$=b("%t"),pa=b("%?"),pb=b("%r"),pc=b("%_r"),pd=[0,b(ap),850,23],po=[0,b(ap),814,21],pg=[0,b(ap),815,21],pp=[0,b(ap),818,21],ph=[0,b(ap),819,21],pq=[0,b(ap),822,19],pi=[0,b(ap),823,19],pr=[0,b(ap),826,22],pj=[0,b(ap),827,22],ps=[0,b(ap),831,30],pk=[0,b(ap),832,30],pm=[0,b(ap),836,26],pe=[0,b(ap),837,26],pn=[0,b(ap),846,28],pf=[0,b(ap),847,28],pl=[0,b(ap),851,23],qG=b(l$),qE=[0,b(ap),1558,4],qF=b("Printf: bad conversion %["),qH=[0,b(ap),1626,39],qI=[0,b(ap),1649,31],qJ=[0,b(ap),1650,31],qK=b("Printf: bad conversion %_"),qL=b(l_),qM=b(md),qN=b(l_),qO=b(md),qz=b(g9),qx=b("neg_infinity"),qy=b(mC),qw=b(b4),qr=[0,lN],qf=b("%+nd"),qg=b("% nd"),qi=b("%+ni"),qj=b("% ni"),qk=b("%nx"),ql=b("%#nx"),qm=b("%nX"),qn=b("%#nX"),qo=b("%no"),qp=b("%#no"),qe=b("%nd"),qh=b(mc),qq=b("%nu"),p3=b("%+ld"),p4=b("% ld"),p6=b("%+li"),p7=b("% li"),p8=b("%lx"),p9=b("%#lx"),p_=b("%lX"),p$=b("%#lX"),qa=b("%lo"),qb=b("%#lo"),p2=b("%ld"),p5=b(l1),qc=b("%lu"),pP=b("%+Ld"),pQ=b("% Ld"),pS=b("%+Li"),pT=b("% Li"),pU=b("%Lx"),pV=b("%#Lx"),pW=b("%LX"),pX=b("%#LX"),pY=b("%Lo"),pZ=b("%#Lo"),pO=b("%Ld"),pR=b(lK),p0=b("%Lu"),pB=b("%+d"),pC=b("% d"),pE=b("%+i"),pF=b("% i"),pG=b(co),pH=b("%#x"),pI=b("%X"),pJ=b("%#X"),pK=b("%o"),pL=b("%#o"),pA=b(e8),pD=b(lG),pM=b(l$),oQ=b("@]"),oR=b("@}"),oS=b("@?"),oT=b("@\n"),oU=b("@."),oV=b("@@"),oW=b("@%"),oX=b("@"),pt=b("CamlinternalFormat.Type_mismatch"),qV=b(u),qW=[0,[11,b(lJ),[2,0,[2,0,0]]],b(", %s%s")],rr=[0,[11,b(hc),[2,0,[12,10,0]]],b(mw)],rs=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rq=b("Fatal error: out of memory in uncaught exception handler"),rn=[0,[11,b(hc),[2,0,[12,10,0]]],b(mw)],ri=[0,[2,0,[12,10,0]],b("%s\n")],rj=[0,[11,b(l4),0],b(l4)],q$=b("Raised at"),ra=b("Re-raised at"),rb=b("Raised by primitive operation at"),rc=b("Called from"),rd=b(" (inlined)"),rf=b(u),re=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(l7),AL]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rg=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],q4=b("Out of memory"),q5=b("Stack overflow"),q6=b("Pattern matching failed"),q7=b("Assertion failed"),q8=b("Undefined recursive module"),qY=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],qZ=b(u),q0=b(u),q1=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],qU=[0,[4,0,0,0,0],b(e8)],qS=[0,[3,0,0],b("%S")],qT=b(mf),rk=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rw=b("x"),rG=b("Hashtbl: unsupported hash table format"),AJ=b("OCAMLRUNPARAM"),AH=b("CAMLRUNPARAM"),rB=b(u),sp=[3,0,3],sq=b(b4),sj=b(mG),sk=b("<\/"),sl=b(u),sf=b(mG),sg=b("<"),sh=b(u),sd=b("\n"),r4=[0,b(u)],rX=b(u),rY=b(u),rZ=b(u),r0=b(u),rT=[0,b(u),0,b(u)],rS=b(u),rO=b("Stdlib.Format.String_tag"),sx=b("Z.Overflow"),sy=b(mb),sC=b("int_of_big_int"),sX=[0,0],s_=[0,0],vy=[0,0],vi=[0,0,0],xV=b("expected fewer digits"),xU=b("image"),xS=b("expected a finite number"),xQ=b("a digit in base 16"),xO=b(mE),xJ=b("joint"),xK=b("nothing"),xL=b(mI),xM=b("nothing, prices or joint"),xI=b(mu),xH=b(mI),xB=b("activation"),xC=b("others"),xD=b("patch"),xF=b("a patch"),xE=b(mE),xA=b("a prototype"),xy=b("certificate"),xz=b(mu),xx=b(mo),xs=b("linear"),xt=b("maximum"),xu=b("soft_tree"),xv=b("a readout"),xl=b("masked_max"),xm=b("max"),xn=b("max_minus_mean"),xo=b("max_minus_mean_distance"),xp=b("top_mean"),xq=b("a pooling"),xb=b("exp_distance"),xc=b("exponential"),xd=b("identity"),xe=b("log_ratio"),xf=b("negated"),xg=b("quadratic"),xh=b("rectified"),xi=b("threshold"),xj=b("a similarity"),w6=b("cosine"),w7=b("euclidean"),w8=b("inner_product"),w9=b("rooted_cosine"),w_=b("softmax"),w$=b("a geometry"),w2=b(l5),w3=b("some"),w4=b("none or some"),wY=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],wZ=[0,[4,6,0,0,0],b(co)],w0=b(" or "),w1=b("a list of "),wW=[0,[4,6,0,0,0],b(co)],wX=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],wT=b(co),wU=b("a natural number"),wV=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],wR=b(co),wS=b("a positive integer"),wQ=b(l5),wO=b(u),wP=b("an integer in base 16"),wM=b("expected the end of the line, found another item"),wL=b("at most 1025 bytes"),wK=b("expected another item, found the end of the line"),wI=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],wG=b("Reader.Wrong"),wH=b("Reader.Too_large"),xY=[0,0],x0=[0,1],xZ=[0,2],yH=[0,1],yI=[0,e1],yF=b("a patch without views"),yD=[0,1],yE=[0,e1],yK=[0,0.03,[0,1.,0]],yP=[0,0],ze=[0,1.],zF=[0,c4,[0,lL,[0,mx,[0,e3,[0,0.3,0]]]]],z4=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],z_=[0,0,[0,dZ,[0,1152,0]]],Aq=b("entails"),Ar=b(mo),As=b("instance"),At=b("minimal"),Au=b("needed"),Av=b("refuted"),Ax=b("ready"),Aw=b("a question: the head first, and only once"),Aj=b("not proved"),Ak=b("proved"),Al=b("not covered: "),AC=b("limit: "),AD=b("limit: there is no more memory"),AE=b("limit: a list is too long"),AF=b("the input ends within a line"),AA=b("error: "),Az=b("expected one line, found more"),AG=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -869,25 +868,25 @@ b=a[1];return[9,b,b,ab(a[3])];case
 11:return[11,ab(a[1])];case
 12:return[12,ab(a[1])];case
 13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aG(a,b){if(typeof
+aE(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aG(a[1],b)];case
-1:return[1,aG(a[1],b)];case
-2:return[2,aG(a[1],b)];case
-3:return[3,aG(a[1],b)];case
-4:return[4,aG(a[1],b)];case
-5:return[5,aG(a[1],b)];case
-6:return[6,aG(a[1],b)];case
-7:return[7,aG(a[1],b)];case
+0:return[0,aE(a[1],b)];case
+1:return[1,aE(a[1],b)];case
+2:return[2,aE(a[1],b)];case
+3:return[3,aE(a[1],b)];case
+4:return[4,aE(a[1],b)];case
+5:return[5,aE(a[1],b)];case
+6:return[6,aE(a[1],b)];case
+7:return[7,aE(a[1],b)];case
 8:var
-c=a[1];return[8,c,aG(a[2],b)];case
+c=a[1];return[8,c,aE(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aG(a[3],b)];case
-10:return[10,aG(a[1],b)];case
-11:return[11,aG(a[1],b)];case
-12:return[12,aG(a[1],b)];case
-13:return[13,aG(a[1],b)];default:return[14,aG(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aE(a[3],b)];case
+10:return[10,aE(a[1],b)];case
+11:return[11,aE(a[1],b)];case
+12:return[12,aE(a[1],b)];case
+13:return[13,aE(a[1],b)];default:return[14,aE(a[1],b)]}}function
 Z(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -933,273 +932,272 @@ E=a[1];return[21,E,Z(a[2],b)];case
 23:var
 F=a[1];return[23,F,Z(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,Z(a[3],b)]}}function
-fv(a){return[0,a]}function
-fw(a){return a[1]}function
-h0(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-fx(a){throw[0,h2,a]}function
-ai(a){throw[0,h1,a]}function
-cD(b,a){return B1(b,a)?b:a}function
-ar(b,a){return BH(b,a)?b:a}function
-eg(a){return 0<=a?a:-a|0}var
-K=dg(nH),X=dg(nI),bh=dg(nJ),nG=hn;function
-aN(d,c){var
-a=E(d),e=E(c),b=an(a+e|0);bp(d,0,b,0,a);bp(c,0,b,a,e);return dj(b)}function
-nK(a){return a?nL:nM}function
-nN(a){var
-e=E(a);return function(f){var
-b=f;for(;;){if(e<=b)return aN(a,nO);var
+fl(a){return[0,a]}function
+fm(a){return a[1]}function
+hK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+fn(a){throw[0,hM,a]}function
+ai(a){throw[0,hL,a]}function
+cx(b,a){return Bl(b,a)?b:a}function
+ar(b,a){return A3(b,a)?b:a}function
+d$(a){return 0<=a?a:-a|0}var
+K=c$(nj),W=c$(nk),bd=c$(nl),ni=g$;function
+a1(d,c){var
+a=C(d),e=C(c),b=an(a+e|0);bl(d,0,b,0,a);bl(c,0,b,a,e);return dc(b)}function
+nm(a){return a?nn:no}function
+np(a){var
+e=C(a);return function(f){var
+b=f;for(;;){if(e<=b)return a1(a,nq);var
 c=al(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-nP(a){return nN(hJ(nQ,a))}function
-ce(a,b){if(a){var
-c=a[1];return[0,c,ce(a[2],b)]}return b}B7(0);var
-nR=nq(1),bs=nq(2);function
-nS(b){function
+nr(a){return np(hu(ns,a))}function
+b9(a,b){if(a){var
+c=a[1];return[0,c,b9(a[2],b)]}return b}Br(0);var
+nt=m3(1),bp=m3(2);function
+nu(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fo(d)}catch(a){a=br(a);if(a[1]!==h4)throw a;var
+c=a[2],d=a[1];try{fe(d)}catch(a){a=bo(a);if(a[1]!==hO)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(B8(0))}function
-dn(b,a){return hR(b,a,0,E(a))}function
-nT(d,c,b,a){if(0<=b&&0<=a&&!((E(c)-a|0)<b))return hR(d,c,b,a);return ai(nU)}function
-h6(a){dn(bs,a);nr(bs,10);return fo(bs)}var
-fA=fv(nS);function
-nV(c){for(;;){var
-d=fv(1),a=fw(fA),b=1-h0(fA,a,function(a,b){return function(d){if(h0(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-fB(a){return f(fw(fA),0)}hV(b(l8),fB);function
-nW(b,a){return nr(b,a)}function
-eh(a){return fo(a)}function
-fC(a,b){return a?a[1]:b}function
-nX(a){return a?a[1]:ai(nY)}function
-nZ(a){return a?a[1]:0}function
-cf(b,a){return a?[0,f(b,a[1])]:0}function
-h7(b,a){return a?f(b,a[1]):0}function
-n0(a){return a?1:0}function
-n1(a){return a}function
-n2(a){var
-c=0;if(40<=a){if(92===a)return n3;if(!(ho<=a))c=1}else
-if(32<=a){if(39<=a)return n4;c=1}else
+a=c;continue}return 0}}return a(Bs(0))}function
+dg(b,a){return hC(b,a,0,C(a))}function
+nv(d,c,b,a){if(0<=b&&0<=a&&!((C(c)-a|0)<b))return hC(d,c,b,a);return ai(nw)}function
+hQ(a){dg(bp,a);m4(bp,10);return fe(bp)}var
+fq=fl(nu);function
+nx(c){for(;;){var
+d=fl(1),a=fm(fq),b=1-hK(fq,a,function(a,b){return function(d){if(hK(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+fr(a){return f(fm(fq),0)}hG(b(lI),fr);function
+ny(b,a){return m4(b,a)}function
+ea(a){return fe(a)}function
+nz(a){return a?a[1]:ai(nA)}function
+nB(a){return a?a[1]:0}function
+dh(b,a){return a?[0,f(b,a[1])]:0}function
+hR(b,a){return a?f(b,a[1]):0}function
+nC(a){return a?1:0}function
+nD(a){return a}function
+nE(a){var
+c=0;if(40<=a){if(92===a)return nF;if(!(ha<=a))c=1}else
+if(32<=a){if(39<=a)return nG;c=1}else
 if(!(14<=a))switch(a){case
-8:return n5;case
-9:return n6;case
-10:return n7;case
-13:return n8}if(c){var
-d=an(1);ah(d,0,a);return dj(d)}var
-b=an(4);ah(b,0,92);ah(b,1,48+(a/db|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return dj(b)}function
-n9(a){return 25<a+hs>>>0?a:a+m0|0}var
-fD=Ck(0),dp=(4*fD|0)-1|0;function
-n$(d,c){var
+8:return nH;case
+9:return nI;case
+10:return nJ;case
+13:return nK}if(c){var
+d=an(1);ah(d,0,a);return dc(d)}var
+b=an(4);ah(b,0,92);ah(b,1,48+(a/c6|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return dc(b)}function
+nL(a){return 25<a+he>>>0?a:a+mA|0}var
+fs=BF(0),di=(4*fs|0)-1|0;function
+nN(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aO(a){return n$(0,a)}function
-bH(b,a){return 0<=a?function(d,c){var
+aQ(a){return nN(0,a)}function
+bR(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return fx(oa)}}(b,a):ai(ob)}function
-h8(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return fn(nO)}}(b,a):ai(nP)}function
+hS(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(oc)}function
-bt(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(nQ)}function
+bq(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bI(a){return bt(a,0)}function
-od(g,e,d,c){var
+bC(a){return bq(a,0)}function
+nR(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-h9(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,h9(a+1|0,c,b)]}function
-aW(a,b){return 0<=a?50<a?bI(od(0,0,a,b)):h9(0,a,b):ai(oe)}function
-C(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,C(b,c)]}return 0}function
-h_(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,h_(c+1|0,b,d)]}return 0}function
-dq(b,a){return h_(0,b,a)}function
-of(c,a){return function(e,d){var
+hT(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,hT(a+1|0,c,b)]}function
+aR(a,b){return 0<=a?50<a?bC(nR(0,0,a,b)):hT(0,a,b):ai(nS)}function
+F(b,a){if(a){var
+c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
+hU(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,hU(c+1|0,b,d)]}return 0}function
+dj(b,a){return hU(0,b,a)}function
+nT(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-a5(c,b){var
+a6(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-og(e,d,c){var
+nU(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];m(d,b,a[1]);var
+f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-oh(b,a){return og(0,b,a)}function
-ax(e,d,c){var
+nV(b,a){return nU(0,b,a)}function
+av(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-h$(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,h$(c,e,d)]}}else
-if(!a)return 0;return ai(oi)}function
-oj(g,f,e,d){var
+f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+hV(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,hV(c,e,d)]}}else
+if(!a)return 0;return ai(nW)}function
+nX(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(ok)}}function
-ei(d,c){var
+h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(nY)}}function
+eb(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-ej(d,c){var
+dk(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-dr(d,c){var
+dl(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aK(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aH(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-ol(d,c){var
+nZ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aK(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aH(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-om(d,c){var
+n0(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aK(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aH(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-ia(b,a){if(a){var
-c=a[2],d=a[1];return 0===aK(d[1],b)?c:[0,d,ia(b,c)]}return 0}function
-ek(d,c){var
+hW(b,a){if(a){var
+c=a[2],d=a[1];return 0===aH(d[1],b)?c:[0,d,hW(b,c)]}return 0}function
+hX(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aP(e){function
+aK(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bI(b)}}var
+a=c;continue}return bC(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cg(e,a){return function(h,g,f){var
+b_(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bI(b)}}(0,0,a)}function
-ba(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bC(b)}}(0,0,a)}function
+a7(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bI(b)}}var
+a=c;continue}return bC(b)}}var
 b=0;return function(c){return a(b,c)}}function
-el(b,a){return function(e,d,c){var
+ec(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bt(f(e,a[1]),b),a=g;continue}return bI(b)}}(b,0,a)}function
-ib(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ib(b[2],a[2])]}}else
-if(!a)return 0;return ai(on)}function
-fE(a,b){function
+g=a[2],b=bq(f(e,a[1]),b),a=g;continue}return bC(b)}}(b,0,a)}function
+hY(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],hY(b[2],a[2])]}}else
+if(!a)return 0;return ai(n1)}function
+ft(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bt(d,b)}return bt(c,b)}}function
+d=k,b=[0,f,b];continue}return bq(d,b)}return bq(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bt(d,b)}return bt(c,b)}}function
+c=j,b=[0,e,b];continue}return bq(d,b)}return bq(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aO(b);return 2<=c?g(c,b)[1]:b}function
-oo(b,a){function
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=aQ(b);return 2<=c?g(c,b)[1]:b}function
+n2(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bt(d,a)}return bt(c,a)}}function
+d=h,a=[0,e,a];continue}return bq(d,a)}return bq(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bt(d,a)}return bt(c,a)}}function
+c=f,a=[0,g,a];continue}return bq(d,a)}return bq(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
-j=i[1],g=e[1],B=i[2],q=m(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
+j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-c=l[1],a=k[1],d=e[1],F=l[2],u=m(b,d,a);if(0===u)var
-v=m(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],n=G;else
+c=l[1],a=k[1],d=e[1],F=l[2],u=n(b,d,a);if(0===u)var
+v=n(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],m=G;else
 if(0<u){var
-w=m(b,a,c);if(0===w)var
+w=n(b,a,c);if(0===w)var
 o=[0,d,[0,a,0]];else
 if(0<w)var
 o=[0,d,[0,a,[0,c,0]]];else
 var
-x=m(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
-n=o}else{var
-y=m(b,d,c);if(0===y)var
+x=n(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
+m=o}else{var
+y=n(b,d,c);if(0===y)var
 p=[0,a,[0,d,0]];else
 if(0<y)var
 p=[0,a,[0,d,[0,c,0]]];else
 var
-z=m(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
-n=p}return[0,n,F]}}}var
+z=n(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
+m=p}return[0,m,F]}}}var
 r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
 h(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],g=e[1],A=h[2],q=m(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
+i=h[1],g=e[1],A=h[2],q=n(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-c=k[1],a=j[1],d=e[1],F=k[2],u=m(b,d,a);if(0===u)var
-v=m(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
+c=k[1],a=j[1],d=e[1],F=k[2],u=n(b,d,a);if(0===u)var
+v=n(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
 if(0<=u){var
-w=m(b,d,c);if(0===w)var
-n=[0,a,[0,d,0]];else
+w=n(b,d,c);if(0===w)var
+m=[0,a,[0,d,0]];else
 if(0<=w)var
-x=m(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],n=H;else
+x=n(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],m=H;else
 var
-n=[0,a,[0,d,[0,c,0]]];var
-l=n}else{var
-y=m(b,a,c);if(0===y)var
+m=[0,a,[0,d,[0,c,0]]];var
+l=m}else{var
+y=n(b,a,c);if(0===y)var
 o=[0,d,[0,a,0]];else
 if(0<=y)var
-z=m(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
+z=n(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
 var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aO(a);return 2<=c?h(c,a)[1]:a}function
-op(d,c){var
+c=aQ(a);return 2<=c?h(c,a)[1]:a}function
+n3(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-em(d,c){var
+ed(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-oq(b,a){return b<=a?b:a}function
-ic(b,a){return a<=b?b:a}function
-id(a){return b(u+a)}function
-ch(a,c){var
-b=an(a);BD(b,0,a,c);return b}function
-or(a){var
-b=a$(a),c=an(b);cc(a,0,c,0,b);return c}function
-os(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
-d=an(a);cc(c,b,d,0,a);return d}return ai(ot)}function
-ie(c,b,a){return dj(os(c,b,a))}function
-ig(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cc(e,c,d,b,a);return ai(ou)}function
-bJ(e,c,d,b,a){if(0<=a&&0<=c&&!((E(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return bp(e,c,d,b,a);return ai(ov)}function
-ow(e){var
-a=[0,0],m=a$(e)-1|0,o=0;if(!(m<0)){var
+n4(b,a){return b<=a?b:a}function
+hZ(b,a){return a<=b?b:a}function
+h0(a){return b(u+a)}function
+b$(a,c){var
+b=an(a);AZ(b,0,a,c);return b}function
+n5(a){var
+b=a5(a),c=an(b);b6(a,0,c,0,b);return c}function
+n6(c,b,a){if(0<=b&&0<=a&&!((a5(c)-a|0)<b)){var
+d=an(a);b6(c,b,d,0,a);return d}return ai(n7)}function
+h1(c,b,a){return dc(n6(c,b,a))}function
+h2(e,c,d,b,a){if(0<=a&&0<=c&&!((a5(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return b6(e,c,d,b,a);return ai(n8)}function
+bD(e,c,d,b,a){if(0<=a&&0<=c&&!((C(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return bl(e,c,d,b,a);return ai(n9)}function
+n_(e){var
+a=[0,0],m=a5(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=d8(e,i),g=0;if(32<=f){var
+f=d1(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1210,12 +1208,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===a$(e))return or(e);var
+i=r;continue}break}}if(a[1]===a5(e))return n5(e);var
 b=an(a[1]);a[1]=0;var
-n=a$(e)-1|0,p=0;if(!(n<0)){var
+n=a5(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=d8(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ho<=c)d=1;else
+c=d1(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ha<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1225,66 +1223,66 @@ switch(c){case
 9:ah(b,a[1],92);a[1]++;ah(b,a[1],116);break;case
 10:ah(b,a[1],92);a[1]++;ah(b,a[1],110);break;case
 13:ah(b,a[1],92);a[1]++;ah(b,a[1],114);break;default:d=1}switch(d){case
-1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/db|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
+1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/c6|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
 2:ah(b,a[1],92);a[1]++;ah(b,a[1],c);break;case
 3:ah(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-ih(g,b){var
-c=a$(b);if(0===c)return b;var
+h3(g,b){var
+c=a5(b);if(0===c)return b;var
 d=an(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ah(d,a,f(g,d8(b,a)));var
+a=h;for(;;){ah(d,a,f(g,d1(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-ox(a){return ih(n9,a)}function
-fF(a){return cy(a)}function
-bb(a){return dj(a)}function
-fG(b,a){return bb(ch(b,a))}function
-oy(a,b){return b<=a?a:ai(oz)}function
-oA(f,e,d){var
+n$(a){return h3(nL,a)}function
+fu(a){return cs(a)}function
+a8(a){return dc(a)}function
+fv(b,a){return a8(b$(b,a))}function
+oa(a,b){return b<=a?a:ai(ob)}function
+oc(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=oy((E(c)+e|0)+b|0,b),a=g;continue}return E(c)+b|0}return b}}function
-oB(b,h,g,e,f){var
+g=a[2],b=oa((C(c)+e|0)+b|0,b),a=g;continue}return C(c)+b|0}return b}}function
+od(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bp(a,0,b,d,E(a));bp(g,0,b,d+E(a)|0,e);var
-d=(d+E(a)|0)+e|0,c=i;continue}bp(a,0,b,d,E(a));return b}return b}}function
-oC(b,a){if(a){var
-c=E(b);return bb(oB(an(oA(0,c,a)),0,b,c,a))}return oD}function
-oE(b,a){return bb(ih(b,fF(a)))}function
-oF(a){return function(b,f,e){var
+i=c[2];bl(a,0,b,d,C(a));bl(g,0,b,d+C(a)|0,e);var
+d=(d+C(a)|0)+e|0,c=i;continue}bl(a,0,b,d,C(a));return b}return b}}function
+oe(b,a){if(a){var
+c=C(b);return a8(od(an(oc(0,c,a)),0,b,c,a))}return of}function
+og(b,a){return a8(h3(b,fu(a)))}function
+oh(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=ed(b,a)+m0|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bb(ow(fF(b)));var
-a=a+1|0;continue}}(a,E(a),0)}function
-oG(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bG;if(ed(e,a)===b)return a;var
+c=d8(b,a)+mA|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return a8(n_(fu(b)));var
+a=a+1|0;continue}}(a,C(a),0)}function
+oi(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bB;if(d8(e,a)===b)return a;var
 a=a+1|0;continue}}function
-oH(b,a,d){var
-c=E(b);if(0<=a&&!(c<a))try{oG(b,c,a,d);var
-e=1;return e}catch(a){a=br(a);if(a===bG)return 0;throw a}return ai(oI)}function
-oJ(b,a){return oH(b,0,a)}function
-oK(a){return bb(ox(fF(a)))}function
-oL(a){return 1-(typeof
+oj(b,a,d){var
+c=C(b);if(0<=a&&!(c<a))try{oi(b,c,a,d);var
+e=1;return e}catch(a){a=bo(a);if(a===bB)return 0;throw a}return ai(ok)}function
+ol(b,a){return oj(b,0,a)}function
+om(a){return a8(n$(fu(a)))}function
+on(a){return 1-(typeof
 a==="number"?1:0)}function
-aD(b,c){if(0===b)return[0];if(0<=b){var
+aA(b,c){if(0===b)return[0];if(0<=b){var
 d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(oM)}function
-ii(b,f,e){var
+a=h;continue}break}}return d}return ai(oo)}function
+op(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bu(a){var
-b=a.length-1;return 0===b?[0]:hD(a,0,b)}function
-bY(b,a){var
-c=b.length-1;return 0===c?bu(a):0===a.length-1?hD(b,0,c):Bs(b,a)}function
-en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hD(c,b,a);return ai(oN)}function
-ij(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Bt(c,b,a,d);return ai(oO)}function
-ds(d,b){var
+br(a){var
+b=a.length-1;return 0===b?[0]:ho(a,0,b)}function
+bS(b,a){var
+c=b.length-1;return 0===c?br(a):0===a.length-1?ho(b,0,c):AO(b,a)}function
+ee(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ho(c,b,a);return ai(oq)}function
+h4(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return AP(c,b,a,d);return ai(or)}function
+dm(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1295,81 +1293,81 @@ e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-dt(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(oP);if(0===b)return[0];var
-f=q(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
+dn(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(os);if(0===b)return[0];var
+f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
 z(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){m(d,a,b[1+a]);var
+a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-O(d,b){var
+Q(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
+e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-ay(c){return function(e,d){var
+aw(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-oQ(d,c){var
+ot(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 G(a){if(a){var
-b=a[2],d=a[1],c=q(oQ(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(ot(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-U(f,e,c){var
+X(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-fH(c,b){var
+fw(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-ci(c,b){var
+ca(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-fI=[ag,oS,cd(0)];function
-oR(b){if(df(b,[0]))return[0,[0],[0]];var
+fx=[ag,ov,b7(0)];function
+ou(b){if(c_(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-ik(e,a){function
+h5(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fI,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fx,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
-n(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=br(b);if(b[1]===fI){var
+m(f,b,d){try{var
+g=l(f,b,d);return g}catch(b){b=bo(b);if(b[1]===fx){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=br(a);if(a[1]===fI)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bo(a);if(a[1]===fx)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oT]}}if(!(h<0)){var
-d=h;for(;;){n(f,d,c(a,d)[1+d]);var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,ow]}}if(!(h<0)){var
+d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
@@ -1382,142 +1380,142 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cE(a){return a!=a?1:0}function
-aQ(b,a){if(!(b<a)){var
-c=0;if(fr(a)||!fr(b))c=1;if(c)return cE(b)?b:a}return cE(a)?a:b}function
-w(b,a){if(!(b<a)){var
-c=0;if(fr(a)||!fr(b))c=1;if(c)return cE(a)?a:b}return cE(b)?b:a}function
-du(a){return[0,0,0]}function
-dv(a){a[1]=0;a[2]=0;return 0}function
-cF(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cG(a){var
+cy(a){return a!=a?1:0}function
+aS(b,a){if(!(b<a)){var
+c=0;if(fh(a)||!fh(b))c=1;if(c)return cy(b)?b:a}return cy(a)?a:b}function
+v(b,a){if(!(b<a)){var
+c=0;if(fh(a)||!fh(b))c=1;if(c)return cy(a)?a:b}return cy(b)?b:a}function
+dp(a){return[0,0,0]}function
+dq(a){a[1]=0;a[2]=0;return 0}function
+cz(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cA(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cH(b){var
+cB(b){var
 a=b[1];return a?[0,a[1]]:0}function
-oU(b,a){return a5(b,a[1])}var
-oW=[ag,oV,cd(0)];function
-oX(a){return[0,0,0,0]}function
-fJ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-il(d,a){var
+ox(b,a){return a6(b,a[1])}var
+oz=[ag,oy,b7(0)];function
+oA(a){return[0,0,0,0]}function
+fy(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+h6(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-oY(b){var
+oB(b){var
 a=b[2];return a?[0,a[1]]:0}function
-oZ(a){var
+oC(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fJ(a);return c}throw oW}function
-o0(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fy(a);return c}throw oz}function
+oD(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fJ(a);return[0,c]}return 0}var
-o2=[ag,o1,cd(0)];function
-o3(a){throw o2}function
-dw(a){var
-c=a[1];a[1]=o3;try{var
-b=f(c,0);Ca(a,b);return b}catch(b){b=br(b);a[1]=function(a){throw b};throw b}}function
-eo(a){var
-b=1<=a?a:1,c=dp<b?dp:b,d=an(c);return[0,d,0,c,d]}function
-ep(a){return ie(a[1],0,a[2])}function
-o4(a){return a[2]}function
-o5(a){a[2]=0;return 0}function
-fK(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dp<b[1])if((d+c|0)<=dp)b[1]=dp;else
-fx(o8);var
-e=an(b[1]);ig(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,o6]}throw[0,$,o7]}}function
-fL(a,c){var
-b=a[2];if(a[3]<=b)fK(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
-o9(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fy(a);return[0,c]}return 0}var
+oF=[ag,oE,b7(0)];function
+oG(a){throw oF}function
+ef(a){var
+c=a[1];a[1]=oG;try{var
+b=f(c,0);Bw(a,b);return b}catch(b){b=bo(b);a[1]=function(a){throw b};throw b}}function
+fz(a){var
+b=1<=a?a:1,c=di<b?di:b,d=an(c);return[0,d,0,c,d]}function
+fA(a){return h1(a[1],0,a[2])}function
+oH(a){return a[2]}function
+oI(a){a[2]=0;return 0}function
+fB(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(di<b[1])if((d+c|0)<=di)b[1]=di;else
+fn(oL);var
+e=an(b[1]);h2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,oJ]}throw[0,$,oK]}}function
+h7(a,c){var
+b=a[2];if(a[3]<=b)fB(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
+oM(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((E(d)-b|0)<c?1:0);if(f)ai(o_);var
-g=a[2]+b|0;if(a[3]<g)fK(a,b);bp(d,c,a[1],a[2],b);a[2]=g;return 0}function
-bZ(a,c){var
-b=E(c),d=a[2]+b|0;if(a[3]<d)fK(a,b);bp(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fM(a){return 5===a[2]?12:-6}function
-im(a){return[0,0,an(a)]}function
-io(a,g){var
-b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=an(ic(b*2|0,c));ig(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((C(d)-b|0)<c?1:0);if(f)ai(oN);var
+g=a[2]+b|0;if(a[3]<g)fB(a,b);bl(d,c,a[1],a[2],b);a[2]=g;return 0}function
+dr(a,c){var
+b=C(c),d=a[2]+b|0;if(a[3]<d)fB(a,b);bl(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fC(a){return 5===a[2]?12:-6}function
+h8(a){return[0,0,an(a)]}function
+h9(a,g){var
+b=a5(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=an(hZ(b*2|0,c));h2(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cI(a,b){io(a,1);dd(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-az(a,c){var
-b=E(c);io(a,b);bJ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-ip(a){return ie(a[2],0,a[1])}function
-o$(a,b){var
+cC(a,b){h9(a,1);c8(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ax(a,c){var
+b=C(c);h9(a,b);bD(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+h_(a){return h1(a[2],0,a[1])}function
+oO(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return mM;case
+0:return mn;case
 1:return 101;case
 2:return 69;case
-3:return mb;case
+3:return lN;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-pa(a,b){switch(b[1]){case
+oP(a,b){switch(b[1]){case
 0:break;case
-1:cI(a,43);break;default:cI(a,32)}return 8<=b[2]?cI(a,35):0}function
-iq(a){if(typeof
+1:cC(a,43);break;default:cC(a,32)}return 8<=b[2]?cC(a,35):0}function
+h$(a){if(typeof
 a==="number")switch(a){case
-0:return pb;case
-1:return pc;case
-2:return pd;case
-3:return pe;case
-4:return pf;case
-5:return pg;default:return ph}else
+0:return oQ;case
+1:return oR;case
+2:return oS;case
+3:return oT;case
+4:return oU;case
+5:return oV;default:return oW}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aN(pi,fG(1,a[1]))}}function
-fN(b,c){var
+1:return a[1];default:return a1(oX,fv(1,a[1]))}}function
+fD(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];az(b,pj);var
+d=a[1];ax(b,oY);var
 a=d;continue;case
 1:var
-e=a[1];az(b,pk);var
+e=a[1];ax(b,oZ);var
 a=e;continue;case
 2:var
-f=a[1];az(b,pl);var
+f=a[1];ax(b,o0);var
 a=f;continue;case
 3:var
-g=a[1];az(b,pm);var
+g=a[1];ax(b,o1);var
 a=g;continue;case
 4:var
-h=a[1];az(b,pn);var
+h=a[1];ax(b,o2);var
 a=h;continue;case
 5:var
-i=a[1];az(b,po);var
+i=a[1];ax(b,o3);var
 a=i;continue;case
 6:var
-j=a[1];az(b,pp);var
+j=a[1];ax(b,o4);var
 a=j;continue;case
 7:var
-k=a[1];az(b,pq);var
+k=a[1];ax(b,o5);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];az(b,pr);fN(b,m);az(b,ps);var
+l=a[2],m=a[1];ax(b,o6);fD(b,m);ax(b,o7);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];az(b,pt);fN(b,o);az(b,pu);var
+n=a[3],o=a[1];ax(b,o8);fD(b,o);ax(b,o9);var
 a=n;continue;case
 10:var
-p=a[1];az(b,pv);var
+p=a[1];ax(b,o_);var
 a=p;continue;case
 11:var
-q=a[1];az(b,pw);var
+q=a[1];ax(b,o$);var
 a=q;continue;case
 12:var
-r=a[1];az(b,px);var
+r=a[1];ax(b,pa);var
 a=r;continue;case
 13:var
-s=a[1];az(b,py);var
+s=a[1];ax(b,pb);var
 a=s;continue;default:var
-t=a[1];az(b,pz);var
+t=a[1];ax(b,pc);var
 a=t;continue}}function
 am(a){if(typeof
 a==="number")return 0;else
@@ -1538,39 +1536,39 @@ c=a[2],d=a[1];return[9,c,d,am(a[3])];case
 11:return[11,am(a[1])];case
 12:return[12,am(a[1])];case
 13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
-aA(a){if(typeof
+ay(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aA(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=ay(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=aA(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=ay(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=aA(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=ay(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=aA(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=ay(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-g=aA(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+g=ay(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=aA(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=ay(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=aA(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=ay(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=aA(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=ay(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=aA(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=ay(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-an=a[2],ap=a[1],l=aA(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aA(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(au,0);f(aq,0);return 0},az=function(a){f(ar,0);f(av,0);return 0},aB=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aB,az,ay];case
+an=a[2],ap=a[1],l=ay(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=ay(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],az=function(a){f(au,0);f(aq,0);return 0},aA=function(a){f(ar,0);f(av,0);return 0},aB=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aB,aA,az];case
 10:var
-n=aA(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=ay(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
 11:var
-o=aA(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=ay(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
 12:var
-p=aA(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=ay(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aA(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aA(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+q=ay(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=ay(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
 ao(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1582,7 +1580,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,$,pA]}else
+9:a=6;break;default:throw[0,$,pd]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1688,35 +1686,35 @@ D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,$,pJ];break;case
+14:a=4;break;default:m=1}if(m)throw[0,$,pm];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aA(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
+I=b[3],J=b[2],K=b[1],s=ay(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,$,pK];break;case
+14:a=4;break;default:n=1}if(n)throw[0,$,pn];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,pL];case
+b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,po];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pM];break;case
+11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pp];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pN];break;case
+12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pq];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1724,7 +1722,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pO];break;default:var
+13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pr];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1732,72 +1730,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pP]}switch(a){case
-0:throw[0,$,pD];case
-1:throw[0,$,pE];case
-2:throw[0,$,pF];case
-3:throw[0,$,pG];case
-4:throw[0,$,pH];case
-5:throw[0,$,pB];case
-6:throw[0,$,pC];default:throw[0,$,pI]}}var
-as=[ag,pQ,cd(0)];function
-eq(b,a){if(typeof
+14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,ps]}switch(a){case
+0:throw[0,$,pg];case
+1:throw[0,$,ph];case
+2:throw[0,$,pi];case
+3:throw[0,$,pj];case
+4:throw[0,$,pk];case
+5:throw[0,$,pe];case
+6:throw[0,$,pf];default:throw[0,$,pl]}}var
+as=[ag,pt,b7(0)];function
+eg(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw as}}function
-dx(e,b,d){var
-a=eq(e,d);if(typeof
+ds(e,b,d){var
+a=eg(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw as}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aR(b,c,a){if(typeof
+aL(b,c,a){if(typeof
 b==="number")return[0,0,R(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aR(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aL(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aR(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aL(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aR(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aL(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aR(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aL(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aR(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aL(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aR(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aL(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aR(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aL(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aR(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aL(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(ec([0,b[1]],[0,o]))throw as;var
-p=aR(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(d7([0,b[1]],[0,o]))throw as;var
+p=aL(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(ec([0,ab(B)],C))throw as;var
-D=[0,ab(d)];if(ec([0,ab(A)],D))throw as;var
-q=aA(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aR(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(d7([0,ab(B)],C))throw as;var
+D=[0,ab(d)];if(d7([0,ab(A)],D))throw as;var
+q=ay(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=aL(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aR(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aL(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aR(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aL(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aR(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aL(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aR(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
+v=aL(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
 R(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1808,35 +1806,35 @@ p=R(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=R(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eq(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eg(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=R(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw as;case
 3:var
-S=a[2],t=eq(a[1],b),d=t[2],T=t[1];if(typeof
+S=a[2],t=eg(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=R(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw as;case
 4:var
-U=a[4],V=a[1],e=dx(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=ds(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=R(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw as;case
 5:var
-Y=a[4],Z=a[1],g=dx(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=ds(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=R(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw as;case
 6:var
-aa=a[4],ac=a[1],i=dx(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+aa=a[4],ac=a[1],i=ds(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ae=i[2],x=R(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw as;case
 7:var
-af=a[4],ag=a[1],k=dx(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=ds(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ai=k[2],y=R(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw as;case
 8:var
-aj=a[4],ak=a[1],m=dx(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=ds(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=R(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw as;case
 9:var
-an=a[2],A=eq(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eg(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=R(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw as;case
 10:var
@@ -1847,11 +1845,11 @@ ap=a[1],D=R(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=R(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],at=a[3],au=a[1];if(ec([0,a[2]],[0,F]))throw as;var
+F=b[1],ar=b[2],at=a[3],au=a[1];if(d7([0,a[2]],[0,F]))throw as;var
 G=R(at,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(ec([0,ab(ax)],az))throw as;var
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(d7([0,ab(ax)],az))throw as;var
 I=R(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1861,7 +1859,7 @@ b!=="number"&&11===b[0]){var
 K=R(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=R(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return pS(a[1],a[2],b);case
+18:return pv(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=R(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1871,180 +1869,180 @@ aB=a[2],aC=a[1],N=R(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=R(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return pT(a[1],a[2],b)}throw as}function
-pS(a,c,b){if(0===a[0]){var
+23:return pw(a[1],a[2],b)}throw as}function
+pv(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=R(d[1],b),k=e[1],f=R(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=R(g[1],b),m=h[1],i=R(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-pT(a,c,b){if(typeof
+pw(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aX(a,c,b);case
-1:return aX(a,c,b);case
+0:return aT(a,c,b);case
+1:return aT(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aX(a,c,b)}else
+d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aT(a,c,b)}else
 switch(a[0]){case
-0:return aX(a,c,b);case
-1:return aX(a,c,b);case
-2:return aX(a,c,b);case
-3:return aX(a,c,b);case
-4:return aX(a,c,b);case
-5:return aX(a,c,b);case
-6:return aX(a,c,b);case
-7:return aX(a,c,b);case
-8:return aX([8,a[1],a[2]],c,b);case
+0:return aT(a,c,b);case
+1:return aT(a,c,b);case
+2:return aT(a,c,b);case
+3:return aT(a,c,b);case
+4:return aT(a,c,b);case
+5:return aT(a,c,b);case
+6:return aT(a,c,b);case
+7:return aT(a,c,b);case
+8:return aT([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aR(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aX(a,c,b);default:return aX(a,c,b)}}function
-aX(d,c,b){var
+g=a[1],e=aL(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aT(a,c,b);default:return aT(a,c,b)}}function
+aT(d,c,b){var
 a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
-pR(c,b){var
+pu(c,b){var
 a=R(c,b);if(typeof
 a[2]==="number")return a[1];throw as}function
-pU(b,a){return pR(b,ab(am(a)))}function
-aY(k,g,a){var
-b=E(a),h=0<=g?k:0,d=eg(g);if(d<=b)return a;var
-l=2===h?48:32,c=ch(d,l);switch(h){case
-0:bJ(a,0,c,0,b);break;case
-1:bJ(a,0,c,d-b|0,b);break;default:var
+px(b,a){return pu(b,ab(am(a)))}function
+aU(k,g,a){var
+b=C(a),h=0<=g?k:0,d=d$(g);if(d<=b)return a;var
+l=2===h?48:32,c=b$(d,l);switch(h){case
+0:bD(a,0,c,0,b);break;case
+1:bD(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){dd(c,0,al(a,0));bJ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){c8(c,0,al(a,0));bD(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===al(a,0)){var
-j=0;if(fc!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){dd(c,1,al(a,1));bJ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bJ(a,0,c,d-b|0,b)}}return bb(c)}function
-cJ(k,b){var
-c=eg(k),a=E(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hs>>>0))e=1}else
+j=0;if(e4!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){c8(c,1,al(a,1));bD(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bD(a,0,c,d-b|0,b)}}return a8(c)}function
+cD(k,b){var
+c=d$(k),a=C(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+he>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fc===al(b,1)||88===al(b,1))j=1;if(j){var
-h=ch(c+2|0,48);dd(h,1,al(b,1));bJ(b,2,h,(c-a|0)+4|0,a-2|0);return bb(h)}}e=1;f=1;break;case
+j=0;if(e4===al(b,1)||88===al(b,1))j=1;if(j){var
+h=b$(c+2|0,48);c8(h,1,al(b,1));bD(b,2,h,(c-a|0)+4|0,a-2|0);return a8(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=ch(c+1|0,48);dd(g,0,d);bJ(b,1,g,(c-a|0)+2|0,a-1|0);return bb(g)}}if(e&&a<c){var
-i=ch(c,48);bJ(b,0,i,c-a|0,a);return bb(i)}return b}function
-pV(d){var
-a=oF(d),b=E(a),c=ch(b+2|0,34);bp(a,0,c,1,b);return bb(c)}function
-pW(a){switch(a){case
-1:return pY;case
-2:return pZ;case
-4:return p1;case
-5:return p2;case
-6:return p3;case
-7:return p4;case
-8:return p5;case
-9:return p6;case
-10:return p7;case
-11:return p8;case
+g=b$(c+1|0,48);c8(g,0,d);bD(b,1,g,(c-a|0)+2|0,a-1|0);return a8(g)}}if(e&&a<c){var
+i=b$(c,48);bD(b,0,i,c-a|0,a);return a8(i)}return b}function
+py(d){var
+a=oh(d),b=C(a),c=b$(b+2|0,34);bl(a,0,c,1,b);return a8(c)}function
+pz(a){switch(a){case
+1:return pB;case
+2:return pC;case
+4:return pE;case
+5:return pF;case
+6:return pG;case
+7:return pH;case
+8:return pI;case
+9:return pJ;case
+10:return pK;case
+11:return pL;case
 0:case
-13:return pX;case
+13:return pA;case
 3:case
-14:return p0;default:return p9}}function
-p_(a){switch(a){case
-1:return qa;case
-2:return qb;case
-4:return qd;case
-5:return qe;case
-6:return qf;case
-7:return qg;case
-8:return qh;case
-9:return qi;case
-10:return qj;case
-11:return qk;case
+14:return pD;default:return pM}}function
+pN(a){switch(a){case
+1:return pP;case
+2:return pQ;case
+4:return pS;case
+5:return pT;case
+6:return pU;case
+7:return pV;case
+8:return pW;case
+9:return pX;case
+10:return pY;case
+11:return pZ;case
 0:case
-13:return p$;case
+13:return pO;case
 3:case
-14:return qc;default:return ql}}function
-qm(a){switch(a){case
-1:return qo;case
-2:return qp;case
-4:return qr;case
-5:return qs;case
-6:return qt;case
-7:return qu;case
-8:return qv;case
-9:return qw;case
-10:return qx;case
-11:return qy;case
+14:return pR;default:return p0}}function
+p1(a){switch(a){case
+1:return p3;case
+2:return p4;case
+4:return p6;case
+5:return p7;case
+6:return p8;case
+7:return p9;case
+8:return p_;case
+9:return p$;case
+10:return qa;case
+11:return qb;case
 0:case
-13:return qn;case
+13:return p2;case
 3:case
-14:return qq;default:return qz}}function
-qA(a){switch(a){case
-1:return qC;case
-2:return qD;case
-4:return qF;case
-5:return qG;case
-6:return qH;case
-7:return qI;case
-8:return qJ;case
-9:return qK;case
-10:return qL;case
-11:return qM;case
+14:return p5;default:return qc}}function
+qd(a){switch(a){case
+1:return qf;case
+2:return qg;case
+4:return qi;case
+5:return qj;case
+6:return qk;case
+7:return ql;case
+8:return qm;case
+9:return qn;case
+10:return qo;case
+11:return qp;case
 0:case
-13:return qB;case
+13:return qe;case
 3:case
-14:return qE;default:return qN}}function
-ir(b,c){var
-d=eg(c),e=o$(qO,b),a=im(16);cI(a,37);pa(a,b);cI(a,46);az(a,id(d));cI(a,e);return ip(a)}function
-er(m,a){if(13<=m){var
-g=[0,0],h=E(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<ed(a,c)+hg>>>0))g[1]++;var
+14:return qh;default:return qq}}function
+ia(b,c){var
+d=d$(c),e=oO(qr,b),a=h8(16);cC(a,37);oP(a,b);cC(a,46);ax(a,h0(d));cC(a,e);return h_(a)}function
+eh(m,a){if(13<=m){var
+g=[0,0],h=C(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<d8(a,c)+g5>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=an(E(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dd(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=E(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=an(C(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c8(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=C(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=ed(a,b);if(9<f+hg>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=d8(a,b);if(9<f+g5>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bb(j)}return a}function
-qP(a,b){return er(a,fl(pW(a),b))}function
-qQ(a,b){return er(a,fl(qm(a),b))}function
-qR(a,b){return er(a,fl(qA(a),b))}function
-qS(a,b){return er(a,BR(p_(a),b))}function
-bK(b,c,a){function
+b=p;continue}break}}return a8(j)}return a}function
+qs(a,b){return eh(a,fb(pz(a),b))}function
+qt(a,b){return eh(a,fb(p1(a),b))}function
+qu(a,b){return eh(a,fb(qd(a),b))}function
+qv(a,b){return eh(a,Bb(pN(a),b))}function
+bE(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return BN(a,c,d)}function
+d=32}return A9(a,c,d)}function
 f(a){var
-e=E(a);return function(f){var
+e=C(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=al(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aN(a,qT)}function
+b=b+1|0;continue}}(0)?a:a1(a,qw)}function
 e(c){var
-b=BA(a);return 3===b?a<0.?qU:qV:4<=b?qW:c}switch(b[2]){case
-5:return e(f(hJ(ir(b,c),a)));case
+b=AW(a);return 3===b?a<0.?qx:qy:4<=b?qz:c}switch(b[2]){case
+5:return e(f(hu(ia(b,c),a)));case
 6:return d(0);case
-7:return oK(d(0));case
-8:return e(d(0));default:return hJ(ir(b,c),a)}}function
-qX(d){var
-a=n2(d),b=E(a),c=ch(b+2|0,39);bp(a,0,c,1,b);return bb(c)}function
-qY(b){var
-a=im(16);fN(a,b);return ip(a)}function
-d3(d,o,n,l){var
-c=o,b=n,a=l;for(;;)if(typeof
+7:return om(d(0));case
+8:return e(d(0));default:return hu(ia(b,c),a)}}function
+qA(d){var
+a=nE(d),b=C(a),c=b$(b+2|0,39);bl(a,0,c,1,b);return a8(c)}function
+qB(b){var
+a=h8(16);fD(a,b);return h_(a)}function
+dW(d,o,m,l){var
+c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return I(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return I(c,[4,b,qX(a)],q)};case
+q=a[1];return function(a){return I(c,[4,b,qA(a)],q)};case
 2:var
-r=a[2],s=a[1];return fO(c,b,r,s,function(a){return a});case
-3:return fO(c,b,a[2],a[1],pV);case
-4:return es(c,b,a[4],a[2],a[3],qP,a[1]);case
-5:return es(c,b,a[4],a[2],a[3],qQ,a[1]);case
-6:return es(c,b,a[4],a[2],a[3],qR,a[1]);case
-7:return es(c,b,a[4],a[2],a[3],qS,a[1]);case
-8:return qZ(c,b,a[4],a[2],a[3],a[1]);case
-9:return fO(c,b,a[2],a[1],nK);case
+r=a[2],s=a[1];return fE(c,b,r,s,function(a){return a});case
+3:return fE(c,b,a[2],a[1],py);case
+4:return ei(c,b,a[4],a[2],a[3],qs,a[1]);case
+5:return ei(c,b,a[4],a[2],a[3],qt,a[1]);case
+6:return ei(c,b,a[4],a[2],a[3],qu,a[1]);case
+7:return ei(c,b,a[4],a[2],a[3],qv,a[1]);case
+8:return qC(c,b,a[4],a[2],a[3],a[1]);case
+9:return fE(c,b,a[2],a[1],nm);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2052,11 +2050,11 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=qY(a[2]);return function(a){return I(c,[4,b,u],t)};case
+t=a[3],u=qB(a[2]);return function(a){return I(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return I(c,b,Z(pU(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return I(c,b,Z(px(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return I(c,[6,b,function(b){return m(d,b,a)}],x)};case
+x=a[1];return function(d,a){return I(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
 y=a[1];return function(a){return I(c,[6,b,a],y)};case
 17:var
@@ -2065,236 +2063,236 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return I(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return I(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,$,q1];case
+19:throw[0,$,qE];case
 20:var
-F=a[3],G=[8,b,q2];return function(a){return I(c,G,F)};case
+F=a[3],G=[8,b,qF];return function(a){return I(c,G,F)};case
 21:var
-H=a[2];return function(a){return I(c,[4,b,fl(q3,a)],H)};case
+H=a[2];return function(a){return I(c,[4,b,fb(qG,a)],H)};case
 22:var
 J=a[1];return function(a){return I(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?l4(d+1|0,c,b,h,g):aq(l4,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?ha(d+1|0,c,b,i,j,k):aq(ha,[0,c,b,i,j,k])}}function
-l4(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?lE(d+1|0,c,b,h,g):aq(lE,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?gZ(d+1|0,c,b,i,j,k):aq(gZ,[0,c,b,i,j,k])}}function
+lE(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-1:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-2:throw[0,$,q4];default:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a])}else
+0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+2:throw[0,$,qH];default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-1:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-2:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-3:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-4:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-5:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-6:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-7:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-8:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+2:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+3:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+4:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+5:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+6:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+7:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+8:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?hb(d+1|0,c,b,f,a):aq(hb,[0,c,b,f,a]);case
-10:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);default:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a])}}function
-hb(e,d,c,a,b){if(typeof
-a==="number")return e<50?Q(e+1|0,d,c,b):aq(Q,[0,d,c,b]);else
+f=e[2];return d<50?g0(d+1|0,c,b,f,a):aq(g0,[0,c,b,f,a]);case
+10:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}}function
+g0(e,d,c,a,b){if(typeof
+a==="number")return e<50?P(e+1|0,d,c,b):aq(P,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a6(d,c,f,b)};case
+f=a[1];return function(a){return a2(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a6(d,c,g,b)};case
+g=a[1];return function(a){return a2(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a6(d,c,h,b)};case
+h=a[1];return function(a){return a2(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a6(d,c,i,b)};case
+i=a[1];return function(a){return a2(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a6(d,c,j,b)};case
+j=a[1];return function(a){return a2(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a6(d,c,k,b)};case
+k=a[1];return function(a){return a2(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a6(d,c,l,b)};case
+l=a[1];return function(a){return a2(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a6(d,c,m,b)};case
+m=a[1];return function(a){return a2(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a6(d,c,n,b)};case
+n=a[2];return function(a){return a2(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a6(d,c,aG(q,o),b)};case
+o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a2(d,c,aE(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a6(d,c,r,b)};case
+r=a[1];return function(e,a){return a2(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a6(d,c,s,b)};case
+s=a[1];return function(a){return a2(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a6(d,c,t,b)};case
-13:throw[0,$,q5];default:throw[0,$,q6]}}function
-Q(d,b,e,a){var
-c=[8,e,q7];return d<50?d3(d+1|0,b,c,a):aq(d3,[0,b,c,a])}function
-ha(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return q0(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?d3(h+1|0,b,g,a):aq(d3,[0,b,g,a])}function
-I(a,b,c){return hW(d3(0,a,b,c))}function
-a6(a,b,c,d){return hW(hb(0,a,b,c,d))}function
-q0(a,b,c,d,e){return hW(ha(0,a,b,c,d,e))}function
-fO(e,d,c,a,b){if(typeof
+t=a[1];return function(a){return a2(d,c,t,b)};case
+13:throw[0,$,qI];default:throw[0,$,qJ]}}function
+P(d,b,e,a){var
+c=[8,e,qK];return d<50?dW(d+1|0,b,c,a):aq(dW,[0,b,c,a])}function
+gZ(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return qD(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?dW(h+1|0,b,g,a):aq(dW,[0,b,g,a])}function
+I(a,b,c){return hH(dW(0,a,b,c))}function
+a2(a,b,c,d){return hH(g0(0,a,b,c,d))}function
+qD(a,b,c,d,e){return hH(gZ(0,a,b,c,d,e))}function
+fE(e,d,c,a,b){if(typeof
 a==="number")return function(a){return I(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return I(e,[4,d,aY(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return I(e,[4,d,aY(i,g,f(b,a))],c)}}}function
-es(f,e,d,g,c,b,a){if(typeof
+g=a[2],h=a[1];return function(a){return I(e,[4,d,aU(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return I(e,[4,d,aU(i,g,f(b,a))],c)}}}function
+ei(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,cJ(g,m(b,a,c))],d)}:function(c){return I(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return I(f,[4,e,cJ(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return I(f,[4,e,cD(g,n(b,a,c))],d)}:function(c){return I(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return I(f,[4,e,cD(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,aY(i,h,cJ(g,m(b,a,c)))],d)}:function(c){return I(f,[4,e,aY(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return I(f,[4,e,aY(i,h,cJ(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return I(f,[4,e,aU(i,h,cD(g,n(b,a,c)))],d)}:function(c){return I(f,[4,e,aU(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return I(f,[4,e,aU(i,h,cD(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return I(f,[4,e,aY(j,h,cJ(g,m(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aY(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return I(f,[4,e,aY(j,g,cJ(n,m(b,a,c)))],d)}}}function
-qZ(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return I(f,[4,e,aU(j,h,cD(g,n(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aU(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return I(f,[4,e,aU(j,g,cD(m,n(b,a,c)))],d)}}}function
+qC(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,bK(a,f,b)],c)}:function(b){return I(e,[4,d,bK(a,fM(a),b)],c)};var
-j=b[1];return function(b){return I(e,[4,d,bK(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return I(e,[4,d,bE(a,f,b)],c)}:function(b){return I(e,[4,d,bE(a,fC(a),b)],c)};var
+j=b[1];return function(b){return I(e,[4,d,bE(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,aY(h,g,bK(a,f,b))],c)}:function(b){return I(e,[4,d,aY(h,g,bK(a,fM(a),b))],c)};var
-k=b[1];return function(b){return I(e,[4,d,aY(h,g,bK(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return I(e,[4,d,aU(h,g,bE(a,f,b))],c)}:function(b){return I(e,[4,d,aU(h,g,bE(a,fC(a),b))],c)};var
+k=b[1];return function(b){return I(e,[4,d,aU(h,g,bE(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return I(e,[4,d,aY(i,g,bK(a,f,b))],c)}:function(f,b){return I(e,[4,d,aY(i,f,bK(a,fM(a),b))],c)};var
-l=b[1];return function(f,b){return I(e,[4,d,aY(i,f,bK(a,l,b))],c)}}}function
-bL(b,e){var
+b==="number")return b?function(g,f,b){return I(e,[4,d,aU(i,g,bE(a,f,b))],c)}:function(f,b){return I(e,[4,d,aU(i,f,bE(a,fC(a),b))],c)};var
+l=b[1];return function(f,b){return I(e,[4,d,aU(i,f,bE(a,l,b))],c)}}}function
+bF(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=iq(a[2]);bL(b,g);return dn(b,h);case
+g=a[1],h=h$(a[2]);bF(b,g);return dg(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bL(b,d);dn(b,q8);var
+i=c[1];bF(b,d);dg(b,qL);var
 a=i;continue}var
-j=c[1];bL(b,d);dn(b,q9);var
+j=c[1];bF(b,d);dg(b,qM);var
 a=j;continue;case
 6:var
-m=a[2];bL(b,a[1]);return f(m,b);case
-7:bL(b,a[1]);return eh(b);case
+m=a[2];bF(b,a[1]);return f(m,b);case
+7:bF(b,a[1]);return ea(b);case
 8:var
-n=a[2];bL(b,a[1]);return ai(n);case
+n=a[2];bF(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bL(b,a[1]);return dn(b,k);default:var
-l=a[2];bL(b,a[1]);return nW(b,l)}}function
-b0(b,e){var
+k=a[2];bF(b,a[1]);return dg(b,k);default:var
+l=a[2];bF(b,a[1]);return ny(b,l)}}function
+bT(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=iq(a[2]);b0(b,g);return bZ(b,h);case
+g=a[1],h=h$(a[2]);bT(b,g);return dr(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b0(b,d);bZ(b,q_);var
+i=c[1];bT(b,d);dr(b,qN);var
 a=i;continue}var
-j=c[1];b0(b,d);bZ(b,q$);var
+j=c[1];bT(b,d);dr(b,qO);var
 a=j;continue;case
 6:var
-m=a[2];b0(b,a[1]);return bZ(b,f(m,0));case
+m=a[2];bT(b,a[1]);return dr(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];b0(b,a[1]);return ai(n);case
+n=a[2];bT(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];b0(b,a[1]);return bZ(b,k);default:var
-l=a[2];b0(b,a[1]);return fL(b,l)}}function
-ra(c,a,b){var
-d=b[1],e=0;return I(function(b){bL(a,b);return f(c,a)},e,d)}function
-fP(b,a){return ra(function(a){return 0},b,a)}function
-fQ(a){return fP(bs,a)}function
-rb(b,a){var
+k=a[2];bT(b,a[1]);return dr(b,k);default:var
+l=a[2];bT(b,a[1]);return h7(b,l)}}function
+qP(c,a,b){var
+d=b[1],e=0;return I(function(b){bF(a,b);return f(c,a)},e,d)}function
+fF(b,a){return qP(function(a){return 0},b,a)}function
+fG(a){return fF(bp,a)}function
+qQ(b,a){var
 c=a[1];return I(function(c){var
-a=eo(64);b0(a,c);return f(b,ep(a))},0,c)}function
-aB(a){return rb(function(a){return a},a)}var
-rc=fv(0);function
-fS(c,b){var
-a=c[1+b];return oL(a)?bX(a)===fj?f(aB(rd),a):bX(a)===253?nP(a):re:f(aB(rf),a)}function
-is(b,a){if(b.length-1<=a)return rg;var
-c=is(b,a+1|0),d=fS(b,a);return m(aB(rh),d,c)}function
-ri(a){var
+a=fz(64);bT(a,c);return f(b,fA(a))},0,c)}function
+aB(a){return qQ(function(a){return a},a)}var
+qR=fl(0);function
+fI(c,b){var
+a=c[1+b];return on(a)?b8(a)===e$?f(aB(qS),a):b8(a)===253?nr(a):qT:f(aB(qU),a)}function
+ib(b,a){if(b.length-1<=a)return qV;var
+c=ib(b,a+1|0),d=fI(b,a);return n(aB(qW),d,c)}function
+qX(a){var
 b=a.length-1;if(2<b>>>0){var
-c=is(a,2),d=fS(a,1);return m(aB(rj),d,c)}switch(b){case
-0:return rk;case
-1:return rl;default:var
-e=fS(a,1);return f(aB(rm),e)}}function
-rn(d){function
+c=ib(a,2),d=fI(a,1);return n(aB(qY),d,c)}switch(b){case
+0:return qZ;case
+1:return q0;default:var
+e=fI(a,1);return f(aB(q1),e)}}function
+q2(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(fw(rc))}function
-ro(a){if(a===ef)return rp;if(a===fy)return rq;if(a[1]===h3){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cs(aB(fR),i,h,e,e+5|0,rr)}if(a[1]===$){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cs(aB(fR),k,j,f,f+6|0,rs)}if(a[1]===h5){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cs(aB(fR),m,l,g,g+6|0,rt)}if(0===bX(a)){var
-n=a[1][1];return aN(n,ri(a))}return a[1]}function
-et(a){var
-b=rn(a);return b?b[1]:ro(a)}function
-ru(a){var
-b=[0,BB(a)];return b}function
-rv(b,a){function
-c(a){return a?0===b?rw:rx:0===b?ry:rz}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?rA:rC,i=a[2],j=a[7],k=c(a[1]);return[0,Bq(aB(rB),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aB(rD),l)]}function
-rE(d,b){if(b){var
+a=g;continue}return 0}}return a(fm(qR))}function
+q3(a){if(a===d_)return q4;if(a===fo)return q5;if(a[1]===hN){var
+b=a[2],e=b[3],h=b[2],i=b[1];return ck(aB(fH),i,h,e,e+5|0,q6)}if(a[1]===$){var
+c=a[2],f=c[3],j=c[2],k=c[1];return ck(aB(fH),k,j,f,f+6|0,q7)}if(a[1]===hP){var
+d=a[2],g=d[3],l=d[2],m=d[1];return ck(aB(fH),m,l,g,g+6|0,q8)}if(0===b8(a)){var
+n=a[1][1];return a1(n,qX(a))}return a[1]}function
+ej(a){var
+b=q2(a);return b?b[1]:q3(a)}function
+q9(a){var
+b=[0,AX(a)];return b}function
+q_(b,a){function
+c(a){return a?0===b?q$:ra:0===b?rb:rc}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?rd:rf,i=a[2],j=a[7],k=c(a[1]);return[0,AM(aB(re),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aB(rg),l)]}function
+rh(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=rv(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(fP(d,rF),j)}var
+h=q_(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(fF(d,ri),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return fP(d,rG)}function
-fT(b,a){return rE(b,ru(a))}var
-rI=rH.slice();function
-rJ(e,d){var
-g=et(e);f(fQ(rK),g);fT(bs,d);var
-a=B6(0);if(a<0){var
-b=eg(a);h6(c(rI,b)[1+b])}return eh(bs)}var
-rL=[0];function
-it(b){var
-a=BG(0);return a}function
-rM(b,a){try{var
-c=a?rL:it(0);try{fB(0)}catch(a){}try{var
-i=rJ(b,c),d=i}catch(a){a=br(a);var
-e=it(0),g=et(b);f(fQ(rO),g);fT(bs,c);var
-h=et(a);f(fQ(rP),h);fT(bs,e);var
-d=eh(bs)}return d}catch(a){a=br(a);if(a===ef)return h6(rN);throw a}}hV(b(mc),function(b,a){try{var
-c=rM(b,a);return c}catch(a){return 0}});function
-rQ(a){return B5(a,0,E(a))}function
-rR(a){return[0,q(55,0),0]}function
-rS(d,g){function
-l(b,a){return rQ(aN(b,id(a)))}function
+a=k;continue}break}}return 0}return fF(d,rj)}function
+fJ(b,a){return rh(b,q9(a))}var
+rl=rk.slice();function
+rm(e,d){var
+g=ej(e);f(fG(rn),g);fJ(bp,d);var
+a=Bq(0);if(a<0){var
+b=d$(a);hQ(c(rl,b)[1+b])}return ea(bp)}var
+ro=[0];function
+ic(b){var
+a=A2(0);return a}function
+rp(b,a){try{var
+c=a?ro:ic(0);try{fr(0)}catch(a){}try{var
+i=rm(b,c),d=i}catch(a){a=bo(a);var
+e=ic(0),g=ej(b);f(fG(rr),g);fJ(bp,c);var
+h=ej(a);f(fG(rs),h);fJ(bp,e);var
+d=ea(bp)}return d}catch(a){a=bo(a);if(a===d_)return hQ(rq);throw a}}hG(b(lO),function(b,a){try{var
+c=rp(b,a);return c}catch(a){return 0}});function
+rt(a){return Bp(a,0,C(a))}function
+ru(a){return[0,q(55,0),0]}function
+rv(d,g){function
+l(b,a){return rt(a1(b,h0(a)))}function
 m(a){var
 b=al(a,3)<<24,c=al(a,2)<<16,d=al(a,1)<<8;return((al(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,rT],j=54+ic(55,i)|0,n=0;if(!(j<0)){var
+f=[0,rw],j=54+hZ(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=B_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ml;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=Bu(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&lX;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-rU(b){var
-a=rR(0);rS(a,b);return a}function
-rV(a){return rU(Cl(0))}function
-rW(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ml,g=a[2];c(a[1],g)[1+g]=f;return f}function
-rX(a){var
+rx(b){var
+a=ru(0);rv(a,b);return a}function
+ry(a){return rx(BG(0))}function
+rz(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&lX,g=a[2];c(a[1],g)[1+g]=f;return f}function
+rA(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-Bo=nv(Bn),iv=Bo}catch(a){a=br(a);if(a!==bG)throw a;try{var
-Bm=nv(Bl),iu=Bm}catch(a){a=br(a);if(a!==bG)throw a;var
-iu=rY}var
-iv=iu}var
-rZ=oJ(iv,82),eu=[bA,function(a){return rV(0)}];function
-r0(c,b){var
-a=c;for(;;){if(b<=a)return a;if(fD<(a*2|0))return a;var
+AK=m8(AJ),ie=AK}catch(a){a=bo(a);if(a!==bB)throw a;try{var
+AI=m8(AH),id=AI}catch(a){a=bo(a);if(a!==bB)throw a;var
+id=rB}var
+ie=id}var
+rC=ol(ie,82),ek=[b3,function(a){return ry(0)}];function
+rD(c,b){var
+a=c;for(;;){if(b<=a)return a;if(fs<(a*2|0))return a;var
 a=a*2|0;continue}}function
-iw(a,e){var
-f=a?a[1]:rZ,b=r0(16,e);if(f)var
-c=bX(eu),g=b$===c?eu[1]:bA===c?dw(eu):eu,d=rW(g);else
+ig(a,e){var
+f=a?a[1]:rC,b=rD(16,e);if(f)var
+c=b8(ek),g=cm===c?ek[1]:b3===c?ef(ek):ek,d=rz(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-r1(n,d,g,h){var
+rE(n,d,g,h){var
 i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2313,321 +2311,321 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ix(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<fD?1:0;if(d){var
-e=q(c,0),h=1-rX(a);a[2]=e;return r1(f(g,a),h,b,e)}return d}function
-r2(c,b,a){return nl(c,b,0,a)}function
-cj(a,b){return 4<=a.length-1?nl(10,db,a[3],b)&(a[2].length-1-1|0):ai(r3)}function
-r4(a,d,f){var
-b=cj(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ix(cj,a):e}function
-r5(c,b){var
+ih(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<fs?1:0;if(d){var
+e=q(c,0),h=1-rA(a);a[2]=e;return rE(f(g,a),h,b,e)}return d}function
+rF(c,b,a){return mY(c,b,0,a)}function
+cb(a,b){return 4<=a.length-1?mY(10,c6,a[3],b)&(a[2].length-1-1|0):ai(rG)}function
+rH(a,d,f){var
+b=cb(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?ih(cb,a):e}function
+rI(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aK(c,a[1]))return d;var
-a=e;continue}throw bG}}function
-r6(f,a){var
-g=cj(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aK(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aK(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aK(a,e[1])?j:r5(a,k)}throw bG}throw bG}throw bG}function
-r7(c,b){var
+d=a[2],e=a[3];if(0===aH(c,a[1]))return d;var
+a=e;continue}throw bB}}function
+rJ(f,a){var
+g=cb(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aH(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aH(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aH(a,e[1])?j:rI(a,k)}throw bB}throw bB}throw bB}function
+rK(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aK(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aH(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-r8(f,a){var
-g=cj(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aK(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aK(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aK(a,e[1])?[0,j]:r7(a,k)}return 0}return 0}return 0}function
-r9(a,b){function
+rL(f,a){var
+g=cb(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aH(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aH(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aH(a,e[1])?[0,j]:rK(a,k)}return 0}return 0}return 0}function
+rM(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aK(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aH(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cj(a,b);return d(c(a[2],e)[1+e])}function
-r_(b,d,c){var
+e=cb(a,b);return d(c(a[2],e)[1+e])}function
+rN(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aK(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aH(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-iy(a,d,e){var
-b=cj(a,d),f=c(a[2],b)[1+b],g=r_(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ix(cj,a);var
+ii(a,d,e){var
+b=cb(a,d),f=c(a[2],b)[1+b],g=rN(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ih(cb,a);var
 i=h}else
 var
 i=g;return i}function
-b1(a){return a}var
-iz=0,iA=-1;function
-iB(a){return 0<=a?1:0}var
-iC=[ag,r$,cd(0)];function
-ev(a,b){a[13]=a[13]+b[3]|0;return il(b,a[28])}function
-sa(a){a[12]=1;a[13]=1;return fJ(a[28])}var
-iD=1000000010;function
-fU(b,a){return a8(b[17],a,0,E(a))}function
-ew(a){return f(a[19],0)}function
-sb(b,a){return f(b[20],a)}function
-sc(b,a){return f(b[21],a)}function
-iE(a,c,b){a[9]=a[9]-c|0;fU(a,b);a[11]=0;return 0}function
-ex(c,a){var
-b=B(a,sd);return b?iE(c,E(a),a):b}function
-ck(a,b,c){var
-d=b[3],e=b[2];ex(a,b[1]);ew(a);a[11]=1;a[10]=oq(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;sc(a,a[10]);return ex(a,d)}function
-iF(b,a){return ck(b,se,a)}function
-cK(a,b){var
-c=b[2],d=b[3];ex(a,b[1]);a[9]=a[9]-c|0;sb(a,c);return ex(a,d)}function
-sf(a){var
-b=cH(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iF(a,d):e}return ew(a)}function
-sg(a){var
-b=o0(a[28]);if(b){var
+bU(a){return a}var
+ij=0,ik=-1;function
+il(a){return 0<=a?1:0}var
+im=[ag,rO,b7(0)];function
+el(a,b){a[13]=a[13]+b[3]|0;return h6(b,a[28])}function
+rP(a){a[12]=1;a[13]=1;return fy(a[28])}var
+io=1000000010;function
+fK(b,a){return ba(b[17],a,0,C(a))}function
+em(a){return f(a[19],0)}function
+rQ(b,a){return f(b[20],a)}function
+rR(b,a){return f(b[21],a)}function
+ip(a,c,b){a[9]=a[9]-c|0;fK(a,b);a[11]=0;return 0}function
+en(c,a){var
+b=D(a,rS);return b?ip(c,C(a),a):b}function
+cc(a,b,c){var
+d=b[3],e=b[2];en(a,b[1]);em(a);a[11]=1;a[10]=n4(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;rR(a,a[10]);return en(a,d)}function
+iq(b,a){return cc(b,rT,a)}function
+cE(a,b){var
+c=b[2],d=b[3];en(a,b[1]);a[9]=a[9]-c|0;rQ(a,c);return en(a,d)}function
+rU(a){var
+b=cB(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iq(a,d):e}return em(a)}function
+rV(a){var
+b=oD(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=b1(d);a[9]=a[9]+e|0;return 0}return 0}function
-sh(a,g,b){if(typeof
+e=bU(d);a[9]=a[9]+e|0;return 0}return 0}function
+rW(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cH(a[3]);if(j){var
+j=cB(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return B2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cG(a[2]);return 0;case
-2:cG(a[3]);return 0;case
+c=a[1],d=a[2];return Bm(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cA(a[2]);return 0;case
+2:cA(a[3]);return 0;case
 3:var
-m=cH(a[2]);return m?iF(a,m[1][2]):ew(a);case
+m=cB(a[2]);return m?iq(a,m[1][2]):em(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?sg(a):n;default:var
-o=cG(a[5]);return o?fU(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?rV(a):n;default:var
+o=cA(a[5]);return o?fK(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return iE(a,g,b[1]);case
+0:return ip(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cH(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cB(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cK(a,e);case
-1:return ck(a,c,d);case
-2:return ck(a,c,d);case
-3:return a[9]<(g+E(p)|0)?ck(a,c,d):cK(a,e);case
-4:return a[11]?cK(a,e):a[9]<(g+E(p)|0)?ck(a,c,d):((a[6]-d|0)+y|0)<a[10]?ck(a,c,d):cK(a,e);default:return cK(a,e)}}return 0;case
+0:return cE(a,e);case
+1:return cc(a,c,d);case
+2:return cc(a,c,d);case
+3:return a[9]<(g+C(p)|0)?cc(a,c,d):cE(a,e);case
+4:return a[11]?cE(a,e):a[9]<(g+C(p)|0)?cc(a,c,d):((a[6]-d|0)+y|0)<a[10]?cc(a,c,d):cE(a,e);default:return cE(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=cH(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=cB(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
-B=u[1],C=function(c){var
+B=u[1],D=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
-a=d;continue}return B}},i=C(t[1]);else
+a=d;continue}return B}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cK(a,[0,sj,v+A|0,si]):ck(a,[0,sl,i+z|0,sk],a[6])}return 0;case
+v=i-h|0;return 0<=v?cE(a,[0,rY,v+A|0,rX]):cc(a,[0,r0,i+z|0,rZ],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))sf(a);var
-F=a[9]-D|0,G=1===w?1:a[9]<g?w:5;return cF([0,G,F],a[2]);case
-4:return cF(b[1],a[3]);default:var
-x=b[1];fU(a,f(a[24],x));return cF(x,a[5])}}function
-iG(a){for(;;){var
-d=oY(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=iB(c),e=i||(a[9]<=h?1:0);if(e){oZ(a[28]);var
-j=iB(c)?b1(c):iD;sh(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-sm(a,b){ev(a,b);return iG(a)}function
-sn(c,a,b){return sm(c,[0,a,[0,b],b1(a)])}function
-so(b,a){return sn(b,b1(E(a)),a)}function
-fV(a){dv(a);return cF([0,-1,[0,iA,sp,0]],a)}function
-fW(a,c){var
-d=cH(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=b1(b[1]);if(i<a[12])return fV(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))rU(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cz([0,G,F],a[2]);case
+4:return cz(b[1],a[3]);default:var
+x=b[1];fK(a,f(a[24],x));return cz(x,a[5])}}function
+ir(a){for(;;){var
+d=oB(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=il(c),e=i||(a[9]<=h?1:0);if(e){oC(a[28]);var
+j=il(c)?bU(c):io;rW(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+r1(a,b){el(a,b);return ir(a)}function
+r2(c,a,b){return r1(c,[0,a,[0,b],bU(a)])}function
+r3(b,a){return r2(b,bU(C(a)),a)}function
+fL(a){dq(a);return cz([0,-1,[0,ik,r4,0]],a)}function
+fM(a,c){var
+d=cB(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bU(b[1]);if(i<a[12])return fL(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=b1(a[13]+f|0),cG(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bU(a[13]+f|0),cA(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=b1(a[13]+f|0),cG(a[1]),0):c;return j}return 0}return 0}function
-sq(a,c,b){ev(a,b);if(c)fW(a,1);return cF([0,a[13],b],a[1])}function
-sr(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return sq(a,0,[0,b1(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?so(a,a[16]):b}function
-ss(a){return sr(a,0,3)}function
-st(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ev(a,[0,iz,1,0]);fW(a,1);fW(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bU(a[13]+f|0),cA(a[1]),0):c;return j}return 0}return 0}function
+r5(a,c,b){el(a,b);if(c)fM(a,1);return cz([0,a[13],b],a[1])}function
+r6(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return r5(a,0,[0,bU(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?r3(a,a[16]):b}function
+r7(a){return r6(a,0,3)}function
+r8(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){el(a,[0,ij,1,0]);fM(a,1);fM(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-su(a,e){if(a[23])ev(a,[0,iz,5,0]);var
+r9(a,e){if(a[23])el(a,[0,ij,5,0]);var
 b=a[22];if(b){var
-c=cG(a[4]);if(c)return f(a[27],c[1]);var
+c=cA(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-sv(a,b){return su(a,0)}function
-sw(a){sa(a);fV(a[1]);dv(a[2]);dv(a[3]);dv(a[4]);dv(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return ss(a)}function
-sx(a){var
-b=a[4];return oU(function(b){return sv(a,0)},b)}function
-sy(a,b){sx(a);for(;;){if(1<a[14]){st(a,0);continue}a[13]=iD;iG(a);if(b)ew(a);return sw(a)}}function
-iH(a,b){sy(a,0);return f(a[18],0)}function
-sz(a,b){return a8(a[17],sA,0,1)}var
-iI=fG(80,32);function
-iJ(b,d){var
+r_(a,b){return r9(a,0)}function
+r$(a){rP(a);fL(a[1]);dq(a[2]);dq(a[3]);dq(a[4]);dq(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return r7(a)}function
+sa(a){var
+b=a[4];return ox(function(b){return r_(a,0)},b)}function
+sb(a,b){sa(a);for(;;){if(1<a[14]){r8(a,0);continue}a[13]=io;ir(a);if(b)em(a);return r$(a)}}function
+is(a,b){sb(a,0);return f(a[18],0)}function
+sc(a,b){return ba(a[17],sd,0,1)}var
+it=fv(80,32);function
+iu(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a8(b[17],iI,0,80);var
-a=a-80|0;continue}return a8(b[17],iI,0,a)}return c}}function
-sB(a){return a[1]===iC?aN(sD,aN(a[2],sC)):sE}function
-sF(a){return a[1]===iC?aN(sH,aN(a[2],sG)):sI}function
-sJ(a){return 0}function
-sK(a){return 0}function
-sL(h,g,f,e,d){var
-b=oX(0),c=[0,iA,sM,0];il(c,b);var
-a=du(0);fV(a);cF([0,1,c],a);var
-i=du(0),j=du(0),k=du(0);return[0,a,du(0),k,j,i,78,10,68,78,0,1,1,1,1,nG,sN,h,g,f,e,d,0,0,sB,sF,sJ,sK,b]}function
-iK(c,b){function
+c=0<a?1:0;if(c){if(80<a){ba(b[17],it,0,80);var
+a=a-80|0;continue}return ba(b[17],it,0,a)}return c}}function
+se(a){return a[1]===im?a1(sg,a1(a[2],sf)):sh}function
+si(a){return a[1]===im?a1(sk,a1(a[2],sj)):sl}function
+sm(a){return 0}function
+sn(a){return 0}function
+so(h,g,f,e,d){var
+b=oA(0),c=[0,ik,sp,0];h6(c,b);var
+a=dp(0);fL(a);cz([0,1,c],a);var
+i=dp(0),j=dp(0),k=dp(0);return[0,a,dp(0),k,j,i,78,10,68,78,0,1,1,1,1,ni,sq,h,g,f,e,d,0,0,se,si,sm,sn,b]}function
+iv(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=sL(c,b,function(a){return 0},e,d);a[19]=function(b){return sz(a,b)};a[20]=function(b){return iJ(a,b)};a[21]=function(b){return iJ(a,b)};return a}function
-iL(a){function
-b(b){return eh(a)}return iK(function(b,c,d){return nT(a,b,c,d)},b)}function
-sO(a){function
-b(a){return 0}return iK(function(b,c,d){return o9(a,b,c,d)},b)}var
-sP=hf,sQ=function(a){return eo(sP)}(0),sR=iL(nR),sS=iL(bs);sO(sQ);nV(function(a){iH(sR,0);return iH(sS,0)});function
-sT(b,a){var
-c=bX(a)===ag?a:a[1];return hV(b,c)}var
-iM=[ag,sU,cd(0)];Cw(0);sT(sV,iM);function
+a=so(c,b,function(a){return 0},e,d);a[19]=function(b){return sc(a,b)};a[20]=function(b){return iu(a,b)};a[21]=function(b){return iu(a,b)};return a}function
+iw(a){function
+b(b){return ea(a)}return iv(function(b,c,d){return nv(a,b,c,d)},b)}function
+sr(a){function
+b(a){return 0}return iv(function(b,c,d){return oM(a,b,c,d)},b)}var
+ss=g4,st=function(a){return fz(ss)}(0),su=iw(nt),sv=iw(bp);sr(st);nx(function(a){is(su,0);return is(sv,0)});function
+sw(b,a){var
+c=b8(a)===ag?a:a[1];return hG(b,c)}var
+ix=[ag,sx,b7(0)];BR(0);sw(sy,ix);function
 s(a){if(typeof
-a==="number"&&a!==hA)return-a|0;return Cz(a)}function
+a==="number"&&a!==hm)return-a|0;return BU(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:nB(b,a)}return nB(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:nc(b,a)}return nc(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:nE(a,b)}return nE(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:ng(a,b)}return ng(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Cy(b,a))return a3(b,a);return Cx(b,a)}function
+a==="number"&&!BT(b,a))return aZ(b,a);return BS(b,a)}function
 L(a){if(typeof
-a==="number"&&a!==hn)return a+1|0;return CF(a)}function
-sW(a){if(typeof
-a==="number"&&a!==hA)return a-1|0;return CB(a)}function
-ey(a){return typeof
-a==="number"?0<=a?a:a!==hA?-a|0:nA(a):nA(a)}function
-P(b,a){if(typeof
+a==="number"&&a!==g$)return a+1|0;return B0(a)}function
+sz(a){if(typeof
+a==="number"&&a!==hm)return a-1|0;return BW(a)}function
+eo(a){return typeof
+a==="number"?0<=a?a:a!==hm?-a|0:nb(a):nb(a)}function
+O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:nD(b,a)}return nD(b,a)}function
-b2(b,a){if(typeof
+c=b<<a;return c>>a===b?c:nf(b,a)}return nf(b,a)}function
+bV(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return CD(b,a)}function
-dy(a){return typeof
-a==="number"?a:CG(a)}var
+c=a<32?a:31;return b>>c}return BY(b,a)}function
+dt(a){return typeof
+a==="number"?a:B1(a)}var
 e=0,j=1;function
-ac(b,a){return 0<aL(b,a)?a:b}function
-r(b,a){return 0<=aL(b,a)?b:a}function
-fX(b,a){return aL(b,a)<0?1:0}function
-iN(b,a){return 0<aL(b,a)?1:0}function
-sX(b,a){return CA(b,a,0,E(a))}function
-dz(e,a){var
-d=Cu(e,a),b=d[2],c=d[1];if(0<=_(b))return[0,c,b];if(0<=_(a)){var
-f=k(b,a);return[0,sW(c),f]}var
+ac(b,a){return 0<aI(b,a)?a:b}function
+r(b,a){return 0<=aI(b,a)?b:a}function
+fN(b,a){return aI(b,a)<0?1:0}function
+iy(b,a){return 0<aI(b,a)?1:0}function
+sA(b,a){return BV(b,a,0,C(a))}function
+du(e,a){var
+d=BP(e,a),b=d[2],c=d[1];if(0<=_(b))return[0,c,b];if(0<=_(a)){var
+f=k(b,a);return[0,sz(c),f]}var
 g=l(b,a);return[0,L(c),g]}function
 g(c,b){return a(c,b)}function
-sY(a){return CE(a)}function
-dA(a){return _(a)}function
-D(b,a){return nC(b,a)}function
-o(b,a){return aL(b,a)<=0?1:0}function
-x(b,a){return aL(b,a)<0?1:0}function
+sB(a){return BZ(a)}function
+dv(a){return _(a)}function
+B(b,a){return nd(b,a)}function
+o(b,a){return aI(b,a)<=0?1:0}function
+w(b,a){return aI(b,a)<0?1:0}function
 M(a){return a}function
-dB(a){try{var
-b=dy(a);return b}catch(a){a=br(a);if(a===iM)return fx(sZ);throw a}}function
-s0(c,b,a){return Cv(c,b,a)}function
-b3(a){return a?0:1}function
+dw(a){try{var
+b=dt(a);return b}catch(a){a=bo(a);if(a===ix)return fn(sC);throw a}}function
+sD(c,b,a){return BQ(c,b,a)}function
+bW(a){return a?0:1}function
 ad(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 h(a){return a[1]}function
 i(a){return a[2]}function
 A(a){var
 b=a?A(a[2])+1|0:a;return b}function
-bi(a,b){if(a){var
-c=bi(a[2],b);return[0,a[1],c]}return b}function
-s1(a){return ar(0,a-1|0)}function
-cL(b,a){return b+a|0}function
-s2(b,a){return a3(b,a)}function
-fY(b,a){return ar(0,b-a|0)}function
-iO(b,a){function
-c(b){return iO(b,a)+1|0}function
+be(a,b){if(a){var
+c=be(a[2],b);return[0,a[1],c]}return b}function
+sE(a){return ar(0,a-1|0)}function
+cF(b,a){return b+a|0}function
+sF(b,a){return aZ(b,a)}function
+fO(b,a){return ar(0,b-a|0)}function
+iz(b,a){function
+c(b){return iz(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-iP(b,a){function
-c(b){return iO(a,iP(b,a))}function
+iA(b,a){function
+c(b){return iz(a,iA(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fZ(b,a){return b<=a?1:0}function
+fP(b,a){return b<=a?1:0}function
 ae(b,a){return b<a?1:0}function
-f0(b,a){function
+fQ(b,a){function
 c(b){function
-c(a){return f0(b,a)+1|0}function
+c(a){return fQ(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-iQ(b,a){function
-c(a){return iP(b,iQ(b,a))}function
+iB(b,a){function
+c(a){return iA(b,iB(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-f1(d,c,b,a){function
+fR(d,c,b,a){function
 e(d){function
-e(a){return f1(d,c,b,a)}function
-f(a){return f1(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return fR(d,c,b,a)}function
+f(a){return fR(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-s3(b,a){function
-c(a){return h(f1(b,a,0,a))}function
+sG(b,a){function
+c(a){return h(fR(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-ez=function
-c(a,b){return c.fun(a,b)};Cm(ez,function(b,a){function
+ep=function
+c(a,b){return c.fun(a,b)};BH(ep,function(b,a){function
 f(i){function
 d(a){return L(g(2,j))}function
 f(a){return g(2,L(a))}function
 h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
-b=dz(a,M(2)),c=b[1];return D(b[2],e)?f(c):h(c)}function
+b=du(a,M(2)),c=b[1];return B(b[2],e)?f(c):h(c)}function
 h(b){function
 f(a){return g(2,L(b))}function
 h(a){return L(g(2,k(b,a)))}function
-i(a){return g(2,m(ez,b,a))}if(o(a,j))return f(0);var
-c=dz(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}function
+i(a){return g(2,n(ep,b,a))}if(o(a,j))return f(0);var
+c=du(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}function
 i(b){function
 f(a){return L(g(2,L(b)))}function
-h(a){return g(2,m(ez,b,a))}function
-i(a){return L(g(2,m(ez,b,a)))}if(o(a,j))return f(0);var
-c=dz(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
-c=dz(b,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)});function
-dC(a,b,c){function
+h(a){return g(2,n(ep,b,a))}function
+i(a){return L(g(2,n(ep,b,a)))}if(o(a,j))return f(0);var
+c=du(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
+c=du(b,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)});function
+dx(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return dC(a,dC(a,b,c),c)}function
-k(c){return f(a,dC(a,dC(a,b,c),c))}if(o(c,j))return h(0);var
-d=dz(c,M(2)),g=d[1];return D(d[2],e)?i(g):k(g)}function
-s4(b){function
-c(c){return a(b,c)}return function(a){return dC(c,j,a)}}function
-bc(c,a){function
+i(c){return dx(a,dx(a,b,c),c)}function
+k(c){return f(a,dx(a,dx(a,b,c),c))}if(o(c,j))return h(0);var
+d=du(c,M(2)),g=d[1];return B(d[2],e)?i(g):k(g)}function
+sH(b){function
+c(c){return a(b,c)}return function(a){return dx(c,j,a)}}function
+a9(c,a){function
 d(a){return e}function
-g(a){return f(s4(c),a)}function
+g(a){return f(sH(c),a)}function
 h(a){return j}var
-b=dA(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
-bd(a){return 0<=dA(a)?dB(a):0}function
-t(b,a){return 0===dA(a)?e:dm(b,a)}function
-bM(a){return 0<dA(a)?M(a4(a)-1|0):e}function
-bj(a){return 0<=dA(a)?sY(a):e}function
-a7(b,c){var
-a=dB(c);return 0<=a?P(b,a):b2(b,-a|0)}function
-b4(b,c){var
-a=dB(c);return 0<=a?b2(b,a):P(b,-a|0)}function
-cM(b,a){return a?a[1]:b}function
-f2(a){var
+b=dv(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
+a_(a){return 0<=dv(a)?dw(a):0}function
+t(b,a){return 0===dv(a)?e:df(b,a)}function
+bG(a){return 0<dv(a)?M(a0(a)-1|0):e}function
+bf(a){return 0<=dv(a)?sB(a):e}function
+a3(b,c){var
+a=dw(c);return 0<=a?O(b,a):bV(b,-a|0)}function
+bX(b,c){var
+a=dw(c);return 0<=a?bV(b,a):O(b,-a|0)}function
+cG(b,a){return a?a[1]:b}function
+fS(a){var
 b=a?a[2]:a;return b}function
 S(c,a,b){function
 d(c){return a?S(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bv(a,b){function
-c(b){return a?bv(a[2],b):a}function
+bs(a,b){function
+c(b){return a?bs(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-n(b,a){if(a)var
-d=n(b,a[2]),c=[0,f(b,a[1]),d];else
+m(b,a){if(a)var
+d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-iR(b,a){if(a){var
-c=iR(b,a[2]);return bi(f(b,a[1]),c)}return a}function
-bN(e,d,c){var
+iC(b,a){if(a){var
+c=iC(b,a[2]);return be(f(b,a[1]),c)}return a}function
+bH(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aS(c,b,a){if(a){var
-d=aS(c,b,a[2]);return m(c,a[1],d)}return b}function
-bO(e,d){var
+f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aM(c,b,a){if(a){var
+d=aM(c,b,a[2]);return n(c,a[1],d)}return b}function
+bI(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2638,249 +2636,249 @@ N(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cN(b,e){var
+cH(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cN(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cH(b,c)];var
 a=c;continue}return a}}function
-V(b,a){if(b)if(a)var
-d=V(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+U(b,a){if(b)if(a)var
+d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cl(b,a){function
+cd(b,a){function
 c(c){if(a)var
-d=cl(c,a[2]),b=[0,a[1],d];else
+d=cd(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cO(b,a){function
-c(b){return a?cO(b,a[2]):a}function
+cI(b,a){function
+c(b){return a?cI(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bk(b,a){function
-c(a){return[0,b,bk(b+1|0,a)]}function
+bg(b,a){function
+c(a){return[0,b,bg(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bl(b,a){function
-c(a){return[0,b,bl(b,a)]}function
+bh(b,a){function
+c(a){return[0,b,bh(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-s5(a,b){return D(S(f0(b,fY(A(a),1)),a,e),j)}function
+sI(a,b){return B(S(fQ(b,fO(A(a),1)),a,e),j)}function
 af(c,b){if(c){if(b){var
 d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
 Y(a){if(a){var
 b=Y(a[2]);return k(a[1],b)}return e}function
-iS(c,b){if(b){var
-d=a(c,iS(c,b[2]));return k(b[1],d)}return e}function
-s6(c,b,a){var
-d=dB(a);return s0(c,dB(b),d)}function
-s7(a){var
-e=a7(j,l(a,j));function
+iD(c,b){if(b){var
+d=a(c,iD(c,b[2]));return k(b[1],d)}return e}function
+sJ(c,b,a){var
+d=dw(a);return sD(c,dw(b),d)}function
+sK(a){var
+e=a3(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=b4(g,j),f=b4(c,a),h=b(e,a,f,d);return b(e,a,l(c,a7(f,a)),h)}function
+a=bX(g,j),f=bX(c,a),h=b(e,a,f,d);return b(e,a,l(c,a3(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-iT(c,b,a){if(b){if(a){var
-d=iT(c,b[2],a[2]),e=a7(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return a7(a,c)},a)}function
-iU(b,a){if(a){var
-c=iU(b,a[2]);return iT(b,a[1],c)}return a}function
-s8(g,f,e){var
+iE(c,b,a){if(b){if(a){var
+d=iE(c,b[2],a[2]),e=a3(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a3(a,c)},a)}function
+iF(b,a){if(a){var
+c=iF(b,a[2]);return iE(b,a[1],c)}return a}function
+sL(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dD=iQ(2,6),s9=6;function
-iV(b,a){function
+dy=iB(2,6),sM=6;function
+iG(b,a){function
 c(c){if(a)var
-d=iV(c,cO(dD,a)),b=[0,cl(dD,a),d];else
+d=iG(c,cI(dy,a)),b=[0,cd(dy,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-s_(a){var
-c=a7(j,a),d=a7(j,l(a,j));return function(e,b){var
-f=iV(e,b);return n(function(b){var
-e=iU(a,b);return[0,iS(c,bl(d,A(b))),e]},f)}}function
-s$(b,a){return n(function(b){return s8(e,a,i(b))},b)}function
-iW(e,c,b){if(c)if(b)var
-f=iW(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+sN(a){var
+c=a3(j,a),d=a3(j,l(a,j));return function(e,b){var
+f=iG(e,b);return m(function(b){var
+e=iF(a,b);return[0,iD(c,bh(d,A(b))),e]},f)}}function
+sO(b,a){return m(function(b){return sL(e,a,i(b))},b)}function
+iH(e,c,b){if(c)if(b)var
+f=iH(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-eA(i,h,c){var
+eq(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(D(g,e)){var
+d=a[2],f=b[2],g=b[1];if(B(g,e)){var
 b=f,a=d;continue}var
-j=eA(f,d,c);return iW(g,a[1],j)}return c}return c}}function
-iX(d,c,b,a){if(b){if(a){var
-f=iX(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return ct(s7(d),s9,c,g,f)}var
+j=eq(f,d,c);return iH(g,a[1],j)}return c}return c}}function
+iI(d,c,b,a){if(b){if(a){var
+f=iI(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cl(sK(d),sM,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-ta(b,e,d,c){return cl(e,iX(b,a(b,M(dD)),d,c))}function
-eB(b,a){if(b)if(a)var
-d=eB(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+sP(b,e,d,c){return cd(e,iI(b,a(b,M(dy)),d,c))}function
+er(b,a){if(b)if(a)var
+d=er(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dE(b){var
-f=a7(j,l(b,j));return function(c,g){var
-h=M(dD),d=bd(t(M(c),h)),i=a(b,M(fY(c,s2(d,dD))));return n(function(a){return l(s6(S(d,a,e),i,b),f)},g)}}function
-eC(a){if(a){var
-b=eC(a[2]);return k(ey(a[1]),b)}return e}function
+dz(b){var
+f=a3(j,l(b,j));return function(c,g){var
+h=M(dy),d=a_(t(M(c),h)),i=a(b,M(fO(c,sF(d,dy))));return m(function(a){return l(sJ(S(d,a,e),i,b),f)},g)}}function
+es(a){if(a){var
+b=es(a[2]);return k(eo(a[1]),b)}return e}function
 H(b,a){return s(t(s(b),a))}function
-bP(d,c,b){var
+bJ(d,c,b){var
 e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dF(b,a){var
+dA(b,a){var
 c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
-tb(b,c){if(o(e,b)){var
+sQ(b,c){if(o(e,b)){var
 d=a(b,i(c));return[0,a(b,h(c)),d]}var
 f=a(b,h(c));return[0,a(b,i(c)),f]}function
-f3(d,c,b){var
+fT(d,c,b){var
 e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
-tc(b,c){var
+sR(b,c){var
 d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
-td(d,c,b){var
+sS(d,c,b){var
 e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
-te(b){var
+sT(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(e,a[1][1]);return 0}function
-iY(a){var
+iJ(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=te(a);if(d){var
+d=sT(a);if(d){var
 f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-iZ(d,c,b){function
+iK(d,c,b){function
 e(b){var
-e=iZ(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
+e=iK(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-i0(d,c,b){if(b){var
-f=b4(a(c,i0(d,c,b[2])),d);return k(b[1],f)}return e}function
-i1(c,b){function
+iL(d,c,b){if(b){var
+f=bX(a(c,iL(d,c,b[2])),d);return k(b[1],f)}return e}function
+iM(c,b){function
 d(a){var
-b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(i1(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
+b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(iM(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
 e(d){var
-b=bc(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-i2(b,i,h,f,e){var
-c=t(a7(f,b),e),l=i0(b,b4(a(c,c),b),i),d=b4(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
-i3(h,f,e,d,c,b){function
+b=a9(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+iN(b,i,h,f,e){var
+c=t(a3(f,b),e),l=iL(b,bX(a(c,c),b),i),d=bX(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
+iO(h,f,e,d,c,b){function
 i(c){var
-i=dF(b,i2(h,f,e,j,k(a(g(2,j),d),j)));return i3(h,f,e,k(d,j),c,i)}function
+i=dA(b,iN(h,f,e,j,k(a(g(2,j),d),j)));return iO(h,f,e,k(d,j),c,i)}function
 l(a){return 0}var
 m=0===c?l(0):i(c-1|0);return[0,b,m]}function
-f4(i,h){var
-l=g(2,g(2,g(2,g(2,j)))),a=k(bM(i),l),b=s3(cL(h,3),4)+1|0,c=iZ(bc(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(i1(a,b),m),d=k(g(2,L(g(2,j))),n),o=bd(g(2,g(2,g(2,g(2,g(2,j)))))),f=i3(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(bd(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
-tf(d,c,b){var
-e=s(b4(s(a(i(b),c)),d));return[0,b4(a(h(b),c),d),e]}function
-i4(q,b,p,n,f){var
+fU(i,h){var
+l=g(2,g(2,g(2,g(2,j)))),a=k(bG(i),l),b=sG(cF(h,3),4)+1|0,c=iK(a9(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(iM(a,b),m),d=k(g(2,L(g(2,j))),n),o=a_(g(2,g(2,g(2,g(2,g(2,j)))))),f=iO(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(a_(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
+sU(d,c,b){var
+e=s(bX(s(a(i(b),c)),d));return[0,bX(a(h(b),c),d),e]}function
+iP(q,b,p,n,f){var
 d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
-r=bd(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bv(b[4],r);else
+r=a_(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bs(b[4],r);else
 var
 c=h;if(c)var
-i=a(e,f),s=k(d,i),u=l(d,i),v=i2(b[1],b[2],b[3],u,s),w=dF(c[1],v),x=dF(tb(p,b[5]),w),m=[0,tf(b[1],q,x)];else
+i=a(e,f),s=k(d,i),u=l(d,i),v=iN(b[1],b[2],b[3],u,s),w=dA(c[1],v),x=dA(sQ(p,b[5]),w),m=[0,sU(b[1],q,x)];else
 var
 m=c;return m}function
-tg(c,b,a){return o(e,a)?[0,c,a7(b,a)]:[0,a7(c,s(a)),b]}function
-th(m,k,d,c){var
-n=x(e,d),p=n?x(e,c):n;if(p){var
-q=bM(c),f=l(bM(d),q),b=tg(d,c,f),r=h(b);if(o(i(b),r)){var
-s=i(b);return i4(m,k,f,h(b),s)}var
-t=i(b),u=h(b),v=a(g(2,j),u);return i4(m,k,l(f,j),v,t)}return p}function
-f5(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return s5(b,a)?[0,e,f5(b,a,d)]:f5(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-i5(b,a){if(b)if(a)var
-d=i5(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+sV(c,b,a){return o(e,a)?[0,c,a3(b,a)]:[0,a3(c,s(a)),b]}function
+sW(m,k,d,c){var
+n=w(e,d),p=n?w(e,c):n;if(p){var
+q=bG(c),f=l(bG(d),q),b=sV(d,c,f),r=h(b);if(o(i(b),r)){var
+s=i(b);return iP(m,k,f,h(b),s)}var
+t=i(b),u=h(b),v=a(g(2,j),u);return iP(m,k,l(f,j),v,t)}return p}function
+fV(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return sI(b,a)?[0,e,fV(b,a,d)]:fV(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+iQ(b,a){if(b)if(a)var
+d=iQ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-i6(b,a){var
-c=bl(0,b);return bN(function(b,a){return i5(a,b)},a,c)}function
-be(a){if(a){var
+iR(b,a){var
+c=bh(0,b);return bH(function(b,a){return iQ(a,b)},a,c)}function
+a$(a){if(a){var
 b=a[1];if(b)var
-c=be(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a$(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return ti}function
-i7(f,a,e){if(a)var
-b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return sX}function
+iS(f,a,e){if(a)var
+b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-eD(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=i7(a,c,e);if(i){var
-m=eD(a,d,c,g,h);return[0,i[1],m]}var
-j=i7(a,g,e);if(j){var
-n=eD(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,eD(a,d,[0,[0,e,k]],c,h)]}else
+et(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=iS(a,c,e);if(i){var
+m=et(a,d,c,g,h);return[0,i[1],m]}var
+j=iS(a,g,e);if(j){var
+n=et(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,et(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-tj(c,b,a){return eD(c,b,0,0,a)}function
-i8(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-tk(b,a){var
-d=h(a),c=i8(h(b),d);if(c){var
-e=i(a);return i8(i(b),e)}return c}function
-eE(b,a){if(b){var
+sY(c,b,a){return et(c,b,0,0,a)}function
+iT(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
+sZ(b,a){var
+d=h(a),c=iT(h(b),d);if(c){var
+e=i(a);return iT(i(b),e)}return c}function
+eu(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-cP(b,a){if(b){var
+cJ(b,a){if(b){var
 c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
-dH(b,a){var
-c=i(a),d=cP(i(b),c),e=h(a);return[0,eE(h(b),e),d]}function
-i9(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,i9(a,b,d)]},g=function(a){return[0,dH(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dI(c,b,e,d){var
+dC(b,a){var
+c=i(a),d=cJ(i(b),c),e=h(a);return[0,eu(h(b),e),d]}function
+iU(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,iU(a,b,d)]},g=function(a){return[0,dC(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dD(c,b,e,d){var
 f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
-i_(e,d,a,c){if(a){var
-b=a[1],f=i_(e,d,a[2],c),g=i(i(b)),j=dI(e,d,h(i(b)),g);return i9(h(b),j,f)}return c}function
-aZ(c){var
-b=bj(c);return D(a(b,b),c)?b:k(b,j)}function
-tl(a){return o(a,e)?e:a7(j,k(b4(bM(a),j),j))}function
-tm(b,d,c){var
-f=o(e,d),g=f?x(e,c):f;if(g)var
-i=aZ(H(a(a(b,b),d),c)),h=[0,[0,bj(t(a(a(b,b),d),c)),i]];else
+iV(e,d,a,c){if(a){var
+b=a[1],f=iV(e,d,a[2],c),g=i(i(b)),j=dD(e,d,h(i(b)),g);return iU(h(b),j,f)}return c}function
+aV(c){var
+b=bf(c);return B(a(b,b),c)?b:k(b,j)}function
+s0(a){return o(a,e)?e:a3(j,k(bX(bG(a),j),j))}function
+s1(b,d,c){var
+f=o(e,d),g=f?w(e,c):f;if(g)var
+i=aV(H(a(a(b,b),d),c)),h=[0,[0,bf(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-eF(p,o,n,m){var
+ev(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,e)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,e)){var
 c=l,b=j;continue}var
-i=x(e,g)?h[3]:h[2];if(i){var
+i=w(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-f6(m,l){var
+fW(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-i=b[2],f=c[2],h=c[1];if(D(h,e)){var
+i=b[2],f=c[2],h=c[1];if(B(h,e)){var
 c=f,b=i;continue}var
-n=f6(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
-tn(h,b,d,c){if(x(e,b)){var
+n=fW(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
+s2(h,b,d,c){if(w(e,b)){var
 i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
-f=D(b,e),g=f?D(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
-to(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=eF(d,k,a(b,i),m);if(c){var
-e=c[1],n=f6([0,b,d],[0,[0,g,f],j]);return tn(l,e[1],e[2],n)}return c}var
-tp=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),tq=bc(g(2,j),tp);function
+f=B(b,e),g=f?B(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
+s3(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=ev(d,k,a(b,i),m);if(c){var
+e=c[1],n=fW([0,b,d],[0,[0,g,f],j]);return s2(l,e[1],e[2],n)}return c}var
+s4=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),s5=a9(g(2,j),s4);function
 T(a){return a[8]}function
-dJ(b,a){return S(a,b[9],0)}function
-f7(b){var
+dE(b,a){return S(a,b[9],0)}function
+fX(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return e}function
-f8(f,d,c){var
+fY(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dK(b){var
+dF(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
 h=T(b);return a(s(g(2,j)),h)}var
 e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
-i$(b){var
+iW(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-f9(b){var
+fZ(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-tr(a){var
+s6(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2888,15 +2886,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aE(b){var
+aC(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return tq;return j}function
-eG(c,b){var
+a!=="number"&&2!==a[0])return s5;return j}function
+ew(c,b){var
 d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aE(c),f=a(a(aE(c),g),d),h=aZ(f),i=bj(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
-eH(a){var
-h=a[9],b=n(function(b){return eG(a,b)},h),f=i$(a);if(f)var
+g=aC(c),f=a(a(aC(c),g),d),h=aV(f),i=bf(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
+f0(a){var
+h=a[9],b=m(function(b){return ew(a,b)},h),f=iW(a);if(f)var
 i=a[2],c=A(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2904,181 +2902,181 @@ j=a[9],d=N(function(b){var
 c=a[1];return A(b)===c?1:0},j);else
 var
 d=c;var
-g=d?N(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-f_=g(2,g(2,g(2,g(2,L(g(2,j))))));function
-ts(a){return k(bM(aS(function(b,a){return r(b[1],a)},e,a)),j)}function
-ja(a){return k(k(ts(a),f_),j)}function
-tt(a,b){var
-c=a[9],d=A(a[9]);return m(s_(ja(b)),d,c)}function
-tu(a){var
-b=a[9];return n(function(a){return 0},b)}function
-jb(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=jb(g,e,d+1|0,b[2],a[2]);if(h)var
+g=d?N(function(a){return w(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+f1=g(2,g(2,g(2,g(2,L(g(2,j))))));function
+s7(a){return k(bG(aM(function(b,a){return r(b[1],a)},e,a)),j)}function
+iX(a){return k(k(s7(a),f1),j)}function
+s8(a,b){var
+c=a[9],d=A(a[9]);return n(sN(iX(b)),d,c)}function
+s9(a){var
+b=a[9];return m(function(a){return 0},b)}function
+iY(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=iY(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?s$(g,b[1]):j;var
+j=f(e,d),i=j?sO(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-eI(c,b){if(b)var
-e=b[1],f=eI(c,b[2]),d=[0,n(function(b){return a(a(M(c[1]),e),b)},b),f];else
+ex(c,b){if(b)var
+e=b[1],f=ex(c,b[2]),d=[0,m(function(b){return a(a(M(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-f$(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=f$(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,bi(m(dE(g),k,d),j),h]}return eI(c,b)}return eI(c,b)}return eI(c,b)}function
-ga(d,b){if(b){var
+f2(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=f2(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,be(n(dz(g),k,d),j),h]}return ex(c,b)}return ex(c,b)}return ex(c,b)}function
+f3(d,b){if(b){var
 a=S(b[1],d,0);if(a)var
-c=ga(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=f3(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return tv}function
-jc(c,b){var
-d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
-e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-jd(f,e,c,b){function
+e=a;return e}return s_}function
+iZ(c,b){var
+d=t(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
+e=t(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+i0(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
 g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
-cQ(d,c,b){var
-f=aE(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-gb(c,b,a){return s(cQ(c,b,s(a)))}function
-gc(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aE(f)),h)}function
-je(b,l,d,c){var
-f=f8(b,l,d[1]);if(x(e,dK(b)))var
+cK(d,c,b){var
+f=aC(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+f4(c,b,a){return s(cK(c,b,s(a)))}function
+f5(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aC(f)),h)}function
+i1(b,l,d,c){var
+f=fY(b,l,d[1]);if(w(e,dF(b)))var
 m=c[2],n=c[1],j=m,g=n;else
 var
 q=h(c),r=i(c),j=q,g=r;var
-o=ad(function(c){return k(f,cQ(b,d,a(s(dK(b)),c)))},j),p=ad(function(c){return k(f,gb(b,d,a(s(dK(b)),c)))},g);return[0,f7(b),p,o]}function
-jf(b,h){var
-d=f9(b);if(d)var
+o=ad(function(c){return k(f,cK(b,d,a(s(dF(b)),c)))},j),p=ad(function(c){return k(f,f4(b,d,a(s(dF(b)),c)))},g);return[0,fX(b),p,o]}function
+i2(b,h){var
+d=fZ(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 i=d;var
-f=tr(b);if(f)var
+f=s6(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return bi(o,i)}function
-bQ(d,e){var
+o=f;return be(o,i)}function
+bK(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=bQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=bK(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gd(b){var
+f6(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return T(b);var
 d=T(b);return a(T(b),d)}function
-tw(c,h,b,d,g){if(typeof
+s$(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=aZ(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
-n=t(cQ(c,d,s(a(a(b,gd(c)),i))),h);return[0,i,aZ(d[1]),n]}var
+p=T(c),q=a(T(c),p),u=aV(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
+n=t(cK(c,d,s(a(a(b,f6(c)),i))),h);return[0,i,aV(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
-x=T(c),y=a(T(c),x),z=bj(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=T(c),y=a(T(c),x),z=bf(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cQ(c,d,a(a(b,gd(c)),f)),h);return[1,f,aZ(d[1]),w]}}function
-tx(f,b,d,c){var
-g=a(f,d);return aZ(r(e,H(l(a(b,c),g),b)))}function
-ty(m,i,c,h,e,b,d){var
+w=t(cK(c,d,a(a(b,f6(c)),f)),h);return[1,f,aV(d[1]),w]}}function
+ta(f,b,d,c){var
+g=a(f,d);return aV(r(e,H(l(a(b,c),g),b)))}function
+tb(m,i,c,h,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-tz(n,m,c,i,e,b,d){var
+tc(n,m,c,i,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 h=o(c,b);if(h){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
-tA(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(ty(g,f,e,d,a[2],a[3],c)){var
-j=i(b),k=h(b);return[0,eE([0,a[1]],k),j]}return b}if(tz(g,f,e,d,a[2],a[3],c)){var
-l=i(b),m=cP([0,a[1]],l);return[0,h(b),m]}return b}}function
-jg(d,c,b,a){if(c){if(b){if(a){var
-e=jg(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-jh(f,e,d,b,a){if(b)if(a)var
-g=jh(f,e,d,b[2],a[2]),c=[0,tw(f,e,d,b[1],a[1]),g];else
+td(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(tb(g,f,e,d,a[2],a[3],c)){var
+j=i(b),k=h(b);return[0,eu([0,a[1]],k),j]}return b}if(tc(g,f,e,d,a[2],a[3],c)){var
+l=i(b),m=cJ([0,a[1]],l);return[0,h(b),m]}return b}}function
+i3(d,c,b,a){if(c){if(b){if(a){var
+e=i3(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+i4(f,e,d,b,a){if(b)if(a)var
+g=i4(f,e,d,b[2],a[2]),c=[0,s$(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-ji(b,a){if(b){if(a){var
-c=ji(b[2],a[2]),d=a[1];return[0,k(ey(b[1]),d),c]}return a}return a}function
-jj(a){if(a){var
+i5(b,a){if(b){if(a){var
+c=i5(b[2],a[2]),d=a[1];return[0,k(eo(b[1]),d),c]}return a}return a}function
+i6(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=ji(c,jj(a[2])),g=eC(c),d=[0,k(b[1],g),f];else
+c=b[2],f=i5(c,i6(a[2])),g=es(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-tB(a){return aS(r,e,jj(a))}function
-tC(b,c){var
+te(a){return aM(r,e,i6(a))}function
+tf(b,c){var
 d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-tD(g,f,e,d,c,b){var
-h=a(d,tl(a(M(c),b)));return H(k(aZ(a(f,e)),h),g)}function
-jk(g,f){var
-a=eF(f,g,e,e);if(a)var
-b=a[1],c=D(b[1],e),h=c?[0,b[2]]:c,d=h;else
+tg(g,f,e,d,c,b){var
+h=a(d,s0(a(M(c),b)));return H(k(aV(a(f,e)),h),g)}function
+i7(g,f){var
+a=ev(f,g,e,e);if(a)var
+b=a[1],c=B(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-tE(b,i,h,f,e){var
-c=jk(h,f);if(c){var
-d=jk(h,n(s,f));if(d)var
+th(b,i,h,f,e){var
+c=i7(h,f);if(c){var
+d=i7(h,m(s,f));if(d)var
 o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
 var
 k=d;var
-m=k}else
+n=k}else
 var
-m=c;return m}function
-jl(h,g,f,b,a){if(b){if(a){var
-c=tE(h,g,f,b[1],a[1]);if(c)var
-d=jl(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
+n=c;return n}function
+i8(h,g,f,b,a){if(b){if(a){var
+c=th(h,g,f,b[1],a[1]);if(c)var
+d=i8(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-jm(b,a){if(b)if(a)var
-d=a[1],e=jm(b[2],a[2]),c=[0,n(function(a){return af(a,d)},b),e];else
+i9(b,a){if(b)if(a)var
+d=a[1],e=i9(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-tF(e,b,d){var
+ti(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),h=a(g(2,j),b);return function(c,b){var
 e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-jn(e,c,b){if(c)if(b)var
-f=jn(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+i_(e,c,b){if(c)if(b)var
+f=i_(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tG(e,d,a,c){var
+tj(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return jn(d,a,c);return a}function
-tH(b,c,d,m,i){var
+b==="number"&&!b)return i_(d,a,c);return a}function
+tk(b,c,d,m,i){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
 e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
-f=a(d,gd(b));return function(g,e,i,d){var
-h=[0,s(gc(b,g,a(c,l(s(e),d)),f))];return[0,[0,gc(b,g,a(c,l(e,d)),f)],h]}}function
-cR(b){var
+f=a(d,f6(b));return function(g,e,i,d){var
+h=[0,s(f5(b,g,a(c,l(s(e),d)),f))];return[0,[0,f5(b,g,a(c,l(e,d)),f)],h]}}function
+cL(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-jo(b,c){var
-d=dK(b);return a(c,a(cR(b),d))}function
-eJ(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=x(e,f);if(j){var
-t=i[2],u=a(a(p,cR(b)),f),v=d[1],w=f8(b,h,d[1]),g=to(h,r,q,f7(b),w,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gc(b,d,k[1],y)];else
+i$(b,c){var
+d=dF(b);return a(c,a(cL(b),d))}function
+ey(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=w(e,f);if(j){var
+t=i[2],u=a(a(p,cL(b)),f),v=d[1],x=fY(b,h,d[1]),g=s3(h,r,q,fX(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,f5(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3087,411 +3085,411 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-tI(l,k,g,e,d,q,p,m,b,o,c){var
-r=m[1];if(r){var
-w=b[2],x=n(function(b){return a(w,b)},q),t=bi(f(p,o),x),y=i(c),z=m[2],A=cP(ad(s,eJ(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
-u=m[2];if(u){var
-C=b[2],D=n(function(b){return a(C,b)},q),v=bi(f(p,o),D),E=i(c),F=[0,u[1]],G=cP(ad(s,eJ(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,v,0),H),G]}return c}function
-ge(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cO(b,o);if(d){var
-e=cO(b,a);if(e){var
-n=cL(p,b),q=ge(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tI(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bi(cl(b,a),r)}return a}return a}return a}function
-tJ(a){var
-b=a[4];return iR(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-eK(b,a){return S(a,b,[0,e,e,j,j])}function
-tK(f,d,a,c,b){var
-g=eA(c,b,n(function(a){return e},a));return ta(d,A(f[9]),a,g)}function
-jp(e,c,b){if(c)if(b)var
-f=jp(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+tl(l,k,g,e,d,q,p,n,b,o,c){var
+r=n[1];if(r){var
+w=b[2],x=m(function(b){return a(w,b)},q),t=be(f(p,o),x),y=i(c),z=n[2],A=cJ(ad(s,ey(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eu(ey(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
+u=n[2];if(u){var
+C=b[2],D=m(function(b){return a(C,b)},q),v=be(f(p,o),D),E=i(c),F=[0,u[1]],G=cJ(ad(s,ey(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eu(ey(l,k,g,e,d,j,b,v,0),H),G]}return c}function
+f7(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cI(b,o);if(d){var
+e=cI(b,a);if(e){var
+n=cF(p,b),q=f7(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tl(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return be(cd(b,a),r)}return a}return a}return a}function
+tm(a){var
+b=a[4];return iC(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+ez(b,a){return S(a,b,[0,e,e,j,j])}function
+tn(f,d,a,c,b){var
+g=eq(c,b,m(function(a){return e},a));return sP(d,A(f[9]),a,g)}function
+ja(e,c,b){if(c)if(b)var
+f=ja(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tL(z,y,w,v,f,d,u,t,s,r,a){var
-h=cl(A(d),a),b=eF(a,t,e,e);if(b){var
-i=b[1],k=D(i[1],f),l=k?x(e,f):k;if(l)var
-B=bc(g(2,j),f_),c=o(eC(h),B);else
+to(z,y,x,v,f,d,u,t,s,r,a){var
+h=cd(A(d),a),b=ev(a,t,e,e);if(b){var
+i=b[1],k=B(i[1],f),l=k?w(e,f):k;if(l)var
+C=a9(g(2,j),f1),c=o(es(h),C);else
 var
 c=l;if(c)var
-m=af(cO(A(d),a),r),n=tK(z,w,v,h,u),C=i[2],E=f6(a,s),F=D(m,e)?n:jp(m,y,n),p=[0,[0,F,E,C]];else
+m=af(cI(A(d),a),r),n=tn(z,x,v,h,u),D=i[2],E=fW(a,s),F=B(m,e)?n:ja(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-tM(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=tx(b,d,a[3],a[2]);return jg(function(a,c,d){return tA(f,b,i,h,a,c,d)},e,g,c)}function
-tN(d,c,b){var
+tp(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=ta(b,d,a[3],a[2]);return i3(function(a,c,d){return td(f,b,i,h,a,c,d)},e,g,c)}function
+tq(d,c,b){var
 f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
-tO(c,b,i,h,g){var
-d=eF(n(s,g),h,e,e);if(d){var
-f=d[1],j=s(c);if(D(f[1],j)){var
+tr(c,b,i,h,g){var
+d=ev(m(s,g),h,e,e);if(d){var
+f=d[1],j=s(c);if(B(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-jq(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=jq(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cs(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-tP(i,C,B,q,p,a,h,l,z,y,w,v,b,f,d){var
-c=f[3],k=f[2];if(x(e,k)&&N(function(a){var
-b=bc(g(2,j),f_);return o(eC(a),b)},c)){var
-D=n(function(a){return e},p),r=n(function(a){return eB(p,eA(a,z,D))},c),E=n(function(a){return n(function(b){return cM(e,m(dE(q),b,[0,a,0]))},l)},r),F=n(function(a){return S(a,b[1],e)},l),s=n(function(a){return af(a,F)},c),t=jl(h,a,y,c,s);if(t){var
-G=t[1],H=tB(jm(c,E)),u=tN(a,h,b),I=tO(a,h,b,w,v),J=tF(i,a,b[2]),K=tC(k,H),L=tH(i,C,a,I,u),M=function(j,h,d,c,g){var
-l=cl(j,r),b=tG(i,a,m(dE(q),h,l),s),e=af(b,b),f=m(J,d,c),n=A(b);return dH(ct(L,d,c,f,tD(k,u,m(K,f,e),G,n,e)),g)};return jq(M,f[4],0,B,b[1],d)}return d}return d}function
-tQ(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=tL(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=tM(c,b,r,h,m,d);return a[4]?tP(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-tR(a,o,f,c,d,l,v,U,T,k,R,e){var
-w=o[3],g=bQ(R,o[4]),b=n(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
-p=i_(o[3],f,g,k);if(e[1]){var
-q=ga(v,b);if(q)var
-y=q[1],z=jc(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=n(function(b){var
-d=S(h(b),k,dG),e=jd(V,B,i(b),d);return je(a,j,eK(c,h(b)),e)},g),D=jf(a,j),E=bi(C,n(i,D)),r=n(h,D),F=n(function(a){return eB(l,a)},y),G=f$(a,d,b,n(function(a){return eK(c,a)[2]},b),F,r),W=tQ(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return m(dE(d),a,F)},H=[0,ge(a,j,jo(a,B),E,G,r,Z,Y,X,c,W)];else
+jb(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=jb(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ck(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+ts(i,C,B,q,p,a,h,l,z,y,x,v,b,f,d){var
+c=f[3],k=f[2];if(w(e,k)&&N(function(a){var
+b=a9(g(2,j),f1);return o(es(a),b)},c)){var
+D=m(function(a){return e},p),r=m(function(a){return er(p,eq(a,z,D))},c),E=m(function(a){return m(function(b){return cG(e,n(dz(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=i8(h,a,y,c,s);if(t){var
+G=t[1],H=te(i9(c,E)),u=tq(a,h,b),I=tr(a,h,b,x,v),J=ti(i,a,b[2]),K=tf(k,H),L=tk(i,C,a,I,u),M=function(j,h,d,c,g){var
+l=cd(j,r),b=tj(i,a,n(dz(q),h,l),s),e=af(b,b),f=n(J,d,c),m=A(b);return dC(cl(L,d,c,f,tg(k,u,n(K,f,e),G,m,e)),g)};return jb(M,f[4],0,B,b[1],d)}return d}return d}function
+tt(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=to(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=tp(c,b,r,h,m,d);return a[4]?ts(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+tu(a,o,f,c,d,l,v,U,T,k,R,e){var
+w=o[3],g=bK(R,o[4]),b=m(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
+p=iV(o[3],f,g,k);if(e[1]){var
+q=f3(v,b);if(q)var
+y=q[1],z=iZ(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
+d=S(h(b),k,dB),e=i0(V,B,i(b),d);return i1(a,j,ez(c,h(b)),e)},g),D=i2(a,j),E=be(C,m(i,D)),r=m(h,D),F=m(function(a){return er(l,a)},y),G=f2(a,d,b,m(function(a){return ez(c,a)[2]},b),F,r),W=tt(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(dz(d),a,F)},H=[0,f7(a,j,i$(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=ga(v,b);if(t)var
-I=jc(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=n(function(b){var
-d=S(h(b),k,dG),e=jd(_,K,i(b),d);return je(a,u,eK(c,h(b)),e)},g),L=jf(a,u),aa=bi($,n(i,L)),M=n(h,L),ab=t[1],O=n(function(a){return eB(l,a)},ab),ac=f$(a,d,b,n(function(a){return eK(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return m(dE(d),a,O)},P=[0,ge(a,u,jo(a,K),aa,ac,M,ag,af,ad,c,p)];else
+t=f3(v,b);if(t)var
+I=iZ(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=m(function(b){var
+d=S(h(b),k,dB),e=i0(_,K,i(b),d);return i1(a,u,ez(c,h(b)),e)},g),L=i2(a,u),aa=be($,m(i,L)),M=m(h,L),ab=t[1],O=m(function(a){return er(l,a)},ab),ac=f2(a,d,b,m(function(a){return ez(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return n(dz(d),a,O)},P=[0,f7(a,u,i$(a,K),aa,ac,M,ag,af,ad,c,p)];else
 var
 P=t;return P}var
 Q=[0,p]}else
 var
 Q=x;return Q}function
-dL(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dL(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-jr(d,c,b,a){if(a)var
-e=a[1],h=jr(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bO(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+dG(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,dG(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+jc(d,c,b,a){if(a)var
+e=a[1],h=jc(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bI(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-eL=[0,e,0];function
-js(e,b,a){var
-f=cP([0,e],i(a)),g=cP(i(b),f),c=h(b);if(c)var
+eA=[0,e,0];function
+jd(e,b,a){var
+f=cJ([0,e],i(a)),g=cJ(i(b),f),c=h(b);if(c)var
 j=c[1],d=r(h(a),j);else
 var
 d=h(a);return[0,d,g]}function
-tS(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dI(e,c,a[3],a[4]);return dL(function(a){return js(c,g,a)},f,b)}return b}return b}function
-tT(d,a,c,b){var
-e=bl(eL,c),f=a[4],g=a[3];return bN(function(a,c){return tS(d,g,b,a,c)},f,e)}function
-tU(b,a){return r(e,l(b,Y(n(h,a))))}function
-jt(b){var
+tv(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dD(e,c,a[3],a[4]);return dG(function(a){return jd(c,g,a)},f,b)}return b}return b}function
+tw(d,a,c,b){var
+e=bh(eA,c),f=a[4],g=a[3];return bH(function(a,c){return tv(d,g,b,a,c)},f,e)}function
+tx(b,a){return r(e,l(b,Y(m(h,a))))}function
+je(b){var
 a=i(b);return a?a[1]:e}function
-eM(a){return i(a)?0:1}function
-tV(a){return A(cN(eM,a))}function
-gf(b,a){var
+eB(a){return i(a)?0:1}function
+ty(a){return A(cH(eB,a))}function
+f8(b,a){var
 c=i(a);if(c){var
 d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
-tW(g,f,e,d,a){var
-b=eM(a),i=b?1:b;if(d===i)var
-j=l(g,l(e,jt(a))),c=r(h(a),j);else
+tz(g,f,e,d,a){var
+b=eB(a),i=b?1:b;if(d===i)var
+j=l(g,l(e,je(a))),c=r(h(a),j);else
 var
-c=h(a);return[0,[0,c],[0,gf(f,a)]]}function
-cS(a){var
+c=h(a);return[0,[0,c],[0,f8(f,a)]]}function
+cM(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-tX(b,a){var
-c=tV(a),d=Y(n(jt,a)),e=tU(b,a);return n(function(a){return tW(b,e,d,c,a)},a)}function
-ju(c,b){var
+tA(b,a){var
+c=ty(a),d=Y(m(je,a)),e=tx(b,a);return m(function(a){return tz(b,e,d,c,a)},a)}function
+jf(c,b){var
 d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
-jv(e,d,b){var
+jg(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-dM(b){var
+dH(b){var
 a=b[10];return a?o(e,a[1]):a}function
-eN(b){var
+eC(b){var
 a=b[11];return a?o(a[1],e):a}function
-tY(b,a){var
-c=dM(b),d=c?x(a,e):c;if(d)var
+tB(b,a){var
+c=dH(b),d=c?w(a,e):c;if(d)var
 f=d;else{var
-g=eN(b);if(g)return x(e,a);var
+g=eC(b);if(g)return w(e,a);var
 f=g}return f}function
-eO(c,b){return Y(n(function(b){return tY(c,b)?e:a(b,b)},b))}function
-gg(b,a){return dM(b)?a:n(s,a)}function
-gh(a){return aS(r,cM(e,a),a)}function
-jw(a,c){var
-d=dM(a),b=d||eN(a);return b?x(gh(gg(a,c)),e):b}function
-tZ(e,d,c,b){var
+eD(c,b){return Y(m(function(b){return tB(c,b)?e:a(b,b)},b))}function
+f9(b,a){return dH(b)?a:m(s,a)}function
+f_(a){return aM(r,cG(e,a),a)}function
+jh(a,c){var
+d=dH(a),b=d||eC(a);return b?w(f_(f9(a,c)),e):b}function
+tC(e,d,c,b){var
 f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
-jx(b,e,d,c){function
-f(a){return dF([0,b,b],tZ(b,e,c,jx(b,k(e,j),a,c)))}function
+ji(b,e,d,c){function
+f(a){return dA([0,b,b],tC(b,e,c,ji(b,k(e,j),a,c)))}function
 h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
-jy(c,b,a){function
-d(b){return jy(c,b,f3(c,a,a))}function
+jj(c,b,a){function
+d(b){return jj(c,b,fT(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-t0(b,n,d,c,m){var
-p=a7(m,M(d)),f=bP(b,ey(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
-k=jx(b,j,n,f),r=o(e,c)?k:tc(b,k),l=[0,jy(b,d,r)];else
+tD(b,n,d,c,m){var
+p=a3(m,M(d)),f=bJ(b,eo(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
+k=ji(b,j,n,f),r=o(e,c)?k:sR(b,k),l=[0,jj(b,d,r)];else
 var
 l=h;return l}function
-t1(o,n,d,c){var
-p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bM(c),f=r(e,k(l(bM(ey(d)),q),j)),h=k(k(bM(o),b),f),s=k(bj(h),j),u=bj(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=bd(k(k(b,m),v)),x=bd(m);return[0,[0,bd(i),x],w]}function
-jz(a,h,d,c){var
-e=t1(a,h,d,c),f=e[1],g=a7(a,M(e[2])),b=t0(g,f[1],f[2],d,c),i=b?[0,td(g,a,b[1])]:b;return i}var
-t2=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jA=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
-cT(g,f,c,b){if(o(b,e))return 0;if(x(a(t2,b),c))return 0;if(x(c,a(s(jA),b))){var
-d=jz(g,f,s(jA),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jz(g,f,c,b)}function
-gi(a,g,f){var
+tE(o,n,d,c){var
+p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bG(c),f=r(e,k(l(bG(eo(d)),q),j)),h=k(k(bG(o),b),f),s=k(bf(h),j),u=bf(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=a_(k(k(b,m),v)),x=a_(m);return[0,[0,a_(i),x],w]}function
+jk(a,h,d,c){var
+e=tE(a,h,d,c),f=e[1],g=a3(a,M(e[2])),b=tD(g,f[1],f[2],d,c),i=b?[0,sS(g,a,b[1])]:b;return i}var
+tF=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
+cN(g,f,c,b){if(o(b,e))return 0;if(w(a(tF,b),c))return 0;if(w(c,a(s(jl),b))){var
+d=jk(g,f,s(jl),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jk(g,f,c,b)}function
+f$(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],d=cT(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
-t3(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(M(c[2]),j),f=k(b,a(e,gi(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gi(c,b,d),h);return[0,[0,t(a(b,gi(c,b,d)),i)],g]}function
-jB(d,c){var
+i=a[8],d=cN(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
+tG(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(M(c[2]),j),f=k(b,a(e,f$(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(f$(c,b,d),h);return[0,[0,t(a(b,f$(c,b,d)),i)],g]}function
+jm(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return H(aZ(a(a(a(c,c),i),h)),g)}}function
-jC(d,b,h,f,c){if(D(h[1],e)&&jw(d,c)){var
-g=gh(gg(d,c)),i=a(g,g);return s(bj(t(a(a(b,b),i),f)))}var
-j=eO(d,c);return aZ(H(a(a(b,b),j),f))}function
-gj(a){return a?a[1][2]:j}function
-jD(b){var
+g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return H(aV(a(a(a(c,c),i),h)),g)}}function
+jn(d,b,h,f,c){if(B(h[1],e)&&jh(d,c)){var
+g=f_(f9(d,c)),i=a(g,g);return s(bf(t(a(a(b,b),i),f)))}var
+j=eD(d,c);return aV(H(a(a(b,b),j),f))}function
+ga(a){return a?a[1][2]:j}function
+jo(b){var
 c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
-jE(b,c){var
-e=gj(c);function
+jp(b,c){var
+e=ga(c);function
 g(b){return a(e,b)}function
 d(a){return ad(g,a)}var
-h=f(jD(b),c),i=[0,ad(s,f(jD(b),c)),h],j=d(b[11]);return dH([0,d(b[10]),j],i)}function
-jF(c,b){var
+h=f(jo(b),c),i=[0,ad(s,f(jo(b),c)),h],j=d(b[11]);return dC([0,d(b[10]),j],i)}function
+jq(c,b){var
 d=T(c);return function(f,e){var
-g=a(a(d,gj(f)),d),h=jE(c,f),i=h[1];if(i){var
+g=a(a(d,ga(f)),d),h=jp(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],m=[0,H(a(b,Y(n(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(n(function(b){var
-c=a(k,b);return ac(a(l,b),c)},e))),g)],m]}return dG}return dG}}function
-t4(b,f){var
+k=j[1],l=i[1],n=[0,H(a(b,Y(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(m(function(b){var
+c=a(k,b);return ac(a(l,b),c)},e))),g)],n]}return dB}return dB}}function
+tH(b,f){var
 c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(n(function(a){return jv(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(m(function(a){return jg(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=a(c,c);return[0,[0,t(a(f,Y(n(function(a){return ju(b,a)},g))),m)],i]}}function
-jG(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,Y(m(function(a){return jf(b,a)},g))),n)],i]}}function
+jr(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(t4(b,c),a):t3(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(tH(b,c),a):tG(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=m(jF(b,c),[0,e],a),o=[0,m(jB(b,c),e,a)],p=n(s,a);return dH([0,[0,s(m(jB(b,c),e,p))],o],l)}return m(jF(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,jC(b,c,g,h,a)];return[0,[0,s(jC(b,c,g,h,n(s,a)))],k]}}function
-t5(a,c,b){var
+e=i[1],l=n(jq(b,c),[0,e],a),o=[0,n(jm(b,c),e,a)],p=m(s,a);return dC([0,[0,s(n(jm(b,c),e,p))],o],l)}return n(jq(b,c),0,a)}var
+g=d[1],h=af(a,a),k=[0,jn(b,c,g,h,a)];return[0,[0,s(jn(b,c,g,h,m(s,a)))],k]}}function
+tI(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bl(jG(a,c,b,0),i)];else
+i=a[2],f=[0,bh(jr(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=eH(a);if(g)var
-j=a[9],h=[0,n(function(d){return jG(a,c,b,d)},j)];else
+g=f0(a);if(g)var
+j=a[9],h=[0,m(function(d){return jr(a,c,b,d)},j)];else
 var
 h=g;return h}var
-t6=[0,0,j,0,0,0];function
-jH(d,c,b,a){function
+tJ=[0,0,j,0,0,0];function
+js(d,c,b,a){function
 e(b){var
-e=jH(d,c+1|0,b,f2(a));return[0,m(d,c,cM(t6,a)),e]}function
+e=js(d,c+1|0,b,fS(a));return[0,n(d,c,cG(tJ,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-t7(e,d,c,a,j,i,h,b,g,f){var
-k=jh(e,c,b,a,g),l=ja(a),m=d[2],n=0;return be(jH(function(f,g){return tR(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dN(a){return x(e,a[1])}function
-t8(a){return x(a[1],a[2])}function
-eP(c,b,d,a){function
+tK(e,d,c,a,j,i,h,b,g,f){var
+k=i4(e,c,b,a,g),l=iX(a),m=d[2],n=0;return a$(js(function(f,g){return tu(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dI(a){return w(e,a[1])}function
+tL(a){return w(a[1],a[2])}function
+eE(c,b,d,a){function
 e(d){if(a){var
-e=eP(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eP(c,b,d,0)]}function
+e=eE(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eE(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bR(a){var
-b=eP(a[17],[0,e,j],a[2],a[18]);return V(eP(a[15],[0,j,j],a[2],a[16]),b)}function
-cU(b){var
+bL(a){var
+b=eE(a[17],[0,e,j],a[2],a[18]);return U(eE(a[15],[0,j,j],a[2],a[16]),b)}function
+cO(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bw(b,c){var
+bt(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dN(h(c))?0:2;case
-2:return dN(h(c))?cU(b)?0:1:2;case
+1:return dI(h(c))?0:2;case
+2:return dI(h(c))?cO(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cU(b)&&dN(h(c))&&dN(d)&&t8(d))return 0;return 2;case
-1:if(cU(b)&&o(e,a[1][1]))return 0;return 2;default:return dN(a[1])?1:2}}function
-t9(c){var
+d=a[1];if(cO(b)&&dI(h(c))&&dI(d)&&tL(d))return 0;return 2;case
+1:if(cO(b)&&o(e,a[1][1]))return 0;return 2;default:return dI(a[1])?1:2}}function
+tM(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-eQ(c,i,b,h){var
-a=cT(c,i,b,h);if(a)var
+eF(c,i,b,h){var
+a=cN(c,i,b,h);if(a)var
 d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-b5(u,c,b,j,B,t,d){var
+bY(u,c,b,j,B,t,d){var
 g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bP(b,d,c)];case
+0:return[0,bJ(b,d,c)];case
 1:var
-C=a(i,c);return[0,bP(b,s(a(g,d)),C)];case
-2:if(cU(u)){var
-D=a(i,c);return eQ(b,j,s(a(g,d)),D)}var
-E=a(i,c);return eQ(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bP(b,r(e,d),c)]}else
+C=a(i,c);return[0,bJ(b,s(a(g,d)),C)];case
+2:if(cO(u)){var
+D=a(i,c);return eF(b,j,s(a(g,d)),D)}var
+E=a(i,c);return eF(b,j,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bJ(b,r(e,d),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return th(b,B,a(k(a(g,d),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return sW(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=tm(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],p=eQ(b,j,s(x[2]),b);if(p)var
-q=eQ(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=s1(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],p=eF(b,j,s(x[2]),b);if(p)var
+q=eF(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bP(b,d,c)]:[0,[0,e,e]]}}function
-gk(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bJ(b,d,c)]:[0,[0,e,e]]}}function
+gb(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-jI(b,j,i,g,f,d,a){if(a)return ad(h,b5(b,j,i,g,f,d,a[1]));var
-c=t9(b),k=c?[0,e]:c;return k}function
-jJ(g,f,e,d,c,b,a){return a?ad(i,b5(g,f,e,d,c,b,a[1])):a}function
-t_(f,d,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-t$(b,m,g,f){var
+jt(b,j,i,g,f,d,a){if(a)return ad(h,bY(b,j,i,g,f,d,a[1]));var
+c=tM(b),k=c?[0,e]:c;return k}function
+ju(g,f,e,d,c,b,a){return a?ad(i,bY(g,f,e,d,c,b,a[1])):a}function
+tN(f,d,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=w(e,c)?a(c,c):w(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+tO(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,t_(m,a(b,e),q,o)];else
+h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,tN(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-ua(a){var
+tP(a){var
 c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
-ub(b,a){return cU(b)?ua(a):a}function
-gl(b,e,d,g,f,a,c){switch(bw(b,a)){case
+tQ(b,a){return cO(b)?tP(a):a}function
+gc(b,e,d,g,f,a,c){switch(bt(b,a)){case
 0:var
-k=jJ(b,e,d,g,f,a,h(c));return gk(jI(b,e,d,g,f,a,i(c)),k);case
+k=ju(b,e,d,g,f,a,h(c));return gb(jt(b,e,d,g,f,a,i(c)),k);case
 1:var
-l=jJ(b,e,d,g,f,a,i(c));return gk(jI(b,e,d,g,f,a,h(c)),l);default:var
+l=ju(b,e,d,g,f,a,i(c));return gb(jt(b,e,d,g,f,a,h(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return t$(e,d,a,c);return 0}}function
-eR(a,f,e,d,c,b,p){var
-i=ub(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return tO(e,d,a,c);return 0}}function
+eG(a,f,e,d,c,b,p){var
+i=tQ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(D(g,k)){var
+k=h[1];if(B(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b5(a,f,e,d,c,b,g)}return gl(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gl(a,f,e,d,c,b,[0,[0,g],0])}return gl(a,f,e,d,c,b,[0,0,h])}function
-jK(d,c){var
+n=1;if(n)return bY(a,f,e,d,c,b,g)}return gc(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gc(a,f,e,d,c,b,[0,[0,g],0])}return gc(a,f,e,d,c,b,[0,0,h])}function
+jv(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(df(d,h(b)))return i(b);var
-a=a[2];continue}return eL}}function
-jL(c,a,b){if(b){var
-e=b[2],d=b[1];return df(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jL(c,a,e)]}return[0,[0,a,f(c,eL)],0]}function
-uc(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(c_(d,h(b)))return i(b);var
+a=a[2];continue}return eA}}function
+jw(c,a,b){if(b){var
+e=b[2],d=b[1];return c_(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jw(c,a,e)]}return[0,[0,a,f(c,eA)],0]}function
+tR(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&ae(d,f)){var
-h=dI(g,c,a[3],a[4]);return jL(function(a){return js(c,h,a)},d,b)}return b}return b}function
-ud(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bN(function(a,e){return uc(d,g,c,b,a,e)},f,e)}function
-ue(a){return h(i(a))}function
-uf(b,a){return r(e,l(b,Y(n(ue,a))))}function
-eS(a,b){var
-c=a[4];return bO(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-ug(a,e,d,c){var
-b=ud(a,e,d,c);return[0,uf(a,b),b]}function
-uh(c,b,a){return eM(b)?a:r(a,gf(c,b))}function
-ui(b,a){var
-c=i(a);return bN(function(c,b){var
-d=h(b),e=i(b),f=h(a);return dL(function(a){return uh(f,e,a)},d,c)},c,b)}function
-uj(f,a,b){var
-c=bk(0,a[2]),g=cN(function(b){return eS(a,b)},c),d=n(function(c){return ug(f,a,b,c)},g),h=bN(ui,d,bl(e,b));return[0,d,M(A(cN(function(b){return b3(eS(a,b))},c))),h]}function
-gm(b,a){if(b)if(a)var
-d=gm(b[2],a[2]),c=[0,dH(b[1],a[1]),d];else
+h=dD(g,c,a[3],a[4]);return jw(function(a){return jd(c,h,a)},d,b)}return b}return b}function
+tS(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bH(function(a,e){return tR(d,g,c,b,a,e)},f,e)}function
+tT(a){return h(i(a))}function
+tU(b,a){return r(e,l(b,Y(m(tT,a))))}function
+eH(a,b){var
+c=a[4];return bI(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+tV(a,e,d,c){var
+b=tS(a,e,d,c);return[0,tU(a,b),b]}function
+tW(c,b,a){return eB(b)?a:r(a,f8(c,b))}function
+tX(b,a){var
+c=i(a);return bH(function(c,b){var
+d=h(b),e=i(b),f=h(a);return dG(function(a){return tW(f,e,a)},d,c)},c,b)}function
+tY(f,a,b){var
+c=bg(0,a[2]),g=cH(function(b){return eH(a,b)},c),d=m(function(c){return tV(f,a,b,c)},g),h=bH(tX,d,bh(e,b));return[0,d,M(A(cH(function(b){return bW(eH(a,b))},c))),h]}function
+gd(b,a){if(b)if(a)var
+d=gd(b[2],a[2]),c=[0,dC(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-uk(c,b,a,g){var
-d=cS(b);if(d)var
-e=function(a){return gm(g,tX(c,a))},h=e(bl(eL,b[2])),i=function(d){return eS(a,d)?e(tT(c,a,b[2],d)):h},f=[0,n(i,bk(0,a[2]))];else
+tZ(c,b,a,g){var
+d=cM(b);if(d)var
+e=function(a){return gd(g,tA(c,a))},h=e(bh(eA,b[2])),i=function(d){return eH(a,d)?e(tw(c,a,b[2],d)):h},f=[0,m(i,bg(0,a[2]))];else
 var
 f=d;return f}function
-dO(b,a){return bN(r,a,b)}function
-ul(a){if(a)var
-b=a[2],c=a[1],e=n(i,b),f=dO(i(c),e),g=n(h,b),d=[0,[0,dO(h(c),g),f]];else
+dJ(b,a){return bH(r,a,b)}function
+t0(a){if(a)var
+b=a[2],c=a[1],e=m(i,b),f=dJ(i(c),e),g=m(h,b),d=[0,[0,dJ(h(c),g),f]];else
 var
 d=a;return d}function
-jM(c,b,a){var
-d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
-gn(d,b,a){if(b){var
-c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
-um(b,a){var
-c=i(a),d=gn(ac,i(b),c),e=h(a);return[0,jM(ac,h(b),e),d]}function
-un(b,a){var
-c=i(a),d=jM(r,i(b),c),e=h(a);return[0,gn(r,h(b),e),d]}function
-go(b,a){if(a){var
-c=a[2],d=a[1];return c?m(b,d,go(b,c)):d}return dG}function
-uo(e,a,c){var
-b=jK(e,i(c)),d=gf(h(c),b);if(!x(i(a),d)){var
-j=h(b);if(!x(h(a),j))return a}var
+jx(c,b,a){var
+d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
+ge(d,b,a){if(b){var
+c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
+t1(b,a){var
+c=i(a),d=ge(ac,i(b),c),e=h(a);return[0,jx(ac,h(b),e),d]}function
+t2(b,a){var
+c=i(a),d=jx(r,i(b),c),e=h(a);return[0,ge(r,h(b),e),d]}function
+gf(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,gf(b,c)):d}return dB}function
+t3(e,a,c){var
+b=jv(e,i(c)),d=f8(h(c),b);if(!w(i(a),d)){var
+j=h(b);if(!w(h(a),j))return a}var
 f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
-up(d,a,c){var
-f=D(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bN(function(a,b){return uo(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
-uq(b,a){var
-c=b[2];return ae(cL(A(i(a)),1),c)}function
-ur(a){var
+t4(d,a,c){var
+f=B(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bH(function(a,b){return t3(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
+t5(b,a){var
+c=b[2];return ae(cF(A(i(a)),1),c)}function
+t6(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bR(a);return N(function(b){return 1===bw(a,b)?1:0},c)}return 0}function
-us(a,j,g,c,f){var
-d=ur(a),e=d?ae(1,a[2]):d;if(e)var
-k=c[1],b=N(function(b){return uq(a,b)},k);else
+c=bL(a);return N(function(b){return 1===bt(a,b)?1:0},c)}return 0}function
+t7(a,j,g,c,f){var
+d=t6(a),e=d?ae(1,a[2]):d;if(e)var
+k=c[1],b=N(function(b){return t5(a,b)},k);else
 var
 b=e;if(b){var
-l=bk(0,a[2]),o=gm(f,n(function(a){return up(j,c,a)},l)),p=V(bR(a),o);return be(n(function(a){var
-b=i(a);return m(g,h(a),b)},p))}return b}function
-eT(a){return a[12]}function
+l=bg(0,a[2]),o=gd(f,m(function(a){return t4(j,c,a)},l)),p=U(bL(a),o);return a$(m(function(a){var
+b=i(a);return n(g,h(a),b)},p))}return b}function
+eI(a){return a[12]}function
 at(b,a){return S(a,b[13],0)}function
-cV(b,a){return S(a,b[14],e)}function
-ut(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
-gp(c,b,a){if(c){if(b){if(a){var
-d=gp(c[2],b[2],a[2]),f=a[1];return k(ut(l(c[1],b[1]),f),d)}return e}return e}return e}function
-cm(b,a){var
+cP(b,a){return S(a,b[14],e)}function
+t8(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
+gg(c,b,a){if(c){if(b){if(a){var
+d=gg(c[2],b[2],a[2]),f=a[1];return k(t8(l(c[1],b[1]),f),d)}return e}return e}return e}function
+ce(b,a){var
 c=b[2];return A(a)===c?1:0}function
-eU(b,i,h,d,c){var
-e=cm(b,at(b,d)),f=e?cm(b,at(b,c)):e;if(f)var
-j=cV(b,c),m=a(i,l(cV(b,d),j)),n=at(b,c),g=[0,k(gp(at(b,d),n,h),m)];else
+eJ(b,i,h,d,c){var
+e=ce(b,at(b,d)),f=e?ce(b,at(b,c)):e;if(f)var
+j=cP(b,c),m=a(i,l(cP(b,d),j)),n=at(b,c),g=[0,k(gg(at(b,d),n,h),m)];else
 var
 g=f;return g}function
-jN(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,eT(f))),g)}return b}function
-jO(g,f){var
+jy(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,eI(f))),g)}return b}function
+jz(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(x(e,d[1]))return[0,[0,b,d],jO(b+1|0,c)];var
+c=a[2],d=a[1];if(w(e,d[1]))return[0,[0,b,d],jz(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-uu(d,f,c,b){var
-g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(x(c,e)&&x(i(b)[2],d)&&eM(jK(h(b),f)))return e;return c}function
-uv(c,b,a){return bN(function(a,d){return uu(c,b,a,d)},a,e)}function
-uw(a){var
+t9(d,f,c,b){var
+g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(w(c,e)&&w(i(b)[2],d)&&eB(jv(h(b),f)))return e;return c}function
+t_(c,b,a){return bH(function(a,d){return t9(c,b,a,d)},a,e)}function
+t$(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-ux(d,c,b,a){var
-e=V(d[3],c);return n(uw,V(V(b,a),e))}function
-uy(a){return x(e,a[1])?a[3]:e}function
-jP(b,a){var
-c=i(a);return uv(h(a),c,b)}function
-uz(e,b,d){var
-c=jO(0,d),f=jP(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(n(function(a){return jP(c,a)},h)),g)}function
-uA(b,a){var
-c=b[3];return V(n(h,a),c)}function
-uB(f,b,e,i,h,d,c){var
-j=at(b,c),g=ux(e,h,at(b,d),j),m=uz(f,e,g),o=Y(n(uy,g)),p=cV(b,c),q=a(f,l(cV(b,d),p)),r=uA(e,i),s=at(b,c);return l(l(k(gp(at(b,d),s,r),q),o),m)}function
-uC(a){var
+ua(d,c,b,a){var
+e=U(d[3],c);return m(t$,U(U(b,a),e))}function
+ub(a){return w(e,a[1])?a[3]:e}function
+jA(b,a){var
+c=i(a);return t_(h(a),c,b)}function
+uc(e,b,d){var
+c=jz(0,d),f=jA(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(m(function(a){return jA(c,a)},h)),g)}function
+ud(b,a){var
+c=b[3];return U(m(h,a),c)}function
+ue(f,b,e,i,h,d,c){var
+j=at(b,c),g=ua(e,h,at(b,d),j),n=uc(f,e,g),o=Y(m(ub,g)),p=cP(b,c),q=a(f,l(cP(b,d),p)),r=ud(e,i),s=at(b,c);return l(l(k(gg(at(b,d),s,r),q),o),n)}function
+uf(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return cS(a);return 0}return 0}return 0}function
-uD(m,a,l,k,b,d,c){var
-f=uC(a),g=f?cm(a,at(a,d)):f,h=g?cm(a,at(a,c)):g,i=h?cm(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,uB(m,a,l,k,b,d,c)]:j;return n}function
-uE(c,b,a,j,i,h,g,f,e){var
-d=ae(0,b[2]);return d?jN(c,a,uD(a,c,j,i,h,b[1],g),f,e):d}function
-jQ(b,a){var
+d==="number"&&!d)return cM(a);return 0}return 0}return 0}function
+ug(m,a,l,k,b,d,c){var
+f=uf(a),g=f?ce(a,at(a,d)):f,h=g?ce(a,at(a,c)):g,i=h?ce(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,ue(m,a,l,k,b,d,c)]:j;return n}function
+uh(c,b,a,j,i,h,g,f,e){var
+d=ae(0,b[2]);return d?jy(c,a,ug(a,c,j,i,h,b[1],g),f,e):d}function
+jB(b,a){var
 c=i(b);if(c)var
 g=c[1],d=ac(i(a),g);else
 var
@@ -3500,16 +3498,16 @@ e=h(b);if(e)var
 j=e[1],f=r(h(a),j);else
 var
 f=h(a);return[0,f,d]}function
-uF(c,b,a){switch(a[0]){case
+ui(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=m(c,a[2],a[3]);return dL(function(a){return jQ(e,a)},d,b);default:var
-g=a[1],f=0,h=m(c,a[2],a[3]);return jr(function(a){return jQ(h,a)},g,f,b)}}function
-gq(c,b,a){return bN(function(a,b){return uF(c,a,b)},a,b)}function
-uG(g){function
+d=a[1],e=n(c,a[2],a[3]);return dG(function(a){return jB(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return jc(function(a){return jB(h,a)},g,f,b)}}function
+gh(c,b,a){return bH(function(a,b){return ui(c,a,b)},a,b)}function
+uj(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3525,176 +3523,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bi(c[1],f)}var
+f=e(b);return be(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-uH(b,a){return aS(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
-dP(a,b,f){if(f){var
-c=f[2],d=f[1];if(x(a,d)){var
-g=dP(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(D(d,a)){var
-e=dP(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dP(a,b,c)},j=function(b){return dP(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-uI=uG([0,function(b,a){return o(a,b)}]);function
-jR(b,a){var
-c=f(uI[5],a);return S(s1(b),c,e)}function
-uJ(b,a){return A(cN(function(a){return x(b,a)},a))}function
-uK(p,c){var
-b=f0(p,A(c)),d=n(h,c),e=n(i,c),f=jR(b,d),g=jR(b,e),j=dP(f,fY(b,uJ(f,d)),d),l=ae(0,b),m=l?j[2]===b?1:0:l;if(m)var
-q=M(b),r=uH(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
+uk(b,a){return aM(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
+dK(a,b,f){if(f){var
+c=f[2],d=f[1];if(w(a,d)){var
+g=dK(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(B(d,a)){var
+e=dK(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dK(a,b,c)},j=function(b){return dK(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+ul=uj([0,function(b,a){return o(a,b)}]);function
+jC(b,a){var
+c=f(ul[5],a);return S(sE(b),c,e)}function
+um(b,a){return A(cH(function(a){return w(b,a)},a))}function
+un(p,c){var
+b=fQ(p,A(c)),d=m(h,c),e=m(i,c),f=jC(b,d),g=jC(b,e),j=dK(f,fO(b,um(f,d)),d),l=ae(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=M(b),r=uk(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
 var
-o=m;return o}function
-jS(a){return aS(k,e,a)}function
-uL(b,a){return jS(n(function(a){return r(e,l(b,i(a)))},a))}function
-jT(c,b){var
+o=n;return o}function
+jD(a){return aM(k,e,a)}function
+uo(b,a){return jD(m(function(a){return r(e,l(b,i(a)))},a))}function
+jE(c,b){var
 d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
-uM(b,a){var
-c=M(A([0,b,a])),d=n(h,a),e=dO(h(b),d),f=n(function(a){return jT(c,a)},a),g=dO(jT(c,b),f),i=H(l(g,jS(n(h,[0,b,a]))),c);return[0,t(uL(e,[0,b,a]),c),i]}function
-uN(a){var
-b=a?[0,uM(a[1],a[2])]:a;return b}function
-uO(a){var
+up(b,a){var
+c=M(A([0,b,a])),d=m(h,a),e=dJ(h(b),d),f=m(function(a){return jE(c,a)},a),g=dJ(jE(c,b),f),i=H(l(g,jD(m(h,[0,b,a]))),c);return[0,t(uo(e,[0,b,a]),c),i]}function
+uq(a){var
+b=a?[0,up(a[1],a[2])]:a;return b}function
+ur(a){var
 c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
-uP(a){return aS(function(c,a){var
+us(a){return aM(function(c,a){var
 b=i(c);return b?k(b[1],a):a},e,a)}function
-uQ(a){var
-b=0;return aS(function(b,a){return i(b)?a:a+1|0},b,a)}function
-uR(b,a,d){var
+ut(a){var
+b=0;return aM(function(b,a){return i(b)?a:a+1|0},b,a)}function
+uu(b,a,d){var
 c=i(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):h(a-1|0)}function
-uS(c,b,a){var
-d=uR(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
-uT(a){var
-b=uQ(a),c=uP(a);return n(function(a){return uS(c,b,a)},a)}function
-jU(c,b){var
+uv(c,b,a){var
+d=uu(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
+uw(a){var
+b=ut(a),c=us(a);return m(function(a){return uv(c,b,a)},a)}function
+jF(c,b){var
 g=h(b),d=o(h(c),g);if(d){var
 e=i(c);if(e){var
 a=i(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-uU(e,d){var
+ux(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bO(function(b){return function(a){return jU(a,b)}}(c),a)?a:[0,c,cN(function(b){return function(a){return b3(jU(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-jV(i,h,g,f,e,d,c,b){return b5(i,a(h,M(c)),g,f,e,d,b)}function
-uV(j,g,f,e,d,c,o,b){var
-a=b5(j,g,f,e,d,c,h(b));if(a){var
+c=b[1],f=b[2],g=bI(function(b){return function(a){return jF(a,b)}}(c),a)?a:[0,c,cH(function(b){return function(a){return bW(jF(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+jG(i,h,g,f,e,d,c,b){return bY(i,a(h,M(c)),g,f,e,d,b)}function
+uy(j,g,f,e,d,c,o,b){var
+a=bY(j,g,f,e,d,c,h(b));if(a){var
 k=a[1][2],m=i(b);if(m){var
-p=jV(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
+p=jG(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-uW(j,i,h,g,f,e,c){var
-k=uU(0,uT(c)),l=A(c),b=be(n(function(a){return uV(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,dO(a[1],a[2])]:a,d=m;else
+uz(j,i,h,g,f,e,c){var
+k=ux(0,uw(c)),l=A(c),b=a$(m(function(a){return uy(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,dJ(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-uX(a){var
-b=0;return aS(function(b,a){return gn(ac,i(b),a)},b,a)}function
-uY(b,a){return aS(function(c,a){return k(r(h(c),b),a)},e,a)}function
-uZ(j,i,h,g,f,d,a){var
-k=uX(a);if(k){var
-m=k[1],b=b5(j,i,h,g,f,d,m);if(b)var
-o=uY(m,a),c=jV(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
+uA(a){var
+b=0;return aM(function(b,a){return ge(ac,i(b),a)},b,a)}function
+uB(b,a){return aM(function(c,a){return k(r(h(c),b),a)},e,a)}function
+uC(j,i,h,g,f,d,a){var
+k=uA(a);if(k){var
+m=k[1],b=bY(j,i,h,g,f,d,m);if(b)var
+o=uB(m,a),c=jG(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-u0(a,f,e,d,c,b,i){var
+uD(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bw(a,b))return 0;var
-h=n(uO,i),j=uW(a,f,e,d,c,b,h);return gk(uZ(a,f,e,d,c,b,h),j)}return 0}function
-gr(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gr(e,f2(d),g,f),i=a[1],j=b[1],c=[0,a8(e,cM(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bt(a,b))return 0;var
+h=m(ur,i),j=uz(a,f,e,d,c,b,h);return gb(uC(a,f,e,d,c,b,h),j)}return 0}function
+gi(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gi(e,fS(d),g,f),i=a[1],j=b[1],c=[0,ba(e,cG(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gs(e,d,c,b,a){function
-f(f,g){return eR(e,d,c,b,a,f,g)}return function(b,a){return be(tj(tk,function(a){return f(b,a)},a))}}function
-jW(c,h,g,f,e){function
-i(a,b){return eR(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bw(c,b)){case
-0:return i(b,go(um,a));case
-1:return i(b,go(un,a));default:var
-d=m(gs(c,h,g,f,e),b,a);return d?ul(d[1]):d}return a}}function
-jX(b,g,f,e,d,k,c,a){var
+gj(e,d,c,b,a){function
+f(f,g){return eG(e,d,c,b,a,f,g)}return function(b,a){return a$(sY(sZ,function(a){return f(b,a)},a))}}function
+jH(c,h,g,f,e){function
+i(a,b){return eG(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bt(c,b)){case
+0:return i(b,gf(t1,a));case
+1:return i(b,gf(t2,a));default:var
+d=n(gj(c,h,g,f,e),b,a);return d?t0(d[1]):d}return a}}function
+jI(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return m(jW(b,g,f,e,d),c,a);case
+0:return n(jH(b,g,f,e,d),c,a);case
 1:var
-i=m(gs(b,g,f,e,d),c,a);return i?uN(i[1]):i;default:return u0(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=f5(k,A(a),a);return m(jW(b,g,f,e,d),c,l)}var
-j=m(gs(b,g,f,e,d),c,a);return j?uK(h[1],j[1]):j}}function
-jY(a){if(typeof
+i=n(gj(b,g,f,e,d),c,a);return i?uq(i[1]):i;default:return uD(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fV(k,A(a),a);return n(jH(b,g,f,e,d),c,l)}var
+j=n(gj(b,g,f,e,d),c,a);return j?un(h[1],j[1]):j}}function
+jJ(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-jZ(a,f,e,d,c,b){var
-g=i6(a[2],b),h=bR(a),i=jY(a[6]);return be(gr(function(b,g,h){return jX(a,f,e,d,c,b,g,h)},i,h,g))}function
-j0(b,a){return r(e,ac(b,a))}function
-u1(b,e,d,c){var
-g=x(c,d)?i(e):h(e),f=j0(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
-gt(m,k,i,h,g,b,a){if(x(a,e))return[0,f(g,bd(l(s(j),a)))];function
+jK(a,f,e,d,c,b){var
+g=iR(a[2],b),h=bL(a),i=jJ(a[6]);return a$(gi(function(b,g,h){return jI(a,f,e,d,c,b,g,h)},i,h,g))}function
+jL(b,a){return r(e,ac(b,a))}function
+uE(b,e,d,c){var
+g=w(c,d)?i(e):h(e),f=jL(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
+gk(m,k,i,h,g,b,a){if(w(a,e))return[0,f(g,a_(l(s(j),a)))];function
 c(o){var
-b=bd(a);function
-j(a){return gt(m,k,i,h,g,o,a)}var
-c=bv(m,b);if(c){var
+b=a_(a);function
+j(a){return gk(m,k,i,h,g,o,a)}var
+c=bs(m,b);if(c){var
 d=j(S(b,i,e));if(d)var
-f=j(S(b,h,e)),p=f?[0,a8(k,c[1],d[1],f[1])]:f,l=p;else
+f=j(S(b,h,e)),p=f?[0,ba(k,c[1],d[1],f[1])]:f,l=p;else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-j1(c,g,f,d,b){var
+jM(c,g,f,d,b){var
 h=S(b,at(c,d),e);return a(g,l(S(b,at(c,f),e),h))}function
-u2(a,b,i,h,g,f,d){var
-c=iY(a);if(c){var
-j=a[2],k=function(c){return j1(a,b,f,d,c)};return gt(i,function(a,c,d){return u1(b,a,c,d)},h,g,k,j,e)}return c}function
-j2(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=f2(h),l=j2(d,j,i,c[2],n,m),o=eT(d);if(D(c[1],o)){var
-p=a(j,cM(e,h)),q=eT(d);return[0,k(a(f(i,b[1]),q),p),l]}var
+uF(a,b,i,h,g,f,d){var
+c=iJ(a);if(c){var
+j=a[2],k=function(c){return jM(a,b,f,d,c)};return gk(i,function(a,c,d){return uE(b,a,c,d)},h,g,k,j,e)}return c}function
+jN(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=fS(h),l=jN(d,j,i,c[2],n,m),o=eI(d);if(B(c[1],o)){var
+p=a(j,cG(e,h)),q=eI(d);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-u3(a){var
-b=a?[0,aS(r,a[1],a[2])]:a;return b}function
-j3(a,k,j,g,f){function
+uG(a){var
+b=a?[0,aM(r,a[1],a[2])]:a;return b}function
+jO(a,k,j,g,f){function
 d(c,b){var
-d=a[14];return u3(j2(a,k,c,at(a,b),d,j))}var
+d=a[14];return uG(jN(a,k,c,at(a,b),d,j))}var
 b=d(h,g);if(b)var
 c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-u4(a,f,e,d,c){var
+uH(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?j3(a,f,e,d,c):eU(a,f,e,d,c):u2(a,f,e,b[1],b[2],d,c)}function
-j4(b,a,g,f,e,d,c){return jN(b,a,u4(b,a,g,f,e),d,c)}function
-cW(d,c,b){return a(b,l(a(d,b),c))}function
-u5(c,f,d,b){if(x(e,c)){if(f)var
+b==="number"?b?jO(a,f,e,d,c):eJ(a,f,e,d,c):uF(a,f,e,b[1],b[2],d,c)}function
+jP(b,a,g,f,e,d,c){return jy(b,a,uH(b,a,g,f,e),d,c)}function
+cQ(d,c,b){return a(b,l(a(d,b),c))}function
+uI(c,f,d,b){if(w(e,c)){if(f)var
 u=f[1],h=o(b,a(a(g(2,j),c),u));else
 var
 h=f;if(d)var
 v=d[1],i=o(a(a(g(2,j),c),v),b);else
 var
-i=d;if(h)return ad(function(a){return cW(c,b,a)},f);if(i)return ad(function(a){return cW(c,b,a)},d);var
-w=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),w)]}if(f){var
+i=d;if(h)return ad(function(a){return cQ(c,b,a)},f);if(i)return ad(function(a){return cQ(c,b,a)},d);var
+x=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
 k=f[1];if(d){var
-y=cW(c,b,d[1]);return[0,ac(cW(c,b,k),y)]}var
-l=D(c,e),m=l?o(b,e):l,z=m?[0,cW(c,b,k)]:m;return z}if(d){var
-n=D(c,e),p=n?o(e,b):n,A=p?[0,cW(c,b,d[1])]:p;return A}var
-q=D(c,e),r=q?D(b,e):q,B=r?[0,e]:r;return B}function
-j5(g,f,d,a){if(a){var
-b=u5(g,f,d,a[1]);if(b)var
-c=j5(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+y=cQ(c,b,d[1]);return[0,ac(cQ(c,b,k),y)]}var
+l=B(c,e),m=l?o(b,e):l,z=m?[0,cQ(c,b,k)]:m;return z}if(d){var
+n=B(c,e),p=n?o(e,b):n,A=p?[0,cQ(c,b,d[1])]:p;return A}var
+q=B(c,e),r=q?B(b,e):q,C=r?[0,e]:r;return C}function
+jQ(g,f,d,a){if(a){var
+b=uI(g,f,d,a[1]);if(b)var
+c=jQ(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-u6(a,d){var
+uJ(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bv(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-u7(a,n){var
-g=n[2]===1?1:0,h=g?i$(a):g;if(h){var
+c=bs(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+uK(a,n){var
+g=n[2]===1?1:0,h=g?iW(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3718,102 +3716,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-u8(d,b){var
+uL(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-u9(a,d,c,b){var
-e=bk(0,a[2]),f=n(function(b){return u6(a,b)},e),g=at(a,b),h=V(V(at(a,c),g),f);return n(function(a){return u8(d,a)},h)}function
-j6(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=j6(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(D(b,e))return[0,[0,o,n]];var
-h=x(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dL(function(a){return l(a,b)},s,o),r]];else
+uM(a,d,c,b){var
+e=bg(0,a[2]),f=m(function(b){return uJ(a,b)},e),g=at(a,b),h=U(U(at(a,c),g),f);return m(function(a){return uL(d,a)},h)}function
+jR(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=jR(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(B(b,e))return[0,[0,o,n]];var
+h=w(e,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dG(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-u_(b,c,d){var
+uN(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aE(b)),k=c[3],g=t(a(f,aE(b)),k),m=l(gb(b,c,g),f);return[0,g,r(l(f,cQ(b,c,g)),m)];case
+f=a(d,aC(b)),k=c[3],g=t(a(f,aC(b)),k),m=l(f4(b,c,g),f);return[0,g,r(l(f,cK(b,c,g)),m)];case
 1:var
-h=a(d,aE(b)),n=c[3],i=t(a(h,aE(b)),n),o=l(gb(b,c,i),h);return[0,i,r(l(h,cQ(b,c,i)),o)]}return[0,d,e]}function
-j7(a){var
+h=a(d,aC(b)),n=c[3],i=t(a(h,aC(b)),n),o=l(f4(b,c,i),h);return[0,i,r(l(h,cK(b,c,i)),o)]}return[0,d,e]}function
+jS(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=eN(a),f=c?[0,e]:c,d=dM(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-u$(b,d,c){var
-e=Y(d),f=f7(b);return k(a(a(cR(b),f),e),c)}function
-va(b,c){var
-d=bl(e,b[1]),f=eA(c,b[9],d),h=cR(b),i=a(g(2,j),h);return n(function(b){return a(i,b)},f)}function
-vb(b,d,c){var
-e=af(c,n(function(a){return f8(b,j,a[1])},d));return a(cR(b),e)}function
-vc(c){var
-a=f9(c);if(a){var
+c=eC(a),f=c?[0,e]:c,d=dH(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+uO(b,d,c){var
+e=Y(d),f=fX(b);return k(a(a(cL(b),f),e),c)}function
+uP(b,c){var
+d=bh(e,b[1]),f=eq(c,b[9],d),h=cL(b),i=a(g(2,j),h);return m(function(b){return a(i,b)},f)}function
+uQ(b,d,c){var
+e=af(c,m(function(a){return fY(b,j,a[1])},d));return a(cL(b),e)}function
+uR(c){var
+a=fZ(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
-j8(b,m,u,j,g,f,K,J){var
-d=m[3],p=f[1],v=bQ(0,m[4]),w=f9(b)?r(e,f[3]):e,x=u7(b,m),y=x?cm(b,at(b,j)):x,z=y?cm(b,at(b,g)):y,A=z?N(function(a){var
+uS(b,n,u,j,g,f,K,J){var
+d=n[3],p=f[1],v=bK(0,n[4]),w=fZ(b)?r(e,f[3]):e,x=uK(b,n),y=x?ce(b,at(b,j)):x,z=y?ce(b,at(b,g)):y,A=z?N(function(a){var
 c=b[2];return ae(h(a),c)},v):z;if(A){var
-L=u9(b,p,j,g),q=j6(v,f[2],L);if(q){var
-B=q[1],M=V(u,B[1]),C=n(function(a){return u_(b,a[1],a[2])},M),s=n(h,C),O=va(b,s),P=i(j7(b)),Q=h(j7(b)),t=j5(u$(b,s,w),Q,P,O);if(t){var
-D=vc(b),c=D[2],E=D[1],F=T(b),R=dK(b),G=a(cR(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),W=a(c,c),X=vb(b,u,s),Z=l(a(k(t[1],X),W),U),_=a(Y(n(i,C)),d),$=cV(b,g),aa=l(cV(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aE(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eT(b),ai=b[15],aj=aE(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
+L=uM(b,p,j,g),q=jR(v,f[2],L);if(q){var
+B=q[1],M=U(u,B[1]),C=m(function(a){return uN(b,a[1],a[2])},M),s=m(h,C),O=uP(b,s),P=i(jS(b)),Q=h(jS(b)),t=jQ(uO(b,s,w),Q,P,O);if(t){var
+D=uR(b),c=D[2],E=D[1],F=T(b),R=dF(b),G=a(cL(b),R),S=a(E,E),V=a(a(w,a(F,F)),S),W=a(c,c),X=uQ(b,u,s),Z=l(a(k(t[1],X),W),V),_=a(Y(m(i,C)),d),$=cP(b,g),aa=l(cP(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aC(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eI(b),ai=b[15],aj=aC(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
 H=t}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-j9(a){var
+jT(a){var
 f=a[9],b=N(function(b){var
-c=a[1];return fZ(A(b),c)},f),c=b?cU(a):b;if(c){var
+c=a[1];return fP(A(b),c)},f),c=b?cO(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dQ(c,i,h,g,f,b,a){if(bw(c,b))return 0;var
-d=o(e,a);return d?b5(c,i,h,g,f,b,a):d}function
-vd(o,n,m,l,k,c){var
+dL(c,i,h,g,f,b,a){if(bt(c,b))return 0;var
+d=o(e,a);return d?bY(c,i,h,g,f,b,a):d}function
+uT(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dQ(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=x(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dL(o,n,m,l,k,e[1],d);if(b)var
+p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-ve(o,n,m,l,k,c){var
+uU(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dQ(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=x(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dL(o,n,m,l,k,e[1],d);if(b)var
+p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-gu(c,b){var
+gl(c,b){var
 d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
-j_(c,b,d){var
+jU(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
-cX(b,c){var
+cR(b,c){var
 d=T(b);return a(c,a(T(b),d))}function
-vf(c,e,r,q,p,o,n,m,d,b){if(d){var
+uV(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-s=cX(c,k[1]),t=a(e,gu(n,dJ(c,j)));if(j_(cX(c,g),t,s)){var
-l=dQ(c,e,r,q,p,m,g);if(l){var
+s=cR(c,k[1]),t=a(e,gl(n,dE(c,j)));if(jU(cR(c,g),t,s)){var
+l=dL(c,e,r,q,p,m,g);if(l){var
 u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
-vg(c,e,s,q,p,o,n,m,d,b){if(d){var
+uW(c,e,s,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-t=cX(c,g),u=a(e,gu(n,dJ(c,j)));if(j_(cX(c,k[1]),u,t)){var
-l=dQ(c,e,s,q,p,m,g);if(l){var
+t=cR(c,g),u=a(e,gl(n,dE(c,j)));if(jU(cR(c,k[1]),u,t)){var
+l=dL(c,e,s,q,p,m,g);if(l){var
 v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
-dR(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dR(e,d[2],c[2],b[2],a[2]);return[0,ct(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-vh(a,f,e,d,c,i,h,b){if(j9(a)){var
-g=bR(a),j=i[1],k=V(V(g,b),j),l=n(function(b){return vd(a,f,e,d,c,b)},k),m=h[1],o=V(V(g,b),m),p=n(function(b){return ve(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dR(function(b,g,h,i){return vf(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dR(function(b,g,h,i){return vg(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-j$(b){var
+dM(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dM(e,d[2],c[2],b[2],a[2]);return[0,cl(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+uX(a,f,e,d,c,i,h,b){if(jT(a)){var
+g=bL(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return uT(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return uU(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dM(function(b,g,h,i){return uV(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dM(function(b,g,h,i){return uW(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+jV(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3823,251 +3821,251 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dS(b,g,f,e,d,a,c){return 1===bw(b,a)?b5(b,g,f,e,d,a,c):0}function
-vi(o,n,m,l,k,c){var
+dN(b,g,f,e,d,a,c){return 1===bt(b,a)?bY(b,g,f,e,d,a,c):0}function
+uY(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dS(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=x(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
+p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-vj(o,n,m,l,k,c){var
+uZ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dS(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=x(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
+p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-gv(g,f,d,c,b){var
-i=aE(g),h=a(aE(g),i);if(o(e,b)){var
+gm(g,f,d,c,b){var
+i=aC(g),h=a(aC(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-ka(c,d,b,i){var
+jW(c,d,b,i){var
 f=o(e,b),h=f?o(e,d):f;if(h){var
 m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
-kb(b,a){return S(a,b,[0,e,e,j,j])}function
-vk(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+jX(b,a){return S(a,b,[0,e,e,j,j])}function
+u0(d,c,v,u,t,s,r,q,g,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(ae(e,d[2])){var
-w=af(q,dJ(d,e)),x=kb(s,e),y=gv(d,c,i(g),x,w),z=a(m,o[1]);if(ka(c,l(a(n,c),z),m,y)){var
-p=dS(d,c,v,u,t,h(g),n);if(p){var
+w=af(q,dE(d,e)),x=jX(s,e),y=gm(d,c,i(g),x,w),z=a(m,o[1]);if(jW(c,l(a(n,c),z),m,y)){var
+p=dN(d,c,v,u,t,h(g),n);if(p){var
 A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
-vl(d,c,w,v,u,t,s,q,g,f,b){if(f){var
+u1(d,c,w,v,u,t,s,q,g,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(ae(e,d[2])){var
-x=af(q,dJ(d,e)),y=kb(t,e),z=gv(d,c,i(g),y,x),A=a(n,c);if(ka(c,l(a(m,o[1]),A),m,z)){var
-p=dS(d,c,w,v,u,h(g),n);if(p){var
+x=af(q,dE(d,e)),y=jX(t,e),z=gm(d,c,i(g),y,x),A=a(n,c);if(jW(c,l(a(m,o[1]),A),m,z)){var
+p=dN(d,c,w,v,u,h(g),n);if(p){var
 B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
-vm(a,f,e,d,c,g,j,i,b){if(j$(a)){var
-h=bR(a),k=V(h,g),l=j[1],m=V(V(h,b),l),o=n(function(b){return vi(a,f,e,d,c,b)},m),p=i[1],q=V(V(h,b),p),r=n(function(b){return vj(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dR(function(b,h,i,j){return vk(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dR(function(b,h,i,j){return vl(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-vn(b,a){var
-c=eH(b),d=tu(b),e=t5(b,a[1],a[3]),f=c?tt(b,c[1]):c;return[0,b,a,f4(a[2],a[3]),c,f,e,d]}function
-vo(a){var
-b=tJ(a);return function(a){function
-c(b,a){return b===a?1:0}return bO(function(b){return c(a,b)},b)}}function
-vp(a,b){var
-c=a[7],d=a[1][9],e=vo(b),f=jb(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-kc(d,c){var
+u2(a,f,e,d,c,g,j,i,b){if(jV(a)){var
+h=bL(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return uY(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return uZ(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dM(function(b,h,i,j){return u0(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dM(function(b,h,i,j){return u1(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+u3(b,a){var
+c=f0(b),d=s9(b),e=tI(b,a[1],a[3]),f=c?s8(b,c[1]):c;return[0,b,a,fU(a[2],a[3]),c,f,e,d]}function
+u4(a){var
+b=tm(a);return function(a){function
+c(b,a){return b===a?1:0}return bI(function(b){return c(a,b)},b)}}function
+u5(a,b){var
+c=a[7],d=a[1][9],e=u4(b),f=iY(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+jY(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(df(b[1],d))return[0,b[2]];var
+b=a[1];if(c_(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-vq(a,g,b){var
+u6(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?uk(h,c,g,d[1]):d}var
+d=a[6];return d?tZ(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return t7(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return tK(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-vr(a,d){var
-b=a[1],e=a[2][1],c=cS(b),f=c?[0,uj(e,d,b[2])]:c;return f}function
-vs(a){var
+u7(a,d){var
+b=a[1],e=a[2][1],c=cM(b),f=c?[0,tY(e,d,b[2])]:c;return f}function
+u8(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return us(d,e,function(a,b){return eR(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return t7(d,e,function(a,b){return eG(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-vt(a,b){var
+u9(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=vh(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?vm(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-vu(a,e,d){var
+f=a[2][3],g=uX(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?u2(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+u_(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(vs(a),j);if(c)return[0,c[1]];var
-b=vq(a,e,d);return b?jZ(g,h,i,a[2][3],a[3],b[1]):b}}function
-vv(b,a,c){var
+c=f(u8(a),j);if(c)return[0,c[1]];var
+b=u6(a,e,d);return b?jK(g,h,i,a[2][3],a[3],b[1]):b}}function
+u$(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(vu(b,a,c),e);return ad(function(e){var
-g=a[4],h=a[3],i=gq(function(a,b){return dI(h,d,a,b)},e,g);return f(vt(b,c),i)},g)}}function
-vw(a,c,i){var
+g=f(u_(b,a,c),e);return ad(function(e){var
+g=a[4],h=a[3],i=gh(function(a,b){return dD(h,d,a,b)},e,g);return f(u9(b,c),i)},g)}}function
+va(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=kc(e,i[4]);if(b){var
-f=D(d,k);if(f)return uE(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=jY(e,i[4]);if(b){var
+f=B(d,k);if(f)return uh(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-vx(d,a,g){var
+vb(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=kc(e,g[5]);if(c)return j8(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=jY(e,g[5]);if(c)return uS(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-vy(c,a,g){var
-l=c[1],n=c[2][2];return function(o,h,b){var
+vc(c,a,g){var
+l=c[1],m=c[2][2];return function(o,h,b){var
 d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=x(e,d);if(j){var
-p=j4(l,n,h,a[1],b,d,a[5]),k=p||ct(vw(c,a,g),o,h,b,d);if(!k)return m(vx(c,a,g),b,d);var
+j=w(e,d);if(j){var
+p=jP(l,m,h,a[1],b,d,a[5]),k=p||cl(va(c,a,g),o,h,b,d);if(!k)return n(vb(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-vz(b,a,d){var
+vd(b,a,d){var
 i=b[1],e=ae(0,a[2]);if(e){var
-g=vr(b,a),c=f(vv(b,a,d),g);if(c){var
-j=bk(0,i[3]),k=c[1];return N(m(vy(b,a,d),g,k),j)}var
+g=u7(b,a),c=f(u$(b,a,d),g);if(c){var
+j=bg(0,i[3]),k=c[1];return N(n(vc(b,a,d),g,k),j)}var
 h=c}else
 var
 h=e;return h}function
-kd(b,c){var
-d=aZ(a(a(b,b),c));return[0,bj(a(a(b,b),c)),d]}function
-ke(h,g,a){var
+jZ(b,c){var
+d=aV(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
+j0(h,g,a){var
 b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=kd(h,b);f=1}if(!f)var
+d=jZ(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-vA(a,b,c){if(D(a,e))return[0,[0,e,e]];var
-d=x(e,b);if(d){if(x(e,a))var
+ve(a,b,c){if(B(a,e))return[0,[0,e,e]];var
+d=w(e,b);if(d){if(w(e,a))var
 h=H(a,b),f=[0,t(a,c),h];else
 var
 i=H(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-kf(b,r,f,j){var
+j1(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=bP(b,a(f,g[1]),s),m=[0,dF(kd(b,j),t)];else
+s=g[2],t=bJ(b,a(f,g[1]),s),m=[0,dA(jZ(b,j),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bP(a(b,b),x,u),y=aZ(i(p)),q=[0,[0,bj(h(p)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bJ(a(b,b),x,u),y=aV(i(p)),q=[0,[0,bf(h(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-vB(b,j,e,d){var
-k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vA(a(a(a(b,b),b),j),n,l);if(c)var
+vf(b,j,e,d){var
+k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=ve(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
 var
 g=c;return g}function
-kg(e,i,o,b,n,m,d){var
+j2(e,i,o,b,n,m,d){var
 c=i[8],f=af(o,d[1]),h=i[4];if(typeof
 h==="number"){if(0===h){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bP(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===h[0]?[0,bP(e,f,a(b,c))]:vB(e,f,d[3],m)}function
-kh(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bJ(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===h[0]?[0,bJ(e,f,a(b,c))]:vf(e,f,d[3],m)}function
+j3(f,e,d,c,b){function
 g(g){var
-j=a(M(d+1|0),f),c=kh(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
+j=a(M(d+1|0),f),c=j3(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
 j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
-ki(d,b){var
+j4(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-vC(c,f,b){var
+vg(c,f,b){var
 d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
-gw(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=f3(a(g,c),d,k),m=gw(g,c,f,j,cL(b,i),l),n=gw(g,c,f,j,b,d);return[1,cL(b,i),n,m]}return vC(c,b,d)}function
-kj(g,f,e,c,b,d){function
+gn(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=fT(a(g,c),d,k),m=gn(g,c,f,j,cF(b,i),l),n=gn(g,c,f,j,b,d);return[1,cF(b,i),n,m]}return vg(c,b,d)}function
+j5(g,f,e,c,b,d){function
 h(e){var
-h=f3(a(g,f),b,b);return kj(g,f,e,cL(c,c),h,[0,[0,c,b],d])}function
+h=fT(a(g,f),b,b);return j5(g,f,e,cF(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-vD(c,b,h,g,f,e){var
-i=s(j),d=cT(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return gw(c,b,g,kj(c,b,e,1,d[1],0),0,l)}return vE}function
-vF(c,n,m,C,B,b,A){var
-p=a(A,c),d=t(p,b);if(x(d,M(n))){var
-q=l(a(k(d,j),b),p),f=ki(m,bd(k(d,j)));if(f){var
-r=f[1],s=kh(b,t(q,c),1,C,q),u=o(i(s),B);if(u)var
+vh(c,b,h,g,f,e){var
+i=s(j),d=cN(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return gn(c,b,g,j5(c,b,e,1,d[1],0),0,l)}return vi}function
+vj(c,n,m,D,C,b,A){var
+p=a(A,c),d=t(p,b);if(w(d,M(n))){var
+q=l(a(k(d,j),b),p),f=j4(m,a_(k(d,j)));if(f){var
+r=f[1],s=j3(b,t(q,c),1,D,q),u=o(i(s),C);if(u)var
 E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
 var
 v=u;var
-w=v}else
+x=v}else
 var
-w=f;return w}var
-g=ki(m,n);if(g)var
-y=D(g[1],e),z=y?[0,e]:y;else
+x=f;return x}var
+g=j4(m,n);if(g)var
+y=B(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-kk(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?vF(m,j,i,h,g,f,l(b,n)):p;if(c)var
-d=kk(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+j6(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?vj(m,j,i,h,g,f,l(b,n)):p;if(c)var
+d=j6(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-vG(i,o,n,h,f,e,m,d){var
-b=kk(i,o,n,h,f,e,m,d);if(b)var
+vk(i,o,n,h,f,e,m,d){var
+b=j6(i,o,n,h,f,e,m,d);if(b)var
 c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
 var
 l=b;return l}function
-kl(a){return aS(r,cM(e,a),a)}function
-vH(e,d,c,b,a){return be(n(function(a){return cT(e,d,l(a,b),c)},a))}function
-vI(b,d,c){var
+j7(a){return aM(r,cG(e,a),a)}function
+vl(e,d,c,b,a){return a$(m(function(a){return cN(e,d,l(a,b),c)},a))}function
+vm(b,d,c){var
 e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
-km(d,l,k,c){var
-a=vH(d,l,k,kl(c),c);if(a)var
-b=a[1],m=Y(n(i,b)),f=[0,Y(n(h,b)),m],g=x(e,h(f)),o=g?[0,n(function(a){return vI(d,f,a)},b)]:g,j=o;else
+j8(d,l,k,c){var
+a=vl(d,l,k,j7(c),c);if(a)var
+b=a[1],n=Y(m(i,b)),f=[0,Y(m(h,b)),n],g=w(e,h(f)),o=g?[0,m(function(a){return vm(d,f,a)},b)]:g,j=o;else
 var
 j=a;return j}var
-vJ=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gx=bc(g(2,j),vJ),vK=g(2,g(2,g(2,L(g(2,j))))),vL=bc(g(2,j),vK),vM=L(g(2,L(g(2,j)))),kn=bc(g(2,j),vM),vN=L(g(2,L(g(2,j)))),vO=bc(g(2,j),vN),ko=bd(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vO)),kp=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
-vP(b,a){return vD(gx,vL,kn,ko,b,a)}function
-vQ(a){var
-b=r(e,l(kp,bM(a)));return bc(g(2,j),b)}function
-vR(h,c,f,e){var
-b=vQ(c),d=a(c,b),i=n(function(c){return a(c,b)},e),k=a(f,b);return vG(kn,ko,h,5,t(d,bc(g(2,j),kp)),d,k,i)}function
-vS(d,p,b,o,n,m){var
-c=cT(d,p,l(m,n),o);if(c){var
-f=c[1],g=x(e,h(b));if(g)var
-q=h(b),r=ac(d,H(a(gx,i(f)),q)),s=i(b),j=[0,[0,t(a(gx,h(f)),s),r]];else
+vn=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),go=a9(g(2,j),vn),vo=g(2,g(2,g(2,L(g(2,j))))),vp=a9(g(2,j),vo),vq=L(g(2,L(g(2,j)))),j9=a9(g(2,j),vq),vr=L(g(2,L(g(2,j)))),vs=a9(g(2,j),vr),j_=a_(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vs)),j$=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
+vt(b,a){return vh(go,vp,j9,j_,b,a)}function
+vu(a){var
+b=r(e,l(j$,bG(a)));return a9(g(2,j),b)}function
+vv(h,c,f,e){var
+b=vu(c),d=a(c,b),i=m(function(c){return a(c,b)},e),k=a(f,b);return vk(j9,j_,h,5,t(d,a9(g(2,j),j$)),d,k,i)}function
+vw(d,p,b,o,n,m){var
+c=cN(d,p,l(m,n),o);if(c){var
+f=c[1],g=w(e,h(b));if(g)var
+q=h(b),r=ac(d,H(a(go,i(f)),q)),s=i(b),j=[0,[0,t(a(go,h(f)),s),r]];else
 var
 j=g;var
 k=j}else
 var
 k=c;return k}function
-gy(a){var
+gp(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]}function
-vT(a,g){var
+vx(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=cS(a),h=d?vU:d;return h}var
+d=cM(a),h=d?vy:d;return h}var
 i=a[2],e=A(a[9])===i?1:0;if(e)var
 j=a[9],b=N(function(b){var
-c=a[1];return fZ(A(b),c)},j);else
+c=a[1];return fP(A(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return ke(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return j0(g,a,b)},k)];else
 var
 f=b;return f}function
-vV(e,d,a,c,g){var
-f=af(a,a),b=kf(d,e,c,f);if(b){var
-h=b[1];return be(n(function(b){return kg(d,e,a,c,f,h,b)},g))}return b}function
-vW(b,d,i,h,a,g){var
+vz(e,d,a,c,g){var
+f=af(a,a),b=j1(d,e,c,f);if(b){var
+h=b[1];return a$(m(function(b){return j2(d,e,a,c,f,h,b)},g))}return b}function
+vA(b,d,i,h,a,g){var
 c=S(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=km(d,i,a[1],c);return ad(function(a){return n(gy,a)},k)}var
-l=vV(b,d,c,a[1],h);return ad(function(a){return n(gy,a)},l)}return e}function
-vX(d,c,e,b){var
-a=vT(d,c);if(a){var
-f=bk(0,A(b[2])),g=a[1];return be(n(function(a){return vW(d,c,e,g,b,a)},f))}return a}function
-vY(b,d){var
+k=j8(d,i,a[1],c);return ad(function(a){return m(gp,a)},k)}var
+l=vz(b,d,c,a[1],h);return ad(function(a){return m(gp,a)},l)}return e}function
+vB(d,c,e,b){var
+a=vx(d,c);if(a){var
+f=bg(0,A(b[2])),g=a[1];return a$(m(function(a){return vA(d,c,e,g,b,a)},f))}return a}function
+vC(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4078,341 +4076,341 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-vZ(j,f,c){var
+vD(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=o(e,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=b3(D(d[1][1],e));return g?g:x(e,af(c,c))}}function
-kq(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?N(vY(b,c),a):d;return e?vZ(b,c,a):e}function
-v0(e,d,b,c){if(c){if(b){var
+g=bW(B(d[1][1],e));return g?g:w(e,af(c,c))}}function
+ka(b,c,a){var
+f=b[1],d=A(a)===f?1:0,e=d?N(vC(b,c),a):d;return e?vD(b,c,a):e}function
+vE(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-v1(e,d,b,c){if(c){if(b){var
+vF(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-gz(c,b,a,f,e){var
-d=v0(c,b,h(a),f);return d?v1(c,b,i(a),e):d}function
-kr(e,d,a,c,b){var
-f=[0,i(a)];return gz(d,e,[0,[0,h(a)],f],c,b)}function
-v2(j,i,h,g,f,e,d){var
+gq(c,b,a,f,e){var
+d=vE(c,b,h(a),f);return d?vF(c,b,i(a),e):d}function
+kb(e,d,a,c,b){var
+f=[0,i(a)];return gq(d,e,[0,[0,h(a)],f],c,b)}function
+vG(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bO(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kr(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bI(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kb(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-v3(j,i,g,f,b,a){switch(a[0]){case
+vH(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bv(i,a[1]);if(c){var
-d=bv(c[1],a[2]);if(d)return gz(b,j,d[1],a[3],a[4]);var
+c=bs(i,a[1]);if(c){var
+d=bs(c[1],a[2]);if(d)return gq(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bv(f,a[1]);return e?kr(g,b,e[1],a[2],a[3]):e;default:return v2(g,b,a[1],a[2],a[3],0,f)}}function
-gA(a){return 0===a[0]?1:0}function
-ks(i,b,h,g,f,e,a){var
+e=bs(f,a[1]);return e?kb(g,b,e[1],a[2],a[3]):e;default:return vG(g,b,a[1],a[2],a[3],0,f)}}function
+gr(a){return 0===a[0]?1:0}function
+kc(i,b,h,g,f,e,a){var
 j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=N(function(a){return kq(i,l,a)},k);else
+k=a[2],l=a[1],c=N(function(a){return ka(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return N(function(a){return v3(h,g,f,e,n,a)},m)}return c}var
-v4=L(g(2,L(g(2,g(2,j))))),v5=bc(g(2,j),v4),v6=bd(L(g(2,g(2,L(g(2,j))))));function
-gB(d,c,a,b){if(a){var
-e=i(b),f=h(b),g=gy(a[1]);return gz(d[3],c,g,f,e)}return a}function
-v7(a,f,b,c){var
+m=b[4],n=b[3];return N(function(a){return vH(h,g,f,e,n,a)},m)}return c}var
+vI=L(g(2,L(g(2,g(2,j))))),vJ=a9(g(2,j),vI),vK=a_(L(g(2,g(2,L(g(2,j))))));function
+gs(d,c,a,b){if(a){var
+e=i(b),f=h(b),g=gp(a[1]);return gq(d[3],c,g,f,e)}return a}function
+vL(a,f,b,c){var
 g=c[1];return function(l,k,j,c){var
-m=a[9],d=S(h(c),m,0),n=a[1],e=fZ(A(d),n);if(e){var
-o=i(c);return gB(f,b,kg(b,a,l,g,k,j,ke(b,a,d)),o)}return e}}function
-v8(d,c,b,a){var
-e=i(a);return gB(d,c,bv(b,h(a)),e)}function
-v9(k,d,j,b,a){var
+m=a[9],d=S(h(c),m,0),n=a[1],e=fP(A(d),n);if(e){var
+o=i(c);return gs(f,b,j2(b,a,l,g,k,j,j0(b,a,d)),o)}return e}}function
+vM(d,c,b,a){var
+e=i(a);return gs(d,c,bs(b,h(a)),e)}function
+vN(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=kl(b),c=vR(a[1],e,f,b);if(c){var
+f=j7(b),c=vv(a[1],e,f,b);if(c){var
 m=c[1];return N(function(c){var
-a=bv(b,h(c));if(a){var
-g=i(c);return gB(k,d,vS(d,j,m,e,f,a[1]),g)}return a},l)}var
+a=bs(b,h(c));if(a){var
+g=i(c);return gs(k,d,vw(d,j,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-v_(d,c,a,k,e,r){var
+vO(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=bQ(s,c[4]);if(f){var
-g=[0,f[1],f[2]],n=d[4];if(typeof
-n==="number"&&n){var
-o=cS(d);if(o){var
-p=m(v9(c,a,k,e,r),b,g);if(p)var
+f=bK(s,c[4]);if(f){var
+g=[0,f[1],f[2]],m=d[4];if(typeof
+m==="number"&&m){var
+o=cM(d);if(o){var
+p=n(vN(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=km(a,k,l,b);if(i){var
-t=i[1];return N(function(b){return v8(c,a,t,b)},g)}var
+i=j8(a,k,l,b);if(i){var
+t=i[1];return N(function(b){return vM(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=kf(a,d,l,q);if(j){var
-u=j[1];return N(a8(v7(d,c,a,e),b,q,u),g)}return j}return 1}}function
-v$(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=j1(a,d,l,q);if(j){var
+u=j[1];return N(ba(vL(d,c,a,e),b,q,u),g)}return j}return 1}}function
+vP(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=m(v_(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(vO(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-wa(b,a){return 0===a[0]?ae(a[1],b):0}function
-wb(b,f,e){var
+vQ(b,a){return 0===a[0]?ae(a[1],b):0}function
+vR(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=M(A(e[2])),d=o(v5,a(M(b[1]),g)),h=d?[0,vP(f,v6)]:d;return h}return 0}function
-wc(c,b,h,f,a){var
+g=M(A(e[2])),d=o(vJ,a(M(b[1]),g)),h=d?[0,vt(f,vK)]:d;return h}return 0}function
+vS(c,b,h,f,a){var
 i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=N(function(a){return kq(c,i,a)},k);else
+k=a[2],d=N(function(a){return ka(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=N(function(a){return wa(m,a)},l);else
+l=b[4],m=A(a[2]),e=N(function(a){return vQ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return v$(c,b,h,f,a,wb(c,f,a),0,n)}return e}function
-wd(c,b,m,l,f,d,k,a){var
-g=ks(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?b3(a===b[1]?1:0):h;return i?j4(c,f,d,a,b[1],e,j):i}function
-kt(c,a,b){return vX(c,a[1],a[3],b)}function
-ku(c,a){var
+n=a[2];return vP(c,b,h,f,a,vR(c,f,a),0,n)}return e}function
+vT(c,b,m,l,f,d,k,a){var
+g=kc(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?bW(a===b[1]?1:0):h;return i?jP(c,f,d,a,b[1],e,j):i}function
+kd(c,a,b){return vB(c,a[1],a[3],b)}function
+ke(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=f4(b,a[3]);return jZ(c,d,b,a[3],f,e)}}function
-kv(c,a,d,b){var
-h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gA,d[4]))return wc(c,d,h,a[3],b);var
-e=kt(c,a,b);if(e){var
-j=e[1],g=f(ku(c,a),j);if(g)return ks(c,d,h,j,m,g[1],b);var
+f=fU(b,a[3]);return jK(c,d,b,a[3],f,e)}}function
+vU(c,a,d,b){var
+h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gr,d[4]))return vS(c,d,h,a[3],b);var
+e=kd(c,a,b);if(e){var
+j=e[1],g=f(ke(c,a),j);if(g)return kc(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-we(b,a,k,c){var
+vV(b,a,k,c){var
 l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
-d=kt(b,a,c);if(d){var
-h=d[1],e=f(ku(b,a),h);if(e){var
-n=bk(0,b[3]),o=e[1];return bO(function(a){return wd(b,k,l,h,m,o,c,a)},n)}var
+d=kd(b,a,c);if(d){var
+h=d[1],e=f(ke(b,a),h);if(e){var
+n=bg(0,b[3]),o=e[1];return bI(function(a){return vT(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-wf(d,c,a){if(0===a[0]){var
+vW(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-eV(b,a){var
-c=a[6],d=a[5],e=cO(b+1|0,a[4]),f=bi(cl(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-wg(c,b){var
+eK(b,a){var
+c=a[6],d=a[5],e=cI(b+1|0,a[4]),f=be(cd(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+vX(c,b){var
 d=T(c);return function(f){var
-l=a(d,d),e=H(a(b,Y(n(function(a){return ju(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=H(a(b,Y(m(function(a){return jf(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-m=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(n(function(a){return jv(p,o,a)},f))),m);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(m(function(a){return jg(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-kw(d,b,h,f,c){if(D(h[1],e)&&jw(d,c)){var
-g=gh(gg(d,c)),i=a(g,g);return s(aZ(H(a(a(b,b),i),f)))}var
-j=eO(d,c);return bj(t(a(a(b,b),j),f))}function
-wh(d,b,c,a){var
-e=af(a,a),f=ac(b,kw(d,b,c,e,a)),g=s(kw(d,b,c,e,n(s,a)));return[0,r(s(b),g),f]}function
-kx(d,c){var
+kf(d,b,h,f,c){if(B(h[1],e)&&jh(d,c)){var
+g=f_(f9(d,c)),i=a(g,g);return s(aV(H(a(a(b,b),i),f)))}var
+j=eD(d,c);return bf(t(a(a(b,b),j),f))}function
+vY(d,b,c,a){var
+e=af(a,a),f=ac(b,kf(d,b,c,e,a)),g=s(kf(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+kg(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return t(bj(a(a(a(c,c),i),h)),g)}}function
-wi(e,d){var
+g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return t(bf(a(a(a(c,c),i),h)),g)}}function
+vZ(e,d){var
 f=T(e);return function(h,g){var
-i=a(a(f,gj(h)),f),j=jE(e,h),b=j[1];if(b){var
+i=a(a(f,ga(h)),f),j=jp(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,Y(n(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),m=[0,[0,H(a(d,Y(n(function(b){var
+k=c[1],l=b[1],p=t(a(d,Y(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,H(a(d,Y(m(function(b){var
 c=a(k,b);return ac(a(l,b),c)},g))),i),p]];else
 var
-m=c;var
-o=m}else
+n=c;var
+o=n}else
 var
 o=b;return o}}function
-wj(d,c,b,a){var
-f=m(wi(d,c),b,a);if(f){var
+v0(d,c,b,a){var
+f=n(vZ(d,c),b,a);if(f){var
 g=f[1];if(b){var
 j=b[1],k=o(e,j[1]);if(k)var
-q=m(kx(d,c),j,a),t=ac(i(g),q),u=n(s,a),v=s(m(kx(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
+q=n(kg(d,c),j,a),t=ac(i(g),q),u=m(s,a),v=s(n(kg(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
 var
 l=k;return l}var
 p=[0,g]}else
 var
 p=f;return p}function
-ky(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+kh(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(M(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cT(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cN(b,m,l(h[1],i[1]),n);if(!f)return f;var
 d=f[1][2]}else
 var
 d=e}else
 var
 d=e;var
 o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
-wk(a,c,e,d){var
+v1(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(wg(a,c),d)]:ky(a,c,e):2===b[0]?wj(a,c,b[1],d):[0,wh(a,c,b[1],d)]}function
-wl(a,c,b){var
+b==="number"?0===b?[0,f(vX(a,c),d)]:kh(a,c,e):2===b[0]?v0(a,c,b[1],d):[0,vY(a,c,b[1],d)]}function
+v2(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bl(ky(a,c,b),e)}if(eH(a)){var
-f=a[9];return n(function(d){return wk(a,c,b,d)},f)}return bl(0,a[2])}function
-wm(a){var
-b=dM(a),c=b?eN(a):b;return b3(c)}function
-kz(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
-gC(e,d,c,b){switch(bw(e,c)){case
+e=a[2];return bh(kh(a,c,b),e)}if(f0(a)){var
+f=a[9];return m(function(d){return v1(a,c,b,d)},f)}return bh(0,a[2])}function
+v3(a){var
+b=dH(a),c=b?eC(a):b;return bW(c)}function
+ki(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
+gt(e,d,c,b){switch(bt(e,c)){case
 0:return i(b);case
 1:return h(b);default:var
 f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
-kA(e,d,c,b){switch(bw(e,c)){case
+kj(e,d,c,b){switch(bt(e,c)){case
 0:return h(b);case
 1:return i(b);default:var
-f=i(c)[2];return kz(t(a(d,i(c)[1]),f),b)}}function
-wn(f,e,a){if(a){var
-b=a[2],c=a[1];if(bw(f,e))var
-g=i(h(c)),d=aS(function(a){var
+f=i(c)[2];return ki(t(a(d,i(c)[1]),f),b)}}function
+v4(f,e,a){if(a){var
+b=a[2],c=a[1];if(bt(f,e))var
+g=i(h(c)),d=aM(function(a){var
 b=i(h(a));return function(a){return r(b,a)}},g,b);else
 var
-j=h(i(c)),d=aS(function(a){var
-b=h(i(a));return function(a){return ac(b,a)}},j,b);return n(function(a){return kz(d,a)},a)}return a}function
-kB(d,c,b,e,a){if(a){var
+j=h(i(c)),d=aM(function(a){var
+b=h(i(a));return function(a){return ac(b,a)}},j,b);return m(function(a){return ki(d,a)},a)}return a}function
+kk(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=kB(d,c,b,a,f);return[0,gC(d,c,b,g),e]},i=function(e){var
-a=n(function(a){return gC(d,c,b,a)},f);return[0,kA(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-wo(p,o,f,d,c){function
+e=kk(d,c,b,a,f);return[0,gt(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return gt(d,c,b,a)},f);return[0,kj(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+v5(p,o,f,d,c){function
 b(a){return h(h(a))}function
-e(a){return i(i(a))}if(bw(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return x(k(a(l(f,j),u),t),s)}var
-v=b(c),g=x(b(d),v);if(g)var
+e(a){return i(i(a))}if(bt(p,o)){var
+q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return w(k(a(l(f,j),u),t),s)}var
+v=b(c),g=w(b(d),v);if(g)var
 m=g;else{var
-w=b(c),n=D(b(d),w);if(n){var
-y=e(c);return x(e(d),y)}var
+x=b(c),n=B(b(d),x);if(n){var
+y=e(c);return w(e(d),y)}var
 m=n}return m}function
-wp(l,k,j,g,f,e){var
+v6(l,k,j,g,f,e){var
 c=g,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=wo(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
-wq(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return kB(c,d,b,wp(c,b,M(A(a)),1,f,e),a)}return a}function
-wr(a,e,c,b){var
+d=a[1],m=a[2],n=v5(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
+v7(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return kk(c,d,b,v6(c,b,M(A(a)),1,f,e),a)}return a}function
+v8(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return wn(a,c,b);return n(function(b){return gC(a,e,c,b)},b)}function
-ws(a,d,c,b){var
+d==="number"&&d)return v4(a,c,b);return m(function(b){return gt(a,e,c,b)},b)}function
+v9(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return wq(a,d,c,b);return n(function(b){return kA(a,d,c,b)},b)}function
-wt(a,b){function
+e==="number"&&e)return v7(a,d,c,b);return m(function(b){return kj(a,d,c,b)},b)}function
+v_(a,b){function
 d(b){var
-d=h(b),c=D(h(a),d);if(c){var
-e=i(b);return D(i(a),e)}return c}var
+d=h(b),c=B(h(a),d);if(c){var
+e=i(b);return B(i(a),e)}return c}var
 j=d(h(b)),e=j||d(i(b));if(e)var
 f=e;else{var
-k=i(a),g=D(h(a),k);if(g)var
+k=i(a),g=B(h(a),k);if(g)var
 l=h(a),c=o(i(h(b)),l);else
 var
 c=g;if(c){var
 m=h(i(b));return o(h(a),m)}var
 f=c}return f}function
-wu(f,e){var
+v$(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=wt(b[1],a[1]);if(c){var
+c=v_(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-kC(l,k,j,g,f,e,d,a,c){var
-b=wu(a,c);return b?jX(l,k,j,g,f,d,e,n(function(a){var
+kl(l,k,j,g,f,e,d,a,c){var
+b=v$(a,c);return b?jI(l,k,j,g,f,d,e,m(function(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
-wv(d,c,j,i,h,b,g,a){var
-e=kC(d,c,j,i,h,b,g,wr(d,c,b,a),a);if(e)var
-f=kC(d,c,j,i,h,b,g,ws(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+wa(d,c,j,i,h,b,g,a){var
+e=kl(d,c,j,i,h,b,g,v8(d,c,b,a),a);if(e)var
+f=kl(d,c,j,i,h,b,g,v9(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-ww(a){var
+wb(a){var
 d=i(a),b=o(h(a),d);if(b)var
 e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
 var
 c=b;return c}function
-kD(c,b,e,d){var
+km(c,b,e,d){var
 f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
-wx(b,a){var
-c=bQ(a,b[4]);return n(function(a){var
+wc(b,a){var
+c=bK(a,b[4]);return m(function(a){var
 b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
-wy(d,b,a,c){var
-f=wx(b,c),g=bl([0,e,a],d[2]),h=b[3];return gq(function(b,c){return kD(h,a,b,c)},g,f)}function
-kE(b,a){var
+wd(d,b,a,c){var
+f=wc(b,c),g=bh([0,e,a],d[2]),h=b[3];return gh(function(b,c){return km(h,a,b,c)},g,f)}function
+kn(b,a){var
 c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
-wz(b,d,c,a){var
-e=l(b,l(d,h(a)));return kE(a,[0,l(b,l(c,i(a))),e])}function
-wA(b,f,e,d,c){var
-a=wy(b,f,e,c);if(cS(b)){var
-g=bQ(c,f[4]);if(N(function(a){var
+we(b,d,c,a){var
+e=l(b,l(d,h(a)));return kn(a,[0,l(b,l(c,i(a))),e])}function
+wf(b,f,e,d,c){var
+a=wd(b,f,e,c);if(cM(b)){var
+g=bK(c,f[4]);if(N(function(a){var
 c=b[2];return ae(h(a),c)},g)&&N(function(a){var
 b=i(a);return o(h(a),b)},a)){var
-j=Y(n(h,a)),k=Y(n(i,a)),l=V(d,a);return n(function(a){var
-b=h(a),c=wz(e,j,k,i(a));return ad(function(a){return kE(c,a)},b)},l)}}return n(function(a){return 0},d)}function
-wB(d,c,b){var
-e=V(c,b);return Y(n(function(b){var
+j=Y(m(h,a)),k=Y(m(i,a)),l=U(d,a);return m(function(a){var
+b=h(a),c=we(e,j,k,i(a));return ad(function(a){return kn(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+wg(d,c,b){var
+e=U(c,b);return Y(m(function(b){var
 e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
-kF(e,d,a,b){var
+ko(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(wB(d,a[1],b),f)}return af(a[1],b)}function
-eW(e,c){var
+f=a[2];return k(wg(d,a[1],b),f)}return af(a[1],b)}function
+eL(e,c){var
 b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-wC(d,h,c,b,g,f){var
-i=a(a(b,aE(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eW(d,h),j)),i)}function
-wD(d,h,c,b,g,f){var
-i=o(e,b)?c[3]:c[4],j=a(g,a(eW(d,h),i));return o(a(a(b,aE(d)),f),j)}function
-wE(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kF(b,a,m,g[1]),j=n[3],k=f?wC(b,a,h,i,f[1],j):1;if(k){if(e)return wD(b,a,h,i,e[1],j);var
+wh(d,h,c,b,g,f){var
+i=a(a(b,aC(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eL(d,h),j)),i)}function
+wi(d,h,c,b,g,f){var
+i=o(e,b)?c[3]:c[4],j=a(g,a(eL(d,h),i));return o(a(a(b,aC(d)),f),j)}function
+wj(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ko(b,a,m,g[1]),j=n[3],k=f?wh(b,a,h,i,f[1],j):1;if(k){if(e)return wi(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-eX(b,c){var
+eM(b,c){var
 d=T(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-kG(f,d,c,b,e){var
-h=a(d,d),i=l(b,c),m=a(l(b,c),i),p=a(a(M(f[1]),m),h);return o(Y(n(function(f){var
+kp(f,d,c,b,e){var
+h=a(d,d),i=l(b,c),n=a(l(b,c),i),p=a(a(M(f[1]),n),h);return o(Y(m(function(f){var
 h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
-wF(c){var
+wk(c){var
 d=T(c);return function(b,f,e){var
 h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
-wG(a,c,b){var
+wl(a,c,b){var
 s=a[1],i=A(b[1])===s?1:0;if(i){var
 d=a[4];if(typeof
 d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
 k=d[1];if(k){var
 f=k[1],l=a[10];if(l){var
-n=l[1],p=a[11];if(p){var
-q=p[1];if(a8(wF(a),f,n,q)){var
-u=b[1];return m(eX(a,c),f,u)}return kG(a,c,n,q,b[1])}var
-v=b[1];return m(eX(a,c),f,v)}var
-w=b[1];return m(eX(a,c),f,w)}var
+m=l[1],p=a[11];if(p){var
+q=p[1];if(ba(wk(a),f,m,q)){var
+u=b[1];return n(eM(a,c),f,u)}return kp(a,c,m,q,b[1])}var
+v=b[1];return n(eM(a,c),f,v)}var
+w=b[1];return n(eM(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return kG(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return kp(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return m(eX(a,c),[0,j,j],t)}}return i}function
-gD(d,c,b,a){var
-f=bQ(a,c[4]);return n(function(a){var
-c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dJ(d,h(a)),f],c]},f)}function
-eY(c,f,b,e,a){var
-d=wG(c,b,a);return d?N(function(d){return wE(c,f,b,a,d)},e):d}function
-gE(b,g,f,c,i,h){var
-d=kF(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eW(b,f),j),l=aE(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eW(b,f),n),q=aE(b);return[0,t(a(a(g,d),q),p),m]}function
-wH(b,a,e){var
+t=b[1];return n(eM(a,c),[0,j,j],t)}}return i}function
+gu(d,c,b,a){var
+f=bK(a,c[4]);return m(function(a){var
+c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dE(d,h(a)),f],c]},f)}function
+eN(c,f,b,e,a){var
+d=wl(c,b,a);return d?N(function(d){return wj(c,f,b,a,d)},e):d}function
+gv(b,g,f,c,i,h){var
+d=ko(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eL(b,f),j),l=aC(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eL(b,f),n),q=aC(b);return[0,t(a(a(g,d),q),p),m]}function
+wm(b,a,e){var
 f=h(a);if(o(h(b),f)){var
 g=i(b);if(o(i(a),g))return[0,a]}var
 j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-wI(b,e,a){var
+wn(b,e,a){var
 f=h(a);if(o(h(b),f)){var
 g=i(b);if(o(i(a),g))return[0,a]}var
 j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-wJ(b,m,l,a,k,j){var
-n=j[2],o=n[2],p=n[1],q=j[1],c=q[2],d=q[1],r=eY(b,m,a,k,h(c)),s=r?eY(b,m,a,k,i(c)):r;if(s)if(d){var
-t=d[1],u=gE(b,l,a,o,p,h(c)),v=gE(b,l,a,o,p,i(c)),e=wH(t,u,v);if(e)var
-f=wI(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
+wo(b,m,l,a,k,j){var
+n=j[2],o=n[2],p=n[1],q=j[1],c=q[2],d=q[1],r=eN(b,m,a,k,h(c)),s=r?eN(b,m,a,k,i(c)):r;if(s)if(d){var
+t=d[1],u=gv(b,l,a,o,p,h(c)),v=gv(b,l,a,o,p,i(c)),e=wm(t,u,v);if(e)var
+f=wn(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
 var
 w=e;var
 g=w}else
@@ -4420,62 +4418,62 @@ var
 g=d;else
 var
 g=s;return g}function
-wK(a,c,g,f,e,d,b){var
-i=gD(a,c,e,d),j=a[2];if(A(b[2])===j){var
-k=bQ(d,c[4]);if(N(function(b){var
+wp(a,c,g,f,e,d,b){var
+i=gu(a,c,e,d),j=a[2];if(A(b[2])===j){var
+k=bK(d,c[4]);if(N(function(b){var
 c=a[2];return ae(h(b),c)},k)){var
-l=V(a[9],e),m=V(V(f,b[2]),l),o=b[1];return n(function(b){return wJ(a,c,g,o,i,b)},m)}}return n(function(a){return 0},f)}function
-wL(b,e,d,c){var
-g=x(c,d)?i(e):h(e),f=j0(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
-wM(a,c,b,g,f){var
+l=U(a[9],e),n=U(U(f,b[2]),l),o=b[1];return m(function(b){return wo(a,c,g,o,i,b)},n)}}return m(function(a){return 0},f)}function
+wq(b,e,d,c){var
+g=w(c,d)?i(e):h(e),f=jL(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
+wr(a,c,b,g,f){var
 d=a[7];if(typeof
 d==="number"){if(d){var
-j=a[2],h=A(b)===j?1:0;return h?j3(a,c,b,g,f):h}var
-k=a[2],i=A(b)===k?1:0;return i?eU(a,c,b,g,f):i}var
+j=a[2],h=A(b)===j?1:0;return h?jO(a,c,b,g,f):h}var
+k=a[2],i=A(b)===k?1:0;return i?eJ(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return j1(a,c,g,f,b)}var
-n=d[2],o=d[1];return gt(b,function(a,b,d){return wL(c,a,b,d)},o,n,m,l,e)}function
-kH(b,a){return t(a,b[3])}function
-gF(e,d,c,b){if(b){var
-f=b[1];return a(kH(e,d),f)}return c}function
-gG(c,b,d){var
-a=c[4];return r(e,l(b,Y(n(function(a){return 0===a[0]?a[1]===d?r(e,gF(c,b,e,a[3])):e:e},a))))}function
-wN(c,b,d){var
-a=c[4];return aS(r,e,n(function(a){if(0===a[0]){if(a[2]===d){var
-f=gG(c,b,a[1]),g=k(r(e,gF(c,b,e,a[3])),f);return ac(gF(c,b,b,a[4]),g)}return e}return e},a))}function
-kI(c,b,a){var
-d=bk(0,c[2]);return n(function(c){return wN(b,a,c)},d)}function
-kJ(d){var
+m(b){return jM(a,c,g,f,b)}var
+n=d[2],o=d[1];return gk(b,function(a,b,d){return wq(c,a,b,d)},o,n,m,l,e)}function
+kq(b,a){return t(a,b[3])}function
+gw(e,d,c,b){if(b){var
+f=b[1];return a(kq(e,d),f)}return c}function
+gx(c,b,d){var
+a=c[4];return r(e,l(b,Y(m(function(a){return 0===a[0]?a[1]===d?r(e,gw(c,b,e,a[3])):e:e},a))))}function
+ws(c,b,d){var
+a=c[4];return aM(r,e,m(function(a){if(0===a[0]){if(a[2]===d){var
+f=gx(c,b,a[1]),g=k(r(e,gw(c,b,e,a[3])),f);return ac(gw(c,b,b,a[4]),g)}return e}return e},a))}function
+kr(c,b,a){var
+d=bg(0,c[2]);return m(function(c){return ws(b,a,c)},d)}function
+ks(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return df(b,a)},c=b3(bO(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return c_(b,a)},c=bW(bI(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-wO(d,m,k,j,i,c){var
-b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gG(d,m,f),o);if(x(e,g)&&x(e,h)){var
-p=d[4];if(b3(bO(function(a){return wf(f,b,a)},p)))return a(g,h)}return e}function
-wP(b,f,d,q,p,m,k,c){var
-w=kH(f,d),r=D(d,a(f[3],w));if(r)var
+wt(d,m,k,j,i,c){var
+b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gx(d,m,f),o);if(w(e,g)&&w(e,h)){var
+p=d[4];if(bW(bI(function(a){return vW(f,b,a)},p)))return a(g,h)}return e}function
+wu(b,f,d,q,p,n,k,c){var
+w=kq(f,d),r=B(d,a(f[3],w));if(r)var
 x=b[2],g=A(q)===x?1:0;else
 var
 g=r;var
 s=g?N(function(a){var
 d=f[2],c=ae(h(a),d);if(c){var
-e=b[2];return ae(i(a),e)}return c},c):g,t=s?kJ(n(h,c)):s,u=t?kJ(n(i,c)):t;if(u){var
-j=eU(b,d,V(n(h,q),k),p,m);if(j){var
-y=at(b,m),z=at(b,p),B=Y(n(function(a){return wO(f,d,k,z,y,a)},c));return o(l(j[1],B),e)}var
+e=b[2];return ae(i(a),e)}return c},c):g,t=s?ks(m(h,c)):s,u=t?ks(m(i,c)):t;if(u){var
+j=eJ(b,d,U(m(h,q),k),p,n);if(j){var
+y=at(b,n),z=at(b,p),C=Y(m(function(a){return wt(f,d,k,z,y,a)},c));return o(l(j[1],C),e)}var
 v=j}else
 var
 v=u;return v}function
-wQ(a){var
+wv(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]}function
-wR(a,c,j,g,f,b,e,d){var
-k=V(a[9],b),l=V(bR(a),k);return be(n(function(b){var
-k=h(i(b)),l=wQ(gE(a,c,e,i(i(b)),k,d));return eR(a,c,j,g,f,h(b),l)},l))}function
-wS(a,b,w,i,v,u,g,t,f){var
-j=f[2],k=f[1],x=bQ(0,b[4]),l=N(function(b){var
-c=a[2];return ae(h(b),c)},x),m=l?eY(a,b,k,gD(a,b,g,0),j):l;if(m){var
-c=wR(a,w,i,v,u,g,k,j);if(c){var
+ww(a,c,j,g,f,b,e,d){var
+k=U(a[9],b),l=U(bL(a),k);return a$(m(function(b){var
+k=h(i(b)),l=wv(gv(a,c,e,i(i(b)),k,d));return eG(a,c,j,g,f,h(b),l)},l))}function
+wx(a,b,w,i,v,u,g,t,f){var
+j=f[2],k=f[1],x=bK(0,b[4]),l=N(function(b){var
+c=a[2];return ae(h(b),c)},x),m=l?eN(a,b,k,gu(a,b,g,0),j):l;if(m){var
+c=ww(a,w,i,v,u,g,k,j);if(c){var
 n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
-d=eU(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
+d=eJ(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
 q=d}else
 var
 q=p;var
@@ -4485,194 +4483,194 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-wT(a){return wl(a[1],a[2][1],a[2][3])}function
-wU(a){return a?ww(a[1]):a}function
-kK(a){return n(wU,a)}function
-kL(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eS(c,a)){var
+wy(a){return v2(a[1],a[2][1],a[2][3])}function
+wz(a){return a?wb(a[1]):a}function
+kt(a){return m(wz,a)}function
+ku(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eH(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return wK(d,c,e,g,h[1],a,k)}return kK(wA(d,c,e,g,a))}return j}}function
-wV(a){var
+k=f(i,a);return wp(d,c,e,g,h[1],a,k)}return kt(wf(d,c,e,g,a))}return j}}function
+wA(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=be(g);return b?wv(c,d,e,f,a[3],h,i,b[1]):b}}function
-kM(b){var
+b=a$(g);return b?wa(c,d,e,f,a[3],h,i,b[1]):b}}function
+kv(b){var
 a=b[1];return function(c){var
 d=N(function(b){var
 c=a[2];return A(b)===c?1:0},c);if(d){var
-e=i6(a[2],c),f=bR(a),g=jY(a[6]);return be(gr(wV(b),g,f,e))}return d}}function
-wW(a,k,f){var
-g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,n,b){switch(k){case
+e=iR(a[2],c),f=bL(a),g=jJ(a[6]);return a$(gi(wA(b),g,f,e))}return d}}function
+wB(a,k,f){var
+g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
-j=D(c,h);if(j){var
-p=m(f[4],i,b);return wP(g,d,c,n,d[1],b,o,p)}return j;default:var
+j=B(c,h);if(j){var
+p=n(f[4],i,b);return wu(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=m(f[5],i,b);return wS(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-wX(b,l,k){var
+q=n(f[5],i,b);return wx(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+wC(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=ae(a,g[3]),j=i?b3(a===c[1]?1:0):i;if(j)var
-d=wM(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
+i=ae(a,g[3]),j=i?bW(a===c[1]?1:0):i;if(j)var
+d=wr(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
 var
-f=j;return f?cs(wW(b,l,k),c,p,n,h,a):f}}function
-wY(b,e,d){var
+f=j;return f?ck(wB(b,l,k),c,p,n,h,a):f}}function
+wD(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gq(function(a,b){return kD(r,m,a,b)},q,p),s=1===e?kI(k,a,l):0,t=N(gA,a[4]),g=t||N(function(a){var
+p=a[4],q=c[1],r=a[3],f=gh(function(a,b){return km(r,m,a,b)},q,p),s=1===e?kr(k,a,l):0,t=N(gr,a[4]),g=t||N(function(a){var
 b=i(a);return o(h(a),b)},f);if(g){var
-u=d[1];return bO(ct(wX(b,e,d),a,n,s,f),u)}var
+u=d[1];return bI(cl(wC(b,e,d),a,n,s,f),u)}var
 j=g}else
 var
 j=c;return j}}function
-wZ(d,a){if(a){var
+wE(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-kN(a,q,d){var
+kw(a,q,d){var
 g=a[1];return function(b){var
-e=wT(a),j=kK(e),k=bk(0,b[2]),l=n(function(c){var
-f=d[2];return cs(kL(a),e,j,b,c,f)},k),r=N(gA,b[4])?0:f(kM(a),l),c=ae(0,b[2]),m=c?wm(g):c;return function(c){var
-o=eV(c,b),g=bv(b[4],c);if(m){if(g&&0===g[1][0])var
-s=V(k,l),t=n(function(b){if(wZ(h(b),g)){var
-k=f(d[3],c),l=h(b);return cs(kL(a),e,j,o,l,k)}return i(b)},s),p=f(kM(a),t);else
+e=wy(a),j=kt(e),k=bg(0,b[2]),l=m(function(c){var
+f=d[2];return ck(ku(a),e,j,b,c,f)},k),r=N(gr,b[4])?0:f(kv(a),l),c=ae(0,b[2]),n=c?v3(g):c;return function(c){var
+o=eK(c,b),g=bs(b[4],c);if(n){if(g&&0===g[1][0])var
+s=U(k,l),t=m(function(b){if(wE(h(b),g)){var
+k=f(d[3],c),l=h(b);return ck(ku(a),e,j,o,l,k)}return i(b)},s),p=f(kv(a),t);else
 var
-p=r;return a8(wY(a,q,d),o,c,p)}return m}}}function
-w0(d,c,b,a){var
-e=bk(0,A(a[4]));return N(f(kN(d,c,b),a),e)}var
-cn=[ag,w1,cd(0)],kO=[ag,w2,cd(0)];function
-aH(b,a){throw[0,cn,m(aB(w3),b,a)]}function
-w4(a){return[0,a,eo(64),0]}function
-kP(b){var
-a=b[3];if(a)throw[0,cn,w5];return a}function
-bm(a){kP(a);o5(a[2]);(function(d){for(;;){var
+p=r;return ba(wD(a,q,d),o,c,p)}return n}}}function
+wF(d,c,b,a){var
+e=bg(0,A(a[4]));return N(f(kw(d,c,b),a),e)}var
+cf=[ag,wG,b7(0)],kx=[ag,wH,b7(0)];function
+aF(b,a){throw[0,cf,n(aB(wI),b,a)]}function
+wJ(a){return[0,a,fz(64),0]}function
+ky(b){var
+a=b[3];if(a)throw[0,cf,wK];return a}function
+bi(a){ky(a);oI(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(o4(a[2])===1025)return aH(w6,ep(a[2]));fL(a[2],b);continue}return c}}(0));return ep(a[2])}function
-eZ(a,d){var
-b=bm(d),c=B(b,a);return c?aH(a,b):c}function
-dT(b){var
-a=1-b[3];if(a)throw[0,cn,w7];return a}function
-w8(a){var
+c=32!==b?1:0;if(c){if(oH(a[2])===1025)return aF(wL,fA(a[2]));h7(a[2],b);continue}return c}}(0));return fA(a[2])}function
+eO(a,d){var
+b=bi(d),c=D(b,a);return c?aF(a,b):c}function
+dO(b){var
+a=1-b[3];if(a)throw[0,cf,wM];return a}function
+wN(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=mM?1:0:e;return d}function
-kQ(a){var
-e=B(a,w9),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=E(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=mn?1:0:e;return d}function
+kz(a){var
+e=D(a,wO),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=C(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==al(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===E(a)?1:0;if(c)var
+c=b===C(a)?1:0;if(c)var
 d=c;else{var
-e=w8(al(a,b));if(e){var
+e=wN(al(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=c_?1:0,j=i?l(b):i;else
+i=c<=c3?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aH(w_,a);return sX(16,a)}function
-a0(a){return kQ(bm(a))}function
-cY(c){var
-a=bm(c),b=B(a,w$);return b?[0,kQ(a)]:b}function
-b6(b){var
-a=a0(b);if(_(a)<=0)aH(xb,hY(xa,a));return a}var
-kR=1048576;function
-co(b){var
-a=a0(b);if(_(a)<0)aH(xd,hY(xc,a));if(iN(a,kR))throw[0,kO,f(aB(xe),kR)];return dy(a)}function
-dU(d,b,c){var
-a=co(c);if(b<=a){var
-e=f(aB(xf),a);aH(m(aB(xg),d,b),e)}return a}function
-kS(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bI(a);var
+j=d;if(1-j)aF(wP,a);return sA(16,a)}function
+aW(a){return kz(bi(a))}function
+cS(c){var
+a=bi(c),b=D(a,wQ);return b?[0,kz(a)]:b}function
+bZ(b){var
+a=aW(b);if(_(a)<=0)aF(wS,ne(wR,a));return a}var
+kA=1048576;function
+cg(b){var
+a=aW(b);if(_(a)<0)aF(wU,ne(wT,a));if(iy(a,kA))throw[0,kx,f(aB(wV),kA)];return dt(a)}function
+dP(d,b,c){var
+a=cg(c);if(b<=a){var
+e=f(aB(wW),a);aF(n(aB(wX),d,b),e)}return a}function
+kB(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bC(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cZ(b,a){return kS(co(a),b,a)}function
-bx(b,d,c){var
-a=cZ(d,c);if(1-dr(aO(a),b)){var
-e=aO(a),g=f(aB(xh),e);aH(aN(xk,oC(xj,C(aB(xi),b))),g)}return a}function
-kT(c,b,a){var
-d=[0,b,0];return bx(c,function(a){return bx(d,a0,a)},a)}function
-gH(e,b){var
-a=bm(b),c=B(a,xl);if(c){if(B(a,xm))return aH(xn,a);var
+cT(b,a){return kB(cg(a),b,a)}function
+bu(b,d,c){var
+a=cT(d,c);if(1-dl(aQ(a),b)){var
+e=aQ(a),g=f(aB(wY),e);aF(a1(w1,oe(w0,F(aB(wZ),b))),g)}return a}function
+kC(c,b,a){var
+d=[0,b,0];return bu(c,function(a){return bu(d,aW,a)},a)}function
+gy(e,b){var
+a=bi(b),c=D(a,w2);if(c){if(D(a,w3))return aF(w4,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-c0(a){var
-b=a0(a);return[0,b,b6(a)]}function
-xo(b){var
-a=bm(b);if(B(a,xp)){var
-c=B(a,xq);if(c){if(B(a,xr))return B(a,xs)?B(a,xt)?aH(xu,a):1:[1,c0(b)];var
-d=[2,gH(c0,b)]}else
+cU(a){var
+b=aW(a);return[0,b,bZ(a)]}function
+w5(b){var
+a=bi(b);if(D(a,w6)){var
+c=D(a,w7);if(c){if(D(a,w8))return D(a,w9)?D(a,w_)?aF(w$,a):1:[1,cU(b)];var
+d=[2,gy(cU,b)]}else
 var
-d=c;return d}return[0,c0(b)]}function
-xv(b){var
-a=bm(b);if(B(a,xw)){if(B(a,xx)){var
-c=B(a,xy);if(c){if(B(a,xz))return B(a,xA)?B(a,xB)?B(a,xC)?B(a,xD)?aH(xE,a):[2,c0(b)]:4:3:1;var
-d=[0,c0(b)]}else
+d=c;return d}return[0,cU(b)]}function
+xa(b){var
+a=bi(b);if(D(a,xb)){if(D(a,xc)){var
+c=D(a,xd);if(c){if(D(a,xe))return D(a,xf)?D(a,xg)?D(a,xh)?D(a,xi)?aF(xj,a):[2,cU(b)]:4:3:1;var
+d=[0,cU(b)]}else
 var
-d=c;return d}return 2}return[1,c0(b)]}function
-xF(e,b){var
-a=bm(b);if(B(a,xG)){var
-c=B(a,xH);if(c){if(B(a,xI))return B(a,xJ)?B(a,xK)?aH(xL,a):[1,co(b)]:2;var
+d=c;return d}return 2}return[1,cU(b)]}function
+xk(e,b){var
+a=bi(b);if(D(a,xl)){var
+c=D(a,xm);if(c){if(D(a,xn))return D(a,xo)?D(a,xp)?aF(xq,a):[1,cg(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bx([0,e,0],function(a){return cZ(a0,a)},b)]}function
-xM(c,b){var
-a=bm(b),d=B(a,xN);if(d){if(B(a,xO)){if(B(a,xP))return aH(xQ,a);var
-f=bx([0,c,0],a0,b);return[0,f,bx([0,c,0],a0,b)]}var
+d=c;return d}return[0,bu([0,e,0],function(a){return cT(aW,a)},b)]}function
+xr(c,b){var
+a=bi(b),d=D(a,xs);if(d){if(D(a,xt)){if(D(a,xu))return aF(xv,a);var
+f=bu([0,c,0],aW,b);return[0,f,bu([0,c,0],aW,b)]}var
 e=1}else
 var
 e=d;return e}function
-xR(a){eZ(xS,a);var
-e=co(a),b=co(a),c=co(a),f=xo(a),g=xv(a),h=xF(b,a),d=xM(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=b6(a),m=kT([0,i,0],e,a),n=gH(a0,a),o=gH(a0,a),p=b6(a),q=kT([0,c,0],j,a),r=bx([0,k,0],a0,a),s=b6(a),t=bx([0,0,[0,b,0]],a0,a),u=b6(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bx([0,0,[0,b,0]],a0,a)]}function
-e0(b,a){eZ(xT,a);var
-e=dU(xU,b[3],a),d=co(a);function
-c(a){return dU(xV,b[2],a)}function
+xw(a){eO(xx,a);var
+e=cg(a),b=cg(a),c=cg(a),f=w5(a),g=xa(a),h=xk(b,a),d=xr(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bZ(a),m=kC([0,i,0],e,a),n=gy(aW,a),o=gy(aW,a),p=bZ(a),q=kC([0,c,0],j,a),r=bu([0,k,0],aW,a),s=bZ(a),t=bu([0,0,[0,b,0]],aW,a),u=bZ(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bu([0,0,[0,b,0]],aW,a)]}function
+eP(b,a){eO(xy,a);var
+e=dP(xz,b[3],a),d=cg(a);function
+c(a){return dP(xA,b[2],a)}function
 f(a){var
-b=bm(a);if(B(b,xW)){if(B(b,xX)){if(B(b,xY))return aH(xZ,b);var
-e=dU(x0,d,a),f=c(a),g=cY(a);return[0,e,f,g,cY(a)]}var
-h=cZ(c,a),i=cY(a);return[2,h,i,cY(a)]}var
-j=c(a),k=cY(a);return[1,j,k,cY(a)]}var
-g=b6(a),h=cZ(f,a),i=b6(a);return[0,e,d,g,h,i,bx([0,b[3],0],a0,a)]}function
-x1(b,a){eZ(x2,a);return cZ(function(a){var
-c=dU(x3,b[3],a),d=b6(a);return[0,c,d,bx([0,b[2],0],a0,a)]},a)}function
-kU(d){var
-a=bm(d);if(B(a,x4)){var
-b=B(a,x5);if(b){if(B(a,x6))return aH(x7,a);var
+b=bi(a);if(D(b,xB)){if(D(b,xC)){if(D(b,xD))return aF(xE,b);var
+e=dP(xF,d,a),f=c(a),g=cS(a);return[0,e,f,g,cS(a)]}var
+h=cT(c,a),i=cS(a);return[2,h,i,cS(a)]}var
+j=c(a),k=cS(a);return[1,j,k,cS(a)]}var
+g=bZ(a),h=cT(f,a),i=bZ(a);return[0,e,d,g,h,i,bu([0,b[3],0],aW,a)]}function
+xG(b,a){eO(xH,a);return cT(function(a){var
+c=dP(xI,b[3],a),d=bZ(a);return[0,c,d,bu([0,b[2],0],aW,a)]},a)}function
+kD(d){var
+a=bi(d);if(D(a,xJ)){var
+b=D(a,xK);if(b){if(D(a,xL))return aF(xM,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-x8(b,a){return dU(x9,aO(b[4]),a)}function
-x_(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+hs>>>0))return a-87|0}else
-if(48<=a)return a+hg|0;return aH(x$,fG(1,a))}function
-gI(e,d,c){var
+xN(b,a){return dP(xO,aQ(b[4]),a)}function
+xP(b){var
+a=f(b[1],0);if(58<=a){if(!(5<a+he>>>0))return a-87|0}else
+if(48<=a)return a+g5|0;return aF(xQ,fv(1,a))}function
+gz(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|x_(c);continue}}function
-gJ(a){return 1===(a&1)?0:1+gJ(a>>>1|0)|0}function
-ya(d){var
-g=gI(3,0,d),h=gI(6,0,d),a=gI(7,0,d),f=g&hc;if(hc===f)throw[0,cn,yb];var
+b=b-1|0,a=a<<4|xP(c);continue}}function
+gA(a){return 1===(a&1)?0:1+gA(a>>>1|0)|0}function
+xR(d){var
+g=gz(3,0,d),h=gz(6,0,d),a=gz(7,0,d),f=g&g1;if(g1===f)throw[0,cf,xS];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?gJ(b):gJ(a),i=0===a?b>>>c|0:b2(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-yc(d,a){eZ(yd,a);var
-b=cZ(function(a){kP(a);var
-c=kS(d[1],ya,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,cn,ye];return c},a),e=0;function
-g(b,a){return cD(b,a[2])}var
-c=ax(function(a,b){return ax(g,a,b)},e,b);function
-h(a){return P(a[1],a[2]-c|0)}var
-i=C(function(a){return C(h,a)},b);return[0,P(j,-c|0),i]}var
-kV=30;function
-gK(a){var
-c=a4(a);if(c<=30)return[0,dy(a),0];var
-d=0<=_(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:b2(d,b),f=b2(e,kV),i=dy(l(e,P(f,kV))),g=a_(dy(f),30)+i,h=0<=_(a)?g:-g;return[0,h,b]}function
-a1(c,b){var
-a=gK(b);return a_(a[1],a[2]-c|0)}function
-aT(e,d,c){var
-a=gK(d),b=gK(c);return a_(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-aU(c,b){var
-d=a_(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+da)|0;var
-e=hK(b),f=a_(e[1],27),g=Math.floor(f),h=k(P(g|0,26),a_(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):b2(h,-a|0)}function
-aC(a){return Math.abs(a)<K?1:0}function
+c=0===a?gA(b):gA(a),i=0===a?b>>>c|0:bV(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+xT(d,a){eO(xU,a);var
+b=cT(function(a){ky(a);var
+c=kB(d[1],xR,a),b=f(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,cf,xV];return c},a),e=0;function
+g(b,a){return cx(b,a[2])}var
+c=av(function(a,b){return av(g,a,b)},e,b);function
+h(a){return O(a[1],a[2]-c|0)}var
+i=F(function(a){return F(h,a)},b);return[0,O(j,-c|0),i]}var
+kE=30;function
+gB(a){var
+c=a0(a);if(c<=30)return[0,dt(a),0];var
+d=0<=_(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:bV(d,b),f=bV(e,kE),i=dt(l(e,O(f,kE))),g=bn(dt(f),30)+i,h=0<=_(a)?g:-g;return[0,h,b]}function
+aX(c,b){var
+a=gB(b);return bn(a[1],a[2]-c|0)}function
+aN(e,d,c){var
+a=gB(d),b=gB(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+aO(c,b){var
+d=bn(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c5)|0;var
+e=hv(b),f=bn(e[1],27),g=Math.floor(f),h=k(O(g|0,26),bn(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?O(h,a):bV(h,-a|0)}function
+az(a){return Math.abs(a)<K?1:0}function
 J(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -4680,100 +4678,100 @@ a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-aV(b,e,d){var
+aP(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cp(c,b){var
-a=[0,0.];ds(function(c){var
+ch(c,b){var
+a=[0,0.];dm(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-c1(a){return a*a}function
-b7(b,a){if(0===c(b[10],a)[1+a].length-1){var
+cV(a){return a*a}function
+b0(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return J(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-yf(a){var
-b=iw(0,a.length-1);return O(function(e,d){var
-f=r2(db,db,d),h=r9(b,f),g=ek(function(b){return df(c(a,b)[1+b],d)},h);return g?g[1]:(r4(b,f,e),e)},a)}function
-yg(a){return typeof
-a==="number"?0===a?yh:0:2===a[0]?yj:yi}function
-yk(c,a){var
+xW(a){var
+b=ig(0,a.length-1);return Q(function(e,d){var
+f=rF(c6,c6,d),h=rM(b,f),g=hX(function(b){return c_(c(a,b)[1+b],d)},h);return g?g[1]:(rH(b,f,e),e)},a)}function
+xX(a){return typeof
+a==="number"?0===a?xY:0:2===a[0]?x0:xZ}function
+x1(c,a){var
 b=q(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return v(b,a,d(b,a)+c*e)}ds(function(a){return z(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return O(g,a)},a)}function
-yl(c,b,a){var
-d=cp(a,function(a){return c1(w(a-c,b-a))});return[0,cp(a,function(a){return c1(w(0.,w(c-a,a-b)))}),d]}function
-kW(b,a,c){if(b!=X&&a!=K){var
-d=cp(c,function(c){return w(b*c,a*c)});return[0,cp(c,function(c){return aQ(b*c,a*c)}),d]}return[0,X,K]}function
-gL(e,d,b){function
-a(c){return e*Math.sqrt(cp(b,function(a){switch(d){case
+f(a,c){return y(b,a,d(b,a)+c*e)}dm(function(a){return z(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return Q(g,a)},a)}function
+x2(c,b,a){var
+d=ch(a,function(a){return cV(v(a-c,b-a))});return[0,ch(a,function(a){return cV(v(0.,v(c-a,a-b)))}),d]}function
+kF(b,a,c){if(b!=W&&a!=K){var
+d=ch(c,function(c){return v(b*c,a*c)});return[0,ch(c,function(c){return aS(b*c,a*c)}),d]}return[0,W,K]}function
+gC(e,d,b){function
+a(c){return e*Math.sqrt(ch(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cv),c]}function
-ym(a,g,d){var
-b=U(aQ,K,d),c=U(w,X,d),h=gL(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cp),c]}function
+x3(a,g,d){var
+b=X(aS,K,d),c=X(v,W,d),h=gC(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-yn(e,b,v,n){var
-W=b[9],Y=0;function
-Z(b,a){return ar(b,a4(a))}var
-f=ax(function(a,b){return ax(Z,a,b)},Y,W),k=b[8],x=1,$=b[9],g=G(C(function(a){return G(C(function(a){return a1(f,a)},a))},$)),y=b[10],h=y?a1(f,y[1]):X,z=b[11],i=z?a1(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=_(A[1]))var
+x4(e,b,w,n){var
+X=b[9],Y=0;function
+Z(b,a){return ar(b,a0(a))}var
+f=av(function(a,b){return av(Z,a,b)},Y,X),k=b[8],x=1,$=b[9],g=G(F(function(a){return G(F(function(a){return aX(f,a)},a))},$)),y=b[10],h=y?aX(f,y[1]):W,z=b[11],i=z?aX(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=_(A[1]))var
 l=0;else
 R=1;if(R){var
 S=0;if(B&&!(0<_(B[1])))var
 l=1;else
 S=1;if(S)var
 l=2}var
-D=p(function(a){return 2===e?Math.sqrt(J(a,a)):1.},g);switch(e){case
+C=p(function(a){return 2===e?Math.sqrt(J(a,a)):1.},g);switch(e){case
 0:var
-j=yk(n,g);break;case
+j=x1(n,g);break;case
 1:var
 j=g;break;default:var
-j=O(function(b,a){return p(function(a){return a/d(D,b)},a)},g)}var
-T=0;if(2!==e&&h!=X&&i!=K){var
-E=[0,[aj,(h+i)/2.,n*c1((i-h)/2.),da],0];T=1}if(!T)var
-E=0;var
+j=Q(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
+T=0;if(2!==e&&h!=W&&i!=K){var
+D=[0,[aj,(h+i)/2.,n*cV((i-h)/2.),c5],0];T=1}if(!T)var
+D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
-Q=o[1];if(Q)var
-t=Q[1],ap=t[2],aq=aT(f,a(k,t[1]),ap),as=1./c1(a1(0,t[2])),at=[0,[aj,0.,c1(aq),as],0],m=at;else
+P=o[1];if(P)var
+t=P[1],ap=t[2],aq=aN(f,a(k,t[1]),ap),as=1./cV(aX(0,t[2])),at=[0,[aj,0.,cV(aq),as],0],m=at;else
 u=1}else
 var
-m=[0,[aj,0.,1.,aT(-f|0,x,k)],0];if(u)var
+m=[0,[aj,0.,1.,aN(-f|0,x,k)],0];if(u)var
 m=0;var
 r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-F=0===_(r[1][1])?1:0;U=1}if(!U)var
-F=0;function
+E=0===_(r[1][1])?1:0;U=1}if(!U)var
+E=0;function
 aa(a){switch(e){case
-0:return yl(h,i,a);case
+0:return x2(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aQ(i,b),c=kW(w(h,-b),f,a),d=gL(b,l,a),g=aQ(c[2],d[2]);return[0,w(c[1],d[1]),g]}return kW(h,i,a);default:return F?ym(1.,l,a):gL(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=aS(i,b),c=kF(v(h,-b),f,a),d=gC(b,l,a),g=aS(c[2],d[2]);return[0,v(c[1],d[1]),g]}return kF(h,i,a);default:return E?x3(1.,l,a):gC(1.,l,a)}}var
 ab=2===e?j:g,H=p(aa,ab),I=a(k,k),ac=G(b[9]);function
-ad(a){return 2===e?a1(0,a):aT(-2*f|0,a,I)}if(2===e)var
-ae=0,L=function(a,b){return aT(ae,a,b)};else
+ad(a){return 2===e?aX(0,a):aN(-2*f|0,a,I)}if(2===e)var
+ae=0,L=function(a,b){return aN(ae,a,b)};else
 var
-L=function(c,b){return aT(2*f|0,a(c,I),b)};var
-af=2===e?0:2*(a4(k)-f|0)|0,s=b[4],V=0;if(typeof
+L=function(c,b){return aN(2*f|0,a(c,I),b)};var
+af=2===e?0:2*(a0(k)-f|0)|0,s=b[4],V=0;if(typeof
 s!=="number"&&2===s[0]){var
 N=s[1];if(N){var
-P=N[1],ao=a(P[2],P[2]),M=ao;V=1}}if(!V)var
+O=N[1],ao=a(O[2],O[2]),M=ao;V=1}}if(!V)var
 M=x;var
-ag=0===e?0:ce(E,m),ah=yf(g),ai=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(v,[0]),am=p(function(a){return cp(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,v,n,f,function(a){return G(c(ac,a)[1+a])},j,D,an,am,al,ak,ai,ah,ag,M,af,L,ad]}function
-yo(a){var
-b=a[2],c=a[1],d=0===em(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=ei(function(a){return 0===em(a,c)?1:0},g),e=yg(a[4]);if(e&&f&&h)return[0,yn(e[1],a,b,c)];return 0}function
-yp(a,d){function
+ag=0===e?0:b9(D,m),ah=xW(g),ai=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(w,[0]),am=p(function(a){return ch(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,w,n,f,function(a){return G(c(ac,a)[1+a])},j,C,an,am,al,ak,ai,ah,ag,M,af,L,ad]}function
+x5(a){var
+b=a[2],c=a[1],d=0===ed(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eb(function(a){return 0===ed(a,c)?1:0},g),e=xX(a[4]);if(e&&f&&h)return[0,x4(e[1],a,b,c)];return 0}function
+x6(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-kX(a){return 0<_(a[1])?1:0}function
-kY(e,b){var
+kG(a){return 0<_(a[1])?1:0}function
+kH(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4781,213 +4779,213 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aL(d[1],d[2])<0?1:0;if(c&&b&&kX(d)&&f)return 0;return 2;case
-1:if(c&&0<=_(a[1][1]))return 0;return 2;default:return kX(a[1])?1:2}}function
-yq(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=h8(a[13],i),h=0;if(typeof
+d=a[1],f=aI(d[1],d[2])<0?1:0;if(c&&b&&kG(d)&&f)return 0;return 2;case
+1:if(c&&0<=_(a[1][1]))return 0;return 2;default:return kG(a[1])?1:2}}function
+x7(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=hS(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aL(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aI(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a5(k,a[13]);h=1}if(!h){ij(f,0,b,1);ij(g,0,b,1)}return[0,f,g]}function
-yr(b,a){return q(b,[0,3,3,aD(a,function(a){return a})])}function
-ys(a,m,b,e){var
-n=a[16],g=G(C(function(a){return 0<_(a)?1:0},n)),o=kY(a,1),p=[0,kY(a,0),o],h=yq(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){h4(f,0,b,1);h4(g,0,b,1)}return[0,f,g]}function
+x8(b,a){return q(b,[0,3,3,aA(a,function(a){return a})])}function
+x9(a,m,b,e){var
+n=a[16],g=G(F(function(a){return 0<_(a)?1:0},n)),o=kH(a,1),p=[0,kH(a,0),o],h=x7(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=n1(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=nD(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aD(e,function(a){return a});return aD(b,function(a){return k(q,a)})}}else
+q=aA(e,function(a){return a});return aA(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=G(d[1]);return aD(b,function(a){if(a<l.length-1)var
+l=G(d[1]);return aA(b,function(a){if(a<l.length-1)var
 b=G(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cD(f,b.length-1-1|0),e=nC(c(b,d)[1+d],1);else
+d=cx(f,b.length-1-1|0),e=nd(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aW(e,function(a){return a}),d=G(f(aP(g),h));else
+e=a;return e},h=aR(e,function(a){return a}),d=G(f(aK(g),h));else
 var
-d=[0];return k(d,a)})}return yr(b,e)}function
-e1(a,g,b){var
-h=a[1],e=b7(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=b7(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-b8(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-gM(a,b){var
-c=bB*a[17];return c<b8(a,b)?1:0}function
-yt(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-yu(a,b){var
-c=yt(a,b);return(a[3]*a[15]-c)/2.}function
-yv(a,b){var
-c=a[3]==0.?0.:b8(a,a[4]);return(b8(a,b)+c)/2.}function
-e2(r,p,g,o){var
+d=[0];return k(d,a)})}return x8(b,e)}function
+eQ(a,g,b){var
+h=a[1],e=b0(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=b0(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+b1(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+gD(a,b){var
+c=bP*a[17];return c<b1(a,b)?1:0}function
+x_(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+x$(a,b){var
+c=x_(a,b);return(a[3]*a[15]-c)/2.}function
+ya(a,b){var
+c=a[3]==0.?0.:b1(a,a[4]);return(b1(a,b)+c)/2.}function
+eR(r,p,g,o){var
 e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
-u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,w=b+1|0;if(k!==b){var
-b=w,m=n;continue}var
-l=n;break}}v(f,a,l/d(g,a));var
+u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
+b=v,m=n;continue}var
+l=n;break}}y(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-c2(b,f){var
+cW(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],w=c(b[1][6],f)[1+f],l=J(k[1],w)-u;else{var
-m=c(b[9],a)[1+a],n=e1(b,m,f),o=a-1|0,y=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=J(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=eQ(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
-e=y,r=n;for(;;){var
+e=x,r=n;for(;;){var
 z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}v(g,a,l);var
-x=a+1|0;if(i!==a){var
-a=x;continue}break}}return g}function
-gN(c,b,a){var
-e=J(a,a);return w(0.,d(c[8],b)-e)}function
-bS(a,b){var
-d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aV(d,1.,c(a[1][6],f)[1+f])}return d}function
-gO(c,a){var
-b=1;for(;;){a5(function(b){return aV(a,J(b,a),b)},c);var
+l=p/d(b[11],a)}y(g,a,l);var
+w=a+1|0;if(i!==a){var
+a=w;continue}break}}return g}function
+gE(c,b,a){var
+e=J(a,a);return v(0.,d(c[8],b)-e)}function
+bM(a,b){var
+d=br(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];aP(d,1.,c(a[1][6],f)[1+f])}return d}function
+gF(c,a){var
+b=1;for(;;){a6(function(b){return aP(a,J(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-kZ(a){var
+kI(a){var
 b=Math.sqrt(J(a,a));return p(function(a){return a/b},a)}function
-yw(a){var
+yb(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-y=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];z(function(b,e){var
+x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];z(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 A(h){var
-b=aO(i[1]),c=aO(g[1])-b|0,d=g[1],f=bI(cg(function(a,b){return a<c?1:0},d));a5(function(b){var
-c=i[1],d=bS(a,e(b));i[1]=[0,kZ(gO(i[1],d)),c];return 0},f);return i[1]}function
+b=aQ(i[1]),c=aQ(g[1])-b|0,d=g[1],f=bC(b_(function(a,b){return a<c?1:0},d));a6(function(b){var
+c=i[1],d=bM(a,e(b));i[1]=[0,kI(gF(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(c$*t(b)<g)var
+g=d(q,b);if(c4*t(b)<g)var
 c=g;else
 var
-n=bS(a,e(b)),l=gO(A(0),n),c=J(l,l);var
-h=yv(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=b_<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bM(a,e(b)),l=gF(A(0),n),c=J(l,l);var
+h=ya(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=b2<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bB*a[17],k=[0,[0,b8(a,b)<=m?1:0,c,b]];else
+m=bP*a[17],k=[0,[0,b1(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(ba(E),F);if(i){var
-w=ax(ar,i[1],i[2]),b=w[3],x=w[2];n[1]=f(ba(function(c){return function(b){var
+F=n[1],i=f(a7(E),F);if(i){var
+v=av(ar,i[1],i[2]),b=v[3],w=v[2];n[1]=f(a7(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(x),H=c$*t(b)<x?1:0,I=o[1],K=h[1],L=yu(a,b),M=oj(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
-B=aD(y,function(c){return function(b){return e1(a,c,e(b))}}(b)),N=h[1];a5(function(b,c){return function(a){return aV(c,d(a,b),a)}}(b,B),N);var
+G=e(b),j=Math.sqrt(w),H=c4*t(b)<w?1:0,I=o[1],K=h[1],L=x$(a,b),M=nX(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
+B=aA(x,function(c){return function(b){return eQ(a,c,e(b))}}(b)),N=h[1];a6(function(b,c){return function(a){return aP(c,d(a,b),a)}}(b,B),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
-Q=bS(a,G),m=kZ(gO(A(0),Q));if(0.<a[3])var
+Q=bM(a,G),m=kI(gF(A(0),Q));if(0.<a[3])var
 D=e(a[4]),u=J(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aD(y,function(d,f){return function(b){var
-a=e(b);return J(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}v(k,b,j);z(function(b,a){return v(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return G(bI(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=e2(u,B,C,b),k=[0,0.],x=[0,0.];z(function(d,b){x[1]=x[1]+b;var
-e=Math.abs(b)*b8(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b8(a,a[4]);k[1]=k[1]+Math.abs(1.-x[1])*F}var
-H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=w(K,ff*(a[15]+L)+b_),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
-k0(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+b_,h=U(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return yw([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d7*h<b[1]?1:0])}function
-yx(a,b){var
+R=[0,[0,m,u]],S=aA(x,function(d,f){return function(b){var
+a=e(b);return J(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);z(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return G(bC(a))}var
+u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=eR(u,B,C,b),k=[0,0.],w=[0,0.];z(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*b1(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=b1(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=v(K,e7*(a[15]+L)+b2),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
+kJ(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+b2,h=X(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return yb([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d0*h<b[1]?1:0])}function
+yc(a,b){var
 e=[0,0];z(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=b7(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=b0(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c$*f<h)return h;var
-e=bu(c(a[6],b)[1+b]);aV(e,1.,c(a[6],g)[1+g]);return J(e,e)}var
-h=aD(a[2],n);v(h,g,0.);function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c4*f<h)return h;var
+e=br(c(a[6],b)[1+b]);aP(e,1.,c(a[6],g)[1+g]);return J(e,e)}var
+h=aA(a[2],n);y(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return k0(a,b,1.,e[1],-1,r,q,h,o)}function
-yy(c,b,g,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return kJ(a,b,1.,e[1],-1,r,q,h,o)}function
+yd(c,b,g,a){function
 e(g,e){var
-h=[aj,e];return bY(p(function(b){var
-e=a[1]*d(c[9],b[1]);return fe*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return k0(c,b,0.,b.length-1,g,e(function(a){return a[3]},X),k,i,h)}function
-k1(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yx(a,b),0];var
-c=a[14];return dq(function(c,d){return yy(a,b,c,d)},c)}function
-gP(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=bH(a[1][14],a[5]);return b/fe+e[1]*d(a[1][9],c)}function
-yz(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=bH(a[1][14],a[5]);return fe*(b-e[1]*d(a[1][9],c))}function
-yA(a,d,b){var
-c=c2(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gN(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cq(a){return a[6].length-1}function
-yB(a,k,b,j){var
-f=c2(a,b),l=f.length-1;function
+h=[aj,e];return bS(p(function(b){var
+e=a[1]*d(c[9],b[1]);return e6*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return kJ(c,b,0.,b.length-1,g,e(function(a){return a[3]},W),k,i,h)}function
+kK(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yc(a,b),0];var
+c=a[14];return dj(function(c,d){return yd(a,b,c,d)},c)}function
+gG(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=bR(a[1][14],a[5]);return b/e6+e[1]*d(a[1][9],c)}function
+ye(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=bR(a[1][14],a[5]);return e6*(b-e[1]*d(a[1][9],c))}function
+yf(a,d,b){var
+c=cW(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gE(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+ci(a){return a[6].length-1}function
+yg(a,k,b,j){var
+f=cW(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=J(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-yC(a,d){if(d===a[9].length-1)return a;function
-b(a){return en(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=e2(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-k2(a,e,d){var
-b=bS(a,e);z(function(d,f){var
-e=c(a[9],d)[1+d];return aV(b,f,bS(a,c(a[2],e)[1+e][1]))},d);return b}function
-yD(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=k2(a,i,f),u=0;if(!(k<0)){var
+yh(a,d){if(d===a[9].length-1)return a;function
+b(a){return ee(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eR(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+kL(a,e,d){var
+b=bM(a,e);z(function(d,f){var
+e=c(a[9],d)[1+d];return aP(b,f,bM(a,c(a[2],e)[1+e][1]))},d);return b}function
+yi(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=kL(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=J(t,bS(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=J(t,bM(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
-e=x,r=n;for(;;){var
+e=w,r=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=r-d(g,e)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
-p=s;break}}v(g,b,p/d(a[11],b));var
-y=b+1|0;if(k!==b){var
-b=y;continue}break}}var
-w=e2(a[9],a[10],a[11],g),l=O(function(b,a){return a+d(w,b)},f),m=k2(a,i,l);return[0,l,J(m,m)]}function
-e3(k,g,a,j,b){var
-t=k?k[1]:fd,u=g?g[1]:g,l=c2(a,b),m=e2(a[9],a[10],a[11],l),n=gN(a,b,l),s=0;if(!u&&n<hl*d(a[8],b)){var
-r=yD(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+p=s;break}}y(g,b,p/d(a[11],b));var
+x=b+1|0;if(k!==b){var
+b=x;continue}break}}var
+v=eR(a[9],a[10],a[11],g),l=Q(function(b,a){return a+d(v,b)},f),m=kL(a,i,l);return[0,l,J(m,m)]}function
+eS(k,g,a,j,b){var
+t=k?k[1]:e5,u=g?g[1]:g,l=cW(a,b),m=eR(a[9],a[10],a[11],l),n=gE(a,b,l),s=0;if(!u&&n<g_*d(a[8],b)){var
+r=yi(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-x=w(a[15],fh*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/x)+b_),f=q(cq(a),0.),i=[0,0.];z(function(b,h){var
-g=e*d(a[14],b)-j*h;v(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);v(f,a[4],e-a[3]*(j+i[1]));function
+w=v(a[15],e9*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+b2),f=q(ci(a),0.),i=[0,0.];z(function(b,h){var
+g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-y=a[9],A=p(a[4]),B=U(function(b,a){return b+p(a)},A,y);return[0,f,e,-B-h/e-e*J(a[13],a[13])]}var
-yE=48,yF=16,gQ=400000000;function
-yG(a){function
+x=a[9],A=p(a[4]),B=X(function(b,a){return b+p(a)},A,x);return[0,f,e,-B-h/e-e*J(a[13],a[13])]}var
+yj=48,yk=16,gH=400000000;function
+yl(a){function
 d(a){return a}var
-b=aD(cq(a),d);if(b.length-1<=48)return b;var
+b=aA(ci(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!fH(function(a){return a===b?1:0},e)){var
-c=b8(a,b);d=1}}if(!d)var
-c=cv;return[0,c,b]},b);ik(function(b,a){return aK(b,a)},c);var
-e=en(c,0,ar(yE,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-yH(a){var
-b=yG(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return e1(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!fw(function(a){return a===b?1:0},e)){var
+c=b1(a,b);d=1}}if(!d)var
+c=cp;return[0,c,b]},b);h5(function(b,a){return aH(b,a)},c);var
+e=ee(c,0,ar(yj,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+ym(a){var
+b=yl(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return eQ(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-k3(b,a){var
-d=c(b[2],a)[1+a];return gM(b[1],d)}function
-yI(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:e1(a[1],b,c)},b)}function
-k4(g,o,D,n,f,j){var
+kM(b,a){var
+d=c(b[2],a)[1+a];return gD(b[1],d)}function
+yn(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eQ(a[1],b,c)},b)}function
+kN(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){v(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){y(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4997,16 +4995,16 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-x=r;else{var
+w=r;else{var
 b=F,A=r;for(;;){var
 B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
-x=B;break}}var
-y=w(0.,x),z=0.<j?-t-y/j:X,G=cE(z)?X:z;return[0,f,j,h,y,G]}function
-yJ(j,i){var
+w=B;break}}var
+x=v(0.,w),z=0.<j?-t-x/j:W,G=cy(z)?W:z;return[0,f,j,h,x,G]}function
+yo(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];v(E,g,d(E,g)*1.00000000001+b_);var
+E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+b2);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -5015,9 +5013,9 @@ z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){v(m,h,d(m,h)-n*d(z,h));var
+h=C;for(;;){y(m,h,d(m,h)-n*d(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}v(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}y(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -5025,51 +5023,51 @@ b=L;continue}break}}var
 l=q(e,0.),r=e-1|0;if(!(r<0)){var
 a=r;for(;;){var
 s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
-w=s;else{var
-k=t,x=s;for(;;){var
-I=d(l,k),y=x-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,x=y;continue}var
-w=y;break}}v(l,a,w/d(c(j,a)[1+a],a));var
+v=s;else{var
+k=t,w=s;for(;;){var
+I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,w=x;continue}var
+v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-k5(b,a){var
+kO(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=hu*b[1][17],g=O(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aW(l.length-1,function(a){return a}),h=G(f(aP(function(b){var
+m=a[4]/(a[2]*a[2]),n=hg*b[1][17],g=Q(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aR(l.length-1,function(a){return a}),h=G(f(aK(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=yJ(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=ay(b),e=cg(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===em(e,b.length-1))return[0,b,g,c];var
+h=q(b),c=yo(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aw(b),e=b_(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===ed(e,b.length-1))return[0,b,g,c];var
 b=G(e);continue}}var
-u=q(h),v=[0,h,g,dt(function(a,b){return b/(o(a,a)+b_)},h,u)];return[0,t(h),v]}function
-yK(g,b,a,j){var
-k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];z(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(k3(g,a)&&h*n<0.){var
+u=q(h),v=[0,h,g,dn(function(a,b){return b/(o(a,a)+b2)},h,u)];return[0,t(h),v]}function
+yp(g,b,a,j){var
+k=a[3],l=a[2],c=br(b[1]),e=[0,b[2]],f=a[1];z(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(kM(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;v(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-yL(j,i,b){var
+f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+yq(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];z(function(e,b){var
-f=d(i[1],b),g=k3(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aQ(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-yM(a){var
-b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
-yN(a,c,h,g,f){var
-i=yI(a,g),e=a[2].length-1;c[1]=c[1]-a3(a3(e,e),10+(e/3|0)|0)|0;var
-u=hu*a[1][17];function
+f=d(i[1],b),g=kM(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aS(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+yr(a){var
+b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
+ys(a,c,h,g,f){var
+i=yn(a,g),e=a[2].length-1;c[1]=c[1]-aZ(aZ(e,e),10+(e/3|0)|0)|0;var
+u=hg*a[1][17];function
 k(b,j,f){var
-c=yK(a,b,j,f),d=c[2],e=c[1],k=mY*yM(e);return w(0.02*b[2],k)<d?k4(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
+c=yp(a,b,j,f),d=c[2],e=c[1],k=my*yr(e);return v(0.02*b[2],k)<d?kN(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=k5(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a3(a3(h,h),h+3|0)/3|0)|0)-a3(4*e|0,e)|0;var
-o=yL(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=kO(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aZ(aZ(h,h),h+3|0)/3|0)|0)-aZ(4*e|0,e)|0;var
+o=yq(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -5079,230 +5077,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(k4(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yF),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return v(j,a,d(b[1],c))},s);var
-m=k5(a,b)[1],t=m[2],x=m[1],y=ci(function(b){return Math.abs(d(t,b))<=e$*a[1][17]?1:0},x);return[0,[0,j,b[2],b[5]],y]}var
-yO=60;function
-yP(a,j,b,c){var
-e=c2(a,b),f=c2(a,c),g=J(a[13],f),h=gN(a,b,e);if(bB*d(a[8],b)<h)var
-k=bS(a,c),l=J(bS(a,b),k),m=l-J(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(kN(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yk),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return y(j,a,d(b[1],c))},s);var
+m=kO(a,b)[1],t=m[2],w=m[1],x=ca(function(b){return Math.abs(d(t,b))<=e1*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+yt=60;function
+yu(a,j,b,c){var
+e=cW(a,b),f=cW(a,c),g=J(a[13],f),h=gE(a,b,e);if(bP*d(a[8],b)<h)var
+k=bM(a,c),l=J(bM(a,b),k),m=l-J(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return gP(a,c,a[3]*a[15]-2.*i)}function
-k6(a,t,h,s,b){var
-e=aO(b);function
+i=g;return gG(a,c,a[3]*a[15]-2.*i)}function
+kP(a,t,h,s,b){var
+e=aQ(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gM(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gD(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
-w(a){return a}var
-x=aW(a[2].length-1,w),o=f(aP(function(a){return 1-om(a,b)}),x),y=[0,s,C(n,o)],z=G(ce(C(function(a){return n(a[1])},b),y)),A=yp(a[1],z),B=k1(A,G(dq(u,b))),i=ek(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=e3(0,0,j,h,e),k=q(cq(a),0.),l=[0,0.],m=[0,0];oh(function(n,f){var
-b=f[1],c=d(g[1],n);v(k,b,c);var
+v(a){return a}var
+w=aR(a[2].length-1,v),o=f(aK(function(a){return 1-n0(a,b)}),w),x=[0,s,F(n,o)],z=G(b9(F(function(a){return n(a[1])},b),x)),A=x6(a[1],z),B=kK(A,G(dj(u,b))),i=hX(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=eS(0,0,j,h,e),k=q(ci(a),0.),l=[0,0.],m=[0,0];nV(function(n,f){var
+b=f[1],c=d(g[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gM(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gD(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b8(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*b1(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-D=d(g[1],e);v(k,cq(a)-1|0,D)}var
-p=t*gP(j,e,h*(g[3]-l[1])),E=dq(function(i,b){var
-d=c(a[2],b)[1+b],f=yP(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),F=f(ba(function(a){return a}),E),H=fE(function(b,a){return hI(a[1],b[1])},F),I=C(function(a){return a[2]},H),J=cg(function(a,b){return a<2?1:0},I);if(cE(p))return 0;var
+C=d(g[1],e);y(k,ci(a)-1|0,C)}var
+p=t*gG(j,e,h*(g[3]-l[1])),D=dj(function(i,b){var
+d=c(a[2],b)[1+b],f=yu(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(a7(function(a){return a}),D),H=ft(function(b,a){return ht(a[1],b[1])},E),I=F(function(a){return a[2]},H),J=b_(function(a,b){return a<2?1:0},I);if(cy(p))return 0;var
 r=[0,[0,b,k,g[2],p,m[1],J]]}else
 var
 r=i;return r}function
-yQ(a){function
+yv(a){function
 b(b){var
-c=a[1];return f(aP(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aO(a[1])?1:0,d=c?C(b,a[5]):c;function
+c=a[1];return f(aK(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aQ(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=C(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ce(d,el(e,a[6]))}function
-k7(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return b9(d,ec(e,a[6]))}function
+kQ(b,a){function
 c(a){return a}var
-e=aW(b[2].length-1,c),g=f(aP(function(b){return d(a,b)!=0.?1:0}),e);return C(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-yR(a,e){function
+e=aR(b[2].length-1,c),g=f(aK(function(b){return d(a,b)!=0.?1:0}),e);return F(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+yw(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=k7(a,e),b=fE(function(b,a){var
-c=f(b);return hI(f(a),c)},g);function
+g=kQ(a,e),b=ft(function(b,a){var
+c=f(b);return ht(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cg(function(a,b){return a<c?1:0},b)}return[0,b,aW(cD(8,aO(b)),h)]}function
-yS(a,k,j,e,i,d){var
+c=a+1|0;return b_(function(a,b){return a<c?1:0},b)}return[0,b,aR(cx(8,aQ(b)),h)]}function
+yx(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return ax(function(b,f){var
-i=g+a[1][3]|0,l=a3(50*(1+aO(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=k6(a,k,j,e,f);if(b&&c){var
+h(c,b){return av(function(b,f){var
+i=g+a[1][3]|0,l=aZ(50*(1+aQ(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=kP(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(yQ(a),[0,a]);if(c){var
+c=h(yv(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aW(g,function(a){return a}),n=f(aP(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=el(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ce(C(function(b){return yR(a,b)},i),q),s=0;return ax(function(a,d){var
-e=h(d,0),b=cf(function(a){return l(a,yO)},e);if(a){if(b){var
+b=a[1],m=aR(g,function(a){return a}),n=f(aK(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=ec(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=b9(F(function(b){return yw(a,b)},i),q),s=0;return av(function(a,d){var
+e=h(d,0),b=dh(function(a){return l(a,yt)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dV=fc;function
-yT(a){var
+dQ=e4;function
+yy(a){var
 b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);z(function(b,h){var
-f=bu(h),j=1;for(;;){var
+f=br(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=J(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;v(e[1+b],a,s);aV(f,n,g[1+a])}var
+n=J(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);aP(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(J(f,f)),k=d7*Math.sqrt(J(h,h))<i?1:0;if(k){v(c(e,b)[1+b],b,i);var
+i=Math.sqrt(J(f,f)),k=d0*Math.sqrt(J(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-yU(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aD(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+yz(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aA(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);v(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=d(c(e,a)[1+a],b);v(h,b,d(h,b)-d(g,a)*r);var
+r=d(c(e,a)[1+a],b);y(h,b,d(h,b)-d(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-yV(b,h,g,n){function
+yA(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?dt(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,dV)},o),j=p(i,g),r=b[4];function
-s(a){return a1(r,a)}var
-t=yT(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=bu(q);z(function(f){return function(b,d){var
+a=f(b[5],c);return h?dn(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return O(a,dQ)},o),j=p(i,g),r=b[4];function
+s(a){return aX(r,a)}var
+t=yy(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
+m=br(q);z(function(f){return function(b,d){var
 e=0!==_(d)?1:0;if(e){var
 g=c(j,b)[1+b];return z(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fc|0,v=yU(t,p(function(b){return function(a){return a1(b,a)}}(u),m));z(function(a,b){var
-e=aC(b);if(e){var
-g=aU(dV,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+e4|0,v=yz(t,p(function(b){return function(a){return aX(b,a)}}(u),m));z(function(a,b){var
+e=az(b);if(e){var
+g=aO(dQ,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-c3(a){return a?cv:1.}function
-bn(b,a){return 0.<b[3]?c3(a):-c3(a)}function
-e4(b,a,d,c){var
-e=gP(b,d,bn(b,a)*c);return c3(a)*e}function
-yW(b,a,d,c){var
-e=yz(b,d,c3(a)*c);return bn(b,a)*e}function
-e5(b,a){return b[4]<a[4]?a:b}function
-gR(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-gS(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-gT(f,e,a,d,c){var
-g=bn(a[1],d),b=e3(f,e,a[1],g,c),h=e4(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-gU(c,b,a){return 0<a[2].length-1?a:gT(0,0,a[1],c,b)}function
-yX(d,c,b){var
-a=d[1];return a[18]?gT(yZ,yY,d,c,b):[0,d,[0],0.,e4(a,c,b,yA(a,bn(a,c),b))]}function
-k8(j,f,e,a){var
+cX(a){return a?cp:1.}function
+bj(b,a){return 0.<b[3]?cX(a):-cX(a)}function
+eT(b,a,d,c){var
+e=gG(b,d,bj(b,a)*c);return cX(a)*e}function
+yB(b,a,d,c){var
+e=ye(b,d,cX(a)*c);return bj(b,a)*e}function
+eU(b,a){return b[4]<a[4]?a:b}function
+gI(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+gJ(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+gK(f,e,a,d,c){var
+g=bj(a[1],d),b=eS(f,e,a[1],g,c),h=eT(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+gL(c,b,a){return 0<a[2].length-1?a:gK(0,0,a[1],c,b)}function
+yC(d,c,b){var
+a=d[1];return a[18]?gK(yE,yD,d,c,b):[0,d,[0],0.,eT(a,c,b,yf(a,bj(a,c),b))]}function
+kR(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-d5*d[17])return a;var
-i=q(cq(d),0.);v(i,b,-bn(d,f));return[0,a[1],i,0.,h]}return a}function
-k9(c,b){var
-a=C(b,c[4]);return a?ax(e5,a[1],a[2]):ai(y0)}function
-dW(c,b,a){return k9(c,function(d){return k8(c,b,a,yX(d,b,a))})}function
-y1(k,c,b,f,e){var
-g=e[1],a=g[1],h=bn(a,c),d=e3(y3,y2,yC(a,yB(a,h,b,yW(a,c,b,f))),h,b),j=e4(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-y4(d,g,a){var
-b=a[1][1],h=k7(b,a[2]),i=bn(b,d),e=k6(b,c3(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dY*d[17])return a;var
+i=q(ci(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
+kS(c,b){var
+a=F(b,c[4]);return a?av(eU,a[1],a[2]):ai(yF)}function
+dR(c,b,a){return kS(c,function(d){return kR(c,b,a,yC(d,b,a))})}function
+yG(k,c,b,f,e){var
+g=e[1],a=g[1],h=bj(a,c),d=eS(yI,yH,yh(a,yg(a,h,b,yB(a,c,b,f))),h,b),j=eT(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+yJ(d,g,a){var
+b=a[1][1],h=kQ(b,a[2]),i=bj(b,d),e=kP(b,cX(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-d5*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-y6(k,c,a,b){var
-e=b[1],h=bn(e,c),l=gT(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dY*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+yL(k,c,a,b){var
+e=b[1],h=bj(e,c),l=gK(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=e3([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bX(g),u=b$===m?g[1]:bA===m?dw(g):g,n=yN(u,t,h,a,s),i=n[1],v=e4(e,c,a,i[3]),o=e5(d,[0,b,i[1],i[2],v]);if(n[2])return y4(c,a,o);var
+s=eS([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b8(g),u=cm===m?g[1]:b3===m?ef(g):g,n=ys(u,t,h,a,s),i=n[1],v=eT(e,c,a,i[3]),o=eU(d,[0,b,i[1],i[2],v]);if(n[2])return yJ(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=yS(e,c3(c),h,a,x,w);if(p){var
-j=p[1];return e5(d,[0,b,j[2],j[3],j[4]])}return d}}(l,y5)}function
-k_(a){var
-b=a[4];return ej(function(a){return a[1][18]},b)}function
-c4(a){var
-b=a[4],c=0.;return ax(function(b,a){return w(b,a[1][17])},c,b)}function
-e6(a,d,c,b){if(0<a[7][1]&&k_(a))return e5(b,k9(a,function(b){return k8(a,d,c,y6(a,d,c,b))}));return b}function
-c5(a){return bH(a[1][14],a[5])}function
-k$(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bY(e,[aj,c*c5(a)[3]]):e}function
-gV(e,d,h,a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=yx(e,cX(c),h,a,x,w);if(p){var
+j=p[1];return eU(d,[0,b,j[2],j[3],j[4]])}return d}}(l,yK)}function
+kT(a){var
+b=a[4];return dk(function(a){return a[1][18]},b)}function
+cY(a){var
+b=a[4],c=0.;return av(function(b,a){return v(b,a[1][17])},c,b)}function
+eV(a,d,c,b){if(0<a[7][1]&&kT(a))return eU(b,kS(a,function(b){return kR(a,d,c,yL(a,d,c,b))}));return b}function
+cZ(a){return bR(a[1][14],a[5])}function
+kU(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bS(e,[aj,c*cZ(a)[3]]):e}function
+gM(e,d,h,a){var
 b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];z(function(e,f){var
 h=0.<d[3]?1:0,i=(0<_(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=ay(b);return[0,[0,P(1,h),k]]}function
-la(i,h,a,g,f,b){var
+k=aw(b);return[0,[0,O(1,h),k]]}function
+kV(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,U(k,P(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-y7(b,d,a){if(0<=b[5]){var
-h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+yM(b,d,a){if(0<=b[5]){var
+h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=U(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-e7(a){return Math.log(a)/0.693147180559945286}function
-y8(b,a,g,d){var
-c=a[2].length-1+1|0,h=e7(c*b[17]/(a[3]*d))/2.,i=b[18]?e7(c*b[17]/d):0.,j=e7(ht*c/a[3]),k=e7(U(aQ,K,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-y9(l,k,j,i,a){var
-b=a[1][1],e=k$(b,j);function
-g(a){return ci(aC,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?y8(b,a,e,i):y_;if(f){var
-c=f[1],m=a[2],h=O(function(b,a){return aU(c,a*d(e,b))},m),n=aU(c,a[3]),o=b[4];la(b,bn(b,k),o,c,n,h);return gV(l,b,c,h)}return f}return 0}function
-lb(a,b){var
-c=w(a[15],fh*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-y$(i,y,h,n){var
+i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+eW(a){return Math.log(a)/0.693147180559945286}function
+yN(b,a,g,d){var
+c=a[2].length-1+1|0,h=eW(c*b[17]/(a[3]*d))/2.,i=b[18]?eW(c*b[17]/d):0.,j=eW(hf*c/a[3]),k=eW(X(aS,K,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+yO(l,k,j,i,a){var
+b=a[1][1],e=kU(b,j);function
+g(a){return ca(az,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?yN(b,a,e,i):yP;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return aO(c,a*d(e,b))},m),n=aO(c,a[3]),o=b[4];kV(b,bj(b,k),o,c,n,h);return gM(l,b,c,h)}return f}return 0}function
+kW(a,b){var
+c=v(a[15],e9*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+yQ(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-A=aW(b,function(a){return a}),j=f(aP(function(a){return d(n[2],a)!=0.?1:0}),A),e=dr(a[4],j)?a[4]:ax(cD,b,j),k=G(f(aP(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a3(200*(k.length-1)|0,a[1][3])|0;var
-r=lb(a,h)*a_(1.,-84);if(0<=a[5])var
-B=c5(a)[3],l=r*d(a[1][7],h)*B;else
+A=aR(b,function(a){return a}),j=f(aK(function(a){return d(n[2],a)!=0.?1:0}),A),e=dl(a[4],j)?a[4]:av(cx,b,j),k=G(f(aK(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aZ(200*(k.length-1)|0,a[1][3])|0;var
+r=kW(a,h)*bn(1.,-84);if(0<=a[5])var
+B=cZ(a)[3],l=r*d(a[1][7],h)*B;else
 var
 l=r;var
-t=aC(l),m=t?aU(dV,l):t;if(0<_(m)){var
+t=az(l),m=t?aO(dQ,l):t;if(0<_(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yV(a[1],C,D,h),w=bn(a,y),g=q(cq(a),0);z(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;la(a,w,e,dV,m,g);return gV(i,a,dV,g)}}return 0}function
-gW(b,e,a,h,o){var
-d=gU(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=d5*lb(i,a),k=d[3]<p?1:0,g=k?h<ff*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yA(a[1],C,D,h),w=bj(a,y),g=q(ci(a),0);z(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;kV(a,w,e,dQ,m,g);return gM(i,a,dQ,g)}}return 0}function
+gN(b,e,a,h,o){var
+d=gL(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dY*kW(i,a),k=d[3]<p?1:0,g=k?h<e7*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?y$(b,e,a,d):l,f=q||y9(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?yQ(b,e,a,d):l,f=q||yO(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c6(b,a){return bH(b[4],a)}function
-lc(b){var
-a=k$(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-ld(a){var
-b=q(cq(a),0.),d=a[14];z(function(d,e){return v(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=U(function(b,a){return b+a},f,e);v(b,a[4],1.-a[3]*g);return b}function
-le(a){var
-b=[0,0.],f=lc(a),c=ld(a);z(function(c,g){var
+c0(b,a){return bR(b[4],a)}function
+kX(b){var
+a=kU(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+kY(a){var
+b=q(ci(a),0.),d=a[14];z(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
+kZ(a){var
+b=[0,0.],f=kX(a),c=kY(a);z(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-za(h,e){var
-f=p(le,e);ik(function(b,a){return hI(b,a)},f);var
-b=47-hK(w(d(f,((f.length-1)*9|0)/10|0),fh))[2]|0;if(10<=b&&!(60<b)){var
-g=P(1,b);if(0<=c(e,0)[1][5]){var
-l=c5(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==da){var
-i=P(g,1);k=1}if(!k)var
+yR(h,e){var
+f=p(kZ,e);h5(function(b,a){return ht(b,a)},f);var
+b=47-hv(v(d(f,((f.length-1)*9|0)/10|0),e9))[2]|0;if(10<=b&&!(60<b)){var
+g=O(1,b);if(0<=c(e,0)[1][5]){var
+l=cZ(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c5){var
+i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-zb(h,s,M,L){var
-g=L[1],a=c6(s,M)[1];if(a_(1.,48-g|0)<=le(a))return 0;var
-N=a[2].length-1,t=lc(a),P=ld(a),i=O(function(b,a){return aU(g,a*d(t,b))},P);y7(a,g,i);var
-j=O(function(b,a){var
-c=d(t,b);return a1(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,x=0.,y=0,Q=0;if(A<0)var
-D=y,C=x,B=u;else{var
-b=Q,n=y,m=x,l=u;for(;;){var
+yS(h,s,M,L){var
+g=L[1],a=c0(s,M)[1];if(bn(1.,48-g|0)<=kZ(a))return 0;var
+N=a[2].length-1,t=kX(a),O=kY(a),i=Q(function(b,a){return aO(g,a*d(t,b))},O);yM(a,g,i);var
+j=Q(function(b,a){var
+c=d(t,b);return aX(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(A<0)var
+D=x,C=w,B=u;else{var
+b=P,n=x,m=w,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 U=0.<f?d(a[7],b):d(a[6],b),o=m+f*U;else
 var
@@ -5310,92 +5308,92 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){aV(e,-f,b7(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){aP(e,-f,b0(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
 W=b+1|0;if(A!==b){var
 b=W,n=r,m=o,l=p;continue}var
 D=r,C=o,B=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];aV(e,B,b7(h,F));var
-R=d(e,F);z(function(b,a){return v(e,b,a-R)},e)}var
-S=0.,G=ax(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gV(s,a,g,i);if(k)var
-T=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
+E=a[4],F=c(a[2],E)[1+E][1];aP(e,B,b0(h,F));var
+R=d(e,F);z(function(b,a){return y(e,b,a-R)},e)}var
+S=0.,G=av(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gM(s,a,g,i);if(k)var
+T=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
 var
 H=k;return H}function
-zc(c,a,h,b){var
-e=a_(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+yT(c,a,h,b){var
+e=bn(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=c5(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-zd(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cZ(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+yU(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=c5(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-ze(e){var
+h=cZ(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+yV(e){var
 h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(e[9],a)[1+a];v(g,j,1.);var
+g=q(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aV(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aP(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-zf(b,a){if(0.<b[3]){var
-c=0.,d=-U(function(b,a){return b+a},c,a);v(a,b[4],d)}return a}function
-zg(a){var
-b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
-zh(b,e,r,o){var
-h=c6(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=ze(a),u=p(function(b){return zf(a,b)},t),v=U(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+yW(b,a){if(0.<b[3]){var
+c=0.,d=-X(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
+yX(a){var
+b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
+yY(b,e,r,o){var
+h=c0(e,o),a=h[1];if(a[18])return 0;var
+i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=yV(a),u=p(function(b){return yW(a,b)},t),w=X(function(c,b){return v(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-j=p(function(a){return O(x,a)},u),y=1e-300,l=U(function(b,a){return w(b,zg(a))},y,j);if(l*Math.sqrt(v)<mo){var
-m=47-hK(l)[2]|0,A=function(h){var
-b=p(function(a){return aU(m,a)},h);if(0.<a[3]){var
+j=p(function(a){return Q(x,a)},u),y=1e-300,l=X(function(b,a){return v(b,yX(a))},y,j);if(l*Math.sqrt(w)<l0){var
+m=47-hv(l)[2]|0,A=function(h){var
+b=p(function(a){return aO(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
-i=s(U(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=q(e[1].length-1,0),j=e[5];z(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return ay(g)},n=aU(2*(m+b[4]|0)|0,g*g);if(0<_(n)){var
-B=q(b[2],0);return[0,[0,n,C(A,ay(j)),B,h,r,0]]}return 0}return 0}function
-zi(c,k,b,r){var
-e=c[5],a=c[4][1],g=c2(a,b),h=e[4];if(0.<a[3])var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aw(g)},n=aO(2*(m+b[4]|0)|0,g*g);if(0<_(n)){var
+B=q(b[2],0);return[0,[0,n,F(A,aw(j)),B,h,r,0]]}return 0}return 0}function
+yZ(c,k,b,r){var
+e=c[5],a=c[4][1],g=cW(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
 c=t,i=s;for(;;){if(c!==g.length-1){var
 j=0;if(0<c){var
-m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
-n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
+m=h*Math.sqrt(v(0.,i));if(0.<a[3])var
+n=f+h*h,u=2.*m,w=k?-n:n,o=w-u;else
 var
-x=d(a[1][9],b),y=c5(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=cZ(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,fh*f<i?1:0]}}(0,f)}function
-gX(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,e9*f<i?1:0]}}(0,f)}function
+gO(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-g=zi(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
-zj(a){return hx*a}function
-zk(a){return 1.5+0.2*a}function
-zl(a){return 4.+0.04*a3(a+1|0,a+1|0)}function
-zm(a){var
-d=aO(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a5(function(b){var
+g=yZ(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
+y0(a){return hj*a}function
+y1(a){return 1.5+0.2*a}function
+y2(a){return 4.+0.04*aZ(a+1|0,a+1|0)}function
+y3(a){var
+d=aQ(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,g=n;for(;;){var
-s=zk(b),t=zl(k)-s,u=b*zj(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=y1(b),t=y2(k)-s,u=b*y0(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
-r=a[6];a5(function(d){var
+r=a[6];a6(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
 g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
-lf(c,b,a){var
+k0(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-lg(f,w,e,l,v){function
+k1(f,w,e,l,v){function
 m(a){var
-b=lf(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=db,a=hx,y=da,x=0.;for(;;){if(0<n){var
+b=k0(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c6,a=hj,y=c5,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5403,156 +5401,126 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ht:(g+j)/2.;var
-G=Math.abs(k-a)<=ff*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/hf:(g+j)/2.;var
+G=Math.abs(k-a)<=e7*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[aj,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-lh(f,h,a,e){if(h==X){var
-c=e/(2.*a);return[aj,-(e*c)/2.,c*c,-c,fe*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[aj,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cv/i]}function
-li(a){return[aj,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-zn(e,f,c,b){var
-a=f[2],d=f[1];if(X<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?li(lg(e,-a,g,c,-b)):lg(e,d,g,c,b)}return a<K?li(lh(e,-a,c,-b)):lh(e,d,c,b)}function
-zo(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==X)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=lf(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cv/(b*(1./(e*e)+1./(f*f)))]}function
-dX(c,e,b){var
+k2(f,h,a,e){if(h==W){var
+c=e/(2.*a);return[aj,-(e*c)/2.,c*c,-c,e6*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[aj,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cp/i]}function
+k3(a){return[aj,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+y4(e,f,c,b){var
+a=f[2],d=f[1];if(W<d&&a<K){var
+g=a-d;return c*(d+a)-b<0.?k3(k1(e,-a,g,c,-b)):k1(e,d,g,c,b)}return a<K?k3(k2(e,-a,c,-b)):k2(e,d,c,b)}function
+y5(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=k0(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cp/(b*(1./(e*e)+1./(f*f)))]}function
+eX(c,e,b){var
 a=[0,f(b,c[2])],g=c[1];z(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-gY(b,a){var
-c=bu(b[2][2]),e=b[1];z(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?aV(c,d(a,b),f[2]):e},e);return c}function
-lj(a){var
-b=a[3][1]==X?1:0,c=b||(a[3][2]==K?1:0);return c}function
-zp(a,c){var
-e=dX(a,c,function(a){return a[1]}),j=gY(a,c),g=a[3],h=g[2],i=g[1];function
+k4(b,a){var
+c=br(b[2][2]),e=b[1];z(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?aP(c,d(a,b),f[2]):e},e);return c}function
+k5(a){var
+b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
+y6(a,c){var
+e=eX(a,c,function(a){return a[1]}),j=k4(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,dX(a,c,function(a){return a[3]})];ds(function(c){if(0.<e)var
-d=f(c,w(i,aQ(h,c/(2.*e))));else
-if(lj(a))var
-d=X;else
+b=[0,eX(a,c,function(a){return a[3]})];dm(function(c){if(0.<e)var
+d=f(c,v(i,aS(h,c/(2.*e))));else
+if(k5(a))var
+d=W;else
 var
-g=f(c,h),d=aQ(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+g=f(c,h),d=aS(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];z(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-lk(b,m,e){var
-j=e.length-1,n=dX(b,e,function(a){return a[1]}),f=gY(b,e);if(lj(b)&&n<=0.)return 0;var
-g=[0,dX(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=ii(j,j,0.);z(function(o,s){var
-e=zn(m,b[3],n,s);g[1]=g[1]+e[1];var
+k6(b,m,e){var
+j=e.length-1,n=eX(b,e,function(a){return a[1]}),f=k4(b,e);if(k5(b)&&n<=0.)return 0;var
+g=[0,eX(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=op(j,j,0.);z(function(o,s){var
+e=y4(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);v(h,a,d(h,a)-e[2]*k-e[3]*l);var
-u=e[4]*k+e[5]*l,w=e[5]*k+e[6]*l,x=0;if(!(a<0)){var
-f=x;for(;;){var
-r=c(b[1],f)[1+f],z=w*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;v(i[1+a],f,B);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
+u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
+f=w;for(;;){var
+r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;y(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
-y=a+1|0;if(p!==a){var
-a=y;continue}break}}return 0},f);var
+x=a+1|0;if(p!==a){var
+a=x;continue}break}}return 0},f);var
 l=b[1];z(function(a,f){var
-b=zo(m,f[4],d(e,a));g[1]=g[1]+b[1];v(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return v(i[1+a],a,k)},l);var
-a=aC(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-ll(o,n){var
-l=n.length-1,h=p(bu,o),q=l-1|0,C=0;if(!(q<0)){var
+b=y5(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
+a=az(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+y7(o,n){var
+l=n.length-1,h=p(br,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-y=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
-m=y;else{var
-k=R,A=y;for(;;){var
+x=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
+m=x;else{var
+k=R,A=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,mY*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);v(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(v(m,my*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bu(n),r=l-1|0,D=0;if(!(r<0)){var
+g=br(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-x=b-1|0,J=0;if(!(x<0)){var
+w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;v(g,b,d(g,b)-N);var
-O=j+1|0;if(x!==j){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;y(g,b,d(g,b)-N);var
+O=j+1|0;if(w!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);v(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);y(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;v(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;y(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);v(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-zq=12;function
-zr(e,b,n,m){var
+y8=12;function
+y9(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:lk(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=ll(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bB)return 0;var
-f=O(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=O(function(b,a){var
+h=0===f?0:k6(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=y7(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bP)return 0;var
+f=Q(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=Q(function(b,a){var
 d=c(e[1],b)[1+b][4],h=d[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
-i=X<d[1]?1:0,g=i||(a<0.?1:0);else
+i=W<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=ci(function(a){return a},k),l=i+l$*a*o-ff*Math.abs(i),h=g?lk(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fb*b<k){var
+g=f;return g},f),g=ca(function(a){return a},k),l=i+lL*a*o-e7*Math.abs(i),h=g?k6(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(e3*b<k){var
 l=p(1.);if(l){var
-a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-zs=3;function
-zt(b,a){var
-g=a.length-1,e=0.,f=U(function(b,a){return w(b,Math.abs(a))},e,a),i=p(function(a){return bB*f<Math.abs(a)?1:0},a);function
-h(k,j){var
-a=k,e=j;for(;;){if(0===e)return a;var
-l=e-1|0,f=q(g,0.),m=dX(b,a,function(a){return a[1]}),h=ii(g,g,0.),n=function(a,f,e){var
-g=d(c(b[1],a)[1+a][2],f);return 2.*e*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=aQ(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
-a=s;for(;;){var
-t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;v(n,a,d(n,a)-u);var
-x=0,l=e==j?a:-1;if(!(l<0)){var
-f=x;for(;;){var
-z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;v(o[1+a],f,B);var
-C=f+1|0;if(l!==f){var
-f=C;continue}break}}var
-y=a+1|0;if(k!==a){var
-a=y;continue}break}}return 0}}(m,f,h,n);z(o,gY(b,a));var
-p=b[1];z(function(q,e,f){return function(a,h){var
-j=h[4],n=0.<d(q,a)?j[1]:j[2];v(e,a,d(e,a)-h[3]+n);var
-k=1-c(i,a)[1+a];if(k){v(e,a,0.);var
-l=g-1|0,o=0;if(!(l<0)){var
-b=o;for(;;){v(c(f,a)[1+a],b,0.);v(c(f,b)[1+b],a,0.);var
-p=b+1|0;if(l!==b){var
-b=p;continue}break}}var
-m=v(c(f,a)[1+a],a,1.)}else
-var
-m=k;return m}}(a,f,h),p);var
-r=ll(h,f),a=O(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(O(function(a,b){return c(i,a)[1+a]?b:0.},a),zs)}function
-zv(b,a){var
-c=C(function(b){return p(function(a){return a_(Cf(a_(a,b)),-b|0)},a)},zu);return[0,zt(b,a),c]}function
-zw(a,c){function
-d(a){return aC(a)?Math.abs(a):0.}function
+a=l[1],f=f-1|0;continue}return a}return a}return a}}function
+y_(a,c){function
+d(a){return az(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,X],i=U(g,w(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,W],i=X(g,v(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=zp(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=y6(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=zr(a,b*i,c,zq);f(d);var
-e=hu<b?1:0;if(e){b/=10.;var
+d=y9(a,b*i,c,y8);f(d);var
+e=hg<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];z(function(d,c){var
-a=Math.abs(c)<c$?1:0;if(a){var
-e=b[1];return f(O(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-zx=64;function
-zy(a,j){var
+a=Math.abs(c)<c4?1:0;if(a){var
+e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+y$=64;function
+za(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5566,162 +5534,156 @@ var
 d=b}else
 var
 d=f;return d}function
-zz(a){var
+zb(a){var
 d=G(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-lm(a,b){var
+k7(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return a1(h,a)},g),i=[aj,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+g=f(a[5],b),h=a[4],d=p(function(a){return aX(h,a)},g),i=[aj,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[aj,0.,K],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-zA(b,a){function
-c(c,a){return a?a1(b[4],a[1]):c}var
-d=c(X,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:X;return[aj,g,f]}return[aj,d,e]}function
-zB(f,c){var
+zc(b,a){function
+c(c,a){return a?aX(b[4],a[1]):c}var
+d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
+f=e<=0.?0.:K,g=0.<=d?0.:W;return[aj,g,f]}return[aj,d,e]}function
+zd(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return zC;var
+b!=="number"){if(2!==b[0])return ze;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,c1(aT(f[4],h,g))]}}return 0}var
-ln=64;function
-zD(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cV(aN(f[4],h,g))]}}return 0}var
+k8=64;function
+zf(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a4(a[8])-1|0)|0;return 1}function
-zE(e,g,b){var
-v=b[3];function
-w(a){if(0===a[0]){var
-c=a[2];if(c<e[2]){var
-d=function(b,a){return a?m(e[17],a[1],v):b},b=lm(e,c),f=d(K,a[4]),g=[aj,d(X,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
-x(a){return 0===a[0]?1:0}var
-y=b[4],p=f(aP(x),y),n=f(ba(w),p);if(zy(g,b)&&0===op(n,p)&&!(0<em(n,zx))){var
-h=[bA,function(a){return fC(eH(g),0)}],r=function(a,d){var
-e=b[5],f=bH(b[6],a),i=b[1],c=bX(h),j=b$===c?h[1]:bA===c?dw(h):h;return j8(g,b,j,i,a,d,f,e)},D=zz(g),o=G(C(G,g[13])),t=b[1],E=c(o,t)[1+t],u=zA(e,g),i=zB(e,g),z=function(a){return lm(e,a)},F=aD(e[2],z),j=i?[0,[0,cv,q(e[3],0.),i[1],[aj,0.,K]]]:[0],k=bY(G(n),j),A=aW(o.length-1,function(a){return a});return f(ba(function(h){if(h===b[1])return 0;var
-p=O(function(b,d){var
-e=f(D,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},E);function
-t(a){return 0<=_(a)?a:s(a)}var
-v=U(function(b,a){return 0<aL(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(e[3],0.),0.,u]],m=U(function(f,g){var
-a=f[2],d=f[1],b=aT(0,g,v),e=c(F,d)[1+d];if(b!=0.)aV(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,k,m,u],H=O(function(c,b){var
-a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(J(m[2],m[2])/d)+c$}return 0.}return a[2]==K?fb:a[1]==X?-0.1:0.},k);function
-x(d,b){var
-c=aC(b);return c?a(aU(d,b),v):c}var
-y=k.length-1-(j.length-1)|0;function
-z(a){if(0===j.length-1)var
-b=0;else
+b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
+zg(b,e,g){var
+t=g[3];function
+u(a){if(0===a[0]){var
+d=a[2];if(d<b[2]){var
+e=function(c,a){return a?n(b[17],a[1],t):c},c=k7(b,d),f=e(K,a[4]),g=[aj,e(W,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+v(a){return 0===a[0]?1:0}var
+w=g[4],o=f(aK(v),w),k=f(a7(u),o);if(za(e,g)&&0===n3(k,o)&&!(0<ed(k,y$))){var
+y=zb(e),m=G(F(G,e[13])),p=g[1],z=c(m,p)[1+p],r=zc(b,e),h=zd(b,e),x=function(a){return k7(b,a)},A=aA(b[2],x),i=h?[0,[0,cp,q(b[3],0.),h[1],[aj,0.,K]]]:[0],j=bS(G(k),i),B=aR(m.length-1,function(a){return a});return f(a7(function(k){if(k===g[1])return 0;var
+o=Q(function(b,d){var
+e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
+p(a){return 0<=_(a)?a:s(a)}var
+t=X(function(b,a){return 0<aI(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,q(b[3],0.),0.,r]],n=X(function(f,g){var
+a=f[2],d=f[1],b=aN(0,g,t),e=c(A,d)[1+d];if(b!=0.)aP(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,r],u=y_(C,Q(function(c,b){var
+a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
+d=4.*h[1];return Math.sqrt(J(n[2],n[2])/d)+c4}return 0.}return a[2]==K?e3:a[1]==W?-0.1:0.},j));function
+v(d,b){var
+c=az(b);return c?a(aO(d,b),t):c}var
+w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
+x=0;else
 var
-e=d(a,y),b=x(64+zD(g)|0,e);var
-c=aW(y,function(b){return x(ln,d(a,b))});return[0,P(1,ln),c,b]}var
-A=zw(w,H),n=z(A);if(r(h,n))var
-B=n;else
-var
-I=C(z,zv(w,A)),B=fC(ek(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-zF(h,c,a){var
+E=d(u,w),x=v(64+zf(e)|0,E);var
+D=aR(w,function(a){return v(k8,d(u,a))});return[0,[0,k,[0,O(1,k8),D,x]]]}),B)}return 0}function
+zh(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aT(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=aN(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aT(0,f[1],f[2]);return bh}return bh}function
-lp(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aN(0,f[1],f[2]);return bd}return bd}function
+k_(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aL(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aI(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dI(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a5(function(a){switch(a[0]){case
+b=dD(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a6(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a5(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=q(b,0),l=a[1];a6(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?z(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gZ=14;function
-lq(c,e,a){function
+gP=14;function
+k$(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=_(a)?a:s(a),b=b2(i,h),d=0<_(b)?b:1;function
+h=50,i=0<=_(a)?a:s(a),b=bV(i,h),d=0<_(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=P(b,2),a=a-1|0;continue}}function
+d=e,b=O(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=b2(k(d,e),1);if(0!==a&&0!==aL(b,d)&&0!==aL(b,e)){if(f(c,b)){var
+b=bV(k(d,e),1);if(0!==a&&0!==aI(b,d)&&0!==aI(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,gZ)]:j(a,d,gZ);return cf(function(a){return n(a[1],a[2],gZ)},o)}function
-zG(h,g,i,L,K,e){var
-j=h[2],p=lp(i,L,j,e),s=p[3],u=p[2],v=p[1],x=G(bR(g)),r=i[1],M=m(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,gP)]:j(a,d,gP);return dh(function(a){return n(a[1],a[2],gP)},o)}function
+zi(h,g,i,L,K,e){var
+j=h[2],p=k_(i,L,j,e),s=p[3],u=p[2],w=p[1],x=G(bL(g)),r=i[1],M=n(h[17],1,1);function
 y(a){var
-b=c(v,a)[1+a];if(b){var
-e=aT(0,b[1],i[2]),d=c(x,a)[1+a][1];return zF(g,aT(0,d[1],d[2]),e)}return bh}var
-n=aD(j,function(a){return Math.sqrt(y(a)*M)}),o=O(function(b,a){var
-c=aC(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},n);function
+b=c(w,a)[1+a];if(b){var
+e=aN(0,b[1],i[2]),d=c(x,a)[1+a][1];return zh(g,aN(0,d[1],d[2]),e)}return bd}var
+m=aA(j,function(a){return Math.sqrt(y(a)*M)}),o=Q(function(b,a){var
+c=az(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 A(b,a,g){var
-h=b!==a?1:0,i=h?aC(d(n,a)):h;if(i)var
-f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mQ?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
+h=b!==a?1:0,i=h?az(d(m,a)):h;if(i)var
+f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mr?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 B=j-1|0,N=0;if(!(B<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-I=j-1|0,T=b7(h,b),U=0;if(!(I<0)){var
+I=j-1|0,T=b0(h,b),U=0;if(!(I<0)){var
 f=U;for(;;){var
-J=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
+J=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
 W=f+1|0;if(I!==f){var
 f=W;continue}break}}}var
 V=b+1|0;if(B!==b){var
 b=V;continue}break}}var
 C=q(j,0);z(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=O(function(a,k){var
-b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aC(d(n,a))){var
+D=Q(function(a,k){var
+b=c(w,a)[1+a];if(b){var
+f=b[1];if(k&&az(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dQ(g,r,i[2],i[3],K,k,j);if(b){var
-d=b[1];if(e)return aL(d[2],f)<0?1:0;var
-h=0<aL(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dL(g,r,i[2],i[3],K,k,j);if(b){var
+d=b[1];if(e)return aI(d[2],f)<0?1:0;var
+h=0<aI(d[1],f)?1:0}else
 var
-h=b;return h},m=a1(0,r),h=y(a)*m,j=aC(h);if(j){var
-o=aU(0,h),p=e?-1:1;return lq(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cX(g,1),Q=ay(O(function(d,o){var
+h=b;return h},n=aX(0,r),h=y(a)*n,j=az(h);if(j){var
+o=aO(0,h),p=e?-1:1;return k$(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cR(g,1),P=aw(Q(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cX(g,f[1]),p=c(E,b)[1+b],i=a(r,gu(c(E,d)[1+d],p)),j=k(h,i),m=aZ(P(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=cR(g,f[1]),p=c(E,b)[1+b],i=a(r,gl(c(E,d)[1+d],p)),j=k(h,i),m=aV(O(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,ay(D),Q]}function
-zH(d,c,a){var
+n=f;return n},o));return[0,aw(D),P]}function
+zj(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bh;case
-4:return 0.<a?a:bh}return bh}function
-ls(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bh,bh]:a<b?[0,aQ(1.,b*a+c*d),b-a*c/d]:[0,bh,bh]}function
-zI(m,h,j,K,J,e){var
-i=m[2],r=lp(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bR(h)),f=j[1],n=aD(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bd;case
+4:return 0.<a?a:bd}return bd}function
+lb(e,b,a){var
+c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bd,bd]:a<b?[0,aS(1.,b*a+c*d),b-a*c/d]:[0,bd,bd]}function
+zk(m,h,j,K,J,e){var
+i=m[2],r=k_(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bL(h)),f=j[1],n=aA(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aT(0,b[1],j[2]),d=c(x,a)[1+a][1];return zH(h,aT(0,d[1],d[2]),e)}return bh});function
+e=aN(0,b[1],j[2]),d=c(x,a)[1+a][1];return zj(h,aN(0,d[1],d[2]),e)}return bd});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aD(i,function(a){var
+o=aA(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 A(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=ls(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+d5<f?1:0:f<i-d5?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=lb(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dY<f?1:0:f<i-dY?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 B=i-1|0,L=0;if(!(B<0)){var
 b=L;for(;;){var
-Q=c(v,b)[1+b],R=Q||c(u,b)[1+b];if(R){var
-F=b7(m,b),I=i-1|0,S=0;if(!(I<0)){var
+P=c(v,b)[1+b],R=P||c(u,b)[1+b];if(R){var
+F=b0(m,b),I=i-1|0,S=0;if(!(I<0)){var
 g=S;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
 U=g+1|0;if(I!==g){var
 g=U;continue}break}}}var
@@ -5729,41 +5691,41 @@ T=b+1|0;if(B!==b){var
 b=T;continue}break}}var
 C=q(i,0);z(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=O(function(a,l){var
+D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dS(h,f,j[2],j[3],J,l,k);if(b){var
-d=b[1];if(e)return aL(d[2],g)<0?1:0;var
-i=0<aL(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=dN(h,f,j[2],j[3],J,l,k);if(b){var
+d=b[1];if(e)return aI(d[2],g)<0?1:0;var
+i=0<aI(d[1],g)?1:0}else
 var
-i=b;return i},o=a1(0,f),i=d(n,a)*o,k=aC(i);if(k){var
-p=aU(0,i),q=e?1:-1;return lq(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[bA,function(b){return eG(h,a)}]},s);function
+i=b;return i},o=aX(0,f),i=d(n,a)*o,k=az(i);if(k){var
+p=aO(0,i),q=e?1:-1;return k$(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[b3,function(b){return ew(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=bX(a);return b$===d?a[1]:bA===d?dw(a):a}var
-N=ay(O(function(g,w){var
+a=c(M,b)[1+b],d=b8(a);return cm===d?a[1]:b3===d?ef(a):a}var
+N=aw(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=ls(e,d(b7(m,b),g),x),z=a1(0,f),o=y[2]*z,v=0;if(aC(o)&&0.<=o){var
-i=aU(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gv(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aZ(a(p,k(l(p,P(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=lb(e,d(b0(m,b),g),x),z=aX(0,f),o=y[2]*z,v=0;if(az(o)&&0.<=o){var
+i=aO(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gm(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aV(a(p,k(l(p,O(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,ay(D),N]}function
-zJ(a){var
-b=a[4];return ej(function(a){return 0===a[0]?0:1},b)}function
-lt(d,a,c){var
-b=zJ(c);if(b)switch(d[1]){case
-0:return j9(a);case
-1:return 0;default:return j$(a)}return b}var
-cr=[0,lo,lo,lr,lr];function
-zK(b,d,a,c){if(lt(b,d,c)){var
-e=f4(a[2],a[3]),f=function(f){var
-g=l5(f,b,d,a,c,e,1);return[0,l5(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(zI);return[0,cr[1],cr[2],g[1],g[2]]}var
-h=f(zG);return[0,h[1],h[2],cr[3],cr[4]]}return cr}function
-lu(d){var
+u=j;return u},o));return[0,aw(D),N]}function
+zl(a){var
+b=a[4];return dk(function(a){return 0===a[0]?0:1},b)}function
+lc(d,a,c){var
+b=zl(c);if(b)switch(d[1]){case
+0:return jT(a);case
+1:return 0;default:return jV(a)}return b}var
+cj=[0,k9,k9,la,la];function
+zm(b,d,a,c){if(lc(b,d,c)){var
+e=fU(a[2],a[3]),f=function(f){var
+g=lF(f,b,d,a,c,e,1);return[0,lF(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(zk);return[0,cj[1],cj[2],g[1],g[2]]}var
+h=f(zi);return[0,h[1],h[2],cj[3],cj[4]]}return cj}function
+ld(d){var
 j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=U(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
+x=X(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(e,a){var
-f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aD(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
+f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aA(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
 i=u;for(;;){var
 n=g-1|0,m=-1,v=0;if(n<0)var
 b=m;else{var
@@ -5772,7 +5734,7 @@ r=1-c(l,d)[1+d];if(r){var
 s=e<0?1:0;if(s)var
 j=s;else
 var
-A=c(f,e)[1+e],j=fX(c(f,d)[1+d],A)}else
+A=c(f,e)[1+e],j=fN(c(f,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:e,z=d+1|0;if(n!==d){var
@@ -5781,12 +5743,12 @@ b=t;break}}var
 o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
 p=g-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(f,b)[1+b],x);if(fX(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=k(c(f,b)[1+b],x);if(fN(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];a5(function(f){return function(a){var
+B=t[2];a6(function(f){return function(a){var
 g=f(a),d=c(h,a)[1+a],i=l(c(b,d)[1+d],g),e=h[1+a];c(b,e)[1+e]=i;var
 j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(g,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -5794,255 +5756,255 @@ d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
 a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=ay(h),w=dq(function(b,a){return[0,a,b]},v);return f(aP(function(a){return 0<=a[1]?1:0}),w)}function
-zL(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aD(c(a,0)[1].length-1,b)}function
-zM(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lu(a);var
-b=lu(zL(a));return C(function(a){return[0,a[2],a[1]]},b)}return 0}function
-zN(g,b,d,r){function
-j(a){return G(bH(g[13],a))}var
-s=j(b[1]),k=dt(l,j(r),s),h=G(kI(g,b,d));function
+v=aw(h),w=dj(function(b,a){return[0,a,b]},v);return f(aK(function(a){return 0<=a[1]?1:0}),w)}function
+zn(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aA(c(a,0)[1].length-1,b)}function
+zo(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ld(a);var
+b=ld(zn(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+zp(g,b,d,r){function
+j(a){return G(bR(g[13],a))}var
+s=j(b[1]),k=dn(l,j(r),s),h=G(kr(g,b,d));function
 t(a){var
-b=0<_(c(k,a)[1+a])?1:0;return b?fX(c(h,a)[1+a],d):b}function
+b=0<_(c(k,a)[1+a])?1:0;return b?fN(c(h,a)[1+a],d):b}function
 u(a){return a}var
-v=aW(g[2],u),i=G(f(aP(t),v));function
+v=aR(g[2],u),i=G(f(aK(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(ba(w),x),y=C(function(a){return a[1]},m),n=oo(function(b,a){return nn(b,a)},y);function
+x=b[4],m=f(a7(w),x),y=F(function(a){return a[1]},m),n=n2(function(b,a){return m0(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dr(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dl(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(d,f,b){if(iN(d,c(h,b)[1+b])&&!dr([0,f,b],m)){var
+A(d,f,b){if(iy(d,c(h,b)[1+b])&&!dl([0,f,b],m)){var
 g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
 B(a){var
-c=gG(b,d,a);return p(function(b){return A(c,a,b)},i)}var
-q=G(ce(n,z)),D=zM(p(B,q));return C(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},D)}function
-dY(d,f){var
+c=gx(b,d,a);return p(function(b){return A(c,a,b)},i)}var
+q=G(b9(n,z)),C=zo(p(B,q));return F(function(a){var
+b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
+dS(d,f){var
 b=[0,e];z(function(d,e){var
 g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
-zO(b){var
-f=b.length-1,e=O(function(b,a){return bY(a,aD(f,function(c){var
+zq(b){var
+f=b.length-1,e=Q(function(b,a){return bS(a,aA(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return en(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return ee(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===_(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dm(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=O(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return df(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-zP(d){var
+zr(d){var
 a=d;for(;;){var
-b=zO(p(function(b){return function(a){return p(function(b){return dY(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=zq(p(function(b){return function(a){return p(function(b){return dS(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=ay(a),a=G(cg(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-zQ(b,k,q,e,p,d){var
-m=P(q,1),c=k[8];function
+e=b[1],f=aw(a),a=G(b_(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+zs(b,k,q,e,p,d){var
+m=O(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return dY(a,a)}function
-g(a){return dm(P(a,e),m)}function
+a=f(b[5],c);return dS(a,a)}function
+g(a){return df(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aE(k),i=dm(g(a(e,a(c,f(p,h)))),j);else
+j=aC(k),i=df(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dm(g(a(l(d[2],h[2]),o)),2),q=l(P(m,e-1|0),p),r=f(b[5],j);return[0,dt(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=C(r,d),i=t,h=u;else
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=df(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dn(l,f(b[5],i),r),q]}if(b[1])var
+t=0,u=F(r,d),i=t,h=u;else
 if(d)var
-o=d[1],v=[0,o],w=d[2],x=C(function(a){return s(o,a)},w),i=v,h=x;else
+o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=zP(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
-g0(a){return P(a[2],a[5])}function
-zR(h,s,b,g,r){var
+j=zr(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
+gQ(a){return O(a[2],a[5])}function
+zt(h,s,b,g,r){var
 t=b[1],u=p(function(a){var
-b=dY(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dY(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
+b=dS(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dS(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
 f=b[1];return z(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=g0(b),i=b[4];if(i)var
-j=i[1],m=s[8],A=f(h[5],j[1]),n=dt(function(c,b){return l(c,a(e,b))},d,A),B=dY(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dm(a(j[2],E),C),B);else
+e=gQ(b),i=b[4];if(i)var
+j=i[1],m=s[8],A=f(h[5],j[1]),n=dn(function(c,b){return l(c,a(e,b))},d,A),B=dS(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(df(a(j[2],E),C),B);else
 var
 o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,ay(d),F]}var
-zS=12;function
-lv(e,b){var
+q=0===h[1]?1:0,F=q?o:q;return[0,aw(d),F]}var
+zu=12;function
+le(e,b){var
 c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-zT(c,b){var
+zv(c,b){var
 a=[0,0.];z(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
-zU(b,e){var
+zw(b,e){var
 a=c(b[6],e)[1+e];if(b[1]){var
-f=function(b){return bY(a,[aj,0.])};return[0,function(b){return zT(a,b)},f]}function
-g(c){return O(function(c,e){var
-f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lv(a,b)},g]}function
-lw(a){var
-b=a[14],c=0;return ax(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-zV(b,a){var
+f=function(b){return bS(a,[aj,0.])};return[0,function(b){return zv(a,b)},f]}function
+g(c){return Q(function(c,e){var
+f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return le(a,b)},g]}function
+lf(a){var
+b=a[14],c=0;return av(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+zx(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return O(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lv(c,a)},e,X,d]}function
-zW(b,g,c,n){function
-h(d,a){return a?m(b[17],a[1],c[3]):d}var
-d=c[4],e=f(ba(function(a){if(0===a[0]&&a[1]===n){var
-c=a[2],i=zU(b,c),j=i[2],k=i[1],d=h(X,a[3]),e=h(K,a[4]),f=e-d<e$*g?1:0,l=(d+e)/2.,m=d7*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lw(b),i=a?[0,zV(b,a[1]),0]:a;return ce(e,i)}function
-zX(b,a){return aQ(hx*(a[6]-a[5]),bB*b)}function
-lx(e,a,d){var
-b=f(a[3],d),c=zX(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-zY(e,h){var
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return le(c,a)},e,W,d]}function
+zy(b,g,c,o){function
+h(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=f(a7(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=zw(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<e1*g?1:0,l=(d+e)/2.,m=d0*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lf(b),i=a?[0,zx(b,a[1]),0]:a;return b9(e,i)}function
+zz(b,a){return aS(hj*(a[6]-a[5]),bP*b)}function
+lg(e,a,d){var
+b=f(a[3],d),c=zz(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+zA(e,h){var
 j=h.length-1,k=q(j,-1),n=j-1|0,z=0;if(!(n<0)){var
 a=z;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
 f=o;else{var
 g=A,i=o;for(;;){var
-u=1-fH(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
-x=i<0?1:0;if(x)var
-m=x;else
+u=1-fw(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+w=i<0?1:0;if(w)var
+m=w;else
 var
 J=Math.abs(d(c(e,i)[1+i],a)),m=J<Math.abs(d(c(e,g)[1+g],a))?1:0}else
 var
 m=u;var
-y=m?g:i,I=g+1|0;if(p!==g){var
-g=I,i=y;continue}var
-f=y;break}}var
-l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d7*U(function(b,a){return w(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+x=m?g:i,I=g+1|0;if(p!==g){var
+g=I,i=x;continue}var
+f=x;break}}var
+l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d0*X(function(b,a){return v(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aV(e[1+b],t,G);v(h,b,d(h,b)-t*d(h,f))}var
+t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aP(e[1+b],t,G);y(h,b,d(h,b)-t*d(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
-a=F;continue}break}}return O(function(b,a){if(0<=a){var
+a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=d(c(e,a)[1+a],b);return d(h,a)/f}return 0.},k)}function
-ly(m,h,b,a){function
+lh(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=C(function(b){return function(a){return lx(h,a,b)!=0.?1:0}}(a),b);if(ci(aC,a)){if(dr(1,e)){if(0===d)return 0;var
-j=m?h$(function(b,a){var
-c=b||a;return c},i,e):e,r=ib(b,j),k=f(ba(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(C(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(C(function(b){return function(a){return lx(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=bu(a),u=zY(t,s);z(function(d,e){return function(a,b){return aV(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zS,C(function(a){return 0},b),a)}function
-lz(c,b,a){var
-d=ly(1,c,b,a);return d?[0,d[1]]:ly(0,c,b,a)}function
-zZ(f,k,j,i){var
-a=k[1][1],l=gU(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return z(function(a,e){return v(b,a,d(b,a)+c*e)},a)}function
-n(b){return bS(a,b)}if(0.<g){var
-s=n(i);h(bn(a,j)/g,s);var
+e=F(function(b){return function(a){return lg(h,a,b)!=0.?1:0}}(a),b);if(ca(az,a)){if(dl(1,e)){if(0===d)return 0;var
+j=m?hV(function(b,a){var
+c=b||a;return c},i,e):e,r=hY(b,j),k=f(a7(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(F(function(b){return function(a){return lg(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=br(a),u=zA(t,s);z(function(d,e){return function(a,b){return aP(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zu,F(function(a){return 0},b),a)}function
+li(c,b,a){var
+d=lh(1,c,b,a);return d?[0,d[1]]:lh(0,c,b,a)}function
+zB(f,k,j,i){var
+a=k[1][1],l=gL(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+h(c,a){return z(function(a,e){return y(b,a,d(b,a)+c*e)},a)}function
+n(b){return bM(a,b)}if(0.<g){var
+s=n(i);h(bj(a,j)/g,s);var
 t=a[2];z(function(a,c){var
 b=d(m,a)!=0.?1:0;if(b){var
 e=n(c[1]);return h(d(m,a)/g,e)}return b},t)}if(0<=a[5]){var
-u=bH(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
-e=w;for(;;){v(b,e,d(b,e)+u);var
-x=e+1|0;if(o!==e){var
-e=x;continue}break}}}else{var
+u=bR(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
+e=v;for(;;){y(b,e,d(b,e)+u);var
+w=e+1|0;if(o!==e){var
+e=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-lA=a_(1.,60);function
-z0(c,e,b){if(0===c[1]){var
-a=ax(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return aQ(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aC(a):d;if(g)v(b,c[3],Math.sqrt(a));return b}return b}function
-z1(f,k,a,i,e,b){var
-g=a[1][1],h=gU(i,e,a)[2],j=1.,l=U(function(b,a){return w(b,Math.abs(a))},j,h);return C(function(a){if(0<=a[1]){var
+lj=bn(1.,60);function
+zC(c,e,b){if(0===c[1]){var
+a=av(function(c,a){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return aS(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?az(a):d;if(g)y(b,c[3],Math.sqrt(a));return b}return b}function
+zD(f,k,a,i,e,b){var
+g=a[1][1],h=gL(i,e,a)[2],j=1.,l=X(function(b,a){return v(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];z(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
 e=b[1]}else
 var
 e=0.;var
-j=aQ(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<hl*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==X?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-lB(b,e){function
+j=aS(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<g_*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+lk(b,e){function
 d(a){return J(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a5(function(b){var
-e=b[2],f=b[1];aV(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){v(a,b[3],0.);var
-f=d(a),g=Math.sqrt(w(0.,c[1]-f));v(a,b[3],g)}return a}var
-z2=hl;function
-lC(k,a,b,e){if(2<=a[1])var
-l=(a4(k[8])-1|0)+b|0,g=function(a){return aU(l,a)};else
+a=q(b[3]+1|0,0.),c=[0,0.];a6(function(b){var
+e=b[2],f=b[1];aP(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
+f=d(a),g=Math.sqrt(v(0.,c[1]-f));y(a,b[3],g)}return a}var
+zE=g_;function
+ll(k,a,b,e){if(2<=a[1])var
+l=(a0(k[8])-1|0)+b|0,g=function(a){return aO(l,a)};else
 var
-q=a[4]+b|0,g=function(a){return aU(q,a)};var
-h=en(e,0,a[3]);if(a[1])var
+q=a[4]+b|0,g=function(a){return aO(q,a)};var
+h=ee(e,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=O(function(b,e){var
-f=d(o,b),g=c(n,b)[1+b];return e+(a1(a[4],g)-f)},h);var
-j=d(e,a[3]),m=aU(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-lE(b,a,g,c,i){var
-d=c4(g),e=zW(a,d,c,i),p=g[1],q=0.,r=U(function(b,a){return w(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?ei(function(a){return a[6]==K?1:0},e):m,j=f(aP(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a4(c[3])+cw|0;function
-s(c){return eG(b,ay(f(a[5],c)))[3]}var
-t=c[4],u=f(ba(function(a){if(0===a[0]){var
+n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,e){var
+f=d(o,b),g=c(n,b)[1+b];return e+(aX(a[4],g)-f)},h);var
+j=d(e,a[3]),m=aO(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
+ln(b,a,g,c,i){var
+d=cY(g),e=zy(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return v(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?eb(function(a){return a[6]==K?1:0},e):m,j=f(aK(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a0(c[3])+cq|0;function
+s(c){return ew(b,aw(f(a[5],c)))[3]}var
+t=c[4],u=f(a7(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&ej(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zQ(a,b,c[3],o,s,u),h=[bA,function(d){var
-a=b[9];return gD(b,c,C(function(a){return eG(b,a)},a),i)}];function
-x(d){var
-c=lC(b,a,o,d);return zR(a,b,l,c[1],c[2])}function
-y(b,c){var
-h=dW(g,b,c),i=mX*d<r?e6(g,b,c,h):h,f=z0(a,e,zZ(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)v(f,a[3],Math.sqrt(lA*d));var
-k=lz(d,z1(a,d,i,b,c,e),f),m=k?[0,k[1]]:lz(d,e,f);return[0,f,m]}function
+d=a[2];if(a[1]===i&&dk(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zs(a,b,c[3],o,s,u),h=[b3,function(d){var
+a=b[9];return gu(b,c,F(function(a){return ew(b,a)},a),i)}];function
+w(d){var
+c=ll(b,a,o,d);return zt(a,b,l,c[1],c[2])}function
+x(b,c){var
+h=dR(g,b,c),i=mx*d<r?eV(g,b,c,h):h,f=zC(a,e,zB(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(f,a[3],Math.sqrt(lj*d));var
+k=li(d,zD(a,d,i,b,c,e),f),m=k?[0,k[1]]:li(d,e,f);return[0,f,m]}function
 z(d){var
-a=bX(h),e=b$===a?h[1]:bA===a?dw(h):h;return eY(b,c,g0(l),e,d)}return[0,g0(l),n,y,x,0!==j?1:0,z]}function
-lF(c,a,b){if(0===b)return function(a){return lD};var
-g=1./aO(b),d=lB(c,C(function(a){return[0,g,a]},b));function
+a=b8(h),e=cm===a?h[1]:b3===a?ef(h):h;return eN(b,c,gQ(l),e,d)}return[0,gQ(l),n,x,w,0!==j?1:0,z]}function
+lo(c,a,b){if(0===b)return function(a){return lm};var
+g=1./aQ(b),d=lk(c,F(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=lB(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=lk(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(z2,g):f(a[4],g)}var
-h=ci(aC,d),j=h?z3:h;return i(d,j)}}function
-lG(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(ba(function(a){return a[2]}),d)}function
-z4(i,b,h,g,e){var
-a=lE(i,b,h,g,e);function
+g=c[1];return a[5]?e(zE,g):f(a[4],g)}var
+h=ca(az,d),j=h?zF:h;return i(d,j)}}function
+lp(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(a7(function(a){return a[2]}),d)}function
+zG(i,b,h,g,e){var
+a=ln(i,b,h,g,e);function
 j(b){var
-c=m(a[3],0,b);return[0,c,m(a[3],1,b)]}var
-c=aW(b[2],j),d=lF(b,a,el(function(b){return lG(a,b)},c)),k=C(function(a){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]}var
+c=aR(b[2],j),d=lo(b,a,ec(function(b){return lp(a,b)},c)),k=F(function(a){var
 b=f(d,a[2]);return[0,f(d,a[1]),b]},c);return[0,a[1],k]}function
-z5(a,g){var
+zH(a,g){var
 e=q(a[3],0.);z(function(d,b){var
-f=b!=0.?1:0;return f?aV(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=U(function(b,a){return b+a},k,g),l=0.,j=U(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+f=b!=0.?1:0;return f?aP(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bB*j<Math.abs(h))var
+if(bP*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,L=p(function(a){return mo*a/(j+b_)},e),i=I,d=L;function
-b(b,a){return bY(b,[0,a])}function
+I=0,L=p(function(a){return l0*a/(j+b2)},e),i=I,d=L;function
+b(b,a){return bS(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],X),y=q(a[2]+1|0,[0]),A=cp(d,function(a){return a}),B=b(a[9],A),C=J(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
-z6(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=q(a[2]+1|0,[0]),A=ch(d,function(a){return a}),B=b(a[9],A),C=J(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
+zI(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=lw(a);if(e){var
-f=e[1],h=Math.sqrt(J(b,b))+b_,i=mQ*Math.sqrt(f[2]),j=[aj,0.];return bY(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(lA);return bY(b,[aj,k])}function
-z7(c,o,n,l,k){var
-d=z5(o,k),e=d[2],a=d[1],g=f(n,a);if(g){var
-b=lE(c,a,g[1],l,0),p=m(b[3],e,a[2]-1|0),q=function(a){var
-c=m(b[3],0,a);return[0,c,m(b[3],1,a)]},r=aW(a[2]-1|0,q),s=f(lF(a,b,el(function(a){return lG(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=lC(c,a,h,z6(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,ay(i[1]),t];return[0,P(1,h),u]}var
-g2=a_(1.,-72);function
-z8(a){return[0,a,yo(a)]}function
-z9(i,d,h,b,a){function
+e=lf(a);if(e){var
+f=e[1],h=Math.sqrt(J(b,b))+b2,i=mr*Math.sqrt(f[2]),j=[aj,0.];return bS(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(lj);return bS(b,[aj,k])}function
+zJ(c,o,m,l,k){var
+d=zH(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=ln(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aR(a[2]-1|0,q),s=f(lo(a,b,ec(function(a){return lp(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=ll(c,a,h,zI(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aw(i[1]),t];return[0,O(1,h),u]}var
+gS=bn(1.,-72);function
+zK(a){return[0,a,x5(a)]}function
+zL(i,d,h,b,a){function
 e(e,d){var
-f=dW(d,b,a),j=gS(d,b,a),k=w(gR(i,b,a),j),g=c4(d);function
+f=dR(d,b,a),j=gJ(d,b,a),k=v(gI(i,b,a),j),g=cY(d);function
 l(h){var
-c=e6(d,b,a,f),e=k+fd*g<c[4]?1:0;return e?gW(d,b,a,g2*g,c):e}return gX(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
-b(b){return e(a,b)}return function(a){return h7(b,a)}},d)}function
-z_(d,f,b,a){function
-e(a){return aU(0,a*d[4])}var
+c=eV(d,b,a,f),e=k+e5*g<c[4]?1:0;return e?gN(d,b,a,gS*g,c):e}return gO(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
+b(b){return e(a,b)}return function(a){return hR(b,a)}},d)}function
+zM(d,f,b,a){function
+e(a){return aO(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-z$(A,h,k,e,b){var
-l=gR(A,e,b),m=0<h.length-1?1:0,n=m?ci(n0,h):m;if(n){var
-f=p(nX,h),i=f.length-1,o=p(function(a){return w(l,gS(a,e,b))},f),B=k[1],r=O(function(d,a){if(a){var
-g=k[3],h=c6(c(f,d)[1+d],g)[1];return zc(a[1],h,e,b)}return X},B),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
+zN(A,h,k,e,b){var
+l=gI(A,e,b),m=0<h.length-1?1:0,n=m?ca(nC,h):m;if(n){var
+f=p(nz,h),i=f.length-1,o=p(function(a){return v(l,gJ(a,e,b))},f),B=k[1],r=Q(function(d,a){if(a){var
+g=k[3],h=c0(c(f,d)[1+d],g)[1];return yT(a[1],h,e,b)}return W},B),g=q(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return v(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -6053,198 +6015,188 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&k_(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,e6(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,dW(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+fd*c4(c(f,0)[1])<a?1:0;if(t){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&kT(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,eV(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,dR(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+e5*cY(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];z(function(f,h){var
 l=d(o,f)<a?1:0;if(l){var
-i=c4(h);if(a+bB*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:dW(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?y1(h,e,b,a+fb*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:g2*i;return gW(h,e,b,f,c)};return gX(h,c(k[2],f)[1+f],e,b,j,a+bB*i,n)}return l},f);var
-v=u[1];if(v)return z_(k,e,b,a+d7*c4(c(f,0)[1]));var
-x=v}else
+i=cY(h);if(a+bP*i<=d(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:dR(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?yG(h,e,b,a+e3*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gS*i;return gN(h,e,b,f,c)};return gO(h,c(k[2],f)[1+f],e,b,j,a+bP*i,n)}return l},f);var
+w=u[1];if(w)return zM(k,e,b,a+d0*cY(c(f,0)[1]));var
+x=w}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-Aa=3;function
-Ab(x,v,i,e,b){var
-y=ay(O(function(a,b){return cf(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),g=G(f(ba(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gR(x,e,b),m=U(function(c,a){return w(c,gS(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
+zO=3;function
+zP(x,w,i,e,b){var
+y=aw(Q(function(a,b){return dh(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},w)),g=G(f(a7(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gI(x,e,b),m=X(function(c,a){return v(c,gJ(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c6(f,i[3])[1],h=bB*g[17];return zd(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
+g=c0(f,i[3])[1],h=bP*g[17];return yU(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
-i=[0,-1],q=[0,X];z(function(g,i){return function(a,l){var
+i=[0,-1],q=[0,W];z(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,e6(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+r=[0,eV(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,dW(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(Aa);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=c4(l),t=m+fd*s<k[4]?1:0;if(t){var
-B=function(a){return gW(l,e,b,g2*s,k)};return gX(l,r[3],e,b,k,K,B)}var
+s=[0,dR(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(zO);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=cY(l),t=m+e5*s<k[4]?1:0;if(t){var
+B=function(a){return gN(l,e,b,gS*s,k)};return gO(l,r[3],e,b,k,K,B)}var
 u=t}else
 var
 u=a;return u}function
-lH(e,d,c,b,a,f){switch(f){case
+lq(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Ab(e,d,c,b,a);case
-2:return z$(e,d,c,b,a);default:return z9(e,d,c,b,a)}}function
-lI(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
-Ac(b,a){function
-c(a){return aC(a)?a:0.}function
+1:return zP(e,d,c,b,a);case
+2:return zN(e,d,c,b,a);default:return zL(e,d,c,b,a)}}function
+lr(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+zQ(b,a){function
+c(a){return az(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=U(d,U(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ht*e];return a},a)}function
-g3(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a5(function(b){if(0===b[0]){var
+d=c(a[3]);return v(b,v(c(a[2]),d))}var
+e=X(d,X(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],hf*e];return a},a)}function
+gT(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];a6(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=lI(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lI(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=lr(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lr(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return Ac(a,G(bI(b)))},d)}function
-Ad(l,a){var
-d=iw(0,16),g=[0,0];z(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=r8(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aQ(a[3],b[3]),p=w(a[2],b[2]);return iy(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return iy(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return oR(G(of(function(a){return r6(d,a)},b)))}function
-g4(a,l,b){if(ci(function(a){var
-b=aC(a[2]);return b?aC(a[3]):b},b)){var
-h=Ad(a,b),i=h[1],e=q(a[2],X),f=q(a[2],K);ds(function(a){var
-b=w(d(e,a[1]),a[2]);v(e,a[1],b);var
-c=aQ(d(f,a[1]),a[3]);return v(f,a[1],c)},b);var
+j=i;return j}return 0},e);return p(function(b){return zQ(a,G(bC(b)))},d)}function
+zR(l,a){var
+d=ig(0,16),g=[0,0];z(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=rL(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aS(a[3],b[3]),p=v(a[2],b[2]);return ii(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return ii(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return ou(G(nT(function(a){return rJ(d,a)},b)))}function
+gU(a,l,b){if(ca(function(a){var
+b=az(a[2]);return b?az(a[3]):b},b)){var
+h=zR(a,b),i=h[1],e=q(a[2],W),f=q(a[2],K);dm(function(a){var
+b=v(d(e,a[1]),a[2]);y(e,a[1],b);var
+c=aS(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=q(a[2],-1);z(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[bA,function(b){return yH(a)}]]},g=k1(a,i);if(g)var
-r=q(a[2],g1),s=h[2],k=[0,[0,b,e,f,C(o,g),s,n,l,r]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[b3,function(b){return ym(a)}]]},g=kK(a,i);if(g)var
+r=q(a[2],gR),s=h[2],k=[0,[0,b,e,f,F(o,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-Ae(d,c){var
-g=ay(c),a=f(ba(function(a){return a}),g);if(a){var
+zS(d,c){var
+g=aw(c),a=f(a7(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return ax(function(c,a){return c+c6(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ax(h,0,aW(aO(a[1][4]),i)),j=za(d,G(C(function(a){return c6(a,b)[1]},a)));return cf(function(a){function
-e(c){return zb(d,c,b,a)}function
-f(a){return cf(e,a)}var
-g=p(function(a){return nZ(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Af(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==g1){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===g1){var
+c=0.;return av(function(c,a){return c+c0(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=av(h,0,aR(aQ(a[1][4]),i)),j=yR(d,G(F(function(a){return c0(a,b)[1]},a)));return dh(function(a){function
+e(c){return yS(d,c,b,a)}function
+f(a){return dh(e,a)}var
+g=p(function(a){return nB(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+zT(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gR){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gR){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-Ag(u,t,k,s,j){var
+zU(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,gQ],w=g3(a,j),b=p(function(b){return g4(a,v,b)},w),x=m(u,a[2],b.length-1),n=k?Ae(a,b):k;if(n)var
-g=n[1],y=g[3],A=g[2],B=g[1],e=y,h=A,o=B;else
+a=l[1],v=[0,gH],w=gT(a,j),b=p(function(b){return gU(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?zS(a,b):k;if(m)var
+g=m[1],y=g[3],A=g[2],B=g[1],e=y,h=A,o=B;else
 var
 E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
-i=O(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return zh(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
+i=Q(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return yY(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
 j(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
 k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==K){var
 m=1;n=1}if(!n)var
-m=f[2];lH(a,k,l,0,g,f[1]);return lH(a,k,l,1,g,m)},x);ds(function(a){return h7(zm,a)},i);var
-D=ay(O(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=Af(g[1][8]),f=[0,j,dZ[2],dZ[3],dZ[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(fH(function(a){return 0<a?1:0},l)){var
-m=U(ar,0,a[3]),n=f[5],o=ay(a[3]),p=a[2],q=cg(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dZ},b));return[0,o,ay(r),D]}function
-H(a){return dZ}return[0,1,0,aW(j[2],H)]}function
-Ah(b,d,c,a){var
-e=a[1],f=b[1];return Ag(function(a,b){return ys(f,e,a,b)},b,d,c,a)}function
-Ai(b,c){var
-a=b[2];return a?zE(a[1],b[1],c):a}function
-Aj(a,d,c){var
-b=a[2];return b?zK(b[1],a[1],d,c):cr}function
-lJ(b,c){var
-a=b[2];return a?lt(a[1],b[1],c):a}function
-Ak(a,e){var
-b=lJ(a,e);if(b){var
-c=a[2];if(c&&2<=c[1][1])return 1;var
-d=0}else
-var
-d=b;return d}function
-Am(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,cD(a[1][16],hC)):a,e=b[2]+d|0,h=P(1,e),i=a4(c);return[0,P(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-lL(e,d,a){var
+m=f[2];lq(a,k,l,0,g,f[1]);return lq(a,k,l,1,g,m)},x);dm(function(a){return hR(y3,a)},i);var
+D=aw(Q(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=zT(g[1][8]),f=[0,j,dT[2],dT[3],dT[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(fw(function(a){return 0<a?1:0},l)){var
+m=X(ar,0,a[3]),n=f[5],o=aw(a[3]),p=a[2],q=b_(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dT},b));return[0,o,aw(r),D]}function
+H(a){return dT}return[0,1,0,aR(j[2],H)]}function
+zV(b,d,c,a){var
+e=a[1],f=b[1];return zU(function(a,b){return x9(f,e,a,b)},b,d,c,a)}function
+zW(b,c){var
+a=b[2];return a?zg(a[1],b[1],c):a}function
+zX(a,d,c){var
+b=a[2];return b?zm(b[1],a[1],d,c):cj}function
+zY(b,c){var
+a=b[2];return a?lc(a[1],b[1],c):a}function
+zZ(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,cx(a[1][16],mJ)):a,e=b[2]+d|0,h=O(1,e),i=a0(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+lt(e,d,a){var
 f=e[2];if(f){var
-b=f[1],g=g4(b,[0,gQ],c(g3(b,d),a)[1+a]);return g?z4(e[1],b,g[1],d,a):lK}return lK}function
-An(e,a,g){var
+b=f[1],g=gU(b,[0,gH],c(gT(b,d),a)[1+a]);return g?zG(e[1],b,g[1],d,a):ls}return ls}function
+z0(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=G(bH(b[13],a[1])),j=G(bH(b[13],g)),h=function(a){var
-g=h8(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=G(bR(b[13],a[1])),j=G(bR(b[13],g)),h=function(a){var
+g=hS(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-aT(0,g[1],b[15]);else
+e=-aN(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cv;if(f)var
+e=cp;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aT(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return g4(b,[0,gQ],c(g3(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return z7(b,d,k,a,aD(d[2],h))}return[0,1,lD]}function
-Ao(a){return[0,a,z8(a),0]}function
-d1(a){return P(j,(((ar(0,a4(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-e8(c,b,a){return[0,c,b,ar(0,a)]}function
-g6(b,e,d){var
-a=Am(b[2],e,d),c=d1(a[2]),f=1===b[1][4]?c:d1(a[1]);return e8(f,c,a[3])}function
-Ap(a){function
-b(b,a){return(b+32|0)+(a4(a)/8|0)|0}var
-c=0;return ax(function(a,c){return ax(b,a,c)},c,a)}function
-lM(b,a,h){var
-c=ol(a,b[3]),g=0;if(c){var
-d=c[1];if(Ap(d[7])<=134217728){var
+k=b[12],m=c(j,a)[1+a];return aN(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return gU(b,[0,gH],c(gT(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return zJ(b,d,k,a,aA(d[2],h))}return[0,1,lm]}function
+z1(a){return[0,a,zK(a),0]}function
+dV(a){return O(j,(((ar(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+eY(c,b,a){return[0,c,b,ar(0,a)]}function
+gW(b,e,d){var
+a=zZ(b[2],e,d),c=dV(a[2]),f=1===b[1][4]?c:dV(a[1]);return eY(f,c,a[3])}function
+z2(a){function
+b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
+c=0;return av(function(a,c){return av(b,a,c)},c,a)}function
+lu(b,a,h){var
+c=nZ(a,b[3]),g=0;if(c){var
+d=c[1];if(z2(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=vn(b[1],a);var
-f=vp(e,h),i=ia(a,b[3]);b[3]=[0,[0,a,f],cg(function(a,b){return a<1?1:0},i)];return f}function
-lN(a){if(typeof
-a[7]!=="number"&&!iY(a))return Aq;return 0}function
-e9(c,b){var
-a=lN(c);return a?[0,a[1]]:f(b,0)?0:1}function
-lO(c,b){var
-a=lN(c);return a?[0,a[1]]:fC(f(b,0),1)}function
-Ar(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=C(function(b){return Cs(a(b,f),e)},g);return[0,b[1],h]}function
-As(a){var
-c=a[5],b=ei(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return ei(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-At=aP(function(a){return 0<_(a[2][1])?1:0});function
-lP(a){return C(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-lQ(a){var
-b=lP(a[2]);return[0,a[1],b]}function
-lR(a){var
-b=lP(a[2]);return[0,a[1],b]}function
-lS(c){var
-a=c;for(;;){if(a){var
-b=f(a[1],0);if(b)return b;var
-a=a[2];continue}return a}}function
-lT(b,a,k){function
-e(e,m,l,j){var
-n=e?e[1]:e,c=g6(b,m,a),g=f(l,c),d=f(j,c),o=lR(d[4]),p=lR(d[3]),q=lQ(d[2]),r=lQ(d[1]),s=b[1],t=C(function(a){return Ar(c,s,a)},k),u=C(As,g[3]),h=[0,g[1],g[2],u,t,n,r,q,p,o],i=vz(lM(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
-l(a){return[0,j,0,0]}function
-c(d,c){return Ah(b[2],d,c,a)}function
-g(a){return cr}function
-h(c){return Aj(b[2],c,a)}var
-d=[0,function(q){var
-i=f(At,Ai(b[2],a)),j=[0,i];function
-d(a,b,c){return e(j,a,b,c)}var
-k=0,m=[0,function(g){var
-d=Ak(b[2],a);if(d){var
-f=0;return e(0,Al,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
-a=0;return d(g5,function(b){return c(a,b)},h)},m],o=[0,function(g){var
-e=lJ(b[2],a);if(e){var
-f=1;return d(d0,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
-a=1;return d(d0,function(b){return c(a,b)},g)},o];return lS([0,function(a){return 0===i?0:d(d0,l,g)},p])},0];return lS([0,function(b){var
-a=1;return e(0,d0,function(b){return c(a,b)},g)},d])}function
-Au(a,c,b){function
-d(d){return 0!==lT(a,c,b)?1:0}return e9(a[1],d)}function
-Av(a,c,b){function
-d(e){var
-d=lT(a,c,b);return cf(function(a){return[1,a]},d)}return lO(a[1],d)}function
-Aw(a){var
-k=a4(a[3]);function
+e=u3(b[1],a);var
+f=u5(e,h),i=hW(a,b[3]);b[3]=[0,[0,a,f],b_(function(a,b){return a<1?1:0},i)];return f}function
+z3(a){if(typeof
+a[7]!=="number"&&!iJ(a))return z4;return 0}function
+eZ(c,b){var
+a=z3(c);return a?[0,a[1]]:f(b,0)?0:1}function
+z5(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return BN(a(b,f),e)},g);return[0,b[1],h]}function
+z6(a){var
+c=a[5],b=eb(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eb(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+z7=aK(function(a){return 0<_(a[2][1])?1:0});function
+lv(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+lw(a){var
+b=lv(a[2]);return[0,a[1],b]}function
+lx(a){var
+b=lv(a[2]);return[0,a[1],b]}function
+z8(a,b,i){function
+c(e,k,j,h){var
+l=e?e[1]:e,c=gW(a,k,b),g=f(j,c),d=f(h,c),m=lx(d[4]),n=lx(d[3]),o=lw(d[2]),p=lw(d[1]),q=a[1],r=F(function(a){return z5(c,q,a)},i),s=F(z6,g[3]),t=[0,g[1],g[2],s,r,l,p,o,n,m];return vd(lu(a,c,b),b,t)}function
+q(a){return[0,j,0,0]}function
+e(d,c){return zV(a[2],d,c,b)}function
+h(a){return cj}function
+k(c){return zX(a[2],c,b)}function
+d(v){var
+r=1,j=c(0,dU,function(a){return e(r,a)},h);if(j)var
+l=j;else{var
+d=f(z7,zW(a[2],b)),m=0!==d?1:0;if(m){var
+n=c([0,d],dU,q,h);if(n)var
+g=n;else
+var
+u=1,g=c([0,d],dU,function(a){return e(u,a)},h)}else
+var
+g=m;if(g)var
+o=g;else{var
+p=zY(a[2],b);if(p)var
+s=1,i=c([0,d],dU,function(a){return e(s,a)},k);else
+var
+i=p;if(!i){var
+t=0;return c([0,d],gV,function(a){return e(t,a)},k)}var
+o=i}var
+l=o}return l}return eZ(a[1],d)}function
+z9(a){var
+k=a0(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6255,127 +6207,65 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<_(h)?ar(b,k-a4(h)|0):b}return b}return ax(b,0,a[4])+8|0}function
-g7(c,i,a,h){var
-b=g6(c,g5,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<_(h)?ar(b,k-a0(h)|0):b}return b}return av(b,0,a[4])+8|0}function
+ly(c,i,a,h){var
+b=gW(c,gV,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=Aw(a);return P(j,ar(0,cD(a4(b)-1|0,c)))}var
-k=g(e),l=e8(g(f),k,d),m=[0,l,C(function(a){var
-b=P(e,a);return e8(P(f,a),b,d+(a/3|0)|0)},Ax)];return ek(function(b){return ct(i,c[1],b,a,h)},m)}function
-Ay(a,c,b){function
-d(d){return 0!==g7(a,kv,c,b)?1:0}return e9(a[1],d)}function
-Az(a,c,b){function
-d(e){var
-d=g7(a,kv,c,b);return cf(function(a){return[2,a]},d)}return lO(a[1],d)}function
-AA(a,c,b){function
-d(d){return 0!==g7(a,we,c,b)?1:0}return e9(a[1],d)}function
-AB(b,g,c){var
-d=g6(b,g,c),h=d1(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+c=z9(a);return O(j,ar(0,cx(a0(b)-1|0,c)))}var
+k=g(e),l=eY(g(f),k,d),m=[0,l,F(function(a){var
+b=O(e,a);return eY(O(f,a),b,d+(a/3|0)|0)},z_)];return dk(function(b){return cl(i,c[1],b,a,h)},m)}function
+z$(a,c,b){function
+d(d){return ly(a,vU,c,b)}return eZ(a[1],d)}function
+Aa(a,c,b){function
+d(d){return ly(a,vV,c,b)}return eZ(a[1],d)}function
+Ab(b,g,c){var
+d=gW(b,g,c),h=dV(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=d1(i),k=r(d1(c[3]),j),f=r(d[1],k);return e8(f,e,d[3])}function
-AC(a){var
-b=a[6],c=dq(function(b,a){return[0,a,b]},b),d=f(aP(function(b){return b[2]!==a[1]?1:0}),c),e=fE(function(b,a){return aK(b,a)},d);return C(function(a){return a[2]},e)}function
-lU(a){return 0<_(a[1])?a:[0,j,0]}function
-AD(e,d,c,b,a){var
-g=d[2],h=eV(b,c),i=zN(e[1],h,g,a);return f(aP(function(a){var
+j=dV(i),k=r(dV(c[3]),j),f=r(d[1],k);return eY(f,e,d[3])}function
+Ac(a){var
+b=a[6],c=dj(function(b,a){return[0,a,b]},b),d=f(aK(function(b){return b[2]!==a[1]?1:0}),c),e=ft(function(b,a){return aH(b,a)},d);return F(function(a){return a[2]},e)}function
+lz(a){return 0<_(a[1])?a:[0,j,0]}function
+Ad(e,d,c,b,a){var
+g=d[2],h=eK(b,c),i=zp(e[1],h,g,a);return f(aK(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-AE(f,e,d,c){var
-g=eV(d,e),a=An(f[2],g,c),b=a[1],h=a[2],i=0<_(b)?b:j;return[0,i,h]}function
-AF(b,c,a){function
-d(c,d){return AE(b,a,c,d)}function
-e(d,e){return AD(b,c,a,d,e)}function
+Ae(f,e,d,c){var
+g=eK(d,e),a=z0(f[2],g,c),b=a[1],h=a[2],i=0<_(b)?b:j;return[0,i,h]}function
+Af(b,c,a){function
+d(c,d){return Ae(b,a,c,d)}function
+e(d,e){return Ad(b,c,a,d,e)}function
 f(d,c){var
-e=eV(d,a);return lU(lL(b[2],e,c))}function
-g(c){return lU(lL(b[2],a,c))}return[0,AC(a),g,f,e,d]}function
-lV(b,e,a,d){function
-c(c){return ej(function(f){var
-c=AB(b,f,a),g=AF(b,c,a);return ct(d,lM(b,c,a),e,g,a)},[0,d0,[0,g5,0]])}return e9(b[1],c)}function
-AG(c,b,a){return lV(c,b,a,w0)}function
-AH(d,c,b,a){return lV(d,c,b,function(e,d,c,b){return m(kN(e,d,c),b,a)})}function
-au(b,a){return bZ(b,hY(AI,a))}function
-b9(b,a){return bZ(b,f(aB(AJ),a))}function
-d2(b,a){return bZ(b,a)}function
-g8(a){return fL(a,32)}function
-av(d,c,a,b){m(d,a,b[1]);g8(a);return m(c,a,b[2])}function
-aI(c,a,b){b9(a,aO(b));return a5(function(b){g8(a);return m(c,a,b)},b)}function
-c7(c,a,b){return b?(d2(a,AK),m(c,a,b[1])):d2(a,AL)}function
-AM(a,b){return typeof
-b==="number"?d2(a,AN):0===b[0]?(d2(a,AO),au(a,b[1])):(d2(a,AP),au(a,b[1]))}function
-AQ(a,b){return aI(au,a,b)}function
-lW(a,b){return av(au,AQ,a,b)}function
-AR(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return c7(lW,a,b)}return av(function(a,b){return c7(lW,a,b)},d,b,c)}function
-AS(b,a){var
-c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return av(b9,AR,a,b)}function
-e(a,b){return aI(d,a,b)}function
-f(a,b){return aI(b9,a,b)}function
-g(a,b){return av(f,e,a,b)}function
-h(a,b){return aI(au,a,b)}function
-i(a,b){return aI(h,a,b)}function
-j(a,b){return av(i,g,a,b)}function
-k(a,b){return av(au,j,a,b)}return av(function(a,b){return aI(au,a,b)},k,b,c)}function
-AT(c,b){var
-a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aI(au,a,b)}function
-f(a,b){return av(e,au,a,b)}return av(b9,function(a,b){return av(au,f,a,b)},c,d)}function
-lX(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return av(b9,au,a,b)}function
-e(a,b){return c7(d,a,b)}function
-f(a,b){return aI(e,a,b)}function
-g(a,b){return c7(au,a,b)}return av(function(a,b){return aI(g,a,b)},f,b,c)}function
-lY(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return av(au,au,a,b)}function
-e(a,b){return av(b9,d,a,b)}function
-f(a,b){return c7(e,a,b)}function
-g(a,b){return aI(f,a,b)}function
-h(a,b){return c7(au,a,b)}return av(function(a,b){return aI(h,a,b)},g,b,c)}function
-lZ(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return av(au,function(a,b){return av(au,b9,a,b)},b,c)}function
-AU(c,a){au(c,a[1]);function
-b(b,a){g8(c);return m(b,c,a)}var
-d=a[2];b(function(a,b){return aI(AM,a,b)},d);var
-e=a[3];b(function(a,b){return aI(AS,a,b)},e);var
-f=a[4];function
-g(a,b){return aI(au,a,b)}function
-h(a,b){return av(b9,g,a,b)}b(function(a,b){return aI(h,a,b)},f);var
-i=a[5];b(function(a,b){return aI(AT,a,b)},i);b(lX,a[6]);b(lX,a[7]);b(lY,a[8]);return b(lY,a[9])}function
-l0(c,b){var
-a=eo(hC);m(c,a,b);return ep(a)}function
-AV(a){var
-b=xR(a);dT(a);return[0,b,Ao(b)]}function
-e_(a){if(typeof
-a==="number")return 0===a?AW:AX;else
-switch(a[0]){case
-0:return aN(AY,a[1]);case
-1:var
-b=a[1];return aN(AZ,l0(function(a,b){return av(lZ,AU,a,b)},b));default:return aN(A0,l0(lZ,a[1]))}}function
-l1(b,c,a){var
-d=e0(b[1],a),e=x1(b[1],a);dT(a);return e_(a8(c,b[2],d,e))}function
-A1(b,a){var
-c=e0(b[1],a),d=kU(a);dT(a);return e_(AG(b[2],d,c))}function
-A2(b,a){var
-c=e0(b[1],a),d=kU(a),e=x8(c,a);dT(a);return e_(AH(b[2],d,c,e))}function
-g9(b,c,a){var
-d=e0(b[1],a),e=yc(b[1],a);dT(a);return e_(a8(c,b[2],d,e))}function
-A3(a,b,c){if(B(b,A4)){if(B(b,A5)){if(B(b,A6)){if(B(b,A7)){if(B(b,A8)){if(B(b,A9)){if(B(b,A_)){if(!B(b,A$)&&a)return[0,a,g9(a[1],AA,c)]}else
-if(a)return[0,a,A2(a[1],c)]}else
-if(a)return[0,a,A1(a[1],c)]}else
-if(a)return[0,a,g9(a[1],Az,c)]}else
-if(a)return[0,a,g9(a[1],Ay,c)]}else
-if(!a)return[0,[0,AV(c)],Bb]}else
-if(a)return[0,a,l1(a[1],Au,c)]}else
-if(a)return[0,a,l1(a[1],Av,c)];return aH(Ba,b)}function
-g_(a){return oE(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-l2=[0,0],l3=[0,0];function
-Bc(b){var
-a=[0,0],c=w4(function(c){if(a[1]===E(b))throw fz;a[1]++;return al(b,a[1]-1|0)}),e=bm(c),d=A3(l2[1],e,c);if(a[1]<E(b))throw[0,cn,Bd];l2[1]=d[1];return g_(d[2])}function
-g$(b){var
-a=aN(Be,g_(b));l3[1]=[0,a];return a}function
-Bf(b){var
-a=l3[1];if(a)return a[1];try{var
-c=Bc(b);return c}catch(a){a=br(a);return a[1]===kO?aN(Bg,g_(a[2])):a===ef?Bh:a===fy?Bi:a[1]===cn?g$(a[2]):a===fz?g$(Bj):g$(et(a))}}CI(f(aB(Bk),n_),Bf);fB(0);return}(globalThis));
+e=eK(d,a);return lz(lt(b[2],e,c))}function
+g(c){return lz(lt(b[2],a,c))}return[0,Ac(a),g,f,e,d]}function
+lA(b,e,a,d){function
+c(c){return dk(function(f){var
+c=Ab(b,f,a),g=Af(b,c,a);return cl(d,lu(b,c,a),e,g,a)},[0,dU,[0,gV,0]])}return eZ(b[1],c)}function
+Ag(c,b,a){return lA(c,b,a,wF)}function
+Ah(d,c,b,a){return lA(d,c,b,function(e,d,c,b){return n(kw(e,d,c),b,a)})}function
+Ai(a){var
+b=xw(a);dO(a);return[0,b,z1(b)]}function
+e0(a){return typeof
+a==="number"?a?Aj:Ak:a1(Al,a[1])}function
+Am(b,a){var
+c=eP(b[1],a),d=xG(b[1],a);dO(a);return e0(z8(b[2],c,d))}function
+An(b,a){var
+c=eP(b[1],a),d=kD(a);dO(a);return e0(Ag(b[2],d,c))}function
+Ao(b,a){var
+c=eP(b[1],a),d=kD(a),e=xN(c,a);dO(a);return e0(Ah(b[2],d,c,e))}function
+lB(b,c,a){var
+d=eP(b[1],a),e=xT(b[1],a);dO(a);return e0(ba(c,b[2],d,e))}function
+Ap(a,b,c){if(D(b,Aq)){if(D(b,Ar)){if(D(b,As)){if(D(b,At)){if(D(b,Au)){if(!D(b,Av)&&a)return[0,a,lB(a[1],Aa,c)]}else
+if(a)return[0,a,Ao(a[1],c)]}else
+if(a)return[0,a,An(a[1],c)]}else
+if(a)return[0,a,lB(a[1],z$,c)]}else
+if(!a)return[0,[0,Ai(c)],Ax]}else
+if(a)return[0,a,Am(a[1],c)];return aF(Aw,b)}function
+gX(a){return og(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+lC=[0,0],lD=[0,0];function
+Ay(b){var
+a=[0,0],c=wJ(function(c){if(a[1]===C(b))throw fp;a[1]++;return al(b,a[1]-1|0)}),e=bi(c),d=Ap(lC[1],e,c);if(a[1]<C(b))throw[0,cf,Az];lC[1]=d[1];return gX(d[2])}function
+gY(b){var
+a=a1(AA,gX(b));lD[1]=[0,a];return a}function
+AB(b){var
+a=lD[1];if(a)return a[1];try{var
+c=Ay(b);return c}catch(a){a=bo(a);return a[1]===kx?a1(AC,gX(a[2])):a===d_?AD:a===fo?AE:a[1]===cf?gY(a[2]):a===fp?gY(AF):gY(ej(a))}}B3(f(aB(AG),nM),AB);fr(0);return}(globalThis));
