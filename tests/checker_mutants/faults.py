@@ -314,21 +314,29 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "signs are lost",
             "values = tuple(values)\nreturn ' '.join(['%x'] * len(values)) % values",
             "values = tuple(map(abs, values))\nreturn ' '.join(['%x'] * len(values)) % values",
-        )
+        ),
+        ("prices are nothing", "'assignment': b'prices'", "'assignment': b'nothing'"),
     ],
     "proved/claims.py": [
         (
             "an instance is what is refuted",
             "self._ask('instance', certificate, image_text(image))",
             "self._ask('refuted', certificate, image_text(image))",
-        )
+        ),
+        ("minimal is what is entailed", "self._ask('minimal', certificate,", "self._ask('entails', certificate,"),
     ],
     "proved/audit.py": [
         (
             "an instance is proved unseen",
             "self._require_instance(image)\nself.proved.add('instance')",
             "self.proved.add('instance')",
-        )
+        ),
+        (
+            "minimality is proved unseen",
+            "self._require_minimal()\nself.proved.add('minimality')",
+            "self.proved.add('minimality')",
+        ),
+        ("a statement may be unneeded", "if number is None:", "if number is not None:"),
     ],
     "proved/dialogue.py": [("an answer may go on", "_ANSWER.fullmatch(said)", "_ANSWER.match(said)")],
     "proved/executable.py": [
