@@ -315,7 +315,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "values = tuple(values)\nreturn ' '.join(['%x'] * len(values)) % values",
             "values = tuple(map(abs, values))\nreturn ' '.join(['%x'] * len(values)) % values",
         ),
-        ("prices are nothing", "'assignment': b'prices'", "'assignment': b'nothing'"),
+        ("prices are nothing", "{'assignment': b'prices', 'joint': b'joint'}", "{'joint': b'joint'}"),
     ],
     "proved/claims.py": [
         (
@@ -323,7 +323,11 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "self._ask('instance', certificate, image_text(image))",
             "self._ask('refuted', certificate, image_text(image))",
         ),
-        ("minimal is what is entailed", "self._ask('minimal', certificate,", "self._ask('entails', certificate,"),
+        (
+            "minimal is what is entailed",
+            "self._ask('minimal', certificate, addition_text(certificate) + b'\\n')",
+            "self._ask('entails', certificate, addition_text(certificate) + b'\\n')",
+        ),
     ],
     "proved/audit.py": [
         (
@@ -336,7 +340,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "self._require_minimal()\nself.proved.add('minimality')",
             "self.proved.add('minimality')",
         ),
-        ("a statement may be unneeded", "if number is None:", "if number is not None:"),
+        ("a statement may be unneeded", "self._claims.first_unneeded(self._certificate)", "None"),
     ],
     "proved/dialogue.py": [("an answer may go on", "_ANSWER.fullmatch(said)", "_ANSWER.match(said)")],
     "proved/executable.py": [

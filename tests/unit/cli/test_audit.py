@@ -150,9 +150,7 @@ def test_what_the_kernel_proved_never_proves_is_not_begun(kernel: str, engine: s
     asked = ("--kernel", kernel, "--deployment", "direct", "--engine", engine)
     done = in_process("audit", "all", "--head", "head", *asked, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        "error: --deployment is not covered by the proof of the kernel proved, which kernel "
-    )
+    assert done.stderr.startswith("error: --deployment is not covered by the proof of the kernel proved, which kernel ")
     assert "; leave it out, or choose one of proved-or-arb, arb, mpmath, both; see 'verale audit --help'" in done.stderr
     with pytest.raises(UsageError, match="is not covered by the proof of the kernel proved"):
         verale.audit(folder / "all" / "0.ale.json", folder / "head", kernel=kernel, deployment="direct")
