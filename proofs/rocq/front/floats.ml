@@ -50,15 +50,18 @@ let to_integer places x =
 
 let is_finite x = Float.abs x < infinity
 
+(* What two vectors have in common: reads and writes below are not checked. *)
+let last u v = Int.min (Array.length u) (Array.length v) - 1
+
 let dot u v =
   let sum = ref 0. in
-  for d = 0 to Array.length u - 1 do
+  for d = 0 to last u v do
     sum := !sum +. (Array.unsafe_get u d *. Array.unsafe_get v d)
   done;
   !sum
 
 (* Takes a multiple of v from u. *)
 let subtract u share v =
-  for d = 0 to Array.length u - 1 do
+  for d = 0 to last u v do
     Array.unsafe_set u d (Array.unsafe_get u d -. (share *. Array.unsafe_get v d))
   done

@@ -110,7 +110,40 @@ let fraction input =
   let denominator = unit_of input in
   { Checker.numerator; denominator }
 
-(* Heads. *)
+(* Heads. The theorems hold for every record; what is required of its numbers here is what v1.md requires, without which
+   a record is no head: then what is proved would be about nothing that anybody means. *)
+
+let require holds expected = if not holds then raise (Wrong ("expected " ^ expected))
+
+let positive input =
+  let number = natural input in
+  require (number > 0) "a number from 1";
+  number
+
+(* A row of a mask: 0 and 1, with a 1. *)
+let mask_row input =
+  let row = any_list integer input in
+  let is n z = Z.equal z (Z.of_int n) in
+  require (List.for_all (fun z -> is 0 z || is 1 z) row && List.exists (is 1) row) "a row of 0 and 1 with a 1";
+  row
+
+(* Children of the nodes 0 to count - 1: a greater node, or a leaf q as -1 - q. Every node but 0 and every leaf, of which
+   there is one more, is a child once. *)
+let require_tree count absent present =
+  let seen = Array.make ((2 * count) + 1) false in
+  let child node z =
+    let least = Z.of_int (-1 - count) and most = Z.of_int (count - 1) in
+    require (Z.geq z least && Z.leq z most) "a child that is a node or a leaf of the tree";
+    let child = Z.to_int z in
+    let place = if child < 0 then count + (-1 - child) else child in
+    require (child < 0 || child > node) "a child that is a greater node";
+    require (not seen.(place)) "a child of one node alone";
+    seen.(place) <- true
+  in
+  List.iteri child absent;
+  List.iteri child present;
+  seen.(0) <- true;
+  require (Array.for_all Fun.id seen) "every node and every leaf in the tree"
 
 let geometry input =
   match word input with
@@ -136,8 +169,8 @@ let similarity input =
 let pooling count input =
   match word input with
   | "max" -> Checker.MaxPool
-  | "masked_max" -> Checker.MaskedMax (list_of [ count ] (any_list integer) input)
-  | "top_mean" -> Checker.TopMean (natural input)
+  | "masked_max" -> Checker.MaskedMax (list_of [ count ] mask_row input)
+  | "top_mean" -> Checker.TopMean (positive input)
   | "max_minus_mean" -> Checker.MaxMinusMean
   | "max_minus_mean_distance" -> Checker.MaxMinusMeanDistance
   | other -> wrong "a pooling" other
@@ -148,6 +181,7 @@ let readout count input =
   | "soft_tree" ->
       let absent = list_of [ count ] integer input in
       let present = list_of [ count ] integer input in
+      require_tree count absent present;
       Checker.SoftTree (absent, present)
   | "maximum" -> Checker.Maximum
   | other -> wrong "a readout" other
@@ -155,10 +189,11 @@ let readout count input =
 (* Each field is read before the next one: OCaml does not say in which order a record's fields are computed. *)
 let head input =
   the_word "head" input;
-  let d = natural input in
-  let p = natural input in
-  let c = natural input in
+  let d = positive input in
+  let p = positive input in
+  let c = positive input in
   let head_geometry = geometry input in
+  require (head_geometry <> Checker.Softmax || d = p) "as many prototypes as coordinates";
   let head_similarity = similarity input in
   let head_pooling = pooling p input in
   let head_readout = readout p input in
@@ -174,6 +209,7 @@ let head input =
   let bias = list_of [ biases ] integer input in
   let scale_unit = unit_of input in
   let scales = list_of [ 0; p ] integer input in
+  require (List.for_all (fun scale -> Z.sign scale > 0) scales) "positive scales";
   let peak_unit = unit_of input in
   let peaks = list_of [ 0; p ] integer input in
   { Checker.depth = d; count = p; classes = c; head_geometry; head_similarity; head_pooling; head_readout;

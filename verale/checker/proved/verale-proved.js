@@ -4,58 +4,58 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(E){"use strict";var
-my=1e-13,me="Invalid_argument",e9=0.001,e_='"',md="@[",mx=0.01,g7=1255,mw="Fatal error: exception %s\n",lW=255,d0=1e-11,mv=0x800,lV="jsError",bv=0x8000,mc="%ni",dZ=256,mb="ml_z_overflow",mJ=4096,lU="End_of_file",mu="a class",g6="Failure",bQ=0xff,lT="\n",dY=1e-12,hi="ENOENT",aY="0",mt="([^/]+)",mI="prices",hh=0xf,lS="List.nth",cq=128,g5=-48,lR=0xdc00,ma="Sys_blocked_io",mH="fd ",ms="ENOTEMPTY",ag=248,mr=0.999999999999,ap="camlinternalFormat.ml",mq="Division_by_zero",mG=">",mF=1027,lQ="Sys_error",hg=1e-14,b3=246,l$="%u",lP="EEXIST",e8="%d",lO="Printexc.handle_uncaught_exception",mE="a statement",b2=1e-280,mp="buffer.ml",ha=127,c3=1024,l_="@{",hm=-2147483648,hn="e",e4=120,lN=103,l9=" : flags Open_rdonly and Open_wronly are not compatible",bP=1e-09,mn=102,mo="head",g4=512,cn="-",lM=0x7ff0,e7=1e-15,hl=": Not a directory",l8=" : file already exists",bO=0xffffff,g3="0x",lL=0.0001,mD="Out_of_memory",aj=254,hk="index out of bounds",c6=100,fa="_bigarr02",lK="%Li",mm=" : flags Open_text and Open_binary are not compatible",cp=-1.,g$=2147483647,c5=0.5,l7=", characters ",bx=0xffff,l5="none",l6=12520,hf=64.,l4="(Program not linked with -g, cannot print stack backtrace)\n",e3=0.1,ml="Unix.Unix_error",mC="infinity",g2="mkdir",dX=1000,u="",mk="Stack_overflow",l3="^",e2=": No such file or directory",e6=-2.,mj="/static/",c2=0x3f,he=-97,mi="Not_found",e5=1e-16,e1=1e-08,l2="Match_failure",lJ=", ",co="%x",e$=252,b4=".",c1="+",hd="rmdir",mB=0xf0,mh=32752,l1="%li",mg=1026,g1=2047,g_=1e-07,l0=10000.,hj=0.25,mA=-32,lI="Pervasives.do_at_exit",bN=" ",hc="Fatal error: exception ",bb=0x80,bk=1023,lH="Undefined_recursive_module",c4=1e-06,g9="nan",lZ=0xe0,lY=0xdfff,mf="_",bw="/",hb="compare: functional value",mz="Assert_failure",lG="%i",g8="ENOTDIR",lX=1073741823,cm=250;function
-AO(c,d){var
+mF=1e-13,mk="Invalid_argument",e$=0.001,fa='"',mj="@[",mE=0.01,g_=1255,mD="Fatal error: exception %s\n",l2=255,d1=1e-11,mC=0x800,l1="jsError",bv=0x8000,mi="%ni",d0=256,mh="ml_z_overflow",mQ=4096,l0="End_of_file",mB="a class",g9="Failure",bQ=0xff,lZ="\n",dZ=1e-12,hl="ENOENT",aZ="0",mA="([^/]+)",mP="prices",hk=0xf,lY="List.nth",cq=128,g8=-48,lX=0xdc00,mg="Sys_blocked_io",mO="fd ",mz="ENOTEMPTY",ag=248,my=0.999999999999,ap="camlinternalFormat.ml",mx="Division_by_zero",mN=">",mM=1027,lW="Sys_error",hj=1e-14,b6=246,mf="%u",lV="EEXIST",e_="%d",lU="Printexc.handle_uncaught_exception",mL="a statement",b5=1e-280,mw="buffer.ml",hd=127,c6=1024,me="@{",hp=-2147483648,hq="e",e6=120,lT=103,md=" : flags Open_rdonly and Open_wronly are not compatible",bP=1e-09,mu=102,mv="head",g7=512,cn="-",lS=0x7ff0,e9=1e-15,ho=": Not a directory",mc=" : file already exists",bO=0xffffff,g6="0x",lR=0.0001,mK="Out_of_memory",aj=254,hn="index out of bounds",c9=100,fc="_bigarr02",lQ="%Li",mt=" : flags Open_text and Open_binary are not compatible",cp=-1.,hc=2147483647,c8=0.5,mb=", characters ",bx=0xffff,l$="none",ma=12520,hi=64.,l_="(Program not linked with -g, cannot print stack backtrace)\n",e5=0.1,ms="Unix.Unix_error",mJ="infinity",g5="mkdir",dY=1000,u="",mr="Stack_overflow",l9="^",e4=": No such file or directory",e8=-2.,mq="/static/",c5=0x3f,hh=-97,mp="Not_found",e7=1e-16,e3=1e-08,l8="Match_failure",lP=", ",co="%x",fb=252,b7=".",c4="+",hg="rmdir",mI=0xf0,mo=32752,l7="%li",mn=1026,g4=2047,hb=1e-07,l6=10000.,hm=0.25,mH=-32,lO="Pervasives.do_at_exit",bN=" ",hf="Fatal error: exception ",bb=0x80,bk=1023,lN="Undefined_recursive_module",c7=1e-06,ha="nan",mm="expected ",l5=0xe0,l4=0xdfff,ml="_",bw="/",he="compare: functional value",mG="Assert_failure",lM="%i",g$="ENOTDIR",l3=1073741823,cm=250;function
+A5(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-AP(b,d,c,e){for(var
+A6(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-BA(b,a){throw[0,b,a]}function
-db(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+BR(b,a){throw[0,b,a]}function
+de(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
 d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fi(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=mJ&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=c3,a-=c3)e+=d.apply(null,c.slice(b,b+Math.min(a,c3)));return e}function
-ct(a){if(a.t==2)a.c+=db(a.l-a.c.length,"\0");else
-a.c=fi(a.c,0,a.c.length);a.t=0}function
-na(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ha)return false;return true}else
+fk(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=mQ&&a==c.length)return d.apply(null,c);var
+e=u;for(;0<a;b+=c6,a-=c6)e+=d.apply(null,c.slice(b,b+Math.min(a,c6)));return e}function
+ct(a){if(a.t==2)a.c+=de(a.l-a.c.length,"\0");else
+a.c=fk(a.c,0,a.c.length);a.t=0}function
+nh(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>hd)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-hI(e){for(var
+hL(e){for(var
 j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>g4){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(f<<6);if(f<lZ){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(g<<6);if(f<mB){a=g-0xe2080;if(a<mv||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bx)c+=String.fromCharCode(0xd7c0+(a>>10),lR+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c3){c.substr(0,1);j+=c;c=u}}return j+c}function
+d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>g7){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(f<<6);if(f<l5){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(g<<6);if(f<mI){a=g-0xe2080;if(a<mC||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bx)c+=String.fromCharCode(0xd7c0+(a>>10),lX+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>c6){c.substr(0,1);j+=c;c=u}}return j+c}function
 by(c,a,b){this.t=c;this.c=a;this.l=b}by.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:ct(this);case
-0:if(na(this.c)){this.t=9;return this.c}this.t=8;case
+0:if(nh(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};by.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return hI(a)};by.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return hL(a)};by.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 by(this.t,a,this.l)};function
-mT(a){return new
+m0(a){return new
 by(0,a,a.length)}function
-b(a){return mT(a)}function
-hF(c,a){BA(c,b(a))}var
+b(a){return m0(a)}function
+hI(c,a){BR(c,b(a))}var
 aa=[0];function
-V(a){hF(aa.Invalid_argument,a)}function
-cr(){V(hk)}function
+V(a){hI(aa.Invalid_argument,a)}function
+cr(){V(hn)}function
 d(b,a){if(a<0||a>=b.length-1)cr();return b[a+1]}function
 y(b,a,c){if(a<0||a>=b.length-1)cr();b[a+1]=c;return 0}function
-ho(e,f,d){var
+hr(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-hr(b){if(E.Uint8Array)var
+hu(b){if(E.Uint8Array)var
 c=new(E.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b6(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fi(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fi(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hr(b);var
+b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fk(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fk(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hu(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -63,11 +63,11 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cs(a){return a}function
-bl(a,b,c,d,e){b6(cs(a),b,c,d,e);return 0}function
-mR(){V(hk)}function
-ah(a,c,b){b&=bQ;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hr(a)}a.c[c]=b;return 0}function
-c8(b,a,c){if(a>>>0>=b.l)mR();return ah(b,a,c)}function
-d1(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bl(a,b,c,d,e){b9(cs(a),b,c,d,e);return 0}function
+mY(){V(hn)}function
+ah(a,c,b){b&=bQ;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hu(a)}a.c[c]=b;return 0}function
+c$(b,a,c){if(a>>>0>=b.l)mY();return ah(b,a,c)}function
+d2(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 bm(c,a){if(c.fun)return bm(c.fun,a);if(typeof
@@ -81,18 +81,18 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bm(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)cr();return a}function
-AW(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+Bb(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 a4(a){a.t&6&&ct(a);return a.c}var
-BL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-m$(a){if(BL)return Math.floor(Math.log2(a));var
+B2=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ng(a){if(B2)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hy(c){var
+hB(c){var
 a=new(E.Float32Array)(1);a[0]=c;var
 b=new(E.Int32Array)(a.buffer);return b[0]|0}var
-mZ=Math.pow(2,-24);function
-hE(a){throw a}function
-ff(){hE(aa.Division_by_zero)}function
+m6=Math.pow(2,-24);function
+hH(a){throw a}function
+fh(){hH(aa.Division_by_zero)}function
 x(b,c,a){this.lo=b&bO;this.mi=c&bO;this.hi=a&bx}x.prototype.caml_custom="_j";x.prototype.copy=function(){return new
 x(this.lo,this.mi,this.hi)};x.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.neg=function(){var
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 x(b,c,d)};x.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 x(b,c,d)};x.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*mZ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*mZ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*m6|0)+this.mi*a.lo+this.lo*a.mi,d=(c*m6|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 x(b,c,d)};x.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};x.prototype.isNeg=function(){return this.hi<<16<0};x.prototype.and=function(a){return new
 x(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};x.prototype.or=function(a){return new
 x(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};x.prototype.xor=function(a){return new
@@ -120,22 +120,22 @@ x(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bx);return new
 x(this.hi<<16>>a-32,b,b)};x.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bO;this.lo=this.lo<<1&bO};x.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bO;this.mi=(this.mi>>>1|this.hi<<23)&bO;this.hi=this.hi>>>1};x.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 x(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};x.prototype.div=function(a){var
-b=this;if(a.isZero())ff();var
+b=this;if(a.isZero())fh();var
 d=b.hi^a.hi;if(b.hi&bv)b=b.neg();if(a.hi&bv)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&bv)c=c.neg();return c};x.prototype.mod=function(b){var
-a=this;if(b.isZero())ff();var
+a=this;if(b.isZero())fh();var
 d=a.hi;if(a.hi&bv)a=a.neg();if(b.hi&bv)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bv)c=c.neg();return c};x.prototype.toInt=function(){return this.lo|this.mi<<24};x.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};x.prototype.toArray=function(){return[this.hi>>8,this.hi&bQ,this.mi>>16,this.mi>>8&bQ,this.mi&bQ,this.lo>>16,this.lo>>8&bQ,this.lo&bQ]};x.prototype.lo32=function(){return this.lo|(this.mi&bQ)<<24};x.prototype.hi32=function(){return this.mi>>>8&bx|this.hi<<16};function
 cv(b,c,a){return new
 x(b,c,a)}function
-fc(a){if(!isFinite(a)){if(isNaN(a))return cv(1,0,lM);return a>0?cv(0,0,lM):cv(0,0,0xfff0)}var
+fe(a){if(!isFinite(a)){if(isNaN(a))return cv(1,0,lS);return a>0?cv(0,0,lS):cv(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bv:a>=0?0:bv;if(f)a=-a;var
-b=m$(a)+bk;if(b<=0){b=0;a/=Math.pow(2,-mg)}else{a/=Math.pow(2,b-mF);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=ng(a)+bk;if(b<=0){b=0;a/=Math.pow(2,-mn)}else{a/=Math.pow(2,b-mM);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hh|f|b<<4;return cv(g,e,c)}function
-d5(a){return a.toArray()}function
-mQ(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fa)for(var
+g=a|0;c=c&hk|f|b<<4;return cv(g,e,c)}function
+d6(a){return a.toArray()}function
+mX(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fc)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bx)c.write(16,b.dims[a]);else{c.write(16,bx);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -153,29 +153,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=d5(b.get(a));for(var
+e=d6(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=d5(fc(b.get(a)));for(var
+e=d6(fe(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hy(b.get(a));c.write(32,e)}break;case
+e=hB(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hy(d[1]));c.write(32,hy(d[2]))}break;case
+d=b.get(a);c.write(32,hB(d[1]));c.write(32,hB(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=d5(fc(f[1]));for(var
+f=b.get(a),e=d6(fe(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=d5(fc(f[2]));for(var
+e=d6(fe(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-mO(a){switch(a){case
+mV(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-AQ(c,e){var
+A7(c,e){var
 b=E,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,49 +191,49 @@ b=E,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)V("Bigarray.create: unsupported kind");var
 d=new
-a(e*mO(c));return d}function
-hz(c){var
+a(e*mV(c));return d}function
+hC(c){var
 a=new(E.Int32Array)(1);a[0]=c;var
 b=new(E.Float32Array)(a.buffer);return b[0]}function
-d4(a){return new
+d5(a){return new
 x(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-c$(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==g1)return(f|g|b&hh)==0?b&bv?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hh);if(c>0){a+=16;a*=Math.pow(2,c-mF)}else
-a*=Math.pow(2,-mg);if(b&bv)a=-a;return a}function
-hp(b){var
+dc(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==g4)return(f|g|b&hk)==0?b&bv?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hk);if(c>0){a+=16;a*=Math.pow(2,c-mM)}else
+a*=Math.pow(2,-mn);if(b&bv)a=-a;return a}function
+hs(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)V("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Ba(b,a){return new
+Br(b,a){return new
 x(b&bO,b>>>24&bQ|(a&bx)<<8,a>>>16&bx)}function
-hA(a){return a.hi32()}function
-hB(a){return a.lo32()}var
-AR=fa;function
-b5(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b5.prototype.caml_custom=AR;b5.prototype.offset=function(b){var
+hD(a){return a.hi32()}function
+hE(a){return a.lo32()}var
+A8=fc;function
+b8(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b8.prototype.caml_custom=A8;b8.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))V("bigarray.js: invalid offset");if(this.dims.length!=b.length)V("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
 a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};b5.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};b8.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Ba(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Br(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[aj,e,c];default:return this.data[a]}};b5.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hB(b);this.data[a*2+1]=hA(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[aj,e,c];default:return this.data[a]}};b8.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=hE(b);this.data[a*2+1]=hD(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b5.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b8.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hB(b),e=hA(b);if(c==e)this.data.fill(c);else
+c=hE(b),e=hD(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b5.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b8.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-c7(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c7.prototype=new
-b5();c7.prototype.offset=function(a){if(typeof
+c_(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c_.prototype=new
+b8();c_.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-V("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
-mM(c,d,a,b){var
-e=mO(c);if(hp(a)*e!=b.length)V("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-c7(c,d,a,b);return new
-b5(c,d,a,b)}function
-cu(a){if(!aa.Failure)aa.Failure=[ag,b(g6),-3];hF(aa.Failure,a)}function
-mN(b,v,r){var
+V("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};c_.prototype.get=function(a){return this.data[a]};c_.prototype.set=function(a,b){this.data[a]=b;return 0};c_.prototype.fill=function(a){this.data.fill(a);return 0};function
+mT(c,d,a,b){var
+e=mV(c);if(hs(a)*e!=b.length)V("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+c_(c,d,a,b);return new
+b8(c,d,a,b)}function
+cu(a){if(!aa.Failure)aa.Failure=[ag,b(g9),-3];hI(aa.Failure,a)}function
+mU(b,v,r){var
 i=b.read32s();if(i<0||i>16)cu("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bQ,o=p>>8&1,h=[];if(r==fa)for(var
+p=b.read32s(),j=p&bQ,o=p>>8&1,h=[];if(r==fc)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bx){var
 t=b.read32u(),u=b.read32u();if(t!=0)cu("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hp(h),f=AQ(j,d),g=mM(j,o,h,f);switch(j){case
+d=hs(h),f=A7(j,d),g=mT(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -293,122 +293,122 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=d4(e);g.set(a,q)}break;case
+q=d5(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=c$(d4(e));g.set(a,k)}break;case
+k=dc(d5(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hz(b.read32s());g.set(a,k)}break;case
+k=hC(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hz(b.read32s()),l=hz(b.read32s());g.set(a,[aj,m,l])}break;case
+m=hC(b.read32s()),l=hC(b.read32s());g.set(a,[aj,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=c$(d4(e));for(var
+m=dc(d5(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=c$(d4(e));g.set(a,[aj,m,l])}break}v[0]=(4+i)*4;return mM(j,o,h,f)}function
-mL(a,b,c){return a.compare(b,c)}function
-aZ(a,b){return Math.imul(a,b)}function
-aD(b,a){a=aZ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aZ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-A7(a,b){a=aD(a,hB(b));a=aD(a,hA(b));return a}function
-hw(a,b){return A7(a,fc(b))}function
-mP(c){var
-b=hp(c.dims),d=0;switch(c.kind){case
+l=dc(d5(e));g.set(a,[aj,m,l])}break}v[0]=(4+i)*4;return mT(j,o,h,f)}function
+mS(a,b,c){return a.compare(b,c)}function
+a0(a,b){return Math.imul(a,b)}function
+aE(b,a){a=a0(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a0(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Bm(a,b){a=aE(a,hE(b));a=aE(a,hD(b));return a}function
+hz(a,b){return Bm(a,fe(b))}function
+mW(c){var
+b=hs(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dZ)b=dZ;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aD(d,e)}e=0;switch(b&3){case
+12:if(b>d0)b=d0;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aE(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aD(d,e)}break;case
+1:e|=c.data[a+0];d=aE(d,e)}break;case
 4:case
 5:if(b>cq)b=cq;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aD(d,e)}if((b&1)!=0)d=aD(d,c.data[a]);break;case
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aE(d,e)}if((b&1)!=0)d=aE(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aD(d,c.data[a]);break;case
+a=0;a<b;a++)d=aE(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aD(d,c.data[a]);break;case
+a=0;a<b;a++)d=aE(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aD(d,c.data[a]);break;case
+a=0;a<b;a++)d=aE(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hw(d,c.data[a]);break;case
+a=0;a<b;a++)d=hz(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hw(d,c.data[a]);break}return d}function
-A_(a,b){b[0]=4;return a.read32s()}function
-Bv(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=hz(d,c.data[a]);break}return d}function
+Bp(a,b){b[0]=4;return a.read32s()}function
+BM(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:cu("input_value: native integer value too large");default:cu("input_value: ill-formed native integer")}}function
-Bj(c,d){var
+BA(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d4(b)}function
-Bf(e,d,b){var
-c=d5(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d5(b)}function
+Bw(e,d,b){var
+c=d6(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-A$(a,b,c){return a.compare(b)}function
-Bc(a){return a.lo32()^a.hi32()}var
-d3={"_j":{deserialize:Bj,serialize:Bf,fixed_length:8,compare:A$,hash:Bc},"_i":{deserialize:A_,fixed_length:4},"_n":{deserialize:Bv,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mN(a,b,"_bigarray")},serialize:mQ,compare:mL,hash:mP},"_bigarr02":{deserialize:function(a,b){return mN(a,b,fa)},serialize:mQ,compare:mL,hash:mP}};function
-hq(a){return d3[a.caml_custom]&&d3[a.caml_custom].compare}function
-mU(f,c,d,e){var
-b=hq(c);if(b){var
+Bq(a,b,c){return a.compare(b)}function
+Bt(a){return a.lo32()^a.hi32()}var
+d4={"_j":{deserialize:BA,serialize:Bw,fixed_length:8,compare:Bq,hash:Bt},"_i":{deserialize:Bp,fixed_length:4},"_n":{deserialize:BM,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mU(a,b,"_bigarray")},serialize:mX,compare:mS,hash:mW},"_bigarr02":{deserialize:function(a,b){return mU(a,b,fc)},serialize:mX,compare:mS,hash:mW}};function
+ht(a){return d4[a.caml_custom]&&d4[a.caml_custom].compare}function
+m1(f,c,d,e){var
+b=ht(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-d6(a){return a
+d7(a){return a
 instanceof
 by}function
-fd(a){return d6(a)}function
-mV(a){if(typeof
-a==="number")return dX;else
-if(d6(a))return e$;else
-if(fd(a))return 1252;else
+ff(a){return d7(a)}function
+m2(a){if(typeof
+a==="number")return dY;else
+if(d7(a))return fb;else
+if(ff(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=lW){var
+Array&&a[0]===a[0]>>>0&&a[0]<=l2){var
 b=a[0]|0;return b==aj?0:b}else
 if(a
 instanceof
-String)return l6;else
+String)return ma;else
 if(typeof
-a=="string")return l6;else
+a=="string")return ma;else
 if(a
 instanceof
-Number)return dX;else
-if(a&&a.caml_custom)return g7;else
+Number)return dY;else
+if(a&&a.caml_custom)return g_;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-m0(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-mS(a,b){a.t&6&&ct(a);b.t&6&&ct(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-B4(a,b){return mS(a,b)}function
-c9(a,b,d){var
+m7(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+mZ(a,b){a.t&6&&ct(a);b.t&6&&ct(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+Cj(a,b){return mZ(a,b)}function
+da(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=mV(a);if(f==cm){a=a[1];continue}var
-g=mV(b);if(g==cm){b=b[1];continue}if(f!==g){if(f==dX){if(g==g7)return mU(a,b,-1,d);return-1}if(g==dX){if(f==g7)return mU(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:V(hb);break;case
+f=m2(a);if(f==cm){a=a[1];continue}var
+g=m2(b);if(g==cm){b=b[1];continue}if(f!==g){if(f==dY){if(g==g_)return m1(a,b,-1,d);return-1}if(g==dY){if(f==g_)return m1(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:V(he);break;case
 248:var
-c=m0(a[2],b[2]);if(c!=0)return c|0;break;case
-249:V(hb);break;case
+c=m7(a[2],b[2]);if(c!=0)return c|0;break;case
+249:V(he);break;case
 250:V("equal: got Forward_tag, should not happen");break;case
 251:V("equal: abstract value");break;case
 252:if(a!==b){var
-c=mS(a,b);if(c!=0)return c|0}break;case
+c=mZ(a,b);if(c!=0)return c|0}break;case
 253:V("equal: got Double_tag, should not happen");break;case
 254:V("equal: got Double_array_tag, should not happen");break;case
 255:V("equal: got Custom_tag, should not happen");break;case
-1247:V(hb);break;case
+1247:V(he);break;case
 1255:var
-i=hq(a);if(i!=hq(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)V("compare: abstract value");var
+i=ht(a);if(i!=ht(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)V("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -422,234 +422,234 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aH(a,b){return c9(a,b,true)}function
-AX(){return[0]}function
+aI(a,b){return da(a,b,true)}function
+Bc(){return[0]}function
 an(a){if(a<0)V("Bytes.create");return new
 by(a?2:9,u,a)}function
-c_(a,b){return+(c9(a,b,false)==0)}function
-AZ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=db(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hr(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ht(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-hD(d){d=a4(d);var
+db(a,b){return+(da(a,b,false)==0)}function
+Be(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=de(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+hw(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+hG(d){d=a4(d);var
 e=d.length;if(e>31)V("format_int: format too long");var
-a={justify:c1,signstyle:cn,filler:bN,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:c4,signstyle:cn,filler:bN,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cn;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aY;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hs(a,f){if(a.uppercase)f=f.toUpperCase();var
+b=d.charAt(c);switch(b){case"-":a.justify=cn;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aZ;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+hv(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cn))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=u;if(a.justify==c1&&a.filler==bN)for(var
+c=u;if(a.justify==c4&&a.filler==bN)for(var
 d=e;d<a.width;d++)c+=bN;if(a.signedconv)if(a.sign<0)c+=cn;else
-if(a.signstyle!=cn)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aY;if(a.alternate&&a.base==16)c+=g3;if(a.justify==c1&&a.filler==aY)for(var
-d=e;d<a.width;d++)c+=aY;c+=f;if(a.justify==cn)for(var
+if(a.signstyle!=cn)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aZ;if(a.alternate&&a.base==16)c+=g6;if(a.justify==c4&&a.filler==aZ)for(var
+d=e;d<a.width;d++)c+=aZ;c+=f;if(a.justify==cn)for(var
 d=e;d<a.width;d++)c+=bN;return b(c)}function
-hu(i,c){function
+hx(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(c1)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aY);if(b>0)a=a+b4+new
-Array(b+1).join(aY);return a}else
+c=parseInt(a.toString().split(c4)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aZ);if(b>0)a=a+b7+new
+Array(b+1).join(aZ);return a}else
 return a.toFixed(b)}}var
-a,e=hD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=g9;e.filler=bN}else
+a,e=hG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ha;e.filler=bN}else
 if(!isFinite(c)){a="inf";e.filler=bN}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hn)a=a.slice(0,b-1)+aY+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hn),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aY)b--;if(a.charAt(b)==b4)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hn)a=a.slice(0,b-1)+aY+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hq)a=a.slice(0,b-1)+aZ+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(hq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aZ)b--;if(a.charAt(b)==b7)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hq)a=a.slice(0,b-1)+aZ+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aY)b--;if(a.charAt(b)==b4)b--;a=a.slice(0,b+1)}}break}return hs(e,a)}function
-fb(e,c){if(a4(e)==e8)return b(u+c);var
-a=hD(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aZ)b--;if(a.charAt(b)==b7)b--;a=a.slice(0,b+1)}}break}return hv(e,a)}function
+fd(e,c){if(a4(e)==e_)return b(u+c);var
+a=hG(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=bN;var
-f=a.prec-d.length;if(f>0)d=db(f,aY)+d}return hs(a,d)}var
-Bx=0;function
-b7(){return Bx++}function
-hv(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=de(f,aZ)+d}return hv(a,d)}var
+BO=0;function
+b_(){return BO++}function
+hy(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bk,m$(a)+1);a*=Math.pow(2,-b);while(a<c5){a*=2;b--}while(a>=1){a*=c5;b++}if(c)a=-a;return[0,a,b]}function
-m1(a){return a.toUtf16()}function
-d9(){return false}function
-BM(){function
+b=Math.max(-bk,ng(a)+1);a*=Math.pow(2,-b);while(a<c8){a*=2;b--}while(a>=1){a*=c8;b++}if(c)a=-a;return[0,a,b]}function
+m8(a){return a.toUtf16()}function
+d_(){return false}function
+B3(){function
 a(a){if(a.charAt(0)===bw)return[u,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return d9()&&E.process&&E.process.platform?E.process.platform==="win32"?b:a:a}var
-hJ=BM();function
-m9(a){return a.slice(-1)!==bw?a+bw:a}if(d9()&&E.process&&E.process.cwd)var
-d2=E.process.cwd().replace(/\\/g,bw);else
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return d_()&&E.process&&E.process.platform?E.process.platform==="win32"?b:a:a}var
+hN=B3();function
+ne(a){return a.slice(-1)!==bw?a+bw:a}if(d_()&&E.process&&E.process.cwd)var
+d3=E.process.cwd().replace(/\\/g,bw);else
 var
-d2="/static";d2=m9(d2);function
-Bn(a){a=m1(a);if(!hJ(a))a=d2+a;var
-e=hJ(a),d=e[1].split(bw),b=[];for(var
+d3="/static";d3=ne(d3);function
+BE(a){a=m8(a);if(!hN(a))a=d3+a;var
+e=hN(a),d=e[1].split(bw),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-BI(e){for(var
+BZ(e){for(var
 f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>g4){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<mv){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&c2)}else
-if(a<0xd800||a>=lY)b+=String.fromCharCode(lZ|a>>12,bb|a>>6&c2,bb|a&c2);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lR||h>lY)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(mB|a>>18,bb|a>>12&c2,bb|a>>6&c2,bb|a&c2)}if(b.length>c3){b.substr(0,1);f+=b;b=u}}return f+b}function
-AV(a){var
-b=9;if(!na(a))b=8,a=BI(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>g7){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<mC){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&c5)}else
+if(a<0xd800||a>=l4)b+=String.fromCharCode(l5|a>>12,bb|a>>6&c5,bb|a&c5);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lX||h>l4)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(mI|a>>18,bb|a>>12&c5,bb|a>>6&c5,bb|a&c5)}if(b.length>c6){b.substr(0,1);f+=b;b=u}}return f+b}function
+Ba(a){var
+b=9;if(!nh(a))b=8,a=BZ(a);return new
 by(b,a,a.length)}function
-bA(a){return AV(a)}var
-B2=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lP,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hi,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",g8,ms,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-de(d,f,e,a){var
-b=B2.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+bA(a){return Ba(a)}var
+Ch=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lV,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hl,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",g$,mz,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dh(d,f,e,a){var
+b=Ch.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bA(f||u),bA(e||u)];return c}var
-m5={};function
-cw(a){return m5[a]}function
-da(b,a){throw[0,b].concat(a)}function
-AU(a){return new
+na={};function
+cw(a){return na[a]}function
+dd(b,a){throw[0,b].concat(a)}function
+A$(a){return new
 by(4,a,a.length)}function
-ak(a){hF(aa.Sys_error,a)}function
-By(a){ak(a+e2)}function
-AT(b,a){if(a>>>0>=b.l)mR();return d1(b,a)}function
+ak(a){hI(aa.Sys_error,a)}function
+BP(a){ak(a+e4)}function
+A_(b,a){if(a>>>0>=b.l)mY();return d2(b,a)}function
 a5(a){return a.l}function
-AN(){}function
+A4(){}function
 au(a){this.data=a}au.prototype=new
-AN();au.prototype.truncate=function(a){var
-b=this.data;this.data=an(a|0);b6(b,0,this.data,0,a)};au.prototype.length=function(){return a5(this.data)};au.prototype.write=function(b,d,g,a){var
+A4();au.prototype.truncate=function(a){var
+b=this.data;this.data=an(a|0);b9(b,0,this.data,0,a)};au.prototype.length=function(){return a5(this.data)};au.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=an(b+a),f=this.data;this.data=e;b6(f,0,this.data,0,c)}bl(d,g,this.data,b,a);return 0};au.prototype.read=function(c,a,d,b){var
-e=this.length();b6(this.data,c,a,d,b);return 0};au.prototype.read_one=function(a){return AT(this.data,a)};au.prototype.close=function(){};au.prototype.constructor=au;function
-aG(b,a){this.content={};this.root=b;this.lookupFun=a}aG.prototype.nm=function(a){return this.root+a};aG.prototype.create_dir_if_needed=function(d){var
+e=an(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}bl(d,g,this.data,b,a);return 0};au.prototype.read=function(c,a,d,b){var
+e=this.length();b9(this.data,c,a,d,b);return 0};au.prototype.read_one=function(a){return A_(this.data,a)};au.prototype.close=function(){};au.prototype.constructor=au;function
+aH(b,a){this.content={};this.root=b;this.lookupFun=a}aH.prototype.nm=function(a){return this.root+a};aH.prototype.create_dir_if_needed=function(d){var
 c=d.split(bw),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bw;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aG.prototype.slash=function(a){return/\/$/.test(a)?a:a+bw};aG.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+a=0;a<c.length-1;a++){b+=c[a]+bw;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aH.prototype.slash=function(a){return/\/$/.test(a)?a:a+bw};aH.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-au(cs(c[1]))}}};aG.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aG.prototype.mkdir=function(c,e,d){var
-b=d&&cw(ml);if(this.exists(c))if(b)da(b,de(lP,g2,this.nm(c)));else
+au(cs(c[1]))}}};aH.prototype.exists=function(a){if(a==u)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aH.prototype.mkdir=function(c,e,d){var
+b=d&&cw(ms);if(this.exists(c))if(b)dd(b,dh(lV,g5,this.nm(c)));else
 ak(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)da(b,de(hi,g2,this.nm(a)));else
-ak(a+e2);if(!this.is_dir(a))if(b)da(b,de(g8,g2,this.nm(a)));else
-ak(a+hl);this.create_dir_if_needed(this.slash(c))};aG.prototype.rmdir=function(a,f){var
-b=f&&cw(ml),c=a==u?u:this.slash(a),e=new
-RegExp(l3+c+mt);if(!this.exists(a))if(b)da(b,de(hi,hd,this.nm(a)));else
-ak(a+e2);if(!this.is_dir(a))if(b)da(b,de(g8,hd,this.nm(a)));else
-ak(a+hl);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dd(b,dh(hl,g5,this.nm(a)));else
+ak(a+e4);if(!this.is_dir(a))if(b)dd(b,dh(g$,g5,this.nm(a)));else
+ak(a+ho);this.create_dir_if_needed(this.slash(c))};aH.prototype.rmdir=function(a,f){var
+b=f&&cw(ms),c=a==u?u:this.slash(a),e=new
+RegExp(l9+c+mA);if(!this.exists(a))if(b)dd(b,dh(hl,hg,this.nm(a)));else
+ak(a+e4);if(!this.is_dir(a))if(b)dd(b,dh(g$,hg,this.nm(a)));else
+ak(a+ho);for(var
 d
 in
-this.content)if(d.match(e))if(b)da(b,de(ms,hd,this.nm(a)));else
+this.content)if(d.match(e))if(b)dd(b,dh(mz,hg,this.nm(a)));else
 ak(this.nm(a)+": Directory not empty");delete
-this.content[c]};aG.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+e2);if(!this.is_dir(a))ak(a+hl);var
+this.content[c]};aH.prototype.readdir=function(a){var
+f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+e4);if(!this.is_dir(a))ak(a+ho);var
 g=new
-RegExp(l3+f+mt),d={},c=[];for(var
+RegExp(l9+f+mA),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aG.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};aG.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aH.prototype.is_dir=function(a){if(a==u)return true;var
+b=this.slash(a);return this.content[b]?1:0};aH.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aG.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+l9);if(b.text&&b.binary)ak(this.nm(a)+mm);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+l8);var
+this.content[a];return b};aH.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+md);if(b.text&&b.binary)ak(this.nm(a)+mt);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+mc);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 au(an(0));return this.content[a]}else
-By(this.nm(a))};aG.prototype.register=function(c,a){var
-b;if(this.content[c])ak(this.nm(c)+l8);if(d6(a))b=new
-au(a);if(fd(a))b=new
+BP(this.nm(a))};aH.prototype.register=function(c,a){var
+b;if(this.content[c])ak(this.nm(c)+mc);if(d7(a))b=new
+au(a);if(ff(a))b=new
 au(cs(a));else
 if(a
 instanceof
 Array)b=new
-au(AU(a));else
+au(A$(a));else
 if(typeof
 a==="string")b=new
-au(mT(a));else
+au(m0(a));else
 if(a.toString){var
 d=cs(bA(a.toString()));b=new
 au(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ak(this.nm(c)+" : registering file with invalid content type")};aG.prototype.constructor=aG;function
-mK(){}function
-mX(b){var
-a=hJ(b);if(!a)return;return a[0]+bw}var
-fg=mX(d2)||cu("unable to compute caml_root"),dd=[];if(d9())dd.push({path:fg,device:new
-mK(fg)});else
-dd.push({path:fg,device:new
-aG(fg)});dd.push({path:mj,device:new
-aG(mj)});function
-nh(b){var
-g=Bn(b),b=g.join(bw),f=m9(b),c;for(var
-e=0;e<dd.length;e++){var
-a=dd[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&d9()){var
-d=mX(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+ak(this.nm(c)+" : registering file with invalid content type")};aH.prototype.constructor=aH;function
+mR(){}function
+m4(b){var
+a=hN(b);if(!a)return;return a[0]+bw}var
+fi=m4(d3)||cu("unable to compute caml_root"),dg=[];if(d_())dg.push({path:fi,device:new
+mR(fi)});else
+dg.push({path:fi,device:new
+aH(fi)});dg.push({path:mq,device:new
+aH(mq)});function
+nn(b){var
+g=BE(b),b=g.join(bw),f=ne(b),c;for(var
+e=0;e<dg.length;e++){var
+a=dg[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&d_()){var
+d=m4(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-mK(d)};dd.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
-AY(c,b){var
-a=nh(c);if(!a.device.register)cu("cannot register file");a.device.register(a.rest,b);return 0}function
-m_(c,a){var
-c=b(c),a=b(a);return AY(c,a)}function
-A1(){var
+mR(d)};dg.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
+Bd(c,b){var
+a=nn(c);if(!a.device.register)cu("cannot register file");a.device.register(a.rest,b);return 0}function
+nf(c,a){var
+c=b(c),a=b(a);return Bd(c,a)}function
+Bg(){var
 b=E.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)m_(b[a].name,b[a].content);E.jsoo_create_file=m_;E.caml_fs_tmp=[];return 0}function
-A2(){return[0]}function
-A3(a,b){return+(c9(a,b,false)>=0)}function
-hx(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aD(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)nf(b[a].name,b[a].content);E.jsoo_create_file=nf;E.caml_fs_tmp=[];return 0}function
+Bh(){return[0]}function
+Bi(a,b){return+(da(a,b,false)>=0)}function
+hA(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aE(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aD(d,c)}d^=e;return d}function
-A8(a,b){return hx(a,a4(b))}function
-A5(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aD(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aE(d,c)}d^=e;return d}function
+Bn(a,b){return hA(a,a4(b))}function
+Bk(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aE(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aD(d,c)}d^=e;return d}function
-m2(a){switch(a.t&6){default:ct(a);case
+1:c|=b[a];d=aE(d,c)}d^=e;return d}function
+m9(a){switch(a.t&6){default:ct(a);case
 0:return a.c;case
 4:return a.c}}function
-A4(b,c){var
-a=m2(c);return typeof
-a==="string"?hx(b,a):A5(b,a)}function
-A6(a){a^=a>>>16;a=aZ(a,0x85ebca6b|0);a^=a>>>13;a=aZ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-mY(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dZ)d=dZ;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d3[a.caml_custom]&&d3[a.caml_custom].hash){var
-k=d3[a.caml_custom].hash(a);b=aD(b,k);c--}}else
+Bj(b,c){var
+a=m9(c);return typeof
+a==="string"?hA(b,a):Bk(b,a)}function
+Bl(a){a^=a>>>16;a=a0(a,0x85ebca6b|0);a^=a>>>13;a=a0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+m5(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d0)d=d0;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d4[a.caml_custom]&&d4[a.caml_custom].hash){var
+k=d4[a.caml_custom].hash(a);b=aE(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aD(b,a[2]);c--;break;case
+248:b=aE(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aD(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(d6(a)){b=A4(b,a);c--}else
-if(fd(a)){b=A8(b,a);c--}else
+o=a.length-1<<10|a[0];b=aE(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(d7(a)){b=Bj(b,a);c--}else
+if(ff(a)){b=Bn(b,a);c--}else
 if(typeof
-a==="string"){b=hx(b,a);c--}else
-if(a===(a|0)){b=aD(b,a+a+1);c--}else
-if(a===+a){b=hw(b,a);c--}}b=A6(b);return b&0x3FFFFFFF}function
-A9(a,c,k){if(!isFinite(a)){if(isNaN(a))return bA(g9);return bA(a>0?mC:"-infinity")}var
+a==="string"){b=hA(b,a);c--}else
+if(a===(a|0)){b=aE(b,a+a+1);c--}else
+if(a===+a){b=hz(b,a);c--}}b=Bl(b);return b&0x3FFFFFFF}function
+Bo(a,c,k){if(!isFinite(a)){if(isNaN(a))return bA(ha);return bA(a>0?mJ:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:c1,e=u;if(i)e=cn;else
+j=d<0?u:c4,e=u;if(i)e=cn;else
 switch(k){case
-43:e=c1;break;case
+43:e=c4;break;case
 32:e=bN;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b4);if(h<0)b+=b4+db(c,aY);else{var
-f=h+1+c;if(b.length<f)b+=db(f-b.length,aY);else
-b=b.substr(0,f)}}return bA(e+g3+b+"p"+j+d.toString(10))}function
-Be(a){return+a.isZero()}function
-Bh(a){return new
+h=b.indexOf(b7);if(h<0)b+=b7+de(c,aZ);else{var
+f=h+1+c;if(b.length<f)b+=de(f-b.length,aZ);else
+b=b.substr(0,f)}}return bA(e+g6+b+"p"+j+d.toString(10))}function
+Bv(a){return+a.isZero()}function
+By(a){return new
 x(a&bO,a>>24&bO,a>>31&bx)}function
-Bi(a){return a.toInt()}function
-Bd(a){return+a.isNeg()}function
-Bg(a){return a.neg()}function
-Bb(g,c){var
-a=hD(g);if(a.signedconv&&Bd(c)){a.sign=-1;c=Bg(c)}var
-b=u,h=Bh(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Bi(e.modulus))+b}while(!Be(c));if(a.prec>=0){a.filler=bN;var
-d=a.prec-b.length;if(d>0)b=db(d,aY)+b}return hs(a,b)}function
+Bz(a){return a.toInt()}function
+Bu(a){return+a.isNeg()}function
+Bx(a){return a.neg()}function
+Bs(g,c){var
+a=hG(g);if(a.signedconv&&Bu(c)){a.sign=-1;c=Bx(c)}var
+b=u,h=By(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Bz(e.modulus))+b}while(!Bv(c));if(a.prec>=0){a.filler=bN;var
+d=a.prec-b.length;if(d>0)b=de(d,aZ)+b}return hv(a,b)}function
 bn(b,a){a|=0;if(a>bk){a-=bk;b*=Math.pow(2,bk);if(a>bk){a-=bk;b*=Math.pow(2,bk)}}if(a<-bk){a+=bk;b*=Math.pow(2,-bk)}b*=Math.pow(2,a);return b}function
-Bl(a,b){return+(c9(a,b,false)<=0)}function
-Bm(a,b){return+(c9(a,b,false)<0)}function
+BC(a,b){return+(da(a,b,false)<=0)}function
+BD(a,b){return+(da(a,b,false)<0)}function
 q(a,d){if(a<0)cr();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-BE(a){return b(fi(a,0,a.length))}var
-Bo=function(){function
+BV(a){return b(fk(a,0,a.length))}var
+BF=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -664,35 +664,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=m2(i);if(typeof
+e=[],h=m9(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return BE(k(e,f))}}();function
-Bp(c,b,a){return Bo(cs(c),b,a)}function
-Bq(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return BV(k(e,f))}}();function
+BG(c,b,a){return BF(cs(c),b,a)}function
+BH(){return 0}var
 bz=new
 Array();function
-fe(c){var
+fg(c){var
 a=bz[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
 b=aa.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
 C(a){return a5(a)}function
-m7(e,f){var
+nc(e,f){var
 a=bz[e],d=b(f),c=C(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-BJ(a){var
-a=hI(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+B0(a){var
+a=hL(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-BK(a){var
-a=hI(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+B1(a){var
+a=hL(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fj(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+fl(c,e,d,a){if(aa.fds===undefined)aa.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-B5(c,b,g){var
+Ck(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,153 +702,153 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a4(c)+l9);if(a.text&&a.binary)ak(a4(c)+mm);var
-d=nh(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fj(f+1,m7,e,a)}fj(0,m7,new
-au(an(0)));fj(1,BK,new
-au(an(0)));fj(2,BJ,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a4(c)+md);if(a.text&&a.binary)ak(a4(c)+mt);var
+d=nn(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fl(f+1,nc,e,a)}fl(0,nc,new
+au(an(0)));fl(1,B1,new
+au(an(0)));fl(2,B0,new
 au(an(0)));function
-Br(a){var
-c=aa.fds[a];if(c.flags.wronly)ak(mH+a+" is writeonly");var
-d=null;if(a==0&&d9()){var
+BI(a){var
+c=aa.fds[a];if(c.flags.wronly)ak(mO+a+" is writeonly");var
+d=null;if(a==0&&d_()){var
 e=require("fs");d=function(){return bA(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bz[b.fd]=b;return b.fd}function
-m3(c){var
-b=aa.fds[c];if(b.flags.rdonly)ak(mH+c+" is readonly");var
+m_(c){var
+b=aa.fds[c];if(b.flags.rdonly)ak(mO+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bz[a.fd]=a;return a.fd}function
-Bs(){var
+BJ(){var
 b=0;for(var
 a=0;a<bz.length;a++)if(bz[a]&&bz[a].opened&&bz[a].out)b=[0,bz[a].fd,b];return b}function
-dc(a){return a}function
-Bt(g,d,h,f){var
+df(a){return a}function
+BK(g,d,h,f){var
 b=bz[g];if(!b.opened)ak("Cannot output to a closed channel");var
-a;if(h==0&&a5(d)==f)a=d;else{a=an(f);b6(d,h,a,0,f)}var
-i=dc(a),c=a4(i),e=c.lastIndexOf(lT);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fe(g);b.buffer+=c.substr(e+1)}return 0}function
-hC(b,a,d,c){return Bt(b,cs(a),d,c)}function
-m4(c,a){var
-d=b(String.fromCharCode(a));hC(c,d,0,1);return 0}function
-Bu(b,a){if(a==0)ff();return b%a}function
-d7(a,b){return+(c9(a,b,false)!=0)}function
-Bw(a,b){a[0]=cm;a[1]=b;return 0}function
-b8(a){if(a
+a;if(h==0&&a5(d)==f)a=d;else{a=an(f);b9(d,h,a,0,f)}var
+i=df(a),c=a4(i),e=c.lastIndexOf(lZ);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fg(g);b.buffer+=c.substr(e+1)}return 0}function
+hF(b,a,d,c){return BK(b,cs(a),d,c)}function
+m$(c,a){var
+d=b(String.fromCharCode(a));hF(c,d,0,1);return 0}function
+BL(b,a){if(a==0)fh();return b%a}function
+d8(a,b){return+(da(a,b,false)!=0)}function
+BN(a,b){a[0]=cm;a[1]=b;return 0}function
+b$(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(d6(a))return e$;else
-if(fd(a))return e$;else
+if(d7(a))return fb;else
+if(ff(a))return fb;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return lW;else
-return dX}function
+if(a&&a.caml_custom)return l2;else
+return dY}function
 bc(b,c,a){if(a&&E.toplevelReloc)b=E.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-hG(a,b){m5[a4(a)]=b;return 0}function
-fh(a){if(a==0)a=1/a;return a<0?1:0}function
-BC(){V(hk)}function
-d8(b,a){return d1(b,a)}function
-al(b,a){if(a>>>0>=C(b))BC();return d8(b,a)}function
-AS(a,b){if(a===b)return 1;a.t&6&&ct(a);b.t&6&&ct(b);return a.c==b.c?1:0}function
-BD(a,b){return AS(a,b)}function
-D(a,b){return 1-BD(a,b)}function
-BF(){return 0x7FFFFFFF/4|0}function
-Bz(){hE(aa.Not_found)}function
-m8(c){var
-a=E,b=m1(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bA(a.process.env[b]);if(E.jsoo_static_env&&E.jsoo_static_env[b])return bA(E.jsoo_static_env[b]);Bz()}function
-BG(){if(E.crypto)if(typeof
+hJ(a,b){na[a4(a)]=b;return 0}function
+fj(a){if(a==0)a=1/a;return a<0?1:0}function
+BT(){V(hn)}function
+d9(b,a){return d2(b,a)}function
+al(b,a){if(a>>>0>=C(b))BT();return d9(b,a)}function
+A9(a,b){if(a===b)return 1;a.t&6&&ct(a);b.t&6&&ct(b);return a.c==b.c?1:0}function
+BU(a,b){return A9(a,b)}function
+D(a,b){return 1-BU(a,b)}function
+BW(){return 0x7FFFFFFF/4|0}function
+BQ(){hH(aa.Not_found)}function
+nd(c){var
+a=E,b=m8(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bA(a.process.env[b]);if(E.jsoo_static_env&&E.jsoo_static_env[b])return bA(E.jsoo_static_env[b]);BQ()}function
+BX(){if(E.crypto)if(typeof
 E.crypto.getRandomValues==="function"){var
 a=new(E.Uint32Array)(1);E.crypto.getRandomValues(a);return[0,a[0]]}else
 if(E.crypto.randomBytes==="function"){var
 b=E.crypto.randomBytes(4),a=new(E.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-hH(a){var
+hK(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aq(b,a){return{joo_tramp:b,joo_args:a}}function
-BH(c,a){if(typeof
+BY(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-m6(a){return a}function
+nb(a){return a}function
 bo(a){if(a
 instanceof
 Array)return a;if(E.RangeError&&a
 instanceof
-E.RangeError&&a.message&&a.message.match(/maximum call stack/i))return m6(aa.Stack_overflow);if(E.InternalError&&a
+E.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nb(aa.Stack_overflow);if(E.InternalError&&a
 instanceof
-E.InternalError&&a.message&&a.message.match(/too much recursion/i))return m6(aa.Stack_overflow);if(a
+E.InternalError&&a.message&&a.message.match(/too much recursion/i))return nb(aa.Stack_overflow);if(a
 instanceof
-E.Error&&cw(lV))return[0,cw(lV),a];return[0,aa.Failure,bA(String(a))]}function
+E.Error&&cw(l1))return[0,cw(l1),a];return[0,aa.Failure,bA(String(a))]}function
 aJ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-nb(b){var
+ni(b){var
 a=BigInt(b);return aJ(a<0?-a:a)}function
-nc(a,b){return aJ(BigInt(a)+BigInt(b))}function
-fk(a){if(a===0)ff();return BigInt(a)}function
-BN(e,g){var
-b=BigInt(e),a=fk(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aJ(f?c+BigInt(1):c)}function
-aI(a,b){return a<b?-1:a>b?1:0}function
-BO(a,b){return aJ(BigInt(a)/fk(b))}function
-BX(a,b){return aJ(BigInt(a)%fk(b))}function
-BP(a,b){return[0,BO(a,b),BX(a,b)]}function
-nd(a,b){return a===b?1:0}function
-BQ(c,a,b){if(a<0||b<1)V("Z.extract: invalid bit range");return aJ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-df(e,f){var
-b=BigInt(e),a=fk(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aJ(g?c-BigInt(1):c)}function
-ne(d,c){var
-a=a4(d);if(a!==e8&&a!==co)V("Z.format: the format must be %d or %x");return b(c.toString(a===co?16:10))}function
-BR(){return 0}function
-BS(a,b){return aJ(BigInt(a)*BigInt(b))}function
-BT(b,c){var
-a=b*c;return a<-2147483648||a>g$?1:0}function
-BU(a){return aJ(-BigInt(a))}function
-a0(a){if(a===0)return 0;var
+nj(a,b){return aJ(BigInt(a)+BigInt(b))}function
+fm(a){if(a===0)fh();return BigInt(a)}function
+B4(e,g){var
+b=BigInt(e),a=fm(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aJ(f?c+BigInt(1):c)}function
+aA(a,b){return a<b?-1:a>b?1:0}function
+B5(a,b){return aJ(BigInt(a)/fm(b))}function
+Cc(a,b){return aJ(BigInt(a)%fm(b))}function
+B6(a,b){return[0,B5(a,b),Cc(a,b)]}function
+hM(a,b){return a===b?1:0}function
+B7(c,a,b){if(a<0||b<1)V("Z.extract: invalid bit range");return aJ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+di(e,f){var
+b=BigInt(e),a=fm(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aJ(g?c-BigInt(1):c)}function
+nk(d,c){var
+a=a4(d);if(a!==e_&&a!==co)V("Z.format: the format must be %d or %x");return b(c.toString(a===co?16:10))}function
+B8(){return 0}function
+B9(a,b){return aJ(BigInt(a)*BigInt(b))}function
+B_(b,c){var
+a=b*c;return a<-2147483648||a>hc?1:0}function
+B$(a){return aJ(-BigInt(a))}function
+a1(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-BV(c,i,b,e){var
+Ca(c,i,b,e){var
 f=a4(i);if(b<0||e<0||b>f.length-e)V("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)V("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))V("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:g3+a);return aJ(a===g?h:-h)}function
-BW(a){return aJ(BigInt(a)-BigInt(1))}function
-nf(b,a){if(a<0)V("Z.shift_left: count argument must be positive");return aJ(BigInt(b)<<BigInt(a))}function
-BY(b,a){if(a<0)V("Z.shift_right: count argument must be positive");return aJ(BigInt(b)>>BigInt(a))}function
-_(a){return a<0?-1:a>0?1:0}function
-BZ(b){if(b<0)V("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aJ(a)}function
-ng(a,b){return aJ(BigInt(a)-BigInt(b))}function
-B0(a){return aJ(BigInt(a)+BigInt(1))}function
-B1(a){if(typeof
-a!=="number")hE(cw(mb));return a}function
-B3(a,c){E.verale={greeting:a4(a),ask:function(a){return a4(bm(c,[b(a)]))}};return 0}function
-Bk(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-A0(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Bk(b[1]))var
+h=BigInt(d?a:g6+a);return aJ(a===g?h:-h)}function
+Cb(a){return aJ(BigInt(a)-BigInt(1))}function
+nl(b,a){if(a<0)V("Z.shift_left: count argument must be positive");return aJ(BigInt(b)<<BigInt(a))}function
+Cd(b,a){if(a<0)V("Z.shift_right: count argument must be positive");return aJ(BigInt(b)>>BigInt(a))}function
+Z(a){return a<0?-1:a>0?1:0}function
+Ce(b){if(b<0)V("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a1(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aJ(a)}function
+nm(a,b){return aJ(BigInt(a)-BigInt(b))}function
+Cf(a){return aJ(BigInt(a)+BigInt(1))}function
+Cg(a){if(typeof
+a!=="number")hH(cw(mh));return a}function
+Ci(a,c){E.verale={greeting:a4(a),ask:function(a){return a4(bm(c,[b(a)]))}};return 0}function
+BB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Bf(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&BB(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=lJ;var
+d=f;d<e.length;d++){if(d>f)a+=lP;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-by)a+=e_+c.toString()+e_;else
+by)a+=fa+c.toString()+fa;else
 if(typeof
-c=="string")a+=e_+c.toString()+e_;else
-a+=mf}a+=")"}else
+c=="string")a+=fa+c.toString()+fa;else
+a+=ml}a+=")"}else
 if(b[0]==ag)a+=b[1];return a}function
-mW(a){if(a
+m3(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ag)){var
-c=cw(lO);if(c)c(a,false);else{var
-d=A0(a),b=cw(lI);if(b)b(0);E.console.error(hc+d+lT)}}else
+c=cw(lU);if(c)c(a,false);else{var
+d=Bf(a),b=cw(lO);if(b)b(0);E.console.error(hf+d+lZ)}}else
 throw a}function
-BB(){var
-a=E;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){mW(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)mW(a.error)})}BB();function
+BS(){var
+a=E;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){m3(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)m3(a.error)})}BS();function
 f(a,b){return a.length==1?a(b):bm(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bm(a,[b,c])}function
 ba(a,b,c,d){return a.length==3?a(b,c,d):bm(a,[b,c,d])}function
 cl(a,b,c,d,e){return a.length==4?a(b,c,d,e):bm(a,[b,c,d,e])}function
 ck(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bm(a,[b,c,d,e,f])}function
-lF(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bm(a,[b,c,d,e,f,g])}function
-AM(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bm(a,[b,c,d,e,f,g,h])}A1();var
-d_=[ag,b(mD),-1],hO=[ag,b(lQ),-2],hM=[ag,b(g6),-3],hL=[ag,b(me),-4],fp=[ag,b(lU),-5],bB=[ag,b(mi),-7],hN=[ag,b(l2),-8],fo=[ag,b(mk),-9],$=[ag,b(mz),-11],hP=[ag,b(lH),-12],AL=[4,0,0,0,[12,45,[4,0,0,0,0]]],fH=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(l7),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],k9=[0,0,0],la=[0,0,0],lm=[0,0,-1],gR=[0,0,0],dT=[0,0,1,0,0,0],dU=[0,58,62],gV=[0,96,cq],ls=[0,1,0];bc(11,hP,lH);bc(10,$,mz);bc(9,[ag,b(ma),-10],ma);bc(8,fo,mk);bc(7,hN,l2);bc(6,bB,mi);bc(5,[ag,b(mq),-6],mq);bc(4,fp,lU);bc(3,hL,me);bc(2,hM,g6);bc(1,hO,lQ);bc(0,d_,mD);var
-nw=b("output_substring"),ns=b("%.12g"),nq=b(b4),nn=b("true"),no=b("false"),nj=cv(0,0,mh),nk=cv(0,0,65520),nl=cv(1,0,mh),nA=b("option is None"),nF=b("\\\\"),nG=b("\\'"),nH=b("\\b"),nI=b("\\t"),nJ=b("\\n"),nK=b("\\r"),nM=b("4.13.1"),nW=b("List.map2"),nY=b("List.fold_left2"),n1=b("List.combine"),nS=b("List.init"),nQ=b(lS),nO=b("nth"),nP=b(lS),n9=b("String.blit / Bytes.blit_string"),n8=b("Bytes.blit"),n7=b("String.sub / Bytes.sub"),ok=b("String.contains_from / Bytes.contains_from"),of=b(u),ob=b("String.concat"),ow=[0,b("array.ml"),322,4],os=b("Array.map2: arrays must have the same length"),or=b("Array.fill"),oq=b("Array.sub"),oo=b("Array.init"),ov=b("Stdlib.Array.Bottom"),oy=b("Stdlib.Queue.Empty"),oE=b("CamlinternalLazy.Undefined"),oN=b("Buffer.add_substring/add_subbytes"),oL=b("Buffer.add: cannot grow buffer"),oK=[0,b(mp),93,2],oJ=[0,b(mp),94,2],oY=b("%c"),oZ=b("%s"),o0=b(lG),o1=b(l1),o2=b(mc),o3=b(lK),o4=b("%f"),o5=b("%B"),o6=b("%{"),o7=b("%}"),o8=b("%("),o9=b("%)"),o_=b("%a"),o$=b("%t"),pa=b("%?"),pb=b("%r"),pc=b("%_r"),pd=[0,b(ap),850,23],po=[0,b(ap),814,21],pg=[0,b(ap),815,21],pp=[0,b(ap),818,21],ph=[0,b(ap),819,21],pq=[0,b(ap),822,19],pi=[0,b(ap),823,19],pr=[0,b(ap),826,22],pj=[0,b(ap),827,22],ps=[0,b(ap),831,30],pk=[0,b(ap),832,30],pm=[0,b(ap),836,26],pe=[0,b(ap),837,26],pn=[0,b(ap),846,28],pf=[0,b(ap),847,28],pl=[0,b(ap),851,23],qG=b(l$),qE=[0,b(ap),1558,4],qF=b("Printf: bad conversion %["),qH=[0,b(ap),1626,39],qI=[0,b(ap),1649,31],qJ=[0,b(ap),1650,31],qK=b("Printf: bad conversion %_"),qL=b(l_),qM=b(md),qN=b(l_),qO=b(md),qz=b(g9),qx=b("neg_infinity"),qy=b(mC),qw=b(b4),qr=[0,lN],qf=b("%+nd"),qg=b("% nd"),qi=b("%+ni"),qj=b("% ni"),qk=b("%nx"),ql=b("%#nx"),qm=b("%nX"),qn=b("%#nX"),qo=b("%no"),qp=b("%#no"),qe=b("%nd"),qh=b(mc),qq=b("%nu"),p3=b("%+ld"),p4=b("% ld"),p6=b("%+li"),p7=b("% li"),p8=b("%lx"),p9=b("%#lx"),p_=b("%lX"),p$=b("%#lX"),qa=b("%lo"),qb=b("%#lo"),p2=b("%ld"),p5=b(l1),qc=b("%lu"),pP=b("%+Ld"),pQ=b("% Ld"),pS=b("%+Li"),pT=b("% Li"),pU=b("%Lx"),pV=b("%#Lx"),pW=b("%LX"),pX=b("%#LX"),pY=b("%Lo"),pZ=b("%#Lo"),pO=b("%Ld"),pR=b(lK),p0=b("%Lu"),pB=b("%+d"),pC=b("% d"),pE=b("%+i"),pF=b("% i"),pG=b(co),pH=b("%#x"),pI=b("%X"),pJ=b("%#X"),pK=b("%o"),pL=b("%#o"),pA=b(e8),pD=b(lG),pM=b(l$),oQ=b("@]"),oR=b("@}"),oS=b("@?"),oT=b("@\n"),oU=b("@."),oV=b("@@"),oW=b("@%"),oX=b("@"),pt=b("CamlinternalFormat.Type_mismatch"),qV=b(u),qW=[0,[11,b(lJ),[2,0,[2,0,0]]],b(", %s%s")],rr=[0,[11,b(hc),[2,0,[12,10,0]]],b(mw)],rs=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rq=b("Fatal error: out of memory in uncaught exception handler"),rn=[0,[11,b(hc),[2,0,[12,10,0]]],b(mw)],ri=[0,[2,0,[12,10,0]],b("%s\n")],rj=[0,[11,b(l4),0],b(l4)],q$=b("Raised at"),ra=b("Re-raised at"),rb=b("Raised by primitive operation at"),rc=b("Called from"),rd=b(" (inlined)"),rf=b(u),re=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(l7),AL]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rg=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],q4=b("Out of memory"),q5=b("Stack overflow"),q6=b("Pattern matching failed"),q7=b("Assertion failed"),q8=b("Undefined recursive module"),qY=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],qZ=b(u),q0=b(u),q1=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],qU=[0,[4,0,0,0,0],b(e8)],qS=[0,[3,0,0],b("%S")],qT=b(mf),rk=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rw=b("x"),rG=b("Hashtbl: unsupported hash table format"),AJ=b("OCAMLRUNPARAM"),AH=b("CAMLRUNPARAM"),rB=b(u),sp=[3,0,3],sq=b(b4),sj=b(mG),sk=b("<\/"),sl=b(u),sf=b(mG),sg=b("<"),sh=b(u),sd=b("\n"),r4=[0,b(u)],rX=b(u),rY=b(u),rZ=b(u),r0=b(u),rT=[0,b(u),0,b(u)],rS=b(u),rO=b("Stdlib.Format.String_tag"),sx=b("Z.Overflow"),sy=b(mb),sC=b("int_of_big_int"),sX=[0,0],s_=[0,0],vy=[0,0],vi=[0,0,0],xV=b("expected fewer digits"),xU=b("image"),xS=b("expected a finite number"),xQ=b("a digit in base 16"),xO=b(mE),xJ=b("joint"),xK=b("nothing"),xL=b(mI),xM=b("nothing, prices or joint"),xI=b(mu),xH=b(mI),xB=b("activation"),xC=b("others"),xD=b("patch"),xF=b("a patch"),xE=b(mE),xA=b("a prototype"),xy=b("certificate"),xz=b(mu),xx=b(mo),xs=b("linear"),xt=b("maximum"),xu=b("soft_tree"),xv=b("a readout"),xl=b("masked_max"),xm=b("max"),xn=b("max_minus_mean"),xo=b("max_minus_mean_distance"),xp=b("top_mean"),xq=b("a pooling"),xb=b("exp_distance"),xc=b("exponential"),xd=b("identity"),xe=b("log_ratio"),xf=b("negated"),xg=b("quadratic"),xh=b("rectified"),xi=b("threshold"),xj=b("a similarity"),w6=b("cosine"),w7=b("euclidean"),w8=b("inner_product"),w9=b("rooted_cosine"),w_=b("softmax"),w$=b("a geometry"),w2=b(l5),w3=b("some"),w4=b("none or some"),wY=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],wZ=[0,[4,6,0,0,0],b(co)],w0=b(" or "),w1=b("a list of "),wW=[0,[4,6,0,0,0],b(co)],wX=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],wT=b(co),wU=b("a natural number"),wV=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],wR=b(co),wS=b("a positive integer"),wQ=b(l5),wO=b(u),wP=b("an integer in base 16"),wM=b("expected the end of the line, found another item"),wL=b("at most 1025 bytes"),wK=b("expected another item, found the end of the line"),wI=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],wG=b("Reader.Wrong"),wH=b("Reader.Too_large"),xY=[0,0],x0=[0,1],xZ=[0,2],yH=[0,1],yI=[0,e1],yF=b("a patch without views"),yD=[0,1],yE=[0,e1],yK=[0,0.03,[0,1.,0]],yP=[0,0],ze=[0,1.],zF=[0,c4,[0,lL,[0,mx,[0,e3,[0,0.3,0]]]]],z4=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],z_=[0,0,[0,dZ,[0,1152,0]]],Aq=b("entails"),Ar=b(mo),As=b("instance"),At=b("minimal"),Au=b("needed"),Av=b("refuted"),Ax=b("ready"),Aw=b("a question: the head first, and only once"),Aj=b("not proved"),Ak=b("proved"),Al=b("not covered: "),AC=b("limit: "),AD=b("limit: there is no more memory"),AE=b("limit: a list is too long"),AF=b("the input ends within a line"),AA=b("error: "),Az=b("expected one line, found more"),AG=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+lL(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bm(a,[b,c,d,e,f,g])}function
+A3(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bm(a,[b,c,d,e,f,g,h])}Bg();var
+d$=[ag,b(mK),-1],hS=[ag,b(lW),-2],hQ=[ag,b(g9),-3],hP=[ag,b(mk),-4],fr=[ag,b(l0),-5],bB=[ag,b(mp),-7],hR=[ag,b(l8),-8],fq=[ag,b(mr),-9],$=[ag,b(mG),-11],hT=[ag,b(lN),-12],A2=[4,0,0,0,[12,45,[4,0,0,0,0]]],fK=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(mb),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dC=[0,0,0],ld=[0,0,0],lg=[0,0,0],ls=[0,0,-1],gU=[0,0,0],dU=[0,0,1,0,0,0],dV=[0,58,62],gY=[0,96,cq],ly=[0,1,0];bc(11,hT,lN);bc(10,$,mG);bc(9,[ag,b(mg),-10],mg);bc(8,fq,mr);bc(7,hR,l8);bc(6,bB,mp);bc(5,[ag,b(mx),-6],mx);bc(4,fr,l0);bc(3,hP,mk);bc(2,hQ,g9);bc(1,hS,lW);bc(0,d$,mK);var
+nC=b("output_substring"),ny=b("%.12g"),nw=b(b7),nt=b("true"),nu=b("false"),np=cv(0,0,mo),nq=cv(0,0,65520),nr=cv(1,0,mo),nG=b("option is None"),nL=b("\\\\"),nM=b("\\'"),nN=b("\\b"),nO=b("\\t"),nP=b("\\n"),nQ=b("\\r"),nS=b("4.13.1"),n1=b("List.map2"),n3=b("List.fold_left2"),n6=b("List.combine"),nY=b("List.init"),nW=b(lY),nU=b("nth"),nV=b(lY),ob=b("String.blit / Bytes.blit_string"),oa=b("Bytes.blit"),n$=b("String.sub / Bytes.sub"),oo=b("String.contains_from / Bytes.contains_from"),oj=b(u),of=b("String.concat"),oA=[0,b("array.ml"),322,4],ow=b("Array.map2: arrays must have the same length"),ov=b("Array.fill"),ou=b("Array.sub"),os=b("Array.init"),oz=b("Stdlib.Array.Bottom"),oC=b("Stdlib.Queue.Empty"),oI=b("CamlinternalLazy.Undefined"),oR=b("Buffer.add_substring/add_subbytes"),oP=b("Buffer.add: cannot grow buffer"),oO=[0,b(mw),93,2],oN=[0,b(mw),94,2],o2=b("%c"),o3=b("%s"),o4=b(lM),o5=b(l7),o6=b(mi),o7=b(lQ),o8=b("%f"),o9=b("%B"),o_=b("%{"),o$=b("%}"),pa=b("%("),pb=b("%)"),pc=b("%a"),pd=b("%t"),pe=b("%?"),pf=b("%r"),pg=b("%_r"),ph=[0,b(ap),850,23],ps=[0,b(ap),814,21],pk=[0,b(ap),815,21],pt=[0,b(ap),818,21],pl=[0,b(ap),819,21],pu=[0,b(ap),822,19],pm=[0,b(ap),823,19],pv=[0,b(ap),826,22],pn=[0,b(ap),827,22],pw=[0,b(ap),831,30],po=[0,b(ap),832,30],pq=[0,b(ap),836,26],pi=[0,b(ap),837,26],pr=[0,b(ap),846,28],pj=[0,b(ap),847,28],pp=[0,b(ap),851,23],qK=b(mf),qI=[0,b(ap),1558,4],qJ=b("Printf: bad conversion %["),qL=[0,b(ap),1626,39],qM=[0,b(ap),1649,31],qN=[0,b(ap),1650,31],qO=b("Printf: bad conversion %_"),qP=b(me),qQ=b(mj),qR=b(me),qS=b(mj),qD=b(ha),qB=b("neg_infinity"),qC=b(mJ),qA=b(b7),qv=[0,lT],qj=b("%+nd"),qk=b("% nd"),qm=b("%+ni"),qn=b("% ni"),qo=b("%nx"),qp=b("%#nx"),qq=b("%nX"),qr=b("%#nX"),qs=b("%no"),qt=b("%#no"),qi=b("%nd"),ql=b(mi),qu=b("%nu"),p7=b("%+ld"),p8=b("% ld"),p_=b("%+li"),p$=b("% li"),qa=b("%lx"),qb=b("%#lx"),qc=b("%lX"),qd=b("%#lX"),qe=b("%lo"),qf=b("%#lo"),p6=b("%ld"),p9=b(l7),qg=b("%lu"),pT=b("%+Ld"),pU=b("% Ld"),pW=b("%+Li"),pX=b("% Li"),pY=b("%Lx"),pZ=b("%#Lx"),p0=b("%LX"),p1=b("%#LX"),p2=b("%Lo"),p3=b("%#Lo"),pS=b("%Ld"),pV=b(lQ),p4=b("%Lu"),pF=b("%+d"),pG=b("% d"),pI=b("%+i"),pJ=b("% i"),pK=b(co),pL=b("%#x"),pM=b("%X"),pN=b("%#X"),pO=b("%o"),pP=b("%#o"),pE=b(e_),pH=b(lM),pQ=b(mf),oU=b("@]"),oV=b("@}"),oW=b("@?"),oX=b("@\n"),oY=b("@."),oZ=b("@@"),o0=b("@%"),o1=b("@"),px=b("CamlinternalFormat.Type_mismatch"),qZ=b(u),q0=[0,[11,b(lP),[2,0,[2,0,0]]],b(", %s%s")],rv=[0,[11,b(hf),[2,0,[12,10,0]]],b(mD)],rw=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],ru=b("Fatal error: out of memory in uncaught exception handler"),rr=[0,[11,b(hf),[2,0,[12,10,0]]],b(mD)],rm=[0,[2,0,[12,10,0]],b("%s\n")],rn=[0,[11,b(l_),0],b(l_)],rd=b("Raised at"),re=b("Re-raised at"),rf=b("Raised by primitive operation at"),rg=b("Called from"),rh=b(" (inlined)"),rj=b(u),ri=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(mb),A2]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rk=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],q8=b("Out of memory"),q9=b("Stack overflow"),q_=b("Pattern matching failed"),q$=b("Assertion failed"),ra=b("Undefined recursive module"),q2=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],q3=b(u),q4=b(u),q5=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],qY=[0,[4,0,0,0,0],b(e_)],qW=[0,[3,0,0],b("%S")],qX=b(ml),ro=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rA=b("x"),rK=b("Hashtbl: unsupported hash table format"),A0=b("OCAMLRUNPARAM"),AY=b("CAMLRUNPARAM"),rF=b(u),st=[3,0,3],su=b(b7),sn=b(mN),so=b("<\/"),sp=b(u),sj=b(mN),sk=b("<"),sl=b(u),sh=b("\n"),r8=[0,b(u)],r1=b(u),r2=b(u),r3=b(u),r4=b(u),rX=[0,b(u),0,b(u)],rW=b(u),rS=b("Stdlib.Format.String_tag"),sB=b("Z.Overflow"),sC=b(mh),sI=b("int_of_big_int"),s3=[0,0],te=[0,0],vE=[0,0],vo=[0,0,0],ya=b("expected fewer digits"),x$=b("image"),x9=b("expected a finite number"),x7=b("a digit in base 16"),x5=b(mL),x0=b("joint"),x1=b("nothing"),x2=b(mP),x3=b("nothing, prices or joint"),xZ=b(mB),xY=b(mP),xS=b("activation"),xT=b("others"),xU=b("patch"),xW=b("a patch"),xV=b(mL),xR=b("a prototype"),xP=b("certificate"),xQ=b(mB),xM=b(mv),xN=b("as many prototypes as coordinates"),xO=b("positive scales"),xH=b("linear"),xI=b("maximum"),xJ=b("soft_tree"),xK=b("a readout"),xA=b("masked_max"),xB=b("max"),xC=b("max_minus_mean"),xD=b("max_minus_mean_distance"),xE=b("top_mean"),xF=b("a pooling"),xq=b("exp_distance"),xr=b("exponential"),xs=b("identity"),xt=b("log_ratio"),xu=b("negated"),xv=b("quadratic"),xw=b("rectified"),xx=b("threshold"),xy=b("a similarity"),xj=b("cosine"),xk=b("euclidean"),xl=b("inner_product"),xm=b("rooted_cosine"),xn=b("softmax"),xo=b("a geometry"),xe=b("a child that is a node or a leaf of the tree"),xf=b("a child that is a greater node"),xg=b("a child of one node alone"),xh=b("every node and every leaf in the tree"),xc=b("a row of 0 and 1 with a 1"),xa=b("a number from 1"),w$=b(mm),w8=b(l$),w9=b("some"),w_=b("none or some"),w4=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],w5=[0,[4,6,0,0,0],b(co)],w6=b(" or "),w7=b("a list of "),w2=[0,[4,6,0,0,0],b(co)],w3=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],wZ=b(co),w0=b("a natural number"),w1=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],wX=b(co),wY=b("a positive integer"),wW=b(l$),wU=b(u),wV=b("an integer in base 16"),wS=b("expected the end of the line, found another item"),wR=b("at most 1025 bytes"),wQ=b("expected another item, found the end of the line"),wO=[0,[11,b(mm),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],wM=b("Reader.Wrong"),wN=b("Reader.Too_large"),yd=[0,0],yf=[0,1],ye=[0,2],yY=[0,1],yZ=[0,e3],yW=b("a patch without views"),yU=[0,1],yV=[0,e3],y1=[0,0.03,[0,1.,0]],y6=[0,0],zv=[0,1.],zW=[0,c7,[0,lR,[0,mE,[0,e5,[0,0.3,0]]]]],Aj=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ap=[0,0,[0,d0,[0,1152,0]]],AH=b("entails"),AI=b(mv),AJ=b("instance"),AK=b("minimal"),AL=b("needed"),AM=b("refuted"),AO=b("ready"),AN=b("a question: the head first, and only once"),AA=b("not proved"),AB=b("proved"),AC=b("not covered: "),AT=b("limit: "),AU=b("limit: there is no more memory"),AV=b("limit: a list is too long"),AW=b("the input ends within a line"),AR=b("error: "),AQ=b("expected one line, found more"),AX=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -868,197 +868,197 @@ b=a[1];return[9,b,b,ab(a[3])];case
 11:return[11,ab(a[1])];case
 12:return[12,ab(a[1])];case
 13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aE(a,b){if(typeof
+aF(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aE(a[1],b)];case
-1:return[1,aE(a[1],b)];case
-2:return[2,aE(a[1],b)];case
-3:return[3,aE(a[1],b)];case
-4:return[4,aE(a[1],b)];case
-5:return[5,aE(a[1],b)];case
-6:return[6,aE(a[1],b)];case
-7:return[7,aE(a[1],b)];case
+0:return[0,aF(a[1],b)];case
+1:return[1,aF(a[1],b)];case
+2:return[2,aF(a[1],b)];case
+3:return[3,aF(a[1],b)];case
+4:return[4,aF(a[1],b)];case
+5:return[5,aF(a[1],b)];case
+6:return[6,aF(a[1],b)];case
+7:return[7,aF(a[1],b)];case
 8:var
-c=a[1];return[8,c,aE(a[2],b)];case
+c=a[1];return[8,c,aF(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aE(a[3],b)];case
-10:return[10,aE(a[1],b)];case
-11:return[11,aE(a[1],b)];case
-12:return[12,aE(a[1],b)];case
-13:return[13,aE(a[1],b)];default:return[14,aE(a[1],b)]}}function
-Z(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aF(a[3],b)];case
+10:return[10,aF(a[1],b)];case
+11:return[11,aF(a[1],b)];case
+12:return[12,aF(a[1],b)];case
+13:return[13,aF(a[1],b)];default:return[14,aF(a[1],b)]}}function
+_(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,Z(a[1],b)];case
-1:return[1,Z(a[1],b)];case
+0:return[0,_(a[1],b)];case
+1:return[1,_(a[1],b)];case
 2:var
-c=a[1];return[2,c,Z(a[2],b)];case
+c=a[1];return[2,c,_(a[2],b)];case
 3:var
-d=a[1];return[3,d,Z(a[2],b)];case
+d=a[1];return[3,d,_(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,Z(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,_(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,Z(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,_(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,Z(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,_(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,Z(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,_(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,Z(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,_(a[4],b)];case
 9:var
-t=a[1];return[9,t,Z(a[2],b)];case
-10:return[10,Z(a[1],b)];case
+t=a[1];return[9,t,_(a[2],b)];case
+10:return[10,_(a[1],b)];case
 11:var
-u=a[1];return[11,u,Z(a[2],b)];case
+u=a[1];return[11,u,_(a[2],b)];case
 12:var
-v=a[1];return[12,v,Z(a[2],b)];case
+v=a[1];return[12,v,_(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,Z(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,_(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,Z(a[3],b)];case
-15:return[15,Z(a[1],b)];case
-16:return[16,Z(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,_(a[3],b)];case
+15:return[15,_(a[1],b)];case
+16:return[16,_(a[1],b)];case
 17:var
-A=a[1];return[17,A,Z(a[2],b)];case
+A=a[1];return[17,A,_(a[2],b)];case
 18:var
-B=a[1];return[18,B,Z(a[2],b)];case
-19:return[19,Z(a[1],b)];case
+B=a[1];return[18,B,_(a[2],b)];case
+19:return[19,_(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,Z(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,_(a[3],b)];case
 21:var
-E=a[1];return[21,E,Z(a[2],b)];case
-22:return[22,Z(a[1],b)];case
+E=a[1];return[21,E,_(a[2],b)];case
+22:return[22,_(a[1],b)];case
 23:var
-F=a[1];return[23,F,Z(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,Z(a[3],b)]}}function
-fl(a){return[0,a]}function
-fm(a){return a[1]}function
-hK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-fn(a){throw[0,hM,a]}function
-ai(a){throw[0,hL,a]}function
-cx(b,a){return Bl(b,a)?b:a}function
-ar(b,a){return A3(b,a)?b:a}function
-d$(a){return 0<=a?a:-a|0}var
-K=c$(nj),W=c$(nk),bd=c$(nl),ni=g$;function
-a1(d,c){var
-a=C(d),e=C(c),b=an(a+e|0);bl(d,0,b,0,a);bl(c,0,b,a,e);return dc(b)}function
-nm(a){return a?nn:no}function
-np(a){var
+F=a[1];return[23,F,_(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,_(a[3],b)]}}function
+fn(a){return[0,a]}function
+fo(a){return a[1]}function
+hO(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+fp(a){throw[0,hQ,a]}function
+ai(a){throw[0,hP,a]}function
+cx(b,a){return BC(b,a)?b:a}function
+ar(b,a){return Bi(b,a)?b:a}function
+ea(a){return 0<=a?a:-a|0}var
+K=dc(np),W=dc(nq),bd=dc(nr),no=hc;function
+aQ(d,c){var
+a=C(d),e=C(c),b=an(a+e|0);bl(d,0,b,0,a);bl(c,0,b,a,e);return df(b)}function
+ns(a){return a?nt:nu}function
+nv(a){var
 e=C(a);return function(f){var
-b=f;for(;;){if(e<=b)return a1(a,nq);var
+b=f;for(;;){if(e<=b)return aQ(a,nw);var
 c=al(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-nr(a){return np(hu(ns,a))}function
-b9(a,b){if(a){var
-c=a[1];return[0,c,b9(a[2],b)]}return b}Br(0);var
-nt=m3(1),bp=m3(2);function
-nu(b){function
+nx(a){return nv(hx(ny,a))}function
+ca(a,b){if(a){var
+c=a[1];return[0,c,ca(a[2],b)]}return b}BI(0);var
+nz=m_(1),bp=m_(2);function
+nA(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fe(d)}catch(a){a=bo(a);if(a[1]!==hO)throw a;var
+c=a[2],d=a[1];try{fg(d)}catch(a){a=bo(a);if(a[1]!==hS)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Bs(0))}function
-dg(b,a){return hC(b,a,0,C(a))}function
-nv(d,c,b,a){if(0<=b&&0<=a&&!((C(c)-a|0)<b))return hC(d,c,b,a);return ai(nw)}function
-hQ(a){dg(bp,a);m4(bp,10);return fe(bp)}var
-fq=fl(nu);function
-nx(c){for(;;){var
-d=fl(1),a=fm(fq),b=1-hK(fq,a,function(a,b){return function(d){if(hK(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-fr(a){return f(fm(fq),0)}hG(b(lI),fr);function
-ny(b,a){return m4(b,a)}function
-ea(a){return fe(a)}function
-nz(a){return a?a[1]:ai(nA)}function
-nB(a){return a?a[1]:0}function
-dh(b,a){return a?[0,f(b,a[1])]:0}function
-hR(b,a){return a?f(b,a[1]):0}function
-nC(a){return a?1:0}function
-nD(a){return a}function
-nE(a){var
-c=0;if(40<=a){if(92===a)return nF;if(!(ha<=a))c=1}else
-if(32<=a){if(39<=a)return nG;c=1}else
+a=c;continue}return 0}}return a(BJ(0))}function
+dj(b,a){return hF(b,a,0,C(a))}function
+nB(d,c,b,a){if(0<=b&&0<=a&&!((C(c)-a|0)<b))return hF(d,c,b,a);return ai(nC)}function
+hU(a){dj(bp,a);m$(bp,10);return fg(bp)}var
+fs=fn(nA);function
+nD(c){for(;;){var
+d=fn(1),a=fo(fs),b=1-hO(fs,a,function(a,b){return function(d){if(hO(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+ft(a){return f(fo(fs),0)}hJ(b(lO),ft);function
+nE(b,a){return m$(b,a)}function
+eb(a){return fg(a)}function
+nF(a){return a?a[1]:ai(nG)}function
+nH(a){return a?a[1]:0}function
+dk(b,a){return a?[0,f(b,a[1])]:0}function
+hV(b,a){return a?f(b,a[1]):0}function
+nI(a){return a?1:0}function
+nJ(a){return a}function
+nK(a){var
+c=0;if(40<=a){if(92===a)return nL;if(!(hd<=a))c=1}else
+if(32<=a){if(39<=a)return nM;c=1}else
 if(!(14<=a))switch(a){case
-8:return nH;case
-9:return nI;case
-10:return nJ;case
-13:return nK}if(c){var
-d=an(1);ah(d,0,a);return dc(d)}var
-b=an(4);ah(b,0,92);ah(b,1,48+(a/c6|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return dc(b)}function
-nL(a){return 25<a+he>>>0?a:a+mA|0}var
-fs=BF(0),di=(4*fs|0)-1|0;function
-nN(d,c){var
+8:return nN;case
+9:return nO;case
+10:return nP;case
+13:return nQ}if(c){var
+d=an(1);ah(d,0,a);return df(d)}var
+b=an(4);ah(b,0,92);ah(b,1,48+(a/c9|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return df(b)}function
+nR(a){return 25<a+hh>>>0?a:a+mH|0}var
+fu=BW(0),dl=(4*fu|0)-1|0;function
+nT(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aQ(a){return nN(0,a)}function
+aR(a){return nT(0,a)}function
 bR(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return fn(nO)}}(b,a):ai(nP)}function
-hS(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return fp(nU)}}(b,a):ai(nV)}function
+hW(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(nQ)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(nW)}function
 bq(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bC(a){return bq(a,0)}function
-nR(g,e,d,c){var
+nX(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-hT(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,hT(a+1|0,c,b)]}function
-aR(a,b){return 0<=a?50<a?bC(nR(0,0,a,b)):hT(0,a,b):ai(nS)}function
+hX(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,hX(a+1|0,c,b)]}function
+aS(a,b){return 0<=a?50<a?bC(nX(0,0,a,b)):hX(0,a,b):ai(nY)}function
 F(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
-hU(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,hU(c+1|0,b,d)]}return 0}function
-dj(b,a){return hU(0,b,a)}function
-nT(c,a){return function(e,d){var
+hY(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,hY(c+1|0,b,d)]}return 0}function
+dm(b,a){return hY(0,b,a)}function
+nZ(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
 a6(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-nU(e,d,c){var
+n0(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-nV(b,a){return nU(0,b,a)}function
+fv(b,a){return n0(0,b,a)}function
 av(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-hV(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,hV(c,e,d)]}}else
-if(!a)return 0;return ai(nW)}function
-nX(g,f,e,d){var
+hZ(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,hZ(c,e,d)]}}else
+if(!a)return 0;return ai(n1)}function
+n2(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(nY)}}function
-eb(d,c){var
+if(!a)return c;return ai(n3)}}function
+cy(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-dk(d,c){var
+cz(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-dl(d,c){var
+dn(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aH(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aI(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-nZ(d,c){var
+n4(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aH(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aI(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-n0(d,c){var
+n5(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aH(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aI(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-hW(b,a){if(a){var
-c=a[2],d=a[1];return 0===aH(d[1],b)?c:[0,d,hW(b,c)]}return 0}function
-hX(d,c){var
+h0(b,a){if(a){var
+c=a[2],d=a[1];return 0===aI(d[1],b)?c:[0,d,h0(b,c)]}return 0}function
+h1(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
@@ -1069,7 +1069,7 @@ c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bC(b)}}var
 b=0;return function(c){return a(b,c)}}function
-b_(e,a){return function(h,g,f){var
+cb(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bC(b)}}(0,0,a)}function
 a7(e){function
@@ -1082,10 +1082,10 @@ b=0;return function(c){return a(b,c)}}function
 ec(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 g=a[2],b=bq(f(e,a[1]),b),a=g;continue}return bC(b)}}(b,0,a)}function
-hY(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],hY(b[2],a[2])]}}else
-if(!a)return 0;return ai(n1)}function
-ft(a,b){function
+h2(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],h2(b[2],a[2])]}}else
+if(!a)return 0;return ai(n6)}function
+fw(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
@@ -1112,8 +1112,8 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aQ(b);return 2<=c?g(c,b)[1]:b}function
-n2(b,a){function
+c=aR(b);return 2<=c?g(c,b)[1]:b}function
+n7(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
@@ -1174,30 +1174,30 @@ var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aQ(a);return 2<=c?h(c,a)[1]:a}function
-n3(d,c){var
+c=aR(a);return 2<=c?h(c,a)[1]:a}function
+n8(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
 ed(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-n4(b,a){return b<=a?b:a}function
-hZ(b,a){return a<=b?b:a}function
-h0(a){return b(u+a)}function
-b$(a,c){var
-b=an(a);AZ(b,0,a,c);return b}function
-n5(a){var
-b=a5(a),c=an(b);b6(a,0,c,0,b);return c}function
-n6(c,b,a){if(0<=b&&0<=a&&!((a5(c)-a|0)<b)){var
-d=an(a);b6(c,b,d,0,a);return d}return ai(n7)}function
-h1(c,b,a){return dc(n6(c,b,a))}function
-h2(e,c,d,b,a){if(0<=a&&0<=c&&!((a5(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return b6(e,c,d,b,a);return ai(n8)}function
-bD(e,c,d,b,a){if(0<=a&&0<=c&&!((C(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return bl(e,c,d,b,a);return ai(n9)}function
-n_(e){var
+h3(b,a){return b<=a?b:a}function
+h4(b,a){return a<=b?b:a}function
+h5(a){return b(u+a)}function
+cc(a,c){var
+b=an(a);Be(b,0,a,c);return b}function
+n9(a){var
+b=a5(a),c=an(b);b9(a,0,c,0,b);return c}function
+n_(c,b,a){if(0<=b&&0<=a&&!((a5(c)-a|0)<b)){var
+d=an(a);b9(c,b,d,0,a);return d}return ai(n$)}function
+h6(c,b,a){return df(n_(c,b,a))}function
+h7(e,c,d,b,a){if(0<=a&&0<=c&&!((a5(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return b9(e,c,d,b,a);return ai(oa)}function
+bD(e,c,d,b,a){if(0<=a&&0<=c&&!((C(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return bl(e,c,d,b,a);return ai(ob)}function
+oc(e){var
 a=[0,0],m=a5(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=d1(e,i),g=0;if(32<=f){var
+f=d2(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1208,12 +1208,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===a5(e))return n5(e);var
+i=r;continue}break}}if(a[1]===a5(e))return n9(e);var
 b=an(a[1]);a[1]=0;var
 n=a5(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=d1(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ha<=c)d=1;else
+c=d2(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(hd<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1223,66 +1223,66 @@ switch(c){case
 9:ah(b,a[1],92);a[1]++;ah(b,a[1],116);break;case
 10:ah(b,a[1],92);a[1]++;ah(b,a[1],110);break;case
 13:ah(b,a[1],92);a[1]++;ah(b,a[1],114);break;default:d=1}switch(d){case
-1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/c6|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
+1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/c9|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
 2:ah(b,a[1],92);a[1]++;ah(b,a[1],c);break;case
 3:ah(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-h3(g,b){var
+h8(g,b){var
 c=a5(b);if(0===c)return b;var
 d=an(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ah(d,a,f(g,d1(b,a)));var
+a=h;for(;;){ah(d,a,f(g,d2(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-n$(a){return h3(nL,a)}function
-fu(a){return cs(a)}function
-a8(a){return dc(a)}function
-fv(b,a){return a8(b$(b,a))}function
-oa(a,b){return b<=a?a:ai(ob)}function
-oc(f,e,d){var
+od(a){return h8(nR,a)}function
+fx(a){return cs(a)}function
+a8(a){return df(a)}function
+fy(b,a){return a8(cc(b,a))}function
+oe(a,b){return b<=a?a:ai(of)}function
+og(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=oa((C(c)+e|0)+b|0,b),a=g;continue}return C(c)+b|0}return b}}function
-od(b,h,g,e,f){var
+g=a[2],b=oe((C(c)+e|0)+b|0,b),a=g;continue}return C(c)+b|0}return b}}function
+oh(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
 i=c[2];bl(a,0,b,d,C(a));bl(g,0,b,d+C(a)|0,e);var
 d=(d+C(a)|0)+e|0,c=i;continue}bl(a,0,b,d,C(a));return b}return b}}function
-oe(b,a){if(a){var
-c=C(b);return a8(od(an(oc(0,c,a)),0,b,c,a))}return of}function
-og(b,a){return a8(h3(b,fu(a)))}function
-oh(a){return function(b,f,e){var
+oi(b,a){if(a){var
+c=C(b);return a8(oh(an(og(0,c,a)),0,b,c,a))}return oj}function
+ok(b,a){return a8(h8(b,fx(a)))}function
+ol(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=d8(b,a)+mA|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return a8(n_(fu(b)));var
+c=d9(b,a)+mH|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return a8(oc(fx(b)));var
 a=a+1|0;continue}}(a,C(a),0)}function
-oi(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bB;if(d8(e,a)===b)return a;var
+om(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bB;if(d9(e,a)===b)return a;var
 a=a+1|0;continue}}function
-oj(b,a,d){var
-c=C(b);if(0<=a&&!(c<a))try{oi(b,c,a,d);var
-e=1;return e}catch(a){a=bo(a);if(a===bB)return 0;throw a}return ai(ok)}function
-ol(b,a){return oj(b,0,a)}function
-om(a){return a8(n$(fu(a)))}function
-on(a){return 1-(typeof
+on(b,a,d){var
+c=C(b);if(0<=a&&!(c<a))try{om(b,c,a,d);var
+e=1;return e}catch(a){a=bo(a);if(a===bB)return 0;throw a}return ai(oo)}function
+op(b,a){return on(b,0,a)}function
+oq(a){return a8(od(fx(a)))}function
+or(a){return 1-(typeof
 a==="number"?1:0)}function
-aA(b,c){if(0===b)return[0];if(0<=b){var
+aB(b,c){if(0===b)return[0];if(0<=b){var
 d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(oo)}function
-op(b,f,e){var
+a=h;continue}break}}return d}return ai(os)}function
+ot(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 br(a){var
-b=a.length-1;return 0===b?[0]:ho(a,0,b)}function
+b=a.length-1;return 0===b?[0]:hr(a,0,b)}function
 bS(b,a){var
-c=b.length-1;return 0===c?br(a):0===a.length-1?ho(b,0,c):AO(b,a)}function
-ee(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ho(c,b,a);return ai(oq)}function
-h4(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return AP(c,b,a,d);return ai(or)}function
-dm(d,b){var
+c=b.length-1;return 0===c?br(a):0===a.length-1?hr(b,0,c):A5(b,a)}function
+ee(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hr(c,b,a);return ai(ou)}function
+h9(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return A6(c,b,a,d);return ai(ov)}function
+dp(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1293,8 +1293,8 @@ e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-dn(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(os);if(0===b)return[0];var
+dq(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(ow);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1313,11 +1313,11 @@ a=h;continue}break}}return e}function
 aw(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ot(d,c){var
+ox(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 G(a){if(a){var
-b=a[2],d=a[1],c=q(ot(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(ox(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1326,47 +1326,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-fw(c,b){var
+fz(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-ca(c,b){var
+bT(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-fx=[ag,ov,b7(0)];function
-ou(b){if(c_(b,[0]))return[0,[0],[0]];var
+fA=[ag,oz,b_(0)];function
+oy(b){if(db(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-h5(e,a){function
+h_(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fx,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fA,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bo(b);if(b[1]===fx){var
+g=l(f,b,d);return g}catch(b){b=bo(b);if(b[1]===fA){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bo(a);if(a[1]===fx)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bo(a);if(a[1]===fA)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,ow]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oA]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1380,142 +1380,142 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cy(a){return a!=a?1:0}function
-aS(b,a){if(!(b<a)){var
-c=0;if(fh(a)||!fh(b))c=1;if(c)return cy(b)?b:a}return cy(a)?a:b}function
+cA(a){return a!=a?1:0}function
+aT(b,a){if(!(b<a)){var
+c=0;if(fj(a)||!fj(b))c=1;if(c)return cA(b)?b:a}return cA(a)?a:b}function
 v(b,a){if(!(b<a)){var
-c=0;if(fh(a)||!fh(b))c=1;if(c)return cy(a)?a:b}return cy(b)?b:a}function
-dp(a){return[0,0,0]}function
-dq(a){a[1]=0;a[2]=0;return 0}function
-cz(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cA(a){var
+c=0;if(fj(a)||!fj(b))c=1;if(c)return cA(a)?a:b}return cA(b)?b:a}function
+dr(a){return[0,0,0]}function
+ds(a){a[1]=0;a[2]=0;return 0}function
+cB(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cC(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cB(b){var
+cD(b){var
 a=b[1];return a?[0,a[1]]:0}function
-ox(b,a){return a6(b,a[1])}var
-oz=[ag,oy,b7(0)];function
-oA(a){return[0,0,0,0]}function
-fy(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-h6(d,a){var
+oB(b,a){return a6(b,a[1])}var
+oD=[ag,oC,b_(0)];function
+oE(a){return[0,0,0,0]}function
+fB(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+h$(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-oB(b){var
+oF(b){var
 a=b[2];return a?[0,a[1]]:0}function
-oC(a){var
+oG(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fy(a);return c}throw oz}function
-oD(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fB(a);return c}throw oD}function
+oH(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fy(a);return[0,c]}return 0}var
-oF=[ag,oE,b7(0)];function
-oG(a){throw oF}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fB(a);return[0,c]}return 0}var
+oJ=[ag,oI,b_(0)];function
+oK(a){throw oJ}function
 ef(a){var
-c=a[1];a[1]=oG;try{var
-b=f(c,0);Bw(a,b);return b}catch(b){b=bo(b);a[1]=function(a){throw b};throw b}}function
-fz(a){var
-b=1<=a?a:1,c=di<b?di:b,d=an(c);return[0,d,0,c,d]}function
-fA(a){return h1(a[1],0,a[2])}function
-oH(a){return a[2]}function
-oI(a){a[2]=0;return 0}function
-fB(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(di<b[1])if((d+c|0)<=di)b[1]=di;else
-fn(oL);var
-e=an(b[1]);h2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,oJ]}throw[0,$,oK]}}function
-h7(a,c){var
-b=a[2];if(a[3]<=b)fB(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
-oM(a,d,c,b){var
+c=a[1];a[1]=oK;try{var
+b=f(c,0);BN(a,b);return b}catch(b){b=bo(b);a[1]=function(a){throw b};throw b}}function
+fC(a){var
+b=1<=a?a:1,c=dl<b?dl:b,d=an(c);return[0,d,0,c,d]}function
+fD(a){return h6(a[1],0,a[2])}function
+oL(a){return a[2]}function
+oM(a){a[2]=0;return 0}function
+fE(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dl<b[1])if((d+c|0)<=dl)b[1]=dl;else
+fp(oP);var
+e=an(b[1]);h7(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,oN]}throw[0,$,oO]}}function
+ia(a,c){var
+b=a[2];if(a[3]<=b)fE(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
+oQ(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((C(d)-b|0)<c?1:0);if(f)ai(oN);var
-g=a[2]+b|0;if(a[3]<g)fB(a,b);bl(d,c,a[1],a[2],b);a[2]=g;return 0}function
-dr(a,c){var
-b=C(c),d=a[2]+b|0;if(a[3]<d)fB(a,b);bl(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fC(a){return 5===a[2]?12:-6}function
-h8(a){return[0,0,an(a)]}function
-h9(a,g){var
+h=b<0?1:0,f=h||((C(d)-b|0)<c?1:0);if(f)ai(oR);var
+g=a[2]+b|0;if(a[3]<g)fE(a,b);bl(d,c,a[1],a[2],b);a[2]=g;return 0}function
+dt(a,c){var
+b=C(c),d=a[2]+b|0;if(a[3]<d)fE(a,b);bl(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fF(a){return 5===a[2]?12:-6}function
+ib(a){return[0,0,an(a)]}function
+ic(a,g){var
 b=a5(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=an(hZ(b*2|0,c));h2(a[2],0,e,0,b);a[2]=e;var
+e=an(h4(b*2|0,c));h7(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cC(a,b){h9(a,1);c8(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+cE(a,b){ic(a,1);c$(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ax(a,c){var
-b=C(c);h9(a,b);bD(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-h_(a){return h1(a[2],0,a[1])}function
-oO(a,b){var
+b=C(c);ic(a,b);bD(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+id(a){return h6(a[2],0,a[1])}function
+oS(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return mn;case
+0:return mu;case
 1:return 101;case
 2:return 69;case
-3:return lN;case
+3:return lT;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-oP(a,b){switch(b[1]){case
+oT(a,b){switch(b[1]){case
 0:break;case
-1:cC(a,43);break;default:cC(a,32)}return 8<=b[2]?cC(a,35):0}function
-h$(a){if(typeof
+1:cE(a,43);break;default:cE(a,32)}return 8<=b[2]?cE(a,35):0}function
+ie(a){if(typeof
 a==="number")switch(a){case
-0:return oQ;case
-1:return oR;case
-2:return oS;case
-3:return oT;case
-4:return oU;case
-5:return oV;default:return oW}else
+0:return oU;case
+1:return oV;case
+2:return oW;case
+3:return oX;case
+4:return oY;case
+5:return oZ;default:return o0}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return a1(oX,fv(1,a[1]))}}function
-fD(b,c){var
+1:return a[1];default:return aQ(o1,fy(1,a[1]))}}function
+fG(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ax(b,oY);var
+d=a[1];ax(b,o2);var
 a=d;continue;case
 1:var
-e=a[1];ax(b,oZ);var
+e=a[1];ax(b,o3);var
 a=e;continue;case
 2:var
-f=a[1];ax(b,o0);var
+f=a[1];ax(b,o4);var
 a=f;continue;case
 3:var
-g=a[1];ax(b,o1);var
+g=a[1];ax(b,o5);var
 a=g;continue;case
 4:var
-h=a[1];ax(b,o2);var
+h=a[1];ax(b,o6);var
 a=h;continue;case
 5:var
-i=a[1];ax(b,o3);var
+i=a[1];ax(b,o7);var
 a=i;continue;case
 6:var
-j=a[1];ax(b,o4);var
+j=a[1];ax(b,o8);var
 a=j;continue;case
 7:var
-k=a[1];ax(b,o5);var
+k=a[1];ax(b,o9);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ax(b,o6);fD(b,m);ax(b,o7);var
+l=a[2],m=a[1];ax(b,o_);fG(b,m);ax(b,o$);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ax(b,o8);fD(b,o);ax(b,o9);var
+n=a[3],o=a[1];ax(b,pa);fG(b,o);ax(b,pb);var
 a=n;continue;case
 10:var
-p=a[1];ax(b,o_);var
+p=a[1];ax(b,pc);var
 a=p;continue;case
 11:var
-q=a[1];ax(b,o$);var
+q=a[1];ax(b,pd);var
 a=q;continue;case
 12:var
-r=a[1];ax(b,pa);var
+r=a[1];ax(b,pe);var
 a=r;continue;case
 13:var
-s=a[1];ax(b,pb);var
+s=a[1];ax(b,pf);var
 a=s;continue;default:var
-t=a[1];ax(b,pc);var
+t=a[1];ax(b,pg);var
 a=t;continue}}function
 am(a){if(typeof
 a==="number")return 0;else
@@ -1580,7 +1580,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,$,pd]}else
+9:a=6;break;default:throw[0,$,ph]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1686,7 +1686,7 @@ D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,$,pm];break;case
+14:a=4;break;default:m=1}if(m)throw[0,$,pq];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1698,23 +1698,23 @@ I=b[3],J=b[2],K=b[1],s=ay(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,$,pn];break;case
+14:a=4;break;default:n=1}if(n)throw[0,$,pr];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,po];case
+b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,ps];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pp];break;case
+11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pt];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pq];break;case
+12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pu];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1722,7 +1722,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pr];break;default:var
+13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pv];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1730,19 +1730,19 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,ps]}switch(a){case
-0:throw[0,$,pg];case
-1:throw[0,$,ph];case
-2:throw[0,$,pi];case
-3:throw[0,$,pj];case
-4:throw[0,$,pk];case
-5:throw[0,$,pe];case
-6:throw[0,$,pf];default:throw[0,$,pl]}}var
-as=[ag,pt,b7(0)];function
+14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pw]}switch(a){case
+0:throw[0,$,pk];case
+1:throw[0,$,pl];case
+2:throw[0,$,pm];case
+3:throw[0,$,pn];case
+4:throw[0,$,po];case
+5:throw[0,$,pi];case
+6:throw[0,$,pj];default:throw[0,$,pp]}}var
+as=[ag,px,b_(0)];function
 eg(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw as}}function
-ds(e,b,d){var
+du(e,b,d){var
 a=eg(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
@@ -1776,12 +1776,12 @@ a!=="number"&&7===a[0]){var
 n=aL(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(d7([0,b[1]],[0,o]))throw as;var
+o=a[1],w=a[2],x=b[2];if(d8([0,b[1]],[0,o]))throw as;var
 p=aL(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(d7([0,ab(B)],C))throw as;var
-D=[0,ab(d)];if(d7([0,ab(A)],D))throw as;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(d8([0,ab(B)],C))throw as;var
+D=[0,ab(d)];if(d8([0,ab(A)],D))throw as;var
 q=ay(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
 r=aL(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
 10:if(typeof
@@ -1814,23 +1814,23 @@ S=a[2],t=eg(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=R(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw as;case
 4:var
-U=a[4],V=a[1],e=ds(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=du(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=R(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw as;case
 5:var
-Y=a[4],Z=a[1],g=ds(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=du(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=R(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw as;case
 6:var
-aa=a[4],ac=a[1],i=ds(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+aa=a[4],ac=a[1],i=du(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ae=i[2],x=R(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw as;case
 7:var
-af=a[4],ag=a[1],k=ds(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=du(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ai=k[2],y=R(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw as;case
 8:var
-aj=a[4],ak=a[1],m=ds(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=du(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=R(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw as;case
 9:var
@@ -1845,11 +1845,11 @@ ap=a[1],D=R(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=R(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],at=a[3],au=a[1];if(d7([0,a[2]],[0,F]))throw as;var
+F=b[1],ar=b[2],at=a[3],au=a[1];if(d8([0,a[2]],[0,F]))throw as;var
 G=R(at,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(d7([0,ab(ax)],az))throw as;var
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(d8([0,ab(ax)],az))throw as;var
 I=R(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1859,7 +1859,7 @@ b!=="number"&&11===b[0]){var
 K=R(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=R(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return pv(a[1],a[2],b);case
+18:return pz(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=R(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1869,180 +1869,180 @@ aB=a[2],aC=a[1],N=R(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=R(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return pw(a[1],a[2],b)}throw as}function
-pv(a,c,b){if(0===a[0]){var
+23:return pA(a[1],a[2],b)}throw as}function
+pz(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=R(d[1],b),k=e[1],f=R(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=R(g[1],b),m=h[1],i=R(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-pw(a,c,b){if(typeof
+pA(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aT(a,c,b);case
-1:return aT(a,c,b);case
+0:return aU(a,c,b);case
+1:return aU(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aT(a,c,b)}else
+d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aU(a,c,b)}else
 switch(a[0]){case
-0:return aT(a,c,b);case
-1:return aT(a,c,b);case
-2:return aT(a,c,b);case
-3:return aT(a,c,b);case
-4:return aT(a,c,b);case
-5:return aT(a,c,b);case
-6:return aT(a,c,b);case
-7:return aT(a,c,b);case
-8:return aT([8,a[1],a[2]],c,b);case
+0:return aU(a,c,b);case
+1:return aU(a,c,b);case
+2:return aU(a,c,b);case
+3:return aU(a,c,b);case
+4:return aU(a,c,b);case
+5:return aU(a,c,b);case
+6:return aU(a,c,b);case
+7:return aU(a,c,b);case
+8:return aU([8,a[1],a[2]],c,b);case
 9:var
 g=a[1],e=aL(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aT(a,c,b);default:return aT(a,c,b)}}function
-aT(d,c,b){var
+10:return aU(a,c,b);default:return aU(a,c,b)}}function
+aU(d,c,b){var
 a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
-pu(c,b){var
+py(c,b){var
 a=R(c,b);if(typeof
 a[2]==="number")return a[1];throw as}function
-px(b,a){return pu(b,ab(am(a)))}function
-aU(k,g,a){var
-b=C(a),h=0<=g?k:0,d=d$(g);if(d<=b)return a;var
-l=2===h?48:32,c=b$(d,l);switch(h){case
+pB(b,a){return py(b,ab(am(a)))}function
+aV(k,g,a){var
+b=C(a),h=0<=g?k:0,d=ea(g);if(d<=b)return a;var
+l=2===h?48:32,c=cc(d,l);switch(h){case
 0:bD(a,0,c,0,b);break;case
 1:bD(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){c8(c,0,al(a,0));bD(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){c$(c,0,al(a,0));bD(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===al(a,0)){var
-j=0;if(e4!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){c8(c,1,al(a,1));bD(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(e6!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){c$(c,1,al(a,1));bD(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bD(a,0,c,d-b|0,b)}}return a8(c)}function
-cD(k,b){var
-c=d$(k),a=C(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+he>>>0))e=1}else
+cF(k,b){var
+c=ea(k),a=C(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hh>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(e4===al(b,1)||88===al(b,1))j=1;if(j){var
-h=b$(c+2|0,48);c8(h,1,al(b,1));bD(b,2,h,(c-a|0)+4|0,a-2|0);return a8(h)}}e=1;f=1;break;case
+j=0;if(e6===al(b,1)||88===al(b,1))j=1;if(j){var
+h=cc(c+2|0,48);c$(h,1,al(b,1));bD(b,2,h,(c-a|0)+4|0,a-2|0);return a8(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=b$(c+1|0,48);c8(g,0,d);bD(b,1,g,(c-a|0)+2|0,a-1|0);return a8(g)}}if(e&&a<c){var
-i=b$(c,48);bD(b,0,i,c-a|0,a);return a8(i)}return b}function
-py(d){var
-a=oh(d),b=C(a),c=b$(b+2|0,34);bl(a,0,c,1,b);return a8(c)}function
-pz(a){switch(a){case
-1:return pB;case
-2:return pC;case
-4:return pE;case
-5:return pF;case
-6:return pG;case
-7:return pH;case
-8:return pI;case
-9:return pJ;case
-10:return pK;case
-11:return pL;case
+g=cc(c+1|0,48);c$(g,0,d);bD(b,1,g,(c-a|0)+2|0,a-1|0);return a8(g)}}if(e&&a<c){var
+i=cc(c,48);bD(b,0,i,c-a|0,a);return a8(i)}return b}function
+pC(d){var
+a=ol(d),b=C(a),c=cc(b+2|0,34);bl(a,0,c,1,b);return a8(c)}function
+pD(a){switch(a){case
+1:return pF;case
+2:return pG;case
+4:return pI;case
+5:return pJ;case
+6:return pK;case
+7:return pL;case
+8:return pM;case
+9:return pN;case
+10:return pO;case
+11:return pP;case
 0:case
-13:return pA;case
+13:return pE;case
 3:case
-14:return pD;default:return pM}}function
-pN(a){switch(a){case
-1:return pP;case
-2:return pQ;case
-4:return pS;case
-5:return pT;case
-6:return pU;case
-7:return pV;case
-8:return pW;case
-9:return pX;case
-10:return pY;case
-11:return pZ;case
+14:return pH;default:return pQ}}function
+pR(a){switch(a){case
+1:return pT;case
+2:return pU;case
+4:return pW;case
+5:return pX;case
+6:return pY;case
+7:return pZ;case
+8:return p0;case
+9:return p1;case
+10:return p2;case
+11:return p3;case
 0:case
-13:return pO;case
+13:return pS;case
 3:case
-14:return pR;default:return p0}}function
-p1(a){switch(a){case
-1:return p3;case
-2:return p4;case
-4:return p6;case
-5:return p7;case
-6:return p8;case
-7:return p9;case
-8:return p_;case
-9:return p$;case
-10:return qa;case
-11:return qb;case
+14:return pV;default:return p4}}function
+p5(a){switch(a){case
+1:return p7;case
+2:return p8;case
+4:return p_;case
+5:return p$;case
+6:return qa;case
+7:return qb;case
+8:return qc;case
+9:return qd;case
+10:return qe;case
+11:return qf;case
 0:case
-13:return p2;case
+13:return p6;case
 3:case
-14:return p5;default:return qc}}function
-qd(a){switch(a){case
-1:return qf;case
-2:return qg;case
-4:return qi;case
-5:return qj;case
-6:return qk;case
-7:return ql;case
-8:return qm;case
-9:return qn;case
-10:return qo;case
-11:return qp;case
+14:return p9;default:return qg}}function
+qh(a){switch(a){case
+1:return qj;case
+2:return qk;case
+4:return qm;case
+5:return qn;case
+6:return qo;case
+7:return qp;case
+8:return qq;case
+9:return qr;case
+10:return qs;case
+11:return qt;case
 0:case
-13:return qe;case
+13:return qi;case
 3:case
-14:return qh;default:return qq}}function
-ia(b,c){var
-d=d$(c),e=oO(qr,b),a=h8(16);cC(a,37);oP(a,b);cC(a,46);ax(a,h0(d));cC(a,e);return h_(a)}function
+14:return ql;default:return qu}}function
+ig(b,c){var
+d=ea(c),e=oS(qv,b),a=ib(16);cE(a,37);oT(a,b);cE(a,46);ax(a,h5(d));cE(a,e);return id(a)}function
 eh(m,a){if(13<=m){var
 g=[0,0],h=C(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<d8(a,c)+g5>>>0))g[1]++;var
+c=n;for(;;){if(!(9<d9(a,c)+g8>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=an(C(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c8(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=C(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=an(C(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c$(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=C(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=d8(a,b);if(9<f+g5>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=d9(a,b);if(9<f+g8>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return a8(j)}return a}function
-qs(a,b){return eh(a,fb(pz(a),b))}function
-qt(a,b){return eh(a,fb(p1(a),b))}function
-qu(a,b){return eh(a,fb(qd(a),b))}function
-qv(a,b){return eh(a,Bb(pN(a),b))}function
+qw(a,b){return eh(a,fd(pD(a),b))}function
+qx(a,b){return eh(a,fd(p5(a),b))}function
+qy(a,b){return eh(a,fd(qh(a),b))}function
+qz(a,b){return eh(a,Bs(pR(a),b))}function
 bE(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return A9(a,c,d)}function
+d=32}return Bo(a,c,d)}function
 f(a){var
 e=C(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=al(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:a1(a,qw)}function
+b=b+1|0;continue}}(0)?a:aQ(a,qA)}function
 e(c){var
-b=AW(a);return 3===b?a<0.?qx:qy:4<=b?qz:c}switch(b[2]){case
-5:return e(f(hu(ia(b,c),a)));case
+b=Bb(a);return 3===b?a<0.?qB:qC:4<=b?qD:c}switch(b[2]){case
+5:return e(f(hx(ig(b,c),a)));case
 6:return d(0);case
-7:return om(d(0));case
-8:return e(d(0));default:return hu(ia(b,c),a)}}function
-qA(d){var
-a=nE(d),b=C(a),c=b$(b+2|0,39);bl(a,0,c,1,b);return a8(c)}function
-qB(b){var
-a=h8(16);fD(a,b);return h_(a)}function
-dW(d,o,m,l){var
+7:return oq(d(0));case
+8:return e(d(0));default:return hx(ig(b,c),a)}}function
+qE(d){var
+a=nK(d),b=C(a),c=cc(b+2|0,39);bl(a,0,c,1,b);return a8(c)}function
+qF(b){var
+a=ib(16);fG(a,b);return id(a)}function
+dX(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return I(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return I(c,[4,b,qA(a)],q)};case
+q=a[1];return function(a){return I(c,[4,b,qE(a)],q)};case
 2:var
-r=a[2],s=a[1];return fE(c,b,r,s,function(a){return a});case
-3:return fE(c,b,a[2],a[1],py);case
-4:return ei(c,b,a[4],a[2],a[3],qs,a[1]);case
-5:return ei(c,b,a[4],a[2],a[3],qt,a[1]);case
-6:return ei(c,b,a[4],a[2],a[3],qu,a[1]);case
-7:return ei(c,b,a[4],a[2],a[3],qv,a[1]);case
-8:return qC(c,b,a[4],a[2],a[3],a[1]);case
-9:return fE(c,b,a[2],a[1],nm);case
+r=a[2],s=a[1];return fH(c,b,r,s,function(a){return a});case
+3:return fH(c,b,a[2],a[1],pC);case
+4:return ei(c,b,a[4],a[2],a[3],qw,a[1]);case
+5:return ei(c,b,a[4],a[2],a[3],qx,a[1]);case
+6:return ei(c,b,a[4],a[2],a[3],qy,a[1]);case
+7:return ei(c,b,a[4],a[2],a[3],qz,a[1]);case
+8:return qG(c,b,a[4],a[2],a[3],a[1]);case
+9:return fH(c,b,a[2],a[1],ns);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2050,9 +2050,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=qB(a[2]);return function(a){return I(c,[4,b,u],t)};case
+t=a[3],u=qF(a[2]);return function(a){return I(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return I(c,b,Z(px(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return I(c,b,_(pB(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return I(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2063,21 +2063,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return I(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return I(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,$,qE];case
+19:throw[0,$,qI];case
 20:var
-F=a[3],G=[8,b,qF];return function(a){return I(c,G,F)};case
+F=a[3],G=[8,b,qJ];return function(a){return I(c,G,F)};case
 21:var
-H=a[2];return function(a){return I(c,[4,b,fb(qG,a)],H)};case
+H=a[2];return function(a){return I(c,[4,b,fd(qK,a)],H)};case
 22:var
 J=a[1];return function(a){return I(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?lE(d+1|0,c,b,h,g):aq(lE,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?gZ(d+1|0,c,b,i,j,k):aq(gZ,[0,c,b,i,j,k])}}function
-lE(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?lK(d+1|0,c,b,h,g):aq(lK,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?g2(d+1|0,c,b,i,j,k):aq(g2,[0,c,b,i,j,k])}}function
+lK(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
 1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-2:throw[0,$,qH];default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}else
+2:throw[0,$,qL];default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
 1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
@@ -2089,9 +2089,9 @@ switch(e[0]){case
 7:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
 8:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?g0(d+1|0,c,b,f,a):aq(g0,[0,c,b,f,a]);case
+f=e[2];return d<50?g3(d+1|0,c,b,f,a):aq(g3,[0,c,b,f,a]);case
 10:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}}function
-g0(e,d,c,a,b){if(typeof
+g3(e,d,c,a,b){if(typeof
 a==="number")return e<50?P(e+1|0,d,c,b):aq(P,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2113,186 +2113,186 @@ m=a[1];return function(a){return a2(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return a2(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a2(d,c,aE(q,o),b)};case
+o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a2(d,c,aF(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return a2(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return a2(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return a2(d,c,t,b)};case
-13:throw[0,$,qI];default:throw[0,$,qJ]}}function
+13:throw[0,$,qM];default:throw[0,$,qN]}}function
 P(d,b,e,a){var
-c=[8,e,qK];return d<50?dW(d+1|0,b,c,a):aq(dW,[0,b,c,a])}function
-gZ(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return qD(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?dW(h+1|0,b,g,a):aq(dW,[0,b,g,a])}function
-I(a,b,c){return hH(dW(0,a,b,c))}function
-a2(a,b,c,d){return hH(g0(0,a,b,c,d))}function
-qD(a,b,c,d,e){return hH(gZ(0,a,b,c,d,e))}function
-fE(e,d,c,a,b){if(typeof
+c=[8,e,qO];return d<50?dX(d+1|0,b,c,a):aq(dX,[0,b,c,a])}function
+g2(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return qH(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?dX(h+1|0,b,g,a):aq(dX,[0,b,g,a])}function
+I(a,b,c){return hK(dX(0,a,b,c))}function
+a2(a,b,c,d){return hK(g3(0,a,b,c,d))}function
+qH(a,b,c,d,e){return hK(g2(0,a,b,c,d,e))}function
+fH(e,d,c,a,b){if(typeof
 a==="number")return function(a){return I(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return I(e,[4,d,aU(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return I(e,[4,d,aU(i,g,f(b,a))],c)}}}function
+g=a[2],h=a[1];return function(a){return I(e,[4,d,aV(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return I(e,[4,d,aV(i,g,f(b,a))],c)}}}function
 ei(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,cD(g,n(b,a,c))],d)}:function(c){return I(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return I(f,[4,e,cD(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return I(f,[4,e,cF(g,n(b,a,c))],d)}:function(c){return I(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return I(f,[4,e,cF(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,aU(i,h,cD(g,n(b,a,c)))],d)}:function(c){return I(f,[4,e,aU(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return I(f,[4,e,aU(i,h,cD(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return I(f,[4,e,aV(i,h,cF(g,n(b,a,c)))],d)}:function(c){return I(f,[4,e,aV(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return I(f,[4,e,aV(i,h,cF(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return I(f,[4,e,aU(j,h,cD(g,n(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aU(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return I(f,[4,e,aU(j,g,cD(m,n(b,a,c)))],d)}}}function
-qC(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return I(f,[4,e,aV(j,h,cF(g,n(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aV(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return I(f,[4,e,aV(j,g,cF(m,n(b,a,c)))],d)}}}function
+qG(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,bE(a,f,b)],c)}:function(b){return I(e,[4,d,bE(a,fC(a),b)],c)};var
+b==="number")return b?function(f,b){return I(e,[4,d,bE(a,f,b)],c)}:function(b){return I(e,[4,d,bE(a,fF(a),b)],c)};var
 j=b[1];return function(b){return I(e,[4,d,bE(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,aU(h,g,bE(a,f,b))],c)}:function(b){return I(e,[4,d,aU(h,g,bE(a,fC(a),b))],c)};var
-k=b[1];return function(b){return I(e,[4,d,aU(h,g,bE(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return I(e,[4,d,aV(h,g,bE(a,f,b))],c)}:function(b){return I(e,[4,d,aV(h,g,bE(a,fF(a),b))],c)};var
+k=b[1];return function(b){return I(e,[4,d,aV(h,g,bE(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return I(e,[4,d,aU(i,g,bE(a,f,b))],c)}:function(f,b){return I(e,[4,d,aU(i,f,bE(a,fC(a),b))],c)};var
-l=b[1];return function(f,b){return I(e,[4,d,aU(i,f,bE(a,l,b))],c)}}}function
+b==="number")return b?function(g,f,b){return I(e,[4,d,aV(i,g,bE(a,f,b))],c)}:function(f,b){return I(e,[4,d,aV(i,f,bE(a,fF(a),b))],c)};var
+l=b[1];return function(f,b){return I(e,[4,d,aV(i,f,bE(a,l,b))],c)}}}function
 bF(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=h$(a[2]);bF(b,g);return dg(b,h);case
+g=a[1],h=ie(a[2]);bF(b,g);return dj(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bF(b,d);dg(b,qL);var
+i=c[1];bF(b,d);dj(b,qP);var
 a=i;continue}var
-j=c[1];bF(b,d);dg(b,qM);var
+j=c[1];bF(b,d);dj(b,qQ);var
 a=j;continue;case
 6:var
 m=a[2];bF(b,a[1]);return f(m,b);case
-7:bF(b,a[1]);return ea(b);case
+7:bF(b,a[1]);return eb(b);case
 8:var
 n=a[2];bF(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bF(b,a[1]);return dg(b,k);default:var
-l=a[2];bF(b,a[1]);return ny(b,l)}}function
-bT(b,e){var
+k=a[2];bF(b,a[1]);return dj(b,k);default:var
+l=a[2];bF(b,a[1]);return nE(b,l)}}function
+bU(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=h$(a[2]);bT(b,g);return dr(b,h);case
+g=a[1],h=ie(a[2]);bU(b,g);return dt(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bT(b,d);dr(b,qN);var
+i=c[1];bU(b,d);dt(b,qR);var
 a=i;continue}var
-j=c[1];bT(b,d);dr(b,qO);var
+j=c[1];bU(b,d);dt(b,qS);var
 a=j;continue;case
 6:var
-m=a[2];bT(b,a[1]);return dr(b,f(m,0));case
+m=a[2];bU(b,a[1]);return dt(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bT(b,a[1]);return ai(n);case
+n=a[2];bU(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bT(b,a[1]);return dr(b,k);default:var
-l=a[2];bT(b,a[1]);return h7(b,l)}}function
-qP(c,a,b){var
+k=a[2];bU(b,a[1]);return dt(b,k);default:var
+l=a[2];bU(b,a[1]);return ia(b,l)}}function
+qT(c,a,b){var
 d=b[1],e=0;return I(function(b){bF(a,b);return f(c,a)},e,d)}function
-fF(b,a){return qP(function(a){return 0},b,a)}function
-fG(a){return fF(bp,a)}function
-qQ(b,a){var
+fI(b,a){return qT(function(a){return 0},b,a)}function
+fJ(a){return fI(bp,a)}function
+qU(b,a){var
 c=a[1];return I(function(c){var
-a=fz(64);bT(a,c);return f(b,fA(a))},0,c)}function
-aB(a){return qQ(function(a){return a},a)}var
-qR=fl(0);function
-fI(c,b){var
-a=c[1+b];return on(a)?b8(a)===e$?f(aB(qS),a):b8(a)===253?nr(a):qT:f(aB(qU),a)}function
-ib(b,a){if(b.length-1<=a)return qV;var
-c=ib(b,a+1|0),d=fI(b,a);return n(aB(qW),d,c)}function
-qX(a){var
+a=fC(64);bU(a,c);return f(b,fD(a))},0,c)}function
+aC(a){return qU(function(a){return a},a)}var
+qV=fn(0);function
+fL(c,b){var
+a=c[1+b];return or(a)?b$(a)===fb?f(aC(qW),a):b$(a)===253?nx(a):qX:f(aC(qY),a)}function
+ih(b,a){if(b.length-1<=a)return qZ;var
+c=ih(b,a+1|0),d=fL(b,a);return n(aC(q0),d,c)}function
+q1(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ib(a,2),d=fI(a,1);return n(aB(qY),d,c)}switch(b){case
-0:return qZ;case
-1:return q0;default:var
-e=fI(a,1);return f(aB(q1),e)}}function
-q2(d){function
+c=ih(a,2),d=fL(a,1);return n(aC(q2),d,c)}switch(b){case
+0:return q3;case
+1:return q4;default:var
+e=fL(a,1);return f(aC(q5),e)}}function
+q6(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(fm(qR))}function
-q3(a){if(a===d_)return q4;if(a===fo)return q5;if(a[1]===hN){var
-b=a[2],e=b[3],h=b[2],i=b[1];return ck(aB(fH),i,h,e,e+5|0,q6)}if(a[1]===$){var
-c=a[2],f=c[3],j=c[2],k=c[1];return ck(aB(fH),k,j,f,f+6|0,q7)}if(a[1]===hP){var
-d=a[2],g=d[3],l=d[2],m=d[1];return ck(aB(fH),m,l,g,g+6|0,q8)}if(0===b8(a)){var
-n=a[1][1];return a1(n,qX(a))}return a[1]}function
+a=g;continue}return 0}}return a(fo(qV))}function
+q7(a){if(a===d$)return q8;if(a===fq)return q9;if(a[1]===hR){var
+b=a[2],e=b[3],h=b[2],i=b[1];return ck(aC(fK),i,h,e,e+5|0,q_)}if(a[1]===$){var
+c=a[2],f=c[3],j=c[2],k=c[1];return ck(aC(fK),k,j,f,f+6|0,q$)}if(a[1]===hT){var
+d=a[2],g=d[3],l=d[2],m=d[1];return ck(aC(fK),m,l,g,g+6|0,ra)}if(0===b$(a)){var
+n=a[1][1];return aQ(n,q1(a))}return a[1]}function
 ej(a){var
-b=q2(a);return b?b[1]:q3(a)}function
-q9(a){var
-b=[0,AX(a)];return b}function
-q_(b,a){function
-c(a){return a?0===b?q$:ra:0===b?rb:rc}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?rd:rf,i=a[2],j=a[7],k=c(a[1]);return[0,AM(aB(re),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aB(rg),l)]}function
-rh(d,b){if(b){var
+b=q6(a);return b?b[1]:q7(a)}function
+rb(a){var
+b=[0,Bc(a)];return b}function
+rc(b,a){function
+c(a){return a?0===b?rd:re:0===b?rf:rg}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?rh:rj,i=a[2],j=a[7],k=c(a[1]);return[0,A3(aC(ri),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aC(rk),l)]}function
+rl(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=q_(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(fF(d,ri),j)}var
+h=rc(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(fI(d,rm),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return fF(d,rj)}function
-fJ(b,a){return rh(b,q9(a))}var
-rl=rk.slice();function
-rm(e,d){var
-g=ej(e);f(fG(rn),g);fJ(bp,d);var
-a=Bq(0);if(a<0){var
-b=d$(a);hQ(c(rl,b)[1+b])}return ea(bp)}var
-ro=[0];function
-ic(b){var
-a=A2(0);return a}function
-rp(b,a){try{var
-c=a?ro:ic(0);try{fr(0)}catch(a){}try{var
-i=rm(b,c),d=i}catch(a){a=bo(a);var
-e=ic(0),g=ej(b);f(fG(rr),g);fJ(bp,c);var
-h=ej(a);f(fG(rs),h);fJ(bp,e);var
-d=ea(bp)}return d}catch(a){a=bo(a);if(a===d_)return hQ(rq);throw a}}hG(b(lO),function(b,a){try{var
-c=rp(b,a);return c}catch(a){return 0}});function
-rt(a){return Bp(a,0,C(a))}function
-ru(a){return[0,q(55,0),0]}function
-rv(d,g){function
-l(b,a){return rt(a1(b,h0(a)))}function
+a=k;continue}break}}return 0}return fI(d,rn)}function
+fM(b,a){return rl(b,rb(a))}var
+rp=ro.slice();function
+rq(e,d){var
+g=ej(e);f(fJ(rr),g);fM(bp,d);var
+a=BH(0);if(a<0){var
+b=ea(a);hU(c(rp,b)[1+b])}return eb(bp)}var
+rs=[0];function
+ii(b){var
+a=Bh(0);return a}function
+rt(b,a){try{var
+c=a?rs:ii(0);try{ft(0)}catch(a){}try{var
+i=rq(b,c),d=i}catch(a){a=bo(a);var
+e=ii(0),g=ej(b);f(fJ(rv),g);fM(bp,c);var
+h=ej(a);f(fJ(rw),h);fM(bp,e);var
+d=eb(bp)}return d}catch(a){a=bo(a);if(a===d$)return hU(ru);throw a}}hJ(b(lU),function(b,a){try{var
+c=rt(b,a);return c}catch(a){return 0}});function
+rx(a){return BG(a,0,C(a))}function
+ry(a){return[0,q(55,0),0]}function
+rz(d,g){function
+l(b,a){return rx(aQ(b,h5(a)))}function
 m(a){var
 b=al(a,3)<<24,c=al(a,2)<<16,d=al(a,1)<<8;return((al(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,rw],j=54+hZ(55,i)|0,n=0;if(!(j<0)){var
+f=[0,rA],j=54+h4(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=Bu(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&lX;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=BL(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&l3;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-rx(b){var
-a=ru(0);rv(a,b);return a}function
-ry(a){return rx(BG(0))}function
-rz(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&lX,g=a[2];c(a[1],g)[1+g]=f;return f}function
-rA(a){var
+rB(b){var
+a=ry(0);rz(a,b);return a}function
+rC(a){return rB(BX(0))}function
+rD(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l3,g=a[2];c(a[1],g)[1+g]=f;return f}function
+rE(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-AK=m8(AJ),ie=AK}catch(a){a=bo(a);if(a!==bB)throw a;try{var
-AI=m8(AH),id=AI}catch(a){a=bo(a);if(a!==bB)throw a;var
-id=rB}var
-ie=id}var
-rC=ol(ie,82),ek=[b3,function(a){return ry(0)}];function
-rD(c,b){var
-a=c;for(;;){if(b<=a)return a;if(fs<(a*2|0))return a;var
+A1=nd(A0),ik=A1}catch(a){a=bo(a);if(a!==bB)throw a;try{var
+AZ=nd(AY),ij=AZ}catch(a){a=bo(a);if(a!==bB)throw a;var
+ij=rF}var
+ik=ij}var
+rG=op(ik,82),ek=[b6,function(a){return rC(0)}];function
+rH(c,b){var
+a=c;for(;;){if(b<=a)return a;if(fu<(a*2|0))return a;var
 a=a*2|0;continue}}function
-ig(a,e){var
-f=a?a[1]:rC,b=rD(16,e);if(f)var
-c=b8(ek),g=cm===c?ek[1]:b3===c?ef(ek):ek,d=rz(g);else
+il(a,e){var
+f=a?a[1]:rG,b=rH(16,e);if(f)var
+c=b$(ek),g=cm===c?ek[1]:b6===c?ef(ek):ek,d=rD(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-rE(n,d,g,h){var
+rI(n,d,g,h){var
 i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2311,99 +2311,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ih(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<fs?1:0;if(d){var
-e=q(c,0),h=1-rA(a);a[2]=e;return rE(f(g,a),h,b,e)}return d}function
-rF(c,b,a){return mY(c,b,0,a)}function
-cb(a,b){return 4<=a.length-1?mY(10,c6,a[3],b)&(a[2].length-1-1|0):ai(rG)}function
-rH(a,d,f){var
-b=cb(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ih(cb,a):e}function
-rI(c,b){var
+im(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<fu?1:0;if(d){var
+e=q(c,0),h=1-rE(a);a[2]=e;return rI(f(g,a),h,b,e)}return d}function
+rJ(c,b,a){return m5(c,b,0,a)}function
+cd(a,b){return 4<=a.length-1?m5(10,c9,a[3],b)&(a[2].length-1-1|0):ai(rK)}function
+rL(a,d,f){var
+b=cd(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?im(cd,a):e}function
+rM(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aH(c,a[1]))return d;var
+d=a[2],e=a[3];if(0===aI(c,a[1]))return d;var
 a=e;continue}throw bB}}function
-rJ(f,a){var
-g=cb(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aH(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aH(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aH(a,e[1])?j:rI(a,k)}throw bB}throw bB}throw bB}function
-rK(c,b){var
+rN(f,a){var
+g=cd(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aI(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aI(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aI(a,e[1])?j:rM(a,k)}throw bB}throw bB}throw bB}function
+rO(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aH(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aI(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-rL(f,a){var
-g=cb(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aH(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aH(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aH(a,e[1])?[0,j]:rK(a,k)}return 0}return 0}return 0}function
-rM(a,b){function
+rP(f,a){var
+g=cd(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aI(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aI(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aI(a,e[1])?[0,j]:rO(a,k)}return 0}return 0}return 0}function
+rQ(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aH(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aI(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cb(a,b);return d(c(a[2],e)[1+e])}function
-rN(b,d,c){var
+e=cd(a,b);return d(c(a[2],e)[1+e])}function
+rR(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aH(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aI(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-ii(a,d,e){var
-b=cb(a,d),f=c(a[2],b)[1+b],g=rN(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ih(cb,a);var
+io(a,d,e){var
+b=cd(a,d),f=c(a[2],b)[1+b],g=rR(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return im(cd,a);var
 i=h}else
 var
 i=g;return i}function
-bU(a){return a}var
-ij=0,ik=-1;function
-il(a){return 0<=a?1:0}var
-im=[ag,rO,b7(0)];function
-el(a,b){a[13]=a[13]+b[3]|0;return h6(b,a[28])}function
-rP(a){a[12]=1;a[13]=1;return fy(a[28])}var
-io=1000000010;function
-fK(b,a){return ba(b[17],a,0,C(a))}function
+bV(a){return a}var
+ip=0,iq=-1;function
+ir(a){return 0<=a?1:0}var
+is=[ag,rS,b_(0)];function
+el(a,b){a[13]=a[13]+b[3]|0;return h$(b,a[28])}function
+rT(a){a[12]=1;a[13]=1;return fB(a[28])}var
+it=1000000010;function
+fN(b,a){return ba(b[17],a,0,C(a))}function
 em(a){return f(a[19],0)}function
-rQ(b,a){return f(b[20],a)}function
-rR(b,a){return f(b[21],a)}function
-ip(a,c,b){a[9]=a[9]-c|0;fK(a,b);a[11]=0;return 0}function
+rU(b,a){return f(b[20],a)}function
+rV(b,a){return f(b[21],a)}function
+iu(a,c,b){a[9]=a[9]-c|0;fN(a,b);a[11]=0;return 0}function
 en(c,a){var
-b=D(a,rS);return b?ip(c,C(a),a):b}function
-cc(a,b,c){var
-d=b[3],e=b[2];en(a,b[1]);em(a);a[11]=1;a[10]=n4(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;rR(a,a[10]);return en(a,d)}function
-iq(b,a){return cc(b,rT,a)}function
-cE(a,b){var
-c=b[2],d=b[3];en(a,b[1]);a[9]=a[9]-c|0;rQ(a,c);return en(a,d)}function
-rU(a){var
-b=cB(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iq(a,d):e}return em(a)}function
-rV(a){var
-b=oD(a[28]);if(b){var
+b=D(a,rW);return b?iu(c,C(a),a):b}function
+ce(a,b,c){var
+d=b[3],e=b[2];en(a,b[1]);em(a);a[11]=1;a[10]=h3(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;rV(a,a[10]);return en(a,d)}function
+iv(b,a){return ce(b,rX,a)}function
+cG(a,b){var
+c=b[2],d=b[3];en(a,b[1]);a[9]=a[9]-c|0;rU(a,c);return en(a,d)}function
+rY(a){var
+b=cD(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iv(a,d):e}return em(a)}function
+rZ(a){var
+b=oH(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bU(d);a[9]=a[9]+e|0;return 0}return 0}function
-rW(a,g,b){if(typeof
+e=bV(d);a[9]=a[9]+e|0;return 0}return 0}function
+r0(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cB(a[3]);if(j){var
+j=cD(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Bm(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cA(a[2]);return 0;case
-2:cA(a[3]);return 0;case
+c=a[1],d=a[2];return BD(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cC(a[2]);return 0;case
+2:cC(a[3]);return 0;case
 3:var
-m=cB(a[2]);return m?iq(a,m[1][2]):em(a);case
+m=cD(a[2]);return m?iv(a,m[1][2]):em(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?rV(a):n;default:var
-o=cA(a[5]);return o?fK(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?rZ(a):n;default:var
+o=cC(a[5]);return o?fN(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return ip(a,g,b[1]);case
+0:return iu(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cB(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cD(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cE(a,e);case
-1:return cc(a,c,d);case
-2:return cc(a,c,d);case
-3:return a[9]<(g+C(p)|0)?cc(a,c,d):cE(a,e);case
-4:return a[11]?cE(a,e):a[9]<(g+C(p)|0)?cc(a,c,d):((a[6]-d|0)+y|0)<a[10]?cc(a,c,d):cE(a,e);default:return cE(a,e)}}return 0;case
+0:return cG(a,e);case
+1:return ce(a,c,d);case
+2:return ce(a,c,d);case
+3:return a[9]<(g+C(p)|0)?ce(a,c,d):cG(a,e);case
+4:return a[11]?cG(a,e):a[9]<(g+C(p)|0)?ce(a,c,d):((a[6]-d|0)+y|0)<a[10]?ce(a,c,d):cG(a,e);default:return cG(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=cB(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=cD(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2411,125 +2411,127 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cE(a,[0,rY,v+A|0,rX]):cc(a,[0,r0,i+z|0,rZ],a[6])}return 0;case
+v=i-h|0;return 0<=v?cG(a,[0,r2,v+A|0,r1]):ce(a,[0,r4,i+z|0,r3],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))rU(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cz([0,G,F],a[2]);case
-4:return cz(b[1],a[3]);default:var
-x=b[1];fK(a,f(a[24],x));return cz(x,a[5])}}function
-ir(a){for(;;){var
-d=oB(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=il(c),e=i||(a[9]<=h?1:0);if(e){oC(a[28]);var
-j=il(c)?bU(c):io;rW(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-r1(a,b){el(a,b);return ir(a)}function
-r2(c,a,b){return r1(c,[0,a,[0,b],bU(a)])}function
-r3(b,a){return r2(b,bU(C(a)),a)}function
-fL(a){dq(a);return cz([0,-1,[0,ik,r4,0]],a)}function
-fM(a,c){var
-d=cB(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bU(b[1]);if(i<a[12])return fL(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))rY(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cB([0,G,F],a[2]);case
+4:return cB(b[1],a[3]);default:var
+x=b[1];fN(a,f(a[24],x));return cB(x,a[5])}}function
+iw(a){for(;;){var
+d=oF(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ir(c),e=i||(a[9]<=h?1:0);if(e){oG(a[28]);var
+j=ir(c)?bV(c):it;r0(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+r5(a,b){el(a,b);return iw(a)}function
+r6(c,a,b){return r5(c,[0,a,[0,b],bV(a)])}function
+r7(b,a){return r6(b,bV(C(a)),a)}function
+fO(a){ds(a);return cB([0,-1,[0,iq,r8,0]],a)}function
+fP(a,c){var
+d=cD(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bV(b[1]);if(i<a[12])return fO(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bU(a[13]+f|0),cA(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bV(a[13]+f|0),cC(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bU(a[13]+f|0),cA(a[1]),0):c;return j}return 0}return 0}function
-r5(a,c,b){el(a,b);if(c)fM(a,1);return cz([0,a[13],b],a[1])}function
-r6(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return r5(a,0,[0,bU(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?r3(a,a[16]):b}function
-r7(a){return r6(a,0,3)}function
-r8(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){el(a,[0,ij,1,0]);fM(a,1);fM(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bV(a[13]+f|0),cC(a[1]),0):c;return j}return 0}return 0}function
+r9(a,c,b){el(a,b);if(c)fP(a,1);return cB([0,a[13],b],a[1])}function
+r_(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return r9(a,0,[0,bV(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?r7(a,a[16]):b}function
+r$(a){return r_(a,0,3)}function
+sa(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){el(a,[0,ip,1,0]);fP(a,1);fP(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-r9(a,e){if(a[23])el(a,[0,ij,5,0]);var
+sb(a,e){if(a[23])el(a,[0,ip,5,0]);var
 b=a[22];if(b){var
-c=cA(a[4]);if(c)return f(a[27],c[1]);var
+c=cC(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-r_(a,b){return r9(a,0)}function
-r$(a){rP(a);fL(a[1]);dq(a[2]);dq(a[3]);dq(a[4]);dq(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return r7(a)}function
-sa(a){var
-b=a[4];return ox(function(b){return r_(a,0)},b)}function
-sb(a,b){sa(a);for(;;){if(1<a[14]){r8(a,0);continue}a[13]=io;ir(a);if(b)em(a);return r$(a)}}function
-is(a,b){sb(a,0);return f(a[18],0)}function
-sc(a,b){return ba(a[17],sd,0,1)}var
-it=fv(80,32);function
-iu(b,d){var
+sc(a,b){return sb(a,0)}function
+sd(a){rT(a);fO(a[1]);ds(a[2]);ds(a[3]);ds(a[4]);ds(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return r$(a)}function
+se(a){var
+b=a[4];return oB(function(b){return sc(a,0)},b)}function
+sf(a,b){se(a);for(;;){if(1<a[14]){sa(a,0);continue}a[13]=it;iw(a);if(b)em(a);return sd(a)}}function
+ix(a,b){sf(a,0);return f(a[18],0)}function
+sg(a,b){return ba(a[17],sh,0,1)}var
+iy=fy(80,32);function
+iz(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){ba(b[17],it,0,80);var
-a=a-80|0;continue}return ba(b[17],it,0,a)}return c}}function
-se(a){return a[1]===im?a1(sg,a1(a[2],sf)):sh}function
-si(a){return a[1]===im?a1(sk,a1(a[2],sj)):sl}function
-sm(a){return 0}function
-sn(a){return 0}function
-so(h,g,f,e,d){var
-b=oA(0),c=[0,ik,sp,0];h6(c,b);var
-a=dp(0);fL(a);cz([0,1,c],a);var
-i=dp(0),j=dp(0),k=dp(0);return[0,a,dp(0),k,j,i,78,10,68,78,0,1,1,1,1,ni,sq,h,g,f,e,d,0,0,se,si,sm,sn,b]}function
-iv(c,b){function
+c=0<a?1:0;if(c){if(80<a){ba(b[17],iy,0,80);var
+a=a-80|0;continue}return ba(b[17],iy,0,a)}return c}}function
+si(a){return a[1]===is?aQ(sk,aQ(a[2],sj)):sl}function
+sm(a){return a[1]===is?aQ(so,aQ(a[2],sn)):sp}function
+sq(a){return 0}function
+sr(a){return 0}function
+ss(h,g,f,e,d){var
+b=oE(0),c=[0,iq,st,0];h$(c,b);var
+a=dr(0);fO(a);cB([0,1,c],a);var
+i=dr(0),j=dr(0),k=dr(0);return[0,a,dr(0),k,j,i,78,10,68,78,0,1,1,1,1,no,su,h,g,f,e,d,0,0,si,sm,sq,sr,b]}function
+iA(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=so(c,b,function(a){return 0},e,d);a[19]=function(b){return sc(a,b)};a[20]=function(b){return iu(a,b)};a[21]=function(b){return iu(a,b)};return a}function
-iw(a){function
-b(b){return ea(a)}return iv(function(b,c,d){return nv(a,b,c,d)},b)}function
-sr(a){function
-b(a){return 0}return iv(function(b,c,d){return oM(a,b,c,d)},b)}var
-ss=g4,st=function(a){return fz(ss)}(0),su=iw(nt),sv=iw(bp);sr(st);nx(function(a){is(su,0);return is(sv,0)});function
-sw(b,a){var
-c=b8(a)===ag?a:a[1];return hG(b,c)}var
-ix=[ag,sx,b7(0)];BR(0);sw(sy,ix);function
+a=ss(c,b,function(a){return 0},e,d);a[19]=function(b){return sg(a,b)};a[20]=function(b){return iz(a,b)};a[21]=function(b){return iz(a,b)};return a}function
+iB(a){function
+b(b){return eb(a)}return iA(function(b,c,d){return nB(a,b,c,d)},b)}function
+sv(a){function
+b(a){return 0}return iA(function(b,c,d){return oQ(a,b,c,d)},b)}var
+sw=g7,sx=function(a){return fC(sw)}(0),sy=iB(nz),sz=iB(bp);sv(sx);nD(function(a){ix(sy,0);return ix(sz,0)});function
+sA(b,a){var
+c=b$(a)===ag?a:a[1];return hJ(b,c)}var
+iC=[ag,sB,b_(0)];B8(0);sA(sC,iC);function
 s(a){if(typeof
-a==="number"&&a!==hm)return-a|0;return BU(a)}function
+a==="number"&&a!==hp)return-a|0;return B$(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:nc(b,a)}return nc(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:nj(b,a)}return nj(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:ng(a,b)}return ng(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:nm(a,b)}return nm(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!BT(b,a))return aZ(b,a);return BS(b,a)}function
+a==="number"&&!B_(b,a))return a0(b,a);return B9(b,a)}function
 L(a){if(typeof
-a==="number"&&a!==g$)return a+1|0;return B0(a)}function
-sz(a){if(typeof
-a==="number"&&a!==hm)return a-1|0;return BW(a)}function
+a==="number"&&a!==hc)return a+1|0;return Cf(a)}function
+sD(a){if(typeof
+a==="number"&&a!==hp)return a-1|0;return Cb(a)}function
 eo(a){return typeof
-a==="number"?0<=a?a:a!==hm?-a|0:nb(a):nb(a)}function
+a==="number"?0<=a?a:a!==hp?-a|0:ni(a):ni(a)}function
 O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:nf(b,a)}return nf(b,a)}function
-bV(b,a){if(typeof
+c=b<<a;return c>>a===b?c:nl(b,a)}return nl(b,a)}function
+bW(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return BY(b,a)}function
-dt(a){return typeof
-a==="number"?a:B1(a)}var
+c=a<32?a:31;return b>>c}return Cd(b,a)}function
+cH(a){return typeof
+a==="number"?a:Cg(a)}var
 e=0,j=1;function
-ac(b,a){return 0<aI(b,a)?a:b}function
-r(b,a){return 0<=aI(b,a)?b:a}function
-fN(b,a){return aI(b,a)<0?1:0}function
-iy(b,a){return 0<aI(b,a)?1:0}function
-sA(b,a){return BV(b,a,0,C(a))}function
-du(e,a){var
-d=BP(e,a),b=d[2],c=d[1];if(0<=_(b))return[0,c,b];if(0<=_(a)){var
-f=k(b,a);return[0,sz(c),f]}var
+ac(b,a){return 0<aA(b,a)?a:b}function
+r(b,a){return 0<=aA(b,a)?b:a}function
+sE(b,a){return aA(b,a)<=0?1:0}function
+sF(b,a){return 0<=aA(b,a)?1:0}function
+fQ(b,a){return aA(b,a)<0?1:0}function
+iD(b,a){return 0<aA(b,a)?1:0}function
+sG(b,a){return Ca(b,a,0,C(a))}function
+dv(e,a){var
+d=B6(e,a),b=d[2],c=d[1];if(0<=Z(b))return[0,c,b];if(0<=Z(a)){var
+f=k(b,a);return[0,sD(c),f]}var
 g=l(b,a);return[0,L(c),g]}function
 g(c,b){return a(c,b)}function
-sB(a){return BZ(a)}function
-dv(a){return _(a)}function
-B(b,a){return nd(b,a)}function
-o(b,a){return aI(b,a)<=0?1:0}function
-w(b,a){return aI(b,a)<0?1:0}function
+sH(a){return Ce(a)}function
+dw(a){return Z(a)}function
+B(b,a){return hM(b,a)}function
+o(b,a){return aA(b,a)<=0?1:0}function
+w(b,a){return aA(b,a)<0?1:0}function
 M(a){return a}function
-dw(a){try{var
-b=dt(a);return b}catch(a){a=bo(a);if(a===ix)return fn(sC);throw a}}function
-sD(c,b,a){return BQ(c,b,a)}function
-bW(a){return a?0:1}function
+dx(a){try{var
+b=cH(a);return b}catch(a){a=bo(a);if(a===iC)return fp(sI);throw a}}function
+sJ(c,b,a){return B7(c,b,a)}function
+bX(a){return a?0:1}function
 ad(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 h(a){return a[1]}function
@@ -2538,74 +2540,74 @@ A(a){var
 b=a?A(a[2])+1|0:a;return b}function
 be(a,b){if(a){var
 c=be(a[2],b);return[0,a[1],c]}return b}function
-sE(a){return ar(0,a-1|0)}function
-cF(b,a){return b+a|0}function
-sF(b,a){return aZ(b,a)}function
-fO(b,a){return ar(0,b-a|0)}function
-iz(b,a){function
-c(b){return iz(b,a)+1|0}function
+sK(a){return ar(0,a-1|0)}function
+cI(b,a){return b+a|0}function
+sL(b,a){return a0(b,a)}function
+fR(b,a){return ar(0,b-a|0)}function
+iE(b,a){function
+c(b){return iE(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-iA(b,a){function
-c(b){return iz(a,iA(b,a))}function
+iF(b,a){function
+c(b){return iE(a,iF(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fP(b,a){return b<=a?1:0}function
+fS(b,a){return b<=a?1:0}function
 ae(b,a){return b<a?1:0}function
-fQ(b,a){function
+fT(b,a){function
 c(b){function
-c(a){return fQ(b,a)+1|0}function
+c(a){return fT(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-iB(b,a){function
-c(a){return iA(b,iB(b,a))}function
+iG(b,a){function
+c(a){return iF(b,iG(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fR(d,c,b,a){function
+fU(d,c,b,a){function
 e(d){function
-e(a){return fR(d,c,b,a)}function
-f(a){return fR(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return fU(d,c,b,a)}function
+f(a){return fU(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-sG(b,a){function
-c(a){return h(fR(b,a,0,a))}function
+sM(b,a){function
+c(a){return h(fU(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
 ep=function
-c(a,b){return c.fun(a,b)};BH(ep,function(b,a){function
+c(a,b){return c.fun(a,b)};BY(ep,function(b,a){function
 f(i){function
 d(a){return L(g(2,j))}function
 f(a){return g(2,L(a))}function
 h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
-b=du(a,M(2)),c=b[1];return B(b[2],e)?f(c):h(c)}function
+b=dv(a,M(2)),c=b[1];return B(b[2],e)?f(c):h(c)}function
 h(b){function
 f(a){return g(2,L(b))}function
 h(a){return L(g(2,k(b,a)))}function
 i(a){return g(2,n(ep,b,a))}if(o(a,j))return f(0);var
-c=du(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}function
+c=dv(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}function
 i(b){function
 f(a){return L(g(2,L(b)))}function
 h(a){return g(2,n(ep,b,a))}function
 i(a){return L(g(2,n(ep,b,a)))}if(o(a,j))return f(0);var
-c=du(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
-c=du(b,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)});function
-dx(a,b,c){function
+c=dv(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
+c=dv(b,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)});function
+dy(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return dx(a,dx(a,b,c),c)}function
-k(c){return f(a,dx(a,dx(a,b,c),c))}if(o(c,j))return h(0);var
-d=du(c,M(2)),g=d[1];return B(d[2],e)?i(g):k(g)}function
-sH(b){function
-c(c){return a(b,c)}return function(a){return dx(c,j,a)}}function
+i(c){return dy(a,dy(a,b,c),c)}function
+k(c){return f(a,dy(a,dy(a,b,c),c))}if(o(c,j))return h(0);var
+d=dv(c,M(2)),g=d[1];return B(d[2],e)?i(g):k(g)}function
+sN(b){function
+c(c){return a(b,c)}return function(a){return dy(c,j,a)}}function
 a9(c,a){function
 d(a){return e}function
-g(a){return f(sH(c),a)}function
+g(a){return f(sN(c),a)}function
 h(a){return j}var
-b=dv(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
-a_(a){return 0<=dv(a)?dw(a):0}function
-t(b,a){return 0===dv(a)?e:df(b,a)}function
-bG(a){return 0<dv(a)?M(a0(a)-1|0):e}function
-bf(a){return 0<=dv(a)?sB(a):e}function
+b=dw(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
+a_(a){return 0<=dw(a)?dx(a):0}function
+t(b,a){return 0===dw(a)?e:di(b,a)}function
+bG(a){return 0<dw(a)?M(a1(a)-1|0):e}function
+bf(a){return 0<=dw(a)?sH(a):e}function
 a3(b,c){var
-a=dw(c);return 0<=a?O(b,a):bV(b,-a|0)}function
-bX(b,c){var
-a=dw(c);return 0<=a?bV(b,a):O(b,-a|0)}function
-cG(b,a){return a?a[1]:b}function
-fS(a){var
+a=dx(c);return 0<=a?O(b,a):bW(b,-a|0)}function
+bY(b,c){var
+a=dx(c);return 0<=a?bW(b,a):O(b,-a|0)}function
+cJ(b,a){return a?a[1]:b}function
+fV(a){var
 b=a?a[2]:a;return b}function
 S(c,a,b){function
 d(c){return a?S(c,a[2],b):b}function
@@ -2618,8 +2620,8 @@ m(b,a){if(a)var
 d=m(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-iC(b,a){if(a){var
-c=iC(b,a[2]);return be(f(b,a[1]),c)}return a}function
+iH(b,a){if(a){var
+c=iH(b,a[2]);return be(f(b,a[1]),c)}return a}function
 bH(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
@@ -2636,9 +2638,9 @@ N(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cH(b,e){var
+cK(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cH(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cK(b,c)];var
 a=c;continue}return a}}function
 U(b,a){if(b)if(a)var
 d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2646,14 +2648,14 @@ var
 c=a;else
 var
 c=b;return c}function
-cd(b,a){function
+cf(b,a){function
 c(c){if(a)var
-d=cd(c,a[2]),b=[0,a[1],d];else
+d=cf(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cI(b,a){function
-c(b){return a?cI(b,a[2]):a}function
+cL(b,a){function
+c(b){return a?cL(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 bg(b,a){function
 c(a){return[0,b,bg(b+1|0,a)]}function
@@ -2661,42 +2663,42 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bh(b,a){function
 c(a){return[0,b,bh(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-sI(a,b){return B(S(fQ(b,fO(A(a),1)),a,e),j)}function
+sO(a,b){return B(S(fT(b,fR(A(a),1)),a,e),j)}function
 af(c,b){if(c){if(b){var
 d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
 Y(a){if(a){var
 b=Y(a[2]);return k(a[1],b)}return e}function
-iD(c,b){if(b){var
-d=a(c,iD(c,b[2]));return k(b[1],d)}return e}function
-sJ(c,b,a){var
-d=dw(a);return sD(c,dw(b),d)}function
-sK(a){var
+iI(c,b){if(b){var
+d=a(c,iI(c,b[2]));return k(b[1],d)}return e}function
+sP(c,b,a){var
+d=dx(a);return sJ(c,dx(b),d)}function
+sQ(a){var
 e=a3(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=bX(g,j),f=bX(c,a),h=b(e,a,f,d);return b(e,a,l(c,a3(f,a)),h)}function
+a=bY(g,j),f=bY(c,a),h=b(e,a,f,d);return b(e,a,l(c,a3(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-iE(c,b,a){if(b){if(a){var
-d=iE(c,b[2],a[2]),e=a3(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a3(a,c)},a)}function
-iF(b,a){if(a){var
-c=iF(b,a[2]);return iE(b,a[1],c)}return a}function
-sL(g,f,e){var
+iJ(c,b,a){if(b){if(a){var
+d=iJ(c,b[2],a[2]),e=a3(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a3(a,c)},a)}function
+iK(b,a){if(a){var
+c=iK(b,a[2]);return iJ(b,a[1],c)}return a}function
+sR(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dy=iB(2,6),sM=6;function
-iG(b,a){function
+dz=iG(2,6),sS=6;function
+iL(b,a){function
 c(c){if(a)var
-d=iG(c,cI(dy,a)),b=[0,cd(dy,a),d];else
+d=iL(c,cL(dz,a)),b=[0,cf(dz,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sN(a){var
+sT(a){var
 c=a3(j,a),d=a3(j,l(a,j));return function(e,b){var
-f=iG(e,b);return m(function(b){var
-e=iF(a,b);return[0,iD(c,bh(d,A(b))),e]},f)}}function
-sO(b,a){return m(function(b){return sL(e,a,i(b))},b)}function
-iH(e,c,b){if(c)if(b)var
-f=iH(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+f=iL(e,b);return m(function(b){var
+e=iK(a,b);return[0,iI(c,bh(d,A(b))),e]},f)}}function
+sU(b,a){return m(function(b){return sR(e,a,i(b))},b)}function
+iM(e,c,b){if(c)if(b)var
+f=iM(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
@@ -2705,136 +2707,136 @@ eq(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 d=a[2],f=b[2],g=b[1];if(B(g,e)){var
 b=f,a=d;continue}var
-j=eq(f,d,c);return iH(g,a[1],j)}return c}return c}}function
-iI(d,c,b,a){if(b){if(a){var
-f=iI(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cl(sK(d),sM,c,g,f)}var
+j=eq(f,d,c);return iM(g,a[1],j)}return c}return c}}function
+iN(d,c,b,a){if(b){if(a){var
+f=iN(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cl(sQ(d),sS,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-sP(b,e,d,c){return cd(e,iI(b,a(b,M(dy)),d,c))}function
+sV(b,e,d,c){return cf(e,iN(b,a(b,M(dz)),d,c))}function
 er(b,a){if(b)if(a)var
 d=er(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dz(b){var
+dA(b){var
 f=a3(j,l(b,j));return function(c,g){var
-h=M(dy),d=a_(t(M(c),h)),i=a(b,M(fO(c,sF(d,dy))));return m(function(a){return l(sJ(S(d,a,e),i,b),f)},g)}}function
+h=M(dz),d=a_(t(M(c),h)),i=a(b,M(fR(c,sL(d,dz))));return m(function(a){return l(sP(S(d,a,e),i,b),f)},g)}}function
 es(a){if(a){var
 b=es(a[2]);return k(eo(a[1]),b)}return e}function
 H(b,a){return s(t(s(b),a))}function
 bJ(d,c,b){var
 e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dA(b,a){var
+dB(b,a){var
 c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
-sQ(b,c){if(o(e,b)){var
+sW(b,c){if(o(e,b)){var
 d=a(b,i(c));return[0,a(b,h(c)),d]}var
 f=a(b,h(c));return[0,a(b,i(c)),f]}function
-fT(d,c,b){var
+fW(d,c,b){var
 e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
-sR(b,c){var
+sX(b,c){var
 d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
-sS(d,c,b){var
+sY(d,c,b){var
 e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
-sT(b){var
+sZ(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(e,a[1][1]);return 0}function
-iJ(a){var
+iO(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=sT(a);if(d){var
+d=sZ(a);if(d){var
 f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-iK(d,c,b){function
+iP(d,c,b){function
 e(b){var
-e=iK(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
+e=iP(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-iL(d,c,b){if(b){var
-f=bX(a(c,iL(d,c,b[2])),d);return k(b[1],f)}return e}function
-iM(c,b){function
+iQ(d,c,b){if(b){var
+f=bY(a(c,iQ(d,c,b[2])),d);return k(b[1],f)}return e}function
+iR(c,b){function
 d(a){var
-b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(iM(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
+b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(iR(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
 e(d){var
 b=a9(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-iN(b,i,h,f,e){var
-c=t(a3(f,b),e),l=iL(b,bX(a(c,c),b),i),d=bX(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
-iO(h,f,e,d,c,b){function
+iS(b,i,h,f,e){var
+c=t(a3(f,b),e),l=iQ(b,bY(a(c,c),b),i),d=bY(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
+iT(h,f,e,d,c,b){function
 i(c){var
-i=dA(b,iN(h,f,e,j,k(a(g(2,j),d),j)));return iO(h,f,e,k(d,j),c,i)}function
+i=dB(b,iS(h,f,e,j,k(a(g(2,j),d),j)));return iT(h,f,e,k(d,j),c,i)}function
 l(a){return 0}var
 m=0===c?l(0):i(c-1|0);return[0,b,m]}function
-fU(i,h){var
-l=g(2,g(2,g(2,g(2,j)))),a=k(bG(i),l),b=sG(cF(h,3),4)+1|0,c=iK(a9(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(iM(a,b),m),d=k(g(2,L(g(2,j))),n),o=a_(g(2,g(2,g(2,g(2,g(2,j)))))),f=iO(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(a_(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
-sU(d,c,b){var
-e=s(bX(s(a(i(b),c)),d));return[0,bX(a(h(b),c),d),e]}function
-iP(q,b,p,n,f){var
+fX(i,h){var
+l=g(2,g(2,g(2,g(2,j)))),a=k(bG(i),l),b=sM(cI(h,3),4)+1|0,c=iP(a9(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(iR(a,b),m),d=k(g(2,L(g(2,j))),n),o=a_(g(2,g(2,g(2,g(2,g(2,j)))))),f=iT(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(a_(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
+s0(d,c,b){var
+e=s(bY(s(a(i(b),c)),d));return[0,bY(a(h(b),c),d),e]}function
+iU(q,b,p,n,f){var
 d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
 r=a_(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bs(b[4],r);else
 var
 c=h;if(c)var
-i=a(e,f),s=k(d,i),u=l(d,i),v=iN(b[1],b[2],b[3],u,s),w=dA(c[1],v),x=dA(sQ(p,b[5]),w),m=[0,sU(b[1],q,x)];else
+i=a(e,f),s=k(d,i),u=l(d,i),v=iS(b[1],b[2],b[3],u,s),w=dB(c[1],v),x=dB(sW(p,b[5]),w),m=[0,s0(b[1],q,x)];else
 var
 m=c;return m}function
-sV(c,b,a){return o(e,a)?[0,c,a3(b,a)]:[0,a3(c,s(a)),b]}function
-sW(m,k,d,c){var
+s1(c,b,a){return o(e,a)?[0,c,a3(b,a)]:[0,a3(c,s(a)),b]}function
+s2(m,k,d,c){var
 n=w(e,d),p=n?w(e,c):n;if(p){var
-q=bG(c),f=l(bG(d),q),b=sV(d,c,f),r=h(b);if(o(i(b),r)){var
-s=i(b);return iP(m,k,f,h(b),s)}var
-t=i(b),u=h(b),v=a(g(2,j),u);return iP(m,k,l(f,j),v,t)}return p}function
-fV(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return sI(b,a)?[0,e,fV(b,a,d)]:fV(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-iQ(b,a){if(b)if(a)var
-d=iQ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bG(c),f=l(bG(d),q),b=s1(d,c,f),r=h(b);if(o(i(b),r)){var
+s=i(b);return iU(m,k,f,h(b),s)}var
+t=i(b),u=h(b),v=a(g(2,j),u);return iU(m,k,l(f,j),v,t)}return p}function
+fY(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return sO(b,a)?[0,e,fY(b,a,d)]:fY(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+iV(b,a){if(b)if(a)var
+d=iV(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-iR(b,a){var
-c=bh(0,b);return bH(function(b,a){return iQ(a,b)},a,c)}function
+iW(b,a){var
+c=bh(0,b);return bH(function(b,a){return iV(a,b)},a,c)}function
 a$(a){if(a){var
 b=a[1];if(b)var
 c=a$(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return sX}function
-iS(f,a,e){if(a)var
+d=b;return d}return s3}function
+iX(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 et(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=iS(a,c,e);if(i){var
+h=b[2],e=b[1],i=iX(a,c,e);if(i){var
 m=et(a,d,c,g,h);return[0,i[1],m]}var
-j=iS(a,g,e);if(j){var
+j=iX(a,g,e);if(j){var
 n=et(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,et(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-sY(c,b,a){return et(c,b,0,0,a)}function
-iT(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-sZ(b,a){var
-d=h(a),c=iT(h(b),d);if(c){var
-e=i(a);return iT(i(b),e)}return c}function
+s4(c,b,a){return et(c,b,0,0,a)}function
+iY(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
+s5(b,a){var
+d=h(a),c=iY(h(b),d);if(c){var
+e=i(a);return iY(i(b),e)}return c}function
 eu(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-cJ(b,a){if(b){var
+cM(b,a){if(b){var
 c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
-dC(b,a){var
-c=i(a),d=cJ(i(b),c),e=h(a);return[0,eu(h(b),e),d]}function
-iU(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,iU(a,b,d)]},g=function(a){return[0,dC(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dD(c,b,e,d){var
+dD(b,a){var
+c=i(a),d=cM(i(b),c),e=h(a);return[0,eu(h(b),e),d]}function
+iZ(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,iZ(a,b,d)]},g=function(a){return[0,dD(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dE(c,b,e,d){var
 f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
-iV(e,d,a,c){if(a){var
-b=a[1],f=iV(e,d,a[2],c),g=i(i(b)),j=dD(e,d,h(i(b)),g);return iU(h(b),j,f)}return c}function
-aV(c){var
+i0(e,d,a,c){if(a){var
+b=a[1],f=i0(e,d,a[2],c),g=i(i(b)),j=dE(e,d,h(i(b)),g);return iZ(h(b),j,f)}return c}function
+aW(c){var
 b=bf(c);return B(a(b,b),c)?b:k(b,j)}function
-s0(a){return o(a,e)?e:a3(j,k(bX(bG(a),j),j))}function
-s1(b,d,c){var
+s6(a){return o(a,e)?e:a3(j,k(bY(bG(a),j),j))}function
+s7(b,d,c){var
 f=o(e,d),g=f?w(e,c):f;if(g)var
-i=aV(H(a(a(b,b),d),c)),h=[0,[0,bf(t(a(a(b,b),d),c)),i]];else
+i=aW(H(a(a(b,b),d),c)),h=[0,[0,bf(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
 ev(p,o,n,m){var
@@ -2843,42 +2845,42 @@ j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,e)){var
 c=l,b=j;continue}var
 i=w(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fW(m,l){var
+fZ(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
 i=b[2],f=c[2],h=c[1];if(B(h,e)){var
 c=f,b=i;continue}var
-n=fW(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
-s2(h,b,d,c){if(w(e,b)){var
+n=fZ(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
+s8(h,b,d,c){if(w(e,b)){var
 i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
 f=B(b,e),g=f?B(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
-s3(l,k,j,i,h,g,f,b,d){var
+s9(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=ev(d,k,a(b,i),m);if(c){var
-e=c[1],n=fW([0,b,d],[0,[0,g,f],j]);return s2(l,e[1],e[2],n)}return c}var
-s4=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),s5=a9(g(2,j),s4);function
+e=c[1],n=fZ([0,b,d],[0,[0,g,f],j]);return s8(l,e[1],e[2],n)}return c}var
+s_=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),s$=a9(g(2,j),s_);function
 T(a){return a[8]}function
-dE(b,a){return S(a,b[9],0)}function
-fX(b){var
+dF(b,a){return S(a,b[9],0)}function
+f0(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return e}function
-fY(f,d,c){var
+f1(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dF(b){var
+dG(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
 h=T(b);return a(s(g(2,j)),h)}var
 e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
-iW(b){var
+i1(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-fZ(b){var
+f2(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-s6(a){var
+ta(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2886,15 +2888,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aC(b){var
+aD(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return s5;return j}function
+a!=="number"&&2!==a[0])return s$;return j}function
 ew(c,b){var
 d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aC(c),f=a(a(aC(c),g),d),h=aV(f),i=bf(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
-f0(a){var
-h=a[9],b=m(function(b){return ew(a,b)},h),f=iW(a);if(f)var
+g=aD(c),f=a(a(aD(c),g),d),h=aW(f),i=bf(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
+f3(a){var
+h=a[9],b=m(function(b){return ew(a,b)},h),f=i1(a);if(f)var
 i=a[2],c=A(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2903,18 +2905,18 @@ c=a[1];return A(b)===c?1:0},j);else
 var
 d=c;var
 g=d?N(function(a){return w(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-f1=g(2,g(2,g(2,g(2,L(g(2,j))))));function
-s7(a){return k(bG(aM(function(b,a){return r(b[1],a)},e,a)),j)}function
-iX(a){return k(k(s7(a),f1),j)}function
-s8(a,b){var
-c=a[9],d=A(a[9]);return n(sN(iX(b)),d,c)}function
-s9(a){var
+f4=g(2,g(2,g(2,g(2,L(g(2,j))))));function
+tb(a){return k(bG(aM(function(b,a){return r(b[1],a)},e,a)),j)}function
+i2(a){return k(k(tb(a),f4),j)}function
+tc(a,b){var
+c=a[9],d=A(a[9]);return n(sT(i2(b)),d,c)}function
+td(a){var
 b=a[9];return m(function(a){return 0},b)}function
-iY(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=iY(g,e,d+1|0,b[2],a[2]);if(h)var
+i3(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=i3(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?sO(g,b[1]):j;var
+j=f(e,d),i=j?sU(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
@@ -2924,36 +2926,36 @@ ex(c,b){if(b)var
 e=b[1],f=ex(c,b[2]),d=[0,m(function(b){return a(a(M(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-f2(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=f2(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,be(n(dz(g),k,d),j),h]}return ex(c,b)}return ex(c,b)}return ex(c,b)}function
-f3(d,b){if(b){var
+f5(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=f5(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,be(n(dA(g),k,d),j),h]}return ex(c,b)}return ex(c,b)}return ex(c,b)}function
+f6(d,b){if(b){var
 a=S(b[1],d,0);if(a)var
-c=f3(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=f6(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return s_}function
-iZ(c,b){var
+e=a;return e}return te}function
+i4(c,b){var
 d=t(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-i0(f,e,c,b){function
+i5(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
 g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
-cK(d,c,b){var
-f=aC(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-f4(c,b,a){return s(cK(c,b,s(a)))}function
-f5(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aC(f)),h)}function
-i1(b,l,d,c){var
-f=fY(b,l,d[1]);if(w(e,dF(b)))var
+cN(d,c,b){var
+f=aD(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+f7(c,b,a){return s(cN(c,b,s(a)))}function
+f8(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aD(f)),h)}function
+i6(b,l,d,c){var
+f=f1(b,l,d[1]);if(w(e,dG(b)))var
 m=c[2],n=c[1],j=m,g=n;else
 var
 q=h(c),r=i(c),j=q,g=r;var
-o=ad(function(c){return k(f,cK(b,d,a(s(dF(b)),c)))},j),p=ad(function(c){return k(f,f4(b,d,a(s(dF(b)),c)))},g);return[0,fX(b),p,o]}function
-i2(b,h){var
-d=fZ(b);if(d)var
+o=ad(function(c){return k(f,cN(b,d,a(s(dG(b)),c)))},j),p=ad(function(c){return k(f,f7(b,d,a(s(dG(b)),c)))},g);return[0,f0(b),p,o]}function
+i7(b,h){var
+d=f2(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 i=d;var
-f=s6(b);if(f)var
+f=ta(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return be(o,i)}function
@@ -2963,120 +2965,120 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=bK(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-f6(b){var
+f9(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return T(b);var
 d=T(b);return a(T(b),d)}function
-s$(c,h,b,d,g){if(typeof
+tf(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=aV(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
-n=t(cK(c,d,s(a(a(b,f6(c)),i))),h);return[0,i,aV(d[1]),n]}var
+p=T(c),q=a(T(c),p),u=aW(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
+n=t(cN(c,d,s(a(a(b,f9(c)),i))),h);return[0,i,aW(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
 x=T(c),y=a(T(c),x),z=bf(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cK(c,d,a(a(b,f6(c)),f)),h);return[1,f,aV(d[1]),w]}}function
-ta(f,b,d,c){var
-g=a(f,d);return aV(r(e,H(l(a(b,c),g),b)))}function
-tb(m,i,c,h,e,b,d){var
+w=t(cN(c,d,a(a(b,f9(c)),f)),h);return[1,f,aW(d[1]),w]}}function
+tg(f,b,d,c){var
+g=a(f,d);return aW(r(e,H(l(a(b,c),g),b)))}function
+th(m,i,c,h,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-tc(n,m,c,i,e,b,d){var
+ti(n,m,c,i,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 h=o(c,b);if(h){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
-td(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(tb(g,f,e,d,a[2],a[3],c)){var
-j=i(b),k=h(b);return[0,eu([0,a[1]],k),j]}return b}if(tc(g,f,e,d,a[2],a[3],c)){var
-l=i(b),m=cJ([0,a[1]],l);return[0,h(b),m]}return b}}function
-i3(d,c,b,a){if(c){if(b){if(a){var
-e=i3(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-i4(f,e,d,b,a){if(b)if(a)var
-g=i4(f,e,d,b[2],a[2]),c=[0,s$(f,e,d,b[1],a[1]),g];else
+tj(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(th(g,f,e,d,a[2],a[3],c)){var
+j=i(b),k=h(b);return[0,eu([0,a[1]],k),j]}return b}if(ti(g,f,e,d,a[2],a[3],c)){var
+l=i(b),m=cM([0,a[1]],l);return[0,h(b),m]}return b}}function
+i8(d,c,b,a){if(c){if(b){if(a){var
+e=i8(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+i9(f,e,d,b,a){if(b)if(a)var
+g=i9(f,e,d,b[2],a[2]),c=[0,tf(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-i5(b,a){if(b){if(a){var
-c=i5(b[2],a[2]),d=a[1];return[0,k(eo(b[1]),d),c]}return a}return a}function
-i6(a){if(a){var
+i_(b,a){if(b){if(a){var
+c=i_(b[2],a[2]),d=a[1];return[0,k(eo(b[1]),d),c]}return a}return a}function
+i$(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=i5(c,i6(a[2])),g=es(c),d=[0,k(b[1],g),f];else
+c=b[2],f=i_(c,i$(a[2])),g=es(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-te(a){return aM(r,e,i6(a))}function
-tf(b,c){var
+tk(a){return aM(r,e,i$(a))}function
+tl(b,c){var
 d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-tg(g,f,e,d,c,b){var
-h=a(d,s0(a(M(c),b)));return H(k(aV(a(f,e)),h),g)}function
-i7(g,f){var
+tm(g,f,e,d,c,b){var
+h=a(d,s6(a(M(c),b)));return H(k(aW(a(f,e)),h),g)}function
+ja(g,f){var
 a=ev(f,g,e,e);if(a)var
 b=a[1],c=B(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-th(b,i,h,f,e){var
-c=i7(h,f);if(c){var
-d=i7(h,m(s,f));if(d)var
+tn(b,i,h,f,e){var
+c=ja(h,f);if(c){var
+d=ja(h,m(s,f));if(d)var
 o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-i8(h,g,f,b,a){if(b){if(a){var
-c=th(h,g,f,b[1],a[1]);if(c)var
-d=i8(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
+jb(h,g,f,b,a){if(b){if(a){var
+c=tn(h,g,f,b[1],a[1]);if(c)var
+d=jb(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-i9(b,a){if(b)if(a)var
-d=a[1],e=i9(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+jc(b,a){if(b)if(a)var
+d=a[1],e=jc(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-ti(e,b,d){var
+to(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),h=a(g(2,j),b);return function(c,b){var
 e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-i_(e,c,b){if(c)if(b)var
-f=i_(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+jd(e,c,b){if(c)if(b)var
+f=jd(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tj(e,d,a,c){var
+tp(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return i_(d,a,c);return a}function
-tk(b,c,d,m,i){var
+b==="number"&&!b)return jd(d,a,c);return a}function
+tq(b,c,d,m,i){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
 e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
-f=a(d,f6(b));return function(g,e,i,d){var
-h=[0,s(f5(b,g,a(c,l(s(e),d)),f))];return[0,[0,f5(b,g,a(c,l(e,d)),f)],h]}}function
-cL(b){var
+f=a(d,f9(b));return function(g,e,i,d){var
+h=[0,s(f8(b,g,a(c,l(s(e),d)),f))];return[0,[0,f8(b,g,a(c,l(e,d)),f)],h]}}function
+cO(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-i$(b,c){var
-d=dF(b);return a(c,a(cL(b),d))}function
+je(b,c){var
+d=dG(b);return a(c,a(cO(b),d))}function
 ey(b,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=w(e,f);if(j){var
-t=i[2],u=a(a(p,cL(b)),f),v=d[1],x=fY(b,h,d[1]),g=s3(h,r,q,fX(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,f5(b,d,k[1],y)];else
+t=i[2],u=a(a(p,cO(b)),f),v=d[1],x=f1(b,h,d[1]),g=s9(h,r,q,f0(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,f8(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3085,253 +3087,253 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-tl(l,k,g,e,d,q,p,n,b,o,c){var
+tr(l,k,g,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=be(f(p,o),x),y=i(c),z=n[2],A=cJ(ad(s,ey(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eu(ey(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=be(f(p,o),x),y=i(c),z=n[2],A=cM(ad(s,ey(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eu(ey(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=be(f(p,o),D),E=i(c),F=[0,u[1]],G=cJ(ad(s,ey(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eu(ey(l,k,g,e,d,j,b,v,0),H),G]}return c}function
-f7(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cI(b,o);if(d){var
-e=cI(b,a);if(e){var
-n=cF(p,b),q=f7(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tl(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return be(cd(b,a),r)}return a}return a}return a}function
-tm(a){var
-b=a[4];return iC(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+C=b[2],D=m(function(b){return a(C,b)},q),v=be(f(p,o),D),E=i(c),F=[0,u[1]],G=cM(ad(s,ey(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eu(ey(l,k,g,e,d,j,b,v,0),H),G]}return c}function
+f_(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cL(b,o);if(d){var
+e=cL(b,a);if(e){var
+n=cI(p,b),q=f_(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tr(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return be(cf(b,a),r)}return a}return a}return a}function
+ts(a){var
+b=a[4];return iH(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 ez(b,a){return S(a,b,[0,e,e,j,j])}function
-tn(f,d,a,c,b){var
-g=eq(c,b,m(function(a){return e},a));return sP(d,A(f[9]),a,g)}function
-ja(e,c,b){if(c)if(b)var
-f=ja(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+tt(f,d,a,c,b){var
+g=eq(c,b,m(function(a){return e},a));return sV(d,A(f[9]),a,g)}function
+jf(e,c,b){if(c)if(b)var
+f=jf(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-to(z,y,x,v,f,d,u,t,s,r,a){var
-h=cd(A(d),a),b=ev(a,t,e,e);if(b){var
+tu(z,y,x,v,f,d,u,t,s,r,a){var
+h=cf(A(d),a),b=ev(a,t,e,e);if(b){var
 i=b[1],k=B(i[1],f),l=k?w(e,f):k;if(l)var
-C=a9(g(2,j),f1),c=o(es(h),C);else
+C=a9(g(2,j),f4),c=o(es(h),C);else
 var
 c=l;if(c)var
-m=af(cI(A(d),a),r),n=tn(z,x,v,h,u),D=i[2],E=fW(a,s),F=B(m,e)?n:ja(m,y,n),p=[0,[0,F,E,D]];else
+m=af(cL(A(d),a),r),n=tt(z,x,v,h,u),D=i[2],E=fZ(a,s),F=B(m,e)?n:jf(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-tp(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=ta(b,d,a[3],a[2]);return i3(function(a,c,d){return td(f,b,i,h,a,c,d)},e,g,c)}function
-tq(d,c,b){var
+tv(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=tg(b,d,a[3],a[2]);return i8(function(a,c,d){return tj(f,b,i,h,a,c,d)},e,g,c)}function
+tw(d,c,b){var
 f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
-tr(c,b,i,h,g){var
+tx(c,b,i,h,g){var
 d=ev(m(s,g),h,e,e);if(d){var
 f=d[1],j=s(c);if(B(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-jb(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=jb(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ck(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-ts(i,C,B,q,p,a,h,l,z,y,x,v,b,f,d){var
+jg(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=jg(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ck(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+ty(i,C,B,q,p,a,h,l,z,y,x,v,b,f,d){var
 c=f[3],k=f[2];if(w(e,k)&&N(function(a){var
-b=a9(g(2,j),f1);return o(es(a),b)},c)){var
-D=m(function(a){return e},p),r=m(function(a){return er(p,eq(a,z,D))},c),E=m(function(a){return m(function(b){return cG(e,n(dz(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=i8(h,a,y,c,s);if(t){var
-G=t[1],H=te(i9(c,E)),u=tq(a,h,b),I=tr(a,h,b,x,v),J=ti(i,a,b[2]),K=tf(k,H),L=tk(i,C,a,I,u),M=function(j,h,d,c,g){var
-l=cd(j,r),b=tj(i,a,n(dz(q),h,l),s),e=af(b,b),f=n(J,d,c),m=A(b);return dC(cl(L,d,c,f,tg(k,u,n(K,f,e),G,m,e)),g)};return jb(M,f[4],0,B,b[1],d)}return d}return d}function
-tt(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=to(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=tp(c,b,r,h,m,d);return a[4]?ts(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-tu(a,o,f,c,d,l,v,U,T,k,R,e){var
+b=a9(g(2,j),f4);return o(es(a),b)},c)){var
+D=m(function(a){return e},p),r=m(function(a){return er(p,eq(a,z,D))},c),E=m(function(a){return m(function(b){return cJ(e,n(dA(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=jb(h,a,y,c,s);if(t){var
+G=t[1],H=tk(jc(c,E)),u=tw(a,h,b),I=tx(a,h,b,x,v),J=to(i,a,b[2]),K=tl(k,H),L=tq(i,C,a,I,u),M=function(j,h,d,c,g){var
+l=cf(j,r),b=tp(i,a,n(dA(q),h,l),s),e=af(b,b),f=n(J,d,c),m=A(b);return dD(cl(L,d,c,f,tm(k,u,n(K,f,e),G,m,e)),g)};return jg(M,f[4],0,B,b[1],d)}return d}return d}function
+tz(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=tu(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=tv(c,b,r,h,m,d);return a[4]?ty(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+tA(a,o,f,c,d,l,v,U,T,k,R,e){var
 w=o[3],g=bK(R,o[4]),b=m(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
-p=iV(o[3],f,g,k);if(e[1]){var
-q=f3(v,b);if(q)var
-y=q[1],z=iZ(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=S(h(b),k,dB),e=i0(V,B,i(b),d);return i1(a,j,ez(c,h(b)),e)},g),D=i2(a,j),E=be(C,m(i,D)),r=m(h,D),F=m(function(a){return er(l,a)},y),G=f2(a,d,b,m(function(a){return ez(c,a)[2]},b),F,r),W=tt(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(dz(d),a,F)},H=[0,f7(a,j,i$(a,B),E,G,r,Z,Y,X,c,W)];else
+p=i0(o[3],f,g,k);if(e[1]){var
+q=f6(v,b);if(q)var
+y=q[1],z=i4(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
+d=S(h(b),k,dC),e=i5(V,B,i(b),d);return i6(a,j,ez(c,h(b)),e)},g),D=i7(a,j),E=be(C,m(i,D)),r=m(h,D),F=m(function(a){return er(l,a)},y),G=f5(a,d,b,m(function(a){return ez(c,a)[2]},b),F,r),W=tz(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(dA(d),a,F)},H=[0,f_(a,j,je(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=f3(v,b);if(t)var
-I=iZ(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=m(function(b){var
-d=S(h(b),k,dB),e=i0(_,K,i(b),d);return i1(a,u,ez(c,h(b)),e)},g),L=i2(a,u),aa=be($,m(i,L)),M=m(h,L),ab=t[1],O=m(function(a){return er(l,a)},ab),ac=f2(a,d,b,m(function(a){return ez(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return n(dz(d),a,O)},P=[0,f7(a,u,i$(a,K),aa,ac,M,ag,af,ad,c,p)];else
+t=f6(v,b);if(t)var
+I=i4(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=m(function(b){var
+d=S(h(b),k,dC),e=i5(_,K,i(b),d);return i6(a,u,ez(c,h(b)),e)},g),L=i7(a,u),aa=be($,m(i,L)),M=m(h,L),ab=t[1],O=m(function(a){return er(l,a)},ab),ac=f5(a,d,b,m(function(a){return ez(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return n(dA(d),a,O)},P=[0,f_(a,u,je(a,K),aa,ac,M,ag,af,ad,c,p)];else
 var
 P=t;return P}var
 Q=[0,p]}else
 var
 Q=x;return Q}function
-dG(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dG(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-jc(d,c,b,a){if(a)var
-e=a[1],h=jc(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bI(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+dH(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,dH(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+jh(d,c,b,a){if(a)var
+e=a[1],h=jh(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bI(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
 eA=[0,e,0];function
-jd(e,b,a){var
-f=cJ([0,e],i(a)),g=cJ(i(b),f),c=h(b);if(c)var
+ji(e,b,a){var
+f=cM([0,e],i(a)),g=cM(i(b),f),c=h(b);if(c)var
 j=c[1],d=r(h(a),j);else
 var
 d=h(a);return[0,d,g]}function
-tv(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dD(e,c,a[3],a[4]);return dG(function(a){return jd(c,g,a)},f,b)}return b}return b}function
-tw(d,a,c,b){var
-e=bh(eA,c),f=a[4],g=a[3];return bH(function(a,c){return tv(d,g,b,a,c)},f,e)}function
-tx(b,a){return r(e,l(b,Y(m(h,a))))}function
-je(b){var
+tB(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dE(e,c,a[3],a[4]);return dH(function(a){return ji(c,g,a)},f,b)}return b}return b}function
+tC(d,a,c,b){var
+e=bh(eA,c),f=a[4],g=a[3];return bH(function(a,c){return tB(d,g,b,a,c)},f,e)}function
+tD(b,a){return r(e,l(b,Y(m(h,a))))}function
+jj(b){var
 a=i(b);return a?a[1]:e}function
 eB(a){return i(a)?0:1}function
-ty(a){return A(cH(eB,a))}function
-f8(b,a){var
+tE(a){return A(cK(eB,a))}function
+f$(b,a){var
 c=i(a);if(c){var
 d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
-tz(g,f,e,d,a){var
+tF(g,f,e,d,a){var
 b=eB(a),i=b?1:b;if(d===i)var
-j=l(g,l(e,je(a))),c=r(h(a),j);else
+j=l(g,l(e,jj(a))),c=r(h(a),j);else
 var
-c=h(a);return[0,[0,c],[0,f8(f,a)]]}function
-cM(a){var
+c=h(a);return[0,[0,c],[0,f$(f,a)]]}function
+cP(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-tA(b,a){var
-c=ty(a),d=Y(m(je,a)),e=tx(b,a);return m(function(a){return tz(b,e,d,c,a)},a)}function
-jf(c,b){var
+tG(b,a){var
+c=tE(a),d=Y(m(jj,a)),e=tD(b,a);return m(function(a){return tF(b,e,d,c,a)},a)}function
+jk(c,b){var
 d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
-jg(e,d,b){var
+jl(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-dH(b){var
+dI(b){var
 a=b[10];return a?o(e,a[1]):a}function
 eC(b){var
 a=b[11];return a?o(a[1],e):a}function
-tB(b,a){var
-c=dH(b),d=c?w(a,e):c;if(d)var
+tH(b,a){var
+c=dI(b),d=c?w(a,e):c;if(d)var
 f=d;else{var
 g=eC(b);if(g)return w(e,a);var
 f=g}return f}function
-eD(c,b){return Y(m(function(b){return tB(c,b)?e:a(b,b)},b))}function
-f9(b,a){return dH(b)?a:m(s,a)}function
-f_(a){return aM(r,cG(e,a),a)}function
-jh(a,c){var
-d=dH(a),b=d||eC(a);return b?w(f_(f9(a,c)),e):b}function
-tC(e,d,c,b){var
+eD(c,b){return Y(m(function(b){return tH(c,b)?e:a(b,b)},b))}function
+ga(b,a){return dI(b)?a:m(s,a)}function
+gb(a){return aM(r,cJ(e,a),a)}function
+jm(a,c){var
+d=dI(a),b=d||eC(a);return b?w(gb(ga(a,c)),e):b}function
+tI(e,d,c,b){var
 f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
-ji(b,e,d,c){function
-f(a){return dA([0,b,b],tC(b,e,c,ji(b,k(e,j),a,c)))}function
+jn(b,e,d,c){function
+f(a){return dB([0,b,b],tI(b,e,c,jn(b,k(e,j),a,c)))}function
 h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
-jj(c,b,a){function
-d(b){return jj(c,b,fT(c,a,a))}function
+jo(c,b,a){function
+d(b){return jo(c,b,fW(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-tD(b,n,d,c,m){var
+tJ(b,n,d,c,m){var
 p=a3(m,M(d)),f=bJ(b,eo(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
-k=ji(b,j,n,f),r=o(e,c)?k:sR(b,k),l=[0,jj(b,d,r)];else
+k=jn(b,j,n,f),r=o(e,c)?k:sX(b,k),l=[0,jo(b,d,r)];else
 var
 l=h;return l}function
-tE(o,n,d,c){var
+tK(o,n,d,c){var
 p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bG(c),f=r(e,k(l(bG(eo(d)),q),j)),h=k(k(bG(o),b),f),s=k(bf(h),j),u=bf(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=a_(k(k(b,m),v)),x=a_(m);return[0,[0,a_(i),x],w]}function
-jk(a,h,d,c){var
-e=tE(a,h,d,c),f=e[1],g=a3(a,M(e[2])),b=tD(g,f[1],f[2],d,c),i=b?[0,sS(g,a,b[1])]:b;return i}var
-tF=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
-cN(g,f,c,b){if(o(b,e))return 0;if(w(a(tF,b),c))return 0;if(w(c,a(s(jl),b))){var
-d=jk(g,f,s(jl),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jk(g,f,c,b)}function
-f$(a,g,f){var
+jp(a,h,d,c){var
+e=tK(a,h,d,c),f=e[1],g=a3(a,M(e[2])),b=tJ(g,f[1],f[2],d,c),i=b?[0,sY(g,a,b[1])]:b;return i}var
+tL=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
+cQ(g,f,c,b){if(o(b,e))return 0;if(w(a(tL,b),c))return 0;if(w(c,a(s(jq),b))){var
+d=jp(g,f,s(jq),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jp(g,f,c,b)}function
+gc(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],d=cN(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
-tG(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(M(c[2]),j),f=k(b,a(e,f$(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(f$(c,b,d),h);return[0,[0,t(a(b,f$(c,b,d)),i)],g]}function
-jm(d,c){var
+i=a[8],d=cQ(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
+tM(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(M(c[2]),j),f=k(b,a(e,gc(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gc(c,b,d),h);return[0,[0,t(a(b,gc(c,b,d)),i)],g]}function
+jr(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return H(aV(a(a(a(c,c),i),h)),g)}}function
-jn(d,b,h,f,c){if(B(h[1],e)&&jh(d,c)){var
-g=f_(f9(d,c)),i=a(g,g);return s(bf(t(a(a(b,b),i),f)))}var
-j=eD(d,c);return aV(H(a(a(b,b),j),f))}function
-ga(a){return a?a[1][2]:j}function
-jo(b){var
+g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return H(aW(a(a(a(c,c),i),h)),g)}}function
+js(d,b,h,f,c){if(B(h[1],e)&&jm(d,c)){var
+g=gb(ga(d,c)),i=a(g,g);return s(bf(t(a(a(b,b),i),f)))}var
+j=eD(d,c);return aW(H(a(a(b,b),j),f))}function
+gd(a){return a?a[1][2]:j}function
+jt(b){var
 c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
-jp(b,c){var
-e=ga(c);function
+ju(b,c){var
+e=gd(c);function
 g(b){return a(e,b)}function
 d(a){return ad(g,a)}var
-h=f(jo(b),c),i=[0,ad(s,f(jo(b),c)),h],j=d(b[11]);return dC([0,d(b[10]),j],i)}function
-jq(c,b){var
+h=f(jt(b),c),i=[0,ad(s,f(jt(b),c)),h],j=d(b[11]);return dD([0,d(b[10]),j],i)}function
+jv(c,b){var
 d=T(c);return function(f,e){var
-g=a(a(d,ga(f)),d),h=jp(c,f),i=h[1];if(i){var
+g=a(a(d,gd(f)),d),h=ju(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,H(a(b,Y(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(m(function(b){var
-c=a(k,b);return ac(a(l,b),c)},e))),g)],n]}return dB}return dB}}function
-tH(b,f){var
+c=a(k,b);return ac(a(l,b),c)},e))),g)],n]}return dC}return dC}}function
+tN(b,f){var
 c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(m(function(a){return jg(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(m(function(a){return jl(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,Y(m(function(a){return jf(b,a)},g))),n)],i]}}function
-jr(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,Y(m(function(a){return jk(b,a)},g))),n)],i]}}function
+jw(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(tH(b,c),a):tG(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(tN(b,c),a):tM(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(jq(b,c),[0,e],a),o=[0,n(jm(b,c),e,a)],p=m(s,a);return dC([0,[0,s(n(jm(b,c),e,p))],o],l)}return n(jq(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,jn(b,c,g,h,a)];return[0,[0,s(jn(b,c,g,h,m(s,a)))],k]}}function
-tI(a,c,b){var
+e=i[1],l=n(jv(b,c),[0,e],a),o=[0,n(jr(b,c),e,a)],p=m(s,a);return dD([0,[0,s(n(jr(b,c),e,p))],o],l)}return n(jv(b,c),0,a)}var
+g=d[1],h=af(a,a),k=[0,js(b,c,g,h,a)];return[0,[0,s(js(b,c,g,h,m(s,a)))],k]}}function
+tO(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bh(jr(a,c,b,0),i)];else
+i=a[2],f=[0,bh(jw(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=f0(a);if(g)var
-j=a[9],h=[0,m(function(d){return jr(a,c,b,d)},j)];else
+g=f3(a);if(g)var
+j=a[9],h=[0,m(function(d){return jw(a,c,b,d)},j)];else
 var
 h=g;return h}var
-tJ=[0,0,j,0,0,0];function
-js(d,c,b,a){function
+tP=[0,0,j,0,0,0];function
+jx(d,c,b,a){function
 e(b){var
-e=js(d,c+1|0,b,fS(a));return[0,n(d,c,cG(tJ,a)),e]}function
+e=jx(d,c+1|0,b,fV(a));return[0,n(d,c,cJ(tP,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-tK(e,d,c,a,j,i,h,b,g,f){var
-k=i4(e,c,b,a,g),l=iX(a),m=d[2],n=0;return a$(js(function(f,g){return tu(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dI(a){return w(e,a[1])}function
-tL(a){return w(a[1],a[2])}function
+tQ(e,d,c,a,j,i,h,b,g,f){var
+k=i9(e,c,b,a,g),l=i2(a),m=d[2],n=0;return a$(jx(function(f,g){return tA(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dJ(a){return w(e,a[1])}function
+tR(a){return w(a[1],a[2])}function
 eE(c,b,d,a){function
 e(d){if(a){var
 e=eE(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eE(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
 bL(a){var
 b=eE(a[17],[0,e,j],a[2],a[18]);return U(eE(a[15],[0,j,j],a[2],a[16]),b)}function
-cO(b){var
+cR(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
 bt(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dI(h(c))?0:2;case
-2:return dI(h(c))?cO(b)?0:1:2;case
+1:return dJ(h(c))?0:2;case
+2:return dJ(h(c))?cR(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cO(b)&&dI(h(c))&&dI(d)&&tL(d))return 0;return 2;case
-1:if(cO(b)&&o(e,a[1][1]))return 0;return 2;default:return dI(a[1])?1:2}}function
-tM(c){var
+d=a[1];if(cR(b)&&dJ(h(c))&&dJ(d)&&tR(d))return 0;return 2;case
+1:if(cR(b)&&o(e,a[1][1]))return 0;return 2;default:return dJ(a[1])?1:2}}function
+tS(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 eF(c,i,b,h){var
-a=cN(c,i,b,h);if(a)var
+a=cQ(c,i,b,h);if(a)var
 d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bY(u,c,b,j,B,t,d){var
+bZ(u,c,b,j,B,t,d){var
 g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
 0:return[0,bJ(b,d,c)];case
 1:var
 C=a(i,c);return[0,bJ(b,s(a(g,d)),C)];case
-2:if(cO(u)){var
+2:if(cR(u)){var
 D=a(i,c);return eF(b,j,s(a(g,d)),D)}var
 E=a(i,c);return eF(b,j,s(a(g,l(c,d))),E);case
 3:return 0;default:return[0,bJ(b,r(e,d),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return sW(b,B,a(k(a(g,d),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return s2(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=s1(b,k(a(d,m[2]),K),J);if(n){var
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=s7(b,k(a(d,m[2]),K),J);if(n){var
 x=n[1],p=eF(b,j,s(x[2]),b);if(p)var
 q=eF(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3340,156 +3342,156 @@ z=y}else
 var
 z=n;return z;default:var
 A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bJ(b,d,c)]:[0,[0,e,e]]}}function
-gb(b,a){var
+ge(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-jt(b,j,i,g,f,d,a){if(a)return ad(h,bY(b,j,i,g,f,d,a[1]));var
-c=tM(b),k=c?[0,e]:c;return k}function
-ju(g,f,e,d,c,b,a){return a?ad(i,bY(g,f,e,d,c,b,a[1])):a}function
-tN(f,d,c,b){var
+jy(b,j,i,g,f,d,a){if(a)return ad(h,bZ(b,j,i,g,f,d,a[1]));var
+c=tS(b),k=c?[0,e]:c;return k}function
+jz(g,f,e,d,c,b,a){return a?ad(i,bZ(g,f,e,d,c,b,a[1])):a}function
+tT(f,d,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=w(e,c)?a(c,c):w(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-tO(b,m,g,f){var
+tU(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,tN(m,a(b,e),q,o)];else
+h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,tT(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-tP(a){var
+tV(a){var
 c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
-tQ(b,a){return cO(b)?tP(a):a}function
-gc(b,e,d,g,f,a,c){switch(bt(b,a)){case
+tW(b,a){return cR(b)?tV(a):a}function
+gf(b,e,d,g,f,a,c){switch(bt(b,a)){case
 0:var
-k=ju(b,e,d,g,f,a,h(c));return gb(jt(b,e,d,g,f,a,i(c)),k);case
+k=jz(b,e,d,g,f,a,h(c));return ge(jy(b,e,d,g,f,a,i(c)),k);case
 1:var
-l=ju(b,e,d,g,f,a,i(c));return gb(jt(b,e,d,g,f,a,h(c)),l);default:var
+l=jz(b,e,d,g,f,a,i(c));return ge(jy(b,e,d,g,f,a,h(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return tO(e,d,a,c);return 0}}function
+j==="number"&&3===j)return tU(e,d,a,c);return 0}}function
 eG(a,f,e,d,c,b,p){var
-i=tQ(a,p),h=i[2],j=i[1];if(j){var
+i=tW(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(B(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bY(a,f,e,d,c,b,g)}return gc(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gc(a,f,e,d,c,b,[0,[0,g],0])}return gc(a,f,e,d,c,b,[0,0,h])}function
-jv(d,c){var
+n=1;if(n)return bZ(a,f,e,d,c,b,g)}return gf(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gf(a,f,e,d,c,b,[0,[0,g],0])}return gf(a,f,e,d,c,b,[0,0,h])}function
+jA(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(c_(d,h(b)))return i(b);var
+b=a[1];if(db(d,h(b)))return i(b);var
 a=a[2];continue}return eA}}function
-jw(c,a,b){if(b){var
-e=b[2],d=b[1];return c_(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jw(c,a,e)]}return[0,[0,a,f(c,eA)],0]}function
-tR(c,g,f,e,b,a){if(0===a[0]){var
+jB(c,a,b){if(b){var
+e=b[2],d=b[1];return db(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jB(c,a,e)]}return[0,[0,a,f(c,eA)],0]}function
+tX(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&ae(d,f)){var
-h=dD(g,c,a[3],a[4]);return jw(function(a){return jd(c,h,a)},d,b)}return b}return b}function
-tS(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bH(function(a,e){return tR(d,g,c,b,a,e)},f,e)}function
-tT(a){return h(i(a))}function
-tU(b,a){return r(e,l(b,Y(m(tT,a))))}function
+h=dE(g,c,a[3],a[4]);return jB(function(a){return ji(c,h,a)},d,b)}return b}return b}function
+tY(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bH(function(a,e){return tX(d,g,c,b,a,e)},f,e)}function
+tZ(a){return h(i(a))}function
+t0(b,a){return r(e,l(b,Y(m(tZ,a))))}function
 eH(a,b){var
 c=a[4];return bI(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-tV(a,e,d,c){var
-b=tS(a,e,d,c);return[0,tU(a,b),b]}function
-tW(c,b,a){return eB(b)?a:r(a,f8(c,b))}function
-tX(b,a){var
+t1(a,e,d,c){var
+b=tY(a,e,d,c);return[0,t0(a,b),b]}function
+t2(c,b,a){return eB(b)?a:r(a,f$(c,b))}function
+t3(b,a){var
 c=i(a);return bH(function(c,b){var
-d=h(b),e=i(b),f=h(a);return dG(function(a){return tW(f,e,a)},d,c)},c,b)}function
-tY(f,a,b){var
-c=bg(0,a[2]),g=cH(function(b){return eH(a,b)},c),d=m(function(c){return tV(f,a,b,c)},g),h=bH(tX,d,bh(e,b));return[0,d,M(A(cH(function(b){return bW(eH(a,b))},c))),h]}function
-gd(b,a){if(b)if(a)var
-d=gd(b[2],a[2]),c=[0,dC(b[1],a[1]),d];else
+d=h(b),e=i(b),f=h(a);return dH(function(a){return t2(f,e,a)},d,c)},c,b)}function
+t4(f,a,b){var
+c=bg(0,a[2]),g=cK(function(b){return eH(a,b)},c),d=m(function(c){return t1(f,a,b,c)},g),h=bH(t3,d,bh(e,b));return[0,d,M(A(cK(function(b){return bX(eH(a,b))},c))),h]}function
+gg(b,a){if(b)if(a)var
+d=gg(b[2],a[2]),c=[0,dD(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-tZ(c,b,a,g){var
-d=cM(b);if(d)var
-e=function(a){return gd(g,tA(c,a))},h=e(bh(eA,b[2])),i=function(d){return eH(a,d)?e(tw(c,a,b[2],d)):h},f=[0,m(i,bg(0,a[2]))];else
+t5(c,b,a,g){var
+d=cP(b);if(d)var
+e=function(a){return gg(g,tG(c,a))},h=e(bh(eA,b[2])),i=function(d){return eH(a,d)?e(tC(c,a,b[2],d)):h},f=[0,m(i,bg(0,a[2]))];else
 var
 f=d;return f}function
-dJ(b,a){return bH(r,a,b)}function
-t0(a){if(a)var
-b=a[2],c=a[1],e=m(i,b),f=dJ(i(c),e),g=m(h,b),d=[0,[0,dJ(h(c),g),f]];else
+dK(b,a){return bH(r,a,b)}function
+t6(a){if(a)var
+b=a[2],c=a[1],e=m(i,b),f=dK(i(c),e),g=m(h,b),d=[0,[0,dK(h(c),g),f]];else
 var
 d=a;return d}function
-jx(c,b,a){var
+jC(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-ge(d,b,a){if(b){var
+gh(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-t1(b,a){var
-c=i(a),d=ge(ac,i(b),c),e=h(a);return[0,jx(ac,h(b),e),d]}function
-t2(b,a){var
-c=i(a),d=jx(r,i(b),c),e=h(a);return[0,ge(r,h(b),e),d]}function
-gf(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gf(b,c)):d}return dB}function
-t3(e,a,c){var
-b=jv(e,i(c)),d=f8(h(c),b);if(!w(i(a),d)){var
+t7(b,a){var
+c=i(a),d=gh(ac,i(b),c),e=h(a);return[0,jC(ac,h(b),e),d]}function
+t8(b,a){var
+c=i(a),d=jC(r,i(b),c),e=h(a);return[0,gh(r,h(b),e),d]}function
+gi(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,gi(b,c)):d}return dC}function
+t9(e,a,c){var
+b=jA(e,i(c)),d=f$(h(c),b);if(!w(i(a),d)){var
 j=h(b);if(!w(h(a),j))return a}var
 f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
-t4(d,a,c){var
-f=B(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bH(function(a,b){return t3(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
-t5(b,a){var
-c=b[2];return ae(cF(A(i(a)),1),c)}function
-t6(a){var
+t_(d,a,c){var
+f=B(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bH(function(a,b){return t9(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
+t$(b,a){var
+c=b[2];return ae(cI(A(i(a)),1),c)}function
+ua(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
 c=bL(a);return N(function(b){return 1===bt(a,b)?1:0},c)}return 0}function
-t7(a,j,g,c,f){var
-d=t6(a),e=d?ae(1,a[2]):d;if(e)var
-k=c[1],b=N(function(b){return t5(a,b)},k);else
+ub(a,j,g,c,f){var
+d=ua(a),e=d?ae(1,a[2]):d;if(e)var
+k=c[1],b=N(function(b){return t$(a,b)},k);else
 var
 b=e;if(b){var
-l=bg(0,a[2]),o=gd(f,m(function(a){return t4(j,c,a)},l)),p=U(bL(a),o);return a$(m(function(a){var
+l=bg(0,a[2]),o=gg(f,m(function(a){return t_(j,c,a)},l)),p=U(bL(a),o);return a$(m(function(a){var
 b=i(a);return n(g,h(a),b)},p))}return b}function
 eI(a){return a[12]}function
 at(b,a){return S(a,b[13],0)}function
-cP(b,a){return S(a,b[14],e)}function
-t8(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
-gg(c,b,a){if(c){if(b){if(a){var
-d=gg(c[2],b[2],a[2]),f=a[1];return k(t8(l(c[1],b[1]),f),d)}return e}return e}return e}function
-ce(b,a){var
+cS(b,a){return S(a,b[14],e)}function
+uc(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
+gj(c,b,a){if(c){if(b){if(a){var
+d=gj(c[2],b[2],a[2]),f=a[1];return k(uc(l(c[1],b[1]),f),d)}return e}return e}return e}function
+cg(b,a){var
 c=b[2];return A(a)===c?1:0}function
 eJ(b,i,h,d,c){var
-e=ce(b,at(b,d)),f=e?ce(b,at(b,c)):e;if(f)var
-j=cP(b,c),m=a(i,l(cP(b,d),j)),n=at(b,c),g=[0,k(gg(at(b,d),n,h),m)];else
+e=cg(b,at(b,d)),f=e?cg(b,at(b,c)):e;if(f)var
+j=cS(b,c),m=a(i,l(cS(b,d),j)),n=at(b,c),g=[0,k(gj(at(b,d),n,h),m)];else
 var
 g=f;return g}function
-jy(f,e,b,d,c){if(b){var
+jD(f,e,b,d,c){if(b){var
 g=a(b[1],c);return o(a(d,a(e,eI(f))),g)}return b}function
-jz(g,f){var
+jE(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(w(e,d[1]))return[0,[0,b,d],jz(b+1|0,c)];var
+c=a[2],d=a[1];if(w(e,d[1]))return[0,[0,b,d],jE(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-t9(d,f,c,b){var
-g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(w(c,e)&&w(i(b)[2],d)&&eB(jv(h(b),f)))return e;return c}function
-t_(c,b,a){return bH(function(a,d){return t9(c,b,a,d)},a,e)}function
-t$(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-ua(d,c,b,a){var
-e=U(d[3],c);return m(t$,U(U(b,a),e))}function
-ub(a){return w(e,a[1])?a[3]:e}function
-jA(b,a){var
-c=i(a);return t_(h(a),c,b)}function
-uc(e,b,d){var
-c=jz(0,d),f=jA(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(m(function(a){return jA(c,a)},h)),g)}function
-ud(b,a){var
-c=b[3];return U(m(h,a),c)}function
-ue(f,b,e,i,h,d,c){var
-j=at(b,c),g=ua(e,h,at(b,d),j),n=uc(f,e,g),o=Y(m(ub,g)),p=cP(b,c),q=a(f,l(cP(b,d),p)),r=ud(e,i),s=at(b,c);return l(l(k(gg(at(b,d),s,r),q),o),n)}function
+ud(d,f,c,b){var
+g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(w(c,e)&&w(i(b)[2],d)&&eB(jA(h(b),f)))return e;return c}function
+ue(c,b,a){return bH(function(a,d){return ud(c,b,a,d)},a,e)}function
 uf(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
+ug(d,c,b,a){var
+e=U(d[3],c);return m(uf,U(U(b,a),e))}function
+uh(a){return w(e,a[1])?a[3]:e}function
+jF(b,a){var
+c=i(a);return ue(h(a),c,b)}function
+ui(e,b,d){var
+c=jE(0,d),f=jF(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(m(function(a){return jF(c,a)},h)),g)}function
+uj(b,a){var
+c=b[3];return U(m(h,a),c)}function
+uk(f,b,e,i,h,d,c){var
+j=at(b,c),g=ug(e,h,at(b,d),j),n=ui(f,e,g),o=Y(m(uh,g)),p=cS(b,c),q=a(f,l(cS(b,d),p)),r=uj(e,i),s=at(b,c);return l(l(k(gj(at(b,d),s,r),q),o),n)}function
+ul(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return cM(a);return 0}return 0}return 0}function
-ug(m,a,l,k,b,d,c){var
-f=uf(a),g=f?ce(a,at(a,d)):f,h=g?ce(a,at(a,c)):g,i=h?ce(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,ue(m,a,l,k,b,d,c)]:j;return n}function
-uh(c,b,a,j,i,h,g,f,e){var
-d=ae(0,b[2]);return d?jy(c,a,ug(a,c,j,i,h,b[1],g),f,e):d}function
-jB(b,a){var
+d==="number"&&!d)return cP(a);return 0}return 0}return 0}function
+um(m,a,l,k,b,d,c){var
+f=ul(a),g=f?cg(a,at(a,d)):f,h=g?cg(a,at(a,c)):g,i=h?cg(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,uk(m,a,l,k,b,d,c)]:j;return n}function
+un(c,b,a,j,i,h,g,f,e){var
+d=ae(0,b[2]);return d?jD(c,a,um(a,c,j,i,h,b[1],g),f,e):d}function
+jG(b,a){var
 c=i(b);if(c)var
 g=c[1],d=ac(i(a),g);else
 var
@@ -3498,13 +3500,13 @@ e=h(b);if(e)var
 j=e[1],f=r(h(a),j);else
 var
 f=h(a);return[0,f,d]}function
-ui(c,b,a){switch(a[0]){case
+uo(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return dG(function(a){return jB(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return jc(function(a){return jB(h,a)},g,f,b)}}function
-gh(c,b,a){return bH(function(a,b){return ui(c,a,b)},a,b)}function
-uj(g){function
+d=a[1],e=n(c,a[2],a[3]);return dH(function(a){return jG(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return jh(function(a){return jG(h,a)},g,f,b)}}function
+gk(c,b,a){return bH(function(a,b){return uo(c,a,b)},a,b)}function
+up(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3525,114 +3527,114 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return be(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-uk(b,a){return aM(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
-dK(a,b,f){if(f){var
+uq(b,a){return aM(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
+dL(a,b,f){if(f){var
 c=f[2],d=f[1];if(w(a,d)){var
-g=dK(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+g=dL(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
 i=function(f){if(B(d,a)){var
-e=dK(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dK(a,b,c)},j=function(b){return dK(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-ul=uj([0,function(b,a){return o(a,b)}]);function
-jC(b,a){var
-c=f(ul[5],a);return S(sE(b),c,e)}function
-um(b,a){return A(cH(function(a){return w(b,a)},a))}function
-un(p,c){var
-b=fQ(p,A(c)),d=m(h,c),e=m(i,c),f=jC(b,d),g=jC(b,e),j=dK(f,fO(b,um(f,d)),d),l=ae(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=M(b),r=uk(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
+e=dL(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dL(a,b,c)},j=function(b){return dL(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+ur=up([0,function(b,a){return o(a,b)}]);function
+jH(b,a){var
+c=f(ur[5],a);return S(sK(b),c,e)}function
+us(b,a){return A(cK(function(a){return w(b,a)},a))}function
+ut(p,c){var
+b=fT(p,A(c)),d=m(h,c),e=m(i,c),f=jH(b,d),g=jH(b,e),j=dL(f,fR(b,us(f,d)),d),l=ae(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=M(b),r=uq(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
 var
 o=n;return o}function
-jD(a){return aM(k,e,a)}function
-uo(b,a){return jD(m(function(a){return r(e,l(b,i(a)))},a))}function
-jE(c,b){var
+jI(a){return aM(k,e,a)}function
+uu(b,a){return jI(m(function(a){return r(e,l(b,i(a)))},a))}function
+jJ(c,b){var
 d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
-up(b,a){var
-c=M(A([0,b,a])),d=m(h,a),e=dJ(h(b),d),f=m(function(a){return jE(c,a)},a),g=dJ(jE(c,b),f),i=H(l(g,jD(m(h,[0,b,a]))),c);return[0,t(uo(e,[0,b,a]),c),i]}function
-uq(a){var
-b=a?[0,up(a[1],a[2])]:a;return b}function
-ur(a){var
+uv(b,a){var
+c=M(A([0,b,a])),d=m(h,a),e=dK(h(b),d),f=m(function(a){return jJ(c,a)},a),g=dK(jJ(c,b),f),i=H(l(g,jI(m(h,[0,b,a]))),c);return[0,t(uu(e,[0,b,a]),c),i]}function
+uw(a){var
+b=a?[0,uv(a[1],a[2])]:a;return b}function
+ux(a){var
 c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
-us(a){return aM(function(c,a){var
+uy(a){return aM(function(c,a){var
 b=i(c);return b?k(b[1],a):a},e,a)}function
-ut(a){var
+uz(a){var
 b=0;return aM(function(b,a){return i(b)?a:a+1|0},b,a)}function
-uu(b,a,d){var
+uA(b,a,d){var
 c=i(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):h(a-1|0)}function
-uv(c,b,a){var
-d=uu(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
-uw(a){var
-b=ut(a),c=us(a);return m(function(a){return uv(c,b,a)},a)}function
-jF(c,b){var
+uB(c,b,a){var
+d=uA(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
+uC(a){var
+b=uz(a),c=uy(a);return m(function(a){return uB(c,b,a)},a)}function
+jK(c,b){var
 g=h(b),d=o(h(c),g);if(d){var
 e=i(c);if(e){var
 a=i(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-ux(e,d){var
+uD(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bI(function(b){return function(a){return jF(a,b)}}(c),a)?a:[0,c,cH(function(b){return function(a){return bW(jF(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-jG(i,h,g,f,e,d,c,b){return bY(i,a(h,M(c)),g,f,e,d,b)}function
-uy(j,g,f,e,d,c,o,b){var
-a=bY(j,g,f,e,d,c,h(b));if(a){var
+c=b[1],f=b[2],g=bI(function(b){return function(a){return jK(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bX(jK(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+jL(i,h,g,f,e,d,c,b){return bZ(i,a(h,M(c)),g,f,e,d,b)}function
+uE(j,g,f,e,d,c,o,b){var
+a=bZ(j,g,f,e,d,c,h(b));if(a){var
 k=a[1][2],m=i(b);if(m){var
-p=jG(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
+p=jL(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-uz(j,i,h,g,f,e,c){var
-k=ux(0,uw(c)),l=A(c),b=a$(m(function(a){return uy(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dJ(a[1],a[2])]:a,d=n;else
+uF(j,i,h,g,f,e,c){var
+k=uD(0,uC(c)),l=A(c),b=a$(m(function(a){return uE(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,dK(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-uA(a){var
-b=0;return aM(function(b,a){return ge(ac,i(b),a)},b,a)}function
-uB(b,a){return aM(function(c,a){return k(r(h(c),b),a)},e,a)}function
-uC(j,i,h,g,f,d,a){var
-k=uA(a);if(k){var
-m=k[1],b=bY(j,i,h,g,f,d,m);if(b)var
-o=uB(m,a),c=jG(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
+uG(a){var
+b=0;return aM(function(b,a){return gh(ac,i(b),a)},b,a)}function
+uH(b,a){return aM(function(c,a){return k(r(h(c),b),a)},e,a)}function
+uI(j,i,h,g,f,d,a){var
+k=uG(a);if(k){var
+m=k[1],b=bZ(j,i,h,g,f,d,m);if(b)var
+o=uH(m,a),c=jL(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-uD(a,f,e,d,c,b,i){var
+uJ(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(bt(a,b))return 0;var
-h=m(ur,i),j=uz(a,f,e,d,c,b,h);return gb(uC(a,f,e,d,c,b,h),j)}return 0}function
-gi(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gi(e,fS(d),g,f),i=a[1],j=b[1],c=[0,ba(e,cG(0,d),j,i),h];else
+h=m(ux,i),j=uF(a,f,e,d,c,b,h);return ge(uI(a,f,e,d,c,b,h),j)}return 0}function
+gl(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gl(e,fV(d),g,f),i=a[1],j=b[1],c=[0,ba(e,cJ(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gj(e,d,c,b,a){function
-f(f,g){return eG(e,d,c,b,a,f,g)}return function(b,a){return a$(sY(sZ,function(a){return f(b,a)},a))}}function
-jH(c,h,g,f,e){function
+gm(e,d,c,b,a){function
+f(f,g){return eG(e,d,c,b,a,f,g)}return function(b,a){return a$(s4(s5,function(a){return f(b,a)},a))}}function
+jM(c,h,g,f,e){function
 i(a,b){return eG(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bt(c,b)){case
-0:return i(b,gf(t1,a));case
-1:return i(b,gf(t2,a));default:var
-d=n(gj(c,h,g,f,e),b,a);return d?t0(d[1]):d}return a}}function
-jI(b,g,f,e,d,k,c,a){var
+0:return i(b,gi(t7,a));case
+1:return i(b,gi(t8,a));default:var
+d=n(gm(c,h,g,f,e),b,a);return d?t6(d[1]):d}return a}}function
+jN(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(jH(b,g,f,e,d),c,a);case
+0:return n(jM(b,g,f,e,d),c,a);case
 1:var
-i=n(gj(b,g,f,e,d),c,a);return i?uq(i[1]):i;default:return uD(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fV(k,A(a),a);return n(jH(b,g,f,e,d),c,l)}var
-j=n(gj(b,g,f,e,d),c,a);return j?un(h[1],j[1]):j}}function
-jJ(a){if(typeof
+i=n(gm(b,g,f,e,d),c,a);return i?uw(i[1]):i;default:return uJ(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=fY(k,A(a),a);return n(jM(b,g,f,e,d),c,l)}var
+j=n(gm(b,g,f,e,d),c,a);return j?ut(h[1],j[1]):j}}function
+jO(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-jK(a,f,e,d,c,b){var
-g=iR(a[2],b),h=bL(a),i=jJ(a[6]);return a$(gi(function(b,g,h){return jI(a,f,e,d,c,b,g,h)},i,h,g))}function
-jL(b,a){return r(e,ac(b,a))}function
-uE(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jL(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
-gk(m,k,i,h,g,b,a){if(w(a,e))return[0,f(g,a_(l(s(j),a)))];function
+jP(a,f,e,d,c,b){var
+g=iW(a[2],b),h=bL(a),i=jO(a[6]);return a$(gl(function(b,g,h){return jN(a,f,e,d,c,b,g,h)},i,h,g))}function
+jQ(b,a){return r(e,ac(b,a))}function
+uK(b,e,d,c){var
+g=w(c,d)?i(e):h(e),f=jQ(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
+gn(m,k,i,h,g,b,a){if(w(a,e))return[0,f(g,a_(l(s(j),a)))];function
 c(o){var
 b=a_(a);function
-j(a){return gk(m,k,i,h,g,o,a)}var
+j(a){return gn(m,k,i,h,g,o,a)}var
 c=bs(m,b);if(c){var
 d=j(S(b,i,e));if(d)var
 f=j(S(b,h,e)),p=f?[0,ba(k,c[1],d[1],f[1])]:f,l=p;else
@@ -3642,57 +3644,57 @@ n=l}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jM(c,g,f,d,b){var
+jR(c,g,f,d,b){var
 h=S(b,at(c,d),e);return a(g,l(S(b,at(c,f),e),h))}function
-uF(a,b,i,h,g,f,d){var
-c=iJ(a);if(c){var
-j=a[2],k=function(c){return jM(a,b,f,d,c)};return gk(i,function(a,c,d){return uE(b,a,c,d)},h,g,k,j,e)}return c}function
-jN(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=fS(h),l=jN(d,j,i,c[2],n,m),o=eI(d);if(B(c[1],o)){var
-p=a(j,cG(e,h)),q=eI(d);return[0,k(a(f(i,b[1]),q),p),l]}var
+uL(a,b,i,h,g,f,d){var
+c=iO(a);if(c){var
+j=a[2],k=function(c){return jR(a,b,f,d,c)};return gn(i,function(a,c,d){return uK(b,a,c,d)},h,g,k,j,e)}return c}function
+jS(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=fV(h),l=jS(d,j,i,c[2],n,m),o=eI(d);if(B(c[1],o)){var
+p=a(j,cJ(e,h)),q=eI(d);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-uG(a){var
+uM(a){var
 b=a?[0,aM(r,a[1],a[2])]:a;return b}function
-jO(a,k,j,g,f){function
+jT(a,k,j,g,f){function
 d(c,b){var
-d=a[14];return uG(jN(a,k,c,at(a,b),d,j))}var
+d=a[14];return uM(jS(a,k,c,at(a,b),d,j))}var
 b=d(h,g);if(b)var
 c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-uH(a,f,e,d,c){var
+uN(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?jO(a,f,e,d,c):eJ(a,f,e,d,c):uF(a,f,e,b[1],b[2],d,c)}function
-jP(b,a,g,f,e,d,c){return jy(b,a,uH(b,a,g,f,e),d,c)}function
-cQ(d,c,b){return a(b,l(a(d,b),c))}function
-uI(c,f,d,b){if(w(e,c)){if(f)var
+b==="number"?b?jT(a,f,e,d,c):eJ(a,f,e,d,c):uL(a,f,e,b[1],b[2],d,c)}function
+jU(b,a,g,f,e,d,c){return jD(b,a,uN(b,a,g,f,e),d,c)}function
+cT(d,c,b){return a(b,l(a(d,b),c))}function
+uO(c,f,d,b){if(w(e,c)){if(f)var
 u=f[1],h=o(b,a(a(g(2,j),c),u));else
 var
 h=f;if(d)var
 v=d[1],i=o(a(a(g(2,j),c),v),b);else
 var
-i=d;if(h)return ad(function(a){return cQ(c,b,a)},f);if(i)return ad(function(a){return cQ(c,b,a)},d);var
+i=d;if(h)return ad(function(a){return cT(c,b,a)},f);if(i)return ad(function(a){return cT(c,b,a)},d);var
 x=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
 k=f[1];if(d){var
-y=cQ(c,b,d[1]);return[0,ac(cQ(c,b,k),y)]}var
-l=B(c,e),m=l?o(b,e):l,z=m?[0,cQ(c,b,k)]:m;return z}if(d){var
-n=B(c,e),p=n?o(e,b):n,A=p?[0,cQ(c,b,d[1])]:p;return A}var
+y=cT(c,b,d[1]);return[0,ac(cT(c,b,k),y)]}var
+l=B(c,e),m=l?o(b,e):l,z=m?[0,cT(c,b,k)]:m;return z}if(d){var
+n=B(c,e),p=n?o(e,b):n,A=p?[0,cT(c,b,d[1])]:p;return A}var
 q=B(c,e),r=q?B(b,e):q,C=r?[0,e]:r;return C}function
-jQ(g,f,d,a){if(a){var
-b=uI(g,f,d,a[1]);if(b)var
-c=jQ(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+jV(g,f,d,a){if(a){var
+b=uO(g,f,d,a[1]);if(b)var
+c=jV(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-uJ(a,d){var
+uP(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bs(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-uK(a,n){var
-g=n[2]===1?1:0,h=g?iW(a):g;if(h){var
+uQ(a,n){var
+g=n[2]===1?1:0,h=g?i1(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3716,102 +3718,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-uL(d,b){var
+uR(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-uM(a,d,c,b){var
-e=bg(0,a[2]),f=m(function(b){return uJ(a,b)},e),g=at(a,b),h=U(U(at(a,c),g),f);return m(function(a){return uL(d,a)},h)}function
-jR(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=jR(f[2],d[2],c);if(g){var
+uS(a,d,c,b){var
+e=bg(0,a[2]),f=m(function(b){return uP(a,b)},e),g=at(a,b),h=U(U(at(a,c),g),f);return m(function(a){return uR(d,a)},h)}function
+jW(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=jW(f[2],d[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(B(b,e))return[0,[0,o,n]];var
 h=w(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dG(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dH(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-uN(b,c,d){var
+uT(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aC(b)),k=c[3],g=t(a(f,aC(b)),k),m=l(f4(b,c,g),f);return[0,g,r(l(f,cK(b,c,g)),m)];case
+f=a(d,aD(b)),k=c[3],g=t(a(f,aD(b)),k),m=l(f7(b,c,g),f);return[0,g,r(l(f,cN(b,c,g)),m)];case
 1:var
-h=a(d,aC(b)),n=c[3],i=t(a(h,aC(b)),n),o=l(f4(b,c,i),h);return[0,i,r(l(h,cK(b,c,i)),o)]}return[0,d,e]}function
-jS(a){var
+h=a(d,aD(b)),n=c[3],i=t(a(h,aD(b)),n),o=l(f7(b,c,i),h);return[0,i,r(l(h,cN(b,c,i)),o)]}return[0,d,e]}function
+jX(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=eC(a),f=c?[0,e]:c,d=dH(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-uO(b,d,c){var
-e=Y(d),f=fX(b);return k(a(a(cL(b),f),e),c)}function
-uP(b,c){var
-d=bh(e,b[1]),f=eq(c,b[9],d),h=cL(b),i=a(g(2,j),h);return m(function(b){return a(i,b)},f)}function
-uQ(b,d,c){var
-e=af(c,m(function(a){return fY(b,j,a[1])},d));return a(cL(b),e)}function
-uR(c){var
-a=fZ(c);if(a){var
+c=eC(a),f=c?[0,e]:c,d=dI(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+uU(b,d,c){var
+e=Y(d),f=f0(b);return k(a(a(cO(b),f),e),c)}function
+uV(b,c){var
+d=bh(e,b[1]),f=eq(c,b[9],d),h=cO(b),i=a(g(2,j),h);return m(function(b){return a(i,b)},f)}function
+uW(b,d,c){var
+e=af(c,m(function(a){return f1(b,j,a[1])},d));return a(cO(b),e)}function
+uX(c){var
+a=f2(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
-uS(b,n,u,j,g,f,K,J){var
-d=n[3],p=f[1],v=bK(0,n[4]),w=fZ(b)?r(e,f[3]):e,x=uK(b,n),y=x?ce(b,at(b,j)):x,z=y?ce(b,at(b,g)):y,A=z?N(function(a){var
+uY(b,n,u,j,g,f,K,J){var
+d=n[3],p=f[1],v=bK(0,n[4]),w=f2(b)?r(e,f[3]):e,x=uQ(b,n),y=x?cg(b,at(b,j)):x,z=y?cg(b,at(b,g)):y,A=z?N(function(a){var
 c=b[2];return ae(h(a),c)},v):z;if(A){var
-L=uM(b,p,j,g),q=jR(v,f[2],L);if(q){var
-B=q[1],M=U(u,B[1]),C=m(function(a){return uN(b,a[1],a[2])},M),s=m(h,C),O=uP(b,s),P=i(jS(b)),Q=h(jS(b)),t=jQ(uO(b,s,w),Q,P,O);if(t){var
-D=uR(b),c=D[2],E=D[1],F=T(b),R=dF(b),G=a(cL(b),R),S=a(E,E),V=a(a(w,a(F,F)),S),W=a(c,c),X=uQ(b,u,s),Z=l(a(k(t[1],X),W),V),_=a(Y(m(i,C)),d),$=cP(b,g),aa=l(cP(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aC(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eI(b),ai=b[15],aj=aC(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
+L=uS(b,p,j,g),q=jW(v,f[2],L);if(q){var
+B=q[1],M=U(u,B[1]),C=m(function(a){return uT(b,a[1],a[2])},M),s=m(h,C),O=uV(b,s),P=i(jX(b)),Q=h(jX(b)),t=jV(uU(b,s,w),Q,P,O);if(t){var
+D=uX(b),c=D[2],E=D[1],F=T(b),R=dG(b),G=a(cO(b),R),S=a(E,E),V=a(a(w,a(F,F)),S),W=a(c,c),X=uW(b,u,s),Z=l(a(k(t[1],X),W),V),_=a(Y(m(i,C)),d),$=cS(b,g),aa=l(cS(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aD(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eI(b),ai=b[15],aj=aD(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
 H=t}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-jT(a){var
+jY(a){var
 f=a[9],b=N(function(b){var
-c=a[1];return fP(A(b),c)},f),c=b?cO(a):b;if(c){var
+c=a[1];return fS(A(b),c)},f),c=b?cR(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dL(c,i,h,g,f,b,a){if(bt(c,b))return 0;var
-d=o(e,a);return d?bY(c,i,h,g,f,b,a):d}function
-uT(o,n,m,l,k,c){var
+dM(c,i,h,g,f,b,a){if(bt(c,b))return 0;var
+d=o(e,a);return d?bZ(c,i,h,g,f,b,a):d}function
+uZ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dL(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dM(o,n,m,l,k,e[1],d);if(b)var
 p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-uU(o,n,m,l,k,c){var
+u0(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dL(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dM(o,n,m,l,k,e[1],d);if(b)var
 p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-gl(c,b){var
+go(c,b){var
 d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
-jU(c,b,d){var
+jZ(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
-cR(b,c){var
+cU(b,c){var
 d=T(b);return a(c,a(T(b),d))}function
-uV(c,e,r,q,p,o,n,m,d,b){if(d){var
+u1(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-s=cR(c,k[1]),t=a(e,gl(n,dE(c,j)));if(jU(cR(c,g),t,s)){var
-l=dL(c,e,r,q,p,m,g);if(l){var
+s=cU(c,k[1]),t=a(e,go(n,dF(c,j)));if(jZ(cU(c,g),t,s)){var
+l=dM(c,e,r,q,p,m,g);if(l){var
 u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
-uW(c,e,s,q,p,o,n,m,d,b){if(d){var
+u2(c,e,s,q,p,o,n,m,d,b){if(d){var
 f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-t=cR(c,g),u=a(e,gl(n,dE(c,j)));if(jU(cR(c,k[1]),u,t)){var
-l=dL(c,e,s,q,p,m,g);if(l){var
+t=cU(c,g),u=a(e,go(n,dF(c,j)));if(jZ(cU(c,k[1]),u,t)){var
+l=dM(c,e,s,q,p,m,g);if(l){var
 v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
-dM(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dM(e,d[2],c[2],b[2],a[2]);return[0,cl(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-uX(a,f,e,d,c,i,h,b){if(jT(a)){var
-g=bL(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return uT(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return uU(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dM(function(b,g,h,i){return uV(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dM(function(b,g,h,i){return uW(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-jV(b){var
+dN(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dN(e,d[2],c[2],b[2],a[2]);return[0,cl(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+u3(a,f,e,d,c,i,h,b){if(jY(a)){var
+g=bL(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return uZ(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return u0(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dN(function(b,g,h,i){return u1(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dN(function(b,g,h,i){return u2(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+j0(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3821,126 +3823,126 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dN(b,g,f,e,d,a,c){return 1===bt(b,a)?bY(b,g,f,e,d,a,c):0}function
-uY(o,n,m,l,k,c){var
+dO(b,g,f,e,d,a,c){return 1===bt(b,a)?bZ(b,g,f,e,d,a,c):0}function
+u4(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dO(o,n,m,l,k,e[1],d);if(b)var
 p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-uZ(o,n,m,l,k,c){var
+u5(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=dO(o,n,m,l,k,e[1],d);if(b)var
 p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-gm(g,f,d,c,b){var
-i=aC(g),h=a(aC(g),i);if(o(e,b)){var
+gp(g,f,d,c,b){var
+i=aD(g),h=a(aD(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-jW(c,d,b,i){var
+j1(c,d,b,i){var
 f=o(e,b),h=f?o(e,d):f;if(h){var
 m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
-jX(b,a){return S(a,b,[0,e,e,j,j])}function
-u0(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+j2(b,a){return S(a,b,[0,e,e,j,j])}function
+u6(d,c,v,u,t,s,r,q,g,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(ae(e,d[2])){var
-w=af(q,dE(d,e)),x=jX(s,e),y=gm(d,c,i(g),x,w),z=a(m,o[1]);if(jW(c,l(a(n,c),z),m,y)){var
-p=dN(d,c,v,u,t,h(g),n);if(p){var
+w=af(q,dF(d,e)),x=j2(s,e),y=gp(d,c,i(g),x,w),z=a(m,o[1]);if(j1(c,l(a(n,c),z),m,y)){var
+p=dO(d,c,v,u,t,h(g),n);if(p){var
 A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
-u1(d,c,w,v,u,t,s,q,g,f,b){if(f){var
+u7(d,c,w,v,u,t,s,q,g,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(ae(e,d[2])){var
-x=af(q,dE(d,e)),y=jX(t,e),z=gm(d,c,i(g),y,x),A=a(n,c);if(jW(c,l(a(m,o[1]),A),m,z)){var
-p=dN(d,c,w,v,u,h(g),n);if(p){var
+x=af(q,dF(d,e)),y=j2(t,e),z=gp(d,c,i(g),y,x),A=a(n,c);if(j1(c,l(a(m,o[1]),A),m,z)){var
+p=dO(d,c,w,v,u,h(g),n);if(p){var
 B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
-u2(a,f,e,d,c,g,j,i,b){if(jV(a)){var
-h=bL(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return uY(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return uZ(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dM(function(b,h,i,j){return u0(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dM(function(b,h,i,j){return u1(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-u3(b,a){var
-c=f0(b),d=s9(b),e=tI(b,a[1],a[3]),f=c?s8(b,c[1]):c;return[0,b,a,fU(a[2],a[3]),c,f,e,d]}function
-u4(a){var
-b=tm(a);return function(a){function
+u8(a,f,e,d,c,g,j,i,b){if(j0(a)){var
+h=bL(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return u4(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return u5(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dN(function(b,h,i,j){return u6(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dN(function(b,h,i,j){return u7(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+u9(b,a){var
+c=f3(b),d=td(b),e=tO(b,a[1],a[3]),f=c?tc(b,c[1]):c;return[0,b,a,fX(a[2],a[3]),c,f,e,d]}function
+u_(a){var
+b=ts(a);return function(a){function
 c(b,a){return b===a?1:0}return bI(function(b){return c(a,b)},b)}}function
-u5(a,b){var
-c=a[7],d=a[1][9],e=u4(b),f=iY(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-jY(d,c){var
+u$(a,b){var
+c=a[7],d=a[1][9],e=u_(b),f=i3(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+j3(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(c_(b[1],d))return[0,b[2]];var
+b=a[1];if(db(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-u6(a,g,b){var
+va(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?tZ(h,c,g,d[1]):d}var
+d=a[6];return d?t5(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return tK(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return tQ(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-u7(a,d){var
-b=a[1],e=a[2][1],c=cM(b),f=c?[0,tY(e,d,b[2])]:c;return f}function
-u8(a){var
+vb(a,d){var
+b=a[1],e=a[2][1],c=cP(b),f=c?[0,t4(e,d,b[2])]:c;return f}function
+vc(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return t7(d,e,function(a,b){return eG(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return ub(d,e,function(a,b){return eG(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-u9(a,b){var
+vd(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=uX(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?u2(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-u_(a,e,d){var
+f=a[2][3],g=u3(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?u8(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+ve(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(u8(a),j);if(c)return[0,c[1]];var
-b=u6(a,e,d);return b?jK(g,h,i,a[2][3],a[3],b[1]):b}}function
-u$(b,a,c){var
+c=f(vc(a),j);if(c)return[0,c[1]];var
+b=va(a,e,d);return b?jP(g,h,i,a[2][3],a[3],b[1]):b}}function
+vf(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(u_(b,a,c),e);return ad(function(e){var
-g=a[4],h=a[3],i=gh(function(a,b){return dD(h,d,a,b)},e,g);return f(u9(b,c),i)},g)}}function
-va(a,c,i){var
+g=f(ve(b,a,c),e);return ad(function(e){var
+g=a[4],h=a[3],i=gk(function(a,b){return dE(h,d,a,b)},e,g);return f(vd(b,c),i)},g)}}function
+vg(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=jY(e,i[4]);if(b){var
-f=B(d,k);if(f)return uh(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=j3(e,i[4]);if(b){var
+f=B(d,k);if(f)return un(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-vb(d,a,g){var
+vh(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=jY(e,g[5]);if(c)return uS(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=j3(e,g[5]);if(c)return uY(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-vc(c,a,g){var
+vi(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=w(e,d);if(j){var
-p=jP(l,m,h,a[1],b,d,a[5]),k=p||cl(va(c,a,g),o,h,b,d);if(!k)return n(vb(c,a,g),b,d);var
+p=jU(l,m,h,a[1],b,d,a[5]),k=p||cl(vg(c,a,g),o,h,b,d);if(!k)return n(vh(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-vd(b,a,d){var
+vj(b,a,d){var
 i=b[1],e=ae(0,a[2]);if(e){var
-g=u7(b,a),c=f(u$(b,a,d),g);if(c){var
-j=bg(0,i[3]),k=c[1];return N(n(vc(b,a,d),g,k),j)}var
+g=vb(b,a),c=f(vf(b,a,d),g);if(c){var
+j=bg(0,i[3]),k=c[1];return N(n(vi(b,a,d),g,k),j)}var
 h=c}else
 var
 h=e;return h}function
-jZ(b,c){var
-d=aV(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
-j0(h,g,a){var
+j4(b,c){var
+d=aW(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
+j5(h,g,a){var
 b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=jZ(h,b);f=1}if(!f)var
+d=j4(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-ve(a,b,c){if(B(a,e))return[0,[0,e,e]];var
+vk(a,b,c){if(B(a,e))return[0,[0,e,e]];var
 d=w(e,b);if(d){if(w(e,a))var
 h=H(a,b),f=[0,t(a,c),h];else
 var
@@ -3948,124 +3950,124 @@ i=H(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-j1(b,r,f,j){var
+j6(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=bJ(b,a(f,g[1]),s),m=[0,dA(jZ(b,j),t)];else
+s=g[2],t=bJ(b,a(f,g[1]),s),m=[0,dB(j4(b,j),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bJ(a(b,b),x,u),y=aV(i(p)),q=[0,[0,bf(h(p)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bJ(a(b,b),x,u),y=aW(i(p)),q=[0,[0,bf(h(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-vf(b,j,e,d){var
-k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=ve(a(a(a(b,b),b),j),n,l);if(c)var
+vl(b,j,e,d){var
+k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vk(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
 var
 g=c;return g}function
-j2(e,i,o,b,n,m,d){var
+j7(e,i,o,b,n,m,d){var
 c=i[8],f=af(o,d[1]),h=i[4];if(typeof
 h==="number"){if(0===h){var
 p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bJ(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===h[0]?[0,bJ(e,f,a(b,c))]:vf(e,f,d[3],m)}function
-j3(f,e,d,c,b){function
+return 2===h[0]?[0,bJ(e,f,a(b,c))]:vl(e,f,d[3],m)}function
+j8(f,e,d,c,b){function
 g(g){var
-j=a(M(d+1|0),f),c=j3(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
+j=a(M(d+1|0),f),c=j8(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
 j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
-j4(d,b){var
+j9(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-vg(c,f,b){var
+vm(c,f,b){var
 d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
-gn(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fT(a(g,c),d,k),m=gn(g,c,f,j,cF(b,i),l),n=gn(g,c,f,j,b,d);return[1,cF(b,i),n,m]}return vg(c,b,d)}function
-j5(g,f,e,c,b,d){function
+gq(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=fW(a(g,c),d,k),m=gq(g,c,f,j,cI(b,i),l),n=gq(g,c,f,j,b,d);return[1,cI(b,i),n,m]}return vm(c,b,d)}function
+j_(g,f,e,c,b,d){function
 h(e){var
-h=fT(a(g,f),b,b);return j5(g,f,e,cF(c,c),h,[0,[0,c,b],d])}function
+h=fW(a(g,f),b,b);return j_(g,f,e,cI(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-vh(c,b,h,g,f,e){var
-i=s(j),d=cN(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return gn(c,b,g,j5(c,b,e,1,d[1],0),0,l)}return vi}function
-vj(c,n,m,D,C,b,A){var
+vn(c,b,h,g,f,e){var
+i=s(j),d=cQ(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return gq(c,b,g,j_(c,b,e,1,d[1],0),0,l)}return vo}function
+vp(c,n,m,D,C,b,A){var
 p=a(A,c),d=t(p,b);if(w(d,M(n))){var
-q=l(a(k(d,j),b),p),f=j4(m,a_(k(d,j)));if(f){var
-r=f[1],s=j3(b,t(q,c),1,D,q),u=o(i(s),C);if(u)var
+q=l(a(k(d,j),b),p),f=j9(m,a_(k(d,j)));if(f){var
+r=f[1],s=j8(b,t(q,c),1,D,q),u=o(i(s),C);if(u)var
 E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
 var
 v=u;var
 x=v}else
 var
 x=f;return x}var
-g=j4(m,n);if(g)var
+g=j9(m,n);if(g)var
 y=B(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-j6(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?vj(m,j,i,h,g,f,l(b,n)):p;if(c)var
-d=j6(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+j$(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?vp(m,j,i,h,g,f,l(b,n)):p;if(c)var
+d=j$(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-vk(i,o,n,h,f,e,m,d){var
-b=j6(i,o,n,h,f,e,m,d);if(b)var
+vq(i,o,n,h,f,e,m,d){var
+b=j$(i,o,n,h,f,e,m,d);if(b)var
 c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
 var
 l=b;return l}function
-j7(a){return aM(r,cG(e,a),a)}function
-vl(e,d,c,b,a){return a$(m(function(a){return cN(e,d,l(a,b),c)},a))}function
-vm(b,d,c){var
+ka(a){return aM(r,cJ(e,a),a)}function
+vr(e,d,c,b,a){return a$(m(function(a){return cQ(e,d,l(a,b),c)},a))}function
+vs(b,d,c){var
 e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
-j8(d,l,k,c){var
-a=vl(d,l,k,j7(c),c);if(a)var
-b=a[1],n=Y(m(i,b)),f=[0,Y(m(h,b)),n],g=w(e,h(f)),o=g?[0,m(function(a){return vm(d,f,a)},b)]:g,j=o;else
+kb(d,l,k,c){var
+a=vr(d,l,k,ka(c),c);if(a)var
+b=a[1],n=Y(m(i,b)),f=[0,Y(m(h,b)),n],g=w(e,h(f)),o=g?[0,m(function(a){return vs(d,f,a)},b)]:g,j=o;else
 var
 j=a;return j}var
-vn=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),go=a9(g(2,j),vn),vo=g(2,g(2,g(2,L(g(2,j))))),vp=a9(g(2,j),vo),vq=L(g(2,L(g(2,j)))),j9=a9(g(2,j),vq),vr=L(g(2,L(g(2,j)))),vs=a9(g(2,j),vr),j_=a_(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vs)),j$=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
-vt(b,a){return vh(go,vp,j9,j_,b,a)}function
-vu(a){var
-b=r(e,l(j$,bG(a)));return a9(g(2,j),b)}function
-vv(h,c,f,e){var
-b=vu(c),d=a(c,b),i=m(function(c){return a(c,b)},e),k=a(f,b);return vk(j9,j_,h,5,t(d,a9(g(2,j),j$)),d,k,i)}function
-vw(d,p,b,o,n,m){var
-c=cN(d,p,l(m,n),o);if(c){var
+vt=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gr=a9(g(2,j),vt),vu=g(2,g(2,g(2,L(g(2,j))))),vv=a9(g(2,j),vu),vw=L(g(2,L(g(2,j)))),kc=a9(g(2,j),vw),vx=L(g(2,L(g(2,j)))),vy=a9(g(2,j),vx),kd=a_(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vy)),ke=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
+vz(b,a){return vn(gr,vv,kc,kd,b,a)}function
+vA(a){var
+b=r(e,l(ke,bG(a)));return a9(g(2,j),b)}function
+vB(h,c,f,e){var
+b=vA(c),d=a(c,b),i=m(function(c){return a(c,b)},e),k=a(f,b);return vq(kc,kd,h,5,t(d,a9(g(2,j),ke)),d,k,i)}function
+vC(d,p,b,o,n,m){var
+c=cQ(d,p,l(m,n),o);if(c){var
 f=c[1],g=w(e,h(b));if(g)var
-q=h(b),r=ac(d,H(a(go,i(f)),q)),s=i(b),j=[0,[0,t(a(go,h(f)),s),r]];else
+q=h(b),r=ac(d,H(a(gr,i(f)),q)),s=i(b),j=[0,[0,t(a(gr,h(f)),s),r]];else
 var
 j=g;var
 k=j}else
 var
 k=c;return k}function
-gp(a){var
+gs(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]}function
-vx(a,g){var
+vD(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=cM(a),h=d?vy:d;return h}var
+d=cP(a),h=d?vE:d;return h}var
 i=a[2],e=A(a[9])===i?1:0;if(e)var
 j=a[9],b=N(function(b){var
-c=a[1];return fP(A(b),c)},j);else
+c=a[1];return fS(A(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return j0(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return j5(g,a,b)},k)];else
 var
 f=b;return f}function
-vz(e,d,a,c,g){var
-f=af(a,a),b=j1(d,e,c,f);if(b){var
-h=b[1];return a$(m(function(b){return j2(d,e,a,c,f,h,b)},g))}return b}function
-vA(b,d,i,h,a,g){var
+vF(e,d,a,c,g){var
+f=af(a,a),b=j6(d,e,c,f);if(b){var
+h=b[1];return a$(m(function(b){return j7(d,e,a,c,f,h,b)},g))}return b}function
+vG(b,d,i,h,a,g){var
 c=S(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=j8(d,i,a[1],c);return ad(function(a){return m(gp,a)},k)}var
-l=vz(b,d,c,a[1],h);return ad(function(a){return m(gp,a)},l)}return e}function
-vB(d,c,e,b){var
-a=vx(d,c);if(a){var
-f=bg(0,A(b[2])),g=a[1];return a$(m(function(a){return vA(d,c,e,g,b,a)},f))}return a}function
-vC(b,d){var
+k=kb(d,i,a[1],c);return ad(function(a){return m(gs,a)},k)}var
+l=vF(b,d,c,a[1],h);return ad(function(a){return m(gs,a)},l)}return e}function
+vH(d,c,e,b){var
+a=vD(d,c);if(a){var
+f=bg(0,A(b[2])),g=a[1];return a$(m(function(a){return vG(d,c,e,g,b,a)},f))}return a}function
+vI(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4076,146 +4078,146 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-vD(j,f,c){var
+vJ(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=o(e,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=bW(B(d[1][1],e));return g?g:w(e,af(c,c))}}function
-ka(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?N(vC(b,c),a):d;return e?vD(b,c,a):e}function
-vE(e,d,b,c){if(c){if(b){var
+g=bX(B(d[1][1],e));return g?g:w(e,af(c,c))}}function
+kf(b,c,a){var
+f=b[1],d=A(a)===f?1:0,e=d?N(vI(b,c),a):d;return e?vJ(b,c,a):e}function
+vK(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-vF(e,d,b,c){if(c){if(b){var
+vL(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-gq(c,b,a,f,e){var
-d=vE(c,b,h(a),f);return d?vF(c,b,i(a),e):d}function
-kb(e,d,a,c,b){var
-f=[0,i(a)];return gq(d,e,[0,[0,h(a)],f],c,b)}function
-vG(j,i,h,g,f,e,d){var
+gt(c,b,a,f,e){var
+d=vK(c,b,h(a),f);return d?vL(c,b,i(a),e):d}function
+kg(e,d,a,c,b){var
+f=[0,i(a)];return gt(d,e,[0,[0,h(a)],f],c,b)}function
+vM(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bI(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kb(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bI(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kg(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vH(j,i,g,f,b,a){switch(a[0]){case
+vN(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bs(i,a[1]);if(c){var
-d=bs(c[1],a[2]);if(d)return gq(b,j,d[1],a[3],a[4]);var
+d=bs(c[1],a[2]);if(d)return gt(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bs(f,a[1]);return e?kb(g,b,e[1],a[2],a[3]):e;default:return vG(g,b,a[1],a[2],a[3],0,f)}}function
-gr(a){return 0===a[0]?1:0}function
-kc(i,b,h,g,f,e,a){var
+e=bs(f,a[1]);return e?kg(g,b,e[1],a[2],a[3]):e;default:return vM(g,b,a[1],a[2],a[3],0,f)}}function
+gu(a){return 0===a[0]?1:0}function
+kh(i,b,h,g,f,e,a){var
 j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=N(function(a){return ka(i,l,a)},k);else
+k=a[2],l=a[1],c=N(function(a){return kf(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return N(function(a){return vH(h,g,f,e,n,a)},m)}return c}var
-vI=L(g(2,L(g(2,g(2,j))))),vJ=a9(g(2,j),vI),vK=a_(L(g(2,g(2,L(g(2,j))))));function
-gs(d,c,a,b){if(a){var
-e=i(b),f=h(b),g=gp(a[1]);return gq(d[3],c,g,f,e)}return a}function
-vL(a,f,b,c){var
+m=b[4],n=b[3];return N(function(a){return vN(h,g,f,e,n,a)},m)}return c}var
+vO=L(g(2,L(g(2,g(2,j))))),vP=a9(g(2,j),vO),vQ=a_(L(g(2,g(2,L(g(2,j))))));function
+gv(d,c,a,b){if(a){var
+e=i(b),f=h(b),g=gs(a[1]);return gt(d[3],c,g,f,e)}return a}function
+vR(a,f,b,c){var
 g=c[1];return function(l,k,j,c){var
-m=a[9],d=S(h(c),m,0),n=a[1],e=fP(A(d),n);if(e){var
-o=i(c);return gs(f,b,j2(b,a,l,g,k,j,j0(b,a,d)),o)}return e}}function
-vM(d,c,b,a){var
-e=i(a);return gs(d,c,bs(b,h(a)),e)}function
-vN(k,d,j,b,a){var
+m=a[9],d=S(h(c),m,0),n=a[1],e=fS(A(d),n);if(e){var
+o=i(c);return gv(f,b,j7(b,a,l,g,k,j,j5(b,a,d)),o)}return e}}function
+vS(d,c,b,a){var
+e=i(a);return gv(d,c,bs(b,h(a)),e)}function
+vT(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=j7(b),c=vv(a[1],e,f,b);if(c){var
+f=ka(b),c=vB(a[1],e,f,b);if(c){var
 m=c[1];return N(function(c){var
 a=bs(b,h(c));if(a){var
-g=i(c);return gs(k,d,vw(d,j,m,e,f,a[1]),g)}return a},l)}var
+g=i(c);return gv(k,d,vC(d,j,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-vO(d,c,a,k,e,r){var
+vU(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=bK(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=cM(d);if(o){var
-p=n(vN(c,a,k,e,r),b,g);if(p)var
+o=cP(d);if(o){var
+p=n(vT(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=j8(a,k,l,b);if(i){var
-t=i[1];return N(function(b){return vM(c,a,t,b)},g)}var
+i=kb(a,k,l,b);if(i){var
+t=i[1];return N(function(b){return vS(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=j1(a,d,l,q);if(j){var
-u=j[1];return N(ba(vL(d,c,a,e),b,q,u),g)}return j}return 1}}function
-vP(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=j6(a,d,l,q);if(j){var
+u=j[1];return N(ba(vR(d,c,a,e),b,q,u),g)}return j}return 1}}function
+vV(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(vO(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(vU(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vQ(b,a){return 0===a[0]?ae(a[1],b):0}function
-vR(b,f,e){var
+vW(b,a){return 0===a[0]?ae(a[1],b):0}function
+vX(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=M(A(e[2])),d=o(vJ,a(M(b[1]),g)),h=d?[0,vt(f,vK)]:d;return h}return 0}function
-vS(c,b,h,f,a){var
+g=M(A(e[2])),d=o(vP,a(M(b[1]),g)),h=d?[0,vz(f,vQ)]:d;return h}return 0}function
+vY(c,b,h,f,a){var
 i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=N(function(a){return ka(c,i,a)},k);else
+k=a[2],d=N(function(a){return kf(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=N(function(a){return vQ(m,a)},l);else
+l=b[4],m=A(a[2]),e=N(function(a){return vW(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return vP(c,b,h,f,a,vR(c,f,a),0,n)}return e}function
-vT(c,b,m,l,f,d,k,a){var
-g=kc(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?bW(a===b[1]?1:0):h;return i?jP(c,f,d,a,b[1],e,j):i}function
-kd(c,a,b){return vB(c,a[1],a[3],b)}function
-ke(c,a){var
+n=a[2];return vV(c,b,h,f,a,vX(c,f,a),0,n)}return e}function
+vZ(c,b,m,l,f,d,k,a){var
+g=kh(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?bX(a===b[1]?1:0):h;return i?jU(c,f,d,a,b[1],e,j):i}function
+ki(c,a,b){return vH(c,a[1],a[3],b)}function
+kj(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fU(b,a[3]);return jK(c,d,b,a[3],f,e)}}function
-vU(c,a,d,b){var
-h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gr,d[4]))return vS(c,d,h,a[3],b);var
-e=kd(c,a,b);if(e){var
-j=e[1],g=f(ke(c,a),j);if(g)return kc(c,d,h,j,m,g[1],b);var
+f=fX(b,a[3]);return jP(c,d,b,a[3],f,e)}}function
+v0(c,a,d,b){var
+h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gu,d[4]))return vY(c,d,h,a[3],b);var
+e=ki(c,a,b);if(e){var
+j=e[1],g=f(kj(c,a),j);if(g)return kh(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-vV(b,a,k,c){var
+v1(b,a,k,c){var
 l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
-d=kd(b,a,c);if(d){var
-h=d[1],e=f(ke(b,a),h);if(e){var
-n=bg(0,b[3]),o=e[1];return bI(function(a){return vT(b,k,l,h,m,o,c,a)},n)}var
+d=ki(b,a,c);if(d){var
+h=d[1],e=f(kj(b,a),h);if(e){var
+n=bg(0,b[3]),o=e[1];return bI(function(a){return vZ(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-vW(d,c,a){if(0===a[0]){var
+v2(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 eK(b,a){var
-c=a[6],d=a[5],e=cI(b+1|0,a[4]),f=be(cd(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-vX(c,b){var
+c=a[6],d=a[5],e=cL(b+1|0,a[4]),f=be(cf(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+v3(c,b){var
 d=T(c);return function(f){var
-l=a(d,d),e=H(a(b,Y(m(function(a){return jf(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=H(a(b,Y(m(function(a){return jk(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(m(function(a){return jg(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(m(function(a){return jl(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-kf(d,b,h,f,c){if(B(h[1],e)&&jh(d,c)){var
-g=f_(f9(d,c)),i=a(g,g);return s(aV(H(a(a(b,b),i),f)))}var
+kk(d,b,h,f,c){if(B(h[1],e)&&jm(d,c)){var
+g=gb(ga(d,c)),i=a(g,g);return s(aW(H(a(a(b,b),i),f)))}var
 j=eD(d,c);return bf(t(a(a(b,b),j),f))}function
-vY(d,b,c,a){var
-e=af(a,a),f=ac(b,kf(d,b,c,e,a)),g=s(kf(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-kg(d,c){var
+v4(d,b,c,a){var
+e=af(a,a),f=ac(b,kk(d,b,c,e,a)),g=s(kk(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+kl(d,c){var
 e=T(d);return function(b,f){var
 g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return t(bf(a(a(a(c,c),i),h)),g)}}function
-vZ(e,d){var
+v5(e,d){var
 f=T(e);return function(h,g){var
-i=a(a(f,ga(h)),f),j=jp(e,h),b=j[1];if(b){var
+i=a(a(f,gd(h)),f),j=ju(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=t(a(d,Y(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,H(a(d,Y(m(function(b){var
@@ -4225,57 +4227,57 @@ n=c;var
 o=n}else
 var
 o=b;return o}}function
-v0(d,c,b,a){var
-f=n(vZ(d,c),b,a);if(f){var
+v6(d,c,b,a){var
+f=n(v5(d,c),b,a);if(f){var
 g=f[1];if(b){var
 j=b[1],k=o(e,j[1]);if(k)var
-q=n(kg(d,c),j,a),t=ac(i(g),q),u=m(s,a),v=s(n(kg(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
+q=n(kl(d,c),j,a),t=ac(i(g),q),u=m(s,a),v=s(n(kl(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
 var
 l=k;return l}var
 p=[0,g]}else
 var
 p=f;return p}function
-kh(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+km(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(M(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cN(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cQ(b,m,l(h[1],i[1]),n);if(!f)return f;var
 d=f[1][2]}else
 var
 d=e}else
 var
 d=e;var
 o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
-v1(a,c,e,d){var
+v7(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(vX(a,c),d)]:kh(a,c,e):2===b[0]?v0(a,c,b[1],d):[0,vY(a,c,b[1],d)]}function
-v2(a,c,b){var
+b==="number"?0===b?[0,f(v3(a,c),d)]:km(a,c,e):2===b[0]?v6(a,c,b[1],d):[0,v4(a,c,b[1],d)]}function
+v8(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bh(kh(a,c,b),e)}if(f0(a)){var
-f=a[9];return m(function(d){return v1(a,c,b,d)},f)}return bh(0,a[2])}function
-v3(a){var
-b=dH(a),c=b?eC(a):b;return bW(c)}function
-ki(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
-gt(e,d,c,b){switch(bt(e,c)){case
+e=a[2];return bh(km(a,c,b),e)}if(f3(a)){var
+f=a[9];return m(function(d){return v7(a,c,b,d)},f)}return bh(0,a[2])}function
+v9(a){var
+b=dI(a),c=b?eC(a):b;return bX(c)}function
+kn(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
+gw(e,d,c,b){switch(bt(e,c)){case
 0:return i(b);case
 1:return h(b);default:var
 f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
-kj(e,d,c,b){switch(bt(e,c)){case
+ko(e,d,c,b){switch(bt(e,c)){case
 0:return h(b);case
 1:return i(b);default:var
-f=i(c)[2];return ki(t(a(d,i(c)[1]),f),b)}}function
-v4(f,e,a){if(a){var
+f=i(c)[2];return kn(t(a(d,i(c)[1]),f),b)}}function
+v_(f,e,a){if(a){var
 b=a[2],c=a[1];if(bt(f,e))var
 g=i(h(c)),d=aM(function(a){var
 b=i(h(a));return function(a){return r(b,a)}},g,b);else
 var
 j=h(i(c)),d=aM(function(a){var
-b=h(i(a));return function(a){return ac(b,a)}},j,b);return m(function(a){return ki(d,a)},a)}return a}function
-kk(d,c,b,e,a){if(a){var
+b=h(i(a));return function(a){return ac(b,a)}},j,b);return m(function(a){return kn(d,a)},a)}return a}function
+kp(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=kk(d,c,b,a,f);return[0,gt(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return gt(d,c,b,a)},f);return[0,kj(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-v5(p,o,f,d,c){function
+e=kp(d,c,b,a,f);return[0,gw(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return gw(d,c,b,a)},f);return[0,ko(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+v$(p,o,f,d,c){function
 b(a){return h(h(a))}function
 e(a){return i(i(a))}if(bt(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return w(k(a(l(f,j),u),t),s)}var
@@ -4284,18 +4286,18 @@ m=g;else{var
 x=b(c),n=B(b(d),x);if(n){var
 y=e(c);return w(e(d),y)}var
 m=n}return m}function
-v6(l,k,j,g,f,e){var
+wa(l,k,j,g,f,e){var
 c=g,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=v5(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
-v7(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return kk(c,d,b,v6(c,b,M(A(a)),1,f,e),a)}return a}function
-v8(a,e,c,b){var
+d=a[1],m=a[2],n=v$(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
+wb(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return kp(c,d,b,wa(c,b,M(A(a)),1,f,e),a)}return a}function
+wc(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return v4(a,c,b);return m(function(b){return gt(a,e,c,b)},b)}function
-v9(a,d,c,b){var
+d==="number"&&d)return v_(a,c,b);return m(function(b){return gw(a,e,c,b)},b)}function
+wd(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return v7(a,d,c,b);return m(function(b){return kj(a,d,c,b)},b)}function
-v_(a,b){function
+e==="number"&&e)return wb(a,d,c,b);return m(function(b){return ko(a,d,c,b)},b)}function
+we(a,b){function
 d(b){var
 d=h(b),c=B(h(a),d);if(c){var
 e=i(b);return B(i(a),e)}return c}var
@@ -4307,110 +4309,110 @@ var
 c=g;if(c){var
 m=h(i(b));return o(h(a),m)}var
 f=c}return f}function
-v$(f,e){var
+wf(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=v_(b[1],a[1]);if(c){var
+c=we(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-kl(l,k,j,g,f,e,d,a,c){var
-b=v$(a,c);return b?jI(l,k,j,g,f,d,e,m(function(a){var
+kq(l,k,j,g,f,e,d,a,c){var
+b=wf(a,c);return b?jN(l,k,j,g,f,d,e,m(function(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
-wa(d,c,j,i,h,b,g,a){var
-e=kl(d,c,j,i,h,b,g,v8(d,c,b,a),a);if(e)var
-f=kl(d,c,j,i,h,b,g,v9(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+wg(d,c,j,i,h,b,g,a){var
+e=kq(d,c,j,i,h,b,g,wc(d,c,b,a),a);if(e)var
+f=kq(d,c,j,i,h,b,g,wd(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-wb(a){var
+wh(a){var
 d=i(a),b=o(h(a),d);if(b)var
 e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
 var
 c=b;return c}function
-km(c,b,e,d){var
+kr(c,b,e,d){var
 f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
-wc(b,a){var
+wi(b,a){var
 c=bK(a,b[4]);return m(function(a){var
 b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
-wd(d,b,a,c){var
-f=wc(b,c),g=bh([0,e,a],d[2]),h=b[3];return gh(function(b,c){return km(h,a,b,c)},g,f)}function
-kn(b,a){var
+wj(d,b,a,c){var
+f=wi(b,c),g=bh([0,e,a],d[2]),h=b[3];return gk(function(b,c){return kr(h,a,b,c)},g,f)}function
+ks(b,a){var
 c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
-we(b,d,c,a){var
-e=l(b,l(d,h(a)));return kn(a,[0,l(b,l(c,i(a))),e])}function
-wf(b,f,e,d,c){var
-a=wd(b,f,e,c);if(cM(b)){var
+wk(b,d,c,a){var
+e=l(b,l(d,h(a)));return ks(a,[0,l(b,l(c,i(a))),e])}function
+wl(b,f,e,d,c){var
+a=wj(b,f,e,c);if(cP(b)){var
 g=bK(c,f[4]);if(N(function(a){var
 c=b[2];return ae(h(a),c)},g)&&N(function(a){var
 b=i(a);return o(h(a),b)},a)){var
 j=Y(m(h,a)),k=Y(m(i,a)),l=U(d,a);return m(function(a){var
-b=h(a),c=we(e,j,k,i(a));return ad(function(a){return kn(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-wg(d,c,b){var
+b=h(a),c=wk(e,j,k,i(a));return ad(function(a){return ks(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+wm(d,c,b){var
 e=U(c,b);return Y(m(function(b){var
 e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
-ko(e,d,a,b){var
+kt(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(wg(d,a[1],b),f)}return af(a[1],b)}function
+f=a[2];return k(wm(d,a[1],b),f)}return af(a[1],b)}function
 eL(e,c){var
 b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-wh(d,h,c,b,g,f){var
-i=a(a(b,aC(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eL(d,h),j)),i)}function
-wi(d,h,c,b,g,f){var
-i=o(e,b)?c[3]:c[4],j=a(g,a(eL(d,h),i));return o(a(a(b,aC(d)),f),j)}function
-wj(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ko(b,a,m,g[1]),j=n[3],k=f?wh(b,a,h,i,f[1],j):1;if(k){if(e)return wi(b,a,h,i,e[1],j);var
+wn(d,h,c,b,g,f){var
+i=a(a(b,aD(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eL(d,h),j)),i)}function
+wo(d,h,c,b,g,f){var
+i=o(e,b)?c[3]:c[4],j=a(g,a(eL(d,h),i));return o(a(a(b,aD(d)),f),j)}function
+wp(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kt(b,a,m,g[1]),j=n[3],k=f?wn(b,a,h,i,f[1],j):1;if(k){if(e)return wo(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
 eM(b,c){var
 d=T(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-kp(f,d,c,b,e){var
+ku(f,d,c,b,e){var
 h=a(d,d),i=l(b,c),n=a(l(b,c),i),p=a(a(M(f[1]),n),h);return o(Y(m(function(f){var
 h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
-wk(c){var
+wq(c){var
 d=T(c);return function(b,f,e){var
 h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
-wl(a,c,b){var
+wr(a,c,b){var
 s=a[1],i=A(b[1])===s?1:0;if(i){var
 d=a[4];if(typeof
 d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
 k=d[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(ba(wk(a),f,m,q)){var
-u=b[1];return n(eM(a,c),f,u)}return kp(a,c,m,q,b[1])}var
+q=p[1];if(ba(wq(a),f,m,q)){var
+u=b[1];return n(eM(a,c),f,u)}return ku(a,c,m,q,b[1])}var
 v=b[1];return n(eM(a,c),f,v)}var
 w=b[1];return n(eM(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return kp(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return ku(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
 t=b[1];return n(eM(a,c),[0,j,j],t)}}return i}function
-gu(d,c,b,a){var
+gx(d,c,b,a){var
 f=bK(a,c[4]);return m(function(a){var
-c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dE(d,h(a)),f],c]},f)}function
+c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dF(d,h(a)),f],c]},f)}function
 eN(c,f,b,e,a){var
-d=wl(c,b,a);return d?N(function(d){return wj(c,f,b,a,d)},e):d}function
-gv(b,g,f,c,i,h){var
-d=ko(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eL(b,f),j),l=aC(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eL(b,f),n),q=aC(b);return[0,t(a(a(g,d),q),p),m]}function
-wm(b,a,e){var
+d=wr(c,b,a);return d?N(function(d){return wp(c,f,b,a,d)},e):d}function
+gy(b,g,f,c,i,h){var
+d=kt(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eL(b,f),j),l=aD(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eL(b,f),n),q=aD(b);return[0,t(a(a(g,d),q),p),m]}function
+ws(b,a,e){var
 f=h(a);if(o(h(b),f)){var
 g=i(b);if(o(i(a),g))return[0,a]}var
 j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-wn(b,e,a){var
+wt(b,e,a){var
 f=h(a);if(o(h(b),f)){var
 g=i(b);if(o(i(a),g))return[0,a]}var
 j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-wo(b,m,l,a,k,j){var
+wu(b,m,l,a,k,j){var
 n=j[2],o=n[2],p=n[1],q=j[1],c=q[2],d=q[1],r=eN(b,m,a,k,h(c)),s=r?eN(b,m,a,k,i(c)):r;if(s)if(d){var
-t=d[1],u=gv(b,l,a,o,p,h(c)),v=gv(b,l,a,o,p,i(c)),e=wm(t,u,v);if(e)var
-f=wn(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
+t=d[1],u=gy(b,l,a,o,p,h(c)),v=gy(b,l,a,o,p,i(c)),e=ws(t,u,v);if(e)var
+f=wt(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
 var
 w=e;var
 g=w}else
@@ -4418,60 +4420,60 @@ var
 g=d;else
 var
 g=s;return g}function
-wp(a,c,g,f,e,d,b){var
-i=gu(a,c,e,d),j=a[2];if(A(b[2])===j){var
+wv(a,c,g,f,e,d,b){var
+i=gx(a,c,e,d),j=a[2];if(A(b[2])===j){var
 k=bK(d,c[4]);if(N(function(b){var
 c=a[2];return ae(h(b),c)},k)){var
-l=U(a[9],e),n=U(U(f,b[2]),l),o=b[1];return m(function(b){return wo(a,c,g,o,i,b)},n)}}return m(function(a){return 0},f)}function
-wq(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jL(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
-wr(a,c,b,g,f){var
+l=U(a[9],e),n=U(U(f,b[2]),l),o=b[1];return m(function(b){return wu(a,c,g,o,i,b)},n)}}return m(function(a){return 0},f)}function
+ww(b,e,d,c){var
+g=w(c,d)?i(e):h(e),f=jQ(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
+wx(a,c,b,g,f){var
 d=a[7];if(typeof
 d==="number"){if(d){var
-j=a[2],h=A(b)===j?1:0;return h?jO(a,c,b,g,f):h}var
+j=a[2],h=A(b)===j?1:0;return h?jT(a,c,b,g,f):h}var
 k=a[2],i=A(b)===k?1:0;return i?eJ(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return jM(a,c,g,f,b)}var
-n=d[2],o=d[1];return gk(b,function(a,b,d){return wq(c,a,b,d)},o,n,m,l,e)}function
-kq(b,a){return t(a,b[3])}function
-gw(e,d,c,b){if(b){var
-f=b[1];return a(kq(e,d),f)}return c}function
-gx(c,b,d){var
-a=c[4];return r(e,l(b,Y(m(function(a){return 0===a[0]?a[1]===d?r(e,gw(c,b,e,a[3])):e:e},a))))}function
-ws(c,b,d){var
+m(b){return jR(a,c,g,f,b)}var
+n=d[2],o=d[1];return gn(b,function(a,b,d){return ww(c,a,b,d)},o,n,m,l,e)}function
+kv(b,a){return t(a,b[3])}function
+gz(e,d,c,b){if(b){var
+f=b[1];return a(kv(e,d),f)}return c}function
+gA(c,b,d){var
+a=c[4];return r(e,l(b,Y(m(function(a){return 0===a[0]?a[1]===d?r(e,gz(c,b,e,a[3])):e:e},a))))}function
+wy(c,b,d){var
 a=c[4];return aM(r,e,m(function(a){if(0===a[0]){if(a[2]===d){var
-f=gx(c,b,a[1]),g=k(r(e,gw(c,b,e,a[3])),f);return ac(gw(c,b,b,a[4]),g)}return e}return e},a))}function
-kr(c,b,a){var
-d=bg(0,c[2]);return m(function(c){return ws(b,a,c)},d)}function
-ks(d){var
+f=gA(c,b,a[1]),g=k(r(e,gz(c,b,e,a[3])),f);return ac(gz(c,b,b,a[4]),g)}return e}return e},a))}function
+kw(c,b,a){var
+d=bg(0,c[2]);return m(function(c){return wy(b,a,c)},d)}function
+kx(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return c_(b,a)},c=bW(bI(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return db(b,a)},c=bX(bI(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-wt(d,m,k,j,i,c){var
-b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gx(d,m,f),o);if(w(e,g)&&w(e,h)){var
-p=d[4];if(bW(bI(function(a){return vW(f,b,a)},p)))return a(g,h)}return e}function
-wu(b,f,d,q,p,n,k,c){var
-w=kq(f,d),r=B(d,a(f[3],w));if(r)var
+wz(d,m,k,j,i,c){var
+b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gA(d,m,f),o);if(w(e,g)&&w(e,h)){var
+p=d[4];if(bX(bI(function(a){return v2(f,b,a)},p)))return a(g,h)}return e}function
+wA(b,f,d,q,p,n,k,c){var
+w=kv(f,d),r=B(d,a(f[3],w));if(r)var
 x=b[2],g=A(q)===x?1:0;else
 var
 g=r;var
 s=g?N(function(a){var
 d=f[2],c=ae(h(a),d);if(c){var
-e=b[2];return ae(i(a),e)}return c},c):g,t=s?ks(m(h,c)):s,u=t?ks(m(i,c)):t;if(u){var
+e=b[2];return ae(i(a),e)}return c},c):g,t=s?kx(m(h,c)):s,u=t?kx(m(i,c)):t;if(u){var
 j=eJ(b,d,U(m(h,q),k),p,n);if(j){var
-y=at(b,n),z=at(b,p),C=Y(m(function(a){return wt(f,d,k,z,y,a)},c));return o(l(j[1],C),e)}var
+y=at(b,n),z=at(b,p),C=Y(m(function(a){return wz(f,d,k,z,y,a)},c));return o(l(j[1],C),e)}var
 v=j}else
 var
 v=u;return v}function
-wv(a){var
+wB(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]}function
-ww(a,c,j,g,f,b,e,d){var
+wC(a,c,j,g,f,b,e,d){var
 k=U(a[9],b),l=U(bL(a),k);return a$(m(function(b){var
-k=h(i(b)),l=wv(gv(a,c,e,i(i(b)),k,d));return eG(a,c,j,g,f,h(b),l)},l))}function
-wx(a,b,w,i,v,u,g,t,f){var
+k=h(i(b)),l=wB(gy(a,c,e,i(i(b)),k,d));return eG(a,c,j,g,f,h(b),l)},l))}function
+wD(a,b,w,i,v,u,g,t,f){var
 j=f[2],k=f[1],x=bK(0,b[4]),l=N(function(b){var
-c=a[2];return ae(h(b),c)},x),m=l?eN(a,b,k,gu(a,b,g,0),j):l;if(m){var
-c=ww(a,w,i,v,u,g,k,j);if(c){var
+c=a[2];return ae(h(b),c)},x),m=l?eN(a,b,k,gx(a,b,g,0),j):l;if(m){var
+c=wC(a,w,i,v,u,g,k,j);if(c){var
 n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
 d=eJ(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
 q=d}else
@@ -4483,78 +4485,78 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-wy(a){return v2(a[1],a[2][1],a[2][3])}function
-wz(a){return a?wb(a[1]):a}function
-kt(a){return m(wz,a)}function
-ku(b){var
+wE(a){return v8(a[1],a[2][1],a[2][3])}function
+wF(a){return a?wh(a[1]):a}function
+ky(a){return m(wF,a)}function
+kz(b){var
 d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eH(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return wp(d,c,e,g,h[1],a,k)}return kt(wf(d,c,e,g,a))}return j}}function
-wA(a){var
+k=f(i,a);return wv(d,c,e,g,h[1],a,k)}return ky(wl(d,c,e,g,a))}return j}}function
+wG(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a$(g);return b?wa(c,d,e,f,a[3],h,i,b[1]):b}}function
-kv(b){var
+b=a$(g);return b?wg(c,d,e,f,a[3],h,i,b[1]):b}}function
+kA(b){var
 a=b[1];return function(c){var
 d=N(function(b){var
 c=a[2];return A(b)===c?1:0},c);if(d){var
-e=iR(a[2],c),f=bL(a),g=jJ(a[6]);return a$(gi(wA(b),g,f,e))}return d}}function
-wB(a,k,f){var
+e=iW(a[2],c),f=bL(a),g=jO(a[6]);return a$(gl(wG(b),g,f,e))}return d}}function
+wH(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=B(c,h);if(j){var
-p=n(f[4],i,b);return wu(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return wA(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return wx(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-wC(b,l,k){var
+q=n(f[5],i,b);return wD(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+wI(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=ae(a,g[3]),j=i?bW(a===c[1]?1:0):i;if(j)var
-d=wr(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
+i=ae(a,g[3]),j=i?bX(a===c[1]?1:0):i;if(j)var
+d=wx(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
 var
-f=j;return f?ck(wB(b,l,k),c,p,n,h,a):f}}function
-wD(b,e,d){var
+f=j;return f?ck(wH(b,l,k),c,p,n,h,a):f}}function
+wJ(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gh(function(a,b){return km(r,m,a,b)},q,p),s=1===e?kr(k,a,l):0,t=N(gr,a[4]),g=t||N(function(a){var
+p=a[4],q=c[1],r=a[3],f=gk(function(a,b){return kr(r,m,a,b)},q,p),s=1===e?kw(k,a,l):0,t=N(gu,a[4]),g=t||N(function(a){var
 b=i(a);return o(h(a),b)},f);if(g){var
-u=d[1];return bI(cl(wC(b,e,d),a,n,s,f),u)}var
+u=d[1];return bI(cl(wI(b,e,d),a,n,s,f),u)}var
 j=g}else
 var
 j=c;return j}}function
-wE(d,a){if(a){var
+wK(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-kw(a,q,d){var
+kB(a,q,d){var
 g=a[1];return function(b){var
-e=wy(a),j=kt(e),k=bg(0,b[2]),l=m(function(c){var
-f=d[2];return ck(ku(a),e,j,b,c,f)},k),r=N(gr,b[4])?0:f(kv(a),l),c=ae(0,b[2]),n=c?v3(g):c;return function(c){var
+e=wE(a),j=ky(e),k=bg(0,b[2]),l=m(function(c){var
+f=d[2];return ck(kz(a),e,j,b,c,f)},k),r=N(gu,b[4])?0:f(kA(a),l),c=ae(0,b[2]),n=c?v9(g):c;return function(c){var
 o=eK(c,b),g=bs(b[4],c);if(n){if(g&&0===g[1][0])var
-s=U(k,l),t=m(function(b){if(wE(h(b),g)){var
-k=f(d[3],c),l=h(b);return ck(ku(a),e,j,o,l,k)}return i(b)},s),p=f(kv(a),t);else
+s=U(k,l),t=m(function(b){if(wK(h(b),g)){var
+k=f(d[3],c),l=h(b);return ck(kz(a),e,j,o,l,k)}return i(b)},s),p=f(kA(a),t);else
 var
-p=r;return ba(wD(a,q,d),o,c,p)}return n}}}function
-wF(d,c,b,a){var
-e=bg(0,A(a[4]));return N(f(kw(d,c,b),a),e)}var
-cf=[ag,wG,b7(0)],kx=[ag,wH,b7(0)];function
-aF(b,a){throw[0,cf,n(aB(wI),b,a)]}function
-wJ(a){return[0,a,fz(64),0]}function
-ky(b){var
-a=b[3];if(a)throw[0,cf,wK];return a}function
-bi(a){ky(a);oI(a[2]);(function(d){for(;;){var
+p=r;return ba(wJ(a,q,d),o,c,p)}return n}}}function
+wL(d,c,b,a){var
+e=bg(0,A(a[4]));return N(f(kB(d,c,b),a),e)}var
+b0=[ag,wM,b_(0)],kC=[ag,wN,b_(0)];function
+aG(b,a){throw[0,b0,n(aC(wO),b,a)]}function
+wP(a){return[0,a,fC(64),0]}function
+kD(b){var
+a=b[3];if(a)throw[0,b0,wQ];return a}function
+bi(a){kD(a);oM(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(oH(a[2])===1025)return aF(wL,fA(a[2]));h7(a[2],b);continue}return c}}(0));return fA(a[2])}function
+c=32!==b?1:0;if(c){if(oL(a[2])===1025)return aG(wR,fD(a[2]));ia(a[2],b);continue}return c}}(0));return fD(a[2])}function
 eO(a,d){var
-b=bi(d),c=D(b,a);return c?aF(a,b):c}function
-dO(b){var
-a=1-b[3];if(a)throw[0,cf,wM];return a}function
-wN(a){var
+b=bi(d),c=D(b,a);return c?aG(a,b):c}function
+dP(b){var
+a=1-b[3];if(a)throw[0,b0,wS];return a}function
+wT(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=mn?1:0:e;return d}function
-kz(a){var
-e=D(a,wO),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=C(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=mu?1:0:e;return d}function
+kE(a){var
+e=D(a,wU),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=C(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==al(a,b)?1:0:k;function
@@ -4562,147 +4564,167 @@ l(f){var
 b=f;for(;;){var
 c=b===C(a)?1:0;if(c)var
 d=c;else{var
-e=wN(al(a,b));if(e){var
+e=wT(al(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=c3?1:0,j=i?l(b):i;else
+i=c<=c6?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aF(wP,a);return sA(16,a)}function
-aW(a){return kz(bi(a))}function
-cS(c){var
-a=bi(c),b=D(a,wQ);return b?[0,kz(a)]:b}function
-bZ(b){var
-a=aW(b);if(_(a)<=0)aF(wS,ne(wR,a));return a}var
-kA=1048576;function
-cg(b){var
-a=aW(b);if(_(a)<0)aF(wU,ne(wT,a));if(iy(a,kA))throw[0,kx,f(aB(wV),kA)];return dt(a)}function
-dP(d,b,c){var
-a=cg(c);if(b<=a){var
-e=f(aB(wW),a);aF(n(aB(wX),d,b),e)}return a}function
-kB(a,d,c){return function(g,e){var
+j=d;if(1-j)aG(wV,a);return sG(16,a)}function
+aX(a){return kE(bi(a))}function
+cV(c){var
+a=bi(c),b=D(a,wW);return b?[0,kE(a)]:b}function
+b1(b){var
+a=aX(b);if(Z(a)<=0)aG(wY,nk(wX,a));return a}var
+kF=1048576;function
+eP(b){var
+a=aX(b);if(Z(a)<0)aG(w0,nk(wZ,a));if(iD(a,kF))throw[0,kC,f(aC(w1),kF)];return cH(a)}function
+dQ(d,b,c){var
+a=eP(c);if(b<=a){var
+e=f(aC(w2),a);aG(n(aC(w3),d,b),e)}return a}function
+kG(a,d,c){return function(g,e){var
 b=g,a=e;for(;;){if(0===b)return bC(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cT(b,a){return kB(cg(a),b,a)}function
+cW(b,a){return kG(eP(a),b,a)}function
 bu(b,d,c){var
-a=cT(d,c);if(1-dl(aQ(a),b)){var
-e=aQ(a),g=f(aB(wY),e);aF(a1(w1,oe(w0,F(aB(wZ),b))),g)}return a}function
-kC(c,b,a){var
-d=[0,b,0];return bu(c,function(a){return bu(d,aW,a)},a)}function
-gy(e,b){var
-a=bi(b),c=D(a,w2);if(c){if(D(a,w3))return aF(w4,a);var
+a=cW(d,c);if(1-dn(aR(a),b)){var
+e=aR(a),g=f(aC(w4),e);aG(aQ(w7,oi(w6,F(aC(w5),b))),g)}return a}function
+kH(c,b,a){var
+d=[0,b,0];return bu(c,function(a){return bu(d,aX,a)},a)}function
+gB(e,b){var
+a=bi(b),c=D(a,w8);if(c){if(D(a,w9))return aG(w_,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cU(a){var
-b=aW(a);return[0,b,bZ(a)]}function
-w5(b){var
-a=bi(b);if(D(a,w6)){var
-c=D(a,w7);if(c){if(D(a,w8))return D(a,w9)?D(a,w_)?aF(w$,a):1:[1,cU(b)];var
-d=[2,gy(cU,b)]}else
+cX(a){var
+b=aX(a);return[0,b,b1(a)]}function
+b2(c,b){var
+a=1-c;if(a)throw[0,b0,aQ(w$,b)];return a}function
+eQ(b){var
+a=eP(b);b2(0<a?1:0,xa);return a}function
+xb(e){var
+a=cW(aX,e);function
+b(b,a){return hM(a,b)}var
+c=cy(function(a){var
+c=b(0,a);return c?c:b(1,a)},a);if(c)var
+f=1,d=cz(function(a){return b(f,a)},a);else
 var
-d=c;return d}return[0,cU(b)]}function
-xa(b){var
-a=bi(b);if(D(a,xb)){if(D(a,xc)){var
-c=D(a,xd);if(c){if(D(a,xe))return D(a,xf)?D(a,xg)?D(a,xh)?D(a,xi)?aF(xj,a):[2,cU(b)]:4:3:1;var
-d=[0,cU(b)]}else
+d=c;b2(d,xc);return a}function
+xd(b,f,e){var
+d=q((2*b|0)+1|0,0);function
+a(h,e){var
+g=sF(e,-1-b|0),i=b-1|0,j=g?sE(e,i):g;b2(j,xe);var
+a=cH(e),f=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);b2(l,xf);b2(1-c(d,f)[1+f],xg);d[1+f]=1;return 0}fv(a,f);fv(a,e);c(d,0)[1]=1;return b2(bT(function(a){return a},d),xh)}function
+xi(b){var
+a=bi(b);if(D(a,xj)){var
+c=D(a,xk);if(c){if(D(a,xl))return D(a,xm)?D(a,xn)?aG(xo,a):1:[1,cX(b)];var
+d=[2,gB(cX,b)]}else
 var
-d=c;return d}return 2}return[1,cU(b)]}function
-xk(e,b){var
-a=bi(b);if(D(a,xl)){var
-c=D(a,xm);if(c){if(D(a,xn))return D(a,xo)?D(a,xp)?aF(xq,a):[1,cg(b)]:2;var
+d=c;return d}return[0,cX(b)]}function
+xp(b){var
+a=bi(b);if(D(a,xq)){if(D(a,xr)){var
+c=D(a,xs);if(c){if(D(a,xt))return D(a,xu)?D(a,xv)?D(a,xw)?D(a,xx)?aG(xy,a):[2,cX(b)]:4:3:1;var
+d=[0,cX(b)]}else
+var
+d=c;return d}return 2}return[1,cX(b)]}function
+xz(e,b){var
+a=bi(b);if(D(a,xA)){var
+c=D(a,xB);if(c){if(D(a,xC))return D(a,xD)?D(a,xE)?aG(xF,a):[1,eQ(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bu([0,e,0],function(a){return cT(aW,a)},b)]}function
-xr(c,b){var
-a=bi(b),d=D(a,xs);if(d){if(D(a,xt)){if(D(a,xu))return aF(xv,a);var
-f=bu([0,c,0],aW,b);return[0,f,bu([0,c,0],aW,b)]}var
-e=1}else
+d=c;return d}return[0,bu([0,e,0],xb,b)]}function
+xG(c,b){var
+a=bi(b),d=D(a,xH);if(d){if(D(a,xI)){if(D(a,xJ))return aG(xK,a);var
+e=bu([0,c,0],aX,b),f=bu([0,c,0],aX,b);xd(c,e,f);return[0,e,f]}var
+g=1}else
 var
-e=d;return e}function
-xw(a){eO(xx,a);var
-e=cg(a),b=cg(a),c=cg(a),f=w5(a),g=xa(a),h=xk(b,a),d=xr(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bZ(a),m=kC([0,i,0],e,a),n=gy(aW,a),o=gy(aW,a),p=bZ(a),q=kC([0,c,0],j,a),r=bu([0,k,0],aW,a),s=bZ(a),t=bu([0,0,[0,b,0]],aW,a),u=bZ(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bu([0,0,[0,b,0]],aW,a)]}function
-eP(b,a){eO(xy,a);var
-e=dP(xz,b[3],a),d=cg(a);function
-c(a){return dP(xA,b[2],a)}function
+g=d;return g}function
+xL(a){eO(xM,a);var
+c=eQ(a),b=eQ(a),d=eQ(a),e=xi(a),h=1!==e?1:0,i=h||(c===b?1:0);b2(i,xN);var
+j=xp(a),k=xz(b,a),f=xG(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b1(a),p=kH([0,l,0],c,a),q=gB(aX,a),r=gB(aX,a),s=b1(a),t=kH([0,d,0],m,a),u=bu([0,n,0],aX,a),v=b1(a),g=bu([0,0,[0,b,0]],aX,a);b2(cy(function(a){return 0<Z(a)?1:0},g),xO);var
+w=b1(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bu([0,0,[0,b,0]],aX,a)]}function
+eR(b,a){eO(xP,a);var
+e=dQ(xQ,b[3],a),d=eP(a);function
+c(a){return dQ(xR,b[2],a)}function
 f(a){var
-b=bi(a);if(D(b,xB)){if(D(b,xC)){if(D(b,xD))return aF(xE,b);var
-e=dP(xF,d,a),f=c(a),g=cS(a);return[0,e,f,g,cS(a)]}var
-h=cT(c,a),i=cS(a);return[2,h,i,cS(a)]}var
-j=c(a),k=cS(a);return[1,j,k,cS(a)]}var
-g=bZ(a),h=cT(f,a),i=bZ(a);return[0,e,d,g,h,i,bu([0,b[3],0],aW,a)]}function
-xG(b,a){eO(xH,a);return cT(function(a){var
-c=dP(xI,b[3],a),d=bZ(a);return[0,c,d,bu([0,b[2],0],aW,a)]},a)}function
-kD(d){var
-a=bi(d);if(D(a,xJ)){var
-b=D(a,xK);if(b){if(D(a,xL))return aF(xM,a);var
+b=bi(a);if(D(b,xS)){if(D(b,xT)){if(D(b,xU))return aG(xV,b);var
+e=dQ(xW,d,a),f=c(a),g=cV(a);return[0,e,f,g,cV(a)]}var
+h=cW(c,a),i=cV(a);return[2,h,i,cV(a)]}var
+j=c(a),k=cV(a);return[1,j,k,cV(a)]}var
+g=b1(a),h=cW(f,a),i=b1(a);return[0,e,d,g,h,i,bu([0,b[3],0],aX,a)]}function
+xX(b,a){eO(xY,a);return cW(function(a){var
+c=dQ(xZ,b[3],a),d=b1(a);return[0,c,d,bu([0,b[2],0],aX,a)]},a)}function
+kI(d){var
+a=bi(d);if(D(a,x0)){var
+b=D(a,x1);if(b){if(D(a,x2))return aG(x3,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-xN(b,a){return dP(xO,aQ(b[4]),a)}function
-xP(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+he>>>0))return a-87|0}else
-if(48<=a)return a+g5|0;return aF(xQ,fv(1,a))}function
-gz(e,d,c){var
+x4(b,a){return dQ(x5,aR(b[4]),a)}function
+x6(b){var
+a=f(b[1],0);if(58<=a){if(!(5<a+hh>>>0))return a-87|0}else
+if(48<=a)return a+g8|0;return aG(x7,fy(1,a))}function
+gC(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|xP(c);continue}}function
-gA(a){return 1===(a&1)?0:1+gA(a>>>1|0)|0}function
-xR(d){var
-g=gz(3,0,d),h=gz(6,0,d),a=gz(7,0,d),f=g&g1;if(g1===f)throw[0,cf,xS];var
+b=b-1|0,a=a<<4|x6(c);continue}}function
+gD(a){return 1===(a&1)?0:1+gD(a>>>1|0)|0}function
+x8(d){var
+g=gC(3,0,d),h=gC(6,0,d),a=gC(7,0,d),f=g&g4;if(g4===f)throw[0,b0,x9];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?gA(b):gA(a),i=0===a?b>>>c|0:bV(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-xT(d,a){eO(xU,a);var
-b=cT(function(a){ky(a);var
-c=kB(d[1],xR,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,cf,xV];return c},a),e=0;function
+c=0===a?gD(b):gD(a),i=0===a?b>>>c|0:bW(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+x_(d,a){eO(x$,a);var
+b=cW(function(a){kD(a);var
+c=kG(d[1],x8,a),b=f(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b0,ya];return c},a),e=0;function
 g(b,a){return cx(b,a[2])}var
 c=av(function(a,b){return av(g,a,b)},e,b);function
 h(a){return O(a[1],a[2]-c|0)}var
 i=F(function(a){return F(h,a)},b);return[0,O(j,-c|0),i]}var
-kE=30;function
-gB(a){var
-c=a0(a);if(c<=30)return[0,dt(a),0];var
-d=0<=_(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:bV(d,b),f=bV(e,kE),i=dt(l(e,O(f,kE))),g=bn(dt(f),30)+i,h=0<=_(a)?g:-g;return[0,h,b]}function
-aX(c,b){var
-a=gB(b);return bn(a[1],a[2]-c|0)}function
+kJ=30;function
+gE(a){var
+c=a1(a);if(c<=30)return[0,cH(a),0];var
+d=0<=Z(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,kJ),i=cH(l(e,O(f,kJ))),g=bn(cH(f),30)+i,h=0<=Z(a)?g:-g;return[0,h,b]}function
+aY(c,b){var
+a=gE(b);return bn(a[1],a[2]-c|0)}function
 aN(e,d,c){var
-a=gB(d),b=gB(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=gE(d),b=gE(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 aO(c,b){var
-d=bn(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c5)|0;var
-e=hv(b),f=bn(e[1],27),g=Math.floor(f),h=k(O(g|0,26),bn(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?O(h,a):bV(h,-a|0)}function
+d=bn(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c8)|0;var
+e=hy(b),f=bn(e[1],27),g=Math.floor(f),h=k(O(g|0,26),bn(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?O(h,a):bW(h,-a|0)}function
 az(a){return Math.abs(a)<K?1:0}function
-J(b,h){var
-d=b.length-1-1|0,c=0.,i=0;if(d<0)var
-e=c;else{var
-a=i,f=c;for(;;){var
-g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
-a=j,f=g;continue}var
-e=g;break}}return e}function
-aP(b,e,d){var
-c=b.length-1-1|0,f=0;if(!(c<0)){var
-a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
-g=a+1|0;if(c!==a){var
+kK(b,a){return h3(b.length-1,a.length-1)-1|0}function
+J(c,b){var
+e=kK(c,b),d=0.,i=0;if(e<0)var
+f=d;else{var
+a=i,g=d;for(;;){var
+h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
+a=j,g=h;continue}var
+f=h;break}}return f}function
+aP(b,e,c){var
+d=kK(b,c),f=0;if(!(d<0)){var
+a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
+g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
 ch(c,b){var
-a=[0,0.];dm(function(c){var
+a=[0,0.];dp(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cV(a){return a*a}function
-b0(b,a){if(0===c(b[10],a)[1+a].length-1){var
+cY(a){return a*a}function
+b3(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return J(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-xW(a){var
-b=ig(0,a.length-1);return Q(function(e,d){var
-f=rF(c6,c6,d),h=rM(b,f),g=hX(function(b){return c_(c(a,b)[1+b],d)},h);return g?g[1]:(rH(b,f,e),e)},a)}function
-xX(a){return typeof
-a==="number"?0===a?xY:0:2===a[0]?x0:xZ}function
-x1(c,a){var
+yb(a){var
+b=il(0,a.length-1);return Q(function(e,d){var
+f=rJ(c9,c9,d),h=rQ(b,f),g=h1(function(b){return db(c(a,b)[1+b],d)},h);return g?g[1]:(rL(b,f,e),e)},a)}function
+yc(a){return typeof
+a==="number"?0===a?yd:0:2===a[0]?yf:ye}function
+yg(c,a){var
 b=q(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return y(b,a,d(b,a)+c*e)}dm(function(a){return z(f,a)},a);function
+f(a,c){return y(b,a,d(b,a)+c*e)}dp(function(a){return z(f,a)},a);function
 g(c,a){return a-d(b,c)}return p(function(a){return Q(g,a)},a)}function
-x2(c,b,a){var
-d=ch(a,function(a){return cV(v(a-c,b-a))});return[0,ch(a,function(a){return cV(v(0.,v(c-a,a-b)))}),d]}function
-kF(b,a,c){if(b!=W&&a!=K){var
-d=ch(c,function(c){return v(b*c,a*c)});return[0,ch(c,function(c){return aS(b*c,a*c)}),d]}return[0,W,K]}function
-gC(e,d,b){function
+yh(c,b,a){var
+d=ch(a,function(a){return cY(v(a-c,b-a))});return[0,ch(a,function(a){return cY(v(0.,v(c-a,a-b)))}),d]}function
+kL(b,a,c){if(b!=W&&a!=K){var
+d=ch(c,function(c){return v(b*c,a*c)});return[0,ch(c,function(c){return aT(b*c,a*c)}),d]}return[0,W,K]}function
+gF(e,d,b){function
 a(c){return e*Math.sqrt(ch(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -4710,68 +4732,68 @@ b=0.<c*a?1:0;break;case
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cp),c]}function
-x3(a,g,d){var
-b=X(aS,K,d),c=X(v,W,d),h=gC(a,g,d),e=h[2],f=h[1];switch(g){case
+yi(a,g,d){var
+b=X(aT,K,d),c=X(v,W,d),h=gF(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-x4(e,b,w,n){var
+yj(e,b,w,n){var
 X=b[9],Y=0;function
-Z(b,a){return ar(b,a0(a))}var
-f=av(function(a,b){return av(Z,a,b)},Y,X),k=b[8],x=1,$=b[9],g=G(F(function(a){return G(F(function(a){return aX(f,a)},a))},$)),y=b[10],h=y?aX(f,y[1]):W,z=b[11],i=z?aX(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=_(A[1]))var
+_(b,a){return ar(b,a1(a))}var
+f=av(function(a,b){return av(_,a,b)},Y,X),k=b[8],x=1,$=b[9],g=G(F(function(a){return G(F(function(a){return aY(f,a)},a))},$)),y=b[10],h=y?aY(f,y[1]):W,z=b[11],i=z?aY(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=Z(A[1]))var
 l=0;else
 R=1;if(R){var
-S=0;if(B&&!(0<_(B[1])))var
+S=0;if(B&&!(0<Z(B[1])))var
 l=1;else
 S=1;if(S)var
 l=2}var
 C=p(function(a){return 2===e?Math.sqrt(J(a,a)):1.},g);switch(e){case
 0:var
-j=x1(n,g);break;case
+j=yg(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
 T=0;if(2!==e&&h!=W&&i!=K){var
-D=[0,[aj,(h+i)/2.,n*cV((i-h)/2.),c5],0];T=1}if(!T)var
+D=[0,[aj,(h+i)/2.,n*cY((i-h)/2.),c8],0];T=1}if(!T)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 P=o[1];if(P)var
-t=P[1],ap=t[2],aq=aN(f,a(k,t[1]),ap),as=1./cV(aX(0,t[2])),at=[0,[aj,0.,cV(aq),as],0],m=at;else
+t=P[1],ap=t[2],aq=aN(f,a(k,t[1]),ap),as=1./cY(aY(0,t[2])),at=[0,[aj,0.,cY(aq),as],0],m=at;else
 u=1}else
 var
 m=[0,[aj,0.,1.,aN(-f|0,x,k)],0];if(u)var
 m=0;var
 r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===_(r[1][1])?1:0;U=1}if(!U)var
+E=0===Z(r[1][1])?1:0;U=1}if(!U)var
 E=0;function
 aa(a){switch(e){case
-0:return x2(h,i,a);case
+0:return yh(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aS(i,b),c=kF(v(h,-b),f,a),d=gC(b,l,a),g=aS(c[2],d[2]);return[0,v(c[1],d[1]),g]}return kF(h,i,a);default:return E?x3(1.,l,a):gC(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=aT(i,b),c=kL(v(h,-b),f,a),d=gF(b,l,a),g=aT(c[2],d[2]);return[0,v(c[1],d[1]),g]}return kL(h,i,a);default:return E?yi(1.,l,a):gF(1.,l,a)}}var
 ab=2===e?j:g,H=p(aa,ab),I=a(k,k),ac=G(b[9]);function
-ad(a){return 2===e?aX(0,a):aN(-2*f|0,a,I)}if(2===e)var
+ad(a){return 2===e?aY(0,a):aN(-2*f|0,a,I)}if(2===e)var
 ae=0,L=function(a,b){return aN(ae,a,b)};else
 var
 L=function(c,b){return aN(2*f|0,a(c,I),b)};var
-af=2===e?0:2*(a0(k)-f|0)|0,s=b[4],V=0;if(typeof
+af=2===e?0:2*(a1(k)-f|0)|0,s=b[4],V=0;if(typeof
 s!=="number"&&2===s[0]){var
 N=s[1];if(N){var
 O=N[1],ao=a(O[2],O[2]),M=ao;V=1}}if(!V)var
 M=x;var
-ag=0===e?0:b9(D,m),ah=xW(g),ai=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(w,[0]),am=p(function(a){return ch(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,w,n,f,function(a){return G(c(ac,a)[1+a])},j,C,an,am,al,ak,ai,ah,ag,M,af,L,ad]}function
-x5(a){var
-b=a[2],c=a[1],d=0===ed(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=eb(function(a){return 0===ed(a,c)?1:0},g),e=xX(a[4]);if(e&&f&&h)return[0,x4(e[1],a,b,c)];return 0}function
-x6(a,d){function
+ag=0===e?0:ca(D,m),ah=yb(g),ai=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(w,[0]),am=p(function(a){return ch(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,w,n,f,function(a){return G(c(ac,a)[1+a])},j,C,an,am,al,ak,ai,ah,ag,M,af,L,ad]}function
+yk(a){var
+b=a[2],c=a[1],d=0===ed(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=cy(function(a){return 0===ed(a,c)?1:0},g),e=yc(a[4]);if(e&&f&&h)return[0,yj(e[1],a,b,c)];return 0}function
+yl(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-kG(a){return 0<_(a[1])?1:0}function
-kH(e,b){var
+kM(a){return 0<Z(a[1])?1:0}function
+kN(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4779,48 +4801,48 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aI(d[1],d[2])<0?1:0;if(c&&b&&kG(d)&&f)return 0;return 2;case
-1:if(c&&0<=_(a[1][1]))return 0;return 2;default:return kG(a[1])?1:2}}function
-x7(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=hS(a[13],i),h=0;if(typeof
+d=a[1],f=aA(d[1],d[2])<0?1:0;if(c&&b&&kM(d)&&f)return 0;return 2;case
+1:if(c&&0<=Z(a[1][1]))return 0;return 2;default:return kM(a[1])?1:2}}function
+ym(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=hW(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aI(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aA(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){h4(f,0,b,1);h4(g,0,b,1)}return[0,f,g]}function
-x8(b,a){return q(b,[0,3,3,aA(a,function(a){return a})])}function
-x9(a,m,b,e){var
-n=a[16],g=G(F(function(a){return 0<_(a)?1:0},n)),o=kH(a,1),p=[0,kH(a,0),o],h=x7(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){h9(f,0,b,1);h9(g,0,b,1)}return[0,f,g]}function
+yn(b,a){return q(b,[0,3,3,aB(a,function(a){return a})])}function
+yo(a,m,b,e){var
+n=a[16],g=G(F(function(a){return 0<Z(a)?1:0},n)),o=kN(a,1),p=[0,kN(a,0),o],h=ym(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=nD(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=nJ(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aA(e,function(a){return a});return aA(b,function(a){return k(q,a)})}}else
+q=aB(e,function(a){return a});return aB(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=G(d[1]);return aA(b,function(a){if(a<l.length-1)var
+l=G(d[1]);return aB(b,function(a){if(a<l.length-1)var
 b=G(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cx(f,b.length-1-1|0),e=nd(c(b,d)[1+d],1);else
+d=cx(f,b.length-1-1|0),e=hM(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aR(e,function(a){return a}),d=G(f(aK(g),h));else
+e=a;return e},h=aS(e,function(a){return a}),d=G(f(aK(g),h));else
 var
-d=[0];return k(d,a)})}return x8(b,e)}function
-eQ(a,g,b){var
-h=a[1],e=b0(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=b0(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-b1(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-gD(a,b){var
-c=bP*a[17];return c<b1(a,b)?1:0}function
-x_(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-x$(a,b){var
-c=x_(a,b);return(a[3]*a[15]-c)/2.}function
-ya(a,b){var
-c=a[3]==0.?0.:b1(a,a[4]);return(b1(a,b)+c)/2.}function
-eR(r,p,g,o){var
+d=[0];return k(d,a)})}return yn(b,e)}function
+eS(a,g,b){var
+h=a[1],e=b3(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=b3(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+b4(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+gG(a,b){var
+c=bP*a[17];return c<b4(a,b)?1:0}function
+yp(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+yq(a,b){var
+c=yp(a,b);return(a[3]*a[15]-c)/2.}function
+yr(a,b){var
+c=a[3]==0.?0.:b4(a,a[4]);return(b4(a,b)+c)/2.}function
+eT(r,p,g,o){var
 e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4831,12 +4853,12 @@ b=v,m=n;continue}var
 l=n;break}}y(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-cW(b,f){var
+cZ(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=J(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=eQ(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=eS(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,r=n;for(;;){var
 z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
@@ -4845,102 +4867,102 @@ p=s;break}}var
 l=p/d(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-gE(c,b,a){var
+gH(c,b,a){var
 e=J(a,a);return v(0.,d(c[8],b)-e)}function
 bM(a,b){var
 d=br(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];aP(d,1.,c(a[1][6],f)[1+f])}return d}function
-gF(c,a){var
+gI(c,a){var
 b=1;for(;;){a6(function(b){return aP(a,J(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-kI(a){var
+kO(a){var
 b=Math.sqrt(J(a,a));return p(function(a){return a/b},a)}function
-yb(a){var
+ys(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
 x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];z(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 A(h){var
-b=aQ(i[1]),c=aQ(g[1])-b|0,d=g[1],f=bC(b_(function(a,b){return a<c?1:0},d));a6(function(b){var
-c=i[1],d=bM(a,e(b));i[1]=[0,kI(gF(i[1],d)),c];return 0},f);return i[1]}function
+b=aR(i[1]),c=aR(g[1])-b|0,d=g[1],f=bC(cb(function(a,b){return a<c?1:0},d));a6(function(b){var
+c=i[1],d=bM(a,e(b));i[1]=[0,kO(gI(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(c4*t(b)<g)var
+g=d(q,b);if(c7*t(b)<g)var
 c=g;else
 var
-n=bM(a,e(b)),l=gF(A(0),n),c=J(l,l);var
-h=ya(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=b2<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bM(a,e(b)),l=gI(A(0),n),c=J(l,l);var
+h=yr(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=b5<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bP*a[17],k=[0,[0,b1(a,b)<=m?1:0,c,b]];else
+m=bP*a[17],k=[0,[0,b4(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
 F=n[1],i=f(a7(E),F);if(i){var
 v=av(ar,i[1],i[2]),b=v[3],w=v[2];n[1]=f(a7(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),H=c4*t(b)<w?1:0,I=o[1],K=h[1],L=x$(a,b),M=nX(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
-B=aA(x,function(c){return function(b){return eQ(a,c,e(b))}}(b)),N=h[1];a6(function(b,c){return function(a){return aP(c,d(a,b),a)}}(b,B),N);var
+G=e(b),j=Math.sqrt(w),H=c7*t(b)<w?1:0,I=o[1],K=h[1],L=yq(a,b),M=n2(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
+B=aB(x,function(c){return function(b){return eS(a,c,e(b))}}(b)),N=h[1];a6(function(b,c){return function(a){return aP(c,d(a,b),a)}}(b,B),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
-Q=bM(a,G),m=kI(gF(A(0),Q));if(0.<a[3])var
+Q=bM(a,G),m=kO(gI(A(0),Q));if(0.<a[3])var
 D=e(a[4]),u=J(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aA(x,function(d,f){return function(b){var
+R=[0,[0,m,u]],S=aB(x,function(d,f){return function(b){var
 a=e(b);return J(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);z(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
 j(a){return G(bC(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=eR(u,B,C,b),k=[0,0.],w=[0,0.];z(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*b1(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b1(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=v(K,e7*(a[15]+L)+b2),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
-kJ(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+b2,h=X(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return yb([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d0*h<b[1]?1:0])}function
-yc(a,b){var
+u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=eT(u,B,C,b),k=[0,0.],w=[0,0.];z(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*b4(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=b4(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=v(K,e9*(a[15]+L)+b5),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
+kP(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+b5,h=X(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return ys([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d1*h<b[1]?1:0])}function
+yt(a,b){var
 e=[0,0];z(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=b0(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=b3(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c4*f<h)return h;var
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c7*f<h)return h;var
 e=br(c(a[6],b)[1+b]);aP(e,1.,c(a[6],g)[1+g]);return J(e,e)}var
-h=aA(a[2],n);y(h,g,0.);function
+h=aB(a[2],n);y(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return kJ(a,b,1.,e[1],-1,r,q,h,o)}function
-yd(c,b,g,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return kP(a,b,1.,e[1],-1,r,q,h,o)}function
+yu(c,b,g,a){function
 e(g,e){var
 h=[aj,e];return bS(p(function(b){var
-e=a[1]*d(c[9],b[1]);return e6*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return kJ(c,b,0.,b.length-1,g,e(function(a){return a[3]},W),k,i,h)}function
-kK(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yc(a,b),0];var
-c=a[14];return dj(function(c,d){return yd(a,b,c,d)},c)}function
-gG(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=bR(a[1][14],a[5]);return b/e6+e[1]*d(a[1][9],c)}function
-ye(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=bR(a[1][14],a[5]);return e6*(b-e[1]*d(a[1][9],c))}function
-yf(a,d,b){var
-c=cW(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gE(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+e=a[1]*d(c[9],b[1]);return e8*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return kP(c,b,0.,b.length-1,g,e(function(a){return a[3]},W),k,i,h)}function
+kQ(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yt(a,b),0];var
+c=a[14];return dm(function(c,d){return yu(a,b,c,d)},c)}function
+gJ(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=bR(a[1][14],a[5]);return b/e8+e[1]*d(a[1][9],c)}function
+yv(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=bR(a[1][14],a[5]);return e8*(b-e[1]*d(a[1][9],c))}function
+yw(a,d,b){var
+c=cZ(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gH(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 ci(a){return a[6].length-1}function
-yg(a,k,b,j){var
-f=cW(a,b),l=f.length-1;function
+yx(a,k,b,j){var
+f=cZ(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=J(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-yh(a,d){if(d===a[9].length-1)return a;function
+yy(a,d){if(d===a[9].length-1)return a;function
 b(a){return ee(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eR(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-kL(a,e,d){var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eT(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+kR(a,e,d){var
 b=bM(a,e);z(function(d,f){var
 e=c(a[9],d)[1+d];return aP(b,f,bM(a,c(a[2],e)[1+e][1]))},d);return b}function
-yi(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=kL(a,i,f),u=0;if(!(k<0)){var
+yz(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=kR(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=J(t,bM(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -4950,36 +4972,36 @@ e=A,r=s;continue}var
 p=s;break}}y(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=eR(a[9],a[10],a[11],g),l=Q(function(b,a){return a+d(v,b)},f),m=kL(a,i,l);return[0,l,J(m,m)]}function
-eS(k,g,a,j,b){var
-t=k?k[1]:e5,u=g?g[1]:g,l=cW(a,b),m=eR(a[9],a[10],a[11],l),n=gE(a,b,l),s=0;if(!u&&n<g_*d(a[8],b)){var
-r=yi(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+v=eT(a[9],a[10],a[11],g),l=Q(function(b,a){return a+d(v,b)},f),m=kR(a,i,l);return[0,l,J(m,m)]}function
+eU(k,g,a,j,b){var
+t=k?k[1]:e7,u=g?g[1]:g,l=cZ(a,b),m=eT(a[9],a[10],a[11],l),n=gH(a,b,l),s=0;if(!u&&n<hb*d(a[8],b)){var
+r=yz(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-w=v(a[15],e9*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+b2),f=q(ci(a),0.),i=[0,0.];z(function(b,h){var
+w=v(a[15],e$*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+b5),f=q(ci(a),0.),i=[0,0.];z(function(b,h){var
 g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
 x=a[9],A=p(a[4]),B=X(function(b,a){return b+p(a)},A,x);return[0,f,e,-B-h/e-e*J(a[13],a[13])]}var
-yj=48,yk=16,gH=400000000;function
-yl(a){function
+yA=48,yB=16,gK=400000000;function
+yC(a){function
 d(a){return a}var
-b=aA(ci(a),d);if(b.length-1<=48)return b;var
+b=aB(ci(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!fw(function(a){return a===b?1:0},e)){var
-c=b1(a,b);d=1}}if(!d)var
-c=cp;return[0,c,b]},b);h5(function(b,a){return aH(b,a)},c);var
-e=ee(c,0,ar(yj,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-ym(a){var
-b=yl(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return eQ(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!fz(function(a){return a===b?1:0},e)){var
+c=b4(a,b);d=1}}if(!d)var
+c=cp;return[0,c,b]},b);h_(function(b,a){return aI(b,a)},c);var
+e=ee(c,0,ar(yA,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+yD(a){var
+b=yC(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return eS(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-kM(b,a){var
-d=c(b[2],a)[1+a];return gD(b[1],d)}function
-yn(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eQ(a[1],b,c)},b)}function
-kN(g,o,D,n,f,j){var
+kS(b,a){var
+d=c(b[2],a)[1+a];return gG(b[1],d)}function
+yE(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eS(a[1],b,c)},b)}function
+kT(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -5000,11 +5022,11 @@ b=F,A=r;for(;;){var
 B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 w=B;break}}var
-x=v(0.,w),z=0.<j?-t-x/j:W,G=cy(z)?W:z;return[0,f,j,h,x,G]}function
-yo(j,i){var
+x=v(0.,w),z=0.<j?-t-x/j:W,G=cA(z)?W:z;return[0,f,j,h,x,G]}function
+yF(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+b2);var
+E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+b5);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -5030,44 +5052,44 @@ k=J,w=x;continue}var
 v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-kO(b,a){var
+kU(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=hg*b[1][17],g=Q(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aR(l.length-1,function(a){return a}),h=G(f(aK(function(b){var
+m=a[4]/(a[2]*a[2]),n=hj*b[1][17],g=Q(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aS(l.length-1,function(a){return a}),h=G(f(aK(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=yo(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aw(b),e=b_(function(h){return function(e,b){var
+h=q(b),c=yF(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aw(b),e=cb(function(h){return function(e,b){var
 c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===ed(e,b.length-1))return[0,b,g,c];var
 b=G(e);continue}}var
-u=q(h),v=[0,h,g,dn(function(a,b){return b/(o(a,a)+b2)},h,u)];return[0,t(h),v]}function
-yp(g,b,a,j){var
+u=q(h),v=[0,h,g,dq(function(a,b){return b/(o(a,a)+b5)},h,u)];return[0,t(h),v]}function
+yG(g,b,a,j){var
 k=a[3],l=a[2],c=br(b[1]),e=[0,b[2]],f=a[1];z(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(kM(g,a)&&h*n<0.){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(kS(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-yq(j,i,b){var
+yH(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];z(function(e,b){var
-f=d(i[1],b),g=kM(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aS(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-yr(a){var
+f=d(i[1],b),g=kS(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aT(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+yI(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-ys(a,c,h,g,f){var
-i=yn(a,g),e=a[2].length-1;c[1]=c[1]-aZ(aZ(e,e),10+(e/3|0)|0)|0;var
-u=hg*a[1][17];function
+yJ(a,c,h,g,f){var
+i=yE(a,g),e=a[2].length-1;c[1]=c[1]-a0(a0(e,e),10+(e/3|0)|0)|0;var
+u=hj*a[1][17];function
 k(b,j,f){var
-c=yp(a,b,j,f),d=c[2],e=c[1],k=my*yr(e);return v(0.02*b[2],k)<d?kN(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
+c=yG(a,b,j,f),d=c[2],e=c[1],k=mF*yI(e);return v(0.02*b[2],k)<d?kT(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=kO(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aZ(aZ(h,h),h+3|0)/3|0)|0)-aZ(4*e|0,e)|0;var
-o=yq(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=kU(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a0(a0(h,h),h+3|0)/3|0)|0)-a0(4*e|0,e)|0;var
+o=yH(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -5077,71 +5099,71 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(kN(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yk),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return y(j,a,d(b[1],c))},s);var
-m=kO(a,b)[1],t=m[2],w=m[1],x=ca(function(b){return Math.abs(d(t,b))<=e1*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-yt=60;function
-yu(a,j,b,c){var
-e=cW(a,b),f=cW(a,c),g=J(a[13],f),h=gE(a,b,e);if(bP*d(a[8],b)<h)var
+o=f[2],r=a[2],b=n(kT(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yB),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return y(j,a,d(b[1],c))},s);var
+m=kU(a,b)[1],t=m[2],w=m[1],x=bT(function(b){return Math.abs(d(t,b))<=e3*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+yK=60;function
+yL(a,j,b,c){var
+e=cZ(a,b),f=cZ(a,c),g=J(a[13],f),h=gH(a,b,e);if(bP*d(a[8],b)<h)var
 k=bM(a,c),l=J(bM(a,b),k),m=l-J(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return gG(a,c,a[3]*a[15]-2.*i)}function
-kP(a,t,h,s,b){var
-e=aQ(b);function
+i=g;return gJ(a,c,a[3]*a[15]-2.*i)}function
+kV(a,t,h,s,b){var
+e=aR(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gD(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gG(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aR(a[2].length-1,v),o=f(aK(function(a){return 1-n0(a,b)}),w),x=[0,s,F(n,o)],z=G(b9(F(function(a){return n(a[1])},b),x)),A=x6(a[1],z),B=kK(A,G(dj(u,b))),i=hX(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=eS(0,0,j,h,e),k=q(ci(a),0.),l=[0,0.],m=[0,0];nV(function(n,f){var
+w=aS(a[2].length-1,v),o=f(aK(function(a){return 1-n5(a,b)}),w),x=[0,s,F(n,o)],z=G(ca(F(function(a){return n(a[1])},b),x)),A=yl(a[1],z),B=kQ(A,G(dm(u,b))),i=h1(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=eU(0,0,j,h,e),k=q(ci(a),0.),l=[0,0.],m=[0,0];fv(function(n,f){var
 b=f[1],c=d(g[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gD(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gG(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b1(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*b4(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
 C=d(g[1],e);y(k,ci(a)-1|0,C)}var
-p=t*gG(j,e,h*(g[3]-l[1])),D=dj(function(i,b){var
-d=c(a[2],b)[1+b],f=yu(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(a7(function(a){return a}),D),H=ft(function(b,a){return ht(a[1],b[1])},E),I=F(function(a){return a[2]},H),J=b_(function(a,b){return a<2?1:0},I);if(cy(p))return 0;var
+p=t*gJ(j,e,h*(g[3]-l[1])),D=dm(function(i,b){var
+d=c(a[2],b)[1+b],f=yL(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(a7(function(a){return a}),D),H=fw(function(b,a){return hw(a[1],b[1])},E),I=F(function(a){return a[2]},H),J=cb(function(a,b){return a<2?1:0},I);if(cA(p))return 0;var
 r=[0,[0,b,k,g[2],p,m[1],J]]}else
 var
 r=i;return r}function
-yv(a){function
+yM(a){function
 b(b){var
 c=a[1];return f(aK(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aQ(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=1<aR(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return b9(d,ec(e,a[6]))}function
-kQ(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ca(d,ec(e,a[6]))}function
+kW(b,a){function
 c(a){return a}var
-e=aR(b[2].length-1,c),g=f(aK(function(b){return d(a,b)!=0.?1:0}),e);return F(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-yw(a,e){function
+e=aS(b[2].length-1,c),g=f(aK(function(b){return d(a,b)!=0.?1:0}),e);return F(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+yN(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=kQ(a,e),b=ft(function(b,a){var
-c=f(b);return ht(f(a),c)},g);function
+g=kW(a,e),b=fw(function(b,a){var
+c=f(b);return hw(f(a),c)},g);function
 h(a){var
-c=a+1|0;return b_(function(a,b){return a<c?1:0},b)}return[0,b,aR(cx(8,aQ(b)),h)]}function
-yx(a,k,j,e,i,d){var
+c=a+1|0;return cb(function(a,b){return a<c?1:0},b)}return[0,b,aS(cx(8,aR(b)),h)]}function
+yO(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return av(function(b,f){var
-i=g+a[1][3]|0,l=aZ(50*(1+aQ(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=kP(a,k,j,e,f);if(b&&c){var
+i=g+a[1][3]|0,l=a0(50*(1+aR(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=kV(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(yv(a),[0,a]);if(c){var
+c=h(yM(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aR(g,function(a){return a}),n=f(aK(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=ec(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=b9(F(function(b){return yw(a,b)},i),q),s=0;return av(function(a,d){var
-e=h(d,0),b=dh(function(a){return l(a,yt)},e);if(a){if(b){var
+b=a[1],m=aS(g,function(a){return a}),n=f(aK(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=ec(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ca(F(function(b){return yN(a,b)},i),q),s=0;return av(function(a,d){var
+e=h(d,0),b=dk(function(a){return l(a,yK)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dQ=e4;function
-yy(a){var
+dR=e6;function
+yP(a){var
 b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);z(function(b,h){var
 f=br(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
@@ -5151,13 +5173,13 @@ t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(J(f,f)),k=d0*Math.sqrt(J(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
+i=Math.sqrt(J(f,f)),k=d1*Math.sqrt(J(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-yz(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aA(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+yQ(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aB(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5167,138 +5189,138 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-yA(b,h,g,n){function
+yR(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?dn(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return O(a,dQ)},o),j=p(i,g),r=b[4];function
-s(a){return aX(r,a)}var
-t=yy(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
+a=f(b[5],c);return h?dq(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return O(a,dR)},o),j=p(i,g),r=b[4];function
+s(a){return aY(r,a)}var
+t=yP(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
 m=br(q);z(function(f){return function(b,d){var
-e=0!==_(d)?1:0;if(e){var
+e=0!==Z(d)?1:0;if(e){var
 g=c(j,b)[1+b];return z(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+e4|0,v=yz(t,p(function(b){return function(a){return aX(b,a)}}(u),m));z(function(a,b){var
+u=b[4]+e6|0,v=yQ(t,p(function(b){return function(a){return aY(b,a)}}(u),m));z(function(a,b){var
 e=az(b);if(e){var
-g=aO(dQ,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=aO(dR,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cX(a){return a?cp:1.}function
-bj(b,a){return 0.<b[3]?cX(a):-cX(a)}function
-eT(b,a,d,c){var
-e=gG(b,d,bj(b,a)*c);return cX(a)*e}function
-yB(b,a,d,c){var
-e=ye(b,d,cX(a)*c);return bj(b,a)*e}function
-eU(b,a){return b[4]<a[4]?a:b}function
-gI(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-gJ(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-gK(f,e,a,d,c){var
-g=bj(a[1],d),b=eS(f,e,a[1],g,c),h=eT(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-gL(c,b,a){return 0<a[2].length-1?a:gK(0,0,a[1],c,b)}function
-yC(d,c,b){var
-a=d[1];return a[18]?gK(yE,yD,d,c,b):[0,d,[0],0.,eT(a,c,b,yf(a,bj(a,c),b))]}function
-kR(j,f,e,a){var
+c0(a){return a?cp:1.}function
+bj(b,a){return 0.<b[3]?c0(a):-c0(a)}function
+eV(b,a,d,c){var
+e=gJ(b,d,bj(b,a)*c);return c0(a)*e}function
+yS(b,a,d,c){var
+e=yv(b,d,c0(a)*c);return bj(b,a)*e}function
+eW(b,a){return b[4]<a[4]?a:b}function
+gL(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+gM(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+gN(f,e,a,d,c){var
+g=bj(a[1],d),b=eU(f,e,a[1],g,c),h=eV(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+gO(c,b,a){return 0<a[2].length-1?a:gN(0,0,a[1],c,b)}function
+yT(d,c,b){var
+a=d[1];return a[18]?gN(yV,yU,d,c,b):[0,d,[0],0.,eV(a,c,b,yw(a,bj(a,c),b))]}function
+kX(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dY*d[17])return a;var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dZ*d[17])return a;var
 i=q(ci(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
-kS(c,b){var
-a=F(b,c[4]);return a?av(eU,a[1],a[2]):ai(yF)}function
-dR(c,b,a){return kS(c,function(d){return kR(c,b,a,yC(d,b,a))})}function
-yG(k,c,b,f,e){var
-g=e[1],a=g[1],h=bj(a,c),d=eS(yI,yH,yh(a,yg(a,h,b,yB(a,c,b,f))),h,b),j=eT(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-yJ(d,g,a){var
-b=a[1][1],h=kQ(b,a[2]),i=bj(b,d),e=kP(b,cX(d),i,g,h);if(e){var
+kY(c,b){var
+a=F(b,c[4]);return a?av(eW,a[1],a[2]):ai(yW)}function
+dS(c,b,a){return kY(c,function(d){return kX(c,b,a,yT(d,b,a))})}function
+yX(k,c,b,f,e){var
+g=e[1],a=g[1],h=bj(a,c),d=eU(yZ,yY,yy(a,yx(a,h,b,yS(a,c,b,f))),h,b),j=eV(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+y0(d,g,a){var
+b=a[1][1],h=kW(b,a[2]),i=bj(b,d),e=kV(b,c0(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dY*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-yL(k,c,a,b){var
-e=b[1],h=bj(e,c),l=gK(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dZ*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+y2(k,c,a,b){var
+e=b[1],h=bj(e,c),l=gN(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eS([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b8(g),u=cm===m?g[1]:b3===m?ef(g):g,n=ys(u,t,h,a,s),i=n[1],v=eT(e,c,a,i[3]),o=eU(d,[0,b,i[1],i[2],v]);if(n[2])return yJ(c,a,o);var
+s=eU([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cm===m?g[1]:b6===m?ef(g):g,n=yJ(u,t,h,a,s),i=n[1],v=eV(e,c,a,i[3]),o=eW(d,[0,b,i[1],i[2],v]);if(n[2])return y0(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=yx(e,cX(c),h,a,x,w);if(p){var
-j=p[1];return eU(d,[0,b,j[2],j[3],j[4]])}return d}}(l,yK)}function
-kT(a){var
-b=a[4];return dk(function(a){return a[1][18]},b)}function
-cY(a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=yO(e,c0(c),h,a,x,w);if(p){var
+j=p[1];return eW(d,[0,b,j[2],j[3],j[4]])}return d}}(l,y1)}function
+kZ(a){var
+b=a[4];return cz(function(a){return a[1][18]},b)}function
+c1(a){var
 b=a[4],c=0.;return av(function(b,a){return v(b,a[1][17])},c,b)}function
-eV(a,d,c,b){if(0<a[7][1]&&kT(a))return eU(b,kS(a,function(b){return kR(a,d,c,yL(a,d,c,b))}));return b}function
-cZ(a){return bR(a[1][14],a[5])}function
-kU(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bS(e,[aj,c*cZ(a)[3]]):e}function
-gM(e,d,h,a){var
+eX(a,d,c,b){if(0<a[7][1]&&kZ(a))return eW(b,kY(a,function(b){return kX(a,d,c,y2(a,d,c,b))}));return b}function
+c2(a){return bR(a[1][14],a[5])}function
+k0(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bS(e,[aj,c*c2(a)[3]]):e}function
+gP(e,d,h,a){var
 b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];z(function(e,f){var
-h=0.<d[3]?1:0,i=(0<_(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+h=0.<d[3]?1:0,i=(0<Z(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aw(b);return[0,[0,O(1,h),k]]}function
-kV(i,h,a,g,f,b){var
+k1(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-yM(b,d,a){if(0<=b[5]){var
+y3(b,d,a){if(0<=b[5]){var
 h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-eW(a){return Math.log(a)/0.693147180559945286}function
-yN(b,a,g,d){var
-c=a[2].length-1+1|0,h=eW(c*b[17]/(a[3]*d))/2.,i=b[18]?eW(c*b[17]/d):0.,j=eW(hf*c/a[3]),k=eW(X(aS,K,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-yO(l,k,j,i,a){var
-b=a[1][1],e=kU(b,j);function
-g(a){return ca(az,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?yN(b,a,e,i):yP;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return aO(c,a*d(e,b))},m),n=aO(c,a[3]),o=b[4];kV(b,bj(b,k),o,c,n,h);return gM(l,b,c,h)}return f}return 0}function
-kW(a,b){var
-c=v(a[15],e9*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-yQ(i,y,h,n){var
+eY(a){return Math.log(a)/0.693147180559945286}function
+y4(b,a,g,d){var
+c=a[2].length-1+1|0,h=eY(c*b[17]/(a[3]*d))/2.,i=b[18]?eY(c*b[17]/d):0.,j=eY(hi*c/a[3]),k=eY(X(aT,K,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+y5(l,k,j,i,a){var
+b=a[1][1],e=k0(b,j);function
+g(a){return bT(az,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?y4(b,a,e,i):y6;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return aO(c,a*d(e,b))},m),n=aO(c,a[3]),o=b[4];k1(b,bj(b,k),o,c,n,h);return gP(l,b,c,h)}return f}return 0}function
+k2(a,b){var
+c=v(a[15],e$*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+y7(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-A=aR(b,function(a){return a}),j=f(aK(function(a){return d(n[2],a)!=0.?1:0}),A),e=dl(a[4],j)?a[4]:av(cx,b,j),k=G(f(aK(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aZ(200*(k.length-1)|0,a[1][3])|0;var
-r=kW(a,h)*bn(1.,-84);if(0<=a[5])var
-B=cZ(a)[3],l=r*d(a[1][7],h)*B;else
+A=aS(b,function(a){return a}),j=f(aK(function(a){return d(n[2],a)!=0.?1:0}),A),e=dn(a[4],j)?a[4]:av(cx,b,j),k=G(f(aK(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a0(200*(k.length-1)|0,a[1][3])|0;var
+r=k2(a,h)*bn(1.,-84);if(0<=a[5])var
+B=c2(a)[3],l=r*d(a[1][7],h)*B;else
 var
 l=r;var
-t=az(l),m=t?aO(dQ,l):t;if(0<_(m)){var
+t=az(l),m=t?aO(dR,l):t;if(0<Z(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yA(a[1],C,D,h),w=bj(a,y),g=q(ci(a),0);z(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;kV(a,w,e,dQ,m,g);return gM(i,a,dQ,g)}}return 0}function
-gN(b,e,a,h,o){var
-d=gL(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dY*kW(i,a),k=d[3]<p?1:0,g=k?h<e7*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yR(a[1],C,D,h),w=bj(a,y),g=q(ci(a),0);z(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;k1(a,w,e,dR,m,g);return gP(i,a,dR,g)}}return 0}function
+gQ(b,e,a,h,o){var
+d=gO(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dZ*k2(i,a),k=d[3]<p?1:0,g=k?h<e9*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?yQ(b,e,a,d):l,f=q||yO(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?y7(b,e,a,d):l,f=q||y5(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c0(b,a){return bR(b[4],a)}function
-kX(b){var
-a=kU(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-kY(a){var
+c3(b,a){return bR(b[4],a)}function
+k3(b){var
+a=k0(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+k4(a){var
 b=q(ci(a),0.),d=a[14];z(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-kZ(a){var
-b=[0,0.],f=kX(a),c=kY(a);z(function(c,g){var
+k5(a){var
+b=[0,0.],f=k3(a),c=k4(a);z(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-yR(h,e){var
-f=p(kZ,e);h5(function(b,a){return ht(b,a)},f);var
-b=47-hv(v(d(f,((f.length-1)*9|0)/10|0),e9))[2]|0;if(10<=b&&!(60<b)){var
+y8(h,e){var
+f=p(k5,e);h_(function(b,a){return hw(b,a)},f);var
+b=47-hy(v(d(f,((f.length-1)*9|0)/10|0),e$))[2]|0;if(10<=b&&!(60<b)){var
 g=O(1,b);if(0<=c(e,0)[1][5]){var
-l=cZ(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c5){var
+l=c2(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c8){var
 i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-yS(h,s,M,L){var
-g=L[1],a=c0(s,M)[1];if(bn(1.,48-g|0)<=kZ(a))return 0;var
-N=a[2].length-1,t=kX(a),O=kY(a),i=Q(function(b,a){return aO(g,a*d(t,b))},O);yM(a,g,i);var
+y9(h,s,M,L){var
+g=L[1],a=c3(s,M)[1];if(bn(1.,48-g|0)<=k5(a))return 0;var
+N=a[2].length-1,t=k3(a),O=k4(a),i=Q(function(b,a){return aO(g,a*d(t,b))},O);y3(a,g,i);var
 j=Q(function(b,a){var
-c=d(t,b);return aX(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(A<0)var
+c=d(t,b);return aY(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(A<0)var
 D=x,C=w,B=u;else{var
 b=P,n=x,m=w,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
@@ -5308,30 +5330,30 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){aP(e,-f,b0(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){aP(e,-f,b3(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
 W=b+1|0;if(A!==b){var
 b=W,n=r,m=o,l=p;continue}var
 D=r,C=o,B=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];aP(e,B,b0(h,F));var
+E=a[4],F=c(a[2],E)[1+E][1];aP(e,B,b3(h,F));var
 R=d(e,F);z(function(b,a){return y(e,b,a-R)},e)}var
 S=0.,G=av(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gM(s,a,g,i);if(k)var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gP(s,a,g,i);if(k)var
 T=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
 var
 H=k;return H}function
-yT(c,a,h,b){var
+y_(c,a,h,b){var
 e=bn(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=cZ(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-yU(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=c2(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+y$(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=cZ(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-yV(e){var
+h=c2(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+za(e){var
 h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=q(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
@@ -5343,24 +5365,24 @@ b=t;continue}break}}var
 o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-yW(b,a){if(0.<b[3]){var
+zb(b,a){if(0.<b[3]){var
 c=0.,d=-X(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-yX(a){var
+zc(a){var
 b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-yY(b,e,r,o){var
-h=c0(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=yV(a),u=p(function(b){return yW(a,b)},t),w=X(function(c,b){return v(c,d(a[8],b[1]))},0.,i);function
+zd(b,e,r,o){var
+h=c3(e,o),a=h[1];if(a[18])return 0;var
+i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=za(a),u=p(function(b){return zb(a,b)},t),w=X(function(c,b){return v(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-j=p(function(a){return Q(x,a)},u),y=1e-300,l=X(function(b,a){return v(b,yX(a))},y,j);if(l*Math.sqrt(w)<l0){var
-m=47-hv(l)[2]|0,A=function(h){var
+j=p(function(a){return Q(x,a)},u),y=1e-300,l=X(function(b,a){return v(b,zc(a))},y,j);if(l*Math.sqrt(w)<l6){var
+m=47-hy(l)[2]|0,A=function(h){var
 b=p(function(a){return aO(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
 i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=q(e[1].length-1,0),j=e[5];z(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aw(g)},n=aO(2*(m+b[4]|0)|0,g*g);if(0<_(n)){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aw(g)},n=aO(2*(m+b[4]|0)|0,g*g);if(0<Z(n)){var
 B=q(b[2],0);return[0,[0,n,F(A,aw(j)),B,h,r,0]]}return 0}return 0}function
-yZ(c,k,b,r){var
-e=c[5],a=c[4][1],g=cW(a,b),h=e[4];if(0.<a[3])var
+ze(c,k,b,r){var
+e=c[5],a=c[4][1],g=cZ(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
@@ -5369,31 +5391,31 @@ j=0;if(0<c){var
 m=h*Math.sqrt(v(0.,i));if(0.<a[3])var
 n=f+h*h,u=2.*m,w=k?-n:n,o=w-u;else
 var
-x=d(a[1][9],b),y=cZ(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=c2(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,e9*f<i?1:0]}}(0,f)}function
-gO(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,e$*f<i?1:0]}}(0,f)}function
+gR(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-g=yZ(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
-y0(a){return hj*a}function
-y1(a){return 1.5+0.2*a}function
-y2(a){return 4.+0.04*aZ(a+1|0,a+1|0)}function
-y3(a){var
-d=aQ(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
+g=ze(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
+zf(a){return hm*a}function
+zg(a){return 1.5+0.2*a}function
+zh(a){return 4.+0.04*a0(a+1|0,a+1|0)}function
+zi(a){var
+d=aR(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,g=n;for(;;){var
-s=y1(b),t=y2(k)-s,u=b*y0(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=zg(b),t=zh(k)-s,u=b*zf(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
 r=a[6];a6(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
 g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
-k0(c,b,a){var
+k6(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-k1(f,w,e,l,v){function
+k7(f,w,e,l,v){function
 m(a){var
-b=k0(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c6,a=hj,y=c5,x=0.;for(;;){if(0<n){var
+b=k6(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c9,a=hm,y=c8,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5401,47 +5423,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/hf:(g+j)/2.;var
-G=Math.abs(k-a)<=e7*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/hi:(g+j)/2.;var
+G=Math.abs(k-a)<=e9*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[aj,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-k2(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[aj,-(e*c)/2.,c*c,-c,e6*c*c/a,c/a,-0.5/a]}var
+k8(f,h,a,e){if(h==W){var
+c=e/(2.*a);return[aj,-(e*c)/2.,c*c,-c,e8*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[aj,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cp/i]}function
-k3(a){return[aj,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-y4(e,f,c,b){var
+k9(a){return[aj,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+zj(e,f,c,b){var
 a=f[2],d=f[1];if(W<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?k3(k1(e,-a,g,c,-b)):k1(e,d,g,c,b)}return a<K?k3(k2(e,-a,c,-b)):k2(e,d,c,b)}function
-y5(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?k9(k7(e,-a,g,c,-b)):k7(e,d,g,c,b)}return a<K?k9(k8(e,-a,c,-b)):k8(e,d,c,b)}function
+zk(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=k0(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cp/(b*(1./(e*e)+1./(f*f)))]}function
-eX(c,e,b){var
+h=k6(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cp/(b*(1./(e*e)+1./(f*f)))]}function
+eZ(c,e,b){var
 a=[0,f(b,c[2])],g=c[1];z(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-k4(b,a){var
+k_(b,a){var
 c=br(b[2][2]),e=b[1];z(function(b,f){var
 e=d(a,b)!=0.?1:0;return e?aP(c,d(a,b),f[2]):e},e);return c}function
-k5(a){var
+k$(a){var
 b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
-y6(a,c){var
-e=eX(a,c,function(a){return a[1]}),j=k4(a,c),g=a[3],h=g[2],i=g[1];function
+zl(a,c){var
+e=eZ(a,c,function(a){return a[1]}),j=k_(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,eX(a,c,function(a){return a[3]})];dm(function(c){if(0.<e)var
-d=f(c,v(i,aS(h,c/(2.*e))));else
-if(k5(a))var
+b=[0,eZ(a,c,function(a){return a[3]})];dp(function(c){if(0.<e)var
+d=f(c,v(i,aT(h,c/(2.*e))));else
+if(k$(a))var
 d=W;else
 var
-g=f(c,h),d=aS(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+g=f(c,h),d=aT(f(c,i),g);b[1]=b[1]+d;return 0},j);var
 k=a[1];z(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-k6(b,m,e){var
-j=e.length-1,n=eX(b,e,function(a){return a[1]}),f=k4(b,e);if(k5(b)&&n<=0.)return 0;var
-g=[0,eX(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=op(j,j,0.);z(function(o,s){var
-e=y4(m,b[3],n,s);g[1]=g[1]+e[1];var
+la(b,m,e){var
+j=e.length-1,n=eZ(b,e,function(a){return a[1]}),f=k_(b,e);if(k$(b)&&n<=0.)return 0;var
+g=[0,eZ(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=ot(j,j,0.);z(function(o,s){var
+e=zj(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
@@ -5453,10 +5475,10 @@ f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];z(function(a,f){var
-b=y5(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
+b=zk(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
 j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
 a=az(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-y7(o,n){var
+zm(o,n){var
 l=n.length-1,h=p(br,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -5467,7 +5489,7 @@ k=R,A=x;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(v(m,my*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(v(m,mF*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
@@ -5492,35 +5514,35 @@ i=I;continue}break}}var
 E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-y8=12;function
-y9(e,b,n,m){var
+zn=12;function
+zo(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:k6(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=y7(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
+h=0===f?0:la(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=zm(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
 a=j;for(;;){if(a<bP)return 0;var
 f=Q(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=Q(function(b,a){var
 d=c(e[1],b)[1+b][4],h=d[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=W<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=ca(function(a){return a},k),l=i+lL*a*o-e7*Math.abs(i),h=g?k6(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(e3*b<k){var
+g=f;return g},f),g=bT(function(a){return a},k),l=i+lR*a*o-e9*Math.abs(i),h=g?la(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(e5*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-y_(a,c){function
+zp(a,c){function
 d(a){return az(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,W],i=X(g,v(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=y6(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=zl(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=y9(a,b*i,c,y8);f(d);var
-e=hg<b?1:0;if(e){b/=10.;var
+d=zo(a,b*i,c,zn);f(d);var
+e=hj<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];z(function(d,c){var
-a=Math.abs(c)<c4?1:0;if(a){var
+a=Math.abs(c)<c7?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-y$=64;function
-za(a,j){var
+zq=64;function
+zr(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5534,49 +5556,49 @@ var
 d=b}else
 var
 d=f;return d}function
-zb(a){var
+zs(a){var
 d=G(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-k7(a,b){var
+lb(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aX(h,a)},g),i=[aj,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+g=f(a[5],b),h=a[4],d=p(function(a){return aY(h,a)},g),i=[aj,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[aj,0.,K],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-zc(b,a){function
-c(c,a){return a?aX(b[4],a[1]):c}var
+zt(b,a){function
+c(c,a){return a?aY(b[4],a[1]):c}var
 d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
 f=e<=0.?0.:K,g=0.<=d?0.:W;return[aj,g,f]}return[aj,d,e]}function
-zd(f,c){var
+zu(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return ze;var
+b!=="number"){if(2!==b[0])return zv;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cV(aN(f[4],h,g))]}}return 0}var
-k8=64;function
-zf(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cY(aN(f[4],h,g))]}}return 0}var
+lc=64;function
+zw(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
-zg(b,e,g){var
+b!=="number"&&2!==b[0])return 129-(a1(a[8])-1|0)|0;return 1}function
+zx(b,e,g){var
 t=g[3];function
 u(a){if(0===a[0]){var
 d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=k7(b,d),f=e(K,a[4]),g=[aj,e(W,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+e=function(c,a){return a?n(b[17],a[1],t):c},c=lb(b,d),f=e(K,a[4]),g=[aj,e(W,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
 v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(aK(v),w),k=f(a7(u),o);if(za(e,g)&&0===n3(k,o)&&!(0<ed(k,y$))){var
-y=zb(e),m=G(F(G,e[13])),p=g[1],z=c(m,p)[1+p],r=zc(b,e),h=zd(b,e),x=function(a){return k7(b,a)},A=aA(b[2],x),i=h?[0,[0,cp,q(b[3],0.),h[1],[aj,0.,K]]]:[0],j=bS(G(k),i),B=aR(m.length-1,function(a){return a});return f(a7(function(k){if(k===g[1])return 0;var
+w=g[4],o=f(aK(v),w),k=f(a7(u),o);if(zr(e,g)&&0===n8(k,o)&&!(0<ed(k,zq))){var
+y=zs(e),m=G(F(G,e[13])),p=g[1],z=c(m,p)[1+p],r=zt(b,e),h=zu(b,e),x=function(a){return lb(b,a)},A=aB(b[2],x),i=h?[0,[0,cp,q(b[3],0.),h[1],[aj,0.,K]]]:[0],j=bS(G(k),i),B=aS(m.length-1,function(a){return a});return f(a7(function(k){if(k===g[1])return 0;var
 o=Q(function(b,d){var
 e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
-p(a){return 0<=_(a)?a:s(a)}var
-t=X(function(b,a){return 0<aI(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,q(b[3],0.),0.,r]],n=X(function(f,g){var
-a=f[2],d=f[1],b=aN(0,g,t),e=c(A,d)[1+d];if(b!=0.)aP(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,r],u=y_(C,Q(function(c,b){var
+p(a){return 0<=Z(a)?a:s(a)}var
+t=X(function(b,a){return 0<aA(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,q(b[3],0.),0.,r]],n=X(function(f,g){var
+a=f[2],d=f[1],b=aN(0,g,t),e=c(A,d)[1+d];if(b!=0.)aP(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,r],u=zp(C,Q(function(c,b){var
 a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(J(n[2],n[2])/d)+c4}return 0.}return a[2]==K?e3:a[1]==W?-0.1:0.},j));function
+d=4.*h[1];return Math.sqrt(J(n[2],n[2])/d)+c7}return 0.}return a[2]==K?e5:a[1]==W?-0.1:0.},j));function
 v(d,b){var
 c=az(b);return c?a(aO(d,b),t):c}var
 w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
 x=0;else
 var
-E=d(u,w),x=v(64+zf(e)|0,E);var
-D=aR(w,function(a){return v(k8,d(u,a))});return[0,[0,k,[0,O(1,k8),D,x]]]}),B)}return 0}function
-zh(h,c,a){var
+E=d(u,w),x=v(64+zw(e)|0,E);var
+D=aS(w,function(a){return v(lc,d(u,a))});return[0,[0,k,[0,O(1,lc),D,x]]]}),B)}return 0}function
+zy(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -5586,28 +5608,28 @@ switch(b[0]){case
 d=b[1],e=Math.exp(a),i=aN(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aN(0,f[1],f[2]);return bd}return bd}function
-k_(j,a,b,f){var
+le(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aI(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aA(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dD(a[3],j[2],d,c);return f?b[1]:b[2]}var
+b=dE(a[3],j[2],d,c);return f?b[1]:b[2]}var
 k=a[4];a6(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=q(b,0),l=a[1];a6(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?z(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gP=14;function
-k$(c,e,a){function
+gS=14;function
+lf(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=_(a)?a:s(a),b=bV(i,h),d=0<_(b)?b:1;function
+h=50,i=0<=Z(a)?a:s(a),b=bW(i,h),d=0<Z(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
@@ -5618,26 +5640,26 @@ e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=bV(k(d,e),1);if(0!==a&&0!==aI(b,d)&&0!==aI(b,e)){if(f(c,b)){var
+b=bW(k(d,e),1);if(0!==a&&0!==aA(b,d)&&0!==aA(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,gP)]:j(a,d,gP);return dh(function(a){return n(a[1],a[2],gP)},o)}function
-zi(h,g,i,L,K,e){var
-j=h[2],p=k_(i,L,j,e),s=p[3],u=p[2],w=p[1],x=G(bL(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,gS)]:j(a,d,gS);return dk(function(a){return n(a[1],a[2],gS)},o)}function
+zz(h,g,i,L,K,e){var
+j=h[2],p=le(i,L,j,e),s=p[3],u=p[2],w=p[1],x=G(bL(g)),r=i[1],M=n(h[17],1,1);function
 y(a){var
 b=c(w,a)[1+a];if(b){var
-e=aN(0,b[1],i[2]),d=c(x,a)[1+a][1];return zh(g,aN(0,d[1],d[2]),e)}return bd}var
-m=aA(j,function(a){return Math.sqrt(y(a)*M)}),o=Q(function(b,a){var
+e=aN(0,b[1],i[2]),d=c(x,a)[1+a][1];return zy(g,aN(0,d[1],d[2]),e)}return bd}var
+m=aB(j,function(a){return Math.sqrt(y(a)*M)}),o=Q(function(b,a){var
 c=az(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
 A(b,a,g){var
 h=b!==a?1:0,i=h?az(d(m,a)):h;if(i)var
-f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mr?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*my?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 B=j-1|0,N=0;if(!(B<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-I=j-1|0,T=b0(h,b),U=0;if(!(I<0)){var
+I=j-1|0,T=b3(h,b),U=0;if(!(I<0)){var
 f=U;for(;;){var
 J=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
 W=f+1|0;if(I!==f){var
@@ -5650,40 +5672,40 @@ D=Q(function(a,k){var
 b=c(w,a)[1+a];if(b){var
 f=b[1];if(k&&az(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dL(g,r,i[2],i[3],K,k,j);if(b){var
-d=b[1];if(e)return aI(d[2],f)<0?1:0;var
-h=0<aI(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dM(g,r,i[2],i[3],K,k,j);if(b){var
+d=b[1];if(e)return aA(d[2],f)<0?1:0;var
+h=0<aA(d[1],f)?1:0}else
 var
-h=b;return h},n=aX(0,r),h=y(a)*n,j=az(h);if(j){var
-o=aO(0,h),p=e?-1:1;return k$(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cR(g,1),P=aw(Q(function(d,o){var
+h=b;return h},n=aY(0,r),h=y(a)*n,j=az(h);if(j){var
+o=aO(0,h),p=e?-1:1;return lf(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cU(g,1),P=aw(Q(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cR(g,f[1]),p=c(E,b)[1+b],i=a(r,gl(c(E,d)[1+d],p)),j=k(h,i),m=aV(O(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=cU(g,f[1]),p=c(E,b)[1+b],i=a(r,go(c(E,d)[1+d],p)),j=k(h,i),m=aW(O(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aw(D),P]}function
-zj(d,c,a){var
+zA(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:bd;case
 4:return 0.<a?a:bd}return bd}function
-lb(e,b,a){var
-c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bd,bd]:a<b?[0,aS(1.,b*a+c*d),b-a*c/d]:[0,bd,bd]}function
-zk(m,h,j,K,J,e){var
-i=m[2],r=k_(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bL(h)),f=j[1],n=aA(i,function(a){var
+lh(e,b,a){var
+c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bd,bd]:a<b?[0,aT(1.,b*a+c*d),b-a*c/d]:[0,bd,bd]}function
+zB(m,h,j,K,J,e){var
+i=m[2],r=le(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bL(h)),f=j[1],n=aB(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aN(0,b[1],j[2]),d=c(x,a)[1+a][1];return zj(h,aN(0,d[1],d[2]),e)}return bd});function
+e=aN(0,b[1],j[2]),d=c(x,a)[1+a][1];return zA(h,aN(0,d[1],d[2]),e)}return bd});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aA(i,function(a){var
+o=aB(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 A(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=lb(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dY<f?1:0:f<i-dY?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=lh(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dZ<f?1:0:f<i-dZ?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 B=i-1|0,L=0;if(!(B<0)){var
 b=L;for(;;){var
 P=c(v,b)[1+b],R=P||c(u,b)[1+b];if(R){var
-F=b0(m,b),I=i-1|0,S=0;if(!(I<0)){var
+F=b3(m,b),I=i-1|0,S=0;if(!(I<0)){var
 g=S;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
 U=g+1|0;if(I!==g){var
 g=U;continue}break}}}var
@@ -5694,38 +5716,38 @@ a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dN(h,f,j[2],j[3],J,l,k);if(b){var
-d=b[1];if(e)return aI(d[2],g)<0?1:0;var
-i=0<aI(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=dO(h,f,j[2],j[3],J,l,k);if(b){var
+d=b[1];if(e)return aA(d[2],g)<0?1:0;var
+i=0<aA(d[1],g)?1:0}else
 var
-i=b;return i},o=aX(0,f),i=d(n,a)*o,k=az(i);if(k){var
-p=aO(0,i),q=e?1:-1;return k$(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[b3,function(b){return ew(h,a)}]},s);function
+i=b;return i},o=aY(0,f),i=d(n,a)*o,k=az(i);if(k){var
+p=aO(0,i),q=e?1:-1;return lf(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[b6,function(b){return ew(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=b8(a);return cm===d?a[1]:b3===d?ef(a):a}var
+a=c(M,b)[1+b],d=b$(a);return cm===d?a[1]:b6===d?ef(a):a}var
 N=aw(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=lb(e,d(b0(m,b),g),x),z=aX(0,f),o=y[2]*z,v=0;if(az(o)&&0.<=o){var
-i=aO(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gm(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aV(a(p,k(l(p,O(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=lh(e,d(b3(m,b),g),x),z=aY(0,f),o=y[2]*z,v=0;if(az(o)&&0.<=o){var
+i=aO(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gp(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aW(a(p,k(l(p,O(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
 u=j;return u},o));return[0,aw(D),N]}function
-zl(a){var
-b=a[4];return dk(function(a){return 0===a[0]?0:1},b)}function
-lc(d,a,c){var
-b=zl(c);if(b)switch(d[1]){case
-0:return jT(a);case
-1:return 0;default:return jV(a)}return b}var
-cj=[0,k9,k9,la,la];function
-zm(b,d,a,c){if(lc(b,d,c)){var
-e=fU(a[2],a[3]),f=function(f){var
-g=lF(f,b,d,a,c,e,1);return[0,lF(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(zk);return[0,cj[1],cj[2],g[1],g[2]]}var
-h=f(zi);return[0,h[1],h[2],cj[3],cj[4]]}return cj}function
-ld(d){var
+zC(a){var
+b=a[4];return cz(function(a){return 0===a[0]?0:1},b)}function
+li(d,a,c){var
+b=zC(c);if(b)switch(d[1]){case
+0:return jY(a);case
+1:return 0;default:return j0(a)}return b}var
+cj=[0,ld,ld,lg,lg];function
+zD(b,d,a,c){if(li(b,d,c)){var
+e=fX(a[2],a[3]),f=function(f){var
+g=lL(f,b,d,a,c,e,1);return[0,lL(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(zB);return[0,cj[1],cj[2],g[1],g[2]]}var
+h=f(zz);return[0,h[1],h[2],cj[3],cj[4]]}return cj}function
+lj(d){var
 j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
 x=X(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(e,a){var
-f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aA(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
+f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aB(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
 i=u;for(;;){var
 n=g-1|0,m=-1,v=0;if(n<0)var
 b=m;else{var
@@ -5734,7 +5756,7 @@ r=1-c(l,d)[1+d];if(r){var
 s=e<0?1:0;if(s)var
 j=s;else
 var
-A=c(f,e)[1+e],j=fN(c(f,d)[1+d],A)}else
+A=c(f,e)[1+e],j=fQ(c(f,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:e,z=d+1|0;if(n!==d){var
@@ -5743,7 +5765,7 @@ b=t;break}}var
 o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
 p=g-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(f,b)[1+b],x);if(fN(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=k(c(f,b)[1+b],x);if(fQ(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
@@ -5756,113 +5778,113 @@ d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
 a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aw(h),w=dj(function(b,a){return[0,a,b]},v);return f(aK(function(a){return 0<=a[1]?1:0}),w)}function
-zn(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aA(c(a,0)[1].length-1,b)}function
-zo(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ld(a);var
-b=ld(zn(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-zp(g,b,d,r){function
+v=aw(h),w=dm(function(b,a){return[0,a,b]},v);return f(aK(function(a){return 0<=a[1]?1:0}),w)}function
+zE(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aB(c(a,0)[1].length-1,b)}function
+zF(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lj(a);var
+b=lj(zE(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+zG(g,b,d,r){function
 j(a){return G(bR(g[13],a))}var
-s=j(b[1]),k=dn(l,j(r),s),h=G(kr(g,b,d));function
+s=j(b[1]),k=dq(l,j(r),s),h=G(kw(g,b,d));function
 t(a){var
-b=0<_(c(k,a)[1+a])?1:0;return b?fN(c(h,a)[1+a],d):b}function
+b=0<Z(c(k,a)[1+a])?1:0;return b?fQ(c(h,a)[1+a],d):b}function
 u(a){return a}var
-v=aR(g[2],u),i=G(f(aK(t),v));function
+v=aS(g[2],u),i=G(f(aK(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(a7(w),x),y=F(function(a){return a[1]},m),n=n2(function(b,a){return m0(b,a)},y);function
+x=b[4],m=f(a7(w),x),y=F(function(a){return a[1]},m),n=n7(function(b,a){return m7(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dl(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dn(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(d,f,b){if(iy(d,c(h,b)[1+b])&&!dl([0,f,b],m)){var
+A(d,f,b){if(iD(d,c(h,b)[1+b])&&!dn([0,f,b],m)){var
 g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
 B(a){var
-c=gx(b,d,a);return p(function(b){return A(c,a,b)},i)}var
-q=G(b9(n,z)),C=zo(p(B,q));return F(function(a){var
+c=gA(b,d,a);return p(function(b){return A(c,a,b)},i)}var
+q=G(ca(n,z)),C=zF(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-dS(d,f){var
+dT(d,f){var
 b=[0,e];z(function(d,e){var
 g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
-zq(b){var
-f=b.length-1,e=Q(function(b,a){return bS(a,aA(f,function(c){var
+zH(b){var
+f=b.length-1,e=Q(function(b,a){return bS(a,aB(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
 b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return ee(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===_(h))return[1,b];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===Z(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return df(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return di(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-zr(d){var
+zI(d){var
 a=d;for(;;){var
-b=zq(p(function(b){return function(a){return p(function(b){return dS(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=zH(p(function(b){return function(a){return p(function(b){return dT(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aw(a),a=G(b_(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-zs(b,k,q,e,p,d){var
+e=b[1],f=aw(a),a=G(cb(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+zJ(b,k,q,e,p,d){var
 m=O(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return dS(a,a)}function
-g(a){return df(O(a,e),m)}function
+a=f(b[5],c);return dT(a,a)}function
+g(a){return di(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aC(k),i=df(g(a(e,a(c,f(p,h)))),j);else
+j=aD(k),i=di(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=df(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dn(l,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=di(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dq(l,f(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=zr(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
-gQ(a){return O(a[2],a[5])}function
-zt(h,s,b,g,r){var
+j=zI(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
+gT(a){return O(a[2],a[5])}function
+zK(h,s,b,g,r){var
 t=b[1],u=p(function(a){var
-b=dS(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dS(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
+b=dT(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dT(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
 f=b[1];return z(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=gQ(b),i=b[4];if(i)var
-j=i[1],m=s[8],A=f(h[5],j[1]),n=dn(function(c,b){return l(c,a(e,b))},d,A),B=dS(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(df(a(j[2],E),C),B);else
+e=gT(b),i=b[4];if(i)var
+j=i[1],m=s[8],A=f(h[5],j[1]),n=dq(function(c,b){return l(c,a(e,b))},d,A),B=dT(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(di(a(j[2],E),C),B);else
 var
 o=a(r,a(b[2],b[2]));var
 q=0===h[1]?1:0,F=q?o:q;return[0,aw(d),F]}var
-zu=12;function
-le(e,b){var
+zL=12;function
+lk(e,b){var
 c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-zv(c,b){var
+zM(c,b){var
 a=[0,0.];z(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
-zw(b,e){var
+zN(b,e){var
 a=c(b[6],e)[1+e];if(b[1]){var
-f=function(b){return bS(a,[aj,0.])};return[0,function(b){return zv(a,b)},f]}function
+f=function(b){return bS(a,[aj,0.])};return[0,function(b){return zM(a,b)},f]}function
 g(c){return Q(function(c,e){var
-f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return le(a,b)},g]}function
-lf(a){var
+f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lk(a,b)},g]}function
+ll(a){var
 b=a[14],c=0;return av(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-zx(b,a){var
+zO(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return le(c,a)},e,W,d]}function
-zy(b,g,c,o){function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lk(c,a)},e,W,d]}function
+zP(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=f(a7(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=zw(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<e1*g?1:0,l=(d+e)/2.,m=d0*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lf(b),i=a?[0,zx(b,a[1]),0]:a;return b9(e,i)}function
-zz(b,a){return aS(hj*(a[6]-a[5]),bP*b)}function
-lg(e,a,d){var
-b=f(a[3],d),c=zz(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-zA(e,h){var
+c=a[2],i=zN(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<e3*g?1:0,l=(d+e)/2.,m=d1*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=ll(b),i=a?[0,zO(b,a[1]),0]:a;return ca(e,i)}function
+zQ(b,a){return aT(hm*(a[6]-a[5]),bP*b)}function
+lm(e,a,d){var
+b=f(a[3],d),c=zQ(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+zR(e,h){var
 j=h.length-1,k=q(j,-1),n=j-1|0,z=0;if(!(n<0)){var
 a=z;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
 f=o;else{var
 g=A,i=o;for(;;){var
-u=1-fw(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+u=1-fz(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
 w=i<0?1:0;if(w)var
 m=w;else
 var
@@ -5872,7 +5894,7 @@ m=u;var
 x=m?g:i,I=g+1|0;if(p!==g){var
 g=I,i=x;continue}var
 f=x;break}}var
-l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d0*X(function(b,a){return v(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d1*X(function(b,a){return v(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
 t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aP(e[1+b],t,G);y(h,b,d(h,b)-t*d(h,f))}var
@@ -5881,18 +5903,18 @@ b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
 a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=d(c(e,a)[1+a],b);return d(h,a)/f}return 0.},k)}function
-lh(m,h,b,a){function
+ln(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return lg(h,a,b)!=0.?1:0}}(a),b);if(ca(az,a)){if(dl(1,e)){if(0===d)return 0;var
-j=m?hV(function(b,a){var
-c=b||a;return c},i,e):e,r=hY(b,j),k=f(a7(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(F(function(b){return function(a){return lg(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=br(a),u=zA(t,s);z(function(d,e){return function(a,b){return aP(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zu,F(function(a){return 0},b),a)}function
-li(c,b,a){var
-d=lh(1,c,b,a);return d?[0,d[1]]:lh(0,c,b,a)}function
-zB(f,k,j,i){var
-a=k[1][1],l=gL(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+e=F(function(b){return function(a){return lm(h,a,b)!=0.?1:0}}(a),b);if(bT(az,a)){if(dn(1,e)){if(0===d)return 0;var
+j=m?hZ(function(b,a){var
+c=b||a;return c},i,e):e,r=h2(b,j),k=f(a7(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(F(function(b){return function(a){return lm(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=br(a),u=zR(t,s);z(function(d,e){return function(a,b){return aP(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zL,F(function(a){return 0},b),a)}function
+lo(c,b,a){var
+d=ln(1,c,b,a);return d?[0,d[1]]:ln(0,c,b,a)}function
+zS(f,k,j,i){var
+a=k[1][1],l=gO(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
 h(c,a){return z(function(a,e){return y(b,a,d(b,a)+c*e)},a)}function
 n(b){return bM(a,b)}if(0.<g){var
 s=n(i);h(bj(a,j)/g,s);var
@@ -5904,70 +5926,70 @@ e=v;for(;;){y(b,e,d(b,e)+u);var
 w=e+1|0;if(o!==e){var
 e=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-lj=bn(1.,60);function
-zC(c,e,b){if(0===c[1]){var
+lp=bn(1.,60);function
+zT(c,e,b){if(0===c[1]){var
 a=av(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return aS(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?az(a):d;if(g)y(b,c[3],Math.sqrt(a));return b}return b}function
-zD(f,k,a,i,e,b){var
-g=a[1][1],h=gL(i,e,a)[2],j=1.,l=X(function(b,a){return v(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return aT(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?az(a):d;if(g)y(b,c[3],Math.sqrt(a));return b}return b}function
+zU(f,k,a,i,e,b){var
+g=a[1][1],h=gO(i,e,a)[2],j=1.,l=X(function(b,a){return v(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];z(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
 e=b[1]}else
 var
 e=0.;var
-j=aS(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<g_*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-lk(b,e){function
+j=aT(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<hb*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+lq(b,e){function
 d(a){return J(a,a)}var
 a=q(b[3]+1|0,0.),c=[0,0.];a6(function(b){var
 e=b[2],f=b[1];aP(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
 f=d(a),g=Math.sqrt(v(0.,c[1]-f));y(a,b[3],g)}return a}var
-zE=g_;function
-ll(k,a,b,e){if(2<=a[1])var
-l=(a0(k[8])-1|0)+b|0,g=function(a){return aO(l,a)};else
+zV=hb;function
+lr(k,a,b,e){if(2<=a[1])var
+l=(a1(k[8])-1|0)+b|0,g=function(a){return aO(l,a)};else
 var
 q=a[4]+b|0,g=function(a){return aO(q,a)};var
 h=ee(e,0,a[3]);if(a[1])var
 i=h;else
 var
 n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,e){var
-f=d(o,b),g=c(n,b)[1+b];return e+(aX(a[4],g)-f)},h);var
+f=d(o,b),g=c(n,b)[1+b];return e+(aY(a[4],g)-f)},h);var
 j=d(e,a[3]),m=aO(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-ln(b,a,g,c,i){var
-d=cY(g),e=zy(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return v(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?eb(function(a){return a[6]==K?1:0},e):m,j=f(aK(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a0(c[3])+cq|0;function
+lt(b,a,g,c,i){var
+d=c1(g),e=zP(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return v(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?cy(function(a){return a[6]==K?1:0},e):m,j=f(aK(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a1(c[3])+cq|0;function
 s(c){return ew(b,aw(f(a[5],c)))[3]}var
 t=c[4],u=f(a7(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&dk(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zs(a,b,c[3],o,s,u),h=[b3,function(d){var
-a=b[9];return gu(b,c,F(function(a){return ew(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&cz(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zJ(a,b,c[3],o,s,u),h=[b6,function(d){var
+a=b[9];return gx(b,c,F(function(a){return ew(b,a)},a),i)}];function
 w(d){var
-c=ll(b,a,o,d);return zt(a,b,l,c[1],c[2])}function
+c=lr(b,a,o,d);return zK(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=dR(g,b,c),i=mx*d<r?eV(g,b,c,h):h,f=zC(a,e,zB(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(f,a[3],Math.sqrt(lj*d));var
-k=li(d,zD(a,d,i,b,c,e),f),m=k?[0,k[1]]:li(d,e,f);return[0,f,m]}function
+h=dS(g,b,c),i=mE*d<r?eX(g,b,c,h):h,f=zT(a,e,zS(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(f,a[3],Math.sqrt(lp*d));var
+k=lo(d,zU(a,d,i,b,c,e),f),m=k?[0,k[1]]:lo(d,e,f);return[0,f,m]}function
 z(d){var
-a=b8(h),e=cm===a?h[1]:b3===a?ef(h):h;return eN(b,c,gQ(l),e,d)}return[0,gQ(l),n,x,w,0!==j?1:0,z]}function
-lo(c,a,b){if(0===b)return function(a){return lm};var
-g=1./aQ(b),d=lk(c,F(function(a){return[0,g,a]},b));function
+a=b$(h),e=cm===a?h[1]:b6===a?ef(h):h;return eN(b,c,gT(l),e,d)}return[0,gT(l),n,x,w,0!==j?1:0,z]}function
+lu(c,a,b){if(0===b)return function(a){return ls};var
+g=1./aR(b),d=lq(c,F(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=lk(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=lq(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(zE,g):f(a[4],g)}var
-h=ca(az,d),j=h?zF:h;return i(d,j)}}function
-lp(c,a){var
+g=c[1];return a[5]?e(zV,g):f(a[4],g)}var
+h=bT(az,d),j=h?zW:h;return i(d,j)}}function
+lv(c,a){var
 b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(a7(function(a){return a[2]}),d)}function
-zG(i,b,h,g,e){var
-a=ln(i,b,h,g,e);function
+zX(i,b,h,g,e){var
+a=lt(i,b,h,g,e);function
 j(b){var
 c=n(a[3],0,b);return[0,c,n(a[3],1,b)]}var
-c=aR(b[2],j),d=lo(b,a,ec(function(b){return lp(a,b)},c)),k=F(function(a){var
+c=aS(b[2],j),d=lu(b,a,ec(function(b){return lv(a,b)},c)),k=F(function(a){var
 b=f(d,a[2]);return[0,f(d,a[1]),b]},c);return[0,a[1],k]}function
-zH(a,g){var
+zY(a,g){var
 e=q(a[3],0.);z(function(d,b){var
 f=b!=0.?1:0;return f?aP(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
@@ -5975,35 +5997,35 @@ m=0,i=m,d=e;else
 if(bP*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,L=p(function(a){return l0*a/(j+b2)},e),i=I,d=L;function
+I=0,L=p(function(a){return l6*a/(j+b5)},e),i=I,d=L;function
 b(b,a){return bS(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
 o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=q(a[2]+1|0,[0]),A=ch(d,function(a){return a}),B=b(a[9],A),C=J(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
-zI(a,g){var
+zZ(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=lf(a);if(e){var
-f=e[1],h=Math.sqrt(J(b,b))+b2,i=mr*Math.sqrt(f[2]),j=[aj,0.];return bS(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(lj);return bS(b,[aj,k])}function
-zJ(c,o,m,l,k){var
-d=zH(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=ln(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aR(a[2]-1|0,q),s=f(lo(a,b,ec(function(a){return lp(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=ll(c,a,h,zI(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aw(i[1]),t];return[0,O(1,h),u]}var
-gS=bn(1.,-72);function
-zK(a){return[0,a,x5(a)]}function
-zL(i,d,h,b,a){function
+e=ll(a);if(e){var
+f=e[1],h=Math.sqrt(J(b,b))+b5,i=my*Math.sqrt(f[2]),j=[aj,0.];return bS(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(lp);return bS(b,[aj,k])}function
+z0(c,o,m,l,k){var
+d=zY(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=lt(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aS(a[2]-1|0,q),s=f(lu(a,b,ec(function(a){return lv(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=lr(c,a,h,zZ(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aw(i[1]),t];return[0,O(1,h),u]}var
+gV=bn(1.,-72);function
+z1(a){return[0,a,yk(a)]}function
+z2(i,d,h,b,a){function
 e(e,d){var
-f=dR(d,b,a),j=gJ(d,b,a),k=v(gI(i,b,a),j),g=cY(d);function
+f=dS(d,b,a),j=gM(d,b,a),k=v(gL(i,b,a),j),g=c1(d);function
 l(h){var
-c=eV(d,b,a,f),e=k+e5*g<c[4]?1:0;return e?gN(d,b,a,gS*g,c):e}return gO(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
-b(b){return e(a,b)}return function(a){return hR(b,a)}},d)}function
-zM(d,f,b,a){function
+c=eX(d,b,a,f),e=k+e7*g<c[4]?1:0;return e?gQ(d,b,a,gV*g,c):e}return gR(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
+b(b){return e(a,b)}return function(a){return hV(b,a)}},d)}function
+z3(d,f,b,a){function
 e(a){return aO(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-zN(A,h,k,e,b){var
-l=gI(A,e,b),m=0<h.length-1?1:0,n=m?ca(nC,h):m;if(n){var
-f=p(nz,h),i=f.length-1,o=p(function(a){return v(l,gJ(a,e,b))},f),B=k[1],r=Q(function(d,a){if(a){var
-g=k[3],h=c0(c(f,d)[1+d],g)[1];return yT(a[1],h,e,b)}return W},B),g=q(i,0),j=function(a){var
+z4(A,h,k,e,b){var
+l=gL(A,e,b),m=0<h.length-1?1:0,n=m?bT(nI,h):m;if(n){var
+f=p(nF,h),i=f.length-1,o=p(function(a){return v(l,gM(a,e,b))},f),B=k[1],r=Q(function(d,a){if(a){var
+g=k[3],h=c3(c(f,d)[1+d],g)[1];return y_(a[1],h,e,b)}return W},B),g=q(i,0),j=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return v(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
@@ -6015,188 +6037,188 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&kT(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,eV(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,dR(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+e5*cY(c(f,0)[1])<a?1:0;if(t){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&kZ(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,eX(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,dS(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+e7*c1(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];z(function(f,h){var
 l=d(o,f)<a?1:0;if(l){var
-i=cY(h);if(a+bP*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:dR(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?yG(h,e,b,a+e3*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gS*i;return gN(h,e,b,f,c)};return gO(h,c(k[2],f)[1+f],e,b,j,a+bP*i,n)}return l},f);var
-w=u[1];if(w)return zM(k,e,b,a+d0*cY(c(f,0)[1]));var
+i=c1(h);if(a+bP*i<=d(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:dS(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?yX(h,e,b,a+e5*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gV*i;return gQ(h,e,b,f,c)};return gR(h,c(k[2],f)[1+f],e,b,j,a+bP*i,n)}return l},f);var
+w=u[1];if(w)return z3(k,e,b,a+d1*c1(c(f,0)[1]));var
 x=w}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-zO=3;function
-zP(x,w,i,e,b){var
-y=aw(Q(function(a,b){return dh(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},w)),g=G(f(a7(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gI(x,e,b),m=X(function(c,a){return v(c,gJ(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
+z5=3;function
+z6(x,w,i,e,b){var
+y=aw(Q(function(a,b){return dk(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},w)),g=G(f(a7(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gL(x,e,b),m=X(function(c,a){return v(c,gM(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c0(f,i[3])[1],h=bP*g[17];return yU(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
+g=c3(f,i[3])[1],h=bP*g[17];return y$(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
 i=[0,-1],q=[0,W];z(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,eV(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+r=[0,eX(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,dR(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(zO);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=cY(l),t=m+e5*s<k[4]?1:0;if(t){var
-B=function(a){return gN(l,e,b,gS*s,k)};return gO(l,r[3],e,b,k,K,B)}var
+s=[0,dS(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(z5);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=c1(l),t=m+e7*s<k[4]?1:0;if(t){var
+B=function(a){return gQ(l,e,b,gV*s,k)};return gR(l,r[3],e,b,k,K,B)}var
 u=t}else
 var
 u=a;return u}function
-lq(e,d,c,b,a,f){switch(f){case
+lw(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return zP(e,d,c,b,a);case
-2:return zN(e,d,c,b,a);default:return zL(e,d,c,b,a)}}function
-lr(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-zQ(b,a){function
+1:return z6(e,d,c,b,a);case
+2:return z4(e,d,c,b,a);default:return z2(e,d,c,b,a)}}function
+lx(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+z7(b,a){function
 c(a){return az(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return v(b,v(c(a[2]),d))}var
-e=X(d,X(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],hf*e];return a},a)}function
-gT(a,b){var
+e=X(d,X(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],hi*e];return a},a)}function
+gW(a,b){var
 g=b[3],d=q(b[2],0),e=b[4];a6(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=lr(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lr(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=lx(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lx(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return zQ(a,G(bC(b)))},d)}function
-zR(l,a){var
-d=ig(0,16),g=[0,0];z(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=rL(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aS(a[3],b[3]),p=v(a[2],b[2]);return ii(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return ii(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return ou(G(nT(function(a){return rJ(d,a)},b)))}function
-gU(a,l,b){if(ca(function(a){var
+j=i;return j}return 0},e);return p(function(b){return z7(a,G(bC(b)))},d)}function
+z8(l,a){var
+d=il(0,16),g=[0,0];z(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=rP(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aT(a[3],b[3]),p=v(a[2],b[2]);return io(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return io(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return oy(G(nZ(function(a){return rN(d,a)},b)))}function
+gX(a,l,b){if(bT(function(a){var
 b=az(a[2]);return b?az(a[3]):b},b)){var
-h=zR(a,b),i=h[1],e=q(a[2],W),f=q(a[2],K);dm(function(a){var
+h=z8(a,b),i=h[1],e=q(a[2],W),f=q(a[2],K);dp(function(a){var
 b=v(d(e,a[1]),a[2]);y(e,a[1],b);var
-c=aS(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
+c=aT(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=q(a[2],-1);z(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[b3,function(b){return ym(a)}]]},g=kK(a,i);if(g)var
-r=q(a[2],gR),s=h[2],k=[0,[0,b,e,f,F(o,g),s,n,l,r]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[b6,function(b){return yD(a)}]]},g=kQ(a,i);if(g)var
+r=q(a[2],gU),s=h[2],k=[0,[0,b,e,f,F(o,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-zS(d,c){var
+z9(d,c){var
 g=aw(c),a=f(a7(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return av(function(c,a){return c+c0(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=av(h,0,aR(aQ(a[1][4]),i)),j=yR(d,G(F(function(a){return c0(a,b)[1]},a)));return dh(function(a){function
-e(c){return yS(d,c,b,a)}function
-f(a){return dh(e,a)}var
-g=p(function(a){return nB(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-zT(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gR){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gR){var
+c=0.;return av(function(c,a){return c+c3(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=av(h,0,aS(aR(a[1][4]),i)),j=y8(d,G(F(function(a){return c3(a,b)[1]},a)));return dk(function(a){function
+e(c){return y9(d,c,b,a)}function
+f(a){return dk(e,a)}var
+g=p(function(a){return nH(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+z_(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gU){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gU){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-zU(u,t,k,s,j){var
+z$(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,gH],w=gT(a,j),b=p(function(b){return gU(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?zS(a,b):k;if(m)var
+a=l[1],v=[0,gK],w=gW(a,j),b=p(function(b){return gX(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?z9(a,b):k;if(m)var
 g=m[1],y=g[3],A=g[2],B=g[1],e=y,h=A,o=B;else
 var
 E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
 i=Q(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return yY(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
+f=c(e,d)[1+d];if(b&&f)return zd(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
 j(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
 k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==K){var
 m=1;n=1}if(!n)var
-m=f[2];lq(a,k,l,0,g,f[1]);return lq(a,k,l,1,g,m)},x);dm(function(a){return hR(y3,a)},i);var
+m=f[2];lw(a,k,l,0,g,f[1]);return lw(a,k,l,1,g,m)},x);dp(function(a){return hV(zi,a)},i);var
 D=aw(Q(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=zT(g[1][8]),f=[0,j,dT[2],dT[3],dT[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(fw(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[3]),n=f[5],o=aw(a[3]),p=a[2],q=b_(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dT},b));return[0,o,aw(r),D]}function
-H(a){return dT}return[0,1,0,aR(j[2],H)]}function
-zV(b,d,c,a){var
-e=a[1],f=b[1];return zU(function(a,b){return x9(f,e,a,b)},b,d,c,a)}function
-zW(b,c){var
-a=b[2];return a?zg(a[1],b[1],c):a}function
-zX(a,d,c){var
-b=a[2];return b?zm(b[1],a[1],d,c):cj}function
-zY(b,c){var
-a=b[2];return a?lc(a[1],b[1],c):a}function
-zZ(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,cx(a[1][16],mJ)):a,e=b[2]+d|0,h=O(1,e),i=a0(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-lt(e,d,a){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=z_(g[1][8]),f=[0,j,dU[2],dU[3],dU[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(fz(function(a){return 0<a?1:0},l)){var
+m=X(ar,0,a[3]),n=f[5],o=aw(a[3]),p=a[2],q=cb(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dU},b));return[0,o,aw(r),D]}function
+H(a){return dU}return[0,1,0,aS(j[2],H)]}function
+Aa(b,d,c,a){var
+e=a[1],f=b[1];return z$(function(a,b){return yo(f,e,a,b)},b,d,c,a)}function
+Ab(b,c){var
+a=b[2];return a?zx(a[1],b[1],c):a}function
+Ac(a,d,c){var
+b=a[2];return b?zD(b[1],a[1],d,c):cj}function
+Ad(b,c){var
+a=b[2];return a?li(a[1],b[1],c):a}function
+Ae(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,cx(a[1][16],mQ)):a,e=b[2]+d|0,h=O(1,e),i=a1(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+lz(e,d,a){var
 f=e[2];if(f){var
-b=f[1],g=gU(b,[0,gH],c(gT(b,d),a)[1+a]);return g?zG(e[1],b,g[1],d,a):ls}return ls}function
-z0(e,a,g){var
+b=f[1],g=gX(b,[0,gK],c(gW(b,d),a)[1+a]);return g?zX(e[1],b,g[1],d,a):ly}return ly}function
+Af(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=G(bR(b[13],a[1])),j=G(bR(b[13],g)),h=function(a){var
-g=hS(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+g=hW(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-aN(0,g[1],b[15]);else
 if(h)f=1;else
 var
 e=cp;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aN(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return gU(b,[0,gH],c(gT(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return zJ(b,d,k,a,aA(d[2],h))}return[0,1,lm]}function
-z1(a){return[0,a,zK(a),0]}function
-dV(a){return O(j,(((ar(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-eY(c,b,a){return[0,c,b,ar(0,a)]}function
-gW(b,e,d){var
-a=zZ(b[2],e,d),c=dV(a[2]),f=1===b[1][4]?c:dV(a[1]);return eY(f,c,a[3])}function
-z2(a){function
-b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
+k=b[12],m=c(j,a)[1+a];return aN(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return gX(b,[0,gK],c(gW(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return z0(b,d,k,a,aB(d[2],h))}return[0,1,ls]}function
+Ag(a){return[0,a,z1(a),0]}function
+dW(a){return O(j,(((ar(0,a1(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+e0(c,b,a){return[0,c,b,ar(0,a)]}function
+gZ(b,e,d){var
+a=Ae(b[2],e,d),c=dW(a[2]),f=1===b[1][4]?c:dW(a[1]);return e0(f,c,a[3])}function
+Ah(a){function
+b(b,a){return(b+32|0)+(a1(a)/8|0)|0}var
 c=0;return av(function(a,c){return av(b,a,c)},c,a)}function
-lu(b,a,h){var
-c=nZ(a,b[3]),g=0;if(c){var
-d=c[1];if(z2(d[7])<=134217728){var
+lA(b,a,h){var
+c=n4(a,b[3]),g=0;if(c){var
+d=c[1];if(Ah(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=u3(b[1],a);var
-f=u5(e,h),i=hW(a,b[3]);b[3]=[0,[0,a,f],b_(function(a,b){return a<1?1:0},i)];return f}function
-z3(a){if(typeof
-a[7]!=="number"&&!iJ(a))return z4;return 0}function
-eZ(c,b){var
-a=z3(c);return a?[0,a[1]]:f(b,0)?0:1}function
-z5(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return BN(a(b,f),e)},g);return[0,b[1],h]}function
-z6(a){var
-c=a[5],b=eb(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return eb(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-z7=aK(function(a){return 0<_(a[2][1])?1:0});function
-lv(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-lw(a){var
-b=lv(a[2]);return[0,a[1],b]}function
-lx(a){var
-b=lv(a[2]);return[0,a[1],b]}function
-z8(a,b,i){function
+e=u9(b[1],a);var
+f=u$(e,h),i=h0(a,b[3]);b[3]=[0,[0,a,f],cb(function(a,b){return a<1?1:0},i)];return f}function
+Ai(a){if(typeof
+a[7]!=="number"&&!iO(a))return Aj;return 0}function
+e1(c,b){var
+a=Ai(c);return a?[0,a[1]]:f(b,0)?0:1}function
+Ak(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return B4(a(b,f),e)},g);return[0,b[1],h]}function
+Al(a){var
+c=a[5],b=cy(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return cy(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+Am=aK(function(a){return 0<Z(a[2][1])?1:0});function
+lB(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+lC(a){var
+b=lB(a[2]);return[0,a[1],b]}function
+lD(a){var
+b=lB(a[2]);return[0,a[1],b]}function
+An(a,b,i){function
 c(e,k,j,h){var
-l=e?e[1]:e,c=gW(a,k,b),g=f(j,c),d=f(h,c),m=lx(d[4]),n=lx(d[3]),o=lw(d[2]),p=lw(d[1]),q=a[1],r=F(function(a){return z5(c,q,a)},i),s=F(z6,g[3]),t=[0,g[1],g[2],s,r,l,p,o,n,m];return vd(lu(a,c,b),b,t)}function
+l=e?e[1]:e,c=gZ(a,k,b),g=f(j,c),d=f(h,c),m=lD(d[4]),n=lD(d[3]),o=lC(d[2]),p=lC(d[1]),q=a[1],r=F(function(a){return Ak(c,q,a)},i),s=F(Al,g[3]),t=[0,g[1],g[2],s,r,l,p,o,n,m];return vj(lA(a,c,b),b,t)}function
 q(a){return[0,j,0,0]}function
-e(d,c){return zV(a[2],d,c,b)}function
+e(d,c){return Aa(a[2],d,c,b)}function
 h(a){return cj}function
-k(c){return zX(a[2],c,b)}function
+k(c){return Ac(a[2],c,b)}function
 d(v){var
-r=1,j=c(0,dU,function(a){return e(r,a)},h);if(j)var
+r=1,j=c(0,dV,function(a){return e(r,a)},h);if(j)var
 l=j;else{var
-d=f(z7,zW(a[2],b)),m=0!==d?1:0;if(m){var
-n=c([0,d],dU,q,h);if(n)var
+d=f(Am,Ab(a[2],b)),m=0!==d?1:0;if(m){var
+n=c([0,d],dV,q,h);if(n)var
 g=n;else
 var
-u=1,g=c([0,d],dU,function(a){return e(u,a)},h)}else
+u=1,g=c([0,d],dV,function(a){return e(u,a)},h)}else
 var
 g=m;if(g)var
 o=g;else{var
-p=zY(a[2],b);if(p)var
-s=1,i=c([0,d],dU,function(a){return e(s,a)},k);else
+p=Ad(a[2],b);if(p)var
+s=1,i=c([0,d],dV,function(a){return e(s,a)},k);else
 var
 i=p;if(!i){var
-t=0;return c([0,d],gV,function(a){return e(t,a)},k)}var
+t=0;return c([0,d],gY,function(a){return e(t,a)},k)}var
 o=i}var
-l=o}return l}return eZ(a[1],d)}function
-z9(a){var
-k=a0(a[3]);function
+l=o}return l}return e1(a[1],d)}function
+Ao(a){var
+k=a1(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6207,65 +6229,65 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<_(h)?ar(b,k-a0(h)|0):b}return b}return av(b,0,a[4])+8|0}function
-ly(c,i,a,h){var
-b=gW(c,gV,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<Z(h)?ar(b,k-a1(h)|0):b}return b}return av(b,0,a[4])+8|0}function
+lE(c,i,a,h){var
+b=gZ(c,gY,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=z9(a);return O(j,ar(0,cx(a0(b)-1|0,c)))}var
-k=g(e),l=eY(g(f),k,d),m=[0,l,F(function(a){var
-b=O(e,a);return eY(O(f,a),b,d+(a/3|0)|0)},z_)];return dk(function(b){return cl(i,c[1],b,a,h)},m)}function
-z$(a,c,b){function
-d(d){return ly(a,vU,c,b)}return eZ(a[1],d)}function
-Aa(a,c,b){function
-d(d){return ly(a,vV,c,b)}return eZ(a[1],d)}function
-Ab(b,g,c){var
-d=gW(b,g,c),h=dV(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+c=Ao(a);return O(j,ar(0,cx(a1(b)-1|0,c)))}var
+k=g(e),l=e0(g(f),k,d),m=[0,l,F(function(a){var
+b=O(e,a);return e0(O(f,a),b,d+(a/3|0)|0)},Ap)];return cz(function(b){return cl(i,c[1],b,a,h)},m)}function
+Aq(a,c,b){function
+d(d){return lE(a,v0,c,b)}return e1(a[1],d)}function
+Ar(a,c,b){function
+d(d){return lE(a,v1,c,b)}return e1(a[1],d)}function
+As(b,g,c){var
+d=gZ(b,g,c),h=dW(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=dV(i),k=r(dV(c[3]),j),f=r(d[1],k);return eY(f,e,d[3])}function
-Ac(a){var
-b=a[6],c=dj(function(b,a){return[0,a,b]},b),d=f(aK(function(b){return b[2]!==a[1]?1:0}),c),e=ft(function(b,a){return aH(b,a)},d);return F(function(a){return a[2]},e)}function
-lz(a){return 0<_(a[1])?a:[0,j,0]}function
-Ad(e,d,c,b,a){var
-g=d[2],h=eK(b,c),i=zp(e[1],h,g,a);return f(aK(function(a){var
+j=dW(i),k=r(dW(c[3]),j),f=r(d[1],k);return e0(f,e,d[3])}function
+At(a){var
+b=a[6],c=dm(function(b,a){return[0,a,b]},b),d=f(aK(function(b){return b[2]!==a[1]?1:0}),c),e=fw(function(b,a){return aI(b,a)},d);return F(function(a){return a[2]},e)}function
+lF(a){return 0<Z(a[1])?a:[0,j,0]}function
+Au(e,d,c,b,a){var
+g=d[2],h=eK(b,c),i=zG(e[1],h,g,a);return f(aK(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Ae(f,e,d,c){var
-g=eK(d,e),a=z0(f[2],g,c),b=a[1],h=a[2],i=0<_(b)?b:j;return[0,i,h]}function
-Af(b,c,a){function
-d(c,d){return Ae(b,a,c,d)}function
-e(d,e){return Ad(b,c,a,d,e)}function
+Av(f,e,d,c){var
+g=eK(d,e),a=Af(f[2],g,c),b=a[1],h=a[2],i=0<Z(b)?b:j;return[0,i,h]}function
+Aw(b,c,a){function
+d(c,d){return Av(b,a,c,d)}function
+e(d,e){return Au(b,c,a,d,e)}function
 f(d,c){var
-e=eK(d,a);return lz(lt(b[2],e,c))}function
-g(c){return lz(lt(b[2],a,c))}return[0,Ac(a),g,f,e,d]}function
-lA(b,e,a,d){function
-c(c){return dk(function(f){var
-c=Ab(b,f,a),g=Af(b,c,a);return cl(d,lu(b,c,a),e,g,a)},[0,dU,[0,gV,0]])}return eZ(b[1],c)}function
-Ag(c,b,a){return lA(c,b,a,wF)}function
-Ah(d,c,b,a){return lA(d,c,b,function(e,d,c,b){return n(kw(e,d,c),b,a)})}function
-Ai(a){var
-b=xw(a);dO(a);return[0,b,z1(b)]}function
-e0(a){return typeof
-a==="number"?a?Aj:Ak:a1(Al,a[1])}function
-Am(b,a){var
-c=eP(b[1],a),d=xG(b[1],a);dO(a);return e0(z8(b[2],c,d))}function
-An(b,a){var
-c=eP(b[1],a),d=kD(a);dO(a);return e0(Ag(b[2],d,c))}function
-Ao(b,a){var
-c=eP(b[1],a),d=kD(a),e=xN(c,a);dO(a);return e0(Ah(b[2],d,c,e))}function
-lB(b,c,a){var
-d=eP(b[1],a),e=xT(b[1],a);dO(a);return e0(ba(c,b[2],d,e))}function
-Ap(a,b,c){if(D(b,Aq)){if(D(b,Ar)){if(D(b,As)){if(D(b,At)){if(D(b,Au)){if(!D(b,Av)&&a)return[0,a,lB(a[1],Aa,c)]}else
-if(a)return[0,a,Ao(a[1],c)]}else
-if(a)return[0,a,An(a[1],c)]}else
-if(a)return[0,a,lB(a[1],z$,c)]}else
-if(!a)return[0,[0,Ai(c)],Ax]}else
-if(a)return[0,a,Am(a[1],c)];return aF(Aw,b)}function
-gX(a){return og(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-lC=[0,0],lD=[0,0];function
-Ay(b){var
-a=[0,0],c=wJ(function(c){if(a[1]===C(b))throw fp;a[1]++;return al(b,a[1]-1|0)}),e=bi(c),d=Ap(lC[1],e,c);if(a[1]<C(b))throw[0,cf,Az];lC[1]=d[1];return gX(d[2])}function
-gY(b){var
-a=a1(AA,gX(b));lD[1]=[0,a];return a}function
-AB(b){var
-a=lD[1];if(a)return a[1];try{var
-c=Ay(b);return c}catch(a){a=bo(a);return a[1]===kx?a1(AC,gX(a[2])):a===d_?AD:a===fo?AE:a[1]===cf?gY(a[2]):a===fp?gY(AF):gY(ej(a))}}B3(f(aB(AG),nM),AB);fr(0);return}(globalThis));
+e=eK(d,a);return lF(lz(b[2],e,c))}function
+g(c){return lF(lz(b[2],a,c))}return[0,At(a),g,f,e,d]}function
+lG(b,e,a,d){function
+c(c){return cz(function(f){var
+c=As(b,f,a),g=Aw(b,c,a);return cl(d,lA(b,c,a),e,g,a)},[0,dV,[0,gY,0]])}return e1(b[1],c)}function
+Ax(c,b,a){return lG(c,b,a,wL)}function
+Ay(d,c,b,a){return lG(d,c,b,function(e,d,c,b){return n(kB(e,d,c),b,a)})}function
+Az(a){var
+b=xL(a);dP(a);return[0,b,Ag(b)]}function
+e2(a){return typeof
+a==="number"?a?AA:AB:aQ(AC,a[1])}function
+AD(b,a){var
+c=eR(b[1],a),d=xX(b[1],a);dP(a);return e2(An(b[2],c,d))}function
+AE(b,a){var
+c=eR(b[1],a),d=kI(a);dP(a);return e2(Ax(b[2],d,c))}function
+AF(b,a){var
+c=eR(b[1],a),d=kI(a),e=x4(c,a);dP(a);return e2(Ay(b[2],d,c,e))}function
+lH(b,c,a){var
+d=eR(b[1],a),e=x_(b[1],a);dP(a);return e2(ba(c,b[2],d,e))}function
+AG(a,b,c){if(D(b,AH)){if(D(b,AI)){if(D(b,AJ)){if(D(b,AK)){if(D(b,AL)){if(!D(b,AM)&&a)return[0,a,lH(a[1],Ar,c)]}else
+if(a)return[0,a,AF(a[1],c)]}else
+if(a)return[0,a,AE(a[1],c)]}else
+if(a)return[0,a,lH(a[1],Aq,c)]}else
+if(!a)return[0,[0,Az(c)],AO]}else
+if(a)return[0,a,AD(a[1],c)];return aG(AN,b)}function
+g0(a){return ok(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+lI=[0,0],lJ=[0,0];function
+AP(b){var
+a=[0,0],c=wP(function(c){if(a[1]===C(b))throw fr;a[1]++;return al(b,a[1]-1|0)}),e=bi(c),d=AG(lI[1],e,c);if(a[1]<C(b))throw[0,b0,AQ];lI[1]=d[1];return g0(d[2])}function
+g1(b){var
+a=aQ(AR,g0(b));lJ[1]=[0,a];return a}function
+AS(b){var
+a=lJ[1];if(a)return a[1];try{var
+c=AP(b);return c}catch(a){a=bo(a);return a[1]===kC?aQ(AT,g0(a[2])):a===d$?AU:a===fq?AV:a[1]===b0?g1(a[2]):a===fr?g1(AW):g1(ej(a))}}Ci(f(aC(AX),nS),AS);ft(0);return}(globalThis));

@@ -253,6 +253,37 @@ def test_a_text_has_to_fit_the_head(show) -> None:
     assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
 
 
+TREE = "H head 1 2 2 euclidean exp_distance 0 1 max soft_tree 2 1 -1 2 -2 -3 1 2 1 0 1 0 none none 1 2 3 0 0 0 3 0 0 0 2 0 0 1 0 1 0"
+MASK = "H head 1 1 2 euclidean identity masked_max 1 2 0 1 linear 1 1 1 0 none none 1 2 1 1 1 0 2 0 0 1 1 1 1 0"
+SOFT = "H head 1 1 2 softmax identity top_mean 1 linear 1 0 none none 1 2 1 1 1 0 2 0 0 1 0 1 0"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (MASK, ["masked_max 1 2 0 0", "masked_max 1 2 0 2", "masked_max 1 2 1 -1", "masked_max 1 0"]),
+        (MASK, ["2 0 0 1 1 0 1 0", "2 0 0 1 1 -1 1 0"]),
+        (SOFT, ["head 2 1 2", "head 0 1 2", "head 1 0 2", "head 1 1 0", "top_mean 0"]),
+        (TREE, [f"soft_tree 2 {tree}" for tree in (
+            "0 -1 2 -2 -3", "1 -1 2 1 -3", "1 -1 2 -1 -3", "1 -1 2 -2 -2", "1 -1 2 -2 -4", "-1 -2 2 -3 1", "1 1 2 -2 -3",
+            "-1 1 2 -2 -3", "2 -1 2 -2 -3")]),
+    ],
+    ids=["mask", "scale", "numbers", "tree"],
+)  # fmt: skip
+def test_heads_that_are_none_are_refused(right: str, wrong: list[str], show) -> None:
+    """What certificates/v1.md requires of a head's numbers."""
+    (accepted,) = show([right])
+    assert not isinstance(accepted, str)
+    changed = []
+    for part in wrong:
+        words, new = right.split(" "), part.split(" ")
+        at = len(words) - len(new) if new[0] == "2" else words.index(new[0])
+        end = words.index("linear") if new[0] == "masked_max" else at + len(new)
+        changed.append(" ".join([*words[:at], *new, *words[end:]]))
+    assert right not in changed
+    assert all(isinstance(shown, str) for shown in show(changed))
+
+
 def test_floats_of_every_size(show) -> None:
     """Subnormal numbers and the least normal one, those with few and with many digits, both zeros."""
     sizes = [
