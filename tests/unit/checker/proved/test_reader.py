@@ -253,7 +253,10 @@ def test_a_text_has_to_fit_the_head(show) -> None:
     assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
 
 
-TREE = "H head 1 2 2 euclidean exp_distance 0 1 max soft_tree 2 1 -1 2 -2 -3 1 2 1 0 1 0 none none 1 2 3 0 0 0 3 0 0 0 2 0 0 1 0 1 0"
+TREE = (
+    "H head 1 2 2 euclidean exp_distance 0 1 max soft_tree 2 1 -1 2 -2 -3 1 2 1 0 1 0 none none"
+    " 1 2 3 0 0 0 3 0 0 0 2 0 0 1 0 1 0"
+)
 MASK = "H head 1 1 2 euclidean identity masked_max 1 2 0 1 linear 1 1 1 0 none none 1 2 1 1 1 0 2 0 0 1 1 1 1 0"
 SOFT = "H head 1 1 2 softmax identity top_mean 1 linear 1 0 none none 1 2 1 1 1 0 2 0 0 1 0 1 0"
 
@@ -265,8 +268,8 @@ SOFT = "H head 1 1 2 softmax identity top_mean 1 linear 1 0 none none 1 2 1 1 1 
         (MASK, ["2 0 0 1 1 0 1 0", "2 0 0 1 1 -1 1 0"]),
         (SOFT, ["head 2 1 2", "head 0 1 2", "head 1 0 2", "head 1 1 0", "top_mean 0"]),
         (TREE, [f"soft_tree 2 {tree}" for tree in (
-            "0 -1 2 -2 -3", "1 -1 2 1 -3", "1 -1 2 -1 -3", "1 -1 2 -2 -2", "1 -1 2 -2 -4", "-1 -2 2 -3 1", "1 1 2 -2 -3",
-            "-1 1 2 -2 -3", "2 -1 2 -2 -3")]),
+            "0 -1 2 -2 -3", "1 -1 2 1 -3", "1 -1 2 -1 -3", "1 -1 2 -2 -2", "1 -1 2 -2 -4", "-1 -2 2 -3 1",
+            "1 1 2 -2 -3", "-1 1 2 -2 -3", "2 -1 2 -2 -3")]),
     ],
     ids=["mask", "scale", "numbers", "tree"],
 )  # fmt: skip
