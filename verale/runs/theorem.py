@@ -44,10 +44,11 @@ _INTRODUCTION = """\
    The last command of this file prints the axioms: those of Coq's real numbers and classical logic{machine}. *)
 """
 _MACHINE = """,
-   and of machine integers (PrimInt63), in which large matrices are written: `Sint63.to_Z` makes integers of them"""
+   and of machine integers (PrimInt63, Uint63), in which large matrices are written: `Sint63.to_Z` makes integers of
+   them. Products of prototypes are computed with them too, where statements are about patches"""
 _REQUIRED = """\
 From Coq Require Import ZArith List{machine}.
-From Verale Require Import Semantics Hypersphere Metric Joint Lipschitz Angles Check CheckImage Classified.
+From Verale Require Import Semantics Hypersphere Metric Joint Lipschitz Angles Check CheckImage Classified{products}.
 Import ListNotations.
 Open Scope Z_scope.
 """
@@ -55,6 +56,10 @@ _HEAD = """
 (* {file}, SHA-256 {sha256} *)
 Definition the_head : head :=
 {head}.
+"""
+_PLANES = """
+(* The prototypes as machine integers, with which their products are computed. *)
+Definition the_planes := planes the_head.
 """
 _PREPARED = """
 (* Computed once, for all certificates with these settings. *)
@@ -68,9 +73,9 @@ Definition certificate_{name} : certificate :=
 {certificate}.
 Definition hints_{name} : hints :=
 {hints}.
-Definition learned_{name} : prepared := learn {before} certificate_{name}.
+Definition learned_{name} : prepared := {learn} {before} certificate_{name}.
 Lemma ready_learned_{name} : ready the_head learned_{name}.
-Proof. exact (learn_ready _ _ _ ready_{before}). Qed.
+Proof. exact ({ready} ready_{before}). Qed.
 Theorem entailed_{name} : entails the_head certificate_{name}.
 Proof.
   apply (check_ready_sound the_head learned_{name} certificate_{name} hints_{name} ready_learned_{name}).
@@ -184,8 +189,13 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[NamedThe
     machine = any("Sint63" in part for part in (term, *(one.image for one in instances if one is not None)))
     count = "1 certificate" if len(stated) == 1 else f"{len(stated)} certificates"
     yield _INTRODUCTION.format(count=count, version=__version__, file=_told(file), machine=_MACHINE if machine else "")
-    yield _REQUIRED.format(machine=" Sint63" if machine else "")
+    products = "Sint63" in term and any("AboutPatch" in each.theorem.certificate for each in stated)
+    learn, ready = "learn", "learn_ready the_head _ _"
+    yield _REQUIRED.format(machine=" Sint63" if machine else "", products=" MachineProducts" if products else "")
     yield _HEAD.format(file=_told(head.path), sha256=head.sha256, head=term)
+    if products:
+        learn, ready = "learn_by the_planes", "learn_by_ready the_head _ _"
+        yield _PLANES
     latest: dict[str, str] = {}
     theorems: list[str] = []
     for name, each in zip(names_of(s.file for s in stated), stated, strict=True):
@@ -200,6 +210,8 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[NamedThe
             certificate=theorem.certificate,
             hints=theorem.hints,
             before=latest[theorem.settings],
+            learn=learn,
+            ready=ready,
         )
         latest[theorem.settings] = f"learned_{name}"
         theorems.append(f"entailed_{name}")
