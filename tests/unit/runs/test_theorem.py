@@ -11,6 +11,7 @@ import pytest
 from support.commands import in_process
 from support.proved import fake
 
+from verale.checker.proved import terms
 from verale.runs.doctor import SAMPLE
 from verale.runs.theorem import names_of
 
@@ -111,6 +112,16 @@ def test_nothing_is_defined_twice(folder, finds) -> None:
         shutil.copy(folder / "000000.ale.json", folder / f"{name}.ale.json")
     defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
     assert len(defined) == len(set(defined)) == 1 + 2 + 6 * 8 + 1
+
+
+@pytest.mark.parametrize(("most", "machine"), [(0, True), (10**6, False)])
+def test_large_heads_and_their_products_are_of_machine_integers(most, machine, folder, finds, monkeypatch) -> None:
+    monkeypatch.setattr(terms, "MOST_PLAIN", most)
+    text = written(folder)
+    assert "(AboutPatch " in text
+    for word in (" Sint63", " MachineProducts", "the_planes := planes the_head.", "learn_by the_planes", "PrimInt63"):
+        assert (word in text) is machine, word
+    assert ("learn_ready " in text) is not machine
 
 
 def test_names_differ() -> None:
