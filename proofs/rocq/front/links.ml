@@ -156,7 +156,7 @@ let no_turns = { Checker.turned = []; turned_from = [] }
 let inverse_cosine (h : Checker.head) scale value =
   match h.head_similarity with
   | Checker.Identity -> value
-  | Rectified -> if value > 0. then value else nan
+  | Rectified -> if value >= 0. then value else nan
   | Exponential -> if value > 0. then 1. +. (log value /. scale) else nan
   | _ -> nan
 

@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(E){"use strict";var
-mF=1e-13,mk="Invalid_argument",e$=0.001,fa='"',mj="@[",mE=0.01,g_=1255,mD="Fatal error: exception %s\n",l2=255,d1=1e-11,mC=0x800,l1="jsError",bv=0x8000,mi="%ni",d0=256,mh="ml_z_overflow",mQ=4096,l0="End_of_file",mB="a class",g9="Failure",bQ=0xff,lZ="\n",dZ=1e-12,hl="ENOENT",aZ="0",mA="([^/]+)",mP="prices",hk=0xf,lY="List.nth",cq=128,g8=-48,lX=0xdc00,mg="Sys_blocked_io",mO="fd ",mz="ENOTEMPTY",ag=248,my=0.999999999999,ap="camlinternalFormat.ml",mx="Division_by_zero",mN=">",mM=1027,lW="Sys_error",hj=1e-14,b6=246,mf="%u",lV="EEXIST",e_="%d",lU="Printexc.handle_uncaught_exception",mL="a statement",b5=1e-280,mw="buffer.ml",hd=127,c6=1024,me="@{",hp=-2147483648,hq="e",e6=120,lT=103,md=" : flags Open_rdonly and Open_wronly are not compatible",bP=1e-09,mu=102,mv="head",g7=512,cn="-",lS=0x7ff0,e9=1e-15,ho=": Not a directory",mc=" : file already exists",bO=0xffffff,g6="0x",lR=0.0001,mK="Out_of_memory",aj=254,hn="index out of bounds",c9=100,fc="_bigarr02",lQ="%Li",mt=" : flags Open_text and Open_binary are not compatible",cp=-1.,hc=2147483647,c8=0.5,mb=", characters ",bx=0xffff,l$="none",ma=12520,hi=64.,l_="(Program not linked with -g, cannot print stack backtrace)\n",e5=0.1,ms="Unix.Unix_error",mJ="infinity",g5="mkdir",dY=1000,u="",mr="Stack_overflow",l9="^",e4=": No such file or directory",e8=-2.,mq="/static/",c5=0x3f,hh=-97,mp="Not_found",e7=1e-16,e3=1e-08,l8="Match_failure",lP=", ",co="%x",fb=252,b7=".",c4="+",hg="rmdir",mI=0xf0,mo=32752,l7="%li",mn=1026,g4=2047,hb=1e-07,l6=10000.,hm=0.25,mH=-32,lO="Pervasives.do_at_exit",bN=" ",hf="Fatal error: exception ",bb=0x80,bk=1023,lN="Undefined_recursive_module",c7=1e-06,ha="nan",mm="expected ",l5=0xe0,l4=0xdfff,ml="_",bw="/",he="compare: functional value",mG="Assert_failure",lM="%i",g$="ENOTDIR",l3=1073741823,cm=250;function
-A5(c,d){var
+a.prototype._T_}}(Object));(function(A){"use strict";var
+lq=1e-13,k_="Invalid_argument",eF=0.001,eG='"',k9="@[",gw=1255,lp="Fatal error: exception %s\n",kR=255,gJ=1e-11,lo=0x800,kQ="jsError",bl=0x8000,k8="%ni",dI=256,k7="ml_z_overflow",lA=4096,kP="End_of_file",ln="a class",gv="Failure",bF=0xff,kO="\n",dG=1e-12,gI="ENOENT",aL="0",lm="([^/]+)",gH=0xf,kN="List.nth",cU=128,gu=-48,kM=0xdc00,k6="Sys_blocked_io",lz="fd ",ll="ENOTEMPTY",X=248,ak="camlinternalFormat.ml",lk="Division_by_zero",ly=">",lx=1027,kL="Sys_error",gG=1e-14,bS=246,k5="%u",kK="EEXIST",eE="%d",kJ="Printexc.handle_uncaught_exception",cN=1e-280,lj="buffer.ml",gA=127,cQ=1024,k4="@{",gM=-2147483648,gN="e",eA=120,kI=103,k3=" : flags Open_rdonly and Open_wronly are not compatible",bT=1e-09,lh=102,li="head",gt=512,b_="-",kH=0x7ff0,eD=1e-15,gL=": Not a directory",k2=" : file already exists",bE=0xffffff,gs="0x",lw="Out_of_memory",ao=254,gK="index out of bounds",cS=100,eI="_bigarr02",kG="%Li",lg=" : flags Open_text and Open_binary are not compatible",cT=-1.,gz=2147483647,cR=0.5,k1=", characters ",bn=0xffff,kZ="none",k0=12520,gF=64.,kY="(Program not linked with -g, cannot print stack backtrace)\n",gr=0.1,lf="Unix.Unix_error",lv="infinity",gq="mkdir",dF=1000,r="",le="Stack_overflow",kX="^",ez=": No such file or directory",eC=-2.,ld="/static/",cP=0x3f,gE=-97,lc="Not_found",eB=1e-16,gp=1e-08,kW="Match_failure",kF=", ",b$="%x",eH=252,bU=".",cO="+",gD="rmdir",lu=0xf0,lb=32752,kV="%li",la=1026,go=2047,lt=0.25,ls=-32,kE="Pervasives.do_at_exit",bD=" ",gC="Fatal error: exception ",a4=0x80,ba=1023,kD="Undefined_recursive_module",dH=1e-06,gy="nan",kU=0xe0,kT=0xdfff,k$="_",bm="/",gB="compare: functional value",lr="Assert_failure",kC="%i",gx="ENOTDIR",kS=1073741823,b9=250;function
+yy(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-A6(b,d,c,e){for(var
+yz(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-BR(b,a){throw[0,b,a]}function
-de(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
-d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fk(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=mQ&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=c6,a-=c6)e+=d.apply(null,c.slice(b,b+Math.min(a,c6)));return e}function
-ct(a){if(a.t==2)a.c+=de(a.l-a.c.length,"\0");else
-a.c=fk(a.c,0,a.c.length);a.t=0}function
-nh(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>hd)return false;return true}else
+zl(b,a){throw[0,b,a]}function
+c0(b,a){if(b==0)return r;if(a.repeat)return a.repeat(b);var
+d=r,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+eQ(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=lA&&a==c.length)return d.apply(null,c);var
+e=r;for(;0<a;b+=cQ,a-=cQ)e+=d.apply(null,c.slice(b,b+Math.min(a,cQ)));return e}function
+cc(a){if(a.t==2)a.c+=c0(a.l-a.c.length,"\0");else
+a.c=eQ(a.c,0,a.c.length);a.t=0}function
+l2(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>gA)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-hL(e){for(var
-j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>g7){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(f<<6);if(f<l5){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq){g=h+(g<<6);if(f<mI){a=g-0xe2080;if(a<mC||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cq&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bx)c+=String.fromCharCode(0xd7c0+(a>>10),lX+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c6){c.substr(0,1);j+=c;c=u}}return j+c}function
-by(c,a,b){this.t=c;this.c=a;this.l=b}by.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:ct(this);case
-0:if(nh(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};by.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return hL(a)};by.prototype.slice=function(){var
+g8(e){for(var
+j=r,c=r,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a4){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a4;d++);if(d-b>gt){c.substr(0,1);j+=c;c=r;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(f<<6);if(f<kU){a=g-0x3080;if(a<a4)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(g<<6);if(f<lu){a=g-0xe2080;if(a<lo||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bn)c+=String.fromCharCode(0xd7c0+(a>>10),kM+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cQ){c.substr(0,1);j+=c;c=r}}return j+c}function
+bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cc(this);case
+0:if(l2(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bo.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return g8(a)};bo.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-by(this.t,a,this.l)};function
-m0(a){return new
-by(0,a,a.length)}function
-b(a){return m0(a)}function
-hI(c,a){BR(c,b(a))}var
-aa=[0];function
-V(a){hI(aa.Invalid_argument,a)}function
-cr(){V(hn)}function
-d(b,a){if(a<0||a>=b.length-1)cr();return b[a+1]}function
-y(b,a,c){if(a<0||a>=b.length-1)cr();b[a+1]=c;return 0}function
-hr(e,f,d){var
+bo(this.t,a,this.l)};function
+lK(a){return new
+bo(0,a,a.length)}function
+b(a){return lK(a)}function
+g5(c,a){zl(c,b(a))}var
+V=[0];function
+M(a){g5(V.Invalid_argument,a)}function
+ca(){M(gK)}function
+d(b,a){if(a<0||a>=b.length-1)ca();return b[a+1]}function
+x(b,a,c){if(a<0||a>=b.length-1)ca();b[a+1]=c;return 0}function
+gO(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-hu(b){if(E.Uint8Array)var
-c=new(E.Uint8Array)(b.l);else
+gR(b){if(A.Uint8Array)var
+c=new(A.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fk(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fk(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hu(b);var
+bW(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eQ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eQ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gR(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cs(a){return a}function
-bl(a,b,c,d,e){b9(cs(a),b,c,d,e);return 0}function
-mY(){V(hn)}function
-ah(a,c,b){b&=bQ;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hu(a)}a.c[c]=b;return 0}function
-c$(b,a,c){if(a>>>0>=b.l)mY();return ah(b,a,c)}function
-d2(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cb(a){return a}function
+bb(a,b,c,d,e){bW(cb(a),b,c,d,e);return 0}function
+lI(){M(gK)}function
+_(a,c,b){b&=bF;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gR(a)}a.c[c]=b;return 0}function
+cW(b,a,c){if(a>>>0>=b.l)lI();return _(b,a,c)}function
+dJ(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bm(c,a){if(c.fun)return bm(c.fun,a);if(typeof
+bc(c,a){if(c.fun)return bc(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bm(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bc(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bm(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cr();return a}function
-Bb(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a4(a){a.t&6&&ct(a);return a.c}var
-B2=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ng(a){if(B2)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bc(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)ca();return a}function
+yG(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aV(a){a.t&6&&cc(a);return a.c}var
+zx=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+l1(a){if(zx)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hB(c){var
-a=new(E.Float32Array)(1);a[0]=c;var
-b=new(E.Int32Array)(a.buffer);return b[0]|0}var
-m6=Math.pow(2,-24);function
-hH(a){throw a}function
-fh(){hH(aa.Division_by_zero)}function
-x(b,c,a){this.lo=b&bO;this.mi=c&bO;this.hi=a&bx}x.prototype.caml_custom="_j";x.prototype.copy=function(){return new
-x(this.lo,this.mi,this.hi)};x.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.neg=function(){var
+gY(c){var
+a=new(A.Float32Array)(1);a[0]=c;var
+b=new(A.Int32Array)(a.buffer);return b[0]|0}var
+lQ=Math.pow(2,-24);function
+g4(a){throw a}function
+eN(){g4(V.Division_by_zero)}function
+u(b,c,a){this.lo=b&bE;this.mi=c&bE;this.hi=a&bn}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
+u(this.lo,this.mi,this.hi)};u.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-x(a,b,c)};x.prototype.add=function(a){var
+u(a,b,c)};u.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-x(b,c,d)};x.prototype.sub=function(a){var
+u(b,c,d)};u.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-x(b,c,d)};x.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*m6|0)+this.mi*a.lo+this.lo*a.mi,d=(c*m6|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-x(b,c,d)};x.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};x.prototype.isNeg=function(){return this.hi<<16<0};x.prototype.and=function(a){return new
-x(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};x.prototype.or=function(a){return new
-x(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};x.prototype.xor=function(a){return new
-x(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};x.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-x(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-x(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-x(0,0,this.lo<<a-48)};x.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-x(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-x(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-x(this.hi>>a-48,0,0)};x.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+u(b,c,d)};u.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*lQ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lQ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+u(b,c,d)};u.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};u.prototype.isNeg=function(){return this.hi<<16<0};u.prototype.and=function(a){return new
+u(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};u.prototype.or=function(a){return new
+u(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};u.prototype.xor=function(a){return new
+u(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};u.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+u(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+u(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+u(0,0,this.lo<<a-48)};u.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+u(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+u(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+u(this.hi>>a-48,0,0)};u.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-x(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+u(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-x(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bx);return new
-x(this.hi<<16>>a-32,b,b)};x.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bO;this.lo=this.lo<<1&bO};x.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bO;this.mi=(this.mi>>>1|this.hi<<23)&bO;this.hi=this.hi>>>1};x.prototype.udivmod=function(e){var
+u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bn);return new
+u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bE;this.lo=this.lo<<1&bE};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bE;this.mi=(this.mi>>>1|this.hi<<23)&bE;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-x(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};x.prototype.div=function(a){var
-b=this;if(a.isZero())fh();var
-d=b.hi^a.hi;if(b.hi&bv)b=b.neg();if(a.hi&bv)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bv)c=c.neg();return c};x.prototype.mod=function(b){var
-a=this;if(b.isZero())fh();var
-d=a.hi;if(a.hi&bv)a=a.neg();if(b.hi&bv)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bv)c=c.neg();return c};x.prototype.toInt=function(){return this.lo|this.mi<<24};x.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};x.prototype.toArray=function(){return[this.hi>>8,this.hi&bQ,this.mi>>16,this.mi>>8&bQ,this.mi&bQ,this.lo>>16,this.lo>>8&bQ,this.lo&bQ]};x.prototype.lo32=function(){return this.lo|(this.mi&bQ)<<24};x.prototype.hi32=function(){return this.mi>>>8&bx|this.hi<<16};function
-cv(b,c,a){return new
-x(b,c,a)}function
-fe(a){if(!isFinite(a)){if(isNaN(a))return cv(1,0,lS);return a>0?cv(0,0,lS):cv(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bv:a>=0?0:bv;if(f)a=-a;var
-b=ng(a)+bk;if(b<=0){b=0;a/=Math.pow(2,-mn)}else{a/=Math.pow(2,b-mM);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+u(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};u.prototype.div=function(a){var
+b=this;if(a.isZero())eN();var
+d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};u.prototype.mod=function(b){var
+a=this;if(b.isZero())eN();var
+d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bF,this.mi>>16,this.mi>>8&bF,this.mi&bF,this.lo>>16,this.lo>>8&bF,this.lo&bF]};u.prototype.lo32=function(){return this.lo|(this.mi&bF)<<24};u.prototype.hi32=function(){return this.mi>>>8&bn|this.hi<<16};function
+ce(b,c,a){return new
+u(b,c,a)}function
+eK(a){if(!isFinite(a)){if(isNaN(a))return ce(1,0,kH);return a>0?ce(0,0,kH):ce(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
+b=l1(a)+ba;if(b<=0){b=0;a/=Math.pow(2,-la)}else{a/=Math.pow(2,b-lx);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hk|f|b<<4;return cv(g,e,c)}function
-d6(a){return a.toArray()}function
-mX(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fc)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bx)c.write(16,b.dims[a]);else{c.write(16,bx);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gH|f|b<<4;return ce(g,e,c)}function
+dO(a){return a.toArray()}function
+lH(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eI)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bn)c.write(16,b.dims[a]);else{c.write(16,bn);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=d6(b.get(a));for(var
+e=dO(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=d6(fe(b.get(a)));for(var
+e=dO(eK(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hB(b.get(a));c.write(32,e)}break;case
+e=gY(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hB(d[1]));c.write(32,hB(d[2]))}break;case
+d=b.get(a);c.write(32,gY(d[1]));c.write(32,gY(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=d6(fe(f[1]));for(var
+f=b.get(a),e=dO(eK(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=d6(fe(f[2]));for(var
+e=dO(eK(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-mV(a){switch(a){case
+lF(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-A7(c,e){var
-b=E,a;switch(c){case
+yA(c,e){var
+b=A,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=E,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)V("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
 d=new
-a(e*mV(c));return d}function
-hC(c){var
-a=new(E.Int32Array)(1);a[0]=c;var
-b=new(E.Float32Array)(a.buffer);return b[0]}function
-d5(a){return new
-x(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dc(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==g4)return(f|g|b&hk)==0?b&bv?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hk);if(c>0){a+=16;a*=Math.pow(2,c-mM)}else
-a*=Math.pow(2,-mn);if(b&bv)a=-a;return a}function
-hs(b){var
+a(e*lF(c));return d}function
+gZ(c){var
+a=new(A.Int32Array)(1);a[0]=c;var
+b=new(A.Float32Array)(a.buffer);return b[0]}function
+dN(a){return new
+u(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cY(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==go)return(f|g|b&gH)==0?b&bl?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gH);if(c>0){a+=16;a*=Math.pow(2,c-lx)}else
+a*=Math.pow(2,-la);if(b&bl)a=-a;return a}function
+gP(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)V("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Br(b,a){return new
-x(b&bO,b>>>24&bQ|(a&bx)<<8,a>>>16&bx)}function
-hD(a){return a.hi32()}function
-hE(a){return a.lo32()}var
-A8=fc;function
-b8(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b8.prototype.caml_custom=A8;b8.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+yW(b,a){return new
+u(b&bE,b>>>24&bF|(a&bn)<<8,a>>>16&bn)}function
+g0(a){return a.hi32()}function
+g1(a){return a.lo32()}var
+yB=eI;function
+bV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bV.prototype.caml_custom=yB;bV.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))V("bigarray.js: invalid offset");if(this.dims.length!=b.length)V("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+b[a]}else
+Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ca();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};b8.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ca();c=c*this.dims[a]+(b[a]-1)}return c};bV.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Br(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yW(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[aj,e,c];default:return this.data[a]}};b8.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hE(b);this.data[a*2+1]=hD(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};bV.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=g1(b);this.data[a*2+1]=g0(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b8.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bV.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hE(b),e=hD(b);if(c==e)this.data.fill(c);else
+c=g1(b),e=g0(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b8.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bV.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-c_(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c_.prototype=new
-b8();c_.prototype.offset=function(a){if(typeof
+cV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cV.prototype=new
+bV();cV.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-V("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};c_.prototype.get=function(a){return this.data[a]};c_.prototype.set=function(a,b){this.data[a]=b;return 0};c_.prototype.fill=function(a){this.data.fill(a);return 0};function
-mT(c,d,a,b){var
-e=mV(c);if(hs(a)*e!=b.length)V("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-c_(c,d,a,b);return new
-b8(c,d,a,b)}function
-cu(a){if(!aa.Failure)aa.Failure=[ag,b(g9),-3];hI(aa.Failure,a)}function
-mU(b,v,r){var
-i=b.read32s();if(i<0||i>16)cu("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bQ,o=p>>8&1,h=[];if(r==fc)for(var
+M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ca();return a};cV.prototype.get=function(a){return this.data[a]};cV.prototype.set=function(a,b){this.data[a]=b;return 0};cV.prototype.fill=function(a){this.data.fill(a);return 0};function
+lD(c,d,a,b){var
+e=lF(c);if(gP(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cV(c,d,a,b);return new
+bV(c,d,a,b)}function
+cd(a){if(!V.Failure)V.Failure=[X,b(gv),-3];g5(V.Failure,a)}function
+lE(b,v,r){var
+i=b.read32s();if(i<0||i>16)cd("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bF,o=p>>8&1,h=[];if(r==eI)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bx){var
-t=b.read32u(),u=b.read32u();if(t!=0)cu("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bn){var
+t=b.read32u(),u=b.read32u();if(t!=0)cd("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hs(h),f=A7(j,d),g=mT(j,o,h,f);switch(j){case
+d=gP(h),f=yA(j,d),g=lD(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cu("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cd("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=d5(e);g.set(a,q)}break;case
+q=dN(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dc(d5(e));g.set(a,k)}break;case
+k=cY(dN(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hC(b.read32s());g.set(a,k)}break;case
+k=gZ(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hC(b.read32s()),l=hC(b.read32s());g.set(a,[aj,m,l])}break;case
+m=gZ(b.read32s()),l=gZ(b.read32s());g.set(a,[ao,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dc(d5(e));for(var
+m=cY(dN(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dc(d5(e));g.set(a,[aj,m,l])}break}v[0]=(4+i)*4;return mT(j,o,h,f)}function
-mS(a,b,c){return a.compare(b,c)}function
-a0(a,b){return Math.imul(a,b)}function
-aE(b,a){a=a0(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a0(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Bm(a,b){a=aE(a,hE(b));a=aE(a,hD(b));return a}function
-hz(a,b){return Bm(a,fe(b))}function
-mW(c){var
-b=hs(c.dims),d=0;switch(c.kind){case
+l=cY(dN(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return lD(j,o,h,f)}function
+lC(a,b,c){return a.compare(b,c)}function
+aM(a,b){return Math.imul(a,b)}function
+ax(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+yR(a,b){a=ax(a,g1(b));a=ax(a,g0(b));return a}function
+gW(a,b){return yR(a,eK(b))}function
+lG(c){var
+b=gP(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>d0)b=d0;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aE(d,e)}e=0;switch(b&3){case
+12:if(b>dI)b=dI;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ax(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aE(d,e)}break;case
+1:e|=c.data[a+0];d=ax(d,e)}break;case
 4:case
-5:if(b>cq)b=cq;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aE(d,e)}if((b&1)!=0)d=aE(d,c.data[a]);break;case
+5:if(b>cU)b=cU;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ax(d,e)}if((b&1)!=0)d=ax(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aE(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aE(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aE(d,c.data[a]);break;case
+a=0;a<b;a++)d=ax(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hz(d,c.data[a]);break;case
+a=0;a<b;a++)d=gW(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hz(d,c.data[a]);break}return d}function
-Bp(a,b){b[0]=4;return a.read32s()}function
-BM(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gW(d,c.data[a]);break}return d}function
+yU(a,b){b[0]=4;return a.read32s()}function
+zg(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cu("input_value: native integer value too large");default:cu("input_value: ill-formed native integer")}}function
-BA(c,d){var
+2:cd("input_value: native integer value too large");default:cd("input_value: ill-formed native integer")}}function
+y5(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d5(b)}function
-Bw(e,d,b){var
-c=d6(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dN(b)}function
+y1(e,d,b){var
+c=dO(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Bq(a,b,c){return a.compare(b)}function
-Bt(a){return a.lo32()^a.hi32()}var
-d4={"_j":{deserialize:BA,serialize:Bw,fixed_length:8,compare:Bq,hash:Bt},"_i":{deserialize:Bp,fixed_length:4},"_n":{deserialize:BM,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mU(a,b,"_bigarray")},serialize:mX,compare:mS,hash:mW},"_bigarr02":{deserialize:function(a,b){return mU(a,b,fc)},serialize:mX,compare:mS,hash:mW}};function
-ht(a){return d4[a.caml_custom]&&d4[a.caml_custom].compare}function
-m1(f,c,d,e){var
-b=ht(c);if(b){var
+yV(a,b,c){return a.compare(b)}function
+yY(a){return a.lo32()^a.hi32()}var
+dL={"_j":{deserialize:y5,serialize:y1,fixed_length:8,compare:yV,hash:yY},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zg,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lE(a,b,"_bigarray")},serialize:lH,compare:lC,hash:lG},"_bigarr02":{deserialize:function(a,b){return lE(a,b,eI)},serialize:lH,compare:lC,hash:lG}};function
+gQ(a){return dL[a.caml_custom]&&dL[a.caml_custom].compare}function
+lL(f,c,d,e){var
+b=gQ(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-d7(a){return a
+dP(a){return a
 instanceof
-by}function
-ff(a){return d7(a)}function
-m2(a){if(typeof
-a==="number")return dY;else
-if(d7(a))return fb;else
-if(ff(a))return 1252;else
+bo}function
+eL(a){return dP(a)}function
+lM(a){if(typeof
+a==="number")return dF;else
+if(dP(a))return eH;else
+if(eL(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=l2){var
-b=a[0]|0;return b==aj?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=kR){var
+b=a[0]|0;return b==ao?0:b}else
 if(a
 instanceof
-String)return ma;else
+String)return k0;else
 if(typeof
-a=="string")return ma;else
+a=="string")return k0;else
 if(a
 instanceof
-Number)return dY;else
-if(a&&a.caml_custom)return g_;else
+Number)return dF;else
+if(a&&a.caml_custom)return gw;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-m7(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-mZ(a,b){a.t&6&&ct(a);b.t&6&&ct(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-Cj(a,b){return mZ(a,b)}function
-da(a,b,d){var
+y6(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lJ(a,b){a.t&6&&cc(a);b.t&6&&cc(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+zR(a,b){return lJ(a,b)}function
+cX(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=m2(a);if(f==cm){a=a[1];continue}var
-g=m2(b);if(g==cm){b=b[1];continue}if(f!==g){if(f==dY){if(g==g_)return m1(a,b,-1,d);return-1}if(g==dY){if(f==g_)return m1(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:V(he);break;case
+f=lM(a);if(f==b9){a=a[1];continue}var
+g=lM(b);if(g==b9){b=b[1];continue}if(f!==g){if(f==dF){if(g==gw)return lL(a,b,-1,d);return-1}if(g==dF){if(f==gw)return lL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:M(gB);break;case
 248:var
-c=m7(a[2],b[2]);if(c!=0)return c|0;break;case
-249:V(he);break;case
-250:V("equal: got Forward_tag, should not happen");break;case
-251:V("equal: abstract value");break;case
+c=y6(a[2],b[2]);if(c!=0)return c|0;break;case
+249:M(gB);break;case
+250:M("equal: got Forward_tag, should not happen");break;case
+251:M("equal: abstract value");break;case
 252:if(a!==b){var
-c=mZ(a,b);if(c!=0)return c|0}break;case
-253:V("equal: got Double_tag, should not happen");break;case
-254:V("equal: got Double_array_tag, should not happen");break;case
-255:V("equal: got Custom_tag, should not happen");break;case
-1247:V(he);break;case
+c=lJ(a,b);if(c!=0)return c|0}break;case
+253:M("equal: got Double_tag, should not happen");break;case
+254:M("equal: got Double_array_tag, should not happen");break;case
+255:M("equal: got Custom_tag, should not happen");break;case
+1247:M(gB);break;case
 1255:var
-i=ht(a);if(i!=ht(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)V("compare: abstract value");var
+i=gQ(a);if(i!=gQ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a4(a),b=a4(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aV(a),b=aV(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aI(a,b){return da(a,b,true)}function
-Bc(){return[0]}function
-an(a){if(a<0)V("Bytes.create");return new
-by(a?2:9,u,a)}function
-db(a,b){return+(da(a,b,false)==0)}function
-Be(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=de(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-hw(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-hG(d){d=a4(d);var
-e=d.length;if(e>31)V("format_int: format too long");var
-a={justify:c4,signstyle:cn,filler:bN,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aG(a,b){return cX(a,b,true)}function
+yH(){return[0]}function
+ah(a){if(a<0)M("Bytes.create");return new
+bo(a?2:9,r,a)}function
+dM(a,b){return+(cX(a,b,false)==0)}function
+yJ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=r;a.t=2}else{a.c=c0(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gR(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gT(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+g3(d){d=aV(d);var
+e=d.length;if(e>31)M("format_int: format too long");var
+a={justify:cO,signstyle:b_,filler:bD,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cn;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aZ;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hv(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cn))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=u;if(a.justify==c4&&a.filler==bN)for(var
-d=e;d<a.width;d++)c+=bN;if(a.signedconv)if(a.sign<0)c+=cn;else
-if(a.signstyle!=cn)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aZ;if(a.alternate&&a.base==16)c+=g6;if(a.justify==c4&&a.filler==aZ)for(var
-d=e;d<a.width;d++)c+=aZ;c+=f;if(a.justify==cn)for(var
-d=e;d<a.width;d++)c+=bN;return b(c)}function
-hx(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b_;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gS(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b_))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=r;if(a.justify==cO&&a.filler==bD)for(var
+d=e;d<a.width;d++)c+=bD;if(a.signedconv)if(a.sign<0)c+=b_;else
+if(a.signstyle!=b_)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gs;if(a.justify==cO&&a.filler==aL)for(var
+d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b_)for(var
+d=e;d<a.width;d++)c+=bD;return b(c)}function
+gU(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(c4)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aZ);if(b>0)a=a+b7+new
-Array(b+1).join(aZ);return a}else
+c=parseInt(a.toString().split(cO)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aL);if(b>0)a=a+bU+new
+Array(b+1).join(aL);return a}else
 return a.toFixed(b)}}var
-a,e=hG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ha;e.filler=bN}else
-if(!isFinite(c)){a="inf";e.filler=bN}else
+a,e=g3(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gy;e.filler=bD}else
+if(!isFinite(c)){a="inf";e.filler=bD}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hq)a=a.slice(0,b-1)+aZ+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aZ)b--;if(a.charAt(b)==b7)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hq)a=a.slice(0,b-1)+aZ+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gN)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gN),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bU)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gN)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aZ)b--;if(a.charAt(b)==b7)b--;a=a.slice(0,b+1)}}break}return hv(e,a)}function
-fd(e,c){if(a4(e)==e_)return b(u+c);var
-a=hG(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bU)b--;a=a.slice(0,b+1)}}break}return gS(e,a)}function
+eJ(e,c){if(aV(e)==eE)return b(r+c);var
+a=g3(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bN;var
-f=a.prec-d.length;if(f>0)d=de(f,aZ)+d}return hv(a,d)}var
-BO=0;function
-b_(){return BO++}function
-hy(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bD;var
+f=a.prec-d.length;if(f>0)d=c0(f,aL)+d}return gS(a,d)}var
+zi=0;function
+bX(){return zi++}function
+gV(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bk,ng(a)+1);a*=Math.pow(2,-b);while(a<c8){a*=2;b--}while(a>=1){a*=c8;b++}if(c)a=-a;return[0,a,b]}function
-m8(a){return a.toUtf16()}function
-d_(){return false}function
-B3(){function
-a(a){if(a.charAt(0)===bw)return[u,a.substring(1)];return}function
+b=Math.max(-ba,l1(a)+1);a*=Math.pow(2,-b);while(a<cR){a*=2;b--}while(a>=1){a*=cR;b++}if(c)a=-a;return[0,a,b]}function
+lR(a){return a.toUtf16()}function
+dS(){return false}function
+zy(){function
+a(a){if(a.charAt(0)===bm)return[r,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return d_()&&E.process&&E.process.platform?E.process.platform==="win32"?b:a:a}var
-hN=B3();function
-ne(a){return a.slice(-1)!==bw?a+bw:a}if(d_()&&E.process&&E.process.cwd)var
-d3=E.process.cwd().replace(/\\/g,bw);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||r,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||r,f=a[2]||r;return[d,c.substring(d.length+f.length)]}return}return dS()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
+g9=zy();function
+lZ(a){return a.slice(-1)!==bm?a+bm:a}if(dS()&&A.process&&A.process.cwd)var
+dK=A.process.cwd().replace(/\\/g,bm);else
 var
-d3="/static";d3=ne(d3);function
-BE(a){a=m8(a);if(!hN(a))a=d3+a;var
-e=hN(a),d=e[1].split(bw),b=[];for(var
+dK="/static";dK=lZ(dK);function
+y_(a){a=lR(a);if(!g9(a))a=dK+a;var
+e=g9(a),d=e[1].split(bm),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-BZ(e){for(var
-f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>g7){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<mC){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&c5)}else
-if(a<0xd800||a>=l4)b+=String.fromCharCode(l5|a>>12,bb|a>>6&c5,bb|a&c5);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lX||h>l4)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(mI|a>>18,bb|a>>12&c5,bb|a>>6&c5,bb|a&c5)}if(b.length>c6){b.substr(0,1);f+=b;b=u}}return f+b}function
-Ba(a){var
-b=9;if(!nh(a))b=8,a=BZ(a);return new
-by(b,a,a.length)}function
-bA(a){return Ba(a)}var
-Ch=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lV,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hl,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",g$,mz,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dh(d,f,e,a){var
-b=Ch.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bA(f||u),bA(e||u)];return c}var
-na={};function
-cw(a){return na[a]}function
-dd(b,a){throw[0,b].concat(a)}function
-A$(a){return new
-by(4,a,a.length)}function
-ak(a){hI(aa.Sys_error,a)}function
-BP(a){ak(a+e4)}function
-A_(b,a){if(a>>>0>=b.l)mY();return d2(b,a)}function
-a5(a){return a.l}function
-A4(){}function
-au(a){this.data=a}au.prototype=new
-A4();au.prototype.truncate=function(a){var
-b=this.data;this.data=an(a|0);b9(b,0,this.data,0,a)};au.prototype.length=function(){return a5(this.data)};au.prototype.write=function(b,d,g,a){var
+zu(e){for(var
+f=r,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a4){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a4;d++);if(d-c>gt){b.substr(0,1);f+=b;b=r;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<lo){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a4|a&cP)}else
+if(a<0xd800||a>=kT)b+=String.fromCharCode(kU|a>>12,a4|a>>6&cP,a4|a&cP);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kM||h>kT)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lu|a>>18,a4|a>>12&cP,a4|a>>6&cP,a4|a&cP)}if(b.length>cQ){b.substr(0,1);f+=b;b=r}}return f+b}function
+yF(a){var
+b=9;if(!l2(a))b=8,a=zu(a);return new
+bo(b,a,a.length)}function
+bq(a){return yF(a)}var
+zP=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gx,ll,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c3(d,f,e,a){var
+b=zP.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bq(f||r),bq(e||r)];return c}var
+lV={};function
+cf(a){return lV[a]}function
+cZ(b,a){throw[0,b].concat(a)}function
+yE(a){return new
+bo(4,a,a.length)}function
+aa(a){g5(V.Sys_error,a)}function
+zj(a){aa(a+ez)}function
+yD(b,a){if(a>>>0>=b.l)lI();return dJ(b,a)}function
+aW(a){return a.l}function
+yx(){}function
+ap(a){this.data=a}ap.prototype=new
+yx();ap.prototype.truncate=function(a){var
+b=this.data;this.data=ah(a|0);bW(b,0,this.data,0,a)};ap.prototype.length=function(){return aW(this.data)};ap.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=an(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}bl(d,g,this.data,b,a);return 0};au.prototype.read=function(c,a,d,b){var
-e=this.length();b9(this.data,c,a,d,b);return 0};au.prototype.read_one=function(a){return A_(this.data,a)};au.prototype.close=function(){};au.prototype.constructor=au;function
-aH(b,a){this.content={};this.root=b;this.lookupFun=a}aH.prototype.nm=function(a){return this.root+a};aH.prototype.create_dir_if_needed=function(d){var
-c=d.split(bw),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bw;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aH.prototype.slash=function(a){return/\/$/.test(a)?a:a+bw};aH.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=ah(b+a),f=this.data;this.data=e;bW(f,0,this.data,0,c)}bb(d,g,this.data,b,a);return 0};ap.prototype.read=function(c,a,d,b){var
+e=this.length();bW(this.data,c,a,d,b);return 0};ap.prototype.read_one=function(a){return yD(this.data,a)};ap.prototype.close=function(){};ap.prototype.constructor=ap;function
+aB(b,a){this.content={};this.root=b;this.lookupFun=a}aB.prototype.nm=function(a){return this.root+a};aB.prototype.create_dir_if_needed=function(d){var
+c=d.split(bm),b=r;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bm;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aB.prototype.slash=function(a){return/\/$/.test(a)?a:a+bm};aB.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-au(cs(c[1]))}}};aH.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aH.prototype.mkdir=function(c,e,d){var
-b=d&&cw(ms);if(this.exists(c))if(b)dd(b,dh(lV,g5,this.nm(c)));else
-ak(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dd(b,dh(hl,g5,this.nm(a)));else
-ak(a+e4);if(!this.is_dir(a))if(b)dd(b,dh(g$,g5,this.nm(a)));else
-ak(a+ho);this.create_dir_if_needed(this.slash(c))};aH.prototype.rmdir=function(a,f){var
-b=f&&cw(ms),c=a==u?u:this.slash(a),e=new
-RegExp(l9+c+mA);if(!this.exists(a))if(b)dd(b,dh(hl,hg,this.nm(a)));else
-ak(a+e4);if(!this.is_dir(a))if(b)dd(b,dh(g$,hg,this.nm(a)));else
-ak(a+ho);for(var
+ap(cb(c[1]))}}};aB.prototype.exists=function(a){if(a==r)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aB.prototype.mkdir=function(c,e,d){var
+b=d&&cf(lf);if(this.exists(c))if(b)cZ(b,c3(kK,gq,this.nm(c)));else
+aa(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||r;if(!this.exists(a))if(b)cZ(b,c3(gI,gq,this.nm(a)));else
+aa(a+ez);if(!this.is_dir(a))if(b)cZ(b,c3(gx,gq,this.nm(a)));else
+aa(a+gL);this.create_dir_if_needed(this.slash(c))};aB.prototype.rmdir=function(a,f){var
+b=f&&cf(lf),c=a==r?r:this.slash(a),e=new
+RegExp(kX+c+lm);if(!this.exists(a))if(b)cZ(b,c3(gI,gD,this.nm(a)));else
+aa(a+ez);if(!this.is_dir(a))if(b)cZ(b,c3(gx,gD,this.nm(a)));else
+aa(a+gL);for(var
 d
 in
-this.content)if(d.match(e))if(b)dd(b,dh(mz,hg,this.nm(a)));else
-ak(this.nm(a)+": Directory not empty");delete
-this.content[c]};aH.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+e4);if(!this.is_dir(a))ak(a+ho);var
+this.content)if(d.match(e))if(b)cZ(b,c3(ll,gD,this.nm(a)));else
+aa(this.nm(a)+": Directory not empty");delete
+this.content[c]};aB.prototype.readdir=function(a){var
+f=a==r?r:this.slash(a);if(!this.exists(a))aa(a+ez);if(!this.is_dir(a))aa(a+gL);var
 g=new
-RegExp(l9+f+mA),d={},c=[];for(var
+RegExp(kX+f+lm),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aH.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};aH.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aB.prototype.is_dir=function(a){if(a==r)return true;var
+b=this.slash(a);return this.content[b]?1:0};aB.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aH.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+md);if(b.text&&b.binary)ak(this.nm(a)+mt);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+mc);var
+this.content[a];return b};aB.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aa(this.nm(a)+k3);if(b.text&&b.binary)aa(this.nm(a)+lg);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aa(this.nm(a)+" : is a directory");if(b.create&&b.excl)aa(this.nm(a)+k2);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-au(an(0));return this.content[a]}else
-BP(this.nm(a))};aH.prototype.register=function(c,a){var
-b;if(this.content[c])ak(this.nm(c)+mc);if(d7(a))b=new
-au(a);if(ff(a))b=new
-au(cs(a));else
+ap(ah(0));return this.content[a]}else
+zj(this.nm(a))};aB.prototype.register=function(c,a){var
+b;if(this.content[c])aa(this.nm(c)+k2);if(dP(a))b=new
+ap(a);if(eL(a))b=new
+ap(cb(a));else
 if(a
 instanceof
 Array)b=new
-au(A$(a));else
+ap(yE(a));else
 if(typeof
 a==="string")b=new
-au(m0(a));else
+ap(lK(a));else
 if(a.toString){var
-d=cs(bA(a.toString()));b=new
-au(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ak(this.nm(c)+" : registering file with invalid content type")};aH.prototype.constructor=aH;function
-mR(){}function
-m4(b){var
-a=hN(b);if(!a)return;return a[0]+bw}var
-fi=m4(d3)||cu("unable to compute caml_root"),dg=[];if(d_())dg.push({path:fi,device:new
-mR(fi)});else
-dg.push({path:fi,device:new
-aH(fi)});dg.push({path:mq,device:new
-aH(mq)});function
-nn(b){var
-g=BE(b),b=g.join(bw),f=ne(b),c;for(var
-e=0;e<dg.length;e++){var
-a=dg[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&d_()){var
-d=m4(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cb(bq(a.toString()));b=new
+ap(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+aa(this.nm(c)+" : registering file with invalid content type")};aB.prototype.constructor=aB;function
+lB(){}function
+lO(b){var
+a=g9(b);if(!a)return;return a[0]+bm}var
+eO=lO(dK)||cd("unable to compute caml_root"),c2=[];if(dS())c2.push({path:eO,device:new
+lB(eO)});else
+c2.push({path:eO,device:new
+aB(eO)});c2.push({path:ld,device:new
+aB(ld)});function
+l9(b){var
+g=y_(b),b=g.join(bm),f=lZ(b),c;for(var
+e=0;e<c2.length;e++){var
+a=c2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dS()){var
+d=lO(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-mR(d)};dg.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
-Bd(c,b){var
-a=nn(c);if(!a.device.register)cu("cannot register file");a.device.register(a.rest,b);return 0}function
-nf(c,a){var
-c=b(c),a=b(a);return Bd(c,a)}function
-Bg(){var
-b=E.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nf(b[a].name,b[a].content);E.jsoo_create_file=nf;E.caml_fs_tmp=[];return 0}function
-Bh(){return[0]}function
-Bi(a,b){return+(da(a,b,false)>=0)}function
-hA(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aE(d,c)}c=0;switch(e&3){case
+lB(d)};c2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aa("no device found for "+f)}function
+yI(c,b){var
+a=l9(c);if(!a.device.register)cd("cannot register file");a.device.register(a.rest,b);return 0}function
+l0(c,a){var
+c=b(c),a=b(a);return yI(c,a)}function
+yL(){var
+b=A.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)l0(b[a].name,b[a].content);A.jsoo_create_file=l0;A.caml_fs_tmp=[];return 0}function
+yM(){return[0]}function
+yN(a,b){return+(cX(a,b,false)>=0)}function
+gX(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ax(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aE(d,c)}d^=e;return d}function
-Bn(a,b){return hA(a,a4(b))}function
-Bk(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aE(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ax(d,c)}d^=e;return d}function
+yS(a,b){return gX(a,aV(b))}function
+yP(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ax(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aE(d,c)}d^=e;return d}function
-m9(a){switch(a.t&6){default:ct(a);case
+1:c|=b[a];d=ax(d,c)}d^=e;return d}function
+lS(a){switch(a.t&6){default:cc(a);case
 0:return a.c;case
 4:return a.c}}function
-Bj(b,c){var
-a=m9(c);return typeof
-a==="string"?hA(b,a):Bk(b,a)}function
-Bl(a){a^=a>>>16;a=a0(a,0x85ebca6b|0);a^=a>>>13;a=a0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-m5(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d0)d=d0;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d4[a.caml_custom]&&d4[a.caml_custom].hash){var
-k=d4[a.caml_custom].hash(a);b=aE(b,k);c--}}else
+yO(b,c){var
+a=lS(c);return typeof
+a==="string"?gX(b,a):yP(b,a)}function
+yQ(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+lP(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dL[a.caml_custom]&&dL[a.caml_custom].hash){var
+k=dL[a.caml_custom].hash(a);b=ax(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aE(b,a[2]);c--;break;case
+248:b=ax(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aE(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(d7(a)){b=Bj(b,a);c--}else
-if(ff(a)){b=Bn(b,a);c--}else
+o=a.length-1<<10|a[0];b=ax(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dP(a)){b=yO(b,a);c--}else
+if(eL(a)){b=yS(b,a);c--}else
 if(typeof
-a==="string"){b=hA(b,a);c--}else
-if(a===(a|0)){b=aE(b,a+a+1);c--}else
-if(a===+a){b=hz(b,a);c--}}b=Bl(b);return b&0x3FFFFFFF}function
-Bo(a,c,k){if(!isFinite(a)){if(isNaN(a))return bA(ha);return bA(a>0?mJ:"-infinity")}var
+a==="string"){b=gX(b,a);c--}else
+if(a===(a|0)){b=ax(b,a+a+1);c--}else
+if(a===+a){b=gW(b,a);c--}}b=yQ(b);return b&0x3FFFFFFF}function
+yT(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gy);return bq(a>0?lv:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:c4,e=u;if(i)e=cn;else
+j=d<0?r:cO,e=r;if(i)e=b_;else
 switch(k){case
-43:e=c4;break;case
-32:e=bN;break;default:break}if(c>=0&&c<13){var
+43:e=cO;break;case
+32:e=bD;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b7);if(h<0)b+=b7+de(c,aZ);else{var
-f=h+1+c;if(b.length<f)b+=de(f-b.length,aZ);else
-b=b.substr(0,f)}}return bA(e+g6+b+"p"+j+d.toString(10))}function
-Bv(a){return+a.isZero()}function
-By(a){return new
-x(a&bO,a>>24&bO,a>>31&bx)}function
-Bz(a){return a.toInt()}function
-Bu(a){return+a.isNeg()}function
-Bx(a){return a.neg()}function
-Bs(g,c){var
-a=hG(g);if(a.signedconv&&Bu(c)){a.sign=-1;c=Bx(c)}var
-b=u,h=By(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Bz(e.modulus))+b}while(!Bv(c));if(a.prec>=0){a.filler=bN;var
-d=a.prec-b.length;if(d>0)b=de(d,aZ)+b}return hv(a,b)}function
-bn(b,a){a|=0;if(a>bk){a-=bk;b*=Math.pow(2,bk);if(a>bk){a-=bk;b*=Math.pow(2,bk)}}if(a<-bk){a+=bk;b*=Math.pow(2,-bk)}b*=Math.pow(2,a);return b}function
-BC(a,b){return+(da(a,b,false)<=0)}function
-BD(a,b){return+(da(a,b,false)<0)}function
-q(a,d){if(a<0)cr();var
+h=b.indexOf(bU);if(h<0)b+=bU+c0(c,aL);else{var
+f=h+1+c;if(b.length<f)b+=c0(f-b.length,aL);else
+b=b.substr(0,f)}}return bq(e+gs+b+"p"+j+d.toString(10))}function
+y0(a){return+a.isZero()}function
+y3(a){return new
+u(a&bE,a>>24&bE,a>>31&bn)}function
+y4(a){return a.toInt()}function
+yZ(a){return+a.isNeg()}function
+y2(a){return a.neg()}function
+yX(g,c){var
+a=g3(g);if(a.signedconv&&yZ(c)){a.sign=-1;c=y2(c)}var
+b=r,h=y3(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(y4(e.modulus))+b}while(!y0(c));if(a.prec>=0){a.filler=bD;var
+d=a.prec-b.length;if(d>0)b=c0(d,aL)+b}return gS(a,b)}function
+a5(b,a){a|=0;if(a>ba){a-=ba;b*=Math.pow(2,ba);if(a>ba){a-=ba;b*=Math.pow(2,ba)}}if(a<-ba){a+=ba;b*=Math.pow(2,-ba)}b*=Math.pow(2,a);return b}function
+y8(a,b){return+(cX(a,b,false)<=0)}function
+y9(a,b){return+(cX(a,b,false)<0)}function
+q(a,d){if(a<0)ca();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-BV(a){return b(fk(a,0,a.length))}var
-BF=function(){function
+zq(a){return b(eQ(a,0,a.length))}var
+y$=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bb<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a4<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=m9(i);if(typeof
+e=[],h=lS(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return BV(k(e,f))}}();function
-BG(c,b,a){return BF(cs(c),b,a)}function
-BH(){return 0}var
-bz=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zq(k(e,f))}}();function
+za(c,b,a){return y$(cb(c),b,a)}function
+zb(){return 0}var
+bp=new
 Array();function
-fg(c){var
-a=bz[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
-b=aa.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-C(a){return a5(a)}function
-nc(e,f){var
-a=bz[e],d=b(f),c=C(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-B0(a){var
-a=hL(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+eM(c){var
+a=bp[c];if(!a.opened)aa("Cannot flush a closed channel");if(!a.buffer||a.buffer==r)return 0;if(a.fd&&V.fds[a.fd]&&V.fds[a.fd].output){var
+b=V.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=r;return 0}function
+z(a){return aW(a)}function
+lX(e,f){var
+a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+zv(a){var
+a=g8(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-B1(a){var
-a=hL(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+zw(a){var
+a=g8(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fl(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+eR(c,e,d,a){if(V.fds===undefined)V.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-Ck(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;V.fds[c]=b;if(!V.fd_last_idx||c>V.fd_last_idx)V.fd_last_idx=c;return c}function
+zS(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,400 +702,396 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a4(c)+md);if(a.text&&a.binary)ak(a4(c)+mt);var
-d=nn(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fl(f+1,nc,e,a)}fl(0,nc,new
-au(an(0)));fl(1,B1,new
-au(an(0)));fl(2,B0,new
-au(an(0)));function
-BI(a){var
-c=aa.fds[a];if(c.flags.wronly)ak(mO+a+" is writeonly");var
-d=null;if(a==0&&d_()){var
-e=require("fs");d=function(){return bA(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bz[b.fd]=b;return b.fd}function
-m_(c){var
-b=aa.fds[c];if(b.flags.rdonly)ak(mO+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bz[a.fd]=a;return a.fd}function
-BJ(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aa(aV(c)+k3);if(a.text&&a.binary)aa(aV(c)+lg);var
+d=l9(c),e=d.device.open(d.rest,a),f=V.fd_last_idx?V.fd_last_idx:0;return eR(f+1,lX,e,a)}eR(0,lX,new
+ap(ah(0)));eR(1,zw,new
+ap(ah(0)));eR(2,zv,new
+ap(ah(0)));function
+zc(a){var
+c=V.fds[a];if(c.flags.wronly)aa(lz+a+" is writeonly");var
+d=null;if(a==0&&dS()){var
+e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
+lT(c){var
+b=V.fds[c];if(b.flags.rdonly)aa(lz+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:r};bp[a.fd]=a;return a.fd}function
+zd(){var
 b=0;for(var
-a=0;a<bz.length;a++)if(bz[a]&&bz[a].opened&&bz[a].out)b=[0,bz[a].fd,b];return b}function
-df(a){return a}function
-BK(g,d,h,f){var
-b=bz[g];if(!b.opened)ak("Cannot output to a closed channel");var
-a;if(h==0&&a5(d)==f)a=d;else{a=an(f);b9(d,h,a,0,f)}var
-i=df(a),c=a4(i),e=c.lastIndexOf(lZ);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fg(g);b.buffer+=c.substr(e+1)}return 0}function
-hF(b,a,d,c){return BK(b,cs(a),d,c)}function
-m$(c,a){var
-d=b(String.fromCharCode(a));hF(c,d,0,1);return 0}function
-BL(b,a){if(a==0)fh();return b%a}function
-d8(a,b){return+(da(a,b,false)!=0)}function
-BN(a,b){a[0]=cm;a[1]=b;return 0}function
-b$(a){if(a
+a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
+c1(a){return a}function
+ze(g,d,h,f){var
+b=bp[g];if(!b.opened)aa("Cannot output to a closed channel");var
+a;if(h==0&&aW(d)==f)a=d;else{a=ah(f);bW(d,h,a,0,f)}var
+i=c1(a),c=aV(i),e=c.lastIndexOf(kO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eM(g);b.buffer+=c.substr(e+1)}return 0}function
+g2(b,a,d,c){return ze(b,cb(a),d,c)}function
+lU(c,a){var
+d=b(String.fromCharCode(a));g2(c,d,0,1);return 0}function
+zf(b,a){if(a==0)eN();return b%a}function
+dQ(a,b){return+(cX(a,b,false)!=0)}function
+zh(a,b){a[0]=b9;a[1]=b;return 0}function
+bY(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(d7(a))return fb;else
-if(ff(a))return fb;else
+if(dP(a))return eH;else
+if(eL(a))return eH;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return l2;else
-return dY}function
-bc(b,c,a){if(a&&E.toplevelReloc)b=E.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-hJ(a,b){na[a4(a)]=b;return 0}function
-fj(a){if(a==0)a=1/a;return a<0?1:0}function
-BT(){V(hn)}function
-d9(b,a){return d2(b,a)}function
-al(b,a){if(a>>>0>=C(b))BT();return d9(b,a)}function
-A9(a,b){if(a===b)return 1;a.t&6&&ct(a);b.t&6&&ct(b);return a.c==b.c?1:0}function
-BU(a,b){return A9(a,b)}function
-D(a,b){return 1-BU(a,b)}function
-BW(){return 0x7FFFFFFF/4|0}function
-BQ(){hH(aa.Not_found)}function
-nd(c){var
-a=E,b=m8(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bA(a.process.env[b]);if(E.jsoo_static_env&&E.jsoo_static_env[b])return bA(E.jsoo_static_env[b]);BQ()}function
-BX(){if(E.crypto)if(typeof
-E.crypto.getRandomValues==="function"){var
-a=new(E.Uint32Array)(1);E.crypto.getRandomValues(a);return[0,a[0]]}else
-if(E.crypto.randomBytes==="function"){var
-b=E.crypto.randomBytes(4),a=new(E.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return kR;else
+return dF}function
+a6(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);V[b+1]=c;if(a)V[a]=c}function
+g6(a,b){lV[aV(a)]=b;return 0}function
+zm(a){return Math.round(a)}function
+eP(a){if(a==0)a=1/a;return a<0?1:0}function
+zo(){M(gK)}function
+dR(b,a){return dJ(b,a)}function
+ab(b,a){if(a>>>0>=z(b))zo();return dR(b,a)}function
+yC(a,b){if(a===b)return 1;a.t&6&&cc(a);b.t&6&&cc(b);return a.c==b.c?1:0}function
+zp(a,b){return yC(a,b)}function
+E(a,b){return 1-zp(a,b)}function
+zr(){return 0x7FFFFFFF/4|0}function
+zk(){g4(V.Not_found)}function
+lY(c){var
+a=A,b=lR(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);zk()}function
+zs(){if(A.crypto)if(typeof
+A.crypto.getRandomValues==="function"){var
+a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
+if(A.crypto.randomBytes==="function"){var
+b=A.crypto.randomBytes(4),a=new(A.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-hK(a){var
+g7(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aq(b,a){return{joo_tramp:b,joo_args:a}}function
-BY(c,a){if(typeof
+al(b,a){return{joo_tramp:b,joo_args:a}}function
+zt(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-nb(a){return a}function
-bo(a){if(a
+lW(a){return a}function
+bd(a){if(a
 instanceof
-Array)return a;if(E.RangeError&&a
+Array)return a;if(A.RangeError&&a
 instanceof
-E.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nb(aa.Stack_overflow);if(E.InternalError&&a
+A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lW(V.Stack_overflow);if(A.InternalError&&a
 instanceof
-E.InternalError&&a.message&&a.message.match(/too much recursion/i))return nb(aa.Stack_overflow);if(a
+A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lW(V.Stack_overflow);if(a
 instanceof
-E.Error&&cw(l1))return[0,cw(l1),a];return[0,aa.Failure,bA(String(a))]}function
-aJ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-ni(b){var
-a=BigInt(b);return aJ(a<0?-a:a)}function
-nj(a,b){return aJ(BigInt(a)+BigInt(b))}function
-fm(a){if(a===0)fh();return BigInt(a)}function
-B4(e,g){var
-b=BigInt(e),a=fm(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aJ(f?c+BigInt(1):c)}function
-aA(a,b){return a<b?-1:a>b?1:0}function
-B5(a,b){return aJ(BigInt(a)/fm(b))}function
-Cc(a,b){return aJ(BigInt(a)%fm(b))}function
-B6(a,b){return[0,B5(a,b),Cc(a,b)]}function
-hM(a,b){return a===b?1:0}function
-B7(c,a,b){if(a<0||b<1)V("Z.extract: invalid bit range");return aJ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-di(e,f){var
-b=BigInt(e),a=fm(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aJ(g?c-BigInt(1):c)}function
-nk(d,c){var
-a=a4(d);if(a!==e_&&a!==co)V("Z.format: the format must be %d or %x");return b(c.toString(a===co?16:10))}function
-B8(){return 0}function
-B9(a,b){return aJ(BigInt(a)*BigInt(b))}function
-B_(b,c){var
-a=b*c;return a<-2147483648||a>hc?1:0}function
-B$(a){return aJ(-BigInt(a))}function
-a1(a){if(a===0)return 0;var
+A.Error&&cf(kQ))return[0,cf(kQ),a];return[0,V.Failure,bq(String(a))]}function
+aC(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+l3(b){var
+a=BigInt(b);return aC(a<0?-a:a)}function
+l4(a,b){return aC(BigInt(a)+BigInt(b))}function
+eS(a){if(a===0)eN();return BigInt(a)}function
+zz(e,g){var
+b=BigInt(e),a=eS(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aC(f?c+BigInt(1):c)}function
+aH(a,b){return a<b?-1:a>b?1:0}function
+zA(a,b){return aC(BigInt(a)/eS(b))}function
+zK(a,b){return aC(BigInt(a)%eS(b))}function
+zB(a,b){return[0,zA(a,b),zK(a,b)]}function
+l5(a,b){return a===b?1:0}function
+zC(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aC(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+zD(e,f){var
+b=BigInt(e),a=eS(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aC(g?c-BigInt(1):c)}function
+l6(d,c){var
+a=aV(d);if(a!==eE&&a!==b$)M("Z.format: the format must be %d or %x");return b(c.toString(a===b$?16:10))}function
+zE(){return 0}function
+zF(a,b){return aC(BigInt(a)*BigInt(b))}function
+zG(b,c){var
+a=b*c;return a<-2147483648||a>gz?1:0}function
+zH(a){return aC(-BigInt(a))}function
+a7(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-Ca(c,i,b,e){var
-f=a4(i);if(b<0||e<0||b>f.length-e)V("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)V("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))V("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:g6+a);return aJ(a===g?h:-h)}function
-Cb(a){return aJ(BigInt(a)-BigInt(1))}function
-nl(b,a){if(a<0)V("Z.shift_left: count argument must be positive");return aJ(BigInt(b)<<BigInt(a))}function
-Cd(b,a){if(a<0)V("Z.shift_right: count argument must be positive");return aJ(BigInt(b)>>BigInt(a))}function
-Z(a){return a<0?-1:a>0?1:0}function
-Ce(b){if(b<0)V("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a1(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aJ(a)}function
-nm(a,b){return aJ(BigInt(a)-BigInt(b))}function
-Cf(a){return aJ(BigInt(a)+BigInt(1))}function
-Cg(a){if(typeof
-a!=="number")hH(cw(mh));return a}function
-Ci(a,c){E.verale={greeting:a4(a),ask:function(a){return a4(bm(c,[b(a)]))}};return 0}function
-BB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Bf(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&BB(b[1]))var
+zI(c,i,b,e){var
+f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,r),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:gs+a);return aC(a===g?h:-h)}function
+zJ(a){return aC(BigInt(a)-BigInt(1))}function
+l7(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aC(BigInt(b)<<BigInt(a))}function
+zL(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aC(BigInt(b)>>BigInt(a))}function
+ac(a){return a<0?-1:a>0?1:0}function
+zM(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a7(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aC(a)}function
+l8(a,b){return aC(BigInt(a)-BigInt(b))}function
+zN(a){return aC(BigInt(a)+BigInt(1))}function
+zO(a){if(typeof
+a!=="number")g4(cf(k7));return a}function
+zQ(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bc(c,[b(a)]))}};return 0}function
+y7(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+yK(b){var
+a=r;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y7(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=lP;var
+d=f;d<e.length;d++){if(d>f)a+=kF;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-by)a+=fa+c.toString()+fa;else
+bo)a+=eG+c.toString()+eG;else
 if(typeof
-c=="string")a+=fa+c.toString()+fa;else
-a+=ml}a+=")"}else
-if(b[0]==ag)a+=b[1];return a}function
-m3(a){if(a
+c=="string")a+=eG+c.toString()+eG;else
+a+=k$}a+=")"}else
+if(b[0]==X)a+=b[1];return a}function
+lN(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ag)){var
-c=cw(lU);if(c)c(a,false);else{var
-d=Bf(a),b=cw(lO);if(b)b(0);E.console.error(hf+d+lZ)}}else
+Array&&(a[0]==0||a[0]==X)){var
+c=cf(kJ);if(c)c(a,false);else{var
+d=yK(a),b=cf(kE);if(b)b(0);A.console.error(gC+d+kO)}}else
 throw a}function
-BS(){var
-a=E;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){m3(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)m3(a.error)})}BS();function
-f(a,b){return a.length==1?a(b):bm(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bm(a,[b,c])}function
-ba(a,b,c,d){return a.length==3?a(b,c,d):bm(a,[b,c,d])}function
-cl(a,b,c,d,e){return a.length==4?a(b,c,d,e):bm(a,[b,c,d,e])}function
-ck(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bm(a,[b,c,d,e,f])}function
-lL(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bm(a,[b,c,d,e,f,g])}function
-A3(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bm(a,[b,c,d,e,f,g,h])}Bg();var
-d$=[ag,b(mK),-1],hS=[ag,b(lW),-2],hQ=[ag,b(g9),-3],hP=[ag,b(mk),-4],fr=[ag,b(l0),-5],bB=[ag,b(mp),-7],hR=[ag,b(l8),-8],fq=[ag,b(mr),-9],$=[ag,b(mG),-11],hT=[ag,b(lN),-12],A2=[4,0,0,0,[12,45,[4,0,0,0,0]]],fK=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(mb),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dC=[0,0,0],ld=[0,0,0],lg=[0,0,0],ls=[0,0,-1],gU=[0,0,0],dU=[0,0,1,0,0,0],dV=[0,58,62],gY=[0,96,cq],ly=[0,1,0];bc(11,hT,lN);bc(10,$,mG);bc(9,[ag,b(mg),-10],mg);bc(8,fq,mr);bc(7,hR,l8);bc(6,bB,mp);bc(5,[ag,b(mx),-6],mx);bc(4,fr,l0);bc(3,hP,mk);bc(2,hQ,g9);bc(1,hS,lW);bc(0,d$,mK);var
-nC=b("output_substring"),ny=b("%.12g"),nw=b(b7),nt=b("true"),nu=b("false"),np=cv(0,0,mo),nq=cv(0,0,65520),nr=cv(1,0,mo),nG=b("option is None"),nL=b("\\\\"),nM=b("\\'"),nN=b("\\b"),nO=b("\\t"),nP=b("\\n"),nQ=b("\\r"),nS=b("4.13.1"),n1=b("List.map2"),n3=b("List.fold_left2"),n6=b("List.combine"),nY=b("List.init"),nW=b(lY),nU=b("nth"),nV=b(lY),ob=b("String.blit / Bytes.blit_string"),oa=b("Bytes.blit"),n$=b("String.sub / Bytes.sub"),oo=b("String.contains_from / Bytes.contains_from"),oj=b(u),of=b("String.concat"),oA=[0,b("array.ml"),322,4],ow=b("Array.map2: arrays must have the same length"),ov=b("Array.fill"),ou=b("Array.sub"),os=b("Array.init"),oz=b("Stdlib.Array.Bottom"),oC=b("Stdlib.Queue.Empty"),oI=b("CamlinternalLazy.Undefined"),oR=b("Buffer.add_substring/add_subbytes"),oP=b("Buffer.add: cannot grow buffer"),oO=[0,b(mw),93,2],oN=[0,b(mw),94,2],o2=b("%c"),o3=b("%s"),o4=b(lM),o5=b(l7),o6=b(mi),o7=b(lQ),o8=b("%f"),o9=b("%B"),o_=b("%{"),o$=b("%}"),pa=b("%("),pb=b("%)"),pc=b("%a"),pd=b("%t"),pe=b("%?"),pf=b("%r"),pg=b("%_r"),ph=[0,b(ap),850,23],ps=[0,b(ap),814,21],pk=[0,b(ap),815,21],pt=[0,b(ap),818,21],pl=[0,b(ap),819,21],pu=[0,b(ap),822,19],pm=[0,b(ap),823,19],pv=[0,b(ap),826,22],pn=[0,b(ap),827,22],pw=[0,b(ap),831,30],po=[0,b(ap),832,30],pq=[0,b(ap),836,26],pi=[0,b(ap),837,26],pr=[0,b(ap),846,28],pj=[0,b(ap),847,28],pp=[0,b(ap),851,23],qK=b(mf),qI=[0,b(ap),1558,4],qJ=b("Printf: bad conversion %["),qL=[0,b(ap),1626,39],qM=[0,b(ap),1649,31],qN=[0,b(ap),1650,31],qO=b("Printf: bad conversion %_"),qP=b(me),qQ=b(mj),qR=b(me),qS=b(mj),qD=b(ha),qB=b("neg_infinity"),qC=b(mJ),qA=b(b7),qv=[0,lT],qj=b("%+nd"),qk=b("% nd"),qm=b("%+ni"),qn=b("% ni"),qo=b("%nx"),qp=b("%#nx"),qq=b("%nX"),qr=b("%#nX"),qs=b("%no"),qt=b("%#no"),qi=b("%nd"),ql=b(mi),qu=b("%nu"),p7=b("%+ld"),p8=b("% ld"),p_=b("%+li"),p$=b("% li"),qa=b("%lx"),qb=b("%#lx"),qc=b("%lX"),qd=b("%#lX"),qe=b("%lo"),qf=b("%#lo"),p6=b("%ld"),p9=b(l7),qg=b("%lu"),pT=b("%+Ld"),pU=b("% Ld"),pW=b("%+Li"),pX=b("% Li"),pY=b("%Lx"),pZ=b("%#Lx"),p0=b("%LX"),p1=b("%#LX"),p2=b("%Lo"),p3=b("%#Lo"),pS=b("%Ld"),pV=b(lQ),p4=b("%Lu"),pF=b("%+d"),pG=b("% d"),pI=b("%+i"),pJ=b("% i"),pK=b(co),pL=b("%#x"),pM=b("%X"),pN=b("%#X"),pO=b("%o"),pP=b("%#o"),pE=b(e_),pH=b(lM),pQ=b(mf),oU=b("@]"),oV=b("@}"),oW=b("@?"),oX=b("@\n"),oY=b("@."),oZ=b("@@"),o0=b("@%"),o1=b("@"),px=b("CamlinternalFormat.Type_mismatch"),qZ=b(u),q0=[0,[11,b(lP),[2,0,[2,0,0]]],b(", %s%s")],rv=[0,[11,b(hf),[2,0,[12,10,0]]],b(mD)],rw=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],ru=b("Fatal error: out of memory in uncaught exception handler"),rr=[0,[11,b(hf),[2,0,[12,10,0]]],b(mD)],rm=[0,[2,0,[12,10,0]],b("%s\n")],rn=[0,[11,b(l_),0],b(l_)],rd=b("Raised at"),re=b("Re-raised at"),rf=b("Raised by primitive operation at"),rg=b("Called from"),rh=b(" (inlined)"),rj=b(u),ri=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(mb),A2]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rk=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],q8=b("Out of memory"),q9=b("Stack overflow"),q_=b("Pattern matching failed"),q$=b("Assertion failed"),ra=b("Undefined recursive module"),q2=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],q3=b(u),q4=b(u),q5=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],qY=[0,[4,0,0,0,0],b(e_)],qW=[0,[3,0,0],b("%S")],qX=b(ml),ro=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rA=b("x"),rK=b("Hashtbl: unsupported hash table format"),A0=b("OCAMLRUNPARAM"),AY=b("CAMLRUNPARAM"),rF=b(u),st=[3,0,3],su=b(b7),sn=b(mN),so=b("<\/"),sp=b(u),sj=b(mN),sk=b("<"),sl=b(u),sh=b("\n"),r8=[0,b(u)],r1=b(u),r2=b(u),r3=b(u),r4=b(u),rX=[0,b(u),0,b(u)],rW=b(u),rS=b("Stdlib.Format.String_tag"),sB=b("Z.Overflow"),sC=b(mh),sI=b("int_of_big_int"),s3=[0,0],te=[0,0],vE=[0,0],vo=[0,0,0],ya=b("expected fewer digits"),x$=b("image"),x9=b("expected a finite number"),x7=b("a digit in base 16"),x5=b(mL),x0=b("joint"),x1=b("nothing"),x2=b(mP),x3=b("nothing, prices or joint"),xZ=b(mB),xY=b(mP),xS=b("activation"),xT=b("others"),xU=b("patch"),xW=b("a patch"),xV=b(mL),xR=b("a prototype"),xP=b("certificate"),xQ=b(mB),xM=b(mv),xN=b("as many prototypes as coordinates"),xO=b("positive scales"),xH=b("linear"),xI=b("maximum"),xJ=b("soft_tree"),xK=b("a readout"),xA=b("masked_max"),xB=b("max"),xC=b("max_minus_mean"),xD=b("max_minus_mean_distance"),xE=b("top_mean"),xF=b("a pooling"),xq=b("exp_distance"),xr=b("exponential"),xs=b("identity"),xt=b("log_ratio"),xu=b("negated"),xv=b("quadratic"),xw=b("rectified"),xx=b("threshold"),xy=b("a similarity"),xj=b("cosine"),xk=b("euclidean"),xl=b("inner_product"),xm=b("rooted_cosine"),xn=b("softmax"),xo=b("a geometry"),xe=b("a child that is a node or a leaf of the tree"),xf=b("a child that is a greater node"),xg=b("a child of one node alone"),xh=b("every node and every leaf in the tree"),xc=b("a row of 0 and 1 with a 1"),xa=b("a number from 1"),w$=b(mm),w8=b(l$),w9=b("some"),w_=b("none or some"),w4=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],w5=[0,[4,6,0,0,0],b(co)],w6=b(" or "),w7=b("a list of "),w2=[0,[4,6,0,0,0],b(co)],w3=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],wZ=b(co),w0=b("a natural number"),w1=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],wX=b(co),wY=b("a positive integer"),wW=b(l$),wU=b(u),wV=b("an integer in base 16"),wS=b("expected the end of the line, found another item"),wR=b("at most 1025 bytes"),wQ=b("expected another item, found the end of the line"),wO=[0,[11,b(mm),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],wM=b("Reader.Wrong"),wN=b("Reader.Too_large"),yd=[0,0],yf=[0,1],ye=[0,2],yY=[0,1],yZ=[0,e3],yW=b("a patch without views"),yU=[0,1],yV=[0,e3],y1=[0,0.03,[0,1.,0]],y6=[0,0],zv=[0,1.],zW=[0,c7,[0,lR,[0,mE,[0,e5,[0,0.3,0]]]]],Aj=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ap=[0,0,[0,d0,[0,1152,0]]],AH=b("entails"),AI=b(mv),AJ=b("instance"),AK=b("minimal"),AL=b("needed"),AM=b("refuted"),AO=b("ready"),AN=b("a question: the head first, and only once"),AA=b("not proved"),AB=b("proved"),AC=b("not covered: "),AT=b("limit: "),AU=b("limit: there is no more memory"),AV=b("limit: a list is too long"),AW=b("the input ends within a line"),AR=b("error: "),AQ=b("expected one line, found more"),AX=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ab(a){if(typeof
+zn(){var
+a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lN(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lN(a.error)})}zn();function
+g(a,b){return a.length==1?a(b):bc(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bc(a,[b,c])}function
+bR(a,b,c,d){return a.length==3?a(b,c,d):bc(a,[b,c,d])}function
+dE(a,b,c,d,e){return a.length==4?a(b,c,d,e):bc(a,[b,c,d,e])}function
+ey(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bc(a,[b,c,d,e,f])}function
+kB(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bc(a,[b,c,d,e,f,g])}function
+yw(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bc(a,[b,c,d,e,f,g,h])}yL();var
+dT=[X,b(lw),-1],hc=[X,b(kL),-2],ha=[X,b(gv),-3],g$=[X,b(k_),-4],eX=[X,b(kP),-5],br=[X,b(lc),-7],hb=[X,b(kW),-8],eW=[X,b(le),-9],S=[X,b(lr),-11],hd=[X,b(kD),-12],yv=[4,0,0,0,[12,45,[4,0,0,0,0]]],fg=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(k1),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dm=[0,0,0],kg=[0,0,0],kj=[0,0,0],gg=[0,0,0],dC=[0,0,1,0,0,0],ex=[0,58,62],kp=[0,96,cU];a6(11,hd,kD);a6(10,S,lr);a6(9,[X,b(k6),-10],k6);a6(8,eW,le);a6(7,hb,kW);a6(6,br,lc);a6(5,[X,b(lk),-6],lk);a6(4,eX,kP);a6(3,g$,k_);a6(2,ha,gv);a6(1,hc,kL);a6(0,dT,lw);var
+mm=b("output_substring"),mi=b("%.12g"),mg=b(bU),md=b("true"),me=b("false"),l$=ce(0,0,lb),ma=ce(0,0,65520),mb=ce(1,0,lb),mq=b("option is None"),mv=b("\\\\"),mw=b("\\'"),mx=b("\\b"),my=b("\\t"),mz=b("\\n"),mA=b("\\r"),mC=b("4.13.1"),mO=b("List.fold_left2"),mJ=b("List.init"),mH=b(kN),mE=b("nth"),mF=b(kN),mX=b("String.blit / Bytes.blit_string"),mW=b("Bytes.blit"),mV=b("String.sub / Bytes.sub"),m_=b("String.contains_from / Bytes.contains_from"),m5=b(r),m1=b("String.concat"),nj=[0,b("array.ml"),322,4],nf=b("Array.map2: arrays must have the same length"),ne=b("Array.fill"),nd=b("Array.sub"),nc=b("Array.init"),ni=b("Stdlib.Array.Bottom"),nl=b("Stdlib.Queue.Empty"),nr=b("CamlinternalLazy.Undefined"),nA=b("Buffer.add_substring/add_subbytes"),ny=b("Buffer.add: cannot grow buffer"),nx=[0,b(lj),93,2],nw=[0,b(lj),94,2],nL=b("%c"),nM=b("%s"),nN=b(kC),nO=b(kV),nP=b(k8),nQ=b(kG),nR=b("%f"),nS=b("%B"),nT=b("%{"),nU=b("%}"),nV=b("%("),nW=b("%)"),nX=b("%a"),nY=b("%t"),nZ=b("%?"),n0=b("%r"),n1=b("%_r"),n2=[0,b(ak),850,23],ob=[0,b(ak),814,21],n5=[0,b(ak),815,21],oc=[0,b(ak),818,21],n6=[0,b(ak),819,21],od=[0,b(ak),822,19],n7=[0,b(ak),823,19],oe=[0,b(ak),826,22],n8=[0,b(ak),827,22],of=[0,b(ak),831,30],n9=[0,b(ak),832,30],n$=[0,b(ak),836,26],n3=[0,b(ak),837,26],oa=[0,b(ak),846,28],n4=[0,b(ak),847,28],n_=[0,b(ak),851,23],pt=b(k5),pr=[0,b(ak),1558,4],ps=b("Printf: bad conversion %["),pu=[0,b(ak),1626,39],pv=[0,b(ak),1649,31],pw=[0,b(ak),1650,31],px=b("Printf: bad conversion %_"),py=b(k4),pz=b(k9),pA=b(k4),pB=b(k9),pm=b(gy),pk=b("neg_infinity"),pl=b(lv),pj=b(bU),pe=[0,kI],o4=b("%+nd"),o5=b("% nd"),o7=b("%+ni"),o8=b("% ni"),o9=b("%nx"),o_=b("%#nx"),o$=b("%nX"),pa=b("%#nX"),pb=b("%no"),pc=b("%#no"),o3=b("%nd"),o6=b(k8),pd=b("%nu"),oQ=b("%+ld"),oR=b("% ld"),oT=b("%+li"),oU=b("% li"),oV=b("%lx"),oW=b("%#lx"),oX=b("%lX"),oY=b("%#lX"),oZ=b("%lo"),o0=b("%#lo"),oP=b("%ld"),oS=b(kV),o1=b("%lu"),oC=b("%+Ld"),oD=b("% Ld"),oF=b("%+Li"),oG=b("% Li"),oH=b("%Lx"),oI=b("%#Lx"),oJ=b("%LX"),oK=b("%#LX"),oL=b("%Lo"),oM=b("%#Lo"),oB=b("%Ld"),oE=b(kG),oN=b("%Lu"),oo=b("%+d"),op=b("% d"),or=b("%+i"),os=b("% i"),ot=b(b$),ou=b("%#x"),ov=b("%X"),ow=b("%#X"),ox=b("%o"),oy=b("%#o"),on=b(eE),oq=b(kC),oz=b(k5),nD=b("@]"),nE=b("@}"),nF=b("@?"),nG=b("@\n"),nH=b("@."),nI=b("@@"),nJ=b("@%"),nK=b("@"),og=b("CamlinternalFormat.Type_mismatch"),pI=b(r),pJ=[0,[11,b(kF),[2,0,[2,0,0]]],b(", %s%s")],qe=[0,[11,b(gC),[2,0,[12,10,0]]],b(lp)],qf=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],qd=b("Fatal error: out of memory in uncaught exception handler"),qa=[0,[11,b(gC),[2,0,[12,10,0]]],b(lp)],p7=[0,[2,0,[12,10,0]],b("%s\n")],p8=[0,[11,b(kY),0],b(kY)],pY=b("Raised at"),pZ=b("Re-raised at"),p0=b("Raised by primitive operation at"),p1=b("Called from"),p2=b(" (inlined)"),p4=b(r),p3=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(k1),yv]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],p5=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pR=b("Out of memory"),pS=b("Stack overflow"),pT=b("Pattern matching failed"),pU=b("Assertion failed"),pV=b("Undefined recursive module"),pL=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pM=b(r),pN=b(r),pO=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pH=[0,[4,0,0,0,0],b(eE)],pF=[0,[3,0,0],b("%S")],pG=b(k$),p9=[0,b(r),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qj=b("x"),qt=b("Hashtbl: unsupported hash table format"),yt=b("OCAMLRUNPARAM"),yr=b("CAMLRUNPARAM"),qo=b(r),rc=[3,0,3],rd=b(bU),q8=b(ly),q9=b("<\/"),q_=b(r),q4=b(ly),q5=b("<"),q6=b(r),q2=b("\n"),qR=[0,b(r)],qK=b(r),qL=b(r),qM=b(r),qN=b(r),qG=[0,b(r),0,b(r)],qF=b(r),qB=b("Stdlib.Format.String_tag"),rk=b("Z.Overflow"),rl=b(k7),rq=b("int_of_big_int"),rM=[0,0],rZ=[0,0],ux=[0,0],uh=[0,0,0],v5=b("expected fewer digits"),v4=b("image"),v2=b("expected a finite number"),v0=b("a digit in base 16"),vY=b(ln),vX=b("prices"),vR=b("activation"),vS=b("others"),vT=b("patch"),vV=b("a patch"),vU=b("a statement"),vQ=b("a prototype"),vO=b("certificate"),vP=b(ln),vN=b(li),vI=b("linear"),vJ=b("maximum"),vK=b("soft_tree"),vL=b("a readout"),vB=b("masked_max"),vC=b("max"),vD=b("max_minus_mean"),vE=b("max_minus_mean_distance"),vF=b("top_mean"),vG=b("a pooling"),vr=b("exp_distance"),vs=b("exponential"),vt=b("identity"),vu=b("log_ratio"),vv=b("negated"),vw=b("quadratic"),vx=b("rectified"),vy=b("threshold"),vz=b("a similarity"),vk=b("cosine"),vl=b("euclidean"),vm=b("inner_product"),vn=b("rooted_cosine"),vo=b("softmax"),vp=b("a geometry"),vg=b(kZ),vh=b("some"),vi=b("none or some"),vc=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],vd=[0,[4,6,0,0,0],b(b$)],ve=b(" or "),vf=b("a list of "),va=[0,[4,6,0,0,0],b(b$)],vb=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],u9=b(b$),u_=b("a natural number"),u$=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],u7=b(b$),u8=b("a positive integer"),u6=b(kZ),u4=b(r),u5=b("an integer in base 16"),u2=b("expected the end of the line, found another item"),u1=b("at most 1025 bytes"),u0=b("expected another item, found the end of the line"),uY=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uW=b("Reader.Wrong"),uX=b("Reader.Too_large"),v8=[0,0],v_=[0,1],v9=[0,2],wT=[0,1],wU=[0,gp],wR=b("a patch without views"),wP=[0,1],wQ=[0,gp],wW=[0,0.03,[0,1.,0]],w1=[0,0],xl=[0,40,[0,24,[0,12,0]]],xt=[0,1.],xT=[0,160,192],xZ=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],x5=[0,0,[0,dI,[0,1152,0]]],yc=b("entails"),yd=b(li),ye=b("instance"),yf=b("refuted"),yh=b("ready"),yg=b("a question: the head first, and only once"),x9=b("not proved"),x_=b("proved"),x$=b("not covered: "),ym=b("limit: "),yn=b("limit: there is no more memory"),yo=b("limit: a list is too long"),yp=b("the input ends within a line"),yk=b("error: "),yj=b("expected one line, found more"),yq=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+W(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ab(a[1])];case
-1:return[1,ab(a[1])];case
-2:return[2,ab(a[1])];case
-3:return[3,ab(a[1])];case
-4:return[4,ab(a[1])];case
-5:return[5,ab(a[1])];case
-6:return[6,ab(a[1])];case
-7:return[7,ab(a[1])];case
+0:return[0,W(a[1])];case
+1:return[1,W(a[1])];case
+2:return[2,W(a[1])];case
+3:return[3,W(a[1])];case
+4:return[4,W(a[1])];case
+5:return[5,W(a[1])];case
+6:return[6,W(a[1])];case
+7:return[7,W(a[1])];case
 8:var
-c=a[1];return[8,c,ab(a[2])];case
+c=a[1];return[8,c,W(a[2])];case
 9:var
-b=a[1];return[9,b,b,ab(a[3])];case
-10:return[10,ab(a[1])];case
-11:return[11,ab(a[1])];case
-12:return[12,ab(a[1])];case
-13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aF(a,b){if(typeof
+b=a[1];return[9,b,b,W(a[3])];case
+10:return[10,W(a[1])];case
+11:return[11,W(a[1])];case
+12:return[12,W(a[1])];case
+13:return[13,W(a[1])];default:return[14,W(a[1])]}}function
+ay(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aF(a[1],b)];case
-1:return[1,aF(a[1],b)];case
-2:return[2,aF(a[1],b)];case
-3:return[3,aF(a[1],b)];case
-4:return[4,aF(a[1],b)];case
-5:return[5,aF(a[1],b)];case
-6:return[6,aF(a[1],b)];case
-7:return[7,aF(a[1],b)];case
+0:return[0,ay(a[1],b)];case
+1:return[1,ay(a[1],b)];case
+2:return[2,ay(a[1],b)];case
+3:return[3,ay(a[1],b)];case
+4:return[4,ay(a[1],b)];case
+5:return[5,ay(a[1],b)];case
+6:return[6,ay(a[1],b)];case
+7:return[7,ay(a[1],b)];case
 8:var
-c=a[1];return[8,c,aF(a[2],b)];case
+c=a[1];return[8,c,ay(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aF(a[3],b)];case
-10:return[10,aF(a[1],b)];case
-11:return[11,aF(a[1],b)];case
-12:return[12,aF(a[1],b)];case
-13:return[13,aF(a[1],b)];default:return[14,aF(a[1],b)]}}function
-_(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,ay(a[3],b)];case
+10:return[10,ay(a[1],b)];case
+11:return[11,ay(a[1],b)];case
+12:return[12,ay(a[1],b)];case
+13:return[13,ay(a[1],b)];default:return[14,ay(a[1],b)]}}function
+O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,_(a[1],b)];case
-1:return[1,_(a[1],b)];case
+0:return[0,O(a[1],b)];case
+1:return[1,O(a[1],b)];case
 2:var
-c=a[1];return[2,c,_(a[2],b)];case
+c=a[1];return[2,c,O(a[2],b)];case
 3:var
-d=a[1];return[3,d,_(a[2],b)];case
+d=a[1];return[3,d,O(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,_(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,_(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,_(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,_(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,_(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
 9:var
-t=a[1];return[9,t,_(a[2],b)];case
-10:return[10,_(a[1],b)];case
+t=a[1];return[9,t,O(a[2],b)];case
+10:return[10,O(a[1],b)];case
 11:var
-u=a[1];return[11,u,_(a[2],b)];case
+u=a[1];return[11,u,O(a[2],b)];case
 12:var
-v=a[1];return[12,v,_(a[2],b)];case
+v=a[1];return[12,v,O(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,_(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,_(a[3],b)];case
-15:return[15,_(a[1],b)];case
-16:return[16,_(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
+15:return[15,O(a[1],b)];case
+16:return[16,O(a[1],b)];case
 17:var
-A=a[1];return[17,A,_(a[2],b)];case
+A=a[1];return[17,A,O(a[2],b)];case
 18:var
-B=a[1];return[18,B,_(a[2],b)];case
-19:return[19,_(a[1],b)];case
+B=a[1];return[18,B,O(a[2],b)];case
+19:return[19,O(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,_(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
 21:var
-E=a[1];return[21,E,_(a[2],b)];case
-22:return[22,_(a[1],b)];case
+E=a[1];return[21,E,O(a[2],b)];case
+22:return[22,O(a[1],b)];case
 23:var
-F=a[1];return[23,F,_(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,_(a[3],b)]}}function
-fn(a){return[0,a]}function
-fo(a){return a[1]}function
-hO(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-fp(a){throw[0,hQ,a]}function
-ai(a){throw[0,hP,a]}function
-cx(b,a){return BC(b,a)?b:a}function
-ar(b,a){return Bi(b,a)?b:a}function
-ea(a){return 0<=a?a:-a|0}var
-K=dc(np),W=dc(nq),bd=dc(nr),no=hc;function
-aQ(d,c){var
-a=C(d),e=C(c),b=an(a+e|0);bl(d,0,b,0,a);bl(c,0,b,a,e);return df(b)}function
-ns(a){return a?nt:nu}function
-nv(a){var
-e=C(a);return function(f){var
-b=f;for(;;){if(e<=b)return aQ(a,nw);var
-c=al(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,O(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
+eT(a){return[0,a]}function
+eU(a){return a[1]}function
+g_(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eV(a){throw[0,ha,a]}function
+ai(a){throw[0,g$,a]}function
+cg(b,a){return y8(b,a)?b:a}function
+as(b,a){return yN(b,a)?b:a}function
+dU(a){return 0<=a?a:-a|0}var
+N=cY(l$),Y=cY(ma),a8=cY(mb),l_=gz;function
+aN(d,c){var
+a=z(d),e=z(c),b=ah(a+e|0);bb(d,0,b,0,a);bb(c,0,b,a,e);return c1(b)}function
+mc(a){return a?md:me}function
+mf(a){var
+e=z(a);return function(f){var
+b=f;for(;;){if(e<=b)return aN(a,mg);var
+c=ab(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-nx(a){return nv(hx(ny,a))}function
-ca(a,b){if(a){var
-c=a[1];return[0,c,ca(a[2],b)]}return b}BI(0);var
-nz=m_(1),bp=m_(2);function
-nA(b){function
+mh(a){return mf(gU(mi,a))}function
+c4(a,b){if(a){var
+c=a[1];return[0,c,c4(a[2],b)]}return b}zc(0);var
+mj=lT(1),be=lT(2);function
+mk(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fg(d)}catch(a){a=bo(a);if(a[1]!==hS)throw a;var
+c=a[2],d=a[1];try{eM(d)}catch(a){a=bd(a);if(a[1]!==hc)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(BJ(0))}function
-dj(b,a){return hF(b,a,0,C(a))}function
-nB(d,c,b,a){if(0<=b&&0<=a&&!((C(c)-a|0)<b))return hF(d,c,b,a);return ai(nC)}function
-hU(a){dj(bp,a);m$(bp,10);return fg(bp)}var
-fs=fn(nA);function
-nD(c){for(;;){var
-d=fn(1),a=fo(fs),b=1-hO(fs,a,function(a,b){return function(d){if(hO(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-ft(a){return f(fo(fs),0)}hJ(b(lO),ft);function
-nE(b,a){return m$(b,a)}function
-eb(a){return fg(a)}function
-nF(a){return a?a[1]:ai(nG)}function
-nH(a){return a?a[1]:0}function
-dk(b,a){return a?[0,f(b,a[1])]:0}function
-hV(b,a){return a?f(b,a[1]):0}function
-nI(a){return a?1:0}function
-nJ(a){return a}function
-nK(a){var
-c=0;if(40<=a){if(92===a)return nL;if(!(hd<=a))c=1}else
-if(32<=a){if(39<=a)return nM;c=1}else
+a=c;continue}return 0}}return a(zd(0))}function
+c5(b,a){return g2(b,a,0,z(a))}function
+ml(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return g2(d,c,b,a);return ai(mm)}function
+he(a){c5(be,a);lU(be,10);return eM(be)}var
+eY=eT(mk);function
+mn(c){for(;;){var
+d=eT(1),a=eU(eY),b=1-g_(eY,a,function(a,b){return function(d){if(g_(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+eZ(a){return g(eU(eY),0)}g6(b(kE),eZ);function
+mo(b,a){return lU(b,a)}function
+dV(a){return eM(a)}function
+hf(a,b){return a?a[1]:b}function
+mp(a){return a?a[1]:ai(mq)}function
+mr(a){return a?a[1]:0}function
+c6(b,a){return a?[0,g(b,a[1])]:0}function
+hg(b,a){return a?g(b,a[1]):0}function
+ms(a){return a?1:0}function
+mt(a){return a}function
+mu(a){var
+c=0;if(40<=a){if(92===a)return mv;if(!(gA<=a))c=1}else
+if(32<=a){if(39<=a)return mw;c=1}else
 if(!(14<=a))switch(a){case
-8:return nN;case
-9:return nO;case
-10:return nP;case
-13:return nQ}if(c){var
-d=an(1);ah(d,0,a);return df(d)}var
-b=an(4);ah(b,0,92);ah(b,1,48+(a/c9|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return df(b)}function
-nR(a){return 25<a+hh>>>0?a:a+mH|0}var
-fu=BW(0),dl=(4*fu|0)-1|0;function
-nT(d,c){var
+8:return mx;case
+9:return my;case
+10:return mz;case
+13:return mA}if(c){var
+d=ah(1);_(d,0,a);return c1(d)}var
+b=ah(4);_(b,0,92);_(b,1,48+(a/cS|0)|0);_(b,2,48+((a/10|0)%10|0)|0);_(b,3,48+(a%10|0)|0);return c1(b)}function
+mB(a){return 25<a+gE>>>0?a:a+ls|0}var
+e0=zr(0),c7=(4*e0|0)-1|0;function
+mD(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aR(a){return nT(0,a)}function
-bR(b,a){return 0<=a?function(d,c){var
+a9(a){return mD(0,a)}function
+c8(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return fp(nU)}}(b,a):ai(nV)}function
-hW(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eV(mE)}}(b,a):ai(mF)}function
+mG(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(nW)}function
-bq(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(mH)}function
+ch(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bC(a){return bq(a,0)}function
-nX(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
-hX(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,hX(a+1|0,c,b)]}function
-aS(a,b){return 0<=a?50<a?bC(nX(0,0,a,b)):hX(0,a,b):ai(nY)}function
-F(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
-hY(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,hY(c+1|0,b,d)]}return 0}function
-dm(b,a){return hY(0,b,a)}function
-nZ(c,a){return function(e,d){var
+bs(a){return ch(a,0)}function
+mI(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
+hh(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,hh(a+1|0,c,b)]}function
+a_(a,b){return 0<=a?50<a?bs(mI(0,0,a,b)):hh(0,a,b):ai(mJ)}function
+P(b,a){if(a){var
+c=a[2],d=g(b,a[1]);return[0,d,P(b,c)]}return 0}function
+hi(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,hi(c+1|0,b,d)]}return 0}function
+e1(b,a){return hi(0,b,a)}function
+mK(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-a6(c,b){var
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
+bf(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-n0(e,d,c){var
+mL(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-fv(b,a){return n0(0,b,a)}function
-av(e,d,c){var
+mM(b,a){return mL(0,b,a)}function
+az(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-hZ(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,hZ(c,e,d)]}}else
-if(!a)return 0;return ai(n1)}function
-n2(g,f,e,d){var
+mN(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(n3)}}function
-cy(d,c){var
+h=a[2],i=b[2],c=bR(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(mO)}}function
+e2(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-cz(d,c){var
+e3(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-dn(d,c){var
+hj(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aI(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aG(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-n4(d,c){var
+mP(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aI(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aG(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-n5(d,c){var
+mQ(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aI(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aG(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-h0(b,a){if(a){var
-c=a[2],d=a[1];return 0===aI(d[1],b)?c:[0,d,h0(b,c)]}return 0}function
-h1(d,c){var
+hk(b,a){if(a){var
+c=a[2],d=a[1];return 0===aG(d[1],b)?c:[0,d,hk(b,c)]}return 0}function
+e4(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aK(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+bg(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bC(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cb(e,a){return function(h,g,f){var
+ci(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bC(b)}}(0,0,a)}function
-a7(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
+bZ(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bC(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-ec(b,a){return function(e,d,c){var
+hl(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bq(f(e,a[1]),b),a=g;continue}return bC(b)}}(b,0,a)}function
-h2(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],h2(b[2],a[2])]}}else
-if(!a)return 0;return ai(n6)}function
-fw(a,b){function
+f=a[2],b=ch(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
+hm(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bq(d,b)}return bq(c,b)}}function
+d=k,b=[0,f,b];continue}return ch(d,b)}return ch(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bq(d,b)}return bq(c,b)}}function
+c=j,b=[0,e,b];continue}return ch(d,b)}return ch(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1112,92 +1108,30 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aR(b);return 2<=c?g(c,b)[1]:b}function
-n7(b,a){function
-A(l,k,j){var
-d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
-d=h,c=f,a=[0,e,a];continue}if(0<=i){var
-c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bq(d,a)}return bq(c,a)}}function
-B(l,k,j){var
-d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
-d=h,c=f,a=[0,e,a];continue}if(0<i){var
-d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bq(d,a)}return bq(c,a)}}function
-p(f,e){if(2===f){if(e){var
-i=e[2];if(i){var
-j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
-if(3===f&&e){var
-k=e[2];if(k){var
-l=k[2];if(l){var
-c=l[1],a=k[1],d=e[1],F=l[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],m=G;else
-if(0<u){var
-w=n(b,a,c);if(0===w)var
-o=[0,d,[0,a,0]];else
-if(0<w)var
-o=[0,d,[0,a,[0,c,0]]];else
-var
-x=n(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
-m=o}else{var
-y=n(b,d,c);if(0===y)var
-p=[0,a,[0,d,0]];else
-if(0<y)var
-p=[0,a,[0,d,[0,c,0]]];else
-var
-z=n(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
-m=p}return[0,m,F]}}}var
-r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
-h(f,e){if(2===f){if(e){var
-h=e[2];if(h){var
-i=h[1],g=e[1],A=h[2],q=n(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
-if(3===f&&e){var
-j=e[2];if(j){var
-k=j[2];if(k){var
-c=k[1],a=j[1],d=e[1],F=k[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
-if(0<=u){var
-w=n(b,d,c);if(0===w)var
-m=[0,a,[0,d,0]];else
-if(0<=w)var
-x=n(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],m=H;else
-var
-m=[0,a,[0,d,[0,c,0]]];var
-l=m}else{var
-y=n(b,a,c);if(0===y)var
-o=[0,d,[0,a,0]];else
-if(0<=y)var
-z=n(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
-var
-o=[0,d,[0,a,[0,c,0]]];var
-l=o}return[0,l,F]}}}var
-r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aR(a);return 2<=c?h(c,a)[1]:a}function
-n8(d,c){var
+c=a9(b);return 2<=c?g(c,b)[1]:b}function
+mR(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-ed(d,c){var
+dW(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-h3(b,a){return b<=a?b:a}function
-h4(b,a){return a<=b?b:a}function
-h5(a){return b(u+a)}function
-cc(a,c){var
-b=an(a);Be(b,0,a,c);return b}function
-n9(a){var
-b=a5(a),c=an(b);b9(a,0,c,0,b);return c}function
-n_(c,b,a){if(0<=b&&0<=a&&!((a5(c)-a|0)<b)){var
-d=an(a);b9(c,b,d,0,a);return d}return ai(n$)}function
-h6(c,b,a){return df(n_(c,b,a))}function
-h7(e,c,d,b,a){if(0<=a&&0<=c&&!((a5(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return b9(e,c,d,b,a);return ai(oa)}function
-bD(e,c,d,b,a){if(0<=a&&0<=c&&!((C(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return bl(e,c,d,b,a);return ai(ob)}function
-oc(e){var
-a=[0,0],m=a5(e)-1|0,o=0;if(!(m<0)){var
+mS(b,a){return b<=a?b:a}function
+hn(b,a){return a<=b?b:a}function
+ho(a){return b(r+a)}function
+b0(a,c){var
+b=ah(a);yJ(b,0,a,c);return b}function
+mT(a){var
+b=aW(a),c=ah(b);bW(a,0,c,0,b);return c}function
+mU(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
+d=ah(a);bW(c,b,d,0,a);return d}return ai(mV)}function
+hp(c,b,a){return c1(mU(c,b,a))}function
+hq(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bW(e,c,d,b,a);return ai(mW)}function
+bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bb(e,c,d,b,a);return ai(mX)}function
+mY(e){var
+a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=d2(e,i),g=0;if(32<=f){var
+f=dJ(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1208,165 +1142,165 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===a5(e))return n9(e);var
-b=an(a[1]);a[1]=0;var
-n=a5(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aW(e))return mT(e);var
+b=ah(a[1]);a[1]=0;var
+n=aW(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=d2(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(hd<=c)d=1;else
+c=dJ(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(gA<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ah(b,a[1],92);a[1]++;ah(b,a[1],98);break;case
-9:ah(b,a[1],92);a[1]++;ah(b,a[1],116);break;case
-10:ah(b,a[1],92);a[1]++;ah(b,a[1],110);break;case
-13:ah(b,a[1],92);a[1]++;ah(b,a[1],114);break;default:d=1}switch(d){case
-1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/c9|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
-2:ah(b,a[1],92);a[1]++;ah(b,a[1],c);break;case
-3:ah(b,a[1],c);break}a[1]++;var
+8:_(b,a[1],92);a[1]++;_(b,a[1],98);break;case
+9:_(b,a[1],92);a[1]++;_(b,a[1],116);break;case
+10:_(b,a[1],92);a[1]++;_(b,a[1],110);break;case
+13:_(b,a[1],92);a[1]++;_(b,a[1],114);break;default:d=1}switch(d){case
+1:_(b,a[1],92);a[1]++;_(b,a[1],48+(c/cS|0)|0);a[1]++;_(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;_(b,a[1],48+(c%10|0)|0);break;case
+2:_(b,a[1],92);a[1]++;_(b,a[1],c);break;case
+3:_(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-h8(g,b){var
-c=a5(b);if(0===c)return b;var
-d=an(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ah(d,a,f(g,d2(b,a)));var
+hr(f,b){var
+c=aW(b);if(0===c)return b;var
+d=ah(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){_(d,a,g(f,dJ(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-od(a){return h8(nR,a)}function
-fx(a){return cs(a)}function
-a8(a){return df(a)}function
-fy(b,a){return a8(cc(b,a))}function
-oe(a,b){return b<=a?a:ai(of)}function
-og(f,e,d){var
+mZ(a){return hr(mB,a)}function
+e5(a){return cb(a)}function
+aX(a){return c1(a)}function
+e6(b,a){return aX(b0(b,a))}function
+m0(a,b){return b<=a?a:ai(m1)}function
+m2(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=oe((C(c)+e|0)+b|0,b),a=g;continue}return C(c)+b|0}return b}}function
-oh(b,h,g,e,f){var
+g=a[2],b=m0((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
+m3(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bl(a,0,b,d,C(a));bl(g,0,b,d+C(a)|0,e);var
-d=(d+C(a)|0)+e|0,c=i;continue}bl(a,0,b,d,C(a));return b}return b}}function
-oi(b,a){if(a){var
-c=C(b);return a8(oh(an(og(0,c,a)),0,b,c,a))}return oj}function
-ok(b,a){return a8(h8(b,fx(a)))}function
-ol(a){return function(b,f,e){var
+i=c[2];bb(a,0,b,d,z(a));bb(g,0,b,d+z(a)|0,e);var
+d=(d+z(a)|0)+e|0,c=i;continue}bb(a,0,b,d,z(a));return b}return b}}function
+m4(b,a){if(a){var
+c=z(b);return aX(m3(ah(m2(0,c,a)),0,b,c,a))}return m5}function
+m6(b,a){return aX(hr(b,e5(a)))}function
+m7(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=d9(b,a)+mH|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return a8(oc(fx(b)));var
-a=a+1|0;continue}}(a,C(a),0)}function
-om(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bB;if(d9(e,a)===b)return a;var
+c=dR(b,a)+ls|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aX(mY(e5(b)));var
+a=a+1|0;continue}}(a,z(a),0)}function
+m8(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw br;if(dR(e,a)===b)return a;var
 a=a+1|0;continue}}function
-on(b,a,d){var
-c=C(b);if(0<=a&&!(c<a))try{om(b,c,a,d);var
-e=1;return e}catch(a){a=bo(a);if(a===bB)return 0;throw a}return ai(oo)}function
-op(b,a){return on(b,0,a)}function
-oq(a){return a8(od(fx(a)))}function
-or(a){return 1-(typeof
+m9(b,a,d){var
+c=z(b);if(0<=a&&!(c<a))try{m8(b,c,a,d);var
+e=1;return e}catch(a){a=bd(a);if(a===br)return 0;throw a}return ai(m_)}function
+m$(b,a){return m9(b,0,a)}function
+na(a){return aX(mZ(e5(a)))}function
+nb(a){return 1-(typeof
 a==="number"?1:0)}function
-aB(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
+aO(b,c){if(0===b)return[0];if(0<=b){var
+d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(os)}function
-ot(b,f,e){var
+a=h;continue}break}}return d}return ai(nc)}function
+hs(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-br(a){var
-b=a.length-1;return 0===b?[0]:hr(a,0,b)}function
-bS(b,a){var
-c=b.length-1;return 0===c?br(a):0===a.length-1?hr(b,0,c):A5(b,a)}function
-ee(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hr(c,b,a);return ai(ou)}function
-h9(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return A6(c,b,a,d);return ai(ov)}function
-dp(d,b){var
+bu(a){var
+b=a.length-1;return 0===b?[0]:gO(a,0,b)}function
+e7(b,a){var
+c=b.length-1;return 0===c?bu(a):0===a.length-1?gO(b,0,c):yy(b,a)}function
+ht(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gO(c,b,a);return ai(nd)}function
+hu(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return yz(c,b,a,d);return ai(ne)}function
+c9(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
-p(d,b){var
+a=e;for(;;){g(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+o(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
+e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dq(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(ow);if(0===b)return[0];var
+hv(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(nf);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-z(d,b){var
+B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-Q(d,b){var
+T(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aw(c){return function(e,d){var
+aP(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ox(d,c){var
+ng(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-G(a){if(a){var
-b=a[2],d=a[1],c=q(ox(0,a),d);return function(e,d){var
+Q(a){if(a){var
+b=a[2],d=a[1],c=q(ng(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-X(f,e,c){var
+$(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-fz(c,b){var
+hw(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-bT(c,b){var
+c_(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-fA=[ag,oz,b_(0)];function
-oy(b){if(db(b,[0]))return[0,[0],[0]];var
+e8=[X,ni,bX(0)];function
+nh(b){if(dM(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-h_(e,a){function
+hx(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fA,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e8,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bo(b);if(b[1]===fA){var
+g=l(f,b,d);return g}catch(b){b=bd(b);if(b[1]===e8){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bo(a);if(a[1]===fA)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bd(a);if(a[1]===e8)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oA]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,S,nj]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1380,196 +1314,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cA(a){return a!=a?1:0}function
-aT(b,a){if(!(b<a)){var
-c=0;if(fj(a)||!fj(b))c=1;if(c)return cA(b)?b:a}return cA(a)?a:b}function
-v(b,a){if(!(b<a)){var
-c=0;if(fj(a)||!fj(b))c=1;if(c)return cA(a)?a:b}return cA(b)?b:a}function
-dr(a){return[0,0,0]}function
-ds(a){a[1]=0;a[2]=0;return 0}function
-cB(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cC(a){var
+cj(a){return a!=a?1:0}function
+aY(b,a){if(!(b<a)){var
+c=0;if(eP(a)||!eP(b))c=1;if(c)return cj(b)?b:a}return cj(a)?a:b}function
+w(b,a){if(!(b<a)){var
+c=0;if(eP(a)||!eP(b))c=1;if(c)return cj(a)?a:b}return cj(b)?b:a}function
+c$(a){return[0,0,0]}function
+da(a){a[1]=0;a[2]=0;return 0}function
+ck(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cl(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cD(b){var
+cm(b){var
 a=b[1];return a?[0,a[1]]:0}function
-oB(b,a){return a6(b,a[1])}var
-oD=[ag,oC,b_(0)];function
-oE(a){return[0,0,0,0]}function
-fB(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-h$(d,a){var
+nk(b,a){return bf(b,a[1])}var
+nm=[X,nl,bX(0)];function
+nn(a){return[0,0,0,0]}function
+e9(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+hy(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-oF(b){var
+no(b){var
 a=b[2];return a?[0,a[1]]:0}function
-oG(a){var
+np(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fB(a);return c}throw oD}function
-oH(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e9(a);return c}throw nm}function
+nq(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fB(a);return[0,c]}return 0}var
-oJ=[ag,oI,b_(0)];function
-oK(a){throw oJ}function
-ef(a){var
-c=a[1];a[1]=oK;try{var
-b=f(c,0);BN(a,b);return b}catch(b){b=bo(b);a[1]=function(a){throw b};throw b}}function
-fC(a){var
-b=1<=a?a:1,c=dl<b?dl:b,d=an(c);return[0,d,0,c,d]}function
-fD(a){return h6(a[1],0,a[2])}function
-oL(a){return a[2]}function
-oM(a){a[2]=0;return 0}function
-fE(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dl<b[1])if((d+c|0)<=dl)b[1]=dl;else
-fp(oP);var
-e=an(b[1]);h7(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,oN]}throw[0,$,oO]}}function
-ia(a,c){var
-b=a[2];if(a[3]<=b)fE(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
-oQ(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e9(a);return[0,c]}return 0}var
+ns=[X,nr,bX(0)];function
+nt(a){throw ns}function
+dX(a){var
+c=a[1];a[1]=nt;try{var
+b=g(c,0);zh(a,b);return b}catch(b){b=bd(b);a[1]=function(a){throw b};throw b}}function
+e_(a){var
+b=1<=a?a:1,c=c7<b?c7:b,d=ah(c);return[0,d,0,c,d]}function
+e$(a){return hp(a[1],0,a[2])}function
+nu(a){return a[2]}function
+nv(a){a[2]=0;return 0}function
+fa(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c7<b[1])if((d+c|0)<=c7)b[1]=c7;else
+eV(ny);var
+e=ah(b[1]);hq(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,S,nw]}throw[0,S,nx]}}function
+hz(a,c){var
+b=a[2];if(a[3]<=b)fa(a,1);_(a[1],b,c);a[2]=b+1|0;return 0}function
+nz(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((C(d)-b|0)<c?1:0);if(f)ai(oR);var
-g=a[2]+b|0;if(a[3]<g)fE(a,b);bl(d,c,a[1],a[2],b);a[2]=g;return 0}function
-dt(a,c){var
-b=C(c),d=a[2]+b|0;if(a[3]<d)fE(a,b);bl(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fF(a){return 5===a[2]?12:-6}function
-ib(a){return[0,0,an(a)]}function
-ic(a,g){var
-b=a5(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=an(h4(b*2|0,c));h7(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ai(nA);var
+g=a[2]+b|0;if(a[3]<g)fa(a,b);bb(d,c,a[1],a[2],b);a[2]=g;return 0}function
+db(a,c){var
+b=z(c),d=a[2]+b|0;if(a[3]<d)fa(a,b);bb(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fb(a){return 5===a[2]?12:-6}function
+hA(a){return[0,0,ah(a)]}function
+hB(a,g){var
+b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ah(hn(b*2|0,c));hq(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cE(a,b){ic(a,1);c$(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ax(a,c){var
-b=C(c);ic(a,b);bD(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-id(a){return h6(a[2],0,a[1])}function
-oS(a,b){var
+cn(a,b){hB(a,1);cW(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aq(a,c){var
+b=z(c);hB(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hC(a){return hp(a[2],0,a[1])}function
+nB(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return mu;case
+0:return lh;case
 1:return 101;case
 2:return 69;case
-3:return lT;case
+3:return kI;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-oT(a,b){switch(b[1]){case
+nC(a,b){switch(b[1]){case
 0:break;case
-1:cE(a,43);break;default:cE(a,32)}return 8<=b[2]?cE(a,35):0}function
-ie(a){if(typeof
+1:cn(a,43);break;default:cn(a,32)}return 8<=b[2]?cn(a,35):0}function
+hD(a){if(typeof
 a==="number")switch(a){case
-0:return oU;case
-1:return oV;case
-2:return oW;case
-3:return oX;case
-4:return oY;case
-5:return oZ;default:return o0}else
+0:return nD;case
+1:return nE;case
+2:return nF;case
+3:return nG;case
+4:return nH;case
+5:return nI;default:return nJ}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aQ(o1,fy(1,a[1]))}}function
-fG(b,c){var
+1:return a[1];default:return aN(nK,e6(1,a[1]))}}function
+fc(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ax(b,o2);var
+d=a[1];aq(b,nL);var
 a=d;continue;case
 1:var
-e=a[1];ax(b,o3);var
+e=a[1];aq(b,nM);var
 a=e;continue;case
 2:var
-f=a[1];ax(b,o4);var
+f=a[1];aq(b,nN);var
 a=f;continue;case
 3:var
-g=a[1];ax(b,o5);var
+g=a[1];aq(b,nO);var
 a=g;continue;case
 4:var
-h=a[1];ax(b,o6);var
+h=a[1];aq(b,nP);var
 a=h;continue;case
 5:var
-i=a[1];ax(b,o7);var
+i=a[1];aq(b,nQ);var
 a=i;continue;case
 6:var
-j=a[1];ax(b,o8);var
+j=a[1];aq(b,nR);var
 a=j;continue;case
 7:var
-k=a[1];ax(b,o9);var
+k=a[1];aq(b,nS);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ax(b,o_);fG(b,m);ax(b,o$);var
+l=a[2],m=a[1];aq(b,nT);fc(b,m);aq(b,nU);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ax(b,pa);fG(b,o);ax(b,pb);var
+n=a[3],o=a[1];aq(b,nV);fc(b,o);aq(b,nW);var
 a=n;continue;case
 10:var
-p=a[1];ax(b,pc);var
+p=a[1];aq(b,nX);var
 a=p;continue;case
 11:var
-q=a[1];ax(b,pd);var
+q=a[1];aq(b,nY);var
 a=q;continue;case
 12:var
-r=a[1];ax(b,pe);var
+r=a[1];aq(b,nZ);var
 a=r;continue;case
 13:var
-s=a[1];ax(b,pf);var
+s=a[1];aq(b,n0);var
 a=s;continue;default:var
-t=a[1];ax(b,pg);var
+t=a[1];aq(b,n1);var
 a=t;continue}}function
-am(a){if(typeof
+ad(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,am(a[1])];case
-1:return[1,am(a[1])];case
-2:return[2,am(a[1])];case
-3:return[3,am(a[1])];case
-4:return[4,am(a[1])];case
-5:return[5,am(a[1])];case
-6:return[6,am(a[1])];case
-7:return[7,am(a[1])];case
+0:return[0,ad(a[1])];case
+1:return[1,ad(a[1])];case
+2:return[2,ad(a[1])];case
+3:return[3,ad(a[1])];case
+4:return[4,ad(a[1])];case
+5:return[5,ad(a[1])];case
+6:return[6,ad(a[1])];case
+7:return[7,ad(a[1])];case
 8:var
-b=a[1];return[8,b,am(a[2])];case
+b=a[1];return[8,b,ad(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,am(a[3])];case
-10:return[10,am(a[1])];case
-11:return[11,am(a[1])];case
-12:return[12,am(a[1])];case
-13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
-ay(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ad(a[3])];case
+10:return[10,ad(a[1])];case
+11:return[11,ad(a[1])];case
+12:return[12,ad(a[1])];case
+13:return[13,ad(a[1])];default:return[14,ad(a[1])]}}function
+ar(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ay(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=ar(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=ay(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=ar(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=ay(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=ar(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=ay(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=ar(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=ay(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=ar(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=ay(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=ar(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=ay(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=ar(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=ay(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=ar(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
 8:var
-k=ay(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=ar(a[2]),ai=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,ai];case
 9:var
-an=a[2],ap=a[1],l=ay(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=ay(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],az=function(a){f(au,0);f(aq,0);return 0},aA=function(a){f(ar,0);f(av,0);return 0},aB=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=ar(a[3]),aq=l[4],as=l[3],at=l[2],au=l[1],m=ar(aj(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(aq,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
 10:var
-n=ay(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=ar(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ay(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=ar(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ay(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=ar(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ay(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=ay(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-ao(c,b){var
+q=ar(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=ar(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+aj(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1580,12 +1514,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,$,ph]}else
+9:a=6;break;default:throw[0,S,n2]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ao(t,b[1])];case
+0:return[0,aj(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1596,7 +1530,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ao(u,b[1])];case
+1:return[1,aj(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1605,22 +1539,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
-2:return[2,ao(v,b[1])];case
+2:return[2,aj(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ao(w,b[1])];case
+3:return[3,aj(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1632,7 +1566,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ao(x,b[1])];case
+4:return[4,aj(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1644,7 +1578,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ao(y,b[1])];case
+5:return[5,aj(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1656,7 +1590,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ao(z,b[1])];case
+6:return[6,aj(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1668,7 +1602,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ao(A,b[1])];case
+7:return[7,aj(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1681,40 +1615,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
+D=b[1],E=aj(B,b[2]);return[8,aj(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,$,pq];break;case
+14:a=4;break;default:m=1}if(m)throw[0,S,n$];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=ay(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
+I=b[3],J=b[2],K=b[1],s=ar(aj(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aj(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,$,pr];break;case
+14:a=4;break;default:n=1}if(n)throw[0,S,oa];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,ps];case
+b!=="number"&&10===b[0])return[10,aj(M,b[1])];throw[0,S,ob];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pt];break;case
+11:return[11,aj(N,b[1])];default:o=1}if(o)throw[0,S,oc];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pu];break;case
+12:return[12,aj(O,b[1])];default:p=1}if(p)throw[0,S,od];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1722,7 +1656,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pv];break;default:var
+13:return[13,aj(P,b[1])];default:q=1}if(q)throw[0,S,oe];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1730,319 +1664,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pw]}switch(a){case
-0:throw[0,$,pk];case
-1:throw[0,$,pl];case
-2:throw[0,$,pm];case
-3:throw[0,$,pn];case
-4:throw[0,$,po];case
-5:throw[0,$,pi];case
-6:throw[0,$,pj];default:throw[0,$,pp]}}var
-as=[ag,px,b_(0)];function
-eg(b,a){if(typeof
+14:return[14,aj(Q,b[1])];default:r=1}if(r)throw[0,S,of]}switch(a){case
+0:throw[0,S,n5];case
+1:throw[0,S,n6];case
+2:throw[0,S,n7];case
+3:throw[0,S,n8];case
+4:throw[0,S,n9];case
+5:throw[0,S,n3];case
+6:throw[0,S,n4];default:throw[0,S,n_]}}var
+am=[X,og,bX(0)];function
+dY(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw as}}function
-du(e,b,d){var
-a=eg(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
+dc(e,b,d){var
+a=dY(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw as}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aL(b,c,a){if(typeof
-b==="number")return[0,0,R(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aD(b,c,a){if(typeof
+b==="number")return[0,0,J(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aL(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=aD(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aL(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aD(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aL(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aD(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aL(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aD(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aL(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aD(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aL(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aD(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aL(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aD(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aL(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aD(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(d8([0,b[1]],[0,o]))throw as;var
-p=aL(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dQ([0,b[1]],[0,o]))throw am;var
+p=aD(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(d8([0,ab(B)],C))throw as;var
-D=[0,ab(d)];if(d8([0,ab(A)],D))throw as;var
-q=ay(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aL(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,W(e)];if(dQ([0,W(B)],C))throw am;var
+D=[0,W(d)];if(dQ([0,W(A)],D))throw am;var
+q=ar(aj(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=aD(W(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aL(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aD(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aL(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aD(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aL(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aD(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aL(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
-R(a,b){if(typeof
+v=aD(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
+J(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=R(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=R(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eg(a[1],b),c=r[2],Q=r[1];if(typeof
+Q=a[2],r=dY(a[1],b),c=r[2],R=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=R(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw as;case
+s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw am;case
 3:var
-S=a[2],t=eg(a[1],b),d=t[2],T=t[1];if(typeof
+S=a[2],t=dY(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=R(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw as;case
+u=J(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw am;case
 4:var
-U=a[4],V=a[1],e=du(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=dc(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=R(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw as;case
+Y=e[2],v=J(U,f[1]);return[0,[4,V,X,Y,v[1]],v[2]]}throw am;case
 5:var
-Y=a[4],Z=a[1],g=du(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Z=a[4],_=a[1],g=dc(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=R(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw as;case
+aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw am;case
 6:var
-aa=a[4],ac=a[1],i=du(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+ab=a[4],ac=a[1],i=dc(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=R(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw as;case
+ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw am;case
 7:var
-af=a[4],ag=a[1],k=du(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=dc(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=R(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw as;case
+ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw am;case
 8:var
-aj=a[4],ak=a[1],m=du(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dc(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=R(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw as;case
+an=m[2],z=J(aj,n[1]);return[0,[8,ak,al,an,z[1]],z[2]]}throw am;case
 9:var
-an=a[2],A=eg(a[1],b),o=A[2],ao=A[1];if(typeof
+ao=a[2],A=dY(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=R(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw as;case
+B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw am;case
 10:var
-C=R(a[1],b);return[0,[10,C[1]],C[2]];case
+C=J(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=R(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-aq=a[1],E=R(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],at=a[3],au=a[1];if(d8([0,a[2]],[0,F]))throw as;var
-G=R(at,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(dQ([0,a[2]],[0,F]))throw am;var
+G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(d8([0,ab(ax)],az))throw as;var
-I=R(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,W(H)];if(dQ([0,W(ax)],az))throw am;var
+I=J(aw,W(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=R(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+K=J(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=R(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],L=R(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return pz(a[1],a[2],b);case
+aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return oi(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=R(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],N=R(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
+aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],O=R(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return pA(a[1],a[2],b)}throw as}function
-pz(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=R(d[1],b),k=e[1],f=R(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=R(g[1],b),m=h[1],i=R(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-pA(a,c,b){if(typeof
+aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
+23:return oj(a[1],a[2],b)}throw am}function
+oi(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+oj(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aU(a,c,b);case
-1:return aU(a,c,b);case
+0:return aI(a,c,b);case
+1:return aI(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aU(a,c,b)}else
+d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw am;default:return aI(a,c,b)}else
 switch(a[0]){case
-0:return aU(a,c,b);case
-1:return aU(a,c,b);case
-2:return aU(a,c,b);case
-3:return aU(a,c,b);case
-4:return aU(a,c,b);case
-5:return aU(a,c,b);case
-6:return aU(a,c,b);case
-7:return aU(a,c,b);case
-8:return aU([8,a[1],a[2]],c,b);case
+0:return aI(a,c,b);case
+1:return aI(a,c,b);case
+2:return aI(a,c,b);case
+3:return aI(a,c,b);case
+4:return aI(a,c,b);case
+5:return aI(a,c,b);case
+6:return aI(a,c,b);case
+7:return aI(a,c,b);case
+8:return aI([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aL(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aU(a,c,b);default:return aU(a,c,b)}}function
-aU(d,c,b){var
-a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
-py(c,b){var
-a=R(c,b);if(typeof
-a[2]==="number")return a[1];throw as}function
-pB(b,a){return py(b,ab(am(a)))}function
-aV(k,g,a){var
-b=C(a),h=0<=g?k:0,d=ea(g);if(d<=b)return a;var
-l=2===h?48:32,c=cc(d,l);switch(h){case
-0:bD(a,0,c,0,b);break;case
-1:bD(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=aD(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aI(a,c,b);default:return aI(a,c,b)}}function
+aI(d,c,b){var
+a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
+oh(c,b){var
+a=J(c,b);if(typeof
+a[2]==="number")return a[1];throw am}function
+ok(b,a){return oh(b,W(ad(a)))}function
+aJ(k,g,a){var
+b=z(a),h=0<=g?k:0,d=dU(g);if(d<=b)return a;var
+l=2===h?48:32,c=b0(d,l);switch(h){case
+0:bt(a,0,c,0,b);break;case
+1:bt(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){c$(c,0,al(a,0));bD(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==ab(a,0)&&45!==ab(a,0)&&32!==ab(a,0)){e=1;i=1}if(!i){cW(c,0,ab(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===al(a,0)){var
-j=0;if(e6!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){c$(c,1,al(a,1));bD(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bD(a,0,c,d-b|0,b)}}return a8(c)}function
-cF(k,b){var
-c=ea(k),a=C(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hh>>>0))e=1}else
+f=0;if(1<b&&48===ab(a,0)){var
+j=0;if(eA!==ab(a,1)&&88!==ab(a,1)){f=1;j=1}if(!j){cW(c,1,ab(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
+co(k,b){var
+c=dU(k),a=z(b),d=ab(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+gE>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(e6===al(b,1)||88===al(b,1))j=1;if(j){var
-h=cc(c+2|0,48);c$(h,1,al(b,1));bD(b,2,h,(c-a|0)+4|0,a-2|0);return a8(h)}}e=1;f=1;break;case
+j=0;if(eA===ab(b,1)||88===ab(b,1))j=1;if(j){var
+h=b0(c+2|0,48);cW(h,1,ab(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cc(c+1|0,48);c$(g,0,d);bD(b,1,g,(c-a|0)+2|0,a-1|0);return a8(g)}}if(e&&a<c){var
-i=cc(c,48);bD(b,0,i,c-a|0,a);return a8(i)}return b}function
-pC(d){var
-a=ol(d),b=C(a),c=cc(b+2|0,34);bl(a,0,c,1,b);return a8(c)}function
-pD(a){switch(a){case
-1:return pF;case
-2:return pG;case
-4:return pI;case
-5:return pJ;case
-6:return pK;case
-7:return pL;case
-8:return pM;case
-9:return pN;case
-10:return pO;case
-11:return pP;case
+g=b0(c+1|0,48);cW(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
+i=b0(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
+ol(d){var
+a=m7(d),b=z(a),c=b0(b+2|0,34);bb(a,0,c,1,b);return aX(c)}function
+om(a){switch(a){case
+1:return oo;case
+2:return op;case
+4:return or;case
+5:return os;case
+6:return ot;case
+7:return ou;case
+8:return ov;case
+9:return ow;case
+10:return ox;case
+11:return oy;case
 0:case
-13:return pE;case
+13:return on;case
 3:case
-14:return pH;default:return pQ}}function
-pR(a){switch(a){case
-1:return pT;case
-2:return pU;case
-4:return pW;case
-5:return pX;case
-6:return pY;case
-7:return pZ;case
-8:return p0;case
-9:return p1;case
-10:return p2;case
-11:return p3;case
+14:return oq;default:return oz}}function
+oA(a){switch(a){case
+1:return oC;case
+2:return oD;case
+4:return oF;case
+5:return oG;case
+6:return oH;case
+7:return oI;case
+8:return oJ;case
+9:return oK;case
+10:return oL;case
+11:return oM;case
 0:case
-13:return pS;case
+13:return oB;case
 3:case
-14:return pV;default:return p4}}function
-p5(a){switch(a){case
-1:return p7;case
-2:return p8;case
-4:return p_;case
-5:return p$;case
-6:return qa;case
-7:return qb;case
-8:return qc;case
-9:return qd;case
-10:return qe;case
-11:return qf;case
+14:return oE;default:return oN}}function
+oO(a){switch(a){case
+1:return oQ;case
+2:return oR;case
+4:return oT;case
+5:return oU;case
+6:return oV;case
+7:return oW;case
+8:return oX;case
+9:return oY;case
+10:return oZ;case
+11:return o0;case
 0:case
-13:return p6;case
+13:return oP;case
 3:case
-14:return p9;default:return qg}}function
-qh(a){switch(a){case
-1:return qj;case
-2:return qk;case
-4:return qm;case
-5:return qn;case
-6:return qo;case
-7:return qp;case
-8:return qq;case
-9:return qr;case
-10:return qs;case
-11:return qt;case
+14:return oS;default:return o1}}function
+o2(a){switch(a){case
+1:return o4;case
+2:return o5;case
+4:return o7;case
+5:return o8;case
+6:return o9;case
+7:return o_;case
+8:return o$;case
+9:return pa;case
+10:return pb;case
+11:return pc;case
 0:case
-13:return qi;case
+13:return o3;case
 3:case
-14:return ql;default:return qu}}function
-ig(b,c){var
-d=ea(c),e=oS(qv,b),a=ib(16);cE(a,37);oT(a,b);cE(a,46);ax(a,h5(d));cE(a,e);return id(a)}function
-eh(m,a){if(13<=m){var
-g=[0,0],h=C(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<d9(a,c)+g8>>>0))g[1]++;var
+14:return o6;default:return pd}}function
+hE(b,c){var
+d=dU(c),e=nB(pe,b),a=hA(16);cn(a,37);nC(a,b);cn(a,46);aq(a,ho(d));cn(a,e);return hC(a)}function
+dZ(m,a){if(13<=m){var
+g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dR(a,c)+gu>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=an(C(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c$(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=C(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ah(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cW(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=d9(a,b);if(9<f+g8>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dR(a,b);if(9<f+gu>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return a8(j)}return a}function
-qw(a,b){return eh(a,fd(pD(a),b))}function
-qx(a,b){return eh(a,fd(p5(a),b))}function
-qy(a,b){return eh(a,fd(qh(a),b))}function
-qz(a,b){return eh(a,Bs(pR(a),b))}function
-bE(b,c,a){function
+b=p;continue}break}}return aX(j)}return a}function
+pf(a,b){return dZ(a,eJ(om(a),b))}function
+pg(a,b){return dZ(a,eJ(oO(a),b))}function
+ph(a,b){return dZ(a,eJ(o2(a),b))}function
+pi(a,b){return dZ(a,yX(oA(a),b))}function
+bv(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Bo(a,c,d)}function
+d=32}return yT(a,c,d)}function
 f(a){var
-e=C(a);return function(f){var
+e=z(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=al(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=ab(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aQ(a,qA)}function
+b=b+1|0;continue}}(0)?a:aN(a,pj)}function
 e(c){var
-b=Bb(a);return 3===b?a<0.?qB:qC:4<=b?qD:c}switch(b[2]){case
-5:return e(f(hx(ig(b,c),a)));case
+b=yG(a);return 3===b?a<0.?pk:pl:4<=b?pm:c}switch(b[2]){case
+5:return e(f(gU(hE(b,c),a)));case
 6:return d(0);case
-7:return oq(d(0));case
-8:return e(d(0));default:return hx(ig(b,c),a)}}function
-qE(d){var
-a=nK(d),b=C(a),c=cc(b+2|0,39);bl(a,0,c,1,b);return a8(c)}function
-qF(b){var
-a=ib(16);fG(a,b);return id(a)}function
-dX(d,o,m,l){var
+7:return na(d(0));case
+8:return e(d(0));default:return gU(hE(b,c),a)}}function
+pn(d){var
+a=mu(d),b=z(a),c=b0(b+2|0,39);bb(a,0,c,1,b);return aX(c)}function
+po(b){var
+a=hA(16);fc(a,b);return hC(a)}function
+dD(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return I(c,[5,b,a],p)};case
+p=a[1];return function(a){return C(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return I(c,[4,b,qE(a)],q)};case
+q=a[1];return function(a){return C(c,[4,b,pn(a)],q)};case
 2:var
-r=a[2],s=a[1];return fH(c,b,r,s,function(a){return a});case
-3:return fH(c,b,a[2],a[1],pC);case
-4:return ei(c,b,a[4],a[2],a[3],qw,a[1]);case
-5:return ei(c,b,a[4],a[2],a[3],qx,a[1]);case
-6:return ei(c,b,a[4],a[2],a[3],qy,a[1]);case
-7:return ei(c,b,a[4],a[2],a[3],qz,a[1]);case
-8:return qG(c,b,a[4],a[2],a[3],a[1]);case
-9:return fH(c,b,a[2],a[1],ns);case
+r=a[2],s=a[1];return fd(c,b,r,s,function(a){return a});case
+3:return fd(c,b,a[2],a[1],ol);case
+4:return d0(c,b,a[4],a[2],a[3],pf,a[1]);case
+5:return d0(c,b,a[4],a[2],a[3],pg,a[1]);case
+6:return d0(c,b,a[4],a[2],a[3],ph,a[1]);case
+7:return d0(c,b,a[4],a[2],a[3],pi,a[1]);case
+8:return pp(c,b,a[4],a[2],a[3],a[1]);case
+9:return fd(c,b,a[2],a[1],mc);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2050,257 +1984,257 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=qF(a[2]);return function(a){return I(c,[4,b,u],t)};case
+t=a[3],u=po(a[2]);return function(a){return C(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return I(c,b,_(pB(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return C(c,b,O(ok(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return I(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return I(c,[6,b,a],y)};case
+y=a[1];return function(a){return C(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return I(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return I(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,$,qI];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,S,pr];case
 20:var
-F=a[3],G=[8,b,qJ];return function(a){return I(c,G,F)};case
+G=a[3],H=[8,b,ps];return function(a){return C(c,H,G)};case
 21:var
-H=a[2];return function(a){return I(c,[4,b,fd(qK,a)],H)};case
+I=a[2];return function(a){return C(c,[4,b,eJ(pt,a)],I)};case
 22:var
-J=a[1];return function(a){return I(c,[5,b,a],J)};case
+J=a[1];return function(a){return C(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?lK(d+1|0,c,b,h,g):aq(lK,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?g2(d+1|0,c,b,i,j,k):aq(g2,[0,c,b,i,j,k])}}function
-lK(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?kA(d+1|0,c,b,h,f):al(kA,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?gm(d+1|0,c,b,i,j,k):al(gm,[0,c,b,i,j,k])}}function
+kA(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-2:throw[0,$,qL];default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}else
+0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+2:throw[0,S,pu];default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-1:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-2:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-3:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-4:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-5:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-6:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-7:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
-8:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);case
+0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+2:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+3:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+4:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+5:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+6:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+7:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+8:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?g3(d+1|0,c,b,f,a):aq(g3,[0,c,b,f,a]);case
-10:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a]);default:return d<50?P(d+1|0,c,b,a):aq(P,[0,c,b,a])}}function
-g3(e,d,c,a,b){if(typeof
-a==="number")return e<50?P(e+1|0,d,c,b):aq(P,[0,d,c,b]);else
+f=e[2];return d<50?gn(d+1|0,c,b,f,a):al(gn,[0,c,b,f,a]);case
+10:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}}function
+gn(e,d,c,a,b){if(typeof
+a==="number")return e<50?I(e+1|0,d,c,b):al(I,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a2(d,c,f,b)};case
+f=a[1];return function(a){return aQ(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a2(d,c,g,b)};case
+g=a[1];return function(a){return aQ(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a2(d,c,h,b)};case
+h=a[1];return function(a){return aQ(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a2(d,c,i,b)};case
+i=a[1];return function(a){return aQ(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a2(d,c,j,b)};case
+j=a[1];return function(a){return aQ(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a2(d,c,k,b)};case
+k=a[1];return function(a){return aQ(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a2(d,c,l,b)};case
+l=a[1];return function(a){return aQ(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a2(d,c,m,b)};case
+m=a[1];return function(a){return aQ(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a2(d,c,n,b)};case
+n=a[2];return function(a){return aQ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a2(d,c,aF(q,o),b)};case
+o=a[3],p=a[2],q=aj(ad(a[1]),p);return function(a){return aQ(d,c,ay(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a2(d,c,r,b)};case
+r=a[1];return function(e,a){return aQ(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a2(d,c,s,b)};case
+s=a[1];return function(a){return aQ(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a2(d,c,t,b)};case
-13:throw[0,$,qM];default:throw[0,$,qN]}}function
-P(d,b,e,a){var
-c=[8,e,qO];return d<50?dX(d+1|0,b,c,a):aq(dX,[0,b,c,a])}function
-g2(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return qH(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?dX(h+1|0,b,g,a):aq(dX,[0,b,g,a])}function
-I(a,b,c){return hK(dX(0,a,b,c))}function
-a2(a,b,c,d){return hK(g3(0,a,b,c,d))}function
-qH(a,b,c,d,e){return hK(g2(0,a,b,c,d,e))}function
-fH(e,d,c,a,b){if(typeof
-a==="number")return function(a){return I(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return I(e,[4,d,aV(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return I(e,[4,d,aV(i,g,f(b,a))],c)}}}function
-ei(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return aQ(d,c,t,b)};case
+13:throw[0,S,pv];default:throw[0,S,pw]}}function
+I(d,b,e,a){var
+c=[8,e,px];return d<50?dD(d+1|0,b,c,a):al(dD,[0,b,c,a])}function
+gm(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return pq(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?dD(h+1|0,b,f,a):al(dD,[0,b,f,a])}function
+C(a,b,c){return g7(dD(0,a,b,c))}function
+aQ(a,b,c,d){return g7(gn(0,a,b,c,d))}function
+pq(a,b,c,d,e){return g7(gm(0,a,b,c,d,e))}function
+fd(e,d,c,a,b){if(typeof
+a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return C(e,[4,d,aJ(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return C(e,[4,d,aJ(i,f,g(b,a))],c)}}}function
+d0(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,cF(g,n(b,a,c))],d)}:function(c){return I(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return I(f,[4,e,cF(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,co(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,co(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return I(f,[4,e,aV(i,h,cF(g,n(b,a,c)))],d)}:function(c){return I(f,[4,e,aV(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return I(f,[4,e,aV(i,h,cF(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aJ(i,h,co(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aJ(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aJ(i,h,co(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return I(f,[4,e,aV(j,h,cF(g,n(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aV(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return I(f,[4,e,aV(j,g,cF(m,n(b,a,c)))],d)}}}function
-qG(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return C(f,[4,e,aJ(j,h,co(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aJ(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aJ(j,g,co(m,n(b,a,c)))],d)}}}function
+pp(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,bE(a,f,b)],c)}:function(b){return I(e,[4,d,bE(a,fF(a),b)],c)};var
-j=b[1];return function(b){return I(e,[4,d,bE(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,fb(a),b)],c)};var
+j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return I(e,[4,d,aV(h,g,bE(a,f,b))],c)}:function(b){return I(e,[4,d,aV(h,g,bE(a,fF(a),b))],c)};var
-k=b[1];return function(b){return I(e,[4,d,aV(h,g,bE(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return C(e,[4,d,aJ(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aJ(h,g,bv(a,fb(a),b))],c)};var
+k=b[1];return function(b){return C(e,[4,d,aJ(h,g,bv(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return I(e,[4,d,aV(i,g,bE(a,f,b))],c)}:function(f,b){return I(e,[4,d,aV(i,f,bE(a,fF(a),b))],c)};var
-l=b[1];return function(f,b){return I(e,[4,d,aV(i,f,bE(a,l,b))],c)}}}function
-bF(b,e){var
+b==="number")return b?function(g,f,b){return C(e,[4,d,aJ(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aJ(i,f,bv(a,fb(a),b))],c)};var
+l=b[1];return function(f,b){return C(e,[4,d,aJ(i,f,bv(a,l,b))],c)}}}function
+bw(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ie(a[2]);bF(b,g);return dj(b,h);case
+f=a[1],h=hD(a[2]);bw(b,f);return c5(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bF(b,d);dj(b,qP);var
+i=c[1];bw(b,d);c5(b,py);var
 a=i;continue}var
-j=c[1];bF(b,d);dj(b,qQ);var
+j=c[1];bw(b,d);c5(b,pz);var
 a=j;continue;case
 6:var
-m=a[2];bF(b,a[1]);return f(m,b);case
-7:bF(b,a[1]);return eb(b);case
+m=a[2];bw(b,a[1]);return g(m,b);case
+7:bw(b,a[1]);return dV(b);case
 8:var
-n=a[2];bF(b,a[1]);return ai(n);case
+n=a[2];bw(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bF(b,a[1]);return dj(b,k);default:var
-l=a[2];bF(b,a[1]);return nE(b,l)}}function
-bU(b,e){var
+k=a[2];bw(b,a[1]);return c5(b,k);default:var
+l=a[2];bw(b,a[1]);return mo(b,l)}}function
+bG(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ie(a[2]);bU(b,g);return dt(b,h);case
+f=a[1],h=hD(a[2]);bG(b,f);return db(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bU(b,d);dt(b,qR);var
+i=c[1];bG(b,d);db(b,pA);var
 a=i;continue}var
-j=c[1];bU(b,d);dt(b,qS);var
+j=c[1];bG(b,d);db(b,pB);var
 a=j;continue;case
 6:var
-m=a[2];bU(b,a[1]);return dt(b,f(m,0));case
+m=a[2];bG(b,a[1]);return db(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bU(b,a[1]);return ai(n);case
+n=a[2];bG(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bU(b,a[1]);return dt(b,k);default:var
-l=a[2];bU(b,a[1]);return ia(b,l)}}function
-qT(c,a,b){var
-d=b[1],e=0;return I(function(b){bF(a,b);return f(c,a)},e,d)}function
-fI(b,a){return qT(function(a){return 0},b,a)}function
-fJ(a){return fI(bp,a)}function
-qU(b,a){var
-c=a[1];return I(function(c){var
-a=fC(64);bU(a,c);return f(b,fD(a))},0,c)}function
-aC(a){return qU(function(a){return a},a)}var
-qV=fn(0);function
-fL(c,b){var
-a=c[1+b];return or(a)?b$(a)===fb?f(aC(qW),a):b$(a)===253?nx(a):qX:f(aC(qY),a)}function
-ih(b,a){if(b.length-1<=a)return qZ;var
-c=ih(b,a+1|0),d=fL(b,a);return n(aC(q0),d,c)}function
-q1(a){var
+k=a[2];bG(b,a[1]);return db(b,k);default:var
+l=a[2];bG(b,a[1]);return hz(b,l)}}function
+pC(c,a,b){var
+d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
+fe(b,a){return pC(function(a){return 0},b,a)}function
+ff(a){return fe(be,a)}function
+pD(b,a){var
+c=a[1];return C(function(c){var
+a=e_(64);bG(a,c);return g(b,e$(a))},0,c)}function
+at(a){return pD(function(a){return a},a)}var
+pE=eT(0);function
+fh(c,b){var
+a=c[1+b];return nb(a)?bY(a)===eH?g(at(pF),a):bY(a)===253?mh(a):pG:g(at(pH),a)}function
+hF(b,a){if(b.length-1<=a)return pI;var
+c=hF(b,a+1|0),d=fh(b,a);return n(at(pJ),d,c)}function
+pK(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ih(a,2),d=fL(a,1);return n(aC(q2),d,c)}switch(b){case
-0:return q3;case
-1:return q4;default:var
-e=fL(a,1);return f(aC(q5),e)}}function
-q6(d){function
+c=hF(a,2),d=fh(a,1);return n(at(pL),d,c)}switch(b){case
+0:return pM;case
+1:return pN;default:var
+e=fh(a,1);return g(at(pO),e)}}function
+pP(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(fo(qV))}function
-q7(a){if(a===d$)return q8;if(a===fq)return q9;if(a[1]===hR){var
-b=a[2],e=b[3],h=b[2],i=b[1];return ck(aC(fK),i,h,e,e+5|0,q_)}if(a[1]===$){var
-c=a[2],f=c[3],j=c[2],k=c[1];return ck(aC(fK),k,j,f,f+6|0,q$)}if(a[1]===hT){var
-d=a[2],g=d[3],l=d[2],m=d[1];return ck(aC(fK),m,l,g,g+6|0,ra)}if(0===b$(a)){var
-n=a[1][1];return aQ(n,q1(a))}return a[1]}function
-ej(a){var
-b=q6(a);return b?b[1]:q7(a)}function
-rb(a){var
-b=[0,Bc(a)];return b}function
-rc(b,a){function
-c(a){return a?0===b?rd:re:0===b?rf:rg}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?rh:rj,i=a[2],j=a[7],k=c(a[1]);return[0,A3(aC(ri),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aC(rk),l)]}function
-rl(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(eU(pE))}function
+pQ(a){if(a===dT)return pR;if(a===eW)return pS;if(a[1]===hb){var
+b=a[2],e=b[3],h=b[2],i=b[1];return ey(at(fg),i,h,e,e+5|0,pT)}if(a[1]===S){var
+c=a[2],f=c[3],j=c[2],k=c[1];return ey(at(fg),k,j,f,f+6|0,pU)}if(a[1]===hd){var
+d=a[2],g=d[3],l=d[2],m=d[1];return ey(at(fg),m,l,g,g+6|0,pV)}if(0===bY(a)){var
+n=a[1][1];return aN(n,pK(a))}return a[1]}function
+d1(a){var
+b=pP(a);return b?b[1]:pQ(a)}function
+pW(a){var
+b=[0,yH(a)];return b}function
+pX(b,a){function
+c(a){return a?0===b?pY:pZ:0===b?p0:p1}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?p2:p4,i=a[2],j=a[7],k=c(a[1]);return[0,yw(at(p3),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(at(p5),l)]}function
+p6(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=rc(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(fI(d,rm),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return fI(d,rn)}function
-fM(b,a){return rl(b,rb(a))}var
-rp=ro.slice();function
-rq(e,d){var
-g=ej(e);f(fJ(rr),g);fM(bp,d);var
-a=BH(0);if(a<0){var
-b=ea(a);hU(c(rp,b)[1+b])}return eb(bp)}var
-rs=[0];function
-ii(b){var
-a=Bh(0);return a}function
-rt(b,a){try{var
-c=a?rs:ii(0);try{ft(0)}catch(a){}try{var
-i=rq(b,c),d=i}catch(a){a=bo(a);var
-e=ii(0),g=ej(b);f(fJ(rv),g);fM(bp,c);var
-h=ej(a);f(fJ(rw),h);fM(bp,e);var
-d=eb(bp)}return d}catch(a){a=bo(a);if(a===d$)return hU(ru);throw a}}hJ(b(lU),function(b,a){try{var
-c=rt(b,a);return c}catch(a){return 0}});function
-rx(a){return BG(a,0,C(a))}function
-ry(a){return[0,q(55,0),0]}function
-rz(d,g){function
-l(b,a){return rx(aQ(b,h5(a)))}function
+h=pX(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(fe(d,p7),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return fe(d,p8)}function
+fi(b,a){return p6(b,pW(a))}var
+p_=p9.slice();function
+p$(e,d){var
+f=d1(e);g(ff(qa),f);fi(be,d);var
+a=zb(0);if(a<0){var
+b=dU(a);he(c(p_,b)[1+b])}return dV(be)}var
+qb=[0];function
+hG(b){var
+a=yM(0);return a}function
+qc(b,a){try{var
+c=a?qb:hG(0);try{eZ(0)}catch(a){}try{var
+i=p$(b,c),d=i}catch(a){a=bd(a);var
+e=hG(0),f=d1(b);g(ff(qe),f);fi(be,c);var
+h=d1(a);g(ff(qf),h);fi(be,e);var
+d=dV(be)}return d}catch(a){a=bd(a);if(a===dT)return he(qd);throw a}}g6(b(kJ),function(b,a){try{var
+c=qc(b,a);return c}catch(a){return 0}});function
+qg(a){return za(a,0,z(a))}function
+qh(a){return[0,q(55,0),0]}function
+qi(d,g){function
+l(b,a){return qg(aN(b,ho(a)))}function
 m(a){var
-b=al(a,3)<<24,c=al(a,2)<<16,d=al(a,1)<<8;return((al(a,0)+d|0)+c|0)+b|0}var
+b=ab(a,3)<<24,c=ab(a,2)<<16,d=ab(a,1)<<8;return((ab(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,rA],j=54+h4(55,i)|0,n=0;if(!(j<0)){var
+f=[0,qj],j=54+hn(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=BL(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&l3;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=zf(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kS;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-rB(b){var
-a=ry(0);rz(a,b);return a}function
-rC(a){return rB(BX(0))}function
-rD(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l3,g=a[2];c(a[1],g)[1+g]=f;return f}function
-rE(a){var
+qk(b){var
+a=qh(0);qi(a,b);return a}function
+ql(a){return qk(zs(0))}function
+qm(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kS,g=a[2];c(a[1],g)[1+g]=f;return f}function
+qn(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-A1=nd(A0),ik=A1}catch(a){a=bo(a);if(a!==bB)throw a;try{var
-AZ=nd(AY),ij=AZ}catch(a){a=bo(a);if(a!==bB)throw a;var
-ij=rF}var
-ik=ij}var
-rG=op(ik,82),ek=[b6,function(a){return rC(0)}];function
-rH(c,b){var
-a=c;for(;;){if(b<=a)return a;if(fu<(a*2|0))return a;var
+yu=lY(yt),hI=yu}catch(a){a=bd(a);if(a!==br)throw a;try{var
+ys=lY(yr),hH=ys}catch(a){a=bd(a);if(a!==br)throw a;var
+hH=qo}var
+hI=hH}var
+qp=m$(hI,82),d2=[bS,function(a){return ql(0)}];function
+qq(c,b){var
+a=c;for(;;){if(b<=a)return a;if(e0<(a*2|0))return a;var
 a=a*2|0;continue}}function
-il(a,e){var
-f=a?a[1]:rG,b=rH(16,e);if(f)var
-c=b$(ek),g=cm===c?ek[1]:b6===c?ef(ek):ek,d=rD(g);else
+hJ(a,e){var
+f=a?a[1]:qp,b=qq(16,e);if(f)var
+c=bY(d2),g=b9===c?d2[1]:bS===c?dX(d2):d2,d=qm(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-rI(n,d,g,h){var
-i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
+qr(n,d,f,h){var
+i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(g,b)[1+b]);var
+b=p;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2311,576 +2245,561 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-im(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<fu?1:0;if(d){var
-e=q(c,0),h=1-rE(a);a[2]=e;return rI(f(g,a),h,b,e)}return d}function
-rJ(c,b,a){return m5(c,b,0,a)}function
-cd(a,b){return 4<=a.length-1?m5(10,c9,a[3],b)&(a[2].length-1-1|0):ai(rK)}function
-rL(a,d,f){var
-b=cd(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?im(cd,a):e}function
-rM(c,b){var
+hK(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<e0?1:0;if(d){var
+e=q(c,0),h=1-qn(a);a[2]=e;return qr(g(f,a),h,b,e)}return d}function
+qs(c,b,a){return lP(c,b,0,a)}function
+b1(a,b){return 4<=a.length-1?lP(10,cS,a[3],b)&(a[2].length-1-1|0):ai(qt)}function
+qu(a,d,f){var
+b=b1(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?hK(b1,a):e}function
+qv(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aI(c,a[1]))return d;var
-a=e;continue}throw bB}}function
-rN(f,a){var
-g=cd(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aI(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aI(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aI(a,e[1])?j:rM(a,k)}throw bB}throw bB}throw bB}function
-rO(c,b){var
+d=a[2],e=a[3];if(0===aG(c,a[1]))return d;var
+a=e;continue}throw br}}function
+qw(f,a){var
+g=b1(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aG(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aG(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aG(a,e[1])?j:qv(a,k)}throw br}throw br}throw br}function
+qx(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aI(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aG(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-rP(f,a){var
-g=cd(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aI(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aI(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aI(a,e[1])?[0,j]:rO(a,k)}return 0}return 0}return 0}function
-rQ(a,b){function
+qy(f,a){var
+g=b1(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aG(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aG(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aG(a,e[1])?[0,j]:qx(a,k)}return 0}return 0}return 0}function
+qz(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aI(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aG(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cd(a,b);return d(c(a[2],e)[1+e])}function
-rR(b,d,c){var
+e=b1(a,b);return d(c(a[2],e)[1+e])}function
+qA(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aI(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aG(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-io(a,d,e){var
-b=cd(a,d),f=c(a[2],b)[1+b],g=rR(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return im(cd,a);var
+hL(a,d,e){var
+b=b1(a,d),f=c(a[2],b)[1+b],g=qA(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hK(b1,a);var
 i=h}else
 var
 i=g;return i}function
-bV(a){return a}var
-ip=0,iq=-1;function
-ir(a){return 0<=a?1:0}var
-is=[ag,rS,b_(0)];function
-el(a,b){a[13]=a[13]+b[3]|0;return h$(b,a[28])}function
-rT(a){a[12]=1;a[13]=1;return fB(a[28])}var
-it=1000000010;function
-fN(b,a){return ba(b[17],a,0,C(a))}function
-em(a){return f(a[19],0)}function
-rU(b,a){return f(b[20],a)}function
-rV(b,a){return f(b[21],a)}function
-iu(a,c,b){a[9]=a[9]-c|0;fN(a,b);a[11]=0;return 0}function
-en(c,a){var
-b=D(a,rW);return b?iu(c,C(a),a):b}function
-ce(a,b,c){var
-d=b[3],e=b[2];en(a,b[1]);em(a);a[11]=1;a[10]=h3(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;rV(a,a[10]);return en(a,d)}function
-iv(b,a){return ce(b,rX,a)}function
-cG(a,b){var
-c=b[2],d=b[3];en(a,b[1]);a[9]=a[9]-c|0;rU(a,c);return en(a,d)}function
-rY(a){var
-b=cD(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iv(a,d):e}return em(a)}function
-rZ(a){var
-b=oH(a[28]);if(b){var
+bH(a){return a}var
+hM=0,hN=-1;function
+hO(a){return 0<=a?1:0}var
+hP=[X,qB,bX(0)];function
+d3(a,b){a[13]=a[13]+b[3]|0;return hy(b,a[28])}function
+qC(a){a[12]=1;a[13]=1;return e9(a[28])}var
+hQ=1000000010;function
+fj(b,a){return bR(b[17],a,0,z(a))}function
+d4(a){return g(a[19],0)}function
+qD(b,a){return g(b[20],a)}function
+qE(b,a){return g(b[21],a)}function
+hR(a,c,b){a[9]=a[9]-c|0;fj(a,b);a[11]=0;return 0}function
+d5(c,a){var
+b=E(a,qF);return b?hR(c,z(a),a):b}function
+b2(a,b,c){var
+d=b[3],e=b[2];d5(a,b[1]);d4(a);a[11]=1;a[10]=mS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qE(a,a[10]);return d5(a,d)}function
+hS(b,a){return b2(b,qG,a)}function
+cp(a,b){var
+c=b[2],d=b[3];d5(a,b[1]);a[9]=a[9]-c|0;qD(a,c);return d5(a,d)}function
+qH(a){var
+b=cm(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hS(a,d):e}return d4(a)}function
+qI(a){var
+b=nq(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bV(d);a[9]=a[9]+e|0;return 0}return 0}function
-r0(a,g,b){if(typeof
+e=bH(d);a[9]=a[9]+e|0;return 0}return 0}function
+qJ(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cD(a[3]);if(j){var
+j=cm(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return BD(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cC(a[2]);return 0;case
-2:cC(a[3]);return 0;case
+c=a[1],d=a[2];return y9(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cl(a[2]);return 0;case
+2:cl(a[3]);return 0;case
 3:var
-m=cD(a[2]);return m?iv(a,m[1][2]):em(a);case
+m=cm(a[2]);return m?hS(a,m[1][2]):d4(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?rZ(a):n;default:var
-o=cC(a[5]);return o?fN(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qI(a):n;default:var
+o=cl(a[5]);return o?fj(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return iu(a,g,b[1]);case
+0:return hR(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cD(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cm(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cG(a,e);case
-1:return ce(a,c,d);case
-2:return ce(a,c,d);case
-3:return a[9]<(g+C(p)|0)?ce(a,c,d):cG(a,e);case
-4:return a[11]?cG(a,e):a[9]<(g+C(p)|0)?ce(a,c,d):((a[6]-d|0)+y|0)<a[10]?ce(a,c,d):cG(a,e);default:return cG(a,e)}}return 0;case
+0:return cp(a,e);case
+1:return b2(a,c,d);case
+2:return b2(a,c,d);case
+3:return a[9]<(f+z(p)|0)?b2(a,c,d):cp(a,e);case
+4:return a[11]?cp(a,e):a[9]<(f+z(p)|0)?b2(a,c,d):((a[6]-d|0)+y|0)<a[10]?b2(a,c,d):cp(a,e);default:return cp(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=cD(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=cm(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
-B=u[1],D=function(c){var
+C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
-a=d;continue}return B}},i=D(t[1]);else
+a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cG(a,[0,r2,v+A|0,r1]):ce(a,[0,r4,i+z|0,r3],a[6])}return 0;case
+v=i-h|0;return 0<=v?cp(a,[0,qL,v+B|0,qK]):b2(a,[0,qN,i+A|0,qM],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))rY(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cB([0,G,F],a[2]);case
-4:return cB(b[1],a[3]);default:var
-x=b[1];fN(a,f(a[24],x));return cB(x,a[5])}}function
-iw(a){for(;;){var
-d=oF(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ir(c),e=i||(a[9]<=h?1:0);if(e){oG(a[28]);var
-j=ir(c)?bV(c):it;r0(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-r5(a,b){el(a,b);return iw(a)}function
-r6(c,a,b){return r5(c,[0,a,[0,b],bV(a)])}function
-r7(b,a){return r6(b,bV(C(a)),a)}function
-fO(a){ds(a);return cB([0,-1,[0,iq,r8,0]],a)}function
-fP(a,c){var
-d=cD(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bV(b[1]);if(i<a[12])return fO(a[1]);var
+w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qH(a);var
+F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ck([0,G,F],a[2]);case
+4:return ck(b[1],a[3]);default:var
+x=b[1];fj(a,g(a[24],x));return ck(x,a[5])}}function
+hT(a){for(;;){var
+d=no(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hO(c),e=i||(a[9]<=h?1:0);if(e){np(a[28]);var
+j=hO(c)?bH(c):hQ;qJ(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+qO(a,b){d3(a,b);return hT(a)}function
+qP(c,a,b){return qO(c,[0,a,[0,b],bH(a)])}function
+qQ(b,a){return qP(b,bH(z(a)),a)}function
+fk(a){da(a);return ck([0,-1,[0,hN,qR,0]],a)}function
+fl(a,c){var
+d=cm(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bH(b[1]);if(i<a[12])return fk(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bV(a[13]+f|0),cC(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bH(a[13]+f|0),cl(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bV(a[13]+f|0),cC(a[1]),0):c;return j}return 0}return 0}function
-r9(a,c,b){el(a,b);if(c)fP(a,1);return cB([0,a[13],b],a[1])}function
-r_(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return r9(a,0,[0,bV(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?r7(a,a[16]):b}function
-r$(a){return r_(a,0,3)}function
-sa(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){el(a,[0,ip,1,0]);fP(a,1);fP(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bH(a[13]+f|0),cl(a[1]),0):c;return j}return 0}return 0}function
+qS(a,c,b){d3(a,b);if(c)fl(a,1);return ck([0,a[13],b],a[1])}function
+qT(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qS(a,0,[0,bH(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?qQ(a,a[16]):b}function
+qU(a){return qT(a,0,3)}function
+qV(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){d3(a,[0,hM,1,0]);fl(a,1);fl(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-sb(a,e){if(a[23])el(a,[0,ip,5,0]);var
+qW(a,e){if(a[23])d3(a,[0,hM,5,0]);var
 b=a[22];if(b){var
-c=cC(a[4]);if(c)return f(a[27],c[1]);var
+c=cl(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-sc(a,b){return sb(a,0)}function
-sd(a){rT(a);fO(a[1]);ds(a[2]);ds(a[3]);ds(a[4]);ds(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return r$(a)}function
-se(a){var
-b=a[4];return oB(function(b){return sc(a,0)},b)}function
-sf(a,b){se(a);for(;;){if(1<a[14]){sa(a,0);continue}a[13]=it;iw(a);if(b)em(a);return sd(a)}}function
-ix(a,b){sf(a,0);return f(a[18],0)}function
-sg(a,b){return ba(a[17],sh,0,1)}var
-iy=fy(80,32);function
-iz(b,d){var
+qX(a,b){return qW(a,0)}function
+qY(a){qC(a);fk(a[1]);da(a[2]);da(a[3]);da(a[4]);da(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qU(a)}function
+qZ(a){var
+b=a[4];return nk(function(b){return qX(a,0)},b)}function
+q0(a,b){qZ(a);for(;;){if(1<a[14]){qV(a,0);continue}a[13]=hQ;hT(a);if(b)d4(a);return qY(a)}}function
+hU(a,b){q0(a,0);return g(a[18],0)}function
+q1(a,b){return bR(a[17],q2,0,1)}var
+hV=e6(80,32);function
+hW(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){ba(b[17],iy,0,80);var
-a=a-80|0;continue}return ba(b[17],iy,0,a)}return c}}function
-si(a){return a[1]===is?aQ(sk,aQ(a[2],sj)):sl}function
-sm(a){return a[1]===is?aQ(so,aQ(a[2],sn)):sp}function
-sq(a){return 0}function
-sr(a){return 0}function
-ss(h,g,f,e,d){var
-b=oE(0),c=[0,iq,st,0];h$(c,b);var
-a=dr(0);fO(a);cB([0,1,c],a);var
-i=dr(0),j=dr(0),k=dr(0);return[0,a,dr(0),k,j,i,78,10,68,78,0,1,1,1,1,no,su,h,g,f,e,d,0,0,si,sm,sq,sr,b]}function
-iA(c,b){function
+c=0<a?1:0;if(c){if(80<a){bR(b[17],hV,0,80);var
+a=a-80|0;continue}return bR(b[17],hV,0,a)}return c}}function
+q3(a){return a[1]===hP?aN(q5,aN(a[2],q4)):q6}function
+q7(a){return a[1]===hP?aN(q9,aN(a[2],q8)):q_}function
+q$(a){return 0}function
+ra(a){return 0}function
+rb(h,g,f,e,d){var
+b=nn(0),c=[0,hN,rc,0];hy(c,b);var
+a=c$(0);fk(a);ck([0,1,c],a);var
+i=c$(0),j=c$(0),k=c$(0);return[0,a,c$(0),k,j,i,78,10,68,78,0,1,1,1,1,l_,rd,h,g,f,e,d,0,0,q3,q7,q$,ra,b]}function
+hX(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=ss(c,b,function(a){return 0},e,d);a[19]=function(b){return sg(a,b)};a[20]=function(b){return iz(a,b)};a[21]=function(b){return iz(a,b)};return a}function
-iB(a){function
-b(b){return eb(a)}return iA(function(b,c,d){return nB(a,b,c,d)},b)}function
-sv(a){function
-b(a){return 0}return iA(function(b,c,d){return oQ(a,b,c,d)},b)}var
-sw=g7,sx=function(a){return fC(sw)}(0),sy=iB(nz),sz=iB(bp);sv(sx);nD(function(a){ix(sy,0);return ix(sz,0)});function
-sA(b,a){var
-c=b$(a)===ag?a:a[1];return hJ(b,c)}var
-iC=[ag,sB,b_(0)];B8(0);sA(sC,iC);function
+a=rb(c,b,function(a){return 0},e,d);a[19]=function(b){return q1(a,b)};a[20]=function(b){return hW(a,b)};a[21]=function(b){return hW(a,b)};return a}function
+hY(a){function
+b(b){return dV(a)}return hX(function(b,c,d){return ml(a,b,c,d)},b)}function
+re(a){function
+b(a){return 0}return hX(function(b,c,d){return nz(a,b,c,d)},b)}var
+rf=gt,rg=function(a){return e_(rf)}(0),rh=hY(mj),ri=hY(be);re(rg);mn(function(a){hU(rh,0);return hU(ri,0)});function
+rj(b,a){var
+c=bY(a)===X?a:a[1];return g6(b,c)}var
+hZ=[X,rk,bX(0)];zE(0);rj(rl,hZ);function
 s(a){if(typeof
-a==="number"&&a!==hp)return-a|0;return B$(a)}function
+a==="number"&&a!==gM)return-a|0;return zH(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:nj(b,a)}return nj(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:l4(b,a)}return l4(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:nm(a,b)}return nm(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:l8(a,b)}return l8(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!B_(b,a))return a0(b,a);return B9(b,a)}function
-L(a){if(typeof
-a==="number"&&a!==hc)return a+1|0;return Cf(a)}function
-sD(a){if(typeof
-a==="number"&&a!==hp)return a-1|0;return Cb(a)}function
-eo(a){return typeof
-a==="number"?0<=a?a:a!==hp?-a|0:ni(a):ni(a)}function
-O(b,a){if(typeof
+a==="number"&&!zG(b,a))return aM(b,a);return zF(b,a)}function
+F(a){if(typeof
+a==="number"&&a!==gz)return a+1|0;return zN(a)}function
+rm(a){if(typeof
+a==="number"&&a!==gM)return a-1|0;return zJ(a)}function
+d6(a){return typeof
+a==="number"?0<=a?a:a!==gM?-a|0:l3(a):l3(a)}function
+R(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:nl(b,a)}return nl(b,a)}function
-bW(b,a){if(typeof
+c=b<<a;return c>>a===b?c:l7(b,a)}return l7(b,a)}function
+bI(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Cd(b,a)}function
-cH(a){return typeof
-a==="number"?a:Cg(a)}var
-e=0,j=1;function
-ac(b,a){return 0<aA(b,a)?a:b}function
-r(b,a){return 0<=aA(b,a)?b:a}function
-sE(b,a){return aA(b,a)<=0?1:0}function
-sF(b,a){return 0<=aA(b,a)?1:0}function
-fQ(b,a){return aA(b,a)<0?1:0}function
-iD(b,a){return 0<aA(b,a)?1:0}function
-sG(b,a){return Ca(b,a,0,C(a))}function
-dv(e,a){var
-d=B6(e,a),b=d[2],c=d[1];if(0<=Z(b))return[0,c,b];if(0<=Z(a)){var
-f=k(b,a);return[0,sD(c),f]}var
-g=l(b,a);return[0,L(c),g]}function
-g(c,b){return a(c,b)}function
-sH(a){return Ce(a)}function
-dw(a){return Z(a)}function
-B(b,a){return hM(b,a)}function
-o(b,a){return aA(b,a)<=0?1:0}function
-w(b,a){return aA(b,a)<0?1:0}function
-M(a){return a}function
-dx(a){try{var
-b=cH(a);return b}catch(a){a=bo(a);if(a===iC)return fp(sI);throw a}}function
-sJ(c,b,a){return B7(c,b,a)}function
-bX(a){return a?0:1}function
-ad(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
-h(a){return a[1]}function
-i(a){return a[2]}function
-A(a){var
-b=a?A(a[2])+1|0:a;return b}function
-be(a,b){if(a){var
-c=be(a[2],b);return[0,a[1],c]}return b}function
-sK(a){return ar(0,a-1|0)}function
-cI(b,a){return b+a|0}function
-sL(b,a){return a0(b,a)}function
-fR(b,a){return ar(0,b-a|0)}function
-iE(b,a){function
-c(b){return iE(b,a)+1|0}function
+c=a<32?a:31;return b>>c}return zL(b,a)}function
+dd(a){return typeof
+a==="number"?a:zO(a)}var
+e=0,h=1;function
+aA(b,a){return 0<aH(b,a)?a:b}function
+v(b,a){return 0<=aH(b,a)?b:a}function
+rn(b,a){return 0<aH(b,a)?1:0}function
+ro(b,a){return zI(b,a,0,z(a))}function
+de(e,a){var
+d=zB(e,a),b=d[2],c=d[1];if(0<=ac(b))return[0,c,b];if(0<=ac(a)){var
+f=k(b,a);return[0,rm(c),f]}var
+g=l(b,a);return[0,F(c),g]}function
+f(c,b){return a(c,b)}function
+rp(a){return zM(a)}function
+df(a){return ac(a)}function
+G(b,a){return l5(b,a)}function
+p(b,a){return aH(b,a)<=0?1:0}function
+y(b,a){return aH(b,a)<0?1:0}function
+K(a){return a}function
+dg(a){try{var
+b=dd(a);return b}catch(a){a=bd(a);if(a===hZ)return eV(rq);throw a}}function
+rr(c,b,a){return zC(c,b,a)}function
+d7(a){return a?0:1}function
+ae(b,a){var
+c=a?[0,g(b,a[1])]:a;return c}function
+i(a){return a[1]}function
+j(a){return a[2]}function
+D(a){var
+b=a?D(a[2])+1|0:a;return b}function
+bh(a,b){if(a){var
+c=bh(a[2],b);return[0,a[1],c]}return b}function
+rs(a){return as(0,a-1|0)}function
+cq(b,a){return b+a|0}function
+rt(b,a){return aM(b,a)}function
+fm(b,a){return as(0,b-a|0)}function
+h0(b,a){function
+c(b){return h0(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-iF(b,a){function
-c(b){return iE(a,iF(b,a))}function
+h1(b,a){function
+c(b){return h0(a,h1(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fS(b,a){return b<=a?1:0}function
-ae(b,a){return b<a?1:0}function
-fT(b,a){function
+fn(b,a){return b<=a?1:0}function
+au(b,a){return b<a?1:0}function
+fo(b,a){function
 c(b){function
-c(a){return fT(b,a)+1|0}function
+c(a){return fo(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-iG(b,a){function
-c(a){return iF(b,iG(b,a))}function
+h2(b,a){function
+c(a){return h1(b,h2(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fU(d,c,b,a){function
+fp(d,c,b,a){function
 e(d){function
-e(a){return fU(d,c,b,a)}function
-f(a){return fU(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return fp(d,c,b,a)}function
+f(a){return fp(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-sM(b,a){function
-c(a){return h(fU(b,a,0,a))}function
+ru(b,a){function
+c(a){return i(fp(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-ep=function
-c(a,b){return c.fun(a,b)};BY(ep,function(b,a){function
-f(i){function
-d(a){return L(g(2,j))}function
-f(a){return g(2,L(a))}function
-h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
-b=dv(a,M(2)),c=b[1];return B(b[2],e)?f(c):h(c)}function
-h(b){function
-f(a){return g(2,L(b))}function
-h(a){return L(g(2,k(b,a)))}function
-i(a){return g(2,n(ep,b,a))}if(o(a,j))return f(0);var
-c=dv(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}function
+d8=function
+c(a,b){return c.fun(a,b)};zt(d8,function(b,a){function
+g(j){function
+d(a){return F(f(2,h))}function
+g(a){return f(2,F(a))}function
+i(a){return F(f(2,F(a)))}if(p(a,h))return d(0);var
+b=de(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
 i(b){function
-f(a){return L(g(2,L(b)))}function
-h(a){return g(2,n(ep,b,a))}function
-i(a){return L(g(2,n(ep,b,a)))}if(o(a,j))return f(0);var
-c=dv(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
-c=dv(b,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)});function
-dy(a,b,c){function
-h(c){return f(a,b)}function
-i(c){return dy(a,dy(a,b,c),c)}function
-k(c){return f(a,dy(a,dy(a,b,c),c))}if(o(c,j))return h(0);var
-d=dv(c,M(2)),g=d[1];return B(d[2],e)?i(g):k(g)}function
-sN(b){function
-c(c){return a(b,c)}return function(a){return dy(c,j,a)}}function
-a9(c,a){function
+g(a){return f(2,F(b))}function
+i(a){return F(f(2,k(b,a)))}function
+j(a){return f(2,n(d8,b,a))}if(p(a,h))return g(0);var
+c=de(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}function
+j(b){function
+g(a){return F(f(2,F(b)))}function
+i(a){return f(2,n(d8,b,a))}function
+j(a){return F(f(2,n(d8,b,a)))}if(p(a,h))return g(0);var
+c=de(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
+c=de(b,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)});function
+dh(a,b,c){function
+i(c){return g(a,b)}function
+j(c){return dh(a,dh(a,b,c),c)}function
+k(c){return g(a,dh(a,dh(a,b,c),c))}if(p(c,h))return i(0);var
+d=de(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
+rv(b){function
+c(c){return a(b,c)}return function(a){return dh(c,h,a)}}function
+aZ(c,a){function
 d(a){return e}function
-g(a){return f(sN(c),a)}function
-h(a){return j}var
-b=dw(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
-a_(a){return 0<=dw(a)?dx(a):0}function
-t(b,a){return 0===dw(a)?e:di(b,a)}function
-bG(a){return 0<dw(a)?M(a1(a)-1|0):e}function
-bf(a){return 0<=dw(a)?sH(a):e}function
-a3(b,c){var
-a=dx(c);return 0<=a?O(b,a):bW(b,-a|0)}function
-bY(b,c){var
-a=dx(c);return 0<=a?bW(b,a):O(b,-a|0)}function
-cJ(b,a){return a?a[1]:b}function
-fV(a){var
+f(a){return g(rv(c),a)}function
+i(a){return h}var
+b=df(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+a0(a){return 0<=df(a)?dg(a):0}function
+t(b,a){return 0===df(a)?e:zD(b,a)}function
+bx(a){return 0<df(a)?K(a7(a)-1|0):e}function
+by(a){return 0<=df(a)?rp(a):e}function
+aR(b,c){var
+a=dg(c);return 0<=a?R(b,a):bI(b,-a|0)}function
+bJ(b,c){var
+a=dg(c);return 0<=a?bI(b,a):R(b,-a|0)}function
+cr(b,a){return a?a[1]:b}function
+fq(a){var
 b=a?a[2]:a;return b}function
-S(c,a,b){function
-d(c){return a?S(c,a[2],b):b}function
+U(c,a,b){function
+d(c){return a?U(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bs(a,b){function
-c(b){return a?bs(a[2],b):a}function
+bz(a,b){function
+c(b){return a?bz(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
 m(b,a){if(a)var
-d=m(b,a[2]),c=[0,f(b,a[1]),d];else
+d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-iH(b,a){if(a){var
-c=iH(b,a[2]);return be(f(b,a[1]),c)}return a}function
-bH(e,d,c){var
+h3(b,a){if(a){var
+c=h3(b,a[2]);return bh(g(b,a[1]),c)}return a}function
+bA(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aM(c,b,a){if(a){var
-d=aM(c,b,a[2]);return n(c,a[1],d)}return b}function
-bI(e,d){var
+a1(c,b,a){if(a){var
+d=a1(c,b,a[2]);return n(c,a[1],d)}return b}function
+cs(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-N(d,c){var
+af(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cK(b,e){var
+ct(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cK(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,ct(b,c)];var
 a=c;continue}return a}}function
-U(b,a){if(b)if(a)var
-d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+an(b,a){if(b)if(a)var
+d=an(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cf(b,a){function
+cu(b,a){function
 c(c){if(a)var
-d=cf(c,a[2]),b=[0,a[1],d];else
+d=cu(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cL(b,a){function
-c(b){return a?cL(b,a[2]):a}function
+di(b,a){function
+c(b){return a?di(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bg(b,a){function
-c(a){return[0,b,bg(b+1|0,a)]}function
+bK(b,a){function
+c(a){return[0,b,bK(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bh(b,a){function
-c(a){return[0,b,bh(b,a)]}function
+bL(b,a){function
+c(a){return[0,b,bL(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-sO(a,b){return B(S(fT(b,fR(A(a),1)),a,e),j)}function
-af(c,b){if(c){if(b){var
-d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
-Y(a){if(a){var
-b=Y(a[2]);return k(a[1],b)}return e}function
-iI(c,b){if(b){var
-d=a(c,iI(c,b[2]));return k(b[1],d)}return e}function
-sP(c,b,a){var
-d=dx(a);return sJ(c,dx(b),d)}function
-sQ(a){var
-e=a3(j,l(a,j));function
+rw(a,b){return G(U(fo(b,fm(D(a),1)),a,e),h)}function
+ag(c,b){if(c){if(b){var
+d=ag(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
+av(a){if(a){var
+b=av(a[2]);return k(a[1],b)}return e}function
+h4(c,b){if(b){var
+d=a(c,h4(c,b[2]));return k(b[1],d)}return e}function
+rx(c,b,a){var
+d=dg(a);return rr(c,dg(b),d)}function
+ry(a){var
+e=aR(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=bY(g,j),f=bY(c,a),h=b(e,a,f,d);return b(e,a,l(c,a3(f,a)),h)}function
-h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-iJ(c,b,a){if(b){if(a){var
-d=iJ(c,b[2],a[2]),e=a3(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a3(a,c)},a)}function
-iK(b,a){if(a){var
-c=iK(b,a[2]);return iJ(b,a[1],c)}return a}function
-sR(g,f,e){var
+a=bJ(g,h),f=bJ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aR(f,a)),i)}function
+i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+h5(c,b,a){if(b){if(a){var
+d=h5(c,b[2],a[2]),e=aR(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
+h6(b,a){if(a){var
+c=h6(b,a[2]);return h5(b,a[1],c)}return a}function
+rz(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dz=iG(2,6),sS=6;function
-iL(b,a){function
+dj=h2(2,6),rA=6;function
+h7(b,a){function
 c(c){if(a)var
-d=iL(c,cL(dz,a)),b=[0,cf(dz,a),d];else
+d=h7(c,di(dj,a)),b=[0,cu(dj,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sT(a){var
-c=a3(j,a),d=a3(j,l(a,j));return function(e,b){var
-f=iL(e,b);return m(function(b){var
-e=iK(a,b);return[0,iI(c,bh(d,A(b))),e]},f)}}function
-sU(b,a){return m(function(b){return sR(e,a,i(b))},b)}function
-iM(e,c,b){if(c)if(b)var
-f=iM(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+rB(a){var
+c=aR(h,a),d=aR(h,l(a,h));return function(e,b){var
+f=h7(e,b);return m(function(b){var
+e=h6(a,b);return[0,h4(c,bL(d,D(b))),e]},f)}}function
+rC(b,a){return m(function(b){return rz(e,a,j(b))},b)}function
+h8(e,c,b){if(c)if(b)var
+f=h8(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-eq(i,h,c){var
+d9(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(B(g,e)){var
+d=a[2],f=b[2],g=b[1];if(G(g,e)){var
 b=f,a=d;continue}var
-j=eq(f,d,c);return iM(g,a[1],j)}return c}return c}}function
-iN(d,c,b,a){if(b){if(a){var
-f=iN(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cl(sQ(d),sS,c,g,f)}var
+j=d9(f,d,c);return h8(g,a[1],j)}return c}return c}}function
+h9(d,c,b,a){if(b){if(a){var
+f=h9(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return dE(ry(d),rA,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-sV(b,e,d,c){return cf(e,iN(b,a(b,M(dz)),d,c))}function
-er(b,a){if(b)if(a)var
-d=er(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+rD(b,e,d,c){return cu(e,h9(b,a(b,K(dj)),d,c))}function
+d_(b,a){if(b)if(a)var
+d=d_(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dA(b){var
-f=a3(j,l(b,j));return function(c,g){var
-h=M(dz),d=a_(t(M(c),h)),i=a(b,M(fR(c,sL(d,dz))));return m(function(a){return l(sP(S(d,a,e),i,b),f)},g)}}function
-es(a){if(a){var
-b=es(a[2]);return k(eo(a[1]),b)}return e}function
-H(b,a){return s(t(s(b),a))}function
-bJ(d,c,b){var
-e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dB(b,a){var
-c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
-sW(b,c){if(o(e,b)){var
-d=a(b,i(c));return[0,a(b,h(c)),d]}var
-f=a(b,h(c));return[0,a(b,i(c)),f]}function
-fW(d,c,b){var
-e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
-sX(b,c){var
-d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
-sY(d,c,b){var
-e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
-sZ(b){var
+dk(b){var
+f=aR(h,l(b,h));return function(c,g){var
+h=K(dj),d=a0(t(K(c),h)),i=a(b,K(fm(c,rt(d,dj))));return m(function(a){return l(rx(U(d,a,e),i,b),f)},g)}}function
+d$(a){if(a){var
+b=d$(a[2]);return k(d6(a[1]),b)}return e}function
+L(b,a){return s(t(s(b),a))}function
+bB(d,c,b){var
+e=L(a(d,c),b);return[0,t(a(d,c),b),e]}function
+dl(b,a){var
+c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
+rE(b,c){if(p(e,b)){var
+d=a(b,j(c));return[0,a(b,i(c)),d]}var
+f=a(b,i(c));return[0,a(b,j(c)),f]}function
+fr(d,c,b){var
+e=j(b),f=L(a(j(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
+rF(b,c){var
+d=i(c),e=L(a(b,b),d),f=j(c);return[0,t(a(b,b),f),e]}function
+rG(d,c,b){var
+e=L(a(j(b),c),d);return[0,t(a(i(b),c),d),e]}function
+rH(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return o(e,a[1][1]);return 0}function
-iO(a){var
+if(2!==a[0])return p(e,a[1][1]);return 0}function
+h_(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=sZ(a);if(d){var
-f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
+d=rH(a);if(d){var
+f=a[16];return af(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-iP(d,c,b){function
+h$(d,c,b){function
 e(b){var
-e=iP(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
-f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-iQ(d,c,b){if(b){var
-f=bY(a(c,iQ(d,c,b[2])),d);return k(b[1],f)}return e}function
-iR(c,b){function
+e=h$(d,k(c,h),b);return[0,t(d,k(a(f(2,h),c),h)),e]}function
+g(a){return 0}return 0===b?g(0):e(b-1|0)}function
+ia(d,c,b){if(b){var
+f=bJ(a(c,ia(d,c,b[2])),d);return k(b[1],f)}return e}function
+ib(c,b){function
 d(a){var
-b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(iR(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
+b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(ib(c,a),b);return k(F(f(2,F(f(2,h)))),d)}function
 e(d){var
-b=a9(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-iS(b,i,h,f,e){var
-c=t(a3(f,b),e),l=iQ(b,bY(a(c,c),b),i),d=bY(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
-iT(h,f,e,d,c,b){function
-i(c){var
-i=dB(b,iS(h,f,e,j,k(a(g(2,j),d),j)));return iT(h,f,e,k(d,j),c,i)}function
+b=aZ(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
+ic(b,j,i,g,e){var
+c=t(aR(g,b),e),l=ia(b,bJ(a(c,c),b),j),d=bJ(a(a(f(2,h),c),l),b);return[0,d,k(d,i)]}function
+id(i,g,e,d,c,b){function
+j(c){var
+j=dl(b,ic(i,g,e,h,k(a(f(2,h),d),h)));return id(i,g,e,k(d,h),c,j)}function
 l(a){return 0}var
-m=0===c?l(0):i(c-1|0);return[0,b,m]}function
-fX(i,h){var
-l=g(2,g(2,g(2,g(2,j)))),a=k(bG(i),l),b=sM(cI(h,3),4)+1|0,c=iP(a9(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(iR(a,b),m),d=k(g(2,L(g(2,j))),n),o=a_(g(2,g(2,g(2,g(2,g(2,j)))))),f=iT(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(a_(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
-s0(d,c,b){var
-e=s(bY(s(a(i(b),c)),d));return[0,bY(a(h(b),c),d),e]}function
-iU(q,b,p,n,f){var
-d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
-r=a_(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bs(b[4],r);else
+m=0===c?l(0):j(c-1|0);return[0,b,m]}function
+fs(j,i){var
+l=f(2,f(2,f(2,f(2,h)))),a=k(bx(j),l),b=ru(cq(i,3),4)+1|0,c=h$(aZ(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(ib(a,b),m),d=k(f(2,F(f(2,h))),n),o=a0(f(2,f(2,f(2,f(2,f(2,h)))))),g=id(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,U(a0(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
+rI(d,c,b){var
+e=s(bJ(s(a(j(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
+ie(q,b,o,n,g){var
+d=a(f(2,f(2,f(2,f(2,f(2,h))))),n),e=t(d,g),i=p(f(2,f(2,f(2,f(2,f(2,h))))),e);if(i)var
+r=a0(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bz(b[4],r);else
 var
-c=h;if(c)var
-i=a(e,f),s=k(d,i),u=l(d,i),v=iS(b[1],b[2],b[3],u,s),w=dB(c[1],v),x=dB(sW(p,b[5]),w),m=[0,s0(b[1],q,x)];else
+c=i;if(c)var
+j=a(e,g),s=k(d,j),u=l(d,j),v=ic(b[1],b[2],b[3],u,s),w=dl(c[1],v),x=dl(rE(o,b[5]),w),m=[0,rI(b[1],q,x)];else
 var
 m=c;return m}function
-s1(c,b,a){return o(e,a)?[0,c,a3(b,a)]:[0,a3(c,s(a)),b]}function
-s2(m,k,d,c){var
-n=w(e,d),p=n?w(e,c):n;if(p){var
-q=bG(c),f=l(bG(d),q),b=s1(d,c,f),r=h(b);if(o(i(b),r)){var
-s=i(b);return iU(m,k,f,h(b),s)}var
-t=i(b),u=h(b),v=a(g(2,j),u);return iU(m,k,l(f,j),v,t)}return p}function
-fY(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return sO(b,a)?[0,e,fY(b,a,d)]:fY(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-iV(b,a){if(b)if(a)var
-d=iV(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+rJ(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
+rK(m,k,d,c){var
+n=y(e,d),o=n?y(e,c):n;if(o){var
+q=bx(c),g=l(bx(d),q),b=rJ(d,c,g),r=i(b);if(p(j(b),r)){var
+s=j(b);return ie(m,k,g,i(b),s)}var
+t=j(b),u=i(b),v=a(f(2,h),u);return ie(m,k,l(g,h),v,t)}return o}function
+ft(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return rw(b,a)?[0,e,ft(b,a,d)]:ft(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+ig(b,a){if(b)if(a)var
+d=ig(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-iW(b,a){var
-c=bh(0,b);return bH(function(b,a){return iV(a,b)},a,c)}function
-a$(a){if(a){var
+rL(b,a){var
+c=bL(0,b);return bA(function(b,a){return ig(a,b)},a,c)}function
+bC(a){if(a){var
 b=a[1];if(b)var
-c=a$(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return s3}function
-iX(f,a,e){if(a)var
+d=b;return d}return rM}function
+ih(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-et(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=iX(a,c,e);if(i){var
-m=et(a,d,c,g,h);return[0,i[1],m]}var
-j=iX(a,g,e);if(j){var
-n=et(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,et(a,d,[0,[0,e,k]],c,h)]}else
+ea(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=ih(a,c,e);if(i){var
+m=ea(a,d,c,f,h);return[0,i[1],m]}var
+j=ih(a,f,e);if(j){var
+n=ea(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,ea(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-s4(c,b,a){return et(c,b,0,0,a)}function
-iY(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-s5(b,a){var
-d=h(a),c=iY(h(b),d);if(c){var
-e=i(a);return iY(i(b),e)}return c}function
-eu(b,a){if(b){var
-c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-cM(b,a){if(b){var
-c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
-dD(b,a){var
-c=i(a),d=cM(i(b),c),e=h(a);return[0,eu(h(b),e),d]}function
-iZ(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,iZ(a,b,d)]},g=function(a){return[0,dD(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dE(c,b,e,d){var
-f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
-i0(e,d,a,c){if(a){var
-b=a[1],f=i0(e,d,a[2],c),g=i(i(b)),j=dE(e,d,h(i(b)),g);return iZ(h(b),j,f)}return c}function
-aW(c){var
-b=bf(c);return B(a(b,b),c)?b:k(b,j)}function
-s6(a){return o(a,e)?e:a3(j,k(bY(bG(a),j),j))}function
-s7(b,d,c){var
-f=o(e,d),g=f?w(e,c):f;if(g)var
-i=aW(H(a(a(b,b),d),c)),h=[0,[0,bf(t(a(a(b,b),d),c)),i]];else
+rN(c,b,a){return ea(c,b,0,0,a)}function
+ii(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
+rO(b,a){var
+d=i(a),c=ii(i(b),d);if(c){var
+e=j(a);return ii(j(b),e)}return c}function
+aS(c){var
+b=by(c);return G(a(b,b),c)?b:k(b,h)}function
+rP(a){return p(a,e)?e:aR(h,k(bJ(bx(a),h),h))}function
+rQ(b,d,c){var
+f=p(e,d),g=f?y(e,c):f;if(g)var
+i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-ev(p,o,n,m){var
+eb(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,e)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
 c=l,b=j;continue}var
-i=w(e,g)?h[3]:h[2];if(i){var
+i=y(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fZ(m,l){var
+fu(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-i=b[2],f=c[2],h=c[1];if(B(h,e)){var
-c=f,b=i;continue}var
-n=fZ(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
-s8(h,b,d,c){if(w(e,b)){var
-i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
-f=B(b,e),g=f?B(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
-s9(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=ev(d,k,a(b,i),m);if(c){var
-e=c[1],n=fZ([0,b,d],[0,[0,g,f],j]);return s8(l,e[1],e[2],n)}return c}var
-s_=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),s$=a9(g(2,j),s_);function
-T(a){return a[8]}function
-dF(b,a){return S(a,b[9],0)}function
-f0(b){var
+j=b[2],g=c[2],i=c[1];if(G(i,e)){var
+c=g,b=j;continue}var
+n=fu(g,j),o=ag(g,d[2]),p=a(f(2,h),o);return k(a(i,k(a(i,d[1]),p)),n)}return e}return e}return e}}function
+rR(i,b,d,c){if(y(e,b)){var
+j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
+f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+rS(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=eb(d,k,a(b,i),m);if(c){var
+e=c[1],n=fu([0,b,d],[0,[0,g,f],j]);return rR(l,e[1],e[2],n)}return c}var
+rT=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rU=aZ(f(2,h),rT);function
+Z(a){return a[8]}function
+ec(b,a){return U(a,b[9],0)}function
+fv(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return j;return e}function
-f1(f,d,c){var
+a==="number"&&!a)return h;return e}function
+fw(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dG(b){var
+dn(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=T(b);return a(T(b),d)}}else
+d=Z(b);return a(Z(b),d)}}else
 if(2!==c[0]){var
-h=T(b);return a(s(g(2,j)),h)}var
-e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
-i1(b){var
+i=Z(b);return a(s(f(2,h)),i)}var
+e=Z(b),g=a(Z(b),e);return a(s(f(2,h)),g)}function
+ij(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return o(e,a[1][1]);return 1}function
-f2(b){var
+if(2!==a[0])return p(e,a[1][1]);return 1}function
+fx(b){var
 a=b[4];return typeof
-a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-ta(a){var
+a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
+rV(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2888,197 +2807,209 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aD(b){var
+a2(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return s$;return j}function
-ew(c,b){var
-d=af(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return rU;return h}function
+ik(c,b){var
+d=ag(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aD(c),f=a(a(aD(c),g),d),h=aW(f),i=bf(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
-f3(a){var
-h=a[9],b=m(function(b){return ew(a,b)},h),f=i1(a);if(f)var
-i=a[2],c=A(b)===i?1:0;else
+g=a2(c),f=a(a(a2(c),g),d),i=aS(f),j=by(f);return[0,d,av(b),j,i]}return[0,d,av(b),h,h]}function
+fy(a){var
+h=a[9],b=m(function(b){return ik(a,b)},h),f=ij(a);if(f)var
+i=a[2],c=D(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=N(function(b){var
-c=a[1];return A(b)===c?1:0},j);else
+j=a[9],d=af(function(b){var
+c=a[1];return D(b)===c?1:0},j);else
 var
 d=c;var
-g=d?N(function(a){return w(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-f4=g(2,g(2,g(2,g(2,L(g(2,j))))));function
-tb(a){return k(bG(aM(function(b,a){return r(b[1],a)},e,a)),j)}function
-i2(a){return k(k(tb(a),f4),j)}function
-tc(a,b){var
-c=a[9],d=A(a[9]);return n(sT(i2(b)),d,c)}function
-td(a){var
+g=d?af(function(a){return y(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+fz=f(2,f(2,f(2,f(2,F(f(2,h))))));function
+rW(a){return k(bx(a1(function(b,a){return v(b[1],a)},e,a)),h)}function
+il(a){return k(k(rW(a),fz),h)}function
+rX(a,b){var
+c=a[9],d=D(a[9]);return n(rB(il(b)),d,c)}function
+rY(a){var
 b=a[9];return m(function(a){return 0},b)}function
-i3(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=i3(g,e,d+1|0,b[2],a[2]);if(h)var
+im(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=im(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?sU(g,b[1]):j;var
+j=g(e,d),i=j?rC(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-ex(c,b){if(b)var
-e=b[1],f=ex(c,b[2]),d=[0,m(function(b){return a(a(M(c[1]),e),b)},b),f];else
+ed(c,b){if(b)var
+e=b[1],f=ed(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-f5(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=f5(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,be(n(dA(g),k,d),j),h]}return ex(c,b)}return ex(c,b)}return ex(c,b)}function
-f6(d,b){if(b){var
-a=S(b[1],d,0);if(a)var
-c=f6(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+fA(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=fA(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bh(n(dk(g),k,d),j),h]}return ed(c,b)}return ed(c,b)}return ed(c,b)}function
+fB(d,b){if(b){var
+a=U(b[1],d,0);if(a)var
+c=fB(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return te}function
-i4(c,b){var
-d=t(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
-e=t(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-i5(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
-g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
-cN(d,c,b){var
-f=aD(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-f7(c,b,a){return s(cN(c,b,s(a)))}function
-f8(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aD(f)),h)}function
-i6(b,l,d,c){var
-f=f1(b,l,d[1]);if(w(e,dG(b)))var
-m=c[2],n=c[1],j=m,g=n;else
+e=a;return e}return rZ}function
+ee(b,a){if(b){var
+c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
+cv(b,a){if(b){var
+c=b[1];return a?[0,aA(c,a[1])]:[0,c]}return a}function
+dp(b,a){var
+c=j(a),d=cv(j(b),c),e=i(a);return[0,ee(i(b),e),d]}function
+io(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,io(a,b,d)]},g=function(a){return[0,dp(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cw(c,b,e,d){var
+f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
+ip(e,d,a,c){if(a){var
+b=a[1],f=ip(e,d,a[2],c),g=j(j(b)),h=cw(e,d,i(j(b)),g);return io(i(b),h,f)}return c}function
+iq(c,b){var
+d=t(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
+e=t(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
+ir(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
+g=j(b),h=d(j(c),g),k=i(b);return[0,d(i(c),k),h]}function
+cx(d,c,b){var
+f=a2(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+fC(c,b,a){return s(cx(c,b,s(a)))}function
+fD(f,c,b,d){var
+g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a2(f)),h)}function
+is(b,l,d,c){var
+f=fw(b,l,d[1]);if(y(e,dn(b)))var
+m=c[2],n=c[1],h=m,g=n;else
 var
-q=h(c),r=i(c),j=q,g=r;var
-o=ad(function(c){return k(f,cN(b,d,a(s(dG(b)),c)))},j),p=ad(function(c){return k(f,f7(b,d,a(s(dG(b)),c)))},g);return[0,f0(b),p,o]}function
-i7(b,h){var
-d=f2(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+q=i(c),r=j(c),h=q,g=r;var
+o=ae(function(c){return k(f,cx(b,d,a(s(dn(b)),c)))},h),p=ae(function(c){return k(f,fC(b,d,a(s(dn(b)),c)))},g);return[0,fv(b),p,o]}function
+it(b,i){var
+d=fx(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=Z(b),r=[0,s(a(a(i,a(Z(b),q)),p))],j=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
-i=d;var
-f=ta(b);if(f)var
-l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
+j=d;var
+g=rV(b);if(g)var
+l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return be(o,i)}function
-bK(d,e){var
+o=g;return bh(o,j)}function
+ef(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=bK(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=ef(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-f9(b){var
+fE(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return T(b);var
-d=T(b);return a(T(b),d)}function
-tf(c,h,b,d,g){if(typeof
+c!=="number"&&2!==c[0])return Z(b);var
+d=Z(b);return a(Z(b),d)}function
+r0(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=aW(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
-n=t(cN(c,d,s(a(a(b,f9(c)),i))),h);return[0,i,aW(d[1]),n]}var
+o=Z(c),q=a(Z(c),o),r=aS(v(e,L(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
+n=t(cx(c,d,s(a(a(b,fE(c)),i))),h);return[0,i,aS(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=o(e,f);if(l)var
-x=T(c),y=a(T(c),x),z=bf(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+l=p(e,f);if(l)var
+x=Z(c),y=a(Z(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cN(c,d,a(a(b,f9(c)),f)),h);return[1,f,aW(d[1]),w]}}function
-tg(f,b,d,c){var
-g=a(f,d);return aW(r(e,H(l(a(b,c),g),b)))}function
-th(m,i,c,h,e,b,d){var
-f=m[4];if(typeof
-f==="number"&&!f){var
-n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-ti(n,m,c,i,e,b,d){var
-f=n[4];if(typeof
-f==="number"&&!f){var
-h=o(c,b);if(h){var
-p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
-tj(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(th(g,f,e,d,a[2],a[3],c)){var
-j=i(b),k=h(b);return[0,eu([0,a[1]],k),j]}return b}if(ti(g,f,e,d,a[2],a[3],c)){var
-l=i(b),m=cM([0,a[1]],l);return[0,h(b),m]}return b}}function
-i8(d,c,b,a){if(c){if(b){if(a){var
-e=i8(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-i9(f,e,d,b,a){if(b)if(a)var
-g=i9(f,e,d,b[2],a[2]),c=[0,tf(f,e,d,b[1],a[1]),g];else
+w=t(cx(c,d,a(a(b,fE(c)),f)),h);return[1,f,aS(d[1]),w]}}function
+r1(f,b,d,c){var
+g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
+r2(m,j,c,i,e,b,d){var
+g=m[4];if(typeof
+g==="number"&&!g){var
+n=k(l(e,a(a(f(2,h),j),d)),i),o=k(b,c);return p(a(k(b,c),o),n)}return p(l(a(c,e),d),b)}function
+r3(n,m,c,j,e,b,d){var
+g=n[4];if(typeof
+g==="number"&&!g){var
+i=p(c,b);if(i){var
+o=l(b,c),q=a(l(b,c),o);return p(k(l(e,a(a(f(2,h),m),d)),j),q)}return i}return p(k(a(c,e),d),b)}function
+r4(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(r2(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,ee([0,a[1]],k),h]}return b}if(r3(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=cv([0,a[1]],l);return[0,i(b),m]}return b}}function
+iu(d,c,b,a){if(c){if(b){if(a){var
+e=iu(d,c[2],b[2],a[2]);return[0,bR(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+iv(f,e,d,b,a){if(b)if(a)var
+g=iv(f,e,d,b[2],a[2]),c=[0,r0(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-i_(b,a){if(b){if(a){var
-c=i_(b[2],a[2]),d=a[1];return[0,k(eo(b[1]),d),c]}return a}return a}function
-i$(a){if(a){var
+iw(b,a){if(b){if(a){var
+c=iw(b[2],a[2]),d=a[1];return[0,k(d6(b[1]),d),c]}return a}return a}function
+ix(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=i_(c,i$(a[2])),g=es(c),d=[0,k(b[1],g),f];else
+c=b[2],f=iw(c,ix(a[2])),g=d$(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-tk(a){return aM(r,e,i$(a))}function
-tl(b,c){var
-d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
+r5(a){return a1(v,e,ix(a))}function
+r6(b,c){var
+d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-tm(g,f,e,d,c,b){var
-h=a(d,s6(a(M(c),b)));return H(k(aW(a(f,e)),h),g)}function
-ja(g,f){var
-a=ev(f,g,e,e);if(a)var
-b=a[1],c=B(b[1],e),h=c?[0,b[2]]:c,d=h;else
+r7(g,f,e,d,c,b){var
+h=a(d,rP(a(K(c),b)));return L(k(aS(a(f,e)),h),g)}function
+iy(g,f){var
+a=eb(f,g,e,e);if(a)var
+b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-tn(b,i,h,f,e){var
-c=ja(h,f);if(c){var
-d=ja(h,m(s,f));if(d)var
-o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
+r8(b,j,i,g,e){var
+c=iy(i,g);if(c){var
+d=iy(i,m(s,g));if(d)var
+o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-jb(h,g,f,b,a){if(b){if(a){var
-c=tn(h,g,f,b[1],a[1]);if(c)var
-d=jb(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
+iz(h,g,f,b,a){if(b){if(a){var
+c=r8(h,g,f,b[1],a[1]);if(c)var
+d=iz(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-jc(b,a){if(b)if(a)var
-d=a[1],e=jc(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+iA(b,a){if(b)if(a)var
+d=a[1],e=iA(b[2],a[2]),c=[0,m(function(a){return ag(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-to(e,b,d){var
+r9(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a(b,b),h=a(g(2,j),b);return function(c,b){var
-e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-jd(e,c,b){if(c)if(b)var
-f=jd(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+g=a(b,b),i=a(f(2,h),b);return function(c,b){var
+e=a(i,b);return k(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
+iB(e,c,b){if(c)if(b)var
+f=iB(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tp(e,d,a,c){var
+r_(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return jd(d,a,c);return a}function
-tq(b,c,d,m,i){var
+b==="number"&&!b)return iB(d,a,c);return a}function
+r$(b,c,d,m,j){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
-e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
-f=a(d,f9(b));return function(g,e,i,d){var
-h=[0,s(f8(b,g,a(c,l(s(e),d)),f))];return[0,[0,f8(b,g,a(c,l(e,d)),f)],h]}}function
-cO(b){var
+n=Z(b),o=a(Z(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
+e=a(f(2,h),b),g=[0,L(a(c,k(k(j,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(k(m,d),n)),i)],g]}}var
+g=a(d,fE(b));return function(f,e,i,d){var
+h=[0,s(fD(b,f,a(c,l(s(e),d)),g))];return[0,[0,fD(b,f,a(c,l(e,d)),g)],h]}}function
+cy(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return j;return s(j)}function
-je(b,c){var
-d=dG(b);return a(c,a(cO(b),d))}function
-ey(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=w(e,f);if(j){var
-t=i[2],u=a(a(p,cO(b)),f),v=d[1],x=f1(b,h,d[1]),g=s9(h,r,q,f0(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,f8(b,d,k[1],y)];else
+a==="number"&&!a)return h;return s(h)}function
+iC(b,c){var
+d=dn(b);return a(c,a(cy(b),d))}function
+eg(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=y(e,f);if(j){var
+t=i[2],u=a(a(p,cy(b)),f),v=d[1],w=fw(b,h,d[1]),g=rS(h,r,q,fv(b),w,v,o,u,t);if(g)var
+k=g[1],x=a(a(k[2],f),s),l=[0,fD(b,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -3087,426 +3018,426 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-tr(l,k,g,e,d,q,p,n,b,o,c){var
+sa(l,k,f,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=be(f(p,o),x),y=i(c),z=n[2],A=cM(ad(s,ey(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eu(ey(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bh(g(p,o),x),y=j(c),z=n[2],A=cv(ae(s,eg(l,k,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,ee(eg(l,k,f,e,d,h,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=be(f(p,o),D),E=i(c),F=[0,u[1]],G=cM(ad(s,ey(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eu(ey(l,k,g,e,d,j,b,v,0),H),G]}return c}function
-f_(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cL(b,o);if(d){var
-e=cL(b,a);if(e){var
-n=cI(p,b),q=f_(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tr(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return be(cf(b,a),r)}return a}return a}return a}function
-ts(a){var
-b=a[4];return iH(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-ez(b,a){return S(a,b,[0,e,e,j,j])}function
-tt(f,d,a,c,b){var
-g=eq(c,b,m(function(a){return e},a));return sV(d,A(f[9]),a,g)}function
-jf(e,c,b){if(c)if(b)var
-f=jf(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+C=b[2],D=m(function(b){return a(C,b)},q),v=bh(g(p,o),D),E=j(c),F=[0,u[1]],G=cv(ae(s,eg(l,k,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,ee(eg(l,k,f,e,d,h,b,v,0),H),G]}return c}function
+fF(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=di(b,o);if(d){var
+e=di(b,a);if(e){var
+n=cq(p,b),q=fF(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,sa(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bh(cu(b,a),r)}return a}return a}return a}function
+sb(a){var
+b=a[4];return h3(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+eh(b,a){return U(a,b,[0,e,e,h,h])}function
+sc(f,d,a,c,b){var
+g=d9(c,b,m(function(a){return e},a));return rD(d,D(f[9]),a,g)}function
+iD(e,c,b){if(c)if(b)var
+f=iD(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tu(z,y,x,v,f,d,u,t,s,r,a){var
-h=cf(A(d),a),b=ev(a,t,e,e);if(b){var
-i=b[1],k=B(i[1],f),l=k?w(e,f):k;if(l)var
-C=a9(g(2,j),f4),c=o(es(h),C);else
+sd(z,x,w,v,g,d,u,t,s,r,a){var
+i=cu(D(d),a),b=eb(a,t,e,e);if(b){var
+j=b[1],k=G(j[1],g),l=k?y(e,g):k;if(l)var
+A=aZ(f(2,h),fz),c=p(d$(i),A);else
 var
 c=l;if(c)var
-m=af(cL(A(d),a),r),n=tt(z,x,v,h,u),D=i[2],E=fZ(a,s),F=B(m,e)?n:jf(m,y,n),p=[0,[0,F,E,D]];else
+m=ag(di(D(d),a),r),n=sc(z,w,v,i,u),B=j[2],C=fu(a,s),E=G(m,e)?n:iD(m,x,n),o=[0,[0,E,C,B]];else
 var
-p=c;var
-q=p}else
+o=c;var
+q=o}else
 var
 q=b;return q}function
-tv(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=tg(b,d,a[3],a[2]);return i8(function(a,c,d){return tj(f,b,i,h,a,c,d)},e,g,c)}function
-tw(d,c,b){var
-f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
-tx(c,b,i,h,g){var
-d=ev(m(s,g),h,e,e);if(d){var
-f=d[1],j=s(c);if(B(f[1],j)){var
+se(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=r1(b,d,a[3],a[2]);return iu(function(a,c,d){return r4(f,b,i,h,a,c,d)},e,g,c)}function
+sf(d,c,b){var
+f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
+sg(c,b,i,h,g){var
+d=eb(m(s,g),h,e,e);if(d){var
+f=d[1],j=s(c);if(G(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-jg(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=jg(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ck(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-ty(i,C,B,q,p,a,h,l,z,y,x,v,b,f,d){var
-c=f[3],k=f[2];if(w(e,k)&&N(function(a){var
-b=a9(g(2,j),f4);return o(es(a),b)},c)){var
-D=m(function(a){return e},p),r=m(function(a){return er(p,eq(a,z,D))},c),E=m(function(a){return m(function(b){return cJ(e,n(dA(q),b,[0,a,0]))},l)},r),F=m(function(a){return S(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=jb(h,a,y,c,s);if(t){var
-G=t[1],H=tk(jc(c,E)),u=tw(a,h,b),I=tx(a,h,b,x,v),J=to(i,a,b[2]),K=tl(k,H),L=tq(i,C,a,I,u),M=function(j,h,d,c,g){var
-l=cf(j,r),b=tp(i,a,n(dA(q),h,l),s),e=af(b,b),f=n(J,d,c),m=A(b);return dD(cl(L,d,c,f,tm(k,u,n(K,f,e),G,m,e)),g)};return jg(M,f[4],0,B,b[1],d)}return d}return d}function
-tz(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=tu(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=tv(c,b,r,h,m,d);return a[4]?ty(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-tA(a,o,f,c,d,l,v,U,T,k,R,e){var
-w=o[3],g=bK(R,o[4]),b=m(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
-p=i0(o[3],f,g,k);if(e[1]){var
-q=f6(v,b);if(q)var
-y=q[1],z=i4(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=S(h(b),k,dC),e=i5(V,B,i(b),d);return i6(a,j,ez(c,h(b)),e)},g),D=i7(a,j),E=be(C,m(i,D)),r=m(h,D),F=m(function(a){return er(l,a)},y),G=f5(a,d,b,m(function(a){return ez(c,a)[2]},b),F,r),W=tz(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(dA(d),a,F)},H=[0,f_(a,j,je(a,B),E,G,r,Z,Y,X,c,W)];else
+iE(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=iE(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ey(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+sh(j,B,A,q,o,a,i,l,z,x,w,v,b,g,d){var
+c=g[3],k=g[2];if(y(e,k)&&af(function(a){var
+b=aZ(f(2,h),fz);return p(d$(a),b)},c)){var
+C=m(function(a){return e},o),r=m(function(a){return d_(o,d9(a,z,C))},c),E=m(function(a){return m(function(b){return cr(e,n(dk(q),b,[0,a,0]))},l)},r),F=m(function(a){return U(a,b[1],e)},l),s=m(function(a){return ag(a,F)},c),t=iz(i,a,x,c,s);if(t){var
+G=t[1],H=r5(iA(c,E)),u=sf(a,i,b),I=sg(a,i,b,w,v),J=r9(j,a,b[2]),K=r6(k,H),L=r$(j,B,a,I,u),M=function(i,h,d,c,g){var
+l=cu(i,r),b=r_(j,a,n(dk(q),h,l),s),e=ag(b,b),f=n(J,d,c),m=D(b);return dp(dE(L,d,c,f,r7(k,u,n(K,f,e),G,m,e)),g)};return iE(M,g[4],0,A,b[1],d)}return d}return d}function
+si(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=sd(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=se(c,b,r,h,m,d);return a[4]?sh(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+sj(a,o,f,c,d,l,v,S,R,k,Q,e){var
+w=o[3],g=ef(Q,o[4]),b=m(i,g),x=af(function(b){return au(b,a[2])},b);if(x){var
+p=ip(o[3],f,g,k);if(e[1]){var
+q=fB(v,b);if(q)var
+y=q[1],z=iq(w,f),A=z[1],h=A[1],B=z[2],T=A[2],C=m(function(b){var
+d=U(i(b),k,dm),e=ir(T,B,j(b),d);return is(a,h,eh(c,i(b)),e)},g),D=it(a,h),E=bh(C,m(j,D)),r=m(i,D),F=m(function(a){return d_(l,a)},y),G=fA(a,d,b,m(function(a){return eh(c,a)[2]},b),F,r),V=si(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(dk(d),a,F)},H=[0,fF(a,h,iC(a,B),E,G,r,Y,X,W,c,V)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=f6(v,b);if(t)var
-I=i4(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=m(function(b){var
-d=S(h(b),k,dC),e=i5(_,K,i(b),d);return i6(a,u,ez(c,h(b)),e)},g),L=i7(a,u),aa=be($,m(i,L)),M=m(h,L),ab=t[1],O=m(function(a){return er(l,a)},ab),ac=f5(a,d,b,m(function(a){return ez(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return n(dA(d),a,O)},P=[0,f_(a,u,je(a,K),aa,ac,M,ag,af,ad,c,p)];else
+t=fB(v,b);if(t)var
+I=iq(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
+d=U(i(b),k,dm),e=ir(Z,K,j(b),d);return is(a,u,eh(c,i(b)),e)},g),L=it(a,u),$=bh(_,m(j,L)),M=m(i,L),aa=t[1],N=m(function(a){return d_(l,a)},aa),ab=fA(a,d,b,m(function(a){return eh(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(dk(d),a,N)},O=[0,fF(a,u,iC(a,K),$,ab,M,ae,ad,ac,c,p)];else
 var
-P=t;return P}var
-Q=[0,p]}else
+O=t;return O}var
+P=[0,p]}else
 var
-Q=x;return Q}function
-dH(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dH(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-jh(d,c,b,a){if(a)var
-e=a[1],h=jh(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bI(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+P=x;return P}function
+dq(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,dq(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+iF(d,c,b,a){if(a)var
+e=a[1],h=iF(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cs(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
-g=a;return g}var
-eA=[0,e,0];function
-ji(e,b,a){var
-f=cM([0,e],i(a)),g=cM(i(b),f),c=h(b);if(c)var
-j=c[1],d=r(h(a),j);else
+f=a;return f}var
+ei=[0,e,0];function
+iG(e,b,a){var
+f=cv([0,e],j(a)),g=cv(j(b),f),c=i(b);if(c)var
+h=c[1],d=v(i(a),h);else
 var
-d=h(a);return[0,d,g]}function
-tB(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dE(e,c,a[3],a[4]);return dH(function(a){return ji(c,g,a)},f,b)}return b}return b}function
-tC(d,a,c,b){var
-e=bh(eA,c),f=a[4],g=a[3];return bH(function(a,c){return tB(d,g,b,a,c)},f,e)}function
-tD(b,a){return r(e,l(b,Y(m(h,a))))}function
-jj(b){var
-a=i(b);return a?a[1]:e}function
-eB(a){return i(a)?0:1}function
-tE(a){return A(cK(eB,a))}function
-f$(b,a){var
-c=i(a);if(c){var
-d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
-tF(g,f,e,d,a){var
-b=eB(a),i=b?1:b;if(d===i)var
-j=l(g,l(e,jj(a))),c=r(h(a),j);else
+d=i(a);return[0,d,g]}function
+sk(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cw(e,c,a[3],a[4]);return dq(function(a){return iG(c,g,a)},f,b)}return b}return b}function
+sl(d,a,c,b){var
+e=bL(ei,c),f=a[4],g=a[3];return bA(function(a,c){return sk(d,g,b,a,c)},f,e)}function
+sm(b,a){return v(e,l(b,av(m(i,a))))}function
+iH(b){var
+a=j(b);return a?a[1]:e}function
+ej(a){return j(a)?0:1}function
+sn(a){return D(ct(ej,a))}function
+fG(b,a){var
+c=j(a);if(c){var
+d=k(i(a),b);return aA(c[1],d)}return k(i(a),b)}function
+so(g,f,e,d,a){var
+b=ej(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,iH(a))),c=v(i(a),j);else
 var
-c=h(a);return[0,[0,c],[0,f$(f,a)]]}function
-cP(a){var
+c=i(a);return[0,[0,c],[0,fG(f,a)]]}function
+dr(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-tG(b,a){var
-c=tE(a),d=Y(m(jj,a)),e=tD(b,a);return m(function(a){return tF(b,e,d,c,a)},a)}function
-jk(c,b){var
-d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
-jl(e,d,b){var
-f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-dI(b){var
-a=b[10];return a?o(e,a[1]):a}function
-eC(b){var
-a=b[11];return a?o(a[1],e):a}function
-tH(b,a){var
-c=dI(b),d=c?w(a,e):c;if(d)var
+sp(b,a){var
+c=sn(a),d=av(m(iH,a)),e=sm(b,a);return m(function(a){return so(b,e,d,c,a)},a)}function
+sq(c,b){var
+d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
+sr(e,d,b){var
+f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
+ek(b){var
+a=b[10];return a?p(e,a[1]):a}function
+fH(b){var
+a=b[11];return a?p(a[1],e):a}function
+ss(b,a){var
+c=ek(b),d=c?y(a,e):c;if(d)var
 f=d;else{var
-g=eC(b);if(g)return w(e,a);var
+g=fH(b);if(g)return y(e,a);var
 f=g}return f}function
-eD(c,b){return Y(m(function(b){return tH(c,b)?e:a(b,b)},b))}function
-ga(b,a){return dI(b)?a:m(s,a)}function
-gb(a){return aM(r,cJ(e,a),a)}function
-jm(a,c){var
-d=dI(a),b=d||eC(a);return b?w(gb(ga(a,c)),e):b}function
-tI(e,d,c,b){var
-f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
-jn(b,e,d,c){function
-f(a){return dB([0,b,b],tI(b,e,c,jn(b,k(e,j),a,c)))}function
-h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
-jo(c,b,a){function
-d(b){return jo(c,b,fW(c,a,a))}function
+iI(c,b){return av(m(function(b){return ss(c,b)?e:a(b,b)},b))}function
+iJ(b,a){return ek(b)?a:m(s,a)}function
+iK(a){return a1(v,cr(e,a),a)}function
+st(a,c){var
+d=ek(a),b=d||fH(a);return b?y(iK(iJ(a,c)),e):b}function
+su(e,d,c,b){var
+f=a(e,d),g=j(b),h=L(a(j(c),g),f),k=a(e,d),l=i(b);return[0,t(a(i(c),l),k),h]}function
+iL(b,e,d,c){function
+g(a){return dl([0,b,b],su(b,e,c,iL(b,k(e,h),a,c)))}function
+i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
+iM(c,b,a){function
+d(b){return iM(c,b,fr(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-tJ(b,n,d,c,m){var
-p=a3(m,M(d)),f=bJ(b,eo(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
-k=jn(b,j,n,f),r=o(e,c)?k:sX(b,k),l=[0,jo(b,d,r)];else
+sv(b,n,d,c,m){var
+o=aR(m,K(d)),g=bB(b,d6(c),o),q=j(g),i=p(a(f(2,h),q),b);if(i)var
+k=iL(b,h,n,g),r=p(e,c)?k:rF(b,k),l=[0,iM(b,d,r)];else
 var
-l=h;return l}function
-tK(o,n,d,c){var
-p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bG(c),f=r(e,k(l(bG(eo(d)),q),j)),h=k(k(bG(o),b),f),s=k(bf(h),j),u=bf(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=a_(k(k(b,m),v)),x=a_(m);return[0,[0,a_(i),x],w]}function
-jp(a,h,d,c){var
-e=tK(a,h,d,c),f=e[1],g=a3(a,M(e[2])),b=tJ(g,f[1],f[2],d,c),i=b?[0,sY(g,a,b[1])]:b;return i}var
-tL=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
-cQ(g,f,c,b){if(o(b,e))return 0;if(w(a(tL,b),c))return 0;if(w(c,a(s(jq),b))){var
-d=jp(g,f,s(jq),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jp(g,f,c,b)}function
-gc(a,g,f){var
+l=i;return l}function
+sw(o,n,d,c){var
+p=a(f(2,h),c),b=v(e,t(a(F(f(2,h)),d),p)),q=bx(c),g=v(e,k(l(bx(d6(d)),q),h)),i=k(k(bx(o),b),g),r=k(by(i),h),s=by(b),j=aA(k(K(n),s),r),m=k(k(g,t(i,j)),h),u=f(2,f(2,h)),w=a0(k(k(b,m),u)),x=a0(m);return[0,[0,a0(j),x],w]}function
+iN(a,h,d,c){var
+e=sw(a,h,d,c),f=e[1],g=aR(a,K(e[2])),b=sv(g,f[1],f[2],d,c),i=b?[0,rG(g,a,b[1])]:b;return i}var
+sx=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iO=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+ds(g,f,c,b){if(p(b,e))return 0;if(y(a(sx,b),c))return 0;if(y(c,a(s(iO),b))){var
+d=iN(g,f,s(iO),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return iN(g,f,c,b)}function
+fI(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],d=cQ(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
-tM(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(M(c[2]),j),f=k(b,a(e,gc(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gc(c,b,d),h);return[0,[0,t(a(b,gc(c,b,d)),i)],g]}function
-jr(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return H(aW(a(a(a(c,c),i),h)),g)}}function
-js(d,b,h,f,c){if(B(h[1],e)&&jm(d,c)){var
-g=gb(ga(d,c)),i=a(g,g);return s(bf(t(a(a(b,b),i),f)))}var
-j=eD(d,c);return aW(H(a(a(b,b),j),f))}function
-gd(a){return a?a[1][2]:j}function
-jt(b){var
-c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
-ju(b,c){var
-e=gd(c);function
-g(b){return a(e,b)}function
-d(a){return ad(g,a)}var
-h=f(jt(b),c),i=[0,ad(s,f(jt(b),c)),h],j=d(b[11]);return dD([0,d(b[10]),j],i)}function
-jv(c,b){var
-d=T(c);return function(f,e){var
-g=a(a(d,gd(f)),d),h=ju(c,f),i=h[1];if(i){var
+h=a[8],d=ds(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+sy(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(K(c[2]),h),f=k(b,a(e,fI(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),j=k(fI(c,b,d),i);return[0,[0,t(a(b,fI(c,b,d)),j)],g]}function
+iP(d,c){var
+e=Z(d);return function(b,f){var
+g=a(b[2],e),h=iI(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
+iQ(d,b,h,f,c){if(G(h[1],e)&&st(d,c)){var
+g=iK(iJ(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
+j=iI(d,c);return aS(L(a(a(b,b),j),f))}function
+iR(a){return a?a[1][2]:h}function
+iS(b){var
+c=Z(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
+sz(b,c){var
+e=iR(c);function
+f(b){return a(e,b)}function
+d(a){return ae(f,a)}var
+h=g(iS(b),c),i=[0,ae(s,g(iS(b),c)),h],j=d(b[11]);return dp([0,d(b[10]),j],i)}function
+iT(c,b){var
+d=Z(c);return function(f,e){var
+g=a(a(d,iR(f)),d),h=sz(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,H(a(b,Y(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(m(function(b){var
-c=a(k,b);return ac(a(l,b),c)},e))),g)],n]}return dC}return dC}}function
-tN(b,f){var
-c=T(b);return function(g){var
+k=j[1],l=i[1],n=[0,L(a(b,av(m(function(b){var
+c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,av(m(function(b){var
+c=a(k,b);return aA(a(l,b),c)},e))),g)],n]}return dm}return dm}}function
+sA(b,f){var
+c=Z(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(m(function(a){return jl(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,av(m(function(a){return sr(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,Y(m(function(a){return jk(b,a)},g))),n)],i]}}function
-jw(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,av(m(function(a){return sq(b,a)},g))),n)],i]}}function
+iU(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(tN(b,c),a):tM(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(sA(b,c),a):sy(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(jv(b,c),[0,e],a),o=[0,n(jr(b,c),e,a)],p=m(s,a);return dD([0,[0,s(n(jr(b,c),e,p))],o],l)}return n(jv(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,js(b,c,g,h,a)];return[0,[0,s(js(b,c,g,h,m(s,a)))],k]}}function
-tO(a,c,b){var
+e=i[1],l=n(iT(b,c),[0,e],a),o=[0,n(iP(b,c),e,a)],p=m(s,a);return dp([0,[0,s(n(iP(b,c),e,p))],o],l)}return n(iT(b,c),0,a)}var
+f=d[1],h=ag(a,a),k=[0,iQ(b,c,f,h,a)];return[0,[0,s(iQ(b,c,f,h,m(s,a)))],k]}}function
+sB(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bh(jw(a,c,b,0),i)];else
+i=a[2],f=[0,bL(iU(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=f3(a);if(g)var
-j=a[9],h=[0,m(function(d){return jw(a,c,b,d)},j)];else
+g=fy(a);if(g)var
+j=a[9],h=[0,m(function(d){return iU(a,c,b,d)},j)];else
 var
 h=g;return h}var
-tP=[0,0,j,0,0,0];function
-jx(d,c,b,a){function
+sC=[0,0,h,0,0,0];function
+iV(d,c,b,a){function
 e(b){var
-e=jx(d,c+1|0,b,fV(a));return[0,n(d,c,cJ(tP,a)),e]}function
+e=iV(d,c+1|0,b,fq(a));return[0,n(d,c,cr(sC,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-tQ(e,d,c,a,j,i,h,b,g,f){var
-k=i9(e,c,b,a,g),l=i2(a),m=d[2],n=0;return a$(jx(function(f,g){return tA(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dJ(a){return w(e,a[1])}function
-tR(a){return w(a[1],a[2])}function
-eE(c,b,d,a){function
+sD(e,d,c,a,j,i,h,b,g,f){var
+k=iv(e,c,b,a,g),l=il(a),m=d[2],n=0;return bC(iV(function(f,g){return sj(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dt(a){return y(e,a[1])}function
+sE(a){return y(a[1],a[2])}function
+el(c,b,d,a){function
 e(d){if(a){var
-e=eE(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eE(c,b,d,0)]}function
+e=el(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,el(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bL(a){var
-b=eE(a[17],[0,e,j],a[2],a[18]);return U(eE(a[15],[0,j,j],a[2],a[16]),b)}function
-cR(b){var
+b3(a){var
+b=el(a[17],[0,e,h],a[2],a[18]);return an(el(a[15],[0,h,h],a[2],a[16]),b)}function
+cz(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bt(b,c){var
+cA(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dJ(h(c))?0:2;case
-2:return dJ(h(c))?cR(b)?0:1:2;case
+1:return dt(i(c))?0:2;case
+2:return dt(i(c))?cz(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cR(b)&&dJ(h(c))&&dJ(d)&&tR(d))return 0;return 2;case
-1:if(cR(b)&&o(e,a[1][1]))return 0;return 2;default:return dJ(a[1])?1:2}}function
-tS(c){var
+d=a[1];if(cz(b)&&dt(i(c))&&dt(d)&&sE(d))return 0;return 2;case
+1:if(cz(b)&&p(e,a[1][1]))return 0;return 2;default:return dt(a[1])?1:2}}function
+sF(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-eF(c,i,b,h){var
-a=cQ(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
+em(c,i,b,h){var
+a=ds(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?aA(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bZ(u,c,b,j,B,t,d){var
-g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
+bM(t,c,b,j,B,r,d){var
+g=i(r)[1],h=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bJ(b,d,c)];case
+0:return[0,bB(b,d,c)];case
 1:var
-C=a(i,c);return[0,bJ(b,s(a(g,d)),C)];case
-2:if(cR(u)){var
-D=a(i,c);return eF(b,j,s(a(g,d)),D)}var
-E=a(i,c);return eF(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bJ(b,r(e,d),c)]}else
+C=a(h,c);return[0,bB(b,s(a(g,d)),C)];case
+2:if(cz(t)){var
+D=a(h,c);return em(b,j,s(a(g,d)),D)}var
+E=a(h,c);return em(b,j,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bB(b,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return s2(b,B,a(k(a(g,d),I),w),H);case
+u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=k(a(a(g,d),w),G),I=a(c,h);return rK(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=s7(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],p=eF(b,j,s(x[2]),b);if(p)var
-q=eF(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rQ(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],o=em(b,j,s(x[2]),b);if(o)var
+q=em(b,j,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
-y=p;var
+y=o;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bJ(b,d,c)]:[0,[0,e,e]]}}function
-ge(b,a){var
+A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bB(b,d,c)]:[0,[0,e,e]]}}function
+fJ(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-jy(b,j,i,g,f,d,a){if(a)return ad(h,bZ(b,j,i,g,f,d,a[1]));var
-c=tS(b),k=c?[0,e]:c;return k}function
-jz(g,f,e,d,c,b,a){return a?ad(i,bZ(g,f,e,d,c,b,a[1])):a}function
-tT(f,d,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=w(e,c)?a(c,c):w(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-tU(b,m,g,f){var
+iW(b,j,h,g,f,d,a){if(a)return ae(i,bM(b,j,h,g,f,d,a[1]));var
+c=sF(b),k=c?[0,e]:c;return k}function
+iX(g,f,e,d,c,b,a){return a?ae(j,bM(g,f,e,d,c,b,a[1])):a}function
+sG(f,d,c,b){var
+g=a(b,b),h=v(a(c,c),g),i=y(e,c)?a(c,c):y(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+sH(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,tT(m,a(b,e),q,o)];else
+h=j(g)[1],e=j(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sG(m,a(b,e),q,o)];else
 var
-j=d;var
-k=j}else
+i=d;var
+k=i}else
 var
 k=c;return k}function
-tV(a){var
-c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
-tW(b,a){return cR(b)?tV(a):a}function
-gf(b,e,d,g,f,a,c){switch(bt(b,a)){case
+sI(a){var
+c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
+sJ(b,a){return cz(b)?sI(a):a}function
+fK(b,e,d,g,f,a,c){switch(cA(b,a)){case
 0:var
-k=jz(b,e,d,g,f,a,h(c));return ge(jy(b,e,d,g,f,a,i(c)),k);case
+k=iX(b,e,d,g,f,a,i(c));return fJ(iW(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=jz(b,e,d,g,f,a,i(c));return ge(jy(b,e,d,g,f,a,h(c)),l);default:var
-j=b[5];if(typeof
-j==="number"&&3===j)return tU(e,d,a,c);return 0}}function
-eG(a,f,e,d,c,b,p){var
-i=tW(a,p),h=i[2],j=i[1];if(j){var
+l=iX(b,e,d,g,f,a,j(c));return fJ(iW(b,e,d,g,f,a,i(c)),l);default:var
+h=b[5];if(typeof
+h==="number"&&3===h)return sH(e,d,a,c);return 0}}function
+fL(a,f,e,d,c,b,p){var
+i=sJ(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(B(g,k)){var
+k=h[1];if(G(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bZ(a,f,e,d,c,b,g)}return gf(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gf(a,f,e,d,c,b,[0,[0,g],0])}return gf(a,f,e,d,c,b,[0,0,h])}function
-jA(d,c){var
+n=1;if(n)return bM(a,f,e,d,c,b,g)}return fK(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fK(a,f,e,d,c,b,[0,[0,g],0])}return fK(a,f,e,d,c,b,[0,0,h])}function
+iY(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(db(d,h(b)))return i(b);var
-a=a[2];continue}return eA}}function
-jB(c,a,b){if(b){var
-e=b[2],d=b[1];return db(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jB(c,a,e)]}return[0,[0,a,f(c,eA)],0]}function
-tX(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&ae(d,f)){var
-h=dE(g,c,a[3],a[4]);return jB(function(a){return ji(c,h,a)},d,b)}return b}return b}function
-tY(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bH(function(a,e){return tX(d,g,c,b,a,e)},f,e)}function
-tZ(a){return h(i(a))}function
-t0(b,a){return r(e,l(b,Y(m(tZ,a))))}function
-eH(a,b){var
-c=a[4];return bI(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-t1(a,e,d,c){var
-b=tY(a,e,d,c);return[0,t0(a,b),b]}function
-t2(c,b,a){return eB(b)?a:r(a,f$(c,b))}function
-t3(b,a){var
-c=i(a);return bH(function(c,b){var
-d=h(b),e=i(b),f=h(a);return dH(function(a){return t2(f,e,a)},d,c)},c,b)}function
-t4(f,a,b){var
-c=bg(0,a[2]),g=cK(function(b){return eH(a,b)},c),d=m(function(c){return t1(f,a,b,c)},g),h=bH(t3,d,bh(e,b));return[0,d,M(A(cK(function(b){return bX(eH(a,b))},c))),h]}function
-gg(b,a){if(b)if(a)var
-d=gg(b[2],a[2]),c=[0,dD(b[1],a[1]),d];else
+b=a[1];if(dM(d,i(b)))return j(b);var
+a=a[2];continue}return ei}}function
+iZ(c,a,b){if(b){var
+e=b[2],d=b[1];return dM(a,i(d))?[0,[0,a,g(c,j(d))],e]:[0,d,iZ(c,a,e)]}return[0,[0,a,g(c,ei)],0]}function
+sK(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&au(d,f)){var
+h=cw(g,c,a[3],a[4]);return iZ(function(a){return iG(c,h,a)},d,b)}return b}return b}function
+sL(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bA(function(a,e){return sK(d,g,c,b,a,e)},f,e)}function
+sM(a){return i(j(a))}function
+sN(b,a){return v(e,l(b,av(m(sM,a))))}function
+fM(a,b){var
+c=a[4];return cs(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+sO(a,e,d,c){var
+b=sL(a,e,d,c);return[0,sN(a,b),b]}function
+sP(c,b,a){return ej(b)?a:v(a,fG(c,b))}function
+sQ(b,a){var
+c=j(a);return bA(function(c,b){var
+d=i(b),e=j(b),f=i(a);return dq(function(a){return sP(f,e,a)},d,c)},c,b)}function
+sR(f,a,b){var
+c=bK(0,a[2]),g=ct(function(b){return fM(a,b)},c),d=m(function(c){return sO(f,a,b,c)},g),h=bA(sQ,d,bL(e,b));return[0,d,K(D(ct(function(b){return d7(fM(a,b))},c))),h]}function
+fN(b,a){if(b)if(a)var
+d=fN(b[2],a[2]),c=[0,dp(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-t5(c,b,a,g){var
-d=cP(b);if(d)var
-e=function(a){return gg(g,tG(c,a))},h=e(bh(eA,b[2])),i=function(d){return eH(a,d)?e(tC(c,a,b[2],d)):h},f=[0,m(i,bg(0,a[2]))];else
+sS(c,b,a,g){var
+d=dr(b);if(d)var
+e=function(a){return fN(g,sp(c,a))},h=e(bL(ei,b[2])),i=function(d){return fM(a,d)?e(sl(c,a,b[2],d)):h},f=[0,m(i,bK(0,a[2]))];else
 var
 f=d;return f}function
-dK(b,a){return bH(r,a,b)}function
-t6(a){if(a)var
-b=a[2],c=a[1],e=m(i,b),f=dK(i(c),e),g=m(h,b),d=[0,[0,dK(h(c),g),f]];else
+du(b,a){return bA(v,a,b)}function
+sT(a){if(a)var
+b=a[2],c=a[1],e=m(j,b),f=du(j(c),e),g=m(i,b),d=[0,[0,du(i(c),g),f]];else
 var
 d=a;return d}function
-jC(c,b,a){var
+i0(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-gh(d,b,a){if(b){var
+fO(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-t7(b,a){var
-c=i(a),d=gh(ac,i(b),c),e=h(a);return[0,jC(ac,h(b),e),d]}function
-t8(b,a){var
-c=i(a),d=jC(r,i(b),c),e=h(a);return[0,gh(r,h(b),e),d]}function
-gi(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gi(b,c)):d}return dC}function
-t9(e,a,c){var
-b=jA(e,i(c)),d=f$(h(c),b);if(!w(i(a),d)){var
-j=h(b);if(!w(h(a),j))return a}var
-f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
-t_(d,a,c){var
-f=B(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bH(function(a,b){return t9(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
-t$(b,a){var
-c=b[2];return ae(cI(A(i(a)),1),c)}function
-ua(a){var
+sU(b,a){var
+c=j(a),d=fO(aA,j(b),c),e=i(a);return[0,i0(aA,i(b),e),d]}function
+sV(b,a){var
+c=j(a),d=i0(v,j(b),c),e=i(a);return[0,fO(v,i(b),e),d]}function
+fP(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,fP(b,c)):d}return dm}function
+sW(e,a,c){var
+b=iY(e,j(c)),d=fG(i(c),b);if(!y(j(a),d)){var
+h=i(b);if(!y(i(a),h))return a}var
+f=v(j(a),d),g=i(b);return[0,v(i(a),g),f]}function
+sX(d,a,c){var
+f=G(a[2],e)?e:d,g=[0,e,f],h=a[1],b=bA(function(a,b){return sW(c,a,b)},h,g),k=[0,j(b)];return[0,[0,i(b)],k]}function
+sY(b,a){var
+c=b[2];return au(cq(D(j(a)),1),c)}function
+sZ(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bL(a);return N(function(b){return 1===bt(a,b)?1:0},c)}return 0}function
-ub(a,j,g,c,f){var
-d=ua(a),e=d?ae(1,a[2]):d;if(e)var
-k=c[1],b=N(function(b){return t$(a,b)},k);else
+c=b3(a);return af(function(b){return 1===cA(a,b)?1:0},c)}return 0}function
+s0(a,h,g,c,f){var
+d=sZ(a),e=d?au(1,a[2]):d;if(e)var
+k=c[1],b=af(function(b){return sY(a,b)},k);else
 var
 b=e;if(b){var
-l=bg(0,a[2]),o=gg(f,m(function(a){return t_(j,c,a)},l)),p=U(bL(a),o);return a$(m(function(a){var
-b=i(a);return n(g,h(a),b)},p))}return b}function
-eI(a){return a[12]}function
-at(b,a){return S(a,b[13],0)}function
-cS(b,a){return S(a,b[14],e)}function
-uc(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
-gj(c,b,a){if(c){if(b){if(a){var
-d=gj(c[2],b[2],a[2]),f=a[1];return k(uc(l(c[1],b[1]),f),d)}return e}return e}return e}function
-cg(b,a){var
-c=b[2];return A(a)===c?1:0}function
-eJ(b,i,h,d,c){var
-e=cg(b,at(b,d)),f=e?cg(b,at(b,c)):e;if(f)var
-j=cS(b,c),m=a(i,l(cS(b,d),j)),n=at(b,c),g=[0,k(gj(at(b,d),n,h),m)];else
+l=bK(0,a[2]),o=fN(f,m(function(a){return sX(h,c,a)},l)),p=an(b3(a),o);return bC(m(function(a){var
+b=j(a);return n(g,i(a),b)},p))}return b}function
+en(a){return a[12]}function
+aw(b,a){return U(a,b[13],0)}function
+cB(b,a){return U(a,b[14],e)}function
+s1(b,c){return p(e,b)?a(b,i(c)):a(b,j(c))}function
+fQ(c,b,a){if(c){if(b){if(a){var
+d=fQ(c[2],b[2],a[2]),f=a[1];return k(s1(l(c[1],b[1]),f),d)}return e}return e}return e}function
+b4(b,a){var
+c=b[2];return D(a)===c?1:0}function
+s2(b,i,h,d,c){var
+e=b4(b,aw(b,d)),f=e?b4(b,aw(b,c)):e;if(f)var
+j=cB(b,c),m=a(i,l(cB(b,d),j)),n=aw(b,c),g=[0,k(fQ(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
-jD(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,eI(f))),g)}return b}function
-jE(g,f){var
+i1(f,e,b,d,c){if(b){var
+g=a(b[1],c);return p(a(d,a(e,en(f))),g)}return b}function
+i2(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(w(e,d[1]))return[0,[0,b,d],jE(b+1|0,c)];var
+c=a[2],d=a[1];if(y(e,d[1]))return[0,[0,b,d],i2(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-ud(d,f,c,b){var
-g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(w(c,e)&&w(i(b)[2],d)&&eB(jA(h(b),f)))return e;return c}function
-ue(c,b,a){return bH(function(a,d){return ud(c,b,a,d)},a,e)}function
-uf(a){var
+s3(d,f,c,b){var
+g=j(b)[3],h=l(d,j(b)[2]),e=l(a(j(b)[1],h),g);if(y(c,e)&&y(j(b)[2],d)&&ej(iY(i(b),f)))return e;return c}function
+s4(c,b,a){return bA(function(a,d){return s3(c,b,a,d)},a,e)}function
+s5(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-ug(d,c,b,a){var
-e=U(d[3],c);return m(uf,U(U(b,a),e))}function
-uh(a){return w(e,a[1])?a[3]:e}function
-jF(b,a){var
-c=i(a);return ue(h(a),c,b)}function
-ui(e,b,d){var
-c=jE(0,d),f=jF(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(m(function(a){return jF(c,a)},h)),g)}function
-uj(b,a){var
-c=b[3];return U(m(h,a),c)}function
-uk(f,b,e,i,h,d,c){var
-j=at(b,c),g=ug(e,h,at(b,d),j),n=ui(f,e,g),o=Y(m(uh,g)),p=cS(b,c),q=a(f,l(cS(b,d),p)),r=uj(e,i),s=at(b,c);return l(l(k(gj(at(b,d),s,r),q),o),n)}function
-ul(a){var
+s6(d,c,b,a){var
+e=an(d[3],c);return m(s5,an(an(b,a),e))}function
+s7(a){return y(e,a[1])?a[3]:e}function
+i3(b,a){var
+c=j(a);return s4(i(a),c,b)}function
+s8(e,b,d){var
+c=i2(0,d),f=i3(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(av(m(function(a){return i3(c,a)},h)),g)}function
+s9(b,a){var
+c=b[3];return an(m(i,a),c)}function
+s_(f,b,e,i,h,d,c){var
+j=aw(b,c),g=s6(e,h,aw(b,d),j),n=s8(f,e,g),o=av(m(s7,g)),p=cB(b,c),q=a(f,l(cB(b,d),p)),r=s9(e,i),s=aw(b,c);return l(l(k(fQ(aw(b,d),s,r),q),o),n)}function
+s$(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return cP(a);return 0}return 0}return 0}function
-um(m,a,l,k,b,d,c){var
-f=ul(a),g=f?cg(a,at(a,d)):f,h=g?cg(a,at(a,c)):g,i=h?cg(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,uk(m,a,l,k,b,d,c)]:j;return n}function
-un(c,b,a,j,i,h,g,f,e){var
-d=ae(0,b[2]);return d?jD(c,a,um(a,c,j,i,h,b[1],g),f,e):d}function
-jG(b,a){var
-c=i(b);if(c)var
-g=c[1],d=ac(i(a),g);else
+d==="number"&&!d)return dr(a);return 0}return 0}return 0}function
+ta(m,a,l,k,b,d,c){var
+f=s$(a),g=f?b4(a,aw(a,d)):f,h=g?b4(a,aw(a,c)):g,i=h?b4(a,b):h,j=i?af(function(a){return p(e,a)},b):i,n=j?[0,s_(m,a,l,k,b,d,c)]:j;return n}function
+tb(c,b,a,j,i,h,g,f,e){var
+d=au(0,b[2]);return d?i1(c,a,ta(a,c,j,i,h,b[1],g),f,e):d}function
+i4(b,a){var
+c=j(b);if(c)var
+g=c[1],d=aA(j(a),g);else
 var
-d=i(a);var
-e=h(b);if(e)var
-j=e[1],f=r(h(a),j);else
+d=j(a);var
+e=i(b);if(e)var
+h=e[1],f=v(i(a),h);else
 var
-f=h(a);return[0,f,d]}function
-uo(c,b,a){switch(a[0]){case
+f=i(a);return[0,f,d]}function
+tc(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return dH(function(a){return jG(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return jh(function(a){return jG(h,a)},g,f,b)}}function
-gk(c,b,a){return bH(function(a,b){return uo(c,a,b)},a,b)}function
-up(g){function
+e=a[1],f=cw(c,d,a[2],a[3]);return dq(function(a){return i4(f,a)},e,b);default:var
+h=a[1],g=0,i=cw(c,d,a[2],a[3]);return iF(function(a){return i4(i,a)},h,g,b)}}function
+td(d,c,b,a){return bA(function(a,b){return tc(d,c,a,b)},a,b)}function
+te(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3525,176 +3456,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return be(c[1],f)}var
+f=e(b);return bh(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-uq(b,a){return aM(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
-dL(a,b,f){if(f){var
-c=f[2],d=f[1];if(w(a,d)){var
-g=dL(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(B(d,a)){var
-e=dL(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dL(a,b,c)},j=function(b){return dL(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-ur=up([0,function(b,a){return o(a,b)}]);function
-jH(b,a){var
-c=f(ur[5],a);return S(sK(b),c,e)}function
-us(b,a){return A(cK(function(a){return w(b,a)},a))}function
-ut(p,c){var
-b=fT(p,A(c)),d=m(h,c),e=m(i,c),f=jH(b,d),g=jH(b,e),j=dL(f,fR(b,us(f,d)),d),l=ae(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=M(b),r=uq(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
+tf(b,a){return a1(function(c,a){return k(v(e,l(c,b)),a)},e,a)}function
+dv(a,b,f){if(f){var
+c=f[2],d=f[1];if(y(a,d)){var
+g=dv(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(G(d,a)){var
+e=dv(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dv(a,b,c)},j=function(b){return dv(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+tg=te([0,function(b,a){return p(a,b)}]);function
+i5(b,a){var
+c=g(tg[5],a);return U(rs(b),c,e)}function
+th(b,a){return D(ct(function(a){return y(b,a)},a))}function
+ti(p,c){var
+b=fo(p,D(c)),d=m(i,c),e=m(j,c),f=i5(b,d),g=i5(b,e),h=dv(f,fm(b,th(f,d)),d),l=au(0,b),n=l?h[2]===b?1:0:l;if(n)var
+q=K(b),r=tf(g,e),s=L(k(a(K(b),g),r),q),u=K(b),o=[0,[0,t(h[1],u),s]];else
 var
 o=n;return o}function
-jI(a){return aM(k,e,a)}function
-uu(b,a){return jI(m(function(a){return r(e,l(b,i(a)))},a))}function
-jJ(c,b){var
-d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
-uv(b,a){var
-c=M(A([0,b,a])),d=m(h,a),e=dK(h(b),d),f=m(function(a){return jJ(c,a)},a),g=dK(jJ(c,b),f),i=H(l(g,jI(m(h,[0,b,a]))),c);return[0,t(uu(e,[0,b,a]),c),i]}function
-uw(a){var
-b=a?[0,uv(a[1],a[2])]:a;return b}function
-ux(a){var
-c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
-uy(a){return aM(function(c,a){var
-b=i(c);return b?k(b[1],a):a},e,a)}function
-uz(a){var
-b=0;return aM(function(b,a){return i(b)?a:a+1|0},b,a)}function
-uA(b,a,d){var
-c=i(d);if(c){var
+i6(a){return a1(k,e,a)}function
+tj(b,a){return i6(m(function(a){return v(e,l(b,j(a)))},a))}function
+i7(c,b){var
+d=i(b),e=j(b);return k(a(l(c,h),e),d)}function
+tk(b,a){var
+c=K(D([0,b,a])),d=m(i,a),e=du(i(b),d),f=m(function(a){return i7(c,a)},a),g=du(i7(c,b),f),h=L(l(g,i6(m(i,[0,b,a]))),c);return[0,t(tj(e,[0,b,a]),c),h]}function
+tl(a){var
+b=a?[0,tk(a[1],a[2])]:a;return b}function
+tm(a){var
+c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
+tn(a){return a1(function(c,a){var
+b=j(c);return b?k(b[1],a):a},e,a)}function
+to(a){var
+b=0;return a1(function(b,a){return j(b)?a:a+1|0},b,a)}function
+tp(b,a,d){var
+c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
-j(a){return 0}return 0===a?j(0):h(a-1|0)}function
-uB(c,b,a){var
-d=uA(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
-uC(a){var
-b=uz(a),c=uy(a);return m(function(a){return uB(c,b,a)},a)}function
-jK(c,b){var
-g=h(b),d=o(h(c),g);if(d){var
-e=i(c);if(e){var
-a=i(b);return a?o(a[1],e[1]):a}var
+i(a){return 0}return 0===a?i(0):h(a-1|0)}function
+tq(c,b,a){var
+d=tp(c,b,a),e=i(a),f=ae(function(a){return k(e,a)},d);return[0,i(a),f]}function
+tr(a){var
+b=to(a),c=tn(a);return m(function(a){return tq(c,b,a)},a)}function
+i8(c,b){var
+g=i(b),d=p(i(c),g);if(d){var
+e=j(c);if(e){var
+a=j(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-uD(e,d){var
+ts(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bI(function(b){return function(a){return jK(a,b)}}(c),a)?a:[0,c,cK(function(b){return function(a){return bX(jK(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-jL(i,h,g,f,e,d,c,b){return bZ(i,a(h,M(c)),g,f,e,d,b)}function
-uE(j,g,f,e,d,c,o,b){var
-a=bZ(j,g,f,e,d,c,h(b));if(a){var
-k=a[1][2],m=i(b);if(m){var
-p=jL(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
+c=b[1],f=b[2],g=cs(function(b){return function(a){return i8(a,b)}}(c),a)?a:[0,c,ct(function(b){return function(a){return d7(i8(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+i9(i,h,g,f,e,d,c,b){return bM(i,a(h,K(c)),g,f,e,d,b)}function
+tt(h,g,f,e,d,c,o,b){var
+a=bM(h,g,f,e,d,c,i(b));if(a){var
+k=a[1][2],m=j(b);if(m){var
+p=i9(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(k,i(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-uF(j,i,h,g,f,e,c){var
-k=uD(0,uC(c)),l=A(c),b=a$(m(function(a){return uE(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dK(a[1],a[2])]:a,d=n;else
+tu(j,i,h,g,f,e,c){var
+k=ts(0,tr(c)),l=D(c),b=bC(m(function(a){return tt(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,du(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-uG(a){var
-b=0;return aM(function(b,a){return gh(ac,i(b),a)},b,a)}function
-uH(b,a){return aM(function(c,a){return k(r(h(c),b),a)},e,a)}function
-uI(j,i,h,g,f,d,a){var
-k=uG(a);if(k){var
-m=k[1],b=bZ(j,i,h,g,f,d,m);if(b)var
-o=uH(m,a),c=jL(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
+tv(a){var
+b=0;return a1(function(b,a){return fO(aA,j(b),a)},b,a)}function
+tw(b,a){return a1(function(c,a){return k(v(i(c),b),a)},e,a)}function
+tx(j,i,h,g,f,d,a){var
+k=tv(a);if(k){var
+m=k[1],b=bM(j,i,h,g,f,d,m);if(b)var
+o=tw(m,a),c=i9(j,i,h,g,f,d,D(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-uJ(a,f,e,d,c,b,i){var
+ty(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bt(a,b))return 0;var
-h=m(ux,i),j=uF(a,f,e,d,c,b,h);return ge(uI(a,f,e,d,c,b,h),j)}return 0}function
-gl(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gl(e,fV(d),g,f),i=a[1],j=b[1],c=[0,ba(e,cJ(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(cA(a,b))return 0;var
+h=m(tm,i),j=tu(a,f,e,d,c,b,h);return fJ(tx(a,f,e,d,c,b,h),j)}return 0}function
+fR(e,d,c,b,a){function
+f(f,g){return fL(e,d,c,b,a,f,g)}return function(b,a){return bC(rN(rO,function(a){return f(b,a)},a))}}function
+i_(c,h,g,f,e){function
+i(a,b){return fL(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(cA(c,b)){case
+0:return i(b,fP(sU,a));case
+1:return i(b,fP(sV,a));default:var
+d=n(fR(c,h,g,f,e),b,a);return d?sT(d[1]):d}return a}}function
+tz(b,g,f,e,d,k,c,a){var
+h=b[6];if(typeof
+h==="number")switch(h){case
+0:return n(i_(b,g,f,e,d),c,a);case
+1:var
+i=n(fR(b,g,f,e,d),c,a);return i?tl(i[1]):i;default:return ty(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=ft(k,D(a),a);return n(i_(b,g,f,e,d),c,l)}var
+j=n(fR(b,g,f,e,d),c,a);return j?ti(h[1],j[1]):j}}function
+i$(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=i$(i,h,g,f,e,fq(d),k,j),m=a[1],n=b[1],c=[0,tz(i,h,g,f,e,cr(0,d),n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-gm(e,d,c,b,a){function
-f(f,g){return eG(e,d,c,b,a,f,g)}return function(b,a){return a$(s4(s5,function(a){return f(b,a)},a))}}function
-jM(c,h,g,f,e){function
-i(a,b){return eG(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bt(c,b)){case
-0:return i(b,gi(t7,a));case
-1:return i(b,gi(t8,a));default:var
-d=n(gm(c,h,g,f,e),b,a);return d?t6(d[1]):d}return a}}function
-jN(b,g,f,e,d,k,c,a){var
-h=b[6];if(typeof
-h==="number")switch(h){case
-0:return n(jM(b,g,f,e,d),c,a);case
-1:var
-i=n(gm(b,g,f,e,d),c,a);return i?uw(i[1]):i;default:return uJ(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fY(k,A(a),a);return n(jM(b,g,f,e,d),c,l)}var
-j=n(gm(b,g,f,e,d),c,a);return j?ut(h[1],j[1]):j}}function
-jO(a){if(typeof
+tA(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-jP(a,f,e,d,c,b){var
-g=iW(a[2],b),h=bL(a),i=jO(a[6]);return a$(gl(function(b,g,h){return jN(a,f,e,d,c,b,g,h)},i,h,g))}function
-jQ(b,a){return r(e,ac(b,a))}function
-uK(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jQ(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
-gn(m,k,i,h,g,b,a){if(w(a,e))return[0,f(g,a_(l(s(j),a)))];function
+ja(a,f,e,d,c,b){var
+g=rL(a[2],b),h=b3(a);return bC(i$(a,f,e,d,c,tA(a[6]),h,g))}function
+tB(b,a){return v(e,aA(b,a))}function
+tC(b,e,d,c){var
+g=y(c,d)?j(e):i(e),f=tB(b,g),h=a(f,c);return t(k(a(l(b,f),d),h),b)}function
+jb(n,m,k,j,i,b,a){if(y(a,e))return[0,g(i,a0(l(s(h),a)))];function
 c(o){var
-b=a_(a);function
-j(a){return gn(m,k,i,h,g,o,a)}var
-c=bs(m,b);if(c){var
-d=j(S(b,i,e));if(d)var
-f=j(S(b,h,e)),p=f?[0,ba(k,c[1],d[1],f[1])]:f,l=p;else
+b=a0(a);function
+g(a){return jb(n,m,k,j,i,o,a)}var
+c=bz(m,b);if(c){var
+d=g(U(b,k,e));if(d)var
+f=g(U(b,j,e)),p=f?[0,tC(n,c[1],d[1],f[1])]:f,h=p;else
 var
-l=d;var
-n=l}else
+h=d;var
+l=h}else
 var
-n=c;return n}function
+l=c;return l}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jR(c,g,f,d,b){var
-h=S(b,at(c,d),e);return a(g,l(S(b,at(c,f),e),h))}function
-uL(a,b,i,h,g,f,d){var
-c=iO(a);if(c){var
-j=a[2],k=function(c){return jR(a,b,f,d,c)};return gn(i,function(a,c,d){return uK(b,a,c,d)},h,g,k,j,e)}return c}function
-jS(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=fV(h),l=jS(d,j,i,c[2],n,m),o=eI(d);if(B(c[1],o)){var
-p=a(j,cJ(e,h)),q=eI(d);return[0,k(a(f(i,b[1]),q),p),l]}var
-g=l}else
+tD(c,g,f,d,b){var
+h=U(b,aw(c,d),e);return a(g,l(U(b,aw(c,f),e),h))}function
+tE(a,b,i,h,g,f,d){var
+c=h_(a);if(c){var
+j=a[2];return jb(b,i,h,g,function(c){return tD(a,b,f,d,c)},j,e)}return c}function
+jc(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=fq(h),l=jc(d,j,i,c[2],n,m),o=en(d);if(G(c[1],o)){var
+p=a(j,cr(e,h)),q=en(d);return[0,k(a(g(i,b[1]),q),p),l]}var
+f=l}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-uM(a){var
-b=a?[0,aM(r,a[1],a[2])]:a;return b}function
-jT(a,k,j,g,f){function
+f=c;return f}function
+tF(a){var
+b=a?[0,a1(v,a[1],a[2])]:a;return b}function
+tG(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return uM(jS(a,k,c,at(a,b),d,j))}var
-b=d(h,g);if(b)var
-c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return tF(jc(a,k,c,aw(a,b),d,h))}var
+b=d(i,g);if(b)var
+c=d(j,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-uN(a,f,e,d,c){var
+tH(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?jT(a,f,e,d,c):eJ(a,f,e,d,c):uL(a,f,e,b[1],b[2],d,c)}function
-jU(b,a,g,f,e,d,c){return jD(b,a,uN(b,a,g,f,e),d,c)}function
-cT(d,c,b){return a(b,l(a(d,b),c))}function
-uO(c,f,d,b){if(w(e,c)){if(f)var
-u=f[1],h=o(b,a(a(g(2,j),c),u));else
+b==="number"?b?tG(a,f,e,d,c):s2(a,f,e,d,c):tE(a,f,e,b[1],b[2],d,c)}function
+jd(b,a,g,f,e,d,c){return i1(b,a,tH(b,a,g,f,e),d,c)}function
+cC(d,c,b){return a(b,l(a(d,b),c))}function
+tI(c,g,d,b){if(y(e,c)){if(g)var
+u=g[1],i=p(b,a(a(f(2,h),c),u));else
 var
-h=f;if(d)var
-v=d[1],i=o(a(a(g(2,j),c),v),b);else
+i=g;if(d)var
+v=d[1],j=p(a(a(f(2,h),c),v),b);else
 var
-i=d;if(h)return ad(function(a){return cT(c,b,a)},f);if(i)return ad(function(a){return cT(c,b,a)},d);var
-x=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
-k=f[1];if(d){var
-y=cT(c,b,d[1]);return[0,ac(cT(c,b,k),y)]}var
-l=B(c,e),m=l?o(b,e):l,z=m?[0,cT(c,b,k)]:m;return z}if(d){var
-n=B(c,e),p=n?o(e,b):n,A=p?[0,cT(c,b,d[1])]:p;return A}var
-q=B(c,e),r=q?B(b,e):q,C=r?[0,e]:r;return C}function
-jV(g,f,d,a){if(a){var
-b=uO(g,f,d,a[1]);if(b)var
-c=jV(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+j=d;if(i)return ae(function(a){return cC(c,b,a)},g);if(j)return ae(function(a){return cC(c,b,a)},d);var
+w=a(f(2,f(2,h)),c);return[0,t(s(a(b,b)),w)]}if(g){var
+k=g[1];if(d){var
+x=cC(c,b,d[1]);return[0,aA(cC(c,b,k),x)]}var
+l=G(c,e),m=l?p(b,e):l,z=m?[0,cC(c,b,k)]:m;return z}if(d){var
+n=G(c,e),o=n?p(e,b):n,A=o?[0,cC(c,b,d[1])]:o;return A}var
+q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
+je(g,f,d,a){if(a){var
+b=tI(g,f,d,a[1]);if(b)var
+c=je(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-uP(a,d){var
+tJ(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bs(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-uQ(a,n){var
-g=n[2]===1?1:0,h=g?i1(a):g;if(h){var
+c=bz(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+tK(a,n){var
+g=n[2]===1?1:0,h=g?ij(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3707,7 +3638,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=ae(0,b[1]);else
+d=au(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3718,102 +3649,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-uR(d,b){var
+tL(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-uS(a,d,c,b){var
-e=bg(0,a[2]),f=m(function(b){return uP(a,b)},e),g=at(a,b),h=U(U(at(a,c),g),f);return m(function(a){return uR(d,a)},h)}function
-jW(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=jW(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(B(b,e))return[0,[0,o,n]];var
-h=w(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dH(function(a){return l(a,b)},s,o),r]];else
+tM(a,d,c,b){var
+e=bK(0,a[2]),f=m(function(b){return tJ(a,b)},e),g=aw(a,b),h=an(an(aw(a,c),g),f);return m(function(a){return tL(d,a)},h)}function
+jf(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=jf(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
+h=y(e,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dq(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-uT(b,c,d){var
+tN(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aD(b)),k=c[3],g=t(a(f,aD(b)),k),m=l(f7(b,c,g),f);return[0,g,r(l(f,cN(b,c,g)),m)];case
+f=a(d,a2(b)),k=c[3],g=t(a(f,a2(b)),k),m=l(fC(b,c,g),f);return[0,g,v(l(f,cx(b,c,g)),m)];case
 1:var
-h=a(d,aD(b)),n=c[3],i=t(a(h,aD(b)),n),o=l(f7(b,c,i),h);return[0,i,r(l(h,cN(b,c,i)),o)]}return[0,d,e]}function
-jX(a){var
+h=a(d,a2(b)),n=c[3],i=t(a(h,a2(b)),n),o=l(fC(b,c,i),h);return[0,i,v(l(h,cx(b,c,i)),o)]}return[0,d,e]}function
+jg(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=eC(a),f=c?[0,e]:c,d=dI(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-uU(b,d,c){var
-e=Y(d),f=f0(b);return k(a(a(cO(b),f),e),c)}function
-uV(b,c){var
-d=bh(e,b[1]),f=eq(c,b[9],d),h=cO(b),i=a(g(2,j),h);return m(function(b){return a(i,b)},f)}function
-uW(b,d,c){var
-e=af(c,m(function(a){return f1(b,j,a[1])},d));return a(cO(b),e)}function
-uX(c){var
-a=f2(c);if(a){var
-b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
-uY(b,n,u,j,g,f,K,J){var
-d=n[3],p=f[1],v=bK(0,n[4]),w=f2(b)?r(e,f[3]):e,x=uQ(b,n),y=x?cg(b,at(b,j)):x,z=y?cg(b,at(b,g)):y,A=z?N(function(a){var
-c=b[2];return ae(h(a),c)},v):z;if(A){var
-L=uS(b,p,j,g),q=jW(v,f[2],L);if(q){var
-B=q[1],M=U(u,B[1]),C=m(function(a){return uT(b,a[1],a[2])},M),s=m(h,C),O=uV(b,s),P=i(jX(b)),Q=h(jX(b)),t=jV(uU(b,s,w),Q,P,O);if(t){var
-D=uX(b),c=D[2],E=D[1],F=T(b),R=dG(b),G=a(cO(b),R),S=a(E,E),V=a(a(w,a(F,F)),S),W=a(c,c),X=uW(b,u,s),Z=l(a(k(t[1],X),W),V),_=a(Y(m(i,C)),d),$=cS(b,g),aa=l(cS(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aD(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eI(b),ai=b[15],aj=aD(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
-H=t}else
+c=fH(a),f=c?[0,e]:c,d=ek(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+tO(b,d,c){var
+e=av(d),f=fv(b);return k(a(a(cy(b),f),e),c)}function
+tP(b,c){var
+d=bL(e,b[1]),g=d9(c,b[9],d),i=cy(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
+tQ(b,d,c){var
+e=ag(c,m(function(a){return fw(b,h,a[1])},d));return a(cy(b),e)}function
+tR(c){var
+a=fx(c);if(a){var
+b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
+jh(b,n,t,h,g,f,K,J){var
+d=n[3],o=f[1],u=ef(0,n[4]),w=fx(b)?v(e,f[3]):e,x=tK(b,n),y=x?b4(b,aw(b,h)):x,z=y?b4(b,aw(b,g)):y,A=z?af(function(a){var
+c=b[2];return au(i(a),c)},u):z;if(A){var
+L=tM(b,o,h,g),q=jf(u,f[2],L);if(q){var
+B=q[1],M=an(t,B[1]),C=m(function(a){return tN(b,a[1],a[2])},M),r=m(i,C),N=tP(b,r),O=j(jg(b)),P=i(jg(b)),s=je(tO(b,r,w),P,O,N);if(s){var
+D=tR(b),c=D[2],E=D[1],F=Z(b),Q=dn(b),G=a(cy(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tQ(b,t,r),V=l(a(k(s[1],U),T),S),W=a(av(m(j,C)),d),X=cB(b,g),Y=l(cB(b,h),X),_=a(a(a(o,b[15]),Y),d),$=k(B[2],_),aa=l(a(a2(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(k(a(V,d),ab),J),ad=en(b),ae=b[15],ag=a2(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),ag),o),ae),ad)),ac)}var
+H=s}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-jY(a){var
-f=a[9],b=N(function(b){var
-c=a[1];return fS(A(b),c)},f),c=b?cR(a):b;if(c){var
+ji(a){var
+f=a[9],b=af(function(b){var
+c=a[1];return fn(D(b),c)},f),c=b?cz(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dM(c,i,h,g,f,b,a){if(bt(c,b))return 0;var
-d=o(e,a);return d?bZ(c,i,h,g,f,b,a):d}function
-uZ(o,n,m,l,k,c){var
+dw(c,i,h,g,f,b,a){if(cA(c,b))return 0;var
+d=p(e,a);return d?bM(c,i,h,g,f,b,a):d}function
+tS(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dM(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dw(o,n,m,l,k,e[1],d);if(b)var
+p=i(b[1]),f=y(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-u0(o,n,m,l,k,c){var
+h=a;return h}function
+tT(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dM(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dw(o,n,m,l,k,e[1],d);if(b)var
+p=i(e[2]),f=y(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-go(c,b){var
-d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
-jZ(c,b,d){var
-e=o(k(c,b),d);if(e){var
-f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
-cU(b,c){var
-d=T(b);return a(c,a(T(b),d))}function
-u1(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-s=cU(c,k[1]),t=a(e,go(n,dF(c,j)));if(jZ(cU(c,g),t,s)){var
-l=dM(c,e,r,q,p,m,g);if(l){var
-u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
-u2(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
-t=cU(c,g),u=a(e,go(n,dF(c,j)));if(jZ(cU(c,k[1]),u,t)){var
-l=dM(c,e,s,q,p,m,g);if(l){var
-v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
-dN(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dN(e,d[2],c[2],b[2],a[2]);return[0,cl(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-u3(a,f,e,d,c,i,h,b){if(jY(a)){var
-g=bL(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return uZ(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return u0(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dN(function(b,g,h,i){return u1(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dN(function(b,g,h,i){return u2(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-j0(b){var
+h=a;return h}function
+fS(c,b){var
+d=ag(b,b),e=ag(c,b),g=a(f(2,h),e);return k(l(ag(c,c),g),d)}function
+jj(c,b,d){var
+e=p(k(c,b),d);if(e){var
+g=l(l(d,c),b),i=a(l(l(d,c),b),g);return p(a(a(f(2,f(2,h)),c),b),i)}return e}function
+cD(b,c){var
+d=Z(b);return a(c,a(Z(b),d))}function
+tU(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],k=U(h,o,0);if(k){var
+s=cD(c,k[1]),t=a(e,fS(n,ec(c,h)));if(jj(cD(c,g),t,s)){var
+l=dw(c,e,r,q,p,m,g);if(l){var
+u=j(l[1]),v=aA(j(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
+tV(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],h=f[1],k=U(h,o,0);if(k){var
+s=cD(c,g),t=a(e,fS(n,ec(c,h)));if(jj(cD(c,k[1]),t,s)){var
+l=dw(c,e,r,q,p,m,g);if(l){var
+u=j(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
+dx(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dx(e,d[2],c[2],b[2],a[2]);return[0,dE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+tW(a,f,e,d,c,i,h,b){if(ji(a)){var
+g=b3(a),j=i[1],k=an(an(g,b),j),l=m(function(b){return tS(a,f,e,d,c,b)},k),n=h[1],o=an(an(g,b),n),p=m(function(b){return tT(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dx(function(b,g,h,i){return tU(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dx(function(b,g,h,i){return tV(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+jk(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3823,977 +3754,605 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dO(b,g,f,e,d,a,c){return 1===bt(b,a)?bZ(b,g,f,e,d,a,c):0}function
-u4(o,n,m,l,k,c){var
+dy(b,g,f,e,d,a,c){return 1===cA(b,a)?bM(b,g,f,e,d,a,c):0}function
+tX(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dO(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dy(o,n,m,l,k,e[1],d);if(b)var
+p=i(b[1]),f=y(j(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-u5(o,n,m,l,k,c){var
+h=a;return h}function
+tY(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dO(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dy(o,n,m,l,k,e[1],d);if(b)var
+p=i(e[2]),f=y(j(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
-j=g}else
+h=g}else
 var
-j=a;return j}function
-gp(g,f,d,c,b){var
-i=aD(g),h=a(aD(g),i);if(o(e,b)){var
+h=a;return h}function
+fT(g,f,d,c,b){var
+i=a2(g),h=a(a2(g),i);if(p(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-j1(c,d,b,i){var
-f=o(e,b),h=f?o(e,d):f;if(h){var
-m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
-j2(b,a){return S(a,b,[0,e,e,j,j])}function
-u6(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(ae(e,d[2])){var
-w=af(q,dF(d,e)),x=j2(s,e),y=gp(d,c,i(g),x,w),z=a(m,o[1]);if(j1(c,l(a(n,c),z),m,y)){var
-p=dO(d,c,v,u,t,h(g),n);if(p){var
-A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
-u7(d,c,w,v,u,t,s,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(ae(e,d[2])){var
-x=af(q,dF(d,e)),y=j2(t,e),z=gp(d,c,i(g),y,x),A=a(n,c);if(j1(c,l(a(m,o[1]),A),m,z)){var
-p=dO(d,c,w,v,u,h(g),n);if(p){var
-B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
-u8(a,f,e,d,c,g,j,i,b){if(j0(a)){var
-h=bL(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return u4(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return u5(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dN(function(b,h,i,j){return u6(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dN(function(b,h,i,j){return u7(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-u9(b,a){var
-c=f3(b),d=td(b),e=tO(b,a[1],a[3]),f=c?tc(b,c[1]):c;return[0,b,a,fX(a[2],a[3]),c,f,e,d]}function
-u_(a){var
-b=ts(a);return function(a){function
-c(b,a){return b===a?1:0}return bI(function(b){return c(a,b)},b)}}function
-u$(a,b){var
-c=a[7],d=a[1][9],e=u_(b),f=i3(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-j3(d,c){var
+jl(c,d,b,j){var
+g=p(e,b),i=g?p(e,d):g;if(i){var
+m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),j),q=k(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
+jm(b,a){return U(a,b,[0,e,e,h,h])}function
+tZ(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=U(e,r,0);if(o){if(au(e,d[2])){var
+w=ag(q,ec(d,e)),x=jm(s,e),y=fT(d,c,j(g),x,w),z=a(m,o[1]);if(jl(c,l(a(n,c),z),m,y)){var
+p=dy(d,c,v,u,t,i(g),n);if(p){var
+A=j(p[1]),B=aA(j(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
+t0(d,c,w,u,t,s,r,q,g,f,b){if(f){var
+h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=U(e,r,0);if(o){if(au(e,d[2])){var
+x=ag(q,ec(d,e)),y=jm(s,e),z=fT(d,c,j(g),y,x),A=a(n,c);if(jl(c,l(a(m,o[1]),A),m,z)){var
+p=dy(d,c,w,u,t,i(g),n);if(p){var
+B=j(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
+t1(a,f,e,d,c,g,j,i,b){if(jk(a)){var
+h=b3(a),k=an(h,g),l=j[1],n=an(an(h,b),l),o=m(function(b){return tX(a,f,e,d,c,b)},n),p=i[1],q=an(an(h,b),p),r=m(function(b){return tY(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dx(function(b,h,i,j){return tZ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dx(function(b,h,i,j){return t0(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+t2(b,a){var
+c=fy(b),d=rY(b),e=sB(b,a[1],a[3]),f=c?rX(b,c[1]):c;return[0,b,a,fs(a[2],a[3]),c,f,e,d]}function
+t3(a){var
+b=sb(a);return function(a){function
+c(b,a){return b===a?1:0}return cs(function(b){return c(a,b)},b)}}function
+t4(a,b){var
+c=a[7],d=a[1][9],e=t3(b),f=im(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+jn(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(db(b[1],d))return[0,b[2]];var
+b=a[1];if(dM(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-va(a,g,b){var
+t5(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?t5(h,c,g,d[1]):d}var
+d=a[6];return d?sS(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return tQ(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return sD(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-vb(a,d){var
-b=a[1],e=a[2][1],c=cP(b),f=c?[0,t4(e,d,b[2])]:c;return f}function
-vc(a){var
+t6(a,d){var
+b=a[1],e=a[2][1],c=dr(b),f=c?[0,sR(e,d,b[2])]:c;return f}function
+t7(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return ub(d,e,function(a,b){return eG(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return s0(d,e,function(a,b){return fL(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-vd(a,b){var
+t8(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=u3(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?u8(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-ve(a,e,d){var
-g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(vc(a),j);if(c)return[0,c[1]];var
-b=va(a,e,d);return b?jP(g,h,i,a[2][3],a[3],b[1]):b}}function
-vf(b,a,c){var
+f=a[2][3],g=tW(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?t1(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+t9(a,e,d){var
+f=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=g(t7(a),j);if(c)return[0,c[1]];var
+b=t5(a,e,d);return b?ja(f,h,i,a[2][3],a[3],b[1]):b}}function
+t_(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(ve(b,a,c),e);return ad(function(e){var
-g=a[4],h=a[3],i=gk(function(a,b){return dE(h,d,a,b)},e,g);return f(vd(b,c),i)},g)}}function
-vg(a,c,i){var
+f=g(t9(b,a,c),e);return ae(function(e){var
+f=td(d,a[3],e,a[4]);return g(t8(b,c),f)},f)}}function
+t$(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=j3(e,i[4]);if(b){var
-f=B(d,k);if(f)return un(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=jn(e,i[4]);if(b){var
+f=G(d,k);if(f)return tb(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-vh(d,a,g){var
+ua(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=j3(e,g[5]);if(c)return uY(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=jn(e,g[5]);if(c)return jh(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-vi(c,a,g){var
+ub(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
+d=U(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=w(e,d);if(j){var
-p=jU(l,m,h,a[1],b,d,a[5]),k=p||cl(vg(c,a,g),o,h,b,d);if(!k)return n(vh(c,a,g),b,d);var
+j=y(e,d);if(j){var
+p=jd(l,m,h,a[1],b,d,a[5]),k=p||dE(t$(c,a,g),o,h,b,d);if(!k)return n(ua(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-vj(b,a,d){var
-i=b[1],e=ae(0,a[2]);if(e){var
-g=vb(b,a),c=f(vf(b,a,d),g);if(c){var
-j=bg(0,i[3]),k=c[1];return N(n(vi(b,a,d),g,k),j)}var
+uc(b,a,d){var
+i=b[1],e=au(0,a[2]);if(e){var
+f=t6(b,a),c=g(t_(b,a,d),f);if(c){var
+j=bK(0,i[3]),k=c[1];return af(n(ub(b,a,d),f,k),j)}var
 h=c}else
 var
 h=e;return h}function
-j4(b,c){var
-d=aW(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
-j5(h,g,a){var
-b=af(a,a),f=0,c=g[4];if(typeof
+jo(b,c){var
+d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
+jp(h,g,a){var
+b=ag(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=j4(h,b);f=1}if(!f)var
+d=jo(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-vk(a,b,c){if(B(a,e))return[0,[0,e,e]];var
-d=w(e,b);if(d){if(w(e,a))var
-h=H(a,b),f=[0,t(a,c),h];else
+ud(a,b,c){if(G(a,e))return[0,[0,e,e]];var
+d=y(e,b);if(d){if(y(e,a))var
+h=L(a,b),f=[0,t(a,c),h];else
 var
-i=H(a,c),f=[0,t(a,b),i];var
+i=L(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-j6(b,r,f,j){var
+jq(b,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=bJ(b,a(f,g[1]),s),m=[0,dB(j4(b,j),t)];else
+g=c[1],l=p(e,g[1]);if(l)var
+s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dl(jo(b,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bJ(a(b,b),x,u),y=aW(i(p)),q=[0,[0,bf(h(p)),y]];else
+d=c[1],n=p(e,d[1]);if(n)var
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(j(o)),q=[0,[0,by(i(o)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-vl(b,j,e,d){var
-k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vk(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
+ue(b,h,e,d){var
+k=j(d),l=a(j(e),k),m=i(d),n=a(i(e),m),c=ud(a(a(a(b,b),b),h),n,l);if(c)var
+f=c[1],o=aA(b,j(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
 var
 g=c;return g}function
-j7(e,i,o,b,n,m,d){var
-c=i[8],f=af(o,d[1]),h=i[4];if(typeof
-h==="number"){if(0===h){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bJ(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===h[0]?[0,bJ(e,f,a(b,c))]:vl(e,f,d[3],m)}function
-j8(f,e,d,c,b){function
+jr(e,j,o,b,n,m,d){var
+c=j[8],g=ag(o,d[1]),i=j[4];if(typeof
+i==="number"){if(0===i){var
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,bB(e,g,a(b,c))]:ue(e,g,d[3],m)}function
+js(f,e,d,c,b){function
 g(g){var
-j=a(M(d+1|0),f),c=j8(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
-j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
-j9(d,b){var
+h=a(K(d+1|0),f),c=js(f,e,d+1|0,g,t(a(b,e),h)),l=j(c);return[0,k(b,i(c)),l]}function
+h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
+jt(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(au(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-vm(c,f,b){var
-d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
-gq(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fW(a(g,c),d,k),m=gq(g,c,f,j,cI(b,i),l),n=gq(g,c,f,j,b,d);return[1,cI(b,i),n,m]}return vm(c,b,d)}function
-j_(g,f,e,c,b,d){function
+uf(c,g,b){var
+d=t(i(b),c),l=a(k(d,f(2,h)),c),e=p(j(b),l),m=e?[0,d]:e;return[0,g,m]}function
+fU(g,c,f,e,b,d){if(au(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=fr(a(g,c),d,k),m=fU(g,c,f,j,cq(b,i),l),n=fU(g,c,f,j,b,d);return[1,cq(b,i),n,m]}return uf(c,b,d)}function
+ju(g,f,e,c,b,d){function
 h(e){var
-h=fW(a(g,f),b,b);return j_(g,f,e,cI(c,c),h,[0,[0,c,b],d])}function
+h=fr(a(g,f),b,b);return ju(g,f,e,cq(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-vn(c,b,h,g,f,e){var
-i=s(j),d=cQ(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return gq(c,b,g,j_(c,b,e,1,d[1],0),0,l)}return vo}function
-vp(c,n,m,D,C,b,A){var
-p=a(A,c),d=t(p,b);if(w(d,M(n))){var
-q=l(a(k(d,j),b),p),f=j9(m,a_(k(d,j)));if(f){var
-r=f[1],s=j8(b,t(q,c),1,D,q),u=o(i(s),C);if(u)var
-E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
+ug(c,b,i,g,f,e){var
+j=s(h),d=ds(a(c,b),f,j,i);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return fU(c,b,g,ju(c,b,e,1,d[1],0),0,l)}return uh}function
+ui(c,n,m,C,B,b,A){var
+o=a(A,c),d=t(o,b);if(y(d,K(n))){var
+q=l(a(k(d,h),b),o),f=jt(m,a0(k(d,h)));if(f){var
+r=f[1],s=js(b,t(q,c),1,C,q),u=p(j(s),B);if(u)var
+D=a(b,c),v=[0,k(r,t(a(r,i(s)),D))];else
 var
 v=u;var
-x=v}else
+w=v}else
 var
-x=f;return x}var
-g=j9(m,n);if(g)var
-y=B(g[1],e),z=y?[0,e]:y;else
+w=f;return w}var
+g=jt(m,n);if(g)var
+x=G(g[1],e),z=x?[0,e]:x;else
 var
 z=g;return z}function
-j$(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?vp(m,j,i,h,g,f,l(b,n)):p;if(c)var
-d=j$(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+jv(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?ui(m,j,i,h,g,f,l(b,n)):o;if(c)var
+d=jv(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-vq(i,o,n,h,f,e,m,d){var
-b=j$(i,o,n,h,f,e,m,d);if(b)var
-c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
+uj(j,o,n,i,g,e,m,d){var
+b=jv(j,o,n,i,g,e,m,d);if(b)var
+c=b[1],p=a(e,j),q=K(i),r=a(f(2,h),q),s=L(a(k(k(g,f(2,f(2,h))),r),c),p),t=K(D(d)),l=[0,[0,c,k(k(c,a(F(f(2,f(2,h))),t)),s)]];else
 var
 l=b;return l}function
-ka(a){return aM(r,cJ(e,a),a)}function
-vr(e,d,c,b,a){return a$(m(function(a){return cQ(e,d,l(a,b),c)},a))}function
-vs(b,d,c){var
-e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
-kb(d,l,k,c){var
-a=vr(d,l,k,ka(c),c);if(a)var
-b=a[1],n=Y(m(i,b)),f=[0,Y(m(h,b)),n],g=w(e,h(f)),o=g?[0,m(function(a){return vs(d,f,a)},b)]:g,j=o;else
+jw(a){return a1(v,cr(e,a),a)}function
+uk(e,d,c,b,a){return bC(m(function(a){return ds(e,d,l(a,b),c)},a))}function
+ul(b,d,c){var
+e=i(d),f=aA(b,L(a(b,j(c)),e)),g=j(d);return[0,t(a(b,i(c)),g),f]}function
+jx(d,l,k,c){var
+a=uk(d,l,k,jw(c),c);if(a)var
+b=a[1],n=av(m(j,b)),f=[0,av(m(i,b)),n],g=y(e,i(f)),o=g?[0,m(function(a){return ul(d,f,a)},b)]:g,h=o;else
 var
-j=a;return j}var
-vt=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gr=a9(g(2,j),vt),vu=g(2,g(2,g(2,L(g(2,j))))),vv=a9(g(2,j),vu),vw=L(g(2,L(g(2,j)))),kc=a9(g(2,j),vw),vx=L(g(2,L(g(2,j)))),vy=a9(g(2,j),vx),kd=a_(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vy)),ke=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
-vz(b,a){return vn(gr,vv,kc,kd,b,a)}function
-vA(a){var
-b=r(e,l(ke,bG(a)));return a9(g(2,j),b)}function
-vB(h,c,f,e){var
-b=vA(c),d=a(c,b),i=m(function(c){return a(c,b)},e),k=a(f,b);return vq(kc,kd,h,5,t(d,a9(g(2,j),ke)),d,k,i)}function
-vC(d,p,b,o,n,m){var
-c=cQ(d,p,l(m,n),o);if(c){var
-f=c[1],g=w(e,h(b));if(g)var
-q=h(b),r=ac(d,H(a(gr,i(f)),q)),s=i(b),j=[0,[0,t(a(gr,h(f)),s),r]];else
+h=a;return h}var
+um=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fV=aZ(f(2,h),um),un=f(2,f(2,f(2,F(f(2,h))))),uo=aZ(f(2,h),un),up=F(f(2,F(f(2,h)))),jy=aZ(f(2,h),up),uq=F(f(2,F(f(2,h)))),ur=aZ(f(2,h),uq),jz=a0(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),ur)),jA=F(f(2,F(f(2,f(2,F(f(2,f(2,h))))))));function
+us(b,a){return ug(fV,uo,jy,jz,b,a)}function
+ut(a){var
+b=v(e,l(jA,bx(a)));return aZ(f(2,h),b)}function
+uu(i,c,g,e){var
+b=ut(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return uj(jy,jz,i,5,t(d,aZ(f(2,h),jA)),d,k,j)}function
+uv(d,p,b,o,n,m){var
+c=ds(d,p,l(m,n),o);if(c){var
+f=c[1],g=y(e,i(b));if(g)var
+q=i(b),r=aA(d,L(a(fV,j(f)),q)),s=j(b),h=[0,[0,t(a(fV,i(f)),s),r]];else
 var
-j=g;var
-k=j}else
+h=g;var
+k=h}else
 var
 k=c;return k}function
-gs(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]}function
-vD(a,g){var
+fW(a){var
+b=[0,j(a)];return[0,[0,i(a)],b]}function
+uw(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=cP(a),h=d?vE:d;return h}var
-i=a[2],e=A(a[9])===i?1:0;if(e)var
-j=a[9],b=N(function(b){var
-c=a[1];return fS(A(b),c)},j);else
+d=dr(a),h=d?ux:d;return h}var
+i=a[2],e=D(a[9])===i?1:0;if(e)var
+j=a[9],b=af(function(b){var
+c=a[1];return fn(D(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return j5(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return jp(g,a,b)},k)];else
 var
 f=b;return f}function
-vF(e,d,a,c,g){var
-f=af(a,a),b=j6(d,e,c,f);if(b){var
-h=b[1];return a$(m(function(b){return j7(d,e,a,c,f,h,b)},g))}return b}function
-vG(b,d,i,h,a,g){var
-c=S(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
+uy(e,d,a,c,g){var
+f=ag(a,a),b=jq(d,e,c,f);if(b){var
+h=b[1];return bC(m(function(b){return jr(d,e,a,c,f,h,b)},g))}return b}function
+uz(b,d,i,h,a,g){var
+c=U(g,a[2],0),j=b[1],e=D(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=kb(d,i,a[1],c);return ad(function(a){return m(gs,a)},k)}var
-l=vF(b,d,c,a[1],h);return ad(function(a){return m(gs,a)},l)}return e}function
-vH(d,c,e,b){var
-a=vD(d,c);if(a){var
-f=bg(0,A(b[2])),g=a[1];return a$(m(function(a){return vG(d,c,e,g,b,a)},f))}return a}function
-vI(b,d){var
+k=jx(d,i,a[1],c);return ae(function(a){return m(fW,a)},k)}var
+l=uy(b,d,c,a[1],h);return ae(function(a){return m(fW,a)},l)}return e}function
+uA(d,c,e,b){var
+a=uw(d,c);if(a){var
+f=bK(0,D(b[2])),g=a[1];return bC(m(function(a){return uz(d,c,e,g,b,a)},f))}return a}function
+uB(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
-j=a(f,e),c=o(a(g[1],d),j);else
+j=a(f,e),c=p(a(g[1],d),j);else
 var
 c=1;if(c){var
 h=b[11];if(h){var
-k=a(h[1],d);return o(a(f,e),k)}var
+k=a(h[1],d);return p(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-vJ(j,f,c){var
+uC(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-b=h[1],i=o(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=bX(B(d[1][1],e));return g?g:w(e,af(c,c))}}function
-kf(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?N(vI(b,c),a):d;return e?vJ(b,c,a):e}function
-vK(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-vL(e,d,b,c){if(c){if(b){var
-f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-gt(c,b,a,f,e){var
-d=vK(c,b,h(a),f);return d?vL(c,b,i(a),e):d}function
-kg(e,d,a,c,b){var
-f=[0,i(a)];return gt(d,e,[0,[0,h(a)],f],c,b)}function
-vM(j,i,h,g,f,e,d){var
+b=h[1],i=p(e,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(ag(c,c),m),l)}return i}return 1}var
+g=d7(G(d[1][1],e));return g?g:y(e,ag(c,c))}}function
+jB(b,c,a){var
+f=b[1],d=D(a)===f?1:0,e=d?af(uB(b,c),a):d;return e?uC(b,c,a):e}function
+uD(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return p(a(c[1],d),f)}return b}return 1}function
+uE(e,d,b,c){if(c){if(b){var
+f=a(c[1],d);return p(a(b[1],e),f)}return b}return 1}function
+fX(c,b,a,f,e){var
+d=uD(c,b,i(a),f);return d?uE(c,b,j(a),e):d}function
+jC(e,d,a,c,b){var
+f=[0,j(a)];return fX(d,e,[0,[0,i(a)],f],c,b)}function
+uF(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bI(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kg(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cs(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jC(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vN(j,i,g,f,b,a){switch(a[0]){case
+uG(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bs(i,a[1]);if(c){var
-d=bs(c[1],a[2]);if(d)return gt(b,j,d[1],a[3],a[4]);var
+c=bz(i,a[1]);if(c){var
+d=bz(c[1],a[2]);if(d)return fX(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bs(f,a[1]);return e?kg(g,b,e[1],a[2],a[3]):e;default:return vM(g,b,a[1],a[2],a[3],0,f)}}function
-gu(a){return 0===a[0]?1:0}function
-kh(i,b,h,g,f,e,a){var
-j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=N(function(a){return kf(i,l,a)},k);else
+e=bz(f,a[1]);return e?jC(g,b,e[1],a[2],a[3]):e;default:return uF(g,b,a[1],a[2],a[3],0,f)}}function
+uH(a){return 0===a[0]?1:0}function
+jD(i,b,h,g,f,e,a){var
+j=b[2],d=D(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=af(function(a){return jB(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return N(function(a){return vN(h,g,f,e,n,a)},m)}return c}var
-vO=L(g(2,L(g(2,g(2,j))))),vP=a9(g(2,j),vO),vQ=a_(L(g(2,g(2,L(g(2,j))))));function
-gv(d,c,a,b){if(a){var
-e=i(b),f=h(b),g=gs(a[1]);return gt(d[3],c,g,f,e)}return a}function
-vR(a,f,b,c){var
-g=c[1];return function(l,k,j,c){var
-m=a[9],d=S(h(c),m,0),n=a[1],e=fS(A(d),n);if(e){var
-o=i(c);return gv(f,b,j7(b,a,l,g,k,j,j5(b,a,d)),o)}return e}}function
-vS(d,c,b,a){var
-e=i(a);return gv(d,c,bs(b,h(a)),e)}function
-vT(k,d,j,b,a){var
+m=b[4],n=b[3];return af(function(a){return uG(h,g,f,e,n,a)},m)}return c}var
+uI=F(f(2,F(f(2,f(2,h))))),uJ=aZ(f(2,h),uI),uK=a0(F(f(2,f(2,F(f(2,h))))));function
+fY(d,c,a,b){if(a){var
+e=j(b),f=i(b),g=fW(a[1]);return fX(d[3],c,g,f,e)}return a}function
+uL(a,f,b,c){var
+g=c[1];return function(l,k,h,c){var
+m=a[9],d=U(i(c),m,0),n=a[1],e=fn(D(d),n);if(e){var
+o=j(c);return fY(f,b,jr(b,a,l,g,k,h,jp(b,a,d)),o)}return e}}function
+uM(d,c,b,a){var
+e=j(a);return fY(d,c,bz(b,i(a)),e)}function
+uN(k,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=ka(b),c=vB(a[1],e,f,b);if(c){var
-m=c[1];return N(function(c){var
-a=bs(b,h(c));if(a){var
-g=i(c);return gv(k,d,vC(d,j,m,e,f,a[1]),g)}return a},l)}var
+f=jw(b),c=uu(a[1],e,f,b);if(c){var
+m=c[1];return af(function(c){var
+a=bz(b,i(c));if(a){var
+g=j(c);return fY(k,d,uv(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-vU(d,c,a,k,e,r){var
+uO(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=bK(s,c[4]);if(f){var
+f=ef(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=cP(d);if(o){var
-p=n(vT(c,a,k,e,r),b,g);if(p)var
+o=dr(d);if(o){var
+p=n(uN(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=kb(a,k,l,b);if(i){var
-t=i[1];return N(function(b){return vS(c,a,t,b)},g)}var
+i=jx(a,k,l,b);if(i){var
+t=i[1];return af(function(b){return uM(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=j6(a,d,l,q);if(j){var
-u=j[1];return N(ba(vR(d,c,a,e),b,q,u),g)}return j}return 1}}function
-vV(k,j,i,h,g,f,e,d){var
+q=ag(b,b),j=jq(a,d,l,q);if(j){var
+u=j[1];return af(bR(uL(d,c,a,e),b,q,u),g)}return j}return 1}}function
+uP(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(vU(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(uO(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vW(b,a){return 0===a[0]?ae(a[1],b):0}function
-vX(b,f,e){var
+uQ(b,a){return 0===a[0]?au(a[1],b):0}function
+uR(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=M(A(e[2])),d=o(vP,a(M(b[1]),g)),h=d?[0,vz(f,vQ)]:d;return h}return 0}function
-vY(c,b,h,f,a){var
-i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=N(function(a){return kf(c,i,a)},k);else
+g=K(D(e[2])),d=p(uJ,a(K(b[1]),g)),h=d?[0,us(f,uK)]:d;return h}return 0}function
+uS(c,b,h,f,a){var
+i=a[1],j=b[2],g=D(a[2])===j?1:0;if(g)var
+k=a[2],d=af(function(a){return jB(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=N(function(a){return vW(m,a)},l);else
+l=b[4],m=D(a[2]),e=af(function(a){return uQ(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return vV(c,b,h,f,a,vX(c,f,a),0,n)}return e}function
-vZ(c,b,m,l,f,d,k,a){var
-g=kh(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?bX(a===b[1]?1:0):h;return i?jU(c,f,d,a,b[1],e,j):i}function
-ki(c,a,b){return vH(c,a[1],a[3],b)}function
-kj(c,a){var
+n=a[2];return uP(c,b,h,f,a,uR(c,f,a),0,n)}return e}function
+uT(c,b,m,l,f,d,k,a){var
+g=jD(c,b,m,l,f,d,k),i=g?au(a,c[3]):g,j=i?d7(a===b[1]?1:0):i;return j?jd(c,f,d,a,b[1],e,h):j}function
+jE(c,a,b){return uA(c,a[1],a[3],b)}function
+jF(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fX(b,a[3]);return jP(c,d,b,a[3],f,e)}}function
-v0(c,a,d,b){var
-h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gu,d[4]))return vY(c,d,h,a[3],b);var
-e=ki(c,a,b);if(e){var
-j=e[1],g=f(kj(c,a),j);if(g)return kh(c,d,h,j,m,g[1],b);var
-k=g}else
+f=fs(b,a[3]);return ja(c,d,b,a[3],f,e)}}function
+uU(c,a,d,b){var
+h=a[1],m=a[2],i=au(0,D(b[2]));if(i){if(af(uH,d[4]))return uS(c,d,h,a[3],b);var
+e=jE(c,a,b);if(e){var
+j=e[1],f=g(jF(c,a),j);if(f)return jD(c,d,h,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-v1(b,a,k,c){var
-l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
-d=ki(b,a,c);if(d){var
-h=d[1],e=f(kj(b,a),h);if(e){var
-n=bg(0,b[3]),o=e[1];return bI(function(a){return vZ(b,k,l,h,m,o,c,a)},n)}var
+uV(b,a,k,c){var
+l=a[1],m=a[2],f=au(0,D(c[2]));if(f){var
+d=jE(b,a,c);if(d){var
+h=d[1],e=g(jF(b,a),h);if(e){var
+n=bK(0,b[3]),o=e[1];return cs(function(a){return uT(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}function
-v2(d,c,a){if(0===a[0]){var
-b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-eK(b,a){var
-c=a[6],d=a[5],e=cL(b+1|0,a[4]),f=be(cf(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-v3(c,b){var
-d=T(c);return function(f){var
-l=a(d,d),e=H(a(b,Y(m(function(a){return jk(c,a)},f))),l),g=c[10];if(g){var
-h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(m(function(a){return jl(p,o,a)},f))),n);else
-var
-i=k(e,a(b,b));var
-j=i}else
-var
-j=k(e,a(b,b));return[0,e,j]}}function
-kk(d,b,h,f,c){if(B(h[1],e)&&jm(d,c)){var
-g=gb(ga(d,c)),i=a(g,g);return s(aW(H(a(a(b,b),i),f)))}var
-j=eD(d,c);return bf(t(a(a(b,b),j),f))}function
-v4(d,b,c,a){var
-e=af(a,a),f=ac(b,kk(d,b,c,e,a)),g=s(kk(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-kl(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return t(bf(a(a(a(c,c),i),h)),g)}}function
-v5(e,d){var
-f=T(e);return function(h,g){var
-i=a(a(f,gd(h)),f),j=ju(e,h),b=j[1];if(b){var
-c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,Y(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,H(a(d,Y(m(function(b){var
-c=a(k,b);return ac(a(l,b),c)},g))),i),p]];else
-var
-n=c;var
-o=n}else
-var
-o=b;return o}}function
-v6(d,c,b,a){var
-f=n(v5(d,c),b,a);if(f){var
-g=f[1];if(b){var
-j=b[1],k=o(e,j[1]);if(k)var
-q=n(kl(d,c),j,a),t=ac(i(g),q),u=m(s,a),v=s(n(kl(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
-var
-l=k;return l}var
-p=[0,g]}else
-var
-p=f;return p}function
-km(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
-g=l(M(c[2]),j),h=c[10];if(h){var
-i=c[11];if(i){var
-n=c[8],f=cQ(b,m,l(h[1],i[1]),n);if(!f)return f;var
-d=f[1][2]}else
-var
-d=e}else
-var
-d=e;var
-o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
-v7(a,c,e,d){var
-b=a[4];return typeof
-b==="number"?0===b?[0,f(v3(a,c),d)]:km(a,c,e):2===b[0]?v6(a,c,b[1],d):[0,v4(a,c,b[1],d)]}function
-v8(a,c,b){var
-d=a[4];if(typeof
-d==="number"&&d){var
-e=a[2];return bh(km(a,c,b),e)}if(f3(a)){var
-f=a[9];return m(function(d){return v7(a,c,b,d)},f)}return bh(0,a[2])}function
-v9(a){var
-b=dI(a),c=b?eC(a):b;return bX(c)}function
-kn(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
-gw(e,d,c,b){switch(bt(e,c)){case
-0:return i(b);case
-1:return h(b);default:var
-f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
-ko(e,d,c,b){switch(bt(e,c)){case
-0:return h(b);case
-1:return i(b);default:var
-f=i(c)[2];return kn(t(a(d,i(c)[1]),f),b)}}function
-v_(f,e,a){if(a){var
-b=a[2],c=a[1];if(bt(f,e))var
-g=i(h(c)),d=aM(function(a){var
-b=i(h(a));return function(a){return r(b,a)}},g,b);else
-var
-j=h(i(c)),d=aM(function(a){var
-b=h(i(a));return function(a){return ac(b,a)}},j,b);return m(function(a){return kn(d,a)},a)}return a}function
-kp(d,c,b,e,a){if(a){var
-f=a[2],g=a[1],h=function(a){var
-e=kp(d,c,b,a,f);return[0,gw(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return gw(d,c,b,a)},f);return[0,ko(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-v$(p,o,f,d,c){function
-b(a){return h(h(a))}function
-e(a){return i(i(a))}if(bt(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return w(k(a(l(f,j),u),t),s)}var
-v=b(c),g=w(b(d),v);if(g)var
-m=g;else{var
-x=b(c),n=B(b(d),x);if(n){var
-y=e(c);return w(e(d),y)}var
-m=n}return m}function
-wa(l,k,j,g,f,e){var
-c=g,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=v$(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
-wb(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return kp(c,d,b,wa(c,b,M(A(a)),1,f,e),a)}return a}function
-wc(a,e,c,b){var
-d=a[6];if(typeof
-d==="number"&&d)return v_(a,c,b);return m(function(b){return gw(a,e,c,b)},b)}function
-wd(a,d,c,b){var
-e=a[6];if(typeof
-e==="number"&&e)return wb(a,d,c,b);return m(function(b){return ko(a,d,c,b)},b)}function
-we(a,b){function
-d(b){var
-d=h(b),c=B(h(a),d);if(c){var
-e=i(b);return B(i(a),e)}return c}var
-j=d(h(b)),e=j||d(i(b));if(e)var
-f=e;else{var
-k=i(a),g=B(h(a),k);if(g)var
-l=h(a),c=o(i(h(b)),l);else
-var
-c=g;if(c){var
-m=h(i(b));return o(h(a),m)}var
-f=c}return f}function
-wf(f,e){var
-b=f,a=e;for(;;){if(b){if(a){var
-c=we(b[1],a[1]);if(c){var
-b=b[2],a=a[2];continue}var
-d=c}else
-var
-d=a;return d}return a?0:1}}function
-kq(l,k,j,g,f,e,d,a,c){var
-b=wf(a,c);return b?jN(l,k,j,g,f,d,e,m(function(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
-wg(d,c,j,i,h,b,g,a){var
-e=kq(d,c,j,i,h,b,g,wc(d,c,b,a),a);if(e)var
-f=kq(d,c,j,i,h,b,g,wd(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
-var
-k=e;return k}function
-wh(a){var
-d=i(a),b=o(h(a),d);if(b)var
-e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
-var
-c=b;return c}function
-kr(c,b,e,d){var
-f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
-wi(b,a){var
-c=bK(a,b[4]);return m(function(a){var
-b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
-wj(d,b,a,c){var
-f=wi(b,c),g=bh([0,e,a],d[2]),h=b[3];return gk(function(b,c){return kr(h,a,b,c)},g,f)}function
-ks(b,a){var
-c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
-wk(b,d,c,a){var
-e=l(b,l(d,h(a)));return ks(a,[0,l(b,l(c,i(a))),e])}function
-wl(b,f,e,d,c){var
-a=wj(b,f,e,c);if(cP(b)){var
-g=bK(c,f[4]);if(N(function(a){var
-c=b[2];return ae(h(a),c)},g)&&N(function(a){var
-b=i(a);return o(h(a),b)},a)){var
-j=Y(m(h,a)),k=Y(m(i,a)),l=U(d,a);return m(function(a){var
-b=h(a),c=wk(e,j,k,i(a));return ad(function(a){return ks(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-wm(d,c,b){var
-e=U(c,b);return Y(m(function(b){var
-e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
-kt(e,d,a,b){var
-c=e[4];if(typeof
-c==="number"&&!c){var
-f=a[2];return k(wm(d,a[1],b),f)}return af(a[1],b)}function
-eL(e,c){var
-b=T(e),d=e[4];if(typeof
-d==="number"){if(0===d){var
-f=a(c,c);return a(a(b,b),f)}}else
-if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-wn(d,h,c,b,g,f){var
-i=a(a(b,aD(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eL(d,h),j)),i)}function
-wo(d,h,c,b,g,f){var
-i=o(e,b)?c[3]:c[4],j=a(g,a(eL(d,h),i));return o(a(a(b,aD(d)),f),j)}function
-wp(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kt(b,a,m,g[1]),j=n[3],k=f?wn(b,a,h,i,f[1],j):1;if(k){if(e)return wo(b,a,h,i,e[1],j);var
-l=1}else
-var
-l=k;return l}function
-eM(b,c){var
-d=T(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-ku(f,d,c,b,e){var
-h=a(d,d),i=l(b,c),n=a(l(b,c),i),p=a(a(M(f[1]),n),h);return o(Y(m(function(f){var
-h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
-wq(c){var
-d=T(c);return function(b,f,e){var
-h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
-wr(a,c,b){var
-s=a[1],i=A(b[1])===s?1:0;if(i){var
-d=a[4];if(typeof
-d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
-k=d[1];if(k){var
-f=k[1],l=a[10];if(l){var
-m=l[1],p=a[11];if(p){var
-q=p[1];if(ba(wq(a),f,m,q)){var
-u=b[1];return n(eM(a,c),f,u)}return ku(a,c,m,q,b[1])}var
-v=b[1];return n(eM(a,c),f,v)}var
-w=b[1];return n(eM(a,c),f,w)}var
-g=a[10];if(g){var
-h=a[11];if(h)return ku(a,c,g[1],h[1],b[1]);var
-r=h}else
-var
-r=g;return r}var
-t=b[1];return n(eM(a,c),[0,j,j],t)}}return i}function
-gx(d,c,b,a){var
-f=bK(a,c[4]);return m(function(a){var
-c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dF(d,h(a)),f],c]},f)}function
-eN(c,f,b,e,a){var
-d=wr(c,b,a);return d?N(function(d){return wp(c,f,b,a,d)},e):d}function
-gy(b,g,f,c,i,h){var
-d=kt(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eL(b,f),j),l=aD(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eL(b,f),n),q=aD(b);return[0,t(a(a(g,d),q),p),m]}function
-ws(b,a,e){var
-f=h(a);if(o(h(b),f)){var
-g=i(b);if(o(i(a),g))return[0,a]}var
-j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-wt(b,e,a){var
-f=h(a);if(o(h(b),f)){var
-g=i(b);if(o(i(a),g))return[0,a]}var
-j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-wu(b,m,l,a,k,j){var
-n=j[2],o=n[2],p=n[1],q=j[1],c=q[2],d=q[1],r=eN(b,m,a,k,h(c)),s=r?eN(b,m,a,k,i(c)):r;if(s)if(d){var
-t=d[1],u=gy(b,l,a,o,p,h(c)),v=gy(b,l,a,o,p,i(c)),e=ws(t,u,v);if(e)var
-f=wt(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
-var
-w=e;var
-g=w}else
-var
-g=d;else
-var
-g=s;return g}function
-wv(a,c,g,f,e,d,b){var
-i=gx(a,c,e,d),j=a[2];if(A(b[2])===j){var
-k=bK(d,c[4]);if(N(function(b){var
-c=a[2];return ae(h(b),c)},k)){var
-l=U(a[9],e),n=U(U(f,b[2]),l),o=b[1];return m(function(b){return wu(a,c,g,o,i,b)},n)}}return m(function(a){return 0},f)}function
-ww(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jQ(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
-wx(a,c,b,g,f){var
-d=a[7];if(typeof
-d==="number"){if(d){var
-j=a[2],h=A(b)===j?1:0;return h?jT(a,c,b,g,f):h}var
-k=a[2],i=A(b)===k?1:0;return i?eJ(a,c,b,g,f):i}var
-l=a[2];function
-m(b){return jR(a,c,g,f,b)}var
-n=d[2],o=d[1];return gn(b,function(a,b,d){return ww(c,a,b,d)},o,n,m,l,e)}function
-kv(b,a){return t(a,b[3])}function
-gz(e,d,c,b){if(b){var
-f=b[1];return a(kv(e,d),f)}return c}function
-gA(c,b,d){var
-a=c[4];return r(e,l(b,Y(m(function(a){return 0===a[0]?a[1]===d?r(e,gz(c,b,e,a[3])):e:e},a))))}function
-wy(c,b,d){var
-a=c[4];return aM(r,e,m(function(a){if(0===a[0]){if(a[2]===d){var
-f=gA(c,b,a[1]),g=k(r(e,gz(c,b,e,a[3])),f);return ac(gz(c,b,b,a[4]),g)}return e}return e},a))}function
-kw(c,b,a){var
-d=bg(0,c[2]);return m(function(c){return wy(b,a,c)},d)}function
-kx(d){var
-a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return db(b,a)},c=bX(bI(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
-a=b;continue}return c}return 1}}function
-wz(d,m,k,j,i,c){var
-b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gA(d,m,f),o);if(w(e,g)&&w(e,h)){var
-p=d[4];if(bX(bI(function(a){return v2(f,b,a)},p)))return a(g,h)}return e}function
-wA(b,f,d,q,p,n,k,c){var
-w=kv(f,d),r=B(d,a(f[3],w));if(r)var
-x=b[2],g=A(q)===x?1:0;else
-var
-g=r;var
-s=g?N(function(a){var
-d=f[2],c=ae(h(a),d);if(c){var
-e=b[2];return ae(i(a),e)}return c},c):g,t=s?kx(m(h,c)):s,u=t?kx(m(i,c)):t;if(u){var
-j=eJ(b,d,U(m(h,q),k),p,n);if(j){var
-y=at(b,n),z=at(b,p),C=Y(m(function(a){return wz(f,d,k,z,y,a)},c));return o(l(j[1],C),e)}var
-v=j}else
-var
-v=u;return v}function
-wB(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]}function
-wC(a,c,j,g,f,b,e,d){var
-k=U(a[9],b),l=U(bL(a),k);return a$(m(function(b){var
-k=h(i(b)),l=wB(gy(a,c,e,i(i(b)),k,d));return eG(a,c,j,g,f,h(b),l)},l))}function
-wD(a,b,w,i,v,u,g,t,f){var
-j=f[2],k=f[1],x=bK(0,b[4]),l=N(function(b){var
-c=a[2];return ae(h(b),c)},x),m=l?eN(a,b,k,gx(a,b,g,0),j):l;if(m){var
-c=wC(a,w,i,v,u,g,k,j);if(c){var
-n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
-d=eJ(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
-q=d}else
-var
-q=p;var
-r=q}else
-var
-r=c;var
-s=r}else
-var
-s=m;return s}function
-wE(a){return v8(a[1],a[2][1],a[2][3])}function
-wF(a){return a?wh(a[1]):a}function
-ky(a){return m(wF,a)}function
-kz(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eH(c,a)){var
-h=b[4];if(h){var
-k=f(i,a);return wv(d,c,e,g,h[1],a,k)}return ky(wl(d,c,e,g,a))}return j}}function
-wG(a){var
-c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a$(g);return b?wg(c,d,e,f,a[3],h,i,b[1]):b}}function
-kA(b){var
-a=b[1];return function(c){var
-d=N(function(b){var
-c=a[2];return A(b)===c?1:0},c);if(d){var
-e=iW(a[2],c),f=bL(a),g=jO(a[6]);return a$(gl(wG(b),g,f,e))}return d}}function
-wH(a,k,f){var
-g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
-0:return 1;case
-1:var
-j=B(c,h);if(j){var
-p=n(f[4],i,b);return wA(g,d,c,m,d[1],b,o,p)}return j;default:var
-e=a[4];if(e){var
-q=n(f[5],i,b);return wD(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-wI(b,l,k){var
-g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=ae(a,g[3]),j=i?bX(a===c[1]?1:0):i;if(j)var
-d=wx(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
-var
-f=j;return f?ck(wH(b,l,k),c,p,n,h,a):f}}function
-wJ(b,e,d){var
-k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gk(function(a,b){return kr(r,m,a,b)},q,p),s=1===e?kw(k,a,l):0,t=N(gu,a[4]),g=t||N(function(a){var
-b=i(a);return o(h(a),b)},f);if(g){var
-u=d[1];return bI(cl(wI(b,e,d),a,n,s,f),u)}var
-j=g}else
-var
-j=c;return j}}function
-wK(d,a){if(a){var
-b=a[1];if(0===b[0])return b[1]===d?1:0;var
-c=0}else
-var
-c=a;return c}function
-kB(a,q,d){var
-g=a[1];return function(b){var
-e=wE(a),j=ky(e),k=bg(0,b[2]),l=m(function(c){var
-f=d[2];return ck(kz(a),e,j,b,c,f)},k),r=N(gu,b[4])?0:f(kA(a),l),c=ae(0,b[2]),n=c?v9(g):c;return function(c){var
-o=eK(c,b),g=bs(b[4],c);if(n){if(g&&0===g[1][0])var
-s=U(k,l),t=m(function(b){if(wK(h(b),g)){var
-k=f(d[3],c),l=h(b);return ck(kz(a),e,j,o,l,k)}return i(b)},s),p=f(kA(a),t);else
-var
-p=r;return ba(wJ(a,q,d),o,c,p)}return n}}}function
-wL(d,c,b,a){var
-e=bg(0,A(a[4]));return N(f(kB(d,c,b),a),e)}var
-b0=[ag,wM,b_(0)],kC=[ag,wN,b_(0)];function
-aG(b,a){throw[0,b0,n(aC(wO),b,a)]}function
-wP(a){return[0,a,fC(64),0]}function
-kD(b){var
-a=b[3];if(a)throw[0,b0,wQ];return a}function
-bi(a){kD(a);oM(a[2]);(function(d){for(;;){var
-b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(oL(a[2])===1025)return aG(wR,fD(a[2]));ia(a[2],b);continue}return c}}(0));return fD(a[2])}function
-eO(a,d){var
-b=bi(d),c=D(b,a);return c?aG(a,b):c}function
-dP(b){var
-a=1-b[3];if(a)throw[0,b0,wS];return a}function
-wT(a){var
+j=f;return j}var
+b5=[X,uW,bX(0)],jG=[X,uX,bX(0)];function
+aE(b,a){throw[0,b5,n(at(uY),b,a)]}function
+uZ(a){return[0,a,e_(64),0]}function
+jH(b){var
+a=b[3];if(a)throw[0,b5,u0];return a}function
+bi(a){jH(a);nv(a[2]);(function(d){for(;;){var
+b=g(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(nu(a[2])===1025)return aE(u1,e$(a[2]));hz(a[2],b);continue}return c}}(0));return e$(a[2])}function
+eo(a,d){var
+b=bi(d),c=E(b,a);return c?aE(a,b):c}function
+fZ(b){var
+a=1-b[3];if(a)throw[0,b5,u2];return a}function
+u3(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=mu?1:0:e;return d}function
-kE(a){var
-e=D(a,wU),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=C(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=lh?1:0:e;return d}function
+jI(a){var
+e=E(a,u4),f=e?45===ab(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==al(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==ab(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===C(a)?1:0;if(c)var
+c=b===z(a)?1:0;if(c)var
 d=c;else{var
-e=wT(al(a,b));if(e){var
+e=u3(ab(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=c6?1:0,j=i?l(b):i;else
+i=c<=cQ?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aG(wV,a);return sG(16,a)}function
-aX(a){return kE(bi(a))}function
-cV(c){var
-a=bi(c),b=D(a,wW);return b?[0,kE(a)]:b}function
-b1(b){var
-a=aX(b);if(Z(a)<=0)aG(wY,nk(wX,a));return a}var
-kF=1048576;function
-eP(b){var
-a=aX(b);if(Z(a)<0)aG(w0,nk(wZ,a));if(iD(a,kF))throw[0,kC,f(aC(w1),kF)];return cH(a)}function
-dQ(d,b,c){var
-a=eP(c);if(b<=a){var
-e=f(aC(w2),a);aG(n(aC(w3),d,b),e)}return a}function
-kG(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bC(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cW(b,a){return kG(eP(a),b,a)}function
-bu(b,d,c){var
-a=cW(d,c);if(1-dn(aR(a),b)){var
-e=aR(a),g=f(aC(w4),e);aG(aQ(w7,oi(w6,F(aC(w5),b))),g)}return a}function
-kH(c,b,a){var
-d=[0,b,0];return bu(c,function(a){return bu(d,aX,a)},a)}function
-gB(e,b){var
-a=bi(b),c=D(a,w8);if(c){if(D(a,w9))return aG(w_,a);var
-d=[0,f(e,b)]}else
+j=d;if(1-j)aE(u5,a);return ro(16,a)}function
+aK(a){return jI(bi(a))}function
+cE(c){var
+a=bi(c),b=E(a,u6);return b?[0,jI(a)]:b}function
+bN(b){var
+a=aK(b);if(ac(a)<=0)aE(u8,l6(u7,a));return a}var
+jJ=1048576;function
+b6(b){var
+a=aK(b);if(ac(a)<0)aE(u_,l6(u9,a));if(rn(a,jJ))throw[0,jG,g(at(u$),jJ)];return dd(a)}function
+ep(d,b,c){var
+a=b6(c);if(b<=a){var
+e=g(at(va),a);aE(n(at(vb),d,b),e)}return a}function
+jK(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bs(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
+cF(b,a){return jK(b6(a),b,a)}function
+bj(b,d,c){var
+a=cF(d,c);if(1-hj(a9(a),b)){var
+e=a9(a),f=g(at(vc),e);aE(aN(vf,m4(ve,P(at(vd),b))),f)}return a}function
+jL(c,b,a){var
+d=[0,b,0];return bj(c,function(a){return bj(d,aK,a)},a)}function
+f0(e,b){var
+a=bi(b),c=E(a,vg);if(c){if(E(a,vh))return aE(vi,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
-cX(a){var
-b=aX(a);return[0,b,b1(a)]}function
-b2(c,b){var
-a=1-c;if(a)throw[0,b0,aQ(w$,b)];return a}function
-eQ(b){var
-a=eP(b);b2(0<a?1:0,xa);return a}function
-xb(e){var
-a=cW(aX,e);function
-b(b,a){return hM(a,b)}var
-c=cy(function(a){var
-c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=cz(function(a){return b(f,a)},a);else
+cG(a){var
+b=aK(a);return[0,b,bN(a)]}function
+vj(b){var
+a=bi(b);if(E(a,vk)){var
+c=E(a,vl);if(c){if(E(a,vm))return E(a,vn)?E(a,vo)?aE(vp,a):1:[1,cG(b)];var
+d=[2,f0(cG,b)]}else
 var
-d=c;b2(d,xc);return a}function
-xd(b,f,e){var
-d=q((2*b|0)+1|0,0);function
-a(h,e){var
-g=sF(e,-1-b|0),i=b-1|0,j=g?sE(e,i):g;b2(j,xe);var
-a=cH(e),f=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);b2(l,xf);b2(1-c(d,f)[1+f],xg);d[1+f]=1;return 0}fv(a,f);fv(a,e);c(d,0)[1]=1;return b2(bT(function(a){return a},d),xh)}function
-xi(b){var
-a=bi(b);if(D(a,xj)){var
-c=D(a,xk);if(c){if(D(a,xl))return D(a,xm)?D(a,xn)?aG(xo,a):1:[1,cX(b)];var
-d=[2,gB(cX,b)]}else
+d=c;return d}return[0,cG(b)]}function
+vq(b){var
+a=bi(b);if(E(a,vr)){if(E(a,vs)){var
+c=E(a,vt);if(c){if(E(a,vu))return E(a,vv)?E(a,vw)?E(a,vx)?E(a,vy)?aE(vz,a):[2,cG(b)]:4:3:1;var
+d=[0,cG(b)]}else
 var
-d=c;return d}return[0,cX(b)]}function
-xp(b){var
-a=bi(b);if(D(a,xq)){if(D(a,xr)){var
-c=D(a,xs);if(c){if(D(a,xt))return D(a,xu)?D(a,xv)?D(a,xw)?D(a,xx)?aG(xy,a):[2,cX(b)]:4:3:1;var
-d=[0,cX(b)]}else
-var
-d=c;return d}return 2}return[1,cX(b)]}function
-xz(e,b){var
-a=bi(b);if(D(a,xA)){var
-c=D(a,xB);if(c){if(D(a,xC))return D(a,xD)?D(a,xE)?aG(xF,a):[1,eQ(b)]:2;var
+d=c;return d}return 2}return[1,cG(b)]}function
+vA(e,b){var
+a=bi(b);if(E(a,vB)){var
+c=E(a,vC);if(c){if(E(a,vD))return E(a,vE)?E(a,vF)?aE(vG,a):[1,b6(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bu([0,e,0],xb,b)]}function
-xG(c,b){var
-a=bi(b),d=D(a,xH);if(d){if(D(a,xI)){if(D(a,xJ))return aG(xK,a);var
-e=bu([0,c,0],aX,b),f=bu([0,c,0],aX,b);xd(c,e,f);return[0,e,f]}var
-g=1}else
+d=c;return d}return[0,bj([0,e,0],function(a){return cF(aK,a)},b)]}function
+vH(c,b){var
+a=bi(b),d=E(a,vI);if(d){if(E(a,vJ)){if(E(a,vK))return aE(vL,a);var
+f=bj([0,c,0],aK,b);return[0,f,bj([0,c,0],aK,b)]}var
+e=1}else
 var
-g=d;return g}function
-xL(a){eO(xM,a);var
-c=eQ(a),b=eQ(a),d=eQ(a),e=xi(a),h=1!==e?1:0,i=h||(c===b?1:0);b2(i,xN);var
-j=xp(a),k=xz(b,a),f=xG(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b1(a),p=kH([0,l,0],c,a),q=gB(aX,a),r=gB(aX,a),s=b1(a),t=kH([0,d,0],m,a),u=bu([0,n,0],aX,a),v=b1(a),g=bu([0,0,[0,b,0]],aX,a);b2(cy(function(a){return 0<Z(a)?1:0},g),xO);var
-w=b1(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bu([0,0,[0,b,0]],aX,a)]}function
-eR(b,a){eO(xP,a);var
-e=dQ(xQ,b[3],a),d=eP(a);function
-c(a){return dQ(xR,b[2],a)}function
+e=d;return e}function
+vM(a){eo(vN,a);var
+e=b6(a),b=b6(a),c=b6(a),f=vj(a),g=vq(a),h=vA(b,a),d=vH(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bN(a),m=jL([0,i,0],e,a),n=f0(aK,a),o=f0(aK,a),p=bN(a),q=jL([0,c,0],j,a),r=bj([0,k,0],aK,a),s=bN(a),t=bj([0,0,[0,b,0]],aK,a),u=bN(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bj([0,0,[0,b,0]],aK,a)]}function
+jM(b,a){eo(vO,a);var
+e=ep(vP,b[3],a),d=b6(a);function
+c(a){return ep(vQ,b[2],a)}function
 f(a){var
-b=bi(a);if(D(b,xS)){if(D(b,xT)){if(D(b,xU))return aG(xV,b);var
-e=dQ(xW,d,a),f=c(a),g=cV(a);return[0,e,f,g,cV(a)]}var
-h=cW(c,a),i=cV(a);return[2,h,i,cV(a)]}var
-j=c(a),k=cV(a);return[1,j,k,cV(a)]}var
-g=b1(a),h=cW(f,a),i=b1(a);return[0,e,d,g,h,i,bu([0,b[3],0],aX,a)]}function
-xX(b,a){eO(xY,a);return cW(function(a){var
-c=dQ(xZ,b[3],a),d=b1(a);return[0,c,d,bu([0,b[2],0],aX,a)]},a)}function
-kI(d){var
-a=bi(d);if(D(a,x0)){var
-b=D(a,x1);if(b){if(D(a,x2))return aG(x3,a);var
-c=1}else
-var
-c=b;return c}return 2}function
-x4(b,a){return dQ(x5,aR(b[4]),a)}function
-x6(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+hh>>>0))return a-87|0}else
-if(48<=a)return a+g8|0;return aG(x7,fy(1,a))}function
-gC(e,d,c){var
+b=bi(a);if(E(b,vR)){if(E(b,vS)){if(E(b,vT))return aE(vU,b);var
+e=ep(vV,d,a),f=c(a),g=cE(a);return[0,e,f,g,cE(a)]}var
+h=cF(c,a),i=cE(a);return[2,h,i,cE(a)]}var
+j=c(a),k=cE(a);return[1,j,k,cE(a)]}var
+g=bN(a),h=cF(f,a),i=bN(a);return[0,e,d,g,h,i,bj([0,b[3],0],aK,a)]}function
+vW(b,a){eo(vX,a);return cF(function(a){var
+c=ep(vY,b[3],a),d=bN(a);return[0,c,d,bj([0,b[2],0],aK,a)]},a)}function
+vZ(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+gE>>>0))return a-87|0}else
+if(48<=a)return a+gu|0;return aE(v0,e6(1,a))}function
+f1(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|x6(c);continue}}function
-gD(a){return 1===(a&1)?0:1+gD(a>>>1|0)|0}function
-x8(d){var
-g=gC(3,0,d),h=gC(6,0,d),a=gC(7,0,d),f=g&g4;if(g4===f)throw[0,b0,x9];var
+b=b-1|0,a=a<<4|vZ(c);continue}}function
+f2(a){return 1===(a&1)?0:1+f2(a>>>1|0)|0}function
+v1(d){var
+g=f1(3,0,d),h=f1(6,0,d),a=f1(7,0,d),f=g&go;if(go===f)throw[0,b5,v2];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?gD(b):gD(a),i=0===a?b>>>c|0:bW(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-x_(d,a){eO(x$,a);var
-b=cW(function(a){kD(a);var
-c=kG(d[1],x8,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b0,ya];return c},a),e=0;function
-g(b,a){return cx(b,a[2])}var
-c=av(function(a,b){return av(g,a,b)},e,b);function
-h(a){return O(a[1],a[2]-c|0)}var
-i=F(function(a){return F(h,a)},b);return[0,O(j,-c|0),i]}var
-kJ=30;function
-gE(a){var
-c=a1(a);if(c<=30)return[0,cH(a),0];var
-d=0<=Z(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:bW(d,b),f=bW(e,kJ),i=cH(l(e,O(f,kJ))),g=bn(cH(f),30)+i,h=0<=Z(a)?g:-g;return[0,h,b]}function
-aY(c,b){var
-a=gE(b);return bn(a[1],a[2]-c|0)}function
-aN(e,d,c){var
-a=gE(d),b=gE(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-aO(c,b){var
-d=bn(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c8)|0;var
-e=hy(b),f=bn(e[1],27),g=Math.floor(f),h=k(O(g|0,26),bn(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?O(h,a):bW(h,-a|0)}function
-az(a){return Math.abs(a)<K?1:0}function
-kK(b,a){return h3(b.length-1,a.length-1)-1|0}function
-J(c,b){var
-e=kK(c,b),d=0.,i=0;if(e<0)var
-f=d;else{var
-a=i,g=d;for(;;){var
-h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
-a=j,g=h;continue}var
-f=h;break}}return f}function
-aP(b,e,c){var
-d=kK(b,c),f=0;if(!(d<0)){var
-a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
-g=a+1|0;if(d!==a){var
+c=0===a?f2(b):f2(a),i=0===a?b>>>c|0:bI(k(R(b,28),a),c),j=0===a?28+c|0:c,l=(as(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+v3(d,a){eo(v4,a);var
+b=cF(function(a){jH(a);var
+c=jK(d[1],v1,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b5,v5];return c},a),e=0;function
+f(b,a){return cg(b,a[2])}var
+c=az(function(a,b){return az(f,a,b)},e,b);function
+i(a){return R(a[1],a[2]-c|0)}var
+j=P(function(a){return P(i,a)},b);return[0,R(h,-c|0),j]}var
+jN=30;function
+f3(a){var
+c=a7(a);if(c<=30)return[0,dd(a),0];var
+d=0<=ac(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:bI(d,b),f=bI(e,jN),i=dd(l(e,R(f,jN))),g=a5(dd(f),30)+i,h=0<=ac(a)?g:-g;return[0,h,b]}function
+aT(c,b){var
+a=f3(b);return a5(a[1],a[2]-c|0)}function
+aU(e,d,c){var
+a=f3(d),b=f3(c);return a5(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a3(c,b){var
+d=a5(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cR)|0;var
+e=gV(b),f=a5(e[1],27),g=Math.floor(f),h=k(R(g|0,26),a5(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?R(h,a):bI(h,-a|0)}function
+aF(a){return Math.abs(a)<N?1:0}function
+H(b,h){var
+d=b.length-1-1|0,c=0.,i=0;if(d<0)var
+e=c;else{var
+a=i,f=c;for(;;){var
+g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
+a=j,f=g;continue}var
+e=g;break}}return e}function
+a$(b,e,d){var
+c=b.length-1-1|0,f=0;if(!(c<0)){var
+a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
+g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-ch(c,b){var
-a=[0,0.];dp(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cY(a){return a*a}function
-b3(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return J(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-yb(a){var
-b=il(0,a.length-1);return Q(function(e,d){var
-f=rJ(c9,c9,d),h=rQ(b,f),g=h1(function(b){return db(c(a,b)[1+b],d)},h);return g?g[1]:(rL(b,f,e),e)},a)}function
-yc(a){return typeof
-a==="number"?0===a?yd:0:2===a[0]?yf:ye}function
-yg(c,a){var
-b=q(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return y(b,a,d(b,a)+c*e)}dp(function(a){return z(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return Q(g,a)},a)}function
-yh(c,b,a){var
-d=ch(a,function(a){return cY(v(a-c,b-a))});return[0,ch(a,function(a){return cY(v(0.,v(c-a,a-b)))}),d]}function
-kL(b,a,c){if(b!=W&&a!=K){var
-d=ch(c,function(c){return v(b*c,a*c)});return[0,ch(c,function(c){return aT(b*c,a*c)}),d]}return[0,W,K]}function
-gF(e,d,b){function
-a(c){return e*Math.sqrt(ch(b,function(a){switch(d){case
+cH(c,b){var
+a=[0,0.];c9(function(c){var
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+cI(a){return a*a}function
+bO(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+v6(a){var
+b=hJ(0,a.length-1);return T(function(e,d){var
+f=qs(cS,cS,d),h=qz(b,f),g=e4(function(b){return dM(c(a,b)[1+b],d)},h);return g?g[1]:(qu(b,f,e),e)},a)}function
+v7(a){return typeof
+a==="number"?0===a?v8:0:2===a[0]?v_:v9}function
+v$(c,a){var
+b=q(c,0.),e=1./as(1,a.length-1);function
+f(a,c){return x(b,a,d(b,a)+c*e)}c9(function(a){return B(f,a)},a);function
+g(c,a){return a-d(b,c)}return o(function(a){return T(g,a)},a)}function
+wa(c,b,a){var
+d=cH(a,function(a){return cI(w(a-c,b-a))});return[0,cH(a,function(a){return cI(w(0.,w(c-a,a-b)))}),d]}function
+jO(b,a,c){if(b!=Y&&a!=N){var
+d=cH(c,function(c){return w(b*c,a*c)});return[0,cH(c,function(c){return aY(b*c,a*c)}),d]}return[0,Y,N]}function
+f4(e,d,b){function
+a(c){return e*Math.sqrt(cH(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cp),c]}function
-yi(a,g,d){var
-b=X(aT,K,d),c=X(v,W,d),h=gF(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cT),c]}function
+wb(a,g,d){var
+b=$(aY,N,d),c=$(w,Y,d),h=f4(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-yj(e,b,w,n){var
-X=b[9],Y=0;function
-_(b,a){return ar(b,a1(a))}var
-f=av(function(a,b){return av(_,a,b)},Y,X),k=b[8],x=1,$=b[9],g=G(F(function(a){return G(F(function(a){return aY(f,a)},a))},$)),y=b[10],h=y?aY(f,y[1]):W,z=b[11],i=z?aY(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=Z(A[1]))var
+wc(e,b,v,n){var
+W=b[9],X=0;function
+Z(b,a){return as(b,a7(a))}var
+f=az(function(a,b){return az(Z,a,b)},X,W),k=b[8],x=1,_=b[9],g=Q(P(function(a){return Q(P(function(a){return aT(f,a)},a))},_)),y=b[10],h=y?aT(f,y[1]):Y,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ac(A[1]))var
 l=0;else
-R=1;if(R){var
-S=0;if(B&&!(0<Z(B[1])))var
+O=1;if(O){var
+R=0;if(B&&!(0<ac(B[1])))var
 l=1;else
-S=1;if(S)var
+R=1;if(R)var
 l=2}var
-C=p(function(a){return 2===e?Math.sqrt(J(a,a)):1.},g);switch(e){case
+C=o(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
 0:var
-j=yg(n,g);break;case
+j=v$(n,g);break;case
 1:var
 j=g;break;default:var
-j=Q(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-T=0;if(2!==e&&h!=W&&i!=K){var
-D=[0,[aj,(h+i)/2.,n*cY((i-h)/2.),c8],0];T=1}if(!T)var
+j=T(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
+S=0;if(2!==e&&h!=Y&&i!=N){var
+D=[0,[ao,(h+i)/2.,n*cI((i-h)/2.),cR],0];S=1}if(!S)var
 D=0;var
-o=b[4],u=0;if(typeof
-o==="number")u=1;else
-if(2===o[0]){var
-P=o[1];if(P)var
-t=P[1],ap=t[2],aq=aN(f,a(k,t[1]),ap),as=1./cY(aY(0,t[2])),at=[0,[aj,0.,cY(aq),as],0],m=at;else
+p=b[4],u=0;if(typeof
+p==="number")u=1;else
+if(2===p[0]){var
+M=p[1];if(M)var
+t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cI(aT(0,t[2])),at=[0,[ao,0.,cI(aq),ar],0],m=at;else
 u=1}else
 var
-m=[0,[aj,0.,1.,aN(-f|0,x,k)],0];if(u)var
+m=[0,[ao,0.,1.,aU(-f|0,x,k)],0];if(u)var
 m=0;var
 r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===Z(r[1][1])?1:0;U=1}if(!U)var
+E=0===ac(r[1][1])?1:0;U=1}if(!U)var
 E=0;function
-aa(a){switch(e){case
-0:return yh(h,i,a);case
+$(a){switch(e){case
+0:return wa(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aT(i,b),c=kL(v(h,-b),f,a),d=gF(b,l,a),g=aT(c[2],d[2]);return[0,v(c[1],d[1]),g]}return kL(h,i,a);default:return E?yi(1.,l,a):gF(1.,l,a)}}var
-ab=2===e?j:g,H=p(aa,ab),I=a(k,k),ac=G(b[9]);function
-ad(a){return 2===e?aY(0,a):aN(-2*f|0,a,I)}if(2===e)var
-ae=0,L=function(a,b){return aN(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=aY(i,b),c=jO(w(h,-b),f,a),d=f4(b,l,a),g=aY(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jO(h,i,a);default:return E?wb(1.,l,a):f4(1.,l,a)}}var
+aa=2===e?j:g,F=o($,aa),G=a(k,k),ab=Q(b[9]);function
+ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
+ae=0,I=function(a,b){return aU(ae,a,b)};else
 var
-L=function(c,b){return aN(2*f|0,a(c,I),b)};var
-af=2===e?0:2*(a1(k)-f|0)|0,s=b[4],V=0;if(typeof
+I=function(c,b){return aU(2*f|0,a(c,G),b)};var
+af=2===e?0:2*(a7(k)-f|0)|0,s=b[4],V=0;if(typeof
 s!=="number"&&2===s[0]){var
-N=s[1];if(N){var
-O=N[1],ao=a(O[2],O[2]),M=ao;V=1}}if(!V)var
-M=x;var
-ag=0===e?0:ca(D,m),ah=yb(g),ai=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(w,[0]),am=p(function(a){return ch(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,w,n,f,function(a){return G(c(ac,a)[1+a])},j,C,an,am,al,ak,ai,ah,ag,M,af,L,ad]}function
-yk(a){var
-b=a[2],c=a[1],d=0===ed(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=cy(function(a){return 0===ed(a,c)?1:0},g),e=yc(a[4]);if(e&&f&&h)return[0,yj(e[1],a,b,c)];return 0}function
-yl(a,d){function
-b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+K=s[1];if(K){var
+L=K[1],an=a(L[2],L[2]),J=an;V=1}}if(!V)var
+J=x;var
+ag=0===e?0:c4(D,m),ah=v6(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=q(v,[0]),al=o(function(a){return cH(a,function(a){return a})},j),am=o(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return Q(c(ab,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+wd(a){var
+b=a[2],c=a[1],d=0===dW(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=e2(function(a){return 0===dW(a,c)?1:0},g),e=v7(a[4]);if(e&&f&&h)return[0,wc(e[1],a,b,c)];return 0}function
+we(a,d){function
+b(b){return o(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),p=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-kM(a){return 0<Z(a[1])?1:0}function
-kN(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,p,n,m,l,k,j,i,h,f]}function
+jP(a){return 0<ac(a[1])?1:0}function
+jQ(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4801,48 +4360,48 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aA(d[1],d[2])<0?1:0;if(c&&b&&kM(d)&&f)return 0;return 2;case
-1:if(c&&0<=Z(a[1][1]))return 0;return 2;default:return kM(a[1])?1:2}}function
-ym(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=hW(a[13],i),h=0;if(typeof
+d=a[1],f=aH(d[1],d[2])<0?1:0;if(c&&b&&jP(d)&&f)return 0;return 2;case
+1:if(c&&0<=ac(a[1][1]))return 0;return 2;default:return jP(a[1])?1:2}}function
+wf(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=mG(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aA(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aH(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){h9(f,0,b,1);h9(g,0,b,1)}return[0,f,g]}function
-yn(b,a){return q(b,[0,3,3,aB(a,function(a){return a})])}function
-yo(a,m,b,e){var
-n=a[16],g=G(F(function(a){return 0<Z(a)?1:0},n)),o=kN(a,1),p=[0,kN(a,0),o],h=ym(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bf(k,a[13]);h=1}if(!h){hu(f,0,b,1);hu(g,0,b,1)}return[0,f,g]}function
+wg(b,a){return q(b,[0,3,3,aO(a,function(a){return a})])}function
+wh(a,m,b,e){var
+n=a[16],f=Q(P(function(a){return 0<ac(a)?1:0},n)),o=jQ(a,1),p=[0,jQ(a,0),o],h=wf(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=nJ(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mt(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aB(e,function(a){return a});return aB(b,function(a){return k(q,a)})}}else
+q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=G(d[1]);return aB(b,function(a){if(a<l.length-1)var
-b=G(c(l,a)[1+a]),g=function(f){var
+l=Q(d[1]);return aO(b,function(a){if(a<l.length-1)var
+b=Q(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cx(f,b.length-1-1|0),e=hM(c(b,d)[1+d],1);else
+d=cg(f,b.length-1-1|0),e=l5(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aS(e,function(a){return a}),d=G(f(aK(g),h));else
+e=a;return e},h=a_(e,function(a){return a}),d=Q(g(bg(f),h));else
 var
-d=[0];return k(d,a)})}return yn(b,e)}function
-eS(a,g,b){var
-h=a[1],e=b3(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=b3(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-b4(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-gG(a,b){var
-c=bP*a[17];return c<b4(a,b)?1:0}function
-yp(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-yq(a,b){var
-c=yp(a,b);return(a[3]*a[15]-c)/2.}function
-yr(a,b){var
-c=a[3]==0.?0.:b4(a,a[4]);return(b4(a,b)+c)/2.}function
-eT(r,p,g,o){var
+d=[0];return k(d,a)})}return wg(b,e)}function
+eq(a,g,b){var
+h=a[1],e=bO(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=bO(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bP(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+f5(a,b){var
+c=bT*a[17];return c<bP(a,b)?1:0}function
+wi(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+wj(a,b){var
+c=wi(a,b);return(a[3]*a[15]-c)/2.}function
+wk(a,b){var
+c=a[3]==0.?0.:bP(a,a[4]);return(bP(a,b)+c)/2.}function
+er(r,p,g,o){var
 e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -4850,164 +4409,164 @@ l=i;else{var
 b=j,m=i;for(;;){var
 u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}y(f,a,l/d(g,a));var
+l=n;break}}x(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-cZ(b,f){var
+cJ(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=J(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=eS(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=eq(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
-e=x,r=n;for(;;){var
+e=y,r=n;for(;;){var
 z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}y(g,a,l);var
+l=p/d(b[11],a)}x(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-gH(c,b,a){var
-e=J(a,a);return v(0.,d(c[8],b)-e)}function
-bM(a,b){var
-d=br(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aP(d,1.,c(a[1][6],f)[1+f])}return d}function
-gI(c,a){var
-b=1;for(;;){a6(function(b){return aP(a,J(b,a),b)},c);var
+f6(c,b,a){var
+e=H(a,a);return w(0.,d(c[8],b)-e)}function
+bQ(a,b){var
+d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
+f7(c,a){var
+b=1;for(;;){bf(function(b){return a$(a,H(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-kO(a){var
-b=Math.sqrt(J(a,a));return p(function(a){return a/b},a)}function
-ys(a){var
+jR(a){var
+b=Math.sqrt(H(a,a));return o(function(a){return a/b},a)}function
+wl(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];z(function(b,e){var
+y=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
-A(h){var
-b=aR(i[1]),c=aR(g[1])-b|0,d=g[1],f=bC(cb(function(a,b){return a<c?1:0},d));a6(function(b){var
-c=i[1],d=bM(a,e(b));i[1]=[0,kO(gI(i[1],d)),c];return 0},f);return i[1]}function
+f=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
+z(h){var
+b=a9(i[1]),c=a9(f[1])-b|0,d=f[1],g=bs(ci(function(a,b){return a<c?1:0},d));bf(function(b){var
+c=i[1],d=bQ(a,e(b));i[1]=[0,jR(f7(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(c7*t(b)<g)var
+g=d(q,b);if(dH*t(b)<g)var
 c=g;else
 var
-n=bM(a,e(b)),l=gI(A(0),n),c=J(l,l);var
-h=yr(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=b5<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bQ(a,e(b)),l=f7(z(0),n),c=H(l,l);var
+h=wk(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cN<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bP*a[17],k=[0,[0,b4(a,b)<=m?1:0,c,b]];else
+m=bT*a[17],k=[0,[0,bP(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(a7(E),F);if(i){var
-v=av(ar,i[1],i[2]),b=v[3],w=v[2];n[1]=f(a7(function(c){return function(b){var
+F=n[1],i=g(bZ(E),F);if(i){var
+v=az(as,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bZ(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),H=c7*t(b)<w?1:0,I=o[1],K=h[1],L=yq(a,b),M=n2(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
-B=aB(x,function(c){return function(b){return eS(a,c,e(b))}}(b)),N=h[1];a6(function(b,c){return function(a){return aP(c,d(a,b),a)}}(b,B),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
-Q=bM(a,G),m=kO(gI(A(0),Q));if(0.<a[3])var
-D=e(a[4]),u=J(m,c(l[6],D)[1+D]);else
+G=e(b),j=Math.sqrt(w),I=dH*t(b)<w?1:0,J=p[1],K=h[1],L=wj(a,b),M=mN(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=aO(y,function(c){return function(b){return eq(a,c,e(b))}}(b)),N=h[1];bf(function(b,c){return function(a){return a$(c,d(a,b),a)}}(b,A),N);var
+O=0,P=o(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
+Q=bQ(a,G),m=jR(f7(z(0),Q));if(0.<a[3])var
+D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aB(x,function(d,f){return function(b){var
-a=e(b);return J(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);z(function(b,a){return y(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return G(bC(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=eT(u,B,C,b),k=[0,0.],w=[0,0.];z(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*b4(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b4(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=v(K,e9*(a[15]+L)+b5),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
-kP(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+b5,h=X(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return ys([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d1*h<b[1]?1:0])}function
-yt(a,b){var
-e=[0,0];z(function(g,f){var
+R=[0,[0,m,u]],S=aO(y,function(d,f){return function(b){var
+a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
+j(a){return Q(bs(a))}var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=er(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bP(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=bP(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eD*(a[15]+K)+cN),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,P,b,D,O,L,N,M]}function
+jS(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cN,h=$(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return wl([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gJ*h<b[1]?1:0])}function
+wm(a,b){var
+e=[0,0];B(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=b3(a,g);function
+i=e[1],f=c(b,i)[1+i][1],m=bO(a,f);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c7*f<h)return h;var
-e=br(c(a[6],b)[1+b]);aP(e,1.,c(a[6],g)[1+g]);return J(e,e)}var
-h=aB(a[2],n);y(h,g,0.);function
-j(c){return p(function(a){var
-b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return kP(a,b,1.,e[1],-1,r,q,h,o)}function
-yu(c,b,g,a){function
-e(g,e){var
-h=[aj,e];return bS(p(function(b){var
-e=a[1]*d(c[9],b[1]);return e8*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return kP(c,b,0.,b.length-1,g,e(function(a){return a[3]},W),k,i,h)}function
-kQ(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yt(a,b),0];var
-c=a[14];return dm(function(c,d){return yu(a,b,c,d)},c)}function
-gJ(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=bR(a[1][14],a[5]);return b/e8+e[1]*d(a[1][9],c)}function
-yv(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=bR(a[1][14],a[5]);return e8*(b-e[1]*d(a[1][9],c))}function
-yw(a,d,b){var
-c=cZ(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gH(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-ci(a){return a[6].length-1}function
-yx(a,k,b,j){var
-f=cZ(a,b),l=f.length-1;function
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dH*g<h)return h;var
+e=bu(c(a[6],b)[1+b]);a$(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
+h=aO(a[2],n);x(h,f,0.);function
+j(c){return o(function(a){var
+b=d(h,a[1]);return g(c,a)-b},b)}var
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jS(a,b,1.,e[1],-1,r,q,h,p)}function
+wn(c,b,f,a){function
+e(f,e){var
+h=[ao,e];return e7(o(function(b){var
+e=a[1]*d(c[9],b[1]);return eC*(g(f,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jS(c,b,0.,b.length-1,f,e(function(a){return a[3]},Y),k,i,h)}function
+jT(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,wm(a,b),0];var
+c=a[14];return e1(function(c,d){return wn(a,b,c,d)},c)}function
+f8(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=c8(a[1][14],a[5]);return b/eC+e[1]*d(a[1][9],c)}function
+wo(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=c8(a[1][14],a[5]);return eC*(b-e[1]*d(a[1][9],c))}function
+wp(a,d,b){var
+c=cJ(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(f6(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+b7(a){return a[6].length-1}function
+wq(a,k,b,j){var
+f=cJ(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=J(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-yy(a,d){if(d===a[9].length-1)return a;function
-b(a){return ee(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eT(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-kR(a,e,d){var
-b=bM(a,e);z(function(d,f){var
-e=c(a[9],d)[1+d];return aP(b,f,bM(a,c(a[2],e)[1+e][1]))},d);return b}function
-yz(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=kR(a,i,f),u=0;if(!(k<0)){var
+e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+wr(a,d){if(d===a[9].length-1)return a;function
+b(a){return ht(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=er(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jU(a,e,d){var
+b=bQ(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a$(b,f,bQ(a,c(a[2],e)[1+e][1]))},d);return b}function
+ws(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=jU(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=J(t,bM(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=H(t,bQ(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,r=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=r-d(g,e)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
-p=s;break}}y(g,b,p/d(a[11],b));var
-x=b+1|0;if(k!==b){var
-b=x;continue}break}}var
-v=eT(a[9],a[10],a[11],g),l=Q(function(b,a){return a+d(v,b)},f),m=kR(a,i,l);return[0,l,J(m,m)]}function
-eU(k,g,a,j,b){var
-t=k?k[1]:e7,u=g?g[1]:g,l=cZ(a,b),m=eT(a[9],a[10],a[11],l),n=gH(a,b,l),s=0;if(!u&&n<hb*d(a[8],b)){var
-r=yz(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+p=s;break}}x(g,b,p/d(a[11],b));var
+y=b+1|0;if(k!==b){var
+b=y;continue}break}}var
+v=er(a[9],a[10],a[11],g),l=T(function(b,a){return a+d(v,b)},f),m=jU(a,i,l);return[0,l,H(m,m)]}function
+es(k,g,a,j,b){var
+t=k?k[1]:eB,u=g?g[1]:g,l=cJ(a,b),m=er(a[9],a[10],a[11],l),n=f6(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
+r=ws(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-w=v(a[15],e$*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+b5),f=q(ci(a),0.),i=[0,0.];z(function(b,h){var
-g=e*d(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],e-a[3]*(j+i[1]));function
+v=w(a[15],eF*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cN),f=q(b7(a),0.),i=[0,0.];B(function(b,h){var
+g=e*d(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],A=p(a[4]),B=X(function(b,a){return b+p(a)},A,x);return[0,f,e,-B-h/e-e*J(a[13],a[13])]}var
-yA=48,yB=16,gK=400000000;function
-yC(a){function
+y=a[9],z=p(a[4]),A=$(function(b,a){return b+p(a)},z,y);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
+wt=48,wu=16,wv=400000000;function
+ww(a){function
 d(a){return a}var
-b=aB(ci(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=aO(b7(a),d);if(b.length-1<=48)return b;var
+c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!fz(function(a){return a===b?1:0},e)){var
-c=b4(a,b);d=1}}if(!d)var
-c=cp;return[0,c,b]},b);h_(function(b,a){return aI(b,a)},c);var
-e=ee(c,0,ar(yA,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-yD(a){var
-b=yC(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return eS(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-kS(b,a){var
-d=c(b[2],a)[1+a];return gG(b[1],d)}function
-yE(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eS(a[1],b,c)},b)}function
-kT(g,o,D,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+e=a[9];if(!hw(function(a){return a===b?1:0},e)){var
+c=bP(a,b);d=1}}if(!d)var
+c=cT;return[0,c,b]},b);hx(function(b,a){return aG(b,a)},c);var
+e=ht(c,0,as(wt,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+wx(a){var
+b=ww(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return eq(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+jV(b,a){var
+d=c(b[2],a)[1+a];return f5(b[1],d)}function
+wy(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eq(a[1],b,c)},b)}function
+jW(g,p,D,n,f,j){var
+k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){y(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){x(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -5017,16 +4576,16 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-w=r;else{var
+v=r;else{var
 b=F,A=r;for(;;){var
-B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
-w=B;break}}var
-x=v(0.,w),z=0.<j?-t-x/j:W,G=cA(z)?W:z;return[0,f,j,h,x,G]}function
-yF(j,i){var
+v=B;break}}var
+y=w(0.,v),z=0.<j?-t-y/j:Y,G=cj(z)?Y:z;return[0,f,j,h,y,G]}function
+wz(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];y(E,g,d(E,g)*1.00000000001+b5);var
+E=c(j,g)[1+g];x(E,g,d(E,g)*1.00000000001+cN);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -5035,9 +4594,9 @@ z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){y(m,h,d(m,h)-n*d(z,h));var
+h=C;for(;;){x(m,h,d(m,h)-n*d(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}y(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}x(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -5047,49 +4606,49 @@ a=r;for(;;){var
 s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
 v=s;else{var
 k=t,w=s;for(;;){var
-I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,w=x;continue}var
-v=x;break}}y(l,a,v/d(c(j,a)[1+a],a));var
+I=d(l,k),y=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,w=y;continue}var
+v=y;break}}x(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-kU(b,a){var
+jX(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=hj*b[1][17],g=Q(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aS(l.length-1,function(a){return a}),h=G(f(aK(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
-o(a,b){var
+m=a[4]/(a[2]*a[2]),n=gG*b[1][17],f=T(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a_(l.length-1,function(a){return a}),h=Q(g(bg(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
+p(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=q(b),c=yF(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aw(b),e=cb(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===ed(e,b.length-1))return[0,b,g,c];var
-b=G(e);continue}}var
-u=q(h),v=[0,h,g,dq(function(a,b){return b/(o(a,a)+b5)},h,u)];return[0,t(h),v]}function
-yG(g,b,a,j){var
-k=a[3],l=a[2],c=br(b[1]),e=[0,b[2]],f=a[1];z(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(kS(g,a)&&h*n<0.){var
+q(b){return o(function(b){return d(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=q(b),c=wz(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=ci(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dW(e,b.length-1))return[0,b,f,c];var
+b=Q(e);continue}}var
+u=q(h),v=[0,h,f,hv(function(a,b){return b/(p(a,a)+cN)},h,u)];return[0,t(h),v]}function
+wA(g,b,a,j){var
+k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jV(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;y(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-yH(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];z(function(e,b){var
-f=d(i[1],b),g=kS(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aT(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-yI(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-yJ(a,c,h,g,f){var
-i=yE(a,g),e=a[2].length-1;c[1]=c[1]-a0(a0(e,e),10+(e/3|0)|0)|0;var
-u=hj*a[1][17];function
+f=h;x(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+wB(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
+f=d(i[1],b),g=jV(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aY(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+wC(a){var
+b=0.;return $(function(b,a){return b+Math.abs(a)},b,a)}function
+wD(a,c,h,g,f){var
+i=wy(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
+u=gG*a[1][17];function
 k(b,j,f){var
-c=yG(a,b,j,f),d=c[2],e=c[1],k=mF*yI(e);return v(0.02*b[2],k)<d?kT(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
+c=wA(a,b,j,f),d=c[2],e=c[1],k=lq*wC(e);return w(0.02*b[2],k)<d?jW(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=kU(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a0(a0(h,h),h+3|0)/3|0)|0)-a0(4*e|0,e)|0;var
-o=yH(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jX(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
+o=wB(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -5099,230 +4658,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(kT(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yB),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return y(j,a,d(b[1],c))},s);var
-m=kU(a,b)[1],t=m[2],w=m[1],x=bT(function(b){return Math.abs(d(t,b))<=e3*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-yK=60;function
-yL(a,j,b,c){var
-e=cZ(a,b),f=cZ(a,c),g=J(a[13],f),h=gH(a,b,e);if(bP*d(a[8],b)<h)var
-k=bM(a,c),l=J(bM(a,b),k),m=l-J(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+p=f[2],r=a[2],b=n(jW(a,h,g,i,o(function(a){return d(f[1],a)},r),p),wu),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,d(b[1],c))},s);var
+m=jX(a,b)[1],t=m[2],v=m[1],y=c_(function(b){return Math.abs(d(t,b))<=gp*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],y]}var
+wE=60;function
+wF(a,j,b,c){var
+e=cJ(a,b),f=cJ(a,c),g=H(a[13],f),h=f6(a,b,e);if(bT*d(a[8],b)<h)var
+k=bQ(a,c),l=H(bQ(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return gJ(a,c,a[3]*a[15]-2.*i)}function
-kV(a,t,h,s,b){var
-e=aR(b);function
+i=g;return f8(a,c,a[3]*a[15]-2.*i)}function
+jY(a,t,h,s,b){var
+e=a9(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gG(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return f5(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aS(a[2].length-1,v),o=f(aK(function(a){return 1-n5(a,b)}),w),x=[0,s,F(n,o)],z=G(ca(F(function(a){return n(a[1])},b),x)),A=yl(a[1],z),B=kQ(A,G(dm(u,b))),i=h1(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=eU(0,0,j,h,e),k=q(ci(a),0.),l=[0,0.],m=[0,0];fv(function(n,f){var
-b=f[1],c=d(g[1],n);y(k,b,c);var
+w=a_(a[2].length-1,v),o=g(bg(function(a){return 1-mQ(a,b)}),w),y=[0,s,P(n,o)],z=Q(c4(P(function(a){return n(a[1])},b),y)),A=we(a[1],z),B=jT(A,Q(e1(u,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=es(0,0,j,h,e),k=q(b7(a),0.),l=[0,0.],m=[0,0];mM(function(n,g){var
+b=g[1],c=d(f[1],n);x(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gG(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?f5(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b4(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bP(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(g[1],e);y(k,ci(a)-1|0,C)}var
-p=t*gJ(j,e,h*(g[3]-l[1])),D=dm(function(i,b){var
-d=c(a[2],b)[1+b],f=yL(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(a7(function(a){return a}),D),H=fw(function(b,a){return hw(a[1],b[1])},E),I=F(function(a){return a[2]},H),J=cb(function(a,b){return a<2?1:0},I);if(cA(p))return 0;var
-r=[0,[0,b,k,g[2],p,m[1],J]]}else
+C=d(f[1],e);x(k,b7(a)-1|0,C)}var
+p=t*f8(j,e,h*(f[3]-l[1])),D=e1(function(i,b){var
+d=c(a[2],b)[1+b],f=wF(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bZ(function(a){return a}),D),F=hm(function(b,a){return gT(a[1],b[1])},E),G=P(function(a){return a[2]},F),H=ci(function(a,b){return a<2?1:0},G);if(cj(p))return 0;var
+r=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 r=i;return r}function
-yM(a){function
+wG(a){function
 b(b){var
-c=a[1];return f(aK(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aR(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=a[1];return g(bg(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a9(a[1])?1:0,d=c?P(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ca(d,ec(e,a[6]))}function
-kW(b,a){function
+d=a[1],e=P(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c4(d,hl(e,a[6]))}function
+jZ(b,a){function
 c(a){return a}var
-e=aS(b[2].length-1,c),g=f(aK(function(b){return d(a,b)!=0.?1:0}),e);return F(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-yN(a,e){function
+e=a_(b[2].length-1,c),f=g(bg(function(b){return d(a,b)!=0.?1:0}),e);return P(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+wH(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=kW(a,e),b=fw(function(b,a){var
-c=f(b);return hw(f(a),c)},g);function
+g=jZ(a,e),b=hm(function(b,a){var
+c=f(b);return gT(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cb(function(a,b){return a<c?1:0},b)}return[0,b,aS(cx(8,aR(b)),h)]}function
-yO(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return av(function(b,f){var
-i=g+a[1][3]|0,l=a0(50*(1+aR(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=kV(a,k,j,e,f);if(b&&c){var
+c=a+1|0;return ci(function(a,b){return a<c?1:0},b)}return[0,b,a_(cg(8,a9(b)),h)]}function
+wI(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return az(function(b,g){var
+i=f+a[1][3]|0,l=aM(50*(1+a9(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jY(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(yM(a),[0,a]);if(c){var
+c=h(wG(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aS(g,function(a){return a}),n=f(aK(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=ec(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ca(F(function(b){return yN(a,b)},i),q),s=0;return av(function(a,d){var
-e=h(d,0),b=dk(function(a){return l(a,yK)},e);if(a){if(b){var
+b=a[1],m=a_(f,function(a){return a}),n=g(bg(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=hl(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c4(P(function(b){return wH(a,b)},i),q),s=0;return az(function(a,d){var
+e=h(d,0),b=c6(function(a){return l(a,wE)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dR=e6;function
-yP(a){var
-b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);z(function(b,h){var
-f=br(h),j=1;for(;;){var
+dz=eA;function
+wJ(a){var
+b=a.length-1,g=q(b,[0]),e=o(function(a){return q(b,0.)},a);B(function(b,h){var
+f=bu(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=J(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;y(e[1+b],a,s);aP(f,n,g[1+a])}var
+n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;x(e[1+b],a,s);a$(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(J(f,f)),k=d1*Math.sqrt(J(h,h))<i?1:0;if(k){y(c(e,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(H(f,f)),k=gJ*Math.sqrt(H(h,h))<i?1:0;if(k){x(c(e,b)[1+b],b,i);var
+p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-yQ(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aB(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+wK(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);y(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);x(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=d(c(e,a)[1+a],b);y(h,b,d(h,b)-d(g,a)*r);var
+r=d(c(e,a)[1+a],b);x(h,b,d(h,b)-d(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-yR(b,h,g,n){function
+wL(b,h,f,n){function
 i(c){var
-a=f(b[5],c);return h?dq(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return O(a,dR)},o),j=p(i,g),r=b[4];function
-s(a){return aY(r,a)}var
-t=yP(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=br(q);z(function(f){return function(b,d){var
-e=0!==Z(d)?1:0;if(e){var
-g=c(j,b)[1+b];return z(function(b,e){var
+a=g(b[5],c);return h?hv(l,a,g(b[5],h[1])):a}var
+p=i(n),q=o(function(a){return R(a,dz)},p),j=o(i,f),r=b[4];function
+s(a){return aT(r,a)}var
+t=wJ(o(function(a){return o(s,a)},j)),d=o(function(a){return 0},f),e=1;for(;;){var
+m=bu(q);B(function(f){return function(b,d){var
+e=0!==ac(d)?1:0;if(e){var
+g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+e6|0,v=yQ(t,p(function(b){return function(a){return aY(b,a)}}(u),m));z(function(a,b){var
-e=az(b);if(e){var
-g=aO(dR,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+eA|0,v=wK(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
+e=aF(b);if(e){var
+g=a3(dz,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-c0(a){return a?cp:1.}function
-bj(b,a){return 0.<b[3]?c0(a):-c0(a)}function
-eV(b,a,d,c){var
-e=gJ(b,d,bj(b,a)*c);return c0(a)*e}function
-yS(b,a,d,c){var
-e=yv(b,d,c0(a)*c);return bj(b,a)*e}function
-eW(b,a){return b[4]<a[4]?a:b}function
-gL(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-gM(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-gN(f,e,a,d,c){var
-g=bj(a[1],d),b=eU(f,e,a[1],g,c),h=eV(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-gO(c,b,a){return 0<a[2].length-1?a:gN(0,0,a[1],c,b)}function
-yT(d,c,b){var
-a=d[1];return a[18]?gN(yV,yU,d,c,b):[0,d,[0],0.,eV(a,c,b,yw(a,bj(a,c),b))]}function
-kX(j,f,e,a){var
+cK(a){return a?cT:1.}function
+bk(b,a){return 0.<b[3]?cK(a):-cK(a)}function
+et(b,a,d,c){var
+e=f8(b,d,bk(b,a)*c);return cK(a)*e}function
+wM(b,a,d,c){var
+e=wo(b,d,cK(a)*c);return bk(b,a)*e}function
+eu(b,a){return b[4]<a[4]?a:b}function
+f9(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+f_(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+f$(f,e,a,d,c){var
+g=bk(a[1],d),b=es(f,e,a[1],g,c),h=et(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+wN(c,b,a){return 0<a[2].length-1?a:f$(0,0,a[1],c,b)}function
+wO(d,c,b){var
+a=d[1];return a[18]?f$(wQ,wP,d,c,b):[0,d,[0],0.,et(a,c,b,wp(a,bk(a,c),b))]}function
+j0(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dZ*d[17])return a;var
-i=q(ci(d),0.);y(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
-kY(c,b){var
-a=F(b,c[4]);return a?av(eW,a[1],a[2]):ai(yW)}function
-dS(c,b,a){return kY(c,function(d){return kX(c,b,a,yT(d,b,a))})}function
-yX(k,c,b,f,e){var
-g=e[1],a=g[1],h=bj(a,c),d=eU(yZ,yY,yy(a,yx(a,h,b,yS(a,c,b,f))),h,b),j=eV(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-y0(d,g,a){var
-b=a[1][1],h=kW(b,a[2]),i=bj(b,d),e=kV(b,c0(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dG*d[17])return a;var
+i=q(b7(d),0.);x(i,b,-bk(d,f));return[0,a[1],i,0.,h]}return a}function
+j1(c,b){var
+a=P(b,c[4]);return a?az(eu,a[1],a[2]):ai(wR)}function
+ev(c,b,a){return j1(c,function(d){return j0(c,b,a,wO(d,b,a))})}function
+wS(k,c,b,f,e){var
+g=e[1],a=g[1],h=bk(a,c),d=es(wU,wT,wr(a,wq(a,h,b,wM(a,c,b,f))),h,b),j=et(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+wV(d,g,a){var
+b=a[1][1],h=jZ(b,a[2]),i=bk(b,d),e=jY(b,cK(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dZ*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-y2(k,c,a,b){var
-e=b[1],h=bj(e,c),l=gN(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-dG*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+wX(k,c,a,b){var
+e=b[1],h=bk(e,c),l=f$(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eU([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cm===m?g[1]:b6===m?ef(g):g,n=yJ(u,t,h,a,s),i=n[1],v=eV(e,c,a,i[3]),o=eW(d,[0,b,i[1],i[2],v]);if(n[2])return y0(c,a,o);var
+s=es([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bY(g),u=b9===m?g[1]:bS===m?dX(g):g,n=wD(u,t,h,a,s),i=n[1],v=et(e,c,a,i[3]),o=eu(d,[0,b,i[1],i[2],v]);if(n[2])return wV(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=yO(e,c0(c),h,a,x,w);if(p){var
-j=p[1];return eW(d,[0,b,j[2],j[3],j[4]])}return d}}(l,y1)}function
-kZ(a){var
-b=a[4];return cz(function(a){return a[1][18]},b)}function
-c1(a){var
-b=a[4],c=0.;return av(function(b,a){return v(b,a[1][17])},c,b)}function
-eX(a,d,c,b){if(0<a[7][1]&&kZ(a))return eW(b,kY(a,function(b){return kX(a,d,c,y2(a,d,c,b))}));return b}function
-c2(a){return bR(a[1][14],a[5])}function
-k0(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bS(e,[aj,c*c2(a)[3]]):e}function
-gP(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];z(function(e,f){var
-h=0.<d[3]?1:0,i=(0<Z(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=wI(e,cK(c),h,a,x,w);if(p){var
+j=p[1];return eu(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wW)}function
+j2(a){var
+b=a[4];return e3(function(a){return a[1][18]},b)}function
+dA(a){var
+b=a[4],c=0.;return az(function(b,a){return w(b,a[1][17])},c,b)}function
+ga(a,d,c,b){if(0<a[7][1]&&j2(a))return eu(b,j1(a,function(b){return j0(a,d,c,wX(a,d,c,b))}));return b}function
+cL(a){return c8(a[1][14],a[5])}function
+j3(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e7(e,[ao,c*cL(a)[3]]):e}function
+gb(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
+h=0.<d[3]?1:0,i=(0<ac(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aw(b);return[0,[0,O(1,h),k]]}function
-k1(i,h,a,g,f,b){var
+k=aP(b);return[0,[0,R(1,h),k]]}function
+j4(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,$(k,R(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-y3(b,d,a){if(0<=b[5]){var
-h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+wY(b,d,a){if(0<=b[5]){var
+h=R(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-eY(a){return Math.log(a)/0.693147180559945286}function
-y4(b,a,g,d){var
-c=a[2].length-1+1|0,h=eY(c*b[17]/(a[3]*d))/2.,i=b[18]?eY(c*b[17]/d):0.,j=eY(hi*c/a[3]),k=eY(X(aT,K,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-y5(l,k,j,i,a){var
-b=a[1][1],e=k0(b,j);function
-g(a){return bT(az,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?y4(b,a,e,i):y6;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return aO(c,a*d(e,b))},m),n=aO(c,a[3]),o=b[4];k1(b,bj(b,k),o,c,n,h);return gP(l,b,c,h)}return f}return 0}function
-k2(a,b){var
-c=v(a[15],e$*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-y7(i,y,h,n){var
+i=$(k,0,a),j=l(R(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+ew(a){return Math.log(a)/0.693147180559945286}function
+wZ(b,a,g,d){var
+c=a[2].length-1+1|0,h=ew(c*b[17]/(a[3]*d))/2.,i=b[18]?ew(c*b[17]/d):0.,j=ew(gF*c/a[3]),k=ew($(aY,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
+w0(l,k,j,i,a){var
+b=a[1][1],e=j3(b,j);function
+g(a){return c_(aF,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?wZ(b,a,e,i):w1;if(f){var
+c=f[1],m=a[2],h=T(function(b,a){return a3(c,a*d(e,b))},m),n=a3(c,a[3]),o=b[4];j4(b,bk(b,k),o,c,n,h);return gb(l,b,c,h)}return f}return 0}function
+j5(a,b){var
+c=w(a[15],eF*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+w2(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-o(b){return c(a[2],b)[1+b][1]}var
-A=aS(b,function(a){return a}),j=f(aK(function(a){return d(n[2],a)!=0.?1:0}),A),e=dn(a[4],j)?a[4]:av(cx,b,j),k=G(f(aK(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a0(200*(k.length-1)|0,a[1][3])|0;var
-r=k2(a,h)*bn(1.,-84);if(0<=a[5])var
-B=c2(a)[3],l=r*d(a[1][7],h)*B;else
+p(b){return c(a[2],b)[1+b][1]}var
+z=a_(b,function(a){return a}),j=g(bg(function(a){return d(n[2],a)!=0.?1:0}),z),e=hj(a[4],j)?a[4]:az(cg,b,j),k=Q(g(bg(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aM(200*(k.length-1)|0,a[1][3])|0;var
+r=j5(a,h)*a5(1.,-84);if(0<=a[5])var
+A=cL(a)[3],l=r*d(a[1][7],h)*A;else
 var
 l=r;var
-t=az(l),m=t?aO(dR,l):t;if(0<Z(m)){var
+t=aF(l),m=t?a3(dz,l):t;if(0<ac(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yR(a[1],C,D,h),w=bj(a,y),g=q(ci(a),0);z(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;k1(a,w,e,dR,m,g);return gP(i,a,dR,g)}}return 0}function
-gQ(b,e,a,h,o){var
-d=gO(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dZ*k2(i,a),k=d[3]<p?1:0,g=k?h<e9*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wL(a[1],C,D,h),w=bk(a,y),f=q(b7(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;j4(a,w,e,dz,m,f);return gb(i,a,dz,f)}}return 0}function
+gc(b,e,a,h,o){var
+d=wN(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=dG*j5(i,a),k=d[3]<p?1:0,g=k?h<eD*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?y7(b,e,a,d):l,f=q||y5(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?w2(b,e,a,d):l,f=q||w0(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c3(b,a){return bR(b[4],a)}function
-k3(b){var
-a=k0(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-k4(a){var
-b=q(ci(a),0.),d=a[14];z(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-k5(a){var
-b=[0,0.],f=k3(a),c=k4(a);z(function(c,g){var
+cM(b,a){return c8(b[4],a)}function
+j6(b){var
+a=j3(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
+j7(a){var
+b=q(b7(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=$(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
+j8(a){var
+b=[0,0.],f=j6(a),c=j7(a);B(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-y8(h,e){var
-f=p(k5,e);h_(function(b,a){return hw(b,a)},f);var
-b=47-hy(v(d(f,((f.length-1)*9|0)/10|0),e$))[2]|0;if(10<=b&&!(60<b)){var
-g=O(1,b);if(0<=c(e,0)[1][5]){var
-l=c2(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c8){var
-i=O(g,1);k=1}if(!k)var
+w3(h,e){var
+f=o(j8,e);hx(function(b,a){return gT(b,a)},f);var
+b=47-gV(w(d(f,((f.length-1)*9|0)/10|0),eF))[2]|0;if(10<=b&&!(60<b)){var
+g=R(1,b);if(0<=c(e,0)[1][5]){var
+l=cL(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cR){var
+i=R(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-y9(h,s,M,L){var
-g=L[1],a=c3(s,M)[1];if(bn(1.,48-g|0)<=k5(a))return 0;var
-N=a[2].length-1,t=k3(a),O=k4(a),i=Q(function(b,a){return aO(g,a*d(t,b))},O);y3(a,g,i);var
-j=Q(function(b,a){var
-c=d(t,b);return aY(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(A<0)var
-D=x,C=w,B=u;else{var
-b=P,n=x,m=w,l=u;for(;;){var
+w4(h,s,M,L){var
+g=L[1],a=cM(s,M)[1];if(a5(1.,48-g|0)<=j8(a))return 0;var
+N=a[2].length-1,t=j6(a),O=j7(a),i=T(function(b,a){return a3(g,a*d(t,b))},O);wY(a,g,i);var
+j=T(function(b,a){var
+c=d(t,b);return aT(g,a)/c},i),e=q(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,y=0,P=0;if(z<0)var
+D=y,C=v,A=u;else{var
+b=P,n=y,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 U=0.<f?d(a[7],b):d(a[6],b),o=m+f*U;else
 var
@@ -5330,92 +4889,92 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){aP(e,-f,b3(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a$(e,-f,bO(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
-W=b+1|0;if(A!==b){var
+W=b+1|0;if(z!==b){var
 b=W,n=r,m=o,l=p;continue}var
-D=r,C=o,B=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];aP(e,B,b3(h,F));var
-R=d(e,F);z(function(b,a){return y(e,b,a-R)},e)}var
-S=0.,G=av(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gP(s,a,g,i);if(k)var
-T=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
+D=r,C=o,A=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];a$(e,A,bO(h,F));var
+Q=d(e,F);B(function(b,a){return x(e,b,a-Q)},e)}var
+R=0.,G=az(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=gb(s,a,g,i);if(k)var
+S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
 var
 H=k;return H}function
-y_(c,a,h,b){var
-e=bn(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+w5(c,a,h,b){var
+e=a5(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=c2(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-y$(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cL(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+w6(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=c2(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-za(e){var
+h=cL(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+w7(e){var
 h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(e[9],a)[1+a];y(g,j,1.);var
+g=q(l,0.),j=c(e[9],a)[1+a];x(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aP(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a$(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
-o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
+p=o(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=p;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-zb(b,a){if(0.<b[3]){var
-c=0.,d=-X(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-zc(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-zd(b,e,r,o){var
-h=c3(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=za(a),u=p(function(b){return zb(a,b)},t),w=X(function(c,b){return v(c,d(a[8],b[1]))},0.,i);function
+w8(b,a){if(0.<b[3]){var
+c=0.,d=-$(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
+w9(a){var
+b=0.;return $(function(b,a){return b+Math.abs(a)},b,a)}function
+w_(b,e,r,p){var
+h=cM(e,p),a=h[1];if(a[18])return 0;var
+i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=w7(a),u=o(function(b){return w8(a,b)},t),v=$(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-j=p(function(a){return Q(x,a)},u),y=1e-300,l=X(function(b,a){return v(b,zc(a))},y,j);if(l*Math.sqrt(w)<l6){var
-m=47-hy(l)[2]|0,A=function(h){var
-b=p(function(a){return aO(m,a)},h);if(0.<a[3]){var
+j=o(function(a){return T(x,a)},u),y=1e-300,l=$(function(b,a){return w(b,w9(a))},y,j);if(l*Math.sqrt(v)<10000.){var
+m=47-gV(l)[2]|0,z=function(h){var
+b=o(function(a){return a3(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
-i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(e[1].length-1,0),j=e[5];z(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aw(g)},n=aO(2*(m+b[4]|0)|0,g*g);if(0<Z(n)){var
-B=q(b[2],0);return[0,[0,n,F(A,aw(j)),B,h,r,0]]}return 0}return 0}function
-ze(c,k,b,r){var
-e=c[5],a=c[4][1],g=cZ(a,b),h=e[4];if(0.<a[3])var
+i=s($(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(e[1].length-1,0),j=e[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aP(g)},n=a3(2*(m+b[4]|0)|0,g*g);if(0<ac(n)){var
+A=q(b[2],0);return[0,[0,n,P(z,aP(j)),A,h,r,0]]}return 0}return 0}function
+w$(c,k,b,r){var
+e=c[5],a=c[4][1],g=cJ(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
 c=t,i=s;for(;;){if(c!==g.length-1){var
 j=0;if(0<c){var
-m=h*Math.sqrt(v(0.,i));if(0.<a[3])var
-n=f+h*h,u=2.*m,w=k?-n:n,o=w-u;else
+m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
+n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=c2(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=cL(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,e$*f<i?1:0]}}(0,f)}function
-gR(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eF*f<i?1:0]}}(0,f)}function
+gd(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-g=ze(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
-zf(a){return hm*a}function
-zg(a){return 1.5+0.2*a}function
-zh(a){return 4.+0.04*a0(a+1|0,a+1|0)}function
-zi(a){var
-d=aR(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
+f=w$(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+xa(a){return lt*a}function
+xb(a){return 1.5+0.2*a}function
+xc(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
+xd(a){var
+d=a9(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];bf(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,g=n;for(;;){var
-s=zg(b),t=zh(k)-s,u=b*zf(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
-b=w,j=h,g=v;continue}break}}var
-r=a[6];a6(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
-k6(c,b,a){var
+b=p,j=o,f=n;for(;;){var
+s=xb(b),t=xc(k)-s,u=b*xa(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+b=w,j=h,f=v;continue}break}}var
+r=a[6];bf(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
+f=as(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},r);a[6]=0;return 0}function
+j9(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-k7(f,w,e,l,v){function
+j_(f,w,e,l,v){function
 m(a){var
-b=k6(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c9,a=hm,y=c8,x=0.;for(;;){if(0<n){var
+b=j9(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cS,a=lt,y=cR,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5423,126 +4982,156 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/hi:(g+j)/2.;var
-G=Math.abs(k-a)<=e9*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[aj,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/gF:(g+j)/2.;var
+G=Math.abs(k-a)<=eD*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-k8(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[aj,-(e*c)/2.,c*c,-c,e8*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[aj,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cp/i]}function
-k9(a){return[aj,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-zj(e,f,c,b){var
-a=f[2],d=f[1];if(W<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?k9(k7(e,-a,g,c,-b)):k7(e,d,g,c,b)}return a<K?k9(k8(e,-a,c,-b)):k8(e,d,c,b)}function
-zk(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=k6(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cp/(b*(1./(e*e)+1./(f*f)))]}function
-eZ(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];z(function(g,c){var
-h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-k_(b,a){var
-c=br(b[2][2]),e=b[1];z(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?aP(c,d(a,b),f[2]):e},e);return c}function
-k$(a){var
-b=a[3][1]==W?1:0,c=b||(a[3][2]==K?1:0);return c}function
-zl(a,c){var
-e=eZ(a,c,function(a){return a[1]}),j=k_(a,c),g=a[3],h=g[2],i=g[1];function
+j$(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,eC*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cT/i]}function
+ka(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+xe(e,f,c,b){var
+a=f[2],d=f[1];if(Y<d&&a<N){var
+g=a-d;return c*(d+a)-b<0.?ka(j_(e,-a,g,c,-b)):j_(e,d,g,c,b)}return a<N?ka(j$(e,-a,c,-b)):j$(e,d,c,b)}function
+xf(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=j9(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cT/(b*(1./(e*e)+1./(f*f)))]}function
+dB(c,e,b){var
+a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
+h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
+ge(b,a){var
+c=bu(b[2][2]),e=b[1];B(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?a$(c,d(a,b),f[2]):e},e);return c}function
+kb(a){var
+b=a[3][1]==Y?1:0,c=b||(a[3][2]==N?1:0);return c}function
+xg(a,c){var
+e=dB(a,c,function(a){return a[1]}),j=ge(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,eZ(a,c,function(a){return a[3]})];dp(function(c){if(0.<e)var
-d=f(c,v(i,aT(h,c/(2.*e))));else
-if(k$(a))var
-d=W;else
+b=[0,dB(a,c,function(a){return a[3]})];c9(function(c){if(0.<e)var
+d=f(c,w(i,aY(h,c/(2.*e))));else
+if(kb(a))var
+d=Y;else
 var
-g=f(c,h),d=aT(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];z(function(i,h){var
+g=f(c,h),d=aY(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];B(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-la(b,m,e){var
-j=e.length-1,n=eZ(b,e,function(a){return a[1]}),f=k_(b,e);if(k$(b)&&n<=0.)return 0;var
-g=[0,eZ(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=ot(j,j,0.);z(function(o,s){var
-e=zj(m,b[3],n,s);g[1]=g[1]+e[1];var
+kc(b,m,e){var
+j=e.length-1,n=dB(b,e,function(a){return a[1]}),f=ge(b,e);if(kb(b)&&n<=0.)return 0;var
+g=[0,dB(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=hs(j,j,0.);B(function(o,s){var
+e=xe(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);y(h,a,d(h,a)-e[2]*k-e[3]*l);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);x(h,a,d(h,a)-e[2]*k-e[3]*l);var
 u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
 f=w;for(;;){var
-r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;y(i[1+a],f,B);var
+r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;x(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
-x=a+1|0;if(p!==a){var
-a=x;continue}break}}return 0},f);var
-l=b[1];z(function(a,f){var
-b=zk(m,f[4],d(e,a));g[1]=g[1]+b[1];y(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
-a=az(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-zm(o,n){var
-l=n.length-1,h=p(br,o),q=l-1|0,C=0;if(!(q<0)){var
+y=a+1|0;if(p!==a){var
+a=y;continue}break}}return 0},f);var
+l=b[1];B(function(a,f){var
+b=xf(m,f[4],d(e,a));g[1]=g[1]+b[1];x(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
+a=aF(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+kd(p,n){var
+l=n.length-1,h=o(bu,p),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-x=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
-m=x;else{var
-k=R,A=x;for(;;){var
+y=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
+m=y;else{var
+k=R,A=y;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(v(m,mF*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,lq*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=br(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bu(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-w=b-1|0,J=0;if(!(w<0)){var
+v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;y(g,b,d(g,b)-N);var
-O=j+1|0;if(w!==j){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;x(g,b,d(g,b)-N);var
+O=j+1|0;if(v!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);y(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);x(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;y(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;x(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);y(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);x(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-zn=12;function
-zo(e,b,n,m){var
+xh=12;function
+xi(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:la(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=zm(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bP)return 0;var
-f=Q(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=Q(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
-i=W<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:kc(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=kd(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bT)return 0;var
+f=T(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=T(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
+i=Y<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=bT(function(a){return a},k),l=i+lR*a*o-e9*Math.abs(i),h=g?la(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(e5*b<k){var
+g=f;return g},f),g=c_(function(a){return a},k),l=i+0.0001*a*o-eD*Math.abs(i),h=g?kc(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gr*b<k){var
 l=p(1.);if(l){var
-a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-zp(a,c){function
-d(a){return az(a)?Math.abs(a):0.}function
+a=l[1],f=f-1|0;continue}return a}return a}return a}}var
+xj=3;function
+xk(b,a){var
+g=a.length-1,e=0.,f=$(function(b,a){return w(b,Math.abs(a))},e,a),i=o(function(a){return bT*f<Math.abs(a)?1:0},a);function
+h(k,j){var
+a=k,e=j;for(;;){if(0===e)return a;var
+l=e-1|0,f=q(g,0.),m=dB(b,a,function(a){return a[1]}),h=hs(g,g,0.),n=function(a,f,e){var
+g=d(c(b[1],a)[1+a][2],f);return 2.*e*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
+i=b[3],j=q/(2.*m),r=aY(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+a=s;for(;;){var
+t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;x(n,a,d(n,a)-u);var
+v=0,l=e==j?a:-1;if(!(l<0)){var
+f=v;for(;;){var
+z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;x(o[1+a],f,B);var
+C=f+1|0;if(l!==f){var
+f=C;continue}break}}var
+y=a+1|0;if(k!==a){var
+a=y;continue}break}}return 0}}(m,f,h,n);B(o,ge(b,a));var
+p=b[1];B(function(q,e,f){return function(a,h){var
+j=h[4],n=0.<d(q,a)?j[1]:j[2];x(e,a,d(e,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){x(e,a,0.);var
+l=g-1|0,o=0;if(!(l<0)){var
+b=o;for(;;){x(c(f,a)[1+a],b,0.);x(c(f,b)[1+b],a,0.);var
+p=b+1|0;if(l!==b){var
+b=p;continue}break}}var
+m=x(c(f,a)[1+a],a,1.)}else
+var
+m=k;return m}}(a,f,h),p);var
+r=kd(h,f),a=T(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(T(function(a,b){return c(i,a)[1+a]?b:0.},a),xj)}function
+xm(b,a){var
+c=P(function(b){return o(function(a){return a5(zm(a5(a,b)),-b|0)},a)},xl);return[0,xk(b,a),c]}function
+xn(a,c){function
+d(a){return aF(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,W],i=X(g,v(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,Y],i=$(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=zl(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=xg(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=zo(a,b*i,c,zn);f(d);var
-e=hj<b?1:0;if(e){b/=10.;var
+d=xi(a,b*i,c,xh);f(d);var
+e=gG<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];z(function(d,c){var
-a=Math.abs(c)<c7?1:0;if(a){var
-e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-zq=64;function
-zr(a,j){var
+j=b[1];B(function(d,c){var
+a=Math.abs(c)<dH?1:0;if(a){var
+e=b[1];return f(T(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+xo=64;function
+xp(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5556,477 +5145,214 @@ var
 d=b}else
 var
 d=f;return d}function
-zs(a){var
-d=G(a[16]);return function(b){if(1===a[5]){var
+xq(a){var
+d=Q(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-lb(a,b){var
+ke(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aY(h,a)},g),i=[aj,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[aj,0.,K],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-zt(b,a){function
-c(c,a){return a?aY(b[4],a[1]):c}var
-d=c(W,a[10]),e=c(K,a[11]);if(2===b[1]){var
-f=e<=0.?0.:K,g=0.<=d?0.:W;return[aj,g,f]}return[aj,d,e]}function
-zu(f,c){var
+f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[ao,0.,N],j=H(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
+k=[ao,0.,N],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
+xr(b,a){function
+c(c,a){return a?aT(b[4],a[1]):c}var
+d=c(Y,a[10]),e=c(N,a[11]);if(2===b[1]){var
+f=e<=0.?0.:N,g=0.<=d?0.:Y;return[ao,g,f]}return[ao,d,e]}function
+xs(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return zv;var
+b!=="number"){if(2!==b[0])return xt;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cY(aN(f[4],h,g))]}}return 0}var
-lc=64;function
-zw(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cI(aU(f[4],h,g))]}}return 0}var
+kf=64;function
+xu(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a1(a[8])-1|0)|0;return 1}function
-zx(b,e,g){var
-t=g[3];function
-u(a){if(0===a[0]){var
-d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=lb(b,d),f=e(K,a[4]),g=[aj,e(W,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
-v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(aK(v),w),k=f(a7(u),o);if(zr(e,g)&&0===n8(k,o)&&!(0<ed(k,zq))){var
-y=zs(e),m=G(F(G,e[13])),p=g[1],z=c(m,p)[1+p],r=zt(b,e),h=zu(b,e),x=function(a){return lb(b,a)},A=aB(b[2],x),i=h?[0,[0,cp,q(b[3],0.),h[1],[aj,0.,K]]]:[0],j=bS(G(k),i),B=aS(m.length-1,function(a){return a});return f(a7(function(k){if(k===g[1])return 0;var
-o=Q(function(b,d){var
-e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
-p(a){return 0<=Z(a)?a:s(a)}var
-t=X(function(b,a){return 0<aA(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,q(b[3],0.),0.,r]],n=X(function(f,g){var
-a=f[2],d=f[1],b=aN(0,g,t),e=c(A,d)[1+d];if(b!=0.)aP(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,r],u=zp(C,Q(function(c,b){var
-a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(J(n[2],n[2])/d)+c7}return 0.}return a[2]==K?e5:a[1]==W?-0.1:0.},j));function
-v(d,b){var
-c=az(b);return c?a(aO(d,b),t):c}var
-w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
-x=0;else
+b!=="number"&&2!==b[0])return 129-(a7(a[8])-1|0)|0;return 1}function
+xv(e,f,b){var
+v=b[3];function
+w(a){if(0===a[0]){var
+c=a[2];if(c<e[2]){var
+d=function(b,a){return a?n(e[17],a[1],v):b},b=ke(e,c),f=d(N,a[4]),g=[ao,d(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+x(a){return 0===a[0]?1:0}var
+y=b[4],p=g(bg(x),y),m=g(bZ(w),p);if(xp(f,b)&&0===mR(m,p)&&!(0<dW(m,xo))){var
+h=[bS,function(a){return hf(fy(f),0)}],r=function(a,d){var
+e=b[5],g=c8(b[6],a),i=b[1],c=bY(h),j=b9===c?h[1]:bS===c?dX(h):h;return jh(f,b,j,i,a,d,g,e)},C=xq(f),o=Q(P(Q,f[13])),t=b[1],D=c(o,t)[1+t],u=xr(e,f),i=xs(e,f),z=function(a){return ke(e,a)},E=aO(e[2],z),j=i?[0,[0,cT,q(e[3],0.),i[1],[ao,0.,N]]]:[0],k=e7(Q(m),j),A=a_(o.length-1,function(a){return a});return g(bZ(function(h){if(h===b[1])return 0;var
+p=T(function(b,d){var
+e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+t(a){return 0<=ac(a)?a:s(a)}var
+v=$(function(b,a){return 0<aH(t(a),b)?t(a):b},1,p),F=[0,0,[0,0.,q(e[3],0.),0.,u]],m=$(function(f,g){var
+a=f[2],d=f[1],b=aU(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,p)[2],w=[0,k,m,u],G=T(function(c,b){var
+a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
+d=4.*i[1];return Math.sqrt(H(m[2],m[2])/d)+dH}return 0.}return a[2]==N?gr:a[1]==Y?-0.1:0.},k);function
+x(d,b){var
+c=aF(b);return c?a(a3(d,b),v):c}var
+y=k.length-1-(j.length-1)|0;function
+z(a){if(0===j.length-1)var
+b=0;else
 var
-E=d(u,w),x=v(64+zw(e)|0,E);var
-D=aS(w,function(a){return v(lc,d(u,a))});return[0,[0,k,[0,O(1,lc),D,x]]]}),B)}return 0}function
-zy(h,c,a){var
+e=d(a,y),b=x(64+xu(f)|0,e);var
+c=a_(y,function(b){return x(kf,d(a,b))});return[0,R(1,kf),c,b]}var
+A=xn(w,G),n=z(A);if(r(h,n))var
+B=n;else
+var
+I=P(z,xm(w,A)),B=hf(e4(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+xw(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:K}else
+2:return 0.<a?-Math.log(a)/c:N}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aN(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aN(0,f[1],f[2]);return bd}return bd}function
-le(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a8}return a8}function
+kh(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aA(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aH(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dE(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a6(function(a){switch(a[0]){case
+b=cw(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];bf(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a6(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?z(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gS=14;function
-lf(c,e,a){function
-g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=Z(a)?a:s(a),b=bW(i,h),d=0<Z(b)?b:1;function
+f=q(b,0),l=a[1];bf(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+gf=14;function
+ki(c,e,a){function
+f(b,a){return 0<e?k(b,a):l(b,a)}var
+h=50,i=0<=ac(a)?a:s(a),b=bI(i,h),d=0<ac(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=O(b,2),a=a-1|0;continue}}function
+e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+d=e,b=R(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=bW(k(d,e),1);if(0!==a&&0!==aA(b,d)&&0!==aA(b,e)){if(f(c,b)){var
+e=f(d,b);if(0!==a&&g(c,e)){var
+d=e,b=R(b,2),a=a-1|0;continue}return[0,d,e]}}function
+n(i,h,f){var
+d=i,e=h,a=f;for(;;){var
+b=bI(k(d,e),1);if(0!==a&&0!==aH(b,d)&&0!==aH(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,gS)]:j(a,d,gS);return dk(function(a){return n(a[1],a[2],gS)},o)}function
-zz(h,g,i,L,K,e){var
-j=h[2],p=le(i,L,j,e),s=p[3],u=p[2],w=p[1],x=G(bL(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,gf)]:j(a,d,gf);return c6(function(a){return n(a[1],a[2],gf)},o)}function
+xx(h,g,i,J,I,e){var
+j=h[2],p=kh(i,J,j,e),s=p[3],u=p[2],v=p[1],x=Q(b3(g)),r=i[1],K=n(h[17],1,1);function
 y(a){var
-b=c(w,a)[1+a];if(b){var
-e=aN(0,b[1],i[2]),d=c(x,a)[1+a][1];return zy(g,aN(0,d[1],d[2]),e)}return bd}var
-m=aB(j,function(a){return Math.sqrt(y(a)*M)}),o=Q(function(b,a){var
-c=az(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
-A(b,a,g){var
-h=b!==a?1:0,i=h?az(d(m,a)):h;if(i)var
-f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*my?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+b=c(v,a)[1+a];if(b){var
+e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return xw(g,aU(0,d[1],d[2]),e)}return a8}var
+m=aO(j,function(a){return Math.sqrt(y(a)*K)}),o=T(function(b,a){var
+c=aF(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
+z(b,a,g){var
+h=b!==a?1:0,i=h?aF(d(m,a)):h;if(i)var
+f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
-B=j-1|0,N=0;if(!(B<0)){var
-b=N;for(;;){var
-R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-I=j-1|0,T=b3(h,b),U=0;if(!(I<0)){var
+A=j-1|0,M=0;if(!(A<0)){var
+b=M;for(;;){var
+O=c(u,b)[1+b],P=O||c(s,b)[1+b];if(P){var
+G=j-1|0,S=bO(h,b),U=0;if(!(G<0)){var
 f=U;for(;;){var
-J=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
-W=f+1|0;if(I!==f){var
+H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(S,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
+W=f+1|0;if(G!==f){var
 f=W;continue}break}}}var
-V=b+1|0;if(B!==b){var
+V=b+1|0;if(A!==b){var
 b=V;continue}break}}var
-C=q(j,0);z(function(e,d){var
+C=q(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=Q(function(a,k){var
-b=c(w,a)[1+a];if(b){var
-f=b[1];if(k&&az(d(m,a))){var
+D=T(function(a,k){var
+b=c(v,a)[1+a];if(b){var
+f=b[1];if(k&&aF(d(m,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dM(g,r,i[2],i[3],K,k,j);if(b){var
-d=b[1];if(e)return aA(d[2],f)<0?1:0;var
-h=0<aA(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dw(g,r,i[2],i[3],I,k,j);if(b){var
+d=b[1];if(e)return aH(d[2],f)<0?1:0;var
+h=0<aH(d[1],f)?1:0}else
 var
-h=b;return h},n=aY(0,r),h=y(a)*n,j=az(h);if(j){var
-o=aO(0,h),p=e?-1:1;return lf(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cU(g,1),P=aw(Q(function(d,o){var
+h=b;return h},n=aT(0,r),h=y(a)*n,j=aF(h);if(j){var
+o=a3(0,h),p=e?-1:1;return ki(l,p,o)}return j}}return 0},C),E=Q(g[9]),F=cD(g,1),N=aP(T(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cU(g,f[1]),p=c(E,b)[1+b],i=a(r,go(c(E,d)[1+d],p)),j=k(h,i),m=aW(O(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=cD(g,f[1]),p=c(E,b)[1+b],i=a(r,fS(c(E,d)[1+d],p)),j=k(h,i),m=aS(R(a(h,i),2)),q=e?L(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aw(D),P]}function
-zA(d,c,a){var
+n=f;return n},o));return[0,aP(D),N]}function
+xy(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bd;case
-4:return 0.<a?a:bd}return bd}function
-lh(e,b,a){var
-c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bd,bd]:a<b?[0,aT(1.,b*a+c*d),b-a*c/d]:[0,bd,bd]}function
-zB(m,h,j,K,J,e){var
-i=m[2],r=le(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bL(h)),f=j[1],n=aB(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:a8;case
+4:return 0.<=a?a:a8}return a8}function
+kk(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a8,a8]:a<b?[0,aY(1.,b*a+c*d),b-a*c/d]:[0,a8,a8]}function
+xz(m,h,j,I,H,e){var
+i=m[2],r=kh(j,I,i,e),u=r[3],v=r[2],w=r[1],x=Q(b3(h)),f=j[1],n=aO(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aN(0,b[1],j[2]),d=c(x,a)[1+a][1];return zA(h,aN(0,d[1],d[2]),e)}return bd});function
+e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return xy(h,aU(0,d[1],d[2]),e)}return a8});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aB(i,function(a){var
+p=aO(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
-A(a,b,l){var
+z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=lh(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+dZ<f?1:0:f<i-dZ?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=kk(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dG<f?1:0:f<i-dG?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-B=i-1|0,L=0;if(!(B<0)){var
-b=L;for(;;){var
-P=c(v,b)[1+b],R=P||c(u,b)[1+b];if(R){var
-F=b3(m,b),I=i-1|0,S=0;if(!(I<0)){var
-g=S;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
-U=g+1|0;if(I!==g){var
+A=i-1|0,J=0;if(!(A<0)){var
+b=J;for(;;){var
+N=c(v,b)[1+b],O=N||c(u,b)[1+b];if(O){var
+F=bO(m,b),G=i-1|0,P=0;if(!(G<0)){var
+g=P;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
+U=g+1|0;if(G!==g){var
 g=U;continue}break}}}var
-T=b+1|0;if(B!==b){var
-b=T;continue}break}}var
-C=q(i,0);z(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=Q(function(a,l){var
+S=b+1|0;if(A!==b){var
+b=S;continue}break}}var
+C=q(i,0);B(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},p);var
+D=T(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dO(h,f,j[2],j[3],J,l,k);if(b){var
-d=b[1];if(e)return aA(d[2],g)<0?1:0;var
-i=0<aA(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=dy(h,f,j[2],j[3],H,l,k);if(b){var
+d=b[1];if(e)return aH(d[2],g)<0?1:0;var
+i=0<aH(d[1],g)?1:0}else
 var
-i=b;return i},o=aY(0,f),i=d(n,a)*o,k=az(i);if(k){var
-p=aO(0,i),q=e?1:-1;return lf(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[b6,function(b){return ew(h,a)}]},s);function
+i=b;return i},o=aT(0,f),i=d(n,a)*o,k=aF(i);if(k){var
+p=a3(0,i),q=e?1:-1;return ki(m,q,p)}return k}return 0},C),s=Q(h[9]),K=o(function(a){return[bS,function(b){return ik(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=b$(a);return cm===d?a[1]:b6===d?ef(a):a}var
-N=aw(Q(function(g,w){var
+a=c(K,b)[1+b],d=bY(a);return b9===d?a[1]:bS===d?dX(a):a}var
+M=aP(T(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=lh(e,d(b3(m,b),g),x),z=aY(0,f),o=y[2]*z,v=0;if(az(o)&&0.<=o){var
-i=aO(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gp(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aW(a(p,k(l(p,O(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=kk(e,d(bO(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aF(o)&&0.<=o){var
+i=a3(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=fT(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,k(l(p,R(a(i,F),1)),G))),r=a(i,j[1]),H=e?t(l(r,q),f):L(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,aw(D),N]}function
-zC(a){var
-b=a[4];return cz(function(a){return 0===a[0]?0:1},b)}function
-li(d,a,c){var
-b=zC(c);if(b)switch(d[1]){case
-0:return jY(a);case
-1:return 0;default:return j0(a)}return b}var
-cj=[0,ld,ld,lg,lg];function
-zD(b,d,a,c){if(li(b,d,c)){var
-e=fX(a[2],a[3]),f=function(f){var
-g=lL(f,b,d,a,c,e,1);return[0,lL(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(zB);return[0,cj[1],cj[2],g[1],g[2]]}var
-h=f(zz);return[0,h[1],h[2],cj[3],cj[4]]}return cj}function
-lj(d){var
-j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
-a=u;for(;;){var
-x=X(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
-p=function(e,a){var
-f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aB(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
-i=u;for(;;){var
-n=g-1|0,m=-1,v=0;if(n<0)var
-b=m;else{var
-d=v,e=m;for(;;){var
-r=1-c(l,d)[1+d];if(r){var
-s=e<0?1:0;if(s)var
-j=s;else
-var
-A=c(f,e)[1+e],j=fQ(c(f,d)[1+d],A)}else
-var
-j=r;var
-t=j?d:e,z=d+1|0;if(n!==d){var
-d=z,e=t;continue}var
-b=t;break}}var
-o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
-p=g-1|0,w=0;if(!(p<0)){var
-a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(f,b)[1+b],x);if(fQ(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
-y=a+1|0;if(p!==a){var
-a=y;continue}break}}var
-i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
-e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];a6(function(f){return function(a){var
-g=f(a),d=c(h,a)[1+a],i=l(c(b,d)[1+d],g),e=h[1+a];c(b,e)[1+e]=i;var
-j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(g,b){return function(e){var
-a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
-a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
-C=a+1|0;if(o!==a){var
-a=C;continue}break}}var
-v=aw(h),w=dm(function(b,a){return[0,a,b]},v);return f(aK(function(a){return 0<=a[1]?1:0}),w)}function
-zE(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aB(c(a,0)[1].length-1,b)}function
-zF(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lj(a);var
-b=lj(zE(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-zG(g,b,d,r){function
-j(a){return G(bR(g[13],a))}var
-s=j(b[1]),k=dq(l,j(r),s),h=G(kw(g,b,d));function
-t(a){var
-b=0<Z(c(k,a)[1+a])?1:0;return b?fQ(c(h,a)[1+a],d):b}function
-u(a){return a}var
-v=aS(g[2],u),i=G(f(aK(t),v));function
-w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(a7(w),x),y=F(function(a){return a[1]},m),n=n7(function(b,a){return m7(b,a)},y);function
-o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dn(a,n)){var
-a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
-z=o(0,i.length-1);function
-A(d,f,b){if(iD(d,c(h,b)[1+b])&&!dn([0,f,b],m)){var
-g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
-B(a){var
-c=gA(b,d,a);return p(function(b){return A(c,a,b)},i)}var
-q=G(ca(n,z)),C=zF(p(B,q));return F(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-dT(d,f){var
-b=[0,e];z(function(d,e){var
-g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
-zH(b){var
-f=b.length-1,e=Q(function(b,a){return bS(a,aB(f,function(c){var
-a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return ee(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===Z(h))return[1,b];var
-i=f-1|0,m=0;if(!(i<0)){var
-d=m;for(;;){if(d!==b){var
-n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return di(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
-q=d+1|0;if(i!==d){var
-d=q;continue}break}}var
-b=b+1|0,g=h;continue}}(0,1)}function
-zI(d){var
-a=d;for(;;){var
-b=zH(p(function(b){return function(a){return p(function(b){return dT(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
-c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aw(a),a=G(cb(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-zJ(b,k,q,e,p,d){var
-m=O(q,1),c=k[8];function
-n(c){var
-a=f(b[5],c);return dT(a,a)}function
-g(a){return di(O(a,e),m)}function
-r(d){var
-e=d[2],h=d[1];if(2<=b[1])var
-j=aD(k),i=di(g(a(e,a(c,f(p,h)))),j);else
-var
-i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
-s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=di(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dq(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=F(r,d),i=t,h=u;else
-if(d)var
-o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
-var
-y=0,z=0,i=y,h=z;var
-j=zI(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
-gT(a){return O(a[2],a[5])}function
-zK(h,s,b,g,r){var
-t=b[1],u=p(function(a){var
-b=dT(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dT(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
-f=b[1];return z(function(b,f){var
-g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=gT(b),i=b[4];if(i)var
-j=i[1],m=s[8],A=f(h[5],j[1]),n=dq(function(c,b){return l(c,a(e,b))},d,A),B=dT(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(di(a(j[2],E),C),B);else
-var
-o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,aw(d),F]}var
-zL=12;function
-lk(e,b){var
-c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
-h=f;else{var
-a=l,i=f;for(;;){var
-j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
-a=m,i=k;continue}var
-h=k;break}}return h}function
-zM(c,b){var
-a=[0,0.];z(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
-zN(b,e){var
-a=c(b[6],e)[1+e];if(b[1]){var
-f=function(b){return bS(a,[aj,0.])};return[0,function(b){return zM(a,b)},f]}function
-g(c){return Q(function(c,e){var
-f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lk(a,b)},g]}function
-ll(a){var
-b=a[14],c=0;return av(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-zO(b,a){var
-c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lk(c,a)},e,W,d]}function
-zP(b,g,c,o){function
-h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(a7(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=zN(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(K,a[4]),f=e-d<e3*g?1:0,l=(d+e)/2.,m=d1*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=ll(b),i=a?[0,zO(b,a[1]),0]:a;return ca(e,i)}function
-zQ(b,a){return aT(hm*(a[6]-a[5]),bP*b)}function
-lm(e,a,d){var
-b=f(a[3],d),c=zQ(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-zR(e,h){var
-j=h.length-1,k=q(j,-1),n=j-1|0,z=0;if(!(n<0)){var
-a=z;for(;;){var
-p=j-1|0,o=-1,A=0;if(p<0)var
-f=o;else{var
-g=A,i=o;for(;;){var
-u=1-fz(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
-w=i<0?1:0;if(w)var
-m=w;else
-var
-J=Math.abs(d(c(e,i)[1+i],a)),m=J<Math.abs(d(c(e,g)[1+g],a))?1:0}else
-var
-m=u;var
-x=m?g:i,I=g+1|0;if(p!==g){var
-g=I,i=x;continue}var
-f=x;break}}var
-l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d1*X(function(b,a){return v(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
-s=j-1|0,E=0;if(!(s<0)){var
-b=E;for(;;){if(b!==f){var
-t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aP(e[1+b],t,G);y(h,b,d(h,b)-t*d(h,f))}var
-H=b+1|0;if(s!==b){var
-b=H;continue}break}}}var
-F=a+1|0;if(n!==a){var
-a=F;continue}break}}return Q(function(b,a){if(0<=a){var
-f=d(c(e,a)[1+a],b);return d(h,a)/f}return 0.},k)}function
-ln(m,h,b,a){function
-d(q,o,n){var
-d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return lm(h,a,b)!=0.?1:0}}(a),b);if(bT(az,a)){if(dn(1,e)){if(0===d)return 0;var
-j=m?hZ(function(b,a){var
-c=b||a;return c},i,e):e,r=h2(b,j),k=f(a7(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(F(function(b){return function(a){return lm(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=br(a),u=zR(t,s);z(function(d,e){return function(a,b){return aP(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zL,F(function(a){return 0},b),a)}function
-lo(c,b,a){var
-d=ln(1,c,b,a);return d?[0,d[1]]:ln(0,c,b,a)}function
-zS(f,k,j,i){var
-a=k[1][1],l=gO(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return z(function(a,e){return y(b,a,d(b,a)+c*e)},a)}function
-n(b){return bM(a,b)}if(0.<g){var
-s=n(i);h(bj(a,j)/g,s);var
-t=a[2];z(function(a,c){var
-b=d(m,a)!=0.?1:0;if(b){var
-e=n(c[1]);return h(d(m,a)/g,e)}return b},t)}if(0<=a[5]){var
-u=bR(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
-e=v;for(;;){y(b,e,d(b,e)+u);var
-w=e+1|0;if(o!==e){var
-e=w;continue}break}}}else{var
-p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-lp=bn(1.,60);function
-zT(c,e,b){if(0===c[1]){var
-a=av(function(c,a){var
-d=a[6]==K?a[5]:(a[5]+a[6])/2.;return aT(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?az(a):d;if(g)y(b,c[3],Math.sqrt(a));return b}return b}function
-zU(f,k,a,i,e,b){var
-g=a[1][1],h=gO(i,e,a)[2],j=1.,l=X(function(b,a){return v(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];z(function(j,g){var
-k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
-e=b[1]}else
-var
-e=0.;var
-j=aT(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<hb*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-lq(b,e){function
-d(a){return J(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a6(function(b){var
-e=b[2],f=b[1];aP(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
-f=d(a),g=Math.sqrt(v(0.,c[1]-f));y(a,b[3],g)}return a}var
-zV=hb;function
-lr(k,a,b,e){if(2<=a[1])var
-l=(a1(k[8])-1|0)+b|0,g=function(a){return aO(l,a)};else
-var
-q=a[4]+b|0,g=function(a){return aO(q,a)};var
-h=ee(e,0,a[3]);if(a[1])var
-i=h;else
-var
-n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,e){var
-f=d(o,b),g=c(n,b)[1+b];return e+(aY(a[4],g)-f)},h);var
-j=d(e,a[3]),m=aO(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-lt(b,a,g,c,i){var
-d=c1(g),e=zP(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return v(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?cy(function(a){return a[6]==K?1:0},e):m,j=f(aK(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a1(c[3])+cq|0;function
-s(c){return ew(b,aw(f(a[5],c)))[3]}var
-t=c[4],u=f(a7(function(a){if(0===a[0]){var
-b=a[3];if(b){var
-c=a[4];if(c){var
-d=a[2];if(a[1]===i&&cz(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zJ(a,b,c[3],o,s,u),h=[b6,function(d){var
-a=b[9];return gx(b,c,F(function(a){return ew(b,a)},a),i)}];function
-w(d){var
-c=lr(b,a,o,d);return zK(a,b,l,c[1],c[2])}function
-x(b,c){var
-h=dS(g,b,c),i=mE*d<r?eX(g,b,c,h):h,f=zT(a,e,zS(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(f,a[3],Math.sqrt(lp*d));var
-k=lo(d,zU(a,d,i,b,c,e),f),m=k?[0,k[1]]:lo(d,e,f);return[0,f,m]}function
-z(d){var
-a=b$(h),e=cm===a?h[1]:b6===a?ef(h):h;return eN(b,c,gT(l),e,d)}return[0,gT(l),n,x,w,0!==j?1:0,z]}function
-lu(c,a,b){if(0===b)return function(a){return ls};var
-g=1./aR(b),d=lq(c,F(function(a){return[0,g,a]},b));function
-e(b,e){var
-g=lq(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
-i(h,g){var
-b=g;for(;;){if(b){var
-c=e(b[1],h);if(f(a[6],c))return c;var
-b=b[2];continue}return f(a[4],d)}}return function(b){var
-c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(zV,g):f(a[4],g)}var
-h=bT(az,d),j=h?zW:h;return i(d,j)}}function
-lv(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(a7(function(a){return a[2]}),d)}function
-zX(i,b,h,g,e){var
-a=lt(i,b,h,g,e);function
-j(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]}var
-c=aS(b[2],j),d=lu(b,a,ec(function(b){return lv(a,b)},c)),k=F(function(a){var
-b=f(d,a[2]);return[0,f(d,a[1]),b]},c);return[0,a[1],k]}function
-zY(a,g){var
-e=q(a[3],0.);z(function(d,b){var
-f=b!=0.?1:0;return f?aP(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
-m=0,i=m,d=e;else
-if(bP*j<Math.abs(h))var
-G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
-var
-I=0,L=p(function(a){return l6*a/(j+b5)},e),i=I,d=L;function
-b(b,a){return bS(b,[0,a])}function
-n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],W),y=q(a[2]+1|0,[0]),A=ch(d,function(a){return a}),B=b(a[9],A),C=J(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
-zZ(a,g){var
-d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=ll(a);if(e){var
-f=e[1],h=Math.sqrt(J(b,b))+b5,i=my*Math.sqrt(f[2]),j=[aj,0.];return bS(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(lp);return bS(b,[aj,k])}function
-z0(c,o,m,l,k){var
-d=zY(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=lt(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aS(a[2]-1|0,q),s=f(lu(a,b,ec(function(a){return lv(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=lr(c,a,h,zZ(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aw(i[1]),t];return[0,O(1,h),u]}var
-gV=bn(1.,-72);function
-z1(a){return[0,a,yk(a)]}function
-z2(i,d,h,b,a){function
+u=j;return u},p));return[0,aP(D),M]}function
+xA(a){var
+b=a[4];return e3(function(a){return 0===a[0]?0:1},b)}function
+kl(d,a,c){var
+b=xA(c);if(b)switch(d[1]){case
+0:return ji(a);case
+1:return 0;default:return jk(a)}return b}var
+b8=[0,kg,kg,kj,kj];function
+xB(b,d,a,c){if(kl(b,d,c)){var
+e=fs(a[2],a[3]),f=function(f){var
+g=kB(f,b,d,a,c,e,1);return[0,kB(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(xz);return[0,b8[1],b8[2],g[1],g[2]]}var
+h=f(xx);return[0,h[1],h[2],b8[3],b8[4]]}return b8}var
+gh=a5(1.,-72);function
+xC(a){return[0,a,wd(a)]}function
+xD(i,d,h,b,a){function
 e(e,d){var
-f=dS(d,b,a),j=gM(d,b,a),k=v(gL(i,b,a),j),g=c1(d);function
+f=ev(d,b,a),j=f_(d,b,a),k=w(f9(i,b,a),j),g=dA(d);function
 l(h){var
-c=eX(d,b,a,f),e=k+e7*g<c[4]?1:0;return e?gQ(d,b,a,gV*g,c):e}return gR(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
-b(b){return e(a,b)}return function(a){return hV(b,a)}},d)}function
-z3(d,f,b,a){function
-e(a){return aO(0,a*d[4])}var
+c=ga(d,b,a,f),e=k+eB*g<c[4]?1:0;return e?gc(d,b,a,gh*g,c):e}return gd(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
+b(b){return e(a,b)}return function(a){return hg(b,a)}},d)}function
+xE(d,f,b,a){function
+e(a){return a3(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-z4(A,h,k,e,b){var
-l=gL(A,e,b),m=0<h.length-1?1:0,n=m?bT(nI,h):m;if(n){var
-f=p(nF,h),i=f.length-1,o=p(function(a){return v(l,gM(a,e,b))},f),B=k[1],r=Q(function(d,a){if(a){var
-g=k[3],h=c3(c(f,d)[1+d],g)[1];return y_(a[1],h,e,b)}return W},B),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return v(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
+xF(z,h,k,e,b){var
+l=f9(z,e,b),m=0<h.length-1?1:0,n=m?c_(ms,h):m;if(n){var
+f=o(mp,h),i=f.length-1,p=o(function(a){return w(l,f_(a,e,b))},f),A=k[1],r=T(function(d,a){if(a){var
+g=k[3],h=cM(c(f,d)[1+d],g)[1];return w5(a[1],h,e,b)}return Y},A),g=q(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(p,a),e)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -6037,188 +5363,184 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&kZ(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,eX(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,dS(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+e7*c1(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];z(function(f,h){var
-l=d(o,f)<a?1:0;if(l){var
-i=c1(h);if(a+bP*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:dS(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?yX(h,e,b,a+e5*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gV*i;return gQ(h,e,b,f,c)};return gR(h,c(k[2],f)[1+f],e,b,j,a+bP*i,n)}return l},f);var
-w=u[1];if(w)return z3(k,e,b,a+d1*c1(c(f,0)[1]));var
-x=w}else
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&j2(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,ga(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,ev(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+eB*dA(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(f,h){var
+l=d(p,f)<a?1:0;if(l){var
+i=dA(h);if(a+bT*i<=d(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:ev(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?wS(h,e,b,a+gr*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gh*i;return gc(h,e,b,f,c)};return gd(h,c(k[2],f)[1+f],e,b,j,a+bT*i,n)}return l},f);var
+v=u[1];if(v)return xE(k,e,b,a+gJ*dA(c(f,0)[1]));var
+x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-z5=3;function
-z6(x,w,i,e,b){var
-y=aw(Q(function(a,b){return dk(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},w)),g=G(f(a7(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gL(x,e,b),m=X(function(c,a){return v(c,gM(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
+xG=3;function
+xH(x,v,i,e,b){var
+y=aP(T(function(a,b){return c6(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=Q(g(bZ(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f9(x,e,b),m=$(function(c,a){return w(c,f_(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c3(f,i[3])[1],h=bP*g[17];return y$(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
-f=p;for(;;){var
-i=[0,-1],q=[0,W];z(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
+g=cM(f,i[3])[1],h=bT*g[17];return w6(d[1],g,e,b)+h}return N},f),p=o(function(a){return 0},f),a=function(o){var
+g=o;for(;;){var
+i=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,eX(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
-f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,dS(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(z5);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=c1(l),t=m+e7*s<k[4]?1:0;if(t){var
-B=function(a){return gQ(l,e,b,gV*s,k)};return gR(l,r[3],e,b,k,K,B)}var
+l=k[1];if(0<g&&!c(p,a)[1+a]){c(p,a)[1+a]=1;var
+r=[0,ga(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
+s=[0,ev(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xG);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dA(l),t=m+eB*s<k[4]?1:0;if(t){var
+A=function(a){return gc(l,e,b,gh*s,k)};return gd(l,r[3],e,b,k,N,A)}var
 u=t}else
 var
 u=a;return u}function
-lw(e,d,c,b,a,f){switch(f){case
+km(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return z6(e,d,c,b,a);case
-2:return z4(e,d,c,b,a);default:return z2(e,d,c,b,a)}}function
-lx(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-z7(b,a){function
-c(a){return az(a)?a:0.}function
+1:return xH(e,d,c,b,a);case
+2:return xF(e,d,c,b,a);default:return xD(e,d,c,b,a)}}function
+kn(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
+xI(b,a){function
+c(a){return aF(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return v(b,v(c(a[2]),d))}var
-e=X(d,X(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],hi*e];return a},a)}function
-gW(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a6(function(b){if(0===b[0]){var
+d=c(a[3]);return w(b,w(c(a[2]),d))}var
+e=$(d,$(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gF*e];return a},a)}function
+xJ(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];bf(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=lx(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lx(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=kn(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kn(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return z7(a,G(bC(b)))},d)}function
-z8(l,a){var
-d=il(0,16),g=[0,0];z(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=rP(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aT(a[3],b[3]),p=v(a[2],b[2]);return io(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return io(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return oy(G(nZ(function(a){return rN(d,a)},b)))}function
-gX(a,l,b){if(bT(function(a){var
-b=az(a[2]);return b?az(a[3]):b},b)){var
-h=z8(a,b),i=h[1],e=q(a[2],W),f=q(a[2],K);dp(function(a){var
-b=v(d(e,a[1]),a[2]);y(e,a[1],b);var
-c=aT(d(f,a[1]),a[3]);return y(f,a[1],c)},b);var
-j=q(a[2],-1);z(function(f,e){var
+j=i;return j}return 0},e);return o(function(b){return xI(a,Q(bs(b)))},d)}function
+xK(l,a){var
+d=hJ(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=qy(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aY(a[3],b[3]),p=w(a[2],b[2]);return hL(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hL(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return nh(Q(mK(function(a){return qw(d,a)},b)))}function
+xL(a,l,b){if(c_(function(a){var
+b=aF(a[2]);return b?aF(a[3]):b},b)){var
+h=xK(a,b),i=h[1],e=q(a[2],Y),f=q(a[2],N);c9(function(a){var
+b=w(d(e,a[1]),a[2]);x(e,a[1],b);var
+c=aY(d(f,a[1]),a[3]);return x(f,a[1],c)},b);var
+j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[b6,function(b){return yD(a)}]]},g=kQ(a,i);if(g)var
-r=q(a[2],gU),s=h[2],k=[0,[0,b,e,f,F(o,g),s,n,l,r]];else
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[bS,function(b){return wx(a)}]]},g=jT(a,i);if(g)var
+r=q(a[2],gg),s=h[2],k=[0,[0,b,e,f,P(p,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-z9(d,c){var
-g=aw(c),a=f(a7(function(a){return a}),g);if(a){var
+xM(d,c){var
+f=aP(c),a=g(bZ(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return av(function(c,a){return c+c3(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=av(h,0,aS(aR(a[1][4]),i)),j=y8(d,G(F(function(a){return c3(a,b)[1]},a)));return dk(function(a){function
-e(c){return y9(d,c,b,a)}function
-f(a){return dk(e,a)}var
-g=p(function(a){return nH(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-z_(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gU){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gU){var
+c=0.;return az(function(c,a){return c+cM(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a_(a9(a[1][4]),i)),j=w3(d,Q(P(function(a){return cM(a,b)[1]},a)));return c6(function(a){function
+e(c){return w4(d,c,b,a)}function
+f(a){return c6(e,a)}var
+g=o(function(a){return mr(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+xN(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gg){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gg){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-z$(u,t,k,s,j){var
+xO(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,gK],w=gW(a,j),b=p(function(b){return gX(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?z9(a,b):k;if(m)var
-g=m[1],y=g[3],A=g[2],B=g[1],e=y,h=A,o=B;else
+a=l[1],v=[0,wv],w=xJ(a,j),b=o(function(b){return xL(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xM(a,b):k;if(m)var
+f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
 var
-E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
-i=Q(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return zd(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
+E=o(function(a){return 0},b),F=0,G=1,e=E,h=F,p=G;var
+i=T(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return w_(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),r=q(a[2],0);B(function(g,f){function
 j(a){var
 b=f[3];function
-d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==K){var
+d(b,a){return c(b,a)[1+a]}return o(function(b){return d(a,b)},b)}var
+k=j(b),p=j(i),l=[0,j(e),p,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==N){var
 m=1;n=1}if(!n)var
-m=f[2];lw(a,k,l,0,g,f[1]);return lw(a,k,l,1,g,m)},x);dp(function(a){return hV(zi,a)},i);var
-D=aw(Q(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=z_(g[1][8]),f=[0,j,dU[2],dU[3],dU[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(fz(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[3]),n=f[5],o=aw(a[3]),p=a[2],q=cb(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dU},b));return[0,o,aw(r),D]}function
-H(a){return dU}return[0,1,0,aS(j[2],H)]}function
-Aa(b,d,c,a){var
-e=a[1],f=b[1];return z$(function(a,b){return yo(f,e,a,b)},b,d,c,a)}function
-Ab(b,c){var
-a=b[2];return a?zx(a[1],b[1],c):a}function
-Ac(a,d,c){var
-b=a[2];return b?zD(b[1],a[1],d,c):cj}function
-Ad(b,c){var
-a=b[2];return a?li(a[1],b[1],c):a}function
-Ae(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,cx(a[1][16],mQ)):a,e=b[2]+d|0,h=O(1,e),i=a1(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-lz(e,d,a){var
-f=e[2];if(f){var
-b=f[1],g=gX(b,[0,gK],c(gW(b,d),a)[1+a]);return g?zX(e[1],b,g[1],d,a):ly}return ly}function
-Af(e,a,g){var
-f=e[2];if(f){var
-d=f[1],b=e[1],i=G(bR(b[13],a[1])),j=G(bR(b[13],g)),h=function(a){var
-g=hW(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+m=f[2];km(a,k,l,0,g,f[1]);return km(a,k,l,1,g,m)},x);c9(function(a){return hg(xd,a)},i);var
+D=aP(T(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=xN(g[1][8]),f=[0,j,dC[2],dC[3],dC[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(hw(function(a){return 0<a?1:0},l)){var
+m=$(as,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=ci(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dC},b));return[0,p,aP(r),D]}function
+H(a){return dC}return[0,1,0,a_(j[2],H)]}function
+xP(b,d,c,a){var
+e=a[1],f=b[1];return xO(function(a,b){return wh(f,e,a,b)},b,d,c,a)}function
+xQ(b,c){var
+a=b[2];return a?xv(a[1],b[1],c):a}function
+xR(a,d,c){var
+b=a[2];return b?xB(b[1],a[1],d,c):b8}function
+ko(b,c){var
+a=b[2];return a?kl(a[1],b[1],c):a}function
+xS(a,e){var
+b=ko(a,e);if(b){var
+c=a[2];if(c&&2<=c[1][1])return 1;var
+d=0}else
 var
-e=-aN(0,g[1],b[15]);else
-if(h)f=1;else
-var
-e=cp;if(f)var
-e=1.;var
-k=b[12],m=c(j,a)[1+a];return aN(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return gX(b,[0,gK],c(gW(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return z0(b,d,k,a,aB(d[2],h))}return[0,1,ls]}function
-Ag(a){return[0,a,z1(a),0]}function
-dW(a){return O(j,(((ar(0,a1(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-e0(c,b,a){return[0,c,b,ar(0,a)]}function
-gZ(b,e,d){var
-a=Ae(b[2],e,d),c=dW(a[2]),f=1===b[1][4]?c:dW(a[1]);return e0(f,c,a[3])}function
-Ah(a){function
-b(b,a){return(b+32|0)+(a1(a)/8|0)|0}var
-c=0;return av(function(a,c){return av(b,a,c)},c,a)}function
-lA(b,a,h){var
-c=n4(a,b[3]),g=0;if(c){var
-d=c[1];if(Ah(d[7])<=134217728){var
+d=b;return d}function
+xU(g,b,f){var
+c=f[3],a=g[2],d=a?as(0,cg(a[1][16],lA)):a,e=b[2]+d|0,h=R(1,e),i=a7(c);return[0,R(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+xV(a){return[0,a,xC(a),0]}function
+kq(a){return R(h,(((as(0,a7(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+gi(c,b,a){return[0,c,b,as(0,a)]}function
+kr(b,e,d){var
+a=xU(b[2],e,d),c=kq(a[2]),f=1===b[1][4]?c:kq(a[1]);return gi(f,c,a[3])}function
+xW(a){function
+b(b,a){return(b+32|0)+(a7(a)/8|0)|0}var
+c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
+xX(b,a,h){var
+c=mP(a,b[3]),g=0;if(c){var
+d=c[1];if(xW(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=u9(b[1],a);var
-f=u$(e,h),i=h0(a,b[3]);b[3]=[0,[0,a,f],cb(function(a,b){return a<1?1:0},i)];return f}function
-Ai(a){if(typeof
-a[7]!=="number"&&!iO(a))return Aj;return 0}function
-e1(c,b){var
-a=Ai(c);return a?[0,a[1]]:f(b,0)?0:1}function
-Ak(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return B4(a(b,f),e)},g);return[0,b[1],h]}function
-Al(a){var
-c=a[5],b=cy(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return cy(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-Am=aK(function(a){return 0<Z(a[2][1])?1:0});function
-lB(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-lC(a){var
-b=lB(a[2]);return[0,a[1],b]}function
-lD(a){var
-b=lB(a[2]);return[0,a[1],b]}function
-An(a,b,i){function
-c(e,k,j,h){var
-l=e?e[1]:e,c=gZ(a,k,b),g=f(j,c),d=f(h,c),m=lD(d[4]),n=lD(d[3]),o=lC(d[2]),p=lC(d[1]),q=a[1],r=F(function(a){return Ak(c,q,a)},i),s=F(Al,g[3]),t=[0,g[1],g[2],s,r,l,p,o,n,m];return vj(lA(a,c,b),b,t)}function
-q(a){return[0,j,0,0]}function
-e(d,c){return Aa(a[2],d,c,b)}function
-h(a){return cj}function
-k(c){return Ac(a[2],c,b)}function
-d(v){var
-r=1,j=c(0,dV,function(a){return e(r,a)},h);if(j)var
-l=j;else{var
-d=f(Am,Ab(a[2],b)),m=0!==d?1:0;if(m){var
-n=c([0,d],dV,q,h);if(n)var
-g=n;else
+e=t2(b[1],a);var
+f=t4(e,h),i=hk(a,b[3]);b[3]=[0,[0,a,f],ci(function(a,b){return a<1?1:0},i)];return f}function
+xY(a){if(typeof
+a[7]!=="number"&&!h_(a))return xZ;return 0}function
+gj(c,b){var
+a=xY(c);return a?[0,a[1]]:g(b,0)?0:1}function
+x0(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=P(function(b){return zz(a(b,f),e)},g);return[0,b[1],h]}function
+x1(a){var
+c=a[5],b=e2(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return e2(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+x2=bg(function(a){return 0<ac(a[2][1])?1:0});function
+ks(a){return P(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+kt(a){var
+b=ks(a[2]);return[0,a[1],b]}function
+ku(a){var
+b=ks(a[2]);return[0,a[1],b]}function
+x3(a,b,k){function
+c(e,j,i,h){var
+l=e?e[1]:e,c=kr(a,j,b),f=g(i,c),d=g(h,c),m=ku(d[4]),n=ku(d[3]),o=kt(d[2]),p=kt(d[1]),q=a[1],r=P(function(a){return x0(c,q,a)},k),s=P(x1,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return uc(xX(a,c,b),b,t)}function
+s(a){return[0,h,0,0]}function
+d(d,c){return xP(a[2],d,c,b)}function
+i(a){return b8}function
+j(c){return xR(a[2],c,b)}function
+e(y){var
+t=1,l=c(0,ex,function(a){return d(t,a)},i);if(l)var
+m=l;else{var
+e=g(x2,xQ(a[2],b)),n=0!==e?1:0;if(n){var
+o=c([0,e],ex,s,i);if(o)var
+f=o;else
 var
-u=1,g=c([0,d],dV,function(a){return e(u,a)},h)}else
+x=1,f=c([0,e],ex,function(a){return d(x,a)},i)}else
 var
-g=m;if(g)var
-o=g;else{var
-p=Ad(a[2],b);if(p)var
-s=1,i=c([0,d],dV,function(a){return e(s,a)},k);else
+f=n;if(f)var
+h=f;else{var
+p=ko(a[2],b);if(p)var
+u=1,k=c([0,e],ex,function(a){return d(u,a)},j);else
 var
-i=p;if(!i){var
-t=0;return c([0,d],gY,function(a){return e(t,a)},k)}var
-o=i}var
-l=o}return l}return e1(a[1],d)}function
-Ao(a){var
-k=a1(a[3]);function
+k=p;if(k)var
+h=k;else{var
+v=0,q=c([0,e],kp,function(a){return d(v,a)},j);if(q)var
+h=q;else{var
+r=xS(a[2],b);if(r){var
+w=0;return c(0,xT,function(a){return d(w,a)},j)}var
+h=r}}}var
+m=h}return m}return gj(a[1],e)}function
+x4(a){var
+k=a7(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6229,65 +5551,35 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<Z(h)?ar(b,k-a1(h)|0):b}return b}return av(b,0,a[4])+8|0}function
-lE(c,i,a,h){var
-b=gZ(c,gY,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<ac(h)?as(b,k-a7(h)|0):b}return b}return az(b,0,a[4])+8|0}function
+kv(c,j,a,i){var
+b=kr(c,kp,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=Ao(a);return O(j,ar(0,cx(a1(b)-1|0,c)))}var
-k=g(e),l=e0(g(f),k,d),m=[0,l,F(function(a){var
-b=O(e,a);return e0(O(f,a),b,d+(a/3|0)|0)},Ap)];return cz(function(b){return cl(i,c[1],b,a,h)},m)}function
-Aq(a,c,b){function
-d(d){return lE(a,v0,c,b)}return e1(a[1],d)}function
-Ar(a,c,b){function
-d(d){return lE(a,v1,c,b)}return e1(a[1],d)}function
-As(b,g,c){var
-d=gZ(b,g,c),h=dW(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
-f=e;else
-var
-j=dW(i),k=r(dW(c[3]),j),f=r(d[1],k);return e0(f,e,d[3])}function
-At(a){var
-b=a[6],c=dm(function(b,a){return[0,a,b]},b),d=f(aK(function(b){return b[2]!==a[1]?1:0}),c),e=fw(function(b,a){return aI(b,a)},d);return F(function(a){return a[2]},e)}function
-lF(a){return 0<Z(a[1])?a:[0,j,0]}function
-Au(e,d,c,b,a){var
-g=d[2],h=eK(b,c),i=zG(e[1],h,g,a);return f(aK(function(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Av(f,e,d,c){var
-g=eK(d,e),a=Af(f[2],g,c),b=a[1],h=a[2],i=0<Z(b)?b:j;return[0,i,h]}function
-Aw(b,c,a){function
-d(c,d){return Av(b,a,c,d)}function
-e(d,e){return Au(b,c,a,d,e)}function
-f(d,c){var
-e=eK(d,a);return lF(lz(b[2],e,c))}function
-g(c){return lF(lz(b[2],a,c))}return[0,At(a),g,f,e,d]}function
-lG(b,e,a,d){function
-c(c){return cz(function(f){var
-c=As(b,f,a),g=Aw(b,c,a);return cl(d,lA(b,c,a),e,g,a)},[0,dV,[0,gY,0]])}return e1(b[1],c)}function
-Ax(c,b,a){return lG(c,b,a,wL)}function
-Ay(d,c,b,a){return lG(d,c,b,function(e,d,c,b){return n(kB(e,d,c),b,a)})}function
-Az(a){var
-b=xL(a);dP(a);return[0,b,Ag(b)]}function
-e2(a){return typeof
-a==="number"?a?AA:AB:aQ(AC,a[1])}function
-AD(b,a){var
-c=eR(b[1],a),d=xX(b[1],a);dP(a);return e2(An(b[2],c,d))}function
-AE(b,a){var
-c=eR(b[1],a),d=kI(a);dP(a);return e2(Ax(b[2],d,c))}function
-AF(b,a){var
-c=eR(b[1],a),d=kI(a),e=x4(c,a);dP(a);return e2(Ay(b[2],d,c,e))}function
-lH(b,c,a){var
-d=eR(b[1],a),e=x_(b[1],a);dP(a);return e2(ba(c,b[2],d,e))}function
-AG(a,b,c){if(D(b,AH)){if(D(b,AI)){if(D(b,AJ)){if(D(b,AK)){if(D(b,AL)){if(!D(b,AM)&&a)return[0,a,lH(a[1],Ar,c)]}else
-if(a)return[0,a,AF(a[1],c)]}else
-if(a)return[0,a,AE(a[1],c)]}else
-if(a)return[0,a,lH(a[1],Aq,c)]}else
-if(!a)return[0,[0,Az(c)],AO]}else
-if(a)return[0,a,AD(a[1],c)];return aG(AN,b)}function
-g0(a){return ok(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-lI=[0,0],lJ=[0,0];function
-AP(b){var
-a=[0,0],c=wP(function(c){if(a[1]===C(b))throw fr;a[1]++;return al(b,a[1]-1|0)}),e=bi(c),d=AG(lI[1],e,c);if(a[1]<C(b))throw[0,b0,AQ];lI[1]=d[1];return g0(d[2])}function
-g1(b){var
-a=aQ(AR,g0(b));lJ[1]=[0,a];return a}function
-AS(b){var
-a=lJ[1];if(a)return a[1];try{var
-c=AP(b);return c}catch(a){a=bo(a);return a[1]===kC?aQ(AT,g0(a[2])):a===d$?AU:a===fq?AV:a[1]===b0?g1(a[2]):a===fr?g1(AW):g1(ej(a))}}Ci(f(aC(AX),nS),AS);ft(0);return}(globalThis));
+c=x4(a);return R(h,as(0,cg(a7(b)-1|0,c)))}var
+k=g(e),l=gi(g(f),k,d),m=[0,l,P(function(a){var
+b=R(e,a);return gi(R(f,a),b,d+(a/3|0)|0)},x5)];return e3(function(b){return dE(j,c[1],b,a,i)},m)}function
+x6(a,c,b){function
+d(d){return kv(a,uU,c,b)}return gj(a[1],d)}function
+x7(a,c,b){function
+d(d){return kv(a,uV,c,b)}return gj(a[1],d)}function
+x8(a){var
+b=vM(a);fZ(a);return[0,b,xV(b)]}function
+kw(a){return typeof
+a==="number"?a?x9:x_:aN(x$,a[1])}function
+ya(b,a){var
+c=jM(b[1],a),d=vW(b[1],a);fZ(a);return kw(x3(b[2],c,d))}function
+kx(b,c,a){var
+d=jM(b[1],a),e=v3(b[1],a);fZ(a);return kw(bR(c,b[2],d,e))}function
+yb(a,b,c){if(E(b,yc)){if(E(b,yd)){if(E(b,ye)){if(!E(b,yf)&&a)return[0,a,kx(a[1],x7,c)]}else
+if(a)return[0,a,kx(a[1],x6,c)]}else
+if(!a)return[0,[0,x8(c)],yh]}else
+if(a)return[0,a,ya(a[1],c)];return aE(yg,b)}function
+gk(a){return m6(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+ky=[0,0],kz=[0,0];function
+yi(b){var
+a=[0,0],c=uZ(function(c){if(a[1]===z(b))throw eX;a[1]++;return ab(b,a[1]-1|0)}),e=bi(c),d=yb(ky[1],e,c);if(a[1]<z(b))throw[0,b5,yj];ky[1]=d[1];return gk(d[2])}function
+gl(b){var
+a=aN(yk,gk(b));kz[1]=[0,a];return a}function
+yl(b){var
+a=kz[1];if(a)return a[1];try{var
+c=yi(b);return c}catch(a){a=bd(a);return a[1]===jG?aN(ym,gk(a[2])):a===dT?yn:a===eW?yo:a[1]===b5?gl(a[2]):a===eX?gl(yp):gl(d1(a))}}zQ(g(at(yq),mC),yl);eZ(0);return}(globalThis));
