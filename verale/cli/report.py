@@ -119,8 +119,6 @@ def command(
     Exit code: 0 the report is written, whatever it says, or PAGE is the same; 9 a file or option that cannot be used,
     images that contradict their certificates, or another PAGE; 130 interrupted; 2 unknown option.
     """
-    from verale.checker.kernel import never_proved
-
     if compare is not None:
         if output is not None or overwrite or kind not in (None, "html"):
             raise UsageError("--compare writes nothing: leave out -o, --overwrite and other formats")
@@ -137,9 +135,6 @@ def command(
         raise UsageError(f"{target} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
     if verdicts is not None and (no_audit or minimality or kernel is not None):
         raise UsageError("--verdicts come from an earlier audit: leave out --no-audit, --minimality and --kernel")
-    refused = never_proved(kernel, minimality, False)
-    if refused is not None:
-        raise UsageError(f"--{refused}")
     if check and kind != "html":
         raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
     if compact and kind not in PICTURES:

@@ -55,7 +55,7 @@ def command(
     Exit code: 0 written; 3 to 15 as verale audit, where a certificate is not proved, and nothing is written; 9 a file
     that cannot be used; 130 interrupted; 2 unknown option.
     """
-    from verale.checker.cost import LIMIT
+    from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_reader
     from verale.files import require_writable

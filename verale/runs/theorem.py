@@ -11,7 +11,7 @@ from pathlib import Path
 
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
-from verale.checker.cost import LIMIT
+from verale.checker.limit import LIMIT
 from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
 from verale.checker.proved.theorem import Prover, Theorem
 from verale.checker.verdict import Status, Verdict

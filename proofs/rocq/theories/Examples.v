@@ -115,7 +115,8 @@ Definition worked : head :=
 Definition two_patches : image := Image 2 [[2; 2]; [0; 4]]%Z.
 
 Ltac evaluate :=
-  cbv [worked two_patches logit activation observable sim weight_of bias_of coord scale latents_of q depth count
+  cbv [worked two_patches logit activation activation_of observable sim weight_of bias_of coord scale latents_of q
+    depth count
     head_geometry head_similarity head_pooling head_readout coord_unit prototypes weight_unit weight bias scales
     scale_unit image_unit rows rsum rmax nth nth_error];
   unfold Rmax; repeat destruct (Rle_dec _ _); lra.
@@ -175,7 +176,7 @@ Proof. split; reflexivity. Qed.
 Theorem mask_hides : forall h mask n z z' j, head_pooling h = MaskedMax mask ->
   (forall l, In l (seen (nth j mask nil) n) -> z l = z' l) -> activation h n z j = activation h n z' j.
 Proof.
-  intros h mask n z z' j M E. unfold activation. rewrite M. f_equal. apply map_ext_in. intros l L.
+  intros h mask n z z' j M E. unfold activation, activation_of. rewrite M. f_equal. apply map_ext_in. intros l L.
   rewrite (E l L). reflexivity.
 Qed.
 
@@ -199,7 +200,8 @@ Example maxima_logits : logit maxima 1 (fun _ _ => 3) 0 = - 3 / 4 /\ logit maxim
 Proof.
   split; cbv [logit head_readout maxima]; change (Head _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) with maxima;
     [rewrite (proj1 members_of_classes)|rewrite (proj2 members_of_classes)];
-    cbv [map rgreatest maxima activation observable sim bias_of coord scale q depth head_geometry head_similarity
+    cbv [map rgreatest maxima activation activation_of observable sim bias_of coord scale q depth head_geometry
+      head_similarity
       head_pooling coord_unit prototypes weight_unit bias scales rsum rmax nth nth_error];
     unfold Rmax; repeat destruct (Rle_dec _ _); lra.
 Qed.
@@ -207,4 +209,4 @@ Qed.
 (** Where there are fewer patches than k, the pooling [top_mean] takes the mean of all. *)
 Example top_mean_of_few : forall h z j, head_pooling h = TopMean 5 ->
   activation h 2 z j = (sim h j (observable h (z 0%nat) j) + sim h j (observable h (z 1%nat) j)) / 2.
-Proof. intros h z j T. unfold activation. rewrite T. cbn. field. Qed.
+Proof. intros h z j T. unfold activation, activation_of. rewrite T. cbn. field. Qed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..certificate import Certificate, read_certificate
-from ..cost import LIMIT
+from ..limit import LIMIT
 from ..head_file import read_head
 from ..latents import Image, Latents
 from .audit import ProvedAudit

@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(A){"use strict";var
-lq=1e-13,k_="Invalid_argument",eF=0.001,eG='"',k9="@[",gw=1255,lp="Fatal error: exception %s\n",kR=255,gJ=1e-11,lo=0x800,kQ="jsError",bl=0x8000,k8="%ni",dI=256,k7="ml_z_overflow",lA=4096,kP="End_of_file",ln="a class",gv="Failure",bF=0xff,kO="\n",dG=1e-12,gI="ENOENT",aL="0",lm="([^/]+)",gH=0xf,kN="List.nth",cU=128,gu=-48,kM=0xdc00,k6="Sys_blocked_io",lz="fd ",ll="ENOTEMPTY",X=248,ak="camlinternalFormat.ml",lk="Division_by_zero",ly=">",lx=1027,kL="Sys_error",gG=1e-14,bS=246,k5="%u",kK="EEXIST",eE="%d",kJ="Printexc.handle_uncaught_exception",cN=1e-280,lj="buffer.ml",gA=127,cQ=1024,k4="@{",gM=-2147483648,gN="e",eA=120,kI=103,k3=" : flags Open_rdonly and Open_wronly are not compatible",bT=1e-09,lh=102,li="head",gt=512,b_="-",kH=0x7ff0,eD=1e-15,gL=": Not a directory",k2=" : file already exists",bE=0xffffff,gs="0x",lw="Out_of_memory",ao=254,gK="index out of bounds",cS=100,eI="_bigarr02",kG="%Li",lg=" : flags Open_text and Open_binary are not compatible",cT=-1.,gz=2147483647,cR=0.5,k1=", characters ",bn=0xffff,kZ="none",k0=12520,gF=64.,kY="(Program not linked with -g, cannot print stack backtrace)\n",gr=0.1,lf="Unix.Unix_error",lv="infinity",gq="mkdir",dF=1000,r="",le="Stack_overflow",kX="^",ez=": No such file or directory",eC=-2.,ld="/static/",cP=0x3f,gE=-97,lc="Not_found",eB=1e-16,gp=1e-08,kW="Match_failure",kF=", ",b$="%x",eH=252,bU=".",cO="+",gD="rmdir",lu=0xf0,lb=32752,kV="%li",la=1026,go=2047,lt=0.25,ls=-32,kE="Pervasives.do_at_exit",bD=" ",gC="Fatal error: exception ",a4=0x80,ba=1023,kD="Undefined_recursive_module",dH=1e-06,gy="nan",kU=0xe0,kT=0xdfff,k$="_",bm="/",gB="compare: functional value",lr="Assert_failure",kC="%i",gx="ENOTDIR",kS=1073741823,b9=250;function
-yy(c,d){var
+a.prototype._T_}}(Object));(function(F){"use strict";var
+m5=1e-13,mJ="Invalid_argument",fj=0.001,fk='"',mI="@[",m4=0.01,hl=1255,m3="Fatal error: exception %s\n",mq=255,d9=1e-11,m2=0x800,mp="jsError",by=0x8000,mH="%ni",d8=256,mG="ml_z_overflow",hF=4096,mo="End_of_file",m1="a class",hk="Failure",bW=0xff,mn="\n",d7=1e-12,hz="ENOENT",a2="0",m0="([^/]+)",nd="prices",hy=0xf,mm="List.nth",cw=128,hj=-48,ml=0xdc00,mF="Sys_blocked_io",nc="fd ",mY="hints: ",mZ="ENOTEMPTY",ag=248,mX=0.999999999999,ap="camlinternalFormat.ml",mW="Division_by_zero",nb=">",na=1027,mk="Sys_error",hx=1e-14,bA=246,mE="%u",mj="EEXIST",fi="%d",mi="Printexc.handle_uncaught_exception",m$="a statement",cb=1e-280,mV="buffer.ml",hr=127,da=1024,mD="@{",hD=-2147483648,hE="e",fe=120,mh=103,mC=" : flags Open_rdonly and Open_wronly are not compatible",bB=1e-09,mT=102,mU="head",hi=512,cu="-",mg=0x7ff0,fh=1e-15,hC=": Not a directory",mB=" : file already exists",bU=0xffffff,hh="0x",mf=0.0001,m_="Out_of_memory",aj=254,hB="index out of bounds",dd=100,fm="_bigarr02",me="%Li",mS=" : flags Open_text and Open_binary are not compatible",cv=-1.,hq=2147483647,dc=0.5,mA=", characters ",bC=0xffff,hp="none",mz=12520,hw=64.,my="(Program not linked with -g, cannot print stack backtrace)\n",fd=0.1,mR="Unix.Unix_error",m9="infinity",hg="mkdir",d6=1000,u="",mQ="Stack_overflow",mx="^",fc=": No such file or directory",fg=-2.,mP="/static/",c$=0x3f,hv=-97,mO="Not_found",ff=1e-16,fb=1e-08,mw="Match_failure",md=", ",bV="%x",fl=252,cd=".",c_="+",hu="rmdir",m8=0xf0,mN=32752,mv="%li",mM=1026,hf=2047,ho=1e-07,mu=10000.,hA=0.25,m7=-32,mc="Pervasives.do_at_exit",bT=" ",ht="Fatal error: exception ",bf=0x80,bo=1023,mb="Undefined_recursive_module",db=1e-06,hn="nan",mL="expected ",mt=0xe0,ms=0xdfff,mK="_",bz="/",hs="compare: functional value",m6="Assert_failure",ma="%i",hm="ENOTDIR",mr=1073741823,cc=250;function
+BJ(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-yz(b,d,c,e){for(var
+BK(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-zl(b,a){throw[0,b,a]}function
-c0(b,a){if(b==0)return r;if(a.repeat)return a.repeat(b);var
-d=r,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eQ(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=lA&&a==c.length)return d.apply(null,c);var
-e=r;for(;0<a;b+=cQ,a-=cQ)e+=d.apply(null,c.slice(b,b+Math.min(a,cQ)));return e}function
-cc(a){if(a.t==2)a.c+=c0(a.l-a.c.length,"\0");else
-a.c=eQ(a.c,0,a.c.length);a.t=0}function
-l2(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>gA)return false;return true}else
+Cv(b,a){throw[0,b,a]}function
+dk(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+fu(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=hF&&a==c.length)return d.apply(null,c);var
+e=u;for(;0<a;b+=da,a-=da)e+=d.apply(null,c.slice(b,b+Math.min(a,da)));return e}function
+cz(a){if(a.t==2)a.c+=dk(a.l-a.c.length,"\0");else
+a.c=fu(a.c,0,a.c.length);a.t=0}function
+nG(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>hr)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-g8(e){for(var
-j=r,c=r,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a4){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a4;d++);if(d-b>gt){c.substr(0,1);j+=c;c=r;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(f<<6);if(f<kU){a=g-0x3080;if(a<a4)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(g<<6);if(f<lu){a=g-0xe2080;if(a<lo||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bn)c+=String.fromCharCode(0xd7c0+(a>>10),kM+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cQ){c.substr(0,1);j+=c;c=r}}return j+c}function
-bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cc(this);case
-0:if(l2(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bo.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return g8(a)};bo.prototype.slice=function(){var
+h0(e){for(var
+j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>hi){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cw){g=h+(f<<6);if(f<mt){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cw){g=h+(g<<6);if(f<m8){a=g-0xe2080;if(a<m2||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cw&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bC)c+=String.fromCharCode(0xd7c0+(a>>10),ml+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>da){c.substr(0,1);j+=c;c=u}}return j+c}function
+bD(c,a,b){this.t=c;this.c=a;this.l=b}bD.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cz(this);case
+0:if(nG(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bD.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return h0(a)};bD.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bo(this.t,a,this.l)};function
-lK(a){return new
-bo(0,a,a.length)}function
-b(a){return lK(a)}function
-g5(c,a){zl(c,b(a))}var
-V=[0];function
-M(a){g5(V.Invalid_argument,a)}function
-ca(){M(gK)}function
-d(b,a){if(a<0||a>=b.length-1)ca();return b[a+1]}function
-x(b,a,c){if(a<0||a>=b.length-1)ca();b[a+1]=c;return 0}function
-gO(e,f,d){var
+bD(this.t,a,this.l)};function
+nn(a){return new
+bD(0,a,a.length)}function
+b(a){return nn(a)}function
+hX(c,a){Cv(c,b(a))}var
+aa=[0];function
+W(a){hX(aa.Invalid_argument,a)}function
+cx(){W(hB)}function
+d(b,a){if(a<0||a>=b.length-1)cx();return b[a+1]}function
+v(b,a,c){if(a<0||a>=b.length-1)cx();b[a+1]=c;return 0}function
+hG(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-gR(b){if(A.Uint8Array)var
-c=new(A.Uint8Array)(b.l);else
+hJ(b){if(F.Uint8Array)var
+c=new(F.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bW(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eQ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eQ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gR(b);var
+cf(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fu(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fu(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hJ(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cb(a){return a}function
-bb(a,b,c,d,e){bW(cb(a),b,c,d,e);return 0}function
-lI(){M(gK)}function
-_(a,c,b){b&=bF;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gR(a)}a.c[c]=b;return 0}function
-cW(b,a,c){if(a>>>0>=b.l)lI();return _(b,a,c)}function
-dJ(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cy(a){return a}function
+bp(a,b,c,d,e){cf(cy(a),b,c,d,e);return 0}function
+nl(){W(hB)}function
+ah(a,c,b){b&=bW;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hJ(a)}a.c[c]=b;return 0}function
+df(b,a,c){if(a>>>0>=b.l)nl();return ah(b,a,c)}function
+d_(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bc(c,a){if(c.fun)return bc(c.fun,a);if(typeof
+bq(c,a){if(c.fun)return bq(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bc(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bq(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bc(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)ca();return a}function
-yG(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aV(a){a.t&6&&cc(a);return a.c}var
-zx=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-l1(a){if(zx)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bq(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cx();return a}function
+BR(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+a9(a){a.t&6&&cz(a);return a.c}var
+CH=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+nF(a){if(CH)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gY(c){var
-a=new(A.Float32Array)(1);a[0]=c;var
-b=new(A.Int32Array)(a.buffer);return b[0]|0}var
-lQ=Math.pow(2,-24);function
-g4(a){throw a}function
-eN(){g4(V.Division_by_zero)}function
-u(b,c,a){this.lo=b&bE;this.mi=c&bE;this.hi=a&bn}u.prototype.caml_custom="_j";u.prototype.copy=function(){return new
-u(this.lo,this.mi,this.hi)};u.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};u.prototype.neg=function(){var
+hQ(c){var
+a=new(F.Float32Array)(1);a[0]=c;var
+b=new(F.Int32Array)(a.buffer);return b[0]|0}var
+nt=Math.pow(2,-24);function
+hW(a){throw a}function
+fr(){hW(aa.Division_by_zero)}function
+y(b,c,a){this.lo=b&bU;this.mi=c&bU;this.hi=a&bC}y.prototype.caml_custom="_j";y.prototype.copy=function(){return new
+y(this.lo,this.mi,this.hi)};y.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};y.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};y.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-u(a,b,c)};u.prototype.add=function(a){var
+y(a,b,c)};y.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-u(b,c,d)};u.prototype.sub=function(a){var
+y(b,c,d)};y.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-u(b,c,d)};u.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lQ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lQ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-u(b,c,d)};u.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};u.prototype.isNeg=function(){return this.hi<<16<0};u.prototype.and=function(a){return new
-u(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};u.prototype.or=function(a){return new
-u(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};u.prototype.xor=function(a){return new
-u(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};u.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-u(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-u(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-u(0,0,this.lo<<a-48)};u.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-u(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-u(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-u(this.hi>>a-48,0,0)};u.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+y(b,c,d)};y.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*nt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+y(b,c,d)};y.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};y.prototype.isNeg=function(){return this.hi<<16<0};y.prototype.and=function(a){return new
+y(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};y.prototype.or=function(a){return new
+y(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};y.prototype.xor=function(a){return new
+y(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};y.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+y(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+y(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+y(0,0,this.lo<<a-48)};y.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+y(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+y(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+y(this.hi>>a-48,0,0)};y.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-u(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+y(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-u(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bn);return new
-u(this.hi<<16>>a-32,b,b)};u.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bE;this.lo=this.lo<<1&bE};u.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bE;this.mi=(this.mi>>>1|this.hi<<23)&bE;this.hi=this.hi>>>1};u.prototype.udivmod=function(e){var
+y(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bC);return new
+y(this.hi<<16>>a-32,b,b)};y.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bU;this.lo=this.lo<<1&bU};y.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bU;this.mi=(this.mi>>>1|this.hi<<23)&bU;this.hi=this.hi>>>1};y.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-u(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};u.prototype.div=function(a){var
-b=this;if(a.isZero())eN();var
-d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};u.prototype.mod=function(b){var
-a=this;if(b.isZero())eN();var
-d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};u.prototype.toInt=function(){return this.lo|this.mi<<24};u.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};u.prototype.toArray=function(){return[this.hi>>8,this.hi&bF,this.mi>>16,this.mi>>8&bF,this.mi&bF,this.lo>>16,this.lo>>8&bF,this.lo&bF]};u.prototype.lo32=function(){return this.lo|(this.mi&bF)<<24};u.prototype.hi32=function(){return this.mi>>>8&bn|this.hi<<16};function
-ce(b,c,a){return new
-u(b,c,a)}function
-eK(a){if(!isFinite(a)){if(isNaN(a))return ce(1,0,kH);return a>0?ce(0,0,kH):ce(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
-b=l1(a)+ba;if(b<=0){b=0;a/=Math.pow(2,-la)}else{a/=Math.pow(2,b-lx);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+y(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};y.prototype.div=function(a){var
+b=this;if(a.isZero())fr();var
+d=b.hi^a.hi;if(b.hi&by)b=b.neg();if(a.hi&by)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&by)c=c.neg();return c};y.prototype.mod=function(b){var
+a=this;if(b.isZero())fr();var
+d=a.hi;if(a.hi&by)a=a.neg();if(b.hi&by)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&by)c=c.neg();return c};y.prototype.toInt=function(){return this.lo|this.mi<<24};y.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};y.prototype.toArray=function(){return[this.hi>>8,this.hi&bW,this.mi>>16,this.mi>>8&bW,this.mi&bW,this.lo>>16,this.lo>>8&bW,this.lo&bW]};y.prototype.lo32=function(){return this.lo|(this.mi&bW)<<24};y.prototype.hi32=function(){return this.mi>>>8&bC|this.hi<<16};function
+cB(b,c,a){return new
+y(b,c,a)}function
+fo(a){if(!isFinite(a)){if(isNaN(a))return cB(1,0,mg);return a>0?cB(0,0,mg):cB(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?by:a>=0?0:by;if(f)a=-a;var
+b=nF(a)+bo;if(b<=0){b=0;a/=Math.pow(2,-mM)}else{a/=Math.pow(2,b-na);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gH|f|b<<4;return ce(g,e,c)}function
-dO(a){return a.toArray()}function
-lH(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eI)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bn)c.write(16,b.dims[a]);else{c.write(16,bn);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hy|f|b<<4;return cB(g,e,c)}function
+ec(a){return a.toArray()}function
+nk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fm)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bC)c.write(16,b.dims[a]);else{c.write(16,bC);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dO(b.get(a));for(var
+e=ec(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dO(eK(b.get(a)));for(var
+e=ec(fo(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gY(b.get(a));c.write(32,e)}break;case
+e=hQ(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gY(d[1]));c.write(32,gY(d[2]))}break;case
+d=b.get(a);c.write(32,hQ(d[1]));c.write(32,hQ(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dO(eK(f[1]));for(var
+f=b.get(a),e=ec(fo(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dO(eK(f[2]));for(var
+e=ec(fo(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-lF(a){switch(a){case
+ni(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-yA(c,e){var
-b=A,a;switch(c){case
+BL(c,e){var
+b=F,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=A,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)M("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)W("Bigarray.create: unsupported kind");var
 d=new
-a(e*lF(c));return d}function
-gZ(c){var
-a=new(A.Int32Array)(1);a[0]=c;var
-b=new(A.Float32Array)(a.buffer);return b[0]}function
-dN(a){return new
-u(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cY(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==go)return(f|g|b&gH)==0?b&bl?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gH);if(c>0){a+=16;a*=Math.pow(2,c-lx)}else
-a*=Math.pow(2,-la);if(b&bl)a=-a;return a}function
-gP(b){var
+a(e*ni(c));return d}function
+hR(c){var
+a=new(F.Int32Array)(1);a[0]=c;var
+b=new(F.Float32Array)(a.buffer);return b[0]}function
+eb(a){return new
+y(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+di(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hf)return(f|g|b&hy)==0?b&by?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hy);if(c>0){a+=16;a*=Math.pow(2,c-na)}else
+a*=Math.pow(2,-mM);if(b&by)a=-a;return a}function
+hH(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)M("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-yW(b,a){return new
-u(b&bE,b>>>24&bF|(a&bn)<<8,a>>>16&bn)}function
-g0(a){return a.hi32()}function
-g1(a){return a.lo32()}var
-yB=eI;function
-bV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bV.prototype.caml_custom=yB;bV.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)W("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+B7(b,a){return new
+y(b&bU,b>>>24&bW|(a&bC)<<8,a>>>16&bC)}function
+hS(a){return a.hi32()}function
+hT(a){return a.lo32()}var
+BM=fm;function
+ce(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ce.prototype.caml_custom=BM;ce.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))M("bigarray.js: invalid offset");if(this.dims.length!=b.length)M("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ca();c=c*this.dims[a]+b[a]}else
+Array))W("bigarray.js: invalid offset");if(this.dims.length!=b.length)W("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cx();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ca();c=c*this.dims[a]+(b[a]-1)}return c};bV.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cx();c=c*this.dims[a]+(b[a]-1)}return c};ce.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return yW(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return B7(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ao,e,c];default:return this.data[a]}};bV.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=g1(b);this.data[a*2+1]=g0(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[aj,e,c];default:return this.data[a]}};ce.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=hT(b);this.data[a*2+1]=hS(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bV.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ce.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=g1(b),e=g0(b);if(c==e)this.data.fill(c);else
+c=hT(b),e=hS(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bV.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};ce.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cV.prototype=new
-bV();cV.prototype.offset=function(a){if(typeof
+de(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}de.prototype=new
+ce();de.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-M("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ca();return a};cV.prototype.get=function(a){return this.data[a]};cV.prototype.set=function(a,b){this.data[a]=b;return 0};cV.prototype.fill=function(a){this.data.fill(a);return 0};function
-lD(c,d,a,b){var
-e=lF(c);if(gP(a)*e!=b.length)M("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cV(c,d,a,b);return new
-bV(c,d,a,b)}function
-cd(a){if(!V.Failure)V.Failure=[X,b(gv),-3];g5(V.Failure,a)}function
-lE(b,v,r){var
-i=b.read32s();if(i<0||i>16)cd("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bF,o=p>>8&1,h=[];if(r==eI)for(var
+W("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cx();return a};de.prototype.get=function(a){return this.data[a]};de.prototype.set=function(a,b){this.data[a]=b;return 0};de.prototype.fill=function(a){this.data.fill(a);return 0};function
+ng(c,d,a,b){var
+e=ni(c);if(hH(a)*e!=b.length)W("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+de(c,d,a,b);return new
+ce(c,d,a,b)}function
+cA(a){if(!aa.Failure)aa.Failure=[ag,b(hk),-3];hX(aa.Failure,a)}function
+nh(b,v,r){var
+i=b.read32s();if(i<0||i>16)cA("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bW,o=p>>8&1,h=[];if(r==fm)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bn){var
-t=b.read32u(),u=b.read32u();if(t!=0)cd("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bC){var
+t=b.read32u(),u=b.read32u();if(t!=0)cA("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gP(h),f=yA(j,d),g=lD(j,o,h,f);switch(j){case
+d=hH(h),f=BL(j,d),g=ng(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cd("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cA("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dN(e);g.set(a,q)}break;case
+q=eb(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cY(dN(e));g.set(a,k)}break;case
+k=di(eb(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gZ(b.read32s());g.set(a,k)}break;case
+k=hR(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gZ(b.read32s()),l=gZ(b.read32s());g.set(a,[ao,m,l])}break;case
+m=hR(b.read32s()),l=hR(b.read32s());g.set(a,[aj,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cY(dN(e));for(var
+m=di(eb(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cY(dN(e));g.set(a,[ao,m,l])}break}v[0]=(4+i)*4;return lD(j,o,h,f)}function
-lC(a,b,c){return a.compare(b,c)}function
-aM(a,b){return Math.imul(a,b)}function
-ax(b,a){a=aM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-yR(a,b){a=ax(a,g1(b));a=ax(a,g0(b));return a}function
-gW(a,b){return yR(a,eK(b))}function
-lG(c){var
-b=gP(c.dims),d=0;switch(c.kind){case
+l=di(eb(e));g.set(a,[aj,m,l])}break}v[0]=(4+i)*4;return ng(j,o,h,f)}function
+nf(a,b,c){return a.compare(b,c)}function
+a3(a,b){return Math.imul(a,b)}function
+aG(b,a){a=a3(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a3(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+B2(a,b){a=aG(a,hT(b));a=aG(a,hS(b));return a}function
+hO(a,b){return B2(a,fo(b))}function
+nj(c){var
+b=hH(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dI)b=dI;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ax(d,e)}e=0;switch(b&3){case
+12:if(b>d8)b=d8;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aG(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ax(d,e)}break;case
+1:e|=c.data[a+0];d=aG(d,e)}break;case
 4:case
-5:if(b>cU)b=cU;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ax(d,e)}if((b&1)!=0)d=ax(d,c.data[a]);break;case
+5:if(b>cw)b=cw;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aG(d,e)}if((b&1)!=0)d=aG(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ax(d,c.data[a]);break;case
+a=0;a<b;a++)d=aG(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ax(d,c.data[a]);break;case
+a=0;a<b;a++)d=aG(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ax(d,c.data[a]);break;case
+a=0;a<b;a++)d=aG(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gW(d,c.data[a]);break;case
+a=0;a<b;a++)d=hO(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gW(d,c.data[a]);break}return d}function
-yU(a,b){b[0]=4;return a.read32s()}function
-zg(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=hO(d,c.data[a]);break}return d}function
+B5(a,b){b[0]=4;return a.read32s()}function
+Cq(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cd("input_value: native integer value too large");default:cd("input_value: ill-formed native integer")}}function
-y5(c,d){var
+2:cA("input_value: native integer value too large");default:cA("input_value: ill-formed native integer")}}function
+Ce(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dN(b)}function
-y1(e,d,b){var
-c=dO(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eb(b)}function
+Ca(e,d,b){var
+c=ec(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-yV(a,b,c){return a.compare(b)}function
-yY(a){return a.lo32()^a.hi32()}var
-dL={"_j":{deserialize:y5,serialize:y1,fixed_length:8,compare:yV,hash:yY},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zg,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lE(a,b,"_bigarray")},serialize:lH,compare:lC,hash:lG},"_bigarr02":{deserialize:function(a,b){return lE(a,b,eI)},serialize:lH,compare:lC,hash:lG}};function
-gQ(a){return dL[a.caml_custom]&&dL[a.caml_custom].compare}function
-lL(f,c,d,e){var
-b=gQ(c);if(b){var
+B6(a,b,c){return a.compare(b)}function
+B9(a){return a.lo32()^a.hi32()}var
+ea={"_j":{deserialize:Ce,serialize:Ca,fixed_length:8,compare:B6,hash:B9},"_i":{deserialize:B5,fixed_length:4},"_n":{deserialize:Cq,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nh(a,b,"_bigarray")},serialize:nk,compare:nf,hash:nj},"_bigarr02":{deserialize:function(a,b){return nh(a,b,fm)},serialize:nk,compare:nf,hash:nj}};function
+hI(a){return ea[a.caml_custom]&&ea[a.caml_custom].compare}function
+no(f,c,d,e){var
+b=hI(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dP(a){return a
+ed(a){return a
 instanceof
-bo}function
-eL(a){return dP(a)}function
-lM(a){if(typeof
-a==="number")return dF;else
-if(dP(a))return eH;else
-if(eL(a))return 1252;else
+bD}function
+fp(a){return ed(a)}function
+np(a){if(typeof
+a==="number")return d6;else
+if(ed(a))return fl;else
+if(fp(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=kR){var
-b=a[0]|0;return b==ao?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=mq){var
+b=a[0]|0;return b==aj?0:b}else
 if(a
 instanceof
-String)return k0;else
+String)return mz;else
 if(typeof
-a=="string")return k0;else
+a=="string")return mz;else
 if(a
 instanceof
-Number)return dF;else
-if(a&&a.caml_custom)return gw;else
+Number)return d6;else
+if(a&&a.caml_custom)return hl;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-y6(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lJ(a,b){a.t&6&&cc(a);b.t&6&&cc(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-zR(a,b){return lJ(a,b)}function
-cX(a,b,d){var
+nu(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+nm(a,b){a.t&6&&cz(a);b.t&6&&cz(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+C0(a,b){return nm(a,b)}function
+dg(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lM(a);if(f==b9){a=a[1];continue}var
-g=lM(b);if(g==b9){b=b[1];continue}if(f!==g){if(f==dF){if(g==gw)return lL(a,b,-1,d);return-1}if(g==dF){if(f==gw)return lL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:M(gB);break;case
+f=np(a);if(f==cc){a=a[1];continue}var
+g=np(b);if(g==cc){b=b[1];continue}if(f!==g){if(f==d6){if(g==hl)return no(a,b,-1,d);return-1}if(g==d6){if(f==hl)return no(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:W(hs);break;case
 248:var
-c=y6(a[2],b[2]);if(c!=0)return c|0;break;case
-249:M(gB);break;case
-250:M("equal: got Forward_tag, should not happen");break;case
-251:M("equal: abstract value");break;case
+c=nu(a[2],b[2]);if(c!=0)return c|0;break;case
+249:W(hs);break;case
+250:W("equal: got Forward_tag, should not happen");break;case
+251:W("equal: abstract value");break;case
 252:if(a!==b){var
-c=lJ(a,b);if(c!=0)return c|0}break;case
-253:M("equal: got Double_tag, should not happen");break;case
-254:M("equal: got Double_array_tag, should not happen");break;case
-255:M("equal: got Custom_tag, should not happen");break;case
-1247:M(gB);break;case
+c=nm(a,b);if(c!=0)return c|0}break;case
+253:W("equal: got Double_tag, should not happen");break;case
+254:W("equal: got Double_array_tag, should not happen");break;case
+255:W("equal: got Custom_tag, should not happen");break;case
+1247:W(hs);break;case
 1255:var
-i=gQ(a);if(i!=gQ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)M("compare: abstract value");var
+i=hI(a);if(i!=hI(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)W("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aV(a),b=aV(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=a9(a),b=a9(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aG(a,b){return cX(a,b,true)}function
-yH(){return[0]}function
-ah(a){if(a<0)M("Bytes.create");return new
-bo(a?2:9,r,a)}function
-dM(a,b){return+(cX(a,b,false)==0)}function
-yJ(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=r;a.t=2}else{a.c=c0(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gR(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gT(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-g3(d){d=aV(d);var
-e=d.length;if(e>31)M("format_int: format too long");var
-a={justify:cO,signstyle:b_,filler:bD,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aM(a,b){return dg(a,b,true)}function
+BS(){return[0]}function
+an(a){if(a<0)W("Bytes.create");return new
+bD(a?2:9,u,a)}function
+dh(a,b){return+(dg(a,b,false)==0)}function
+BU(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dk(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hJ(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+hL(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+hV(d){d=a9(d);var
+e=d.length;if(e>31)W("format_int: format too long");var
+a={justify:c_,signstyle:cu,filler:bT,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b_;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gS(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=b_))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=r;if(a.justify==cO&&a.filler==bD)for(var
-d=e;d<a.width;d++)c+=bD;if(a.signedconv)if(a.sign<0)c+=b_;else
-if(a.signstyle!=b_)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aL;if(a.alternate&&a.base==16)c+=gs;if(a.justify==cO&&a.filler==aL)for(var
-d=e;d<a.width;d++)c+=aL;c+=f;if(a.justify==b_)for(var
-d=e;d<a.width;d++)c+=bD;return b(c)}function
-gU(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cu;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a2;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+hK(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cu))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=u;if(a.justify==c_&&a.filler==bT)for(var
+d=e;d<a.width;d++)c+=bT;if(a.signedconv)if(a.sign<0)c+=cu;else
+if(a.signstyle!=cu)c+=a.signstyle;if(a.alternate&&a.base==8)c+=a2;if(a.alternate&&a.base==16)c+=hh;if(a.justify==c_&&a.filler==a2)for(var
+d=e;d<a.width;d++)c+=a2;c+=f;if(a.justify==cu)for(var
+d=e;d<a.width;d++)c+=bT;return b(c)}function
+hM(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cO)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aL);if(b>0)a=a+bU+new
-Array(b+1).join(aL);return a}else
+c=parseInt(a.toString().split(c_)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(a2);if(b>0)a=a+cd+new
+Array(b+1).join(a2);return a}else
 return a.toFixed(b)}}var
-a,e=g3(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gy;e.filler=bD}else
-if(!isFinite(c)){a="inf";e.filler=bD}else
+a,e=hV(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hn;e.filler=bT}else
+if(!isFinite(c)){a="inf";e.filler=bT}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gN)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gN),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bU)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gN)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hE)a=a.slice(0,b-1)+a2+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(hE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==a2)b--;if(a.charAt(b)==cd)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hE)a=a.slice(0,b-1)+a2+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==bU)b--;a=a.slice(0,b+1)}}break}return gS(e,a)}function
-eJ(e,c){if(aV(e)==eE)return b(r+c);var
-a=g3(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==a2)b--;if(a.charAt(b)==cd)b--;a=a.slice(0,b+1)}}break}return hK(e,a)}function
+fn(e,c){if(a9(e)==fi)return b(u+c);var
+a=hV(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bD;var
-f=a.prec-d.length;if(f>0)d=c0(f,aL)+d}return gS(a,d)}var
-zi=0;function
-bX(){return zi++}function
-gV(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bT;var
+f=a.prec-d.length;if(f>0)d=dk(f,a2)+d}return hK(a,d)}var
+Cs=0;function
+cg(){return Cs++}function
+hN(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-ba,l1(a)+1);a*=Math.pow(2,-b);while(a<cR){a*=2;b--}while(a>=1){a*=cR;b++}if(c)a=-a;return[0,a,b]}function
-lR(a){return a.toUtf16()}function
-dS(){return false}function
-zy(){function
-a(a){if(a.charAt(0)===bm)return[r,a.substring(1)];return}function
+b=Math.max(-bo,nF(a)+1);a*=Math.pow(2,-b);while(a<dc){a*=2;b--}while(a>=1){a*=dc;b++}if(c)a=-a;return[0,a,b]}function
+nv(a){return a.toUtf16()}function
+eg(){return false}function
+CI(){function
+a(a){if(a.charAt(0)===bz)return[u,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||r,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||r,f=a[2]||r;return[d,c.substring(d.length+f.length)]}return}return dS()&&A.process&&A.process.platform?A.process.platform==="win32"?b:a:a}var
-g9=zy();function
-lZ(a){return a.slice(-1)!==bm?a+bm:a}if(dS()&&A.process&&A.process.cwd)var
-dK=A.process.cwd().replace(/\\/g,bm);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return eg()&&F.process&&F.process.platform?F.process.platform==="win32"?b:a:a}var
+h3=CI();function
+nD(a){return a.slice(-1)!==bz?a+bz:a}if(eg()&&F.process&&F.process.cwd)var
+d$=F.process.cwd().replace(/\\/g,bz);else
 var
-dK="/static";dK=lZ(dK);function
-y_(a){a=lR(a);if(!g9(a))a=dK+a;var
-e=g9(a),d=e[1].split(bm),b=[];for(var
+d$="/static";d$=nD(d$);function
+Ci(a){a=nv(a);if(!h3(a))a=d$+a;var
+e=h3(a),d=e[1].split(bz),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-zu(e){for(var
-f=r,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a4){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a4;d++);if(d-c>gt){b.substr(0,1);f+=b;b=r;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<lo){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a4|a&cP)}else
-if(a<0xd800||a>=kT)b+=String.fromCharCode(kU|a>>12,a4|a>>6&cP,a4|a&cP);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<kM||h>kT)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(lu|a>>18,a4|a>>12&cP,a4|a>>6&cP,a4|a&cP)}if(b.length>cQ){b.substr(0,1);f+=b;b=r}}return f+b}function
-yF(a){var
-b=9;if(!l2(a))b=8,a=zu(a);return new
-bo(b,a,a.length)}function
-bq(a){return yF(a)}var
-zP=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gx,ll,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-c3(d,f,e,a){var
-b=zP.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bq(f||r),bq(e||r)];return c}var
-lV={};function
-cf(a){return lV[a]}function
-cZ(b,a){throw[0,b].concat(a)}function
-yE(a){return new
-bo(4,a,a.length)}function
-aa(a){g5(V.Sys_error,a)}function
-zj(a){aa(a+ez)}function
-yD(b,a){if(a>>>0>=b.l)lI();return dJ(b,a)}function
-aW(a){return a.l}function
-yx(){}function
-ap(a){this.data=a}ap.prototype=new
-yx();ap.prototype.truncate=function(a){var
-b=this.data;this.data=ah(a|0);bW(b,0,this.data,0,a)};ap.prototype.length=function(){return aW(this.data)};ap.prototype.write=function(b,d,g,a){var
+CE(e){for(var
+f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>hi){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<m2){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&c$)}else
+if(a<0xd800||a>=ms)b+=String.fromCharCode(mt|a>>12,bf|a>>6&c$,bf|a&c$);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<ml||h>ms)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(m8|a>>18,bf|a>>12&c$,bf|a>>6&c$,bf|a&c$)}if(b.length>da){b.substr(0,1);f+=b;b=u}}return f+b}function
+BQ(a){var
+b=9;if(!nG(a))b=8,a=CE(a);return new
+bD(b,a,a.length)}function
+bF(a){return BQ(a)}var
+CY=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",mj,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hz,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hm,mZ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dn(d,f,e,a){var
+b=CY.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bF(f||u),bF(e||u)];return c}var
+nz={};function
+cC(a){return nz[a]}function
+dj(b,a){throw[0,b].concat(a)}function
+BP(a){return new
+bD(4,a,a.length)}function
+ak(a){hX(aa.Sys_error,a)}function
+Ct(a){ak(a+fc)}function
+BO(b,a){if(a>>>0>=b.l)nl();return d_(b,a)}function
+a$(a){return a.l}function
+BI(){}function
+aw(a){this.data=a}aw.prototype=new
+BI();aw.prototype.truncate=function(a){var
+b=this.data;this.data=an(a|0);cf(b,0,this.data,0,a)};aw.prototype.length=function(){return a$(this.data)};aw.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ah(b+a),f=this.data;this.data=e;bW(f,0,this.data,0,c)}bb(d,g,this.data,b,a);return 0};ap.prototype.read=function(c,a,d,b){var
-e=this.length();bW(this.data,c,a,d,b);return 0};ap.prototype.read_one=function(a){return yD(this.data,a)};ap.prototype.close=function(){};ap.prototype.constructor=ap;function
-aB(b,a){this.content={};this.root=b;this.lookupFun=a}aB.prototype.nm=function(a){return this.root+a};aB.prototype.create_dir_if_needed=function(d){var
-c=d.split(bm),b=r;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bm;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aB.prototype.slash=function(a){return/\/$/.test(a)?a:a+bm};aB.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=an(b+a),f=this.data;this.data=e;cf(f,0,this.data,0,c)}bp(d,g,this.data,b,a);return 0};aw.prototype.read=function(c,a,d,b){var
+e=this.length();cf(this.data,c,a,d,b);return 0};aw.prototype.read_one=function(a){return BO(this.data,a)};aw.prototype.close=function(){};aw.prototype.constructor=aw;function
+aL(b,a){this.content={};this.root=b;this.lookupFun=a}aL.prototype.nm=function(a){return this.root+a};aL.prototype.create_dir_if_needed=function(d){var
+c=d.split(bz),b=u;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bz;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aL.prototype.slash=function(a){return/\/$/.test(a)?a:a+bz};aL.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-ap(cb(c[1]))}}};aB.prototype.exists=function(a){if(a==r)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aB.prototype.mkdir=function(c,e,d){var
-b=d&&cf(lf);if(this.exists(c))if(b)cZ(b,c3(kK,gq,this.nm(c)));else
-aa(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||r;if(!this.exists(a))if(b)cZ(b,c3(gI,gq,this.nm(a)));else
-aa(a+ez);if(!this.is_dir(a))if(b)cZ(b,c3(gx,gq,this.nm(a)));else
-aa(a+gL);this.create_dir_if_needed(this.slash(c))};aB.prototype.rmdir=function(a,f){var
-b=f&&cf(lf),c=a==r?r:this.slash(a),e=new
-RegExp(kX+c+lm);if(!this.exists(a))if(b)cZ(b,c3(gI,gD,this.nm(a)));else
-aa(a+ez);if(!this.is_dir(a))if(b)cZ(b,c3(gx,gD,this.nm(a)));else
-aa(a+gL);for(var
+aw(cy(c[1]))}}};aL.prototype.exists=function(a){if(a==u)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aL.prototype.mkdir=function(c,e,d){var
+b=d&&cC(mR);if(this.exists(c))if(b)dj(b,dn(mj,hg,this.nm(c)));else
+ak(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dj(b,dn(hz,hg,this.nm(a)));else
+ak(a+fc);if(!this.is_dir(a))if(b)dj(b,dn(hm,hg,this.nm(a)));else
+ak(a+hC);this.create_dir_if_needed(this.slash(c))};aL.prototype.rmdir=function(a,f){var
+b=f&&cC(mR),c=a==u?u:this.slash(a),e=new
+RegExp(mx+c+m0);if(!this.exists(a))if(b)dj(b,dn(hz,hu,this.nm(a)));else
+ak(a+fc);if(!this.is_dir(a))if(b)dj(b,dn(hm,hu,this.nm(a)));else
+ak(a+hC);for(var
 d
 in
-this.content)if(d.match(e))if(b)cZ(b,c3(ll,gD,this.nm(a)));else
-aa(this.nm(a)+": Directory not empty");delete
-this.content[c]};aB.prototype.readdir=function(a){var
-f=a==r?r:this.slash(a);if(!this.exists(a))aa(a+ez);if(!this.is_dir(a))aa(a+gL);var
+this.content)if(d.match(e))if(b)dj(b,dn(mZ,hu,this.nm(a)));else
+ak(this.nm(a)+": Directory not empty");delete
+this.content[c]};aL.prototype.readdir=function(a){var
+f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+fc);if(!this.is_dir(a))ak(a+hC);var
 g=new
-RegExp(kX+f+lm),d={},c=[];for(var
+RegExp(mx+f+m0),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aB.prototype.is_dir=function(a){if(a==r)return true;var
-b=this.slash(a);return this.content[b]?1:0};aB.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aL.prototype.is_dir=function(a){if(a==u)return true;var
+b=this.slash(a);return this.content[b]?1:0};aL.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aB.prototype.open=function(a,b){if(b.rdonly&&b.wronly)aa(this.nm(a)+k3);if(b.text&&b.binary)aa(this.nm(a)+lg);this.lookup(a);if(this.content[a]){if(this.is_dir(a))aa(this.nm(a)+" : is a directory");if(b.create&&b.excl)aa(this.nm(a)+k2);var
+this.content[a];return b};aL.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+mC);if(b.text&&b.binary)ak(this.nm(a)+mS);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+mB);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ap(ah(0));return this.content[a]}else
-zj(this.nm(a))};aB.prototype.register=function(c,a){var
-b;if(this.content[c])aa(this.nm(c)+k2);if(dP(a))b=new
-ap(a);if(eL(a))b=new
-ap(cb(a));else
+aw(an(0));return this.content[a]}else
+Ct(this.nm(a))};aL.prototype.register=function(c,a){var
+b;if(this.content[c])ak(this.nm(c)+mB);if(ed(a))b=new
+aw(a);if(fp(a))b=new
+aw(cy(a));else
 if(a
 instanceof
 Array)b=new
-ap(yE(a));else
+aw(BP(a));else
 if(typeof
 a==="string")b=new
-ap(lK(a));else
+aw(nn(a));else
 if(a.toString){var
-d=cb(bq(a.toString()));b=new
-ap(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-aa(this.nm(c)+" : registering file with invalid content type")};aB.prototype.constructor=aB;function
-lB(){}function
-lO(b){var
-a=g9(b);if(!a)return;return a[0]+bm}var
-eO=lO(dK)||cd("unable to compute caml_root"),c2=[];if(dS())c2.push({path:eO,device:new
-lB(eO)});else
-c2.push({path:eO,device:new
-aB(eO)});c2.push({path:ld,device:new
-aB(ld)});function
-l9(b){var
-g=y_(b),b=g.join(bm),f=lZ(b),c;for(var
-e=0;e<c2.length;e++){var
-a=c2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dS()){var
-d=lO(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cy(bF(a.toString()));b=new
+aw(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ak(this.nm(c)+" : registering file with invalid content type")};aL.prototype.constructor=aL;function
+ne(){}function
+nr(b){var
+a=h3(b);if(!a)return;return a[0]+bz}var
+fs=nr(d$)||cA("unable to compute caml_root"),dm=[];if(eg())dm.push({path:fs,device:new
+ne(fs)});else
+dm.push({path:fs,device:new
+aL(fs)});dm.push({path:mP,device:new
+aL(mP)});function
+nL(b){var
+g=Ci(b),b=g.join(bz),f=nD(b),c;for(var
+e=0;e<dm.length;e++){var
+a=dm[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eg()){var
+d=nr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-lB(d)};c2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;aa("no device found for "+f)}function
-yI(c,b){var
-a=l9(c);if(!a.device.register)cd("cannot register file");a.device.register(a.rest,b);return 0}function
-l0(c,a){var
-c=b(c),a=b(a);return yI(c,a)}function
-yL(){var
-b=A.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)l0(b[a].name,b[a].content);A.jsoo_create_file=l0;A.caml_fs_tmp=[];return 0}function
-yM(){return[0]}function
-yN(a,b){return+(cX(a,b,false)>=0)}function
-gX(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ax(d,c)}c=0;switch(e&3){case
+ne(d)};dm.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
+BT(c,b){var
+a=nL(c);if(!a.device.register)cA("cannot register file");a.device.register(a.rest,b);return 0}function
+nE(c,a){var
+c=b(c),a=b(a);return BT(c,a)}function
+BW(){var
+b=F.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)nE(b[a].name,b[a].content);F.jsoo_create_file=nE;F.caml_fs_tmp=[];return 0}function
+BX(){return[0]}function
+BY(a,b){return+(dg(a,b,false)>=0)}function
+hP(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aG(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ax(d,c)}d^=e;return d}function
-yS(a,b){return gX(a,aV(b))}function
-yP(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ax(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aG(d,c)}d^=e;return d}function
+B3(a,b){return hP(a,a9(b))}function
+B0(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aG(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ax(d,c)}d^=e;return d}function
-lS(a){switch(a.t&6){default:cc(a);case
+1:c|=b[a];d=aG(d,c)}d^=e;return d}function
+nw(a){switch(a.t&6){default:cz(a);case
 0:return a.c;case
 4:return a.c}}function
-yO(b,c){var
-a=lS(c);return typeof
-a==="string"?gX(b,a):yP(b,a)}function
-yQ(a){a^=a>>>16;a=aM(a,0x85ebca6b|0);a^=a>>>13;a=aM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-lP(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dL[a.caml_custom]&&dL[a.caml_custom].hash){var
-k=dL[a.caml_custom].hash(a);b=ax(b,k);c--}}else
+BZ(b,c){var
+a=nw(c);return typeof
+a==="string"?hP(b,a):B0(b,a)}function
+B1(a){a^=a>>>16;a=a3(a,0x85ebca6b|0);a^=a>>>13;a=a3(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ns(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d8)d=d8;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ea[a.caml_custom]&&ea[a.caml_custom].hash){var
+k=ea[a.caml_custom].hash(a);b=aG(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ax(b,a[2]);c--;break;case
+248:b=aG(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ax(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dP(a)){b=yO(b,a);c--}else
-if(eL(a)){b=yS(b,a);c--}else
+o=a.length-1<<10|a[0];b=aG(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(ed(a)){b=BZ(b,a);c--}else
+if(fp(a)){b=B3(b,a);c--}else
 if(typeof
-a==="string"){b=gX(b,a);c--}else
-if(a===(a|0)){b=ax(b,a+a+1);c--}else
-if(a===+a){b=gW(b,a);c--}}b=yQ(b);return b&0x3FFFFFFF}function
-yT(a,c,k){if(!isFinite(a)){if(isNaN(a))return bq(gy);return bq(a>0?lv:"-infinity")}var
+a==="string"){b=hP(b,a);c--}else
+if(a===(a|0)){b=aG(b,a+a+1);c--}else
+if(a===+a){b=hO(b,a);c--}}b=B1(b);return b&0x3FFFFFFF}function
+B4(a,c,k){if(!isFinite(a)){if(isNaN(a))return bF(hn);return bF(a>0?m9:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?r:cO,e=r;if(i)e=b_;else
+j=d<0?u:c_,e=u;if(i)e=cu;else
 switch(k){case
-43:e=cO;break;case
-32:e=bD;break;default:break}if(c>=0&&c<13){var
+43:e=c_;break;case
+32:e=bT;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bU);if(h<0)b+=bU+c0(c,aL);else{var
-f=h+1+c;if(b.length<f)b+=c0(f-b.length,aL);else
-b=b.substr(0,f)}}return bq(e+gs+b+"p"+j+d.toString(10))}function
-y0(a){return+a.isZero()}function
-y3(a){return new
-u(a&bE,a>>24&bE,a>>31&bn)}function
-y4(a){return a.toInt()}function
-yZ(a){return+a.isNeg()}function
-y2(a){return a.neg()}function
-yX(g,c){var
-a=g3(g);if(a.signedconv&&yZ(c)){a.sign=-1;c=y2(c)}var
-b=r,h=y3(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(y4(e.modulus))+b}while(!y0(c));if(a.prec>=0){a.filler=bD;var
-d=a.prec-b.length;if(d>0)b=c0(d,aL)+b}return gS(a,b)}function
-a5(b,a){a|=0;if(a>ba){a-=ba;b*=Math.pow(2,ba);if(a>ba){a-=ba;b*=Math.pow(2,ba)}}if(a<-ba){a+=ba;b*=Math.pow(2,-ba)}b*=Math.pow(2,a);return b}function
-y8(a,b){return+(cX(a,b,false)<=0)}function
-y9(a,b){return+(cX(a,b,false)<0)}function
-q(a,d){if(a<0)ca();var
+h=b.indexOf(cd);if(h<0)b+=cd+dk(c,a2);else{var
+f=h+1+c;if(b.length<f)b+=dk(f-b.length,a2);else
+b=b.substr(0,f)}}return bF(e+hh+b+"p"+j+d.toString(10))}function
+B$(a){return+a.isZero()}function
+Cc(a){return new
+y(a&bU,a>>24&bU,a>>31&bC)}function
+Cd(a){return a.toInt()}function
+B_(a){return+a.isNeg()}function
+Cb(a){return a.neg()}function
+B8(g,c){var
+a=hV(g);if(a.signedconv&&B_(c)){a.sign=-1;c=Cb(c)}var
+b=u,h=Cc(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Cd(e.modulus))+b}while(!B$(c));if(a.prec>=0){a.filler=bT;var
+d=a.prec-b.length;if(d>0)b=dk(d,a2)+b}return hK(a,b)}function
+a_(b,a){a|=0;if(a>bo){a-=bo;b*=Math.pow(2,bo);if(a>bo){a-=bo;b*=Math.pow(2,bo)}}if(a<-bo){a+=bo;b*=Math.pow(2,-bo)}b*=Math.pow(2,a);return b}function
+Cg(a,b){return+(dg(a,b,false)<=0)}function
+Ch(a,b){return+(dg(a,b,false)<0)}function
+q(a,d){if(a<0)cx();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-zq(a){return b(eQ(a,0,a.length))}var
-y$=function(){function
+CA(a){return b(fu(a,0,a.length))}var
+Cj=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a4<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bf<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lS(i);if(typeof
+e=[],h=nw(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zq(k(e,f))}}();function
-za(c,b,a){return y$(cb(c),b,a)}function
-zb(){return 0}var
-bp=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return CA(k(e,f))}}();function
+Ck(c,b,a){return Cj(cy(c),b,a)}function
+Cl(){return 0}var
+bE=new
 Array();function
-eM(c){var
-a=bp[c];if(!a.opened)aa("Cannot flush a closed channel");if(!a.buffer||a.buffer==r)return 0;if(a.fd&&V.fds[a.fd]&&V.fds[a.fd].output){var
-b=V.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=r;return 0}function
-z(a){return aW(a)}function
-lX(e,f){var
-a=bp[e],d=b(f),c=z(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-zv(a){var
-a=g8(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+fq(c){var
+a=bE[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
+b=aa.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
+E(a){return a$(a)}function
+nB(e,f){var
+a=bE[e],d=b(f),c=E(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+CF(a){var
+a=h0(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-zw(a){var
-a=g8(a),b=A;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+CG(a){var
+a=h0(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eR(c,e,d,a){if(V.fds===undefined)V.fds=new
+fv(c,e,d,a){if(aa.fds===undefined)aa.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;V.fds[c]=b;if(!V.fd_last_idx||c>V.fd_last_idx)V.fd_last_idx=c;return c}function
-zS(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
+C1(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,436 +702,504 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)aa(aV(c)+k3);if(a.text&&a.binary)aa(aV(c)+lg);var
-d=l9(c),e=d.device.open(d.rest,a),f=V.fd_last_idx?V.fd_last_idx:0;return eR(f+1,lX,e,a)}eR(0,lX,new
-ap(ah(0)));eR(1,zw,new
-ap(ah(0)));eR(2,zv,new
-ap(ah(0)));function
-zc(a){var
-c=V.fds[a];if(c.flags.wronly)aa(lz+a+" is writeonly");var
-d=null;if(a==0&&dS()){var
-e=require("fs");d=function(){return bq(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bp[b.fd]=b;return b.fd}function
-lT(c){var
-b=V.fds[c];if(b.flags.rdonly)aa(lz+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:r};bp[a.fd]=a;return a.fd}function
-zd(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a9(c)+mC);if(a.text&&a.binary)ak(a9(c)+mS);var
+d=nL(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fv(f+1,nB,e,a)}fv(0,nB,new
+aw(an(0)));fv(1,CG,new
+aw(an(0)));fv(2,CF,new
+aw(an(0)));function
+Cm(a){var
+c=aa.fds[a];if(c.flags.wronly)ak(nc+a+" is writeonly");var
+d=null;if(a==0&&eg()){var
+e=require("fs");d=function(){return bF(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bE[b.fd]=b;return b.fd}function
+nx(c){var
+b=aa.fds[c];if(b.flags.rdonly)ak(nc+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bE[a.fd]=a;return a.fd}function
+Cn(){var
 b=0;for(var
-a=0;a<bp.length;a++)if(bp[a]&&bp[a].opened&&bp[a].out)b=[0,bp[a].fd,b];return b}function
-c1(a){return a}function
-ze(g,d,h,f){var
-b=bp[g];if(!b.opened)aa("Cannot output to a closed channel");var
-a;if(h==0&&aW(d)==f)a=d;else{a=ah(f);bW(d,h,a,0,f)}var
-i=c1(a),c=aV(i),e=c.lastIndexOf(kO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);eM(g);b.buffer+=c.substr(e+1)}return 0}function
-g2(b,a,d,c){return ze(b,cb(a),d,c)}function
-lU(c,a){var
-d=b(String.fromCharCode(a));g2(c,d,0,1);return 0}function
-zf(b,a){if(a==0)eN();return b%a}function
-dQ(a,b){return+(cX(a,b,false)!=0)}function
-zh(a,b){a[0]=b9;a[1]=b;return 0}function
-bY(a){if(a
+a=0;a<bE.length;a++)if(bE[a]&&bE[a].opened&&bE[a].out)b=[0,bE[a].fd,b];return b}function
+dl(a){return a}function
+Co(g,d,h,f){var
+b=bE[g];if(!b.opened)ak("Cannot output to a closed channel");var
+a;if(h==0&&a$(d)==f)a=d;else{a=an(f);cf(d,h,a,0,f)}var
+i=dl(a),c=a9(i),e=c.lastIndexOf(mn);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fq(g);b.buffer+=c.substr(e+1)}return 0}function
+hU(b,a,d,c){return Co(b,cy(a),d,c)}function
+ny(c,a){var
+d=b(String.fromCharCode(a));hU(c,d,0,1);return 0}function
+Cp(b,a){if(a==0)fr();return b%a}function
+ee(a,b){return+(dg(a,b,false)!=0)}function
+Cr(a,b){a[0]=cc;a[1]=b;return 0}function
+bX(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dP(a))return eH;else
-if(eL(a))return eH;else
+if(ed(a))return fl;else
+if(fp(a))return fl;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return kR;else
-return dF}function
-a6(b,c,a){if(a&&A.toplevelReloc)b=A.toplevelReloc(a);V[b+1]=c;if(a)V[a]=c}function
-g6(a,b){lV[aV(a)]=b;return 0}function
-zm(a){return Math.round(a)}function
-eP(a){if(a==0)a=1/a;return a<0?1:0}function
-zo(){M(gK)}function
-dR(b,a){return dJ(b,a)}function
-ab(b,a){if(a>>>0>=z(b))zo();return dR(b,a)}function
-yC(a,b){if(a===b)return 1;a.t&6&&cc(a);b.t&6&&cc(b);return a.c==b.c?1:0}function
-zp(a,b){return yC(a,b)}function
-E(a,b){return 1-zp(a,b)}function
-zr(){return 0x7FFFFFFF/4|0}function
-zk(){g4(V.Not_found)}function
-lY(c){var
-a=A,b=lR(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bq(a.process.env[b]);if(A.jsoo_static_env&&A.jsoo_static_env[b])return bq(A.jsoo_static_env[b]);zk()}function
-zs(){if(A.crypto)if(typeof
-A.crypto.getRandomValues==="function"){var
-a=new(A.Uint32Array)(1);A.crypto.getRandomValues(a);return[0,a[0]]}else
-if(A.crypto.randomBytes==="function"){var
-b=A.crypto.randomBytes(4),a=new(A.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return mq;else
+return d6}function
+bg(b,c,a){if(a&&F.toplevelReloc)b=F.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
+hY(a,b){nz[a9(a)]=b;return 0}function
+Cw(a){return Math.round(a)}function
+ft(a){if(a==0)a=1/a;return a<0?1:0}function
+Cy(){W(hB)}function
+ef(b,a){return d_(b,a)}function
+al(b,a){if(a>>>0>=E(b))Cy();return ef(b,a)}function
+BN(a,b){if(a===b)return 1;a.t&6&&cz(a);b.t&6&&cz(b);return a.c==b.c?1:0}function
+Cz(a,b){return BN(a,b)}function
+B(a,b){return 1-Cz(a,b)}function
+CB(){return 0x7FFFFFFF/4|0}function
+Cu(){hW(aa.Not_found)}function
+nC(c){var
+a=F,b=nv(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bF(a.process.env[b]);if(F.jsoo_static_env&&F.jsoo_static_env[b])return bF(F.jsoo_static_env[b]);Cu()}function
+CC(){if(F.crypto)if(typeof
+F.crypto.getRandomValues==="function"){var
+a=new(F.Uint32Array)(1);F.crypto.getRandomValues(a);return[0,a[0]]}else
+if(F.crypto.randomBytes==="function"){var
+b=F.crypto.randomBytes(4),a=new(F.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-g7(a){var
+hZ(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-al(b,a){return{joo_tramp:b,joo_args:a}}function
-zt(c,a){if(typeof
+aq(b,a){return{joo_tramp:b,joo_args:a}}function
+CD(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-lW(a){return a}function
-bd(a){if(a
+nA(a){return a}function
+br(a){if(a
 instanceof
-Array)return a;if(A.RangeError&&a
+Array)return a;if(F.RangeError&&a
 instanceof
-A.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lW(V.Stack_overflow);if(A.InternalError&&a
+F.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nA(aa.Stack_overflow);if(F.InternalError&&a
 instanceof
-A.InternalError&&a.message&&a.message.match(/too much recursion/i))return lW(V.Stack_overflow);if(a
+F.InternalError&&a.message&&a.message.match(/too much recursion/i))return nA(aa.Stack_overflow);if(a
 instanceof
-A.Error&&cf(kQ))return[0,cf(kQ),a];return[0,V.Failure,bq(String(a))]}function
-aC(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-l3(b){var
-a=BigInt(b);return aC(a<0?-a:a)}function
-l4(a,b){return aC(BigInt(a)+BigInt(b))}function
-eS(a){if(a===0)eN();return BigInt(a)}function
-zz(e,g){var
-b=BigInt(e),a=eS(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aC(f?c+BigInt(1):c)}function
-aH(a,b){return a<b?-1:a>b?1:0}function
-zA(a,b){return aC(BigInt(a)/eS(b))}function
-zK(a,b){return aC(BigInt(a)%eS(b))}function
-zB(a,b){return[0,zA(a,b),zK(a,b)]}function
-l5(a,b){return a===b?1:0}function
-zC(c,a,b){if(a<0||b<1)M("Z.extract: invalid bit range");return aC(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-zD(e,f){var
-b=BigInt(e),a=eS(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aC(g?c-BigInt(1):c)}function
-l6(d,c){var
-a=aV(d);if(a!==eE&&a!==b$)M("Z.format: the format must be %d or %x");return b(c.toString(a===b$?16:10))}function
-zE(){return 0}function
-zF(a,b){return aC(BigInt(a)*BigInt(b))}function
-zG(b,c){var
-a=b*c;return a<-2147483648||a>gz?1:0}function
-zH(a){return aC(-BigInt(a))}function
-a7(a){if(a===0)return 0;var
+F.Error&&cC(mp))return[0,cC(mp),a];return[0,aa.Failure,bF(String(a))]}function
+aN(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+nH(b){var
+a=BigInt(b);return aN(a<0?-a:a)}function
+nI(a,b){return aN(BigInt(a)+BigInt(b))}function
+fw(a){if(a===0)fr();return BigInt(a)}function
+CJ(e,g){var
+b=BigInt(e),a=fw(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aN(f?c+BigInt(1):c)}function
+aD(a,b){return a<b?-1:a>b?1:0}function
+CK(a,b){return aN(BigInt(a)/fw(b))}function
+CT(a,b){return aN(BigInt(a)%fw(b))}function
+CL(a,b){return[0,CK(a,b),CT(a,b)]}function
+h1(a,b){return a===b?1:0}function
+CM(c,a,b){if(a<0||b<1)W("Z.extract: invalid bit range");return aN(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dp(e,f){var
+b=BigInt(e),a=fw(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aN(g?c-BigInt(1):c)}function
+h2(d,c){var
+a=a9(d);if(a!==fi&&a!==bV)W("Z.format: the format must be %d or %x");return b(c.toString(a===bV?16:10))}function
+CN(){return 0}function
+CO(a,b){return aN(BigInt(a)*BigInt(b))}function
+CP(b,c){var
+a=b*c;return a<-2147483648||a>hq?1:0}function
+CQ(a){return aN(-BigInt(a))}function
+a4(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-zI(c,i,b,e){var
-f=aV(i);if(b<0||e<0||b>f.length-e)M("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,r),d=c===10||c===0;if(!d&&c!==16)M("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))M("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:gs+a);return aC(a===g?h:-h)}function
-zJ(a){return aC(BigInt(a)-BigInt(1))}function
-l7(b,a){if(a<0)M("Z.shift_left: count argument must be positive");return aC(BigInt(b)<<BigInt(a))}function
-zL(b,a){if(a<0)M("Z.shift_right: count argument must be positive");return aC(BigInt(b)>>BigInt(a))}function
-ac(a){return a<0?-1:a>0?1:0}function
-zM(b){if(b<0)M("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a7(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aC(a)}function
-l8(a,b){return aC(BigInt(a)-BigInt(b))}function
-zN(a){return aC(BigInt(a)+BigInt(1))}function
-zO(a){if(typeof
-a!=="number")g4(cf(k7));return a}function
-zQ(a,c){A.verale={greeting:aV(a),ask:function(a){return aV(bc(c,[b(a)]))}};return 0}function
-y7(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-yK(b){var
-a=r;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y7(b[1]))var
+CR(c,i,b,e){var
+f=a9(i);if(b<0||e<0||b>f.length-e)W("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)W("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))W("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:hh+a);return aN(a===g?h:-h)}function
+CS(a){return aN(BigInt(a)-BigInt(1))}function
+nJ(b,a){if(a<0)W("Z.shift_left: count argument must be positive");return aN(BigInt(b)<<BigInt(a))}function
+CU(b,a){if(a<0)W("Z.shift_right: count argument must be positive");return aN(BigInt(b)>>BigInt(a))}function
+Z(a){return a<0?-1:a>0?1:0}function
+CV(b){if(b<0)W("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a4(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aN(a)}function
+nK(a,b){return aN(BigInt(a)-BigInt(b))}function
+CW(a){return aN(BigInt(a)+BigInt(1))}function
+CX(a){if(typeof
+a!=="number")hW(cC(mG));return a}function
+CZ(a,c){F.verale={greeting:a9(a),ask:function(a){return a9(bq(c,[b(a)]))}};return 0}function
+Cf(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+BV(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Cf(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=kF;var
+d=f;d<e.length;d++){if(d>f)a+=md;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bo)a+=eG+c.toString()+eG;else
+bD)a+=fk+c.toString()+fk;else
 if(typeof
-c=="string")a+=eG+c.toString()+eG;else
-a+=k$}a+=")"}else
-if(b[0]==X)a+=b[1];return a}function
-lN(a){if(a
+c=="string")a+=fk+c.toString()+fk;else
+a+=mK}a+=")"}else
+if(b[0]==ag)a+=b[1];return a}function
+nq(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==X)){var
-c=cf(kJ);if(c)c(a,false);else{var
-d=yK(a),b=cf(kE);if(b)b(0);A.console.error(gC+d+kO)}}else
+Array&&(a[0]==0||a[0]==ag)){var
+c=cC(mi);if(c)c(a,false);else{var
+d=BV(a),b=cC(mc);if(b)b(0);F.console.error(ht+d+mn)}}else
 throw a}function
-zn(){var
-a=A;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lN(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lN(a.error)})}zn();function
-g(a,b){return a.length==1?a(b):bc(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bc(a,[b,c])}function
-bR(a,b,c,d){return a.length==3?a(b,c,d):bc(a,[b,c,d])}function
-dE(a,b,c,d,e){return a.length==4?a(b,c,d,e):bc(a,[b,c,d,e])}function
-ey(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bc(a,[b,c,d,e,f])}function
-kB(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bc(a,[b,c,d,e,f,g])}function
-yw(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bc(a,[b,c,d,e,f,g,h])}yL();var
-dT=[X,b(lw),-1],hc=[X,b(kL),-2],ha=[X,b(gv),-3],g$=[X,b(k_),-4],eX=[X,b(kP),-5],br=[X,b(lc),-7],hb=[X,b(kW),-8],eW=[X,b(le),-9],S=[X,b(lr),-11],hd=[X,b(kD),-12],yv=[4,0,0,0,[12,45,[4,0,0,0,0]]],fg=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(k1),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dm=[0,0,0],kg=[0,0,0],kj=[0,0,0],gg=[0,0,0],dC=[0,0,1,0,0,0],ex=[0,58,62],kp=[0,96,cU];a6(11,hd,kD);a6(10,S,lr);a6(9,[X,b(k6),-10],k6);a6(8,eW,le);a6(7,hb,kW);a6(6,br,lc);a6(5,[X,b(lk),-6],lk);a6(4,eX,kP);a6(3,g$,k_);a6(2,ha,gv);a6(1,hc,kL);a6(0,dT,lw);var
-mm=b("output_substring"),mi=b("%.12g"),mg=b(bU),md=b("true"),me=b("false"),l$=ce(0,0,lb),ma=ce(0,0,65520),mb=ce(1,0,lb),mq=b("option is None"),mv=b("\\\\"),mw=b("\\'"),mx=b("\\b"),my=b("\\t"),mz=b("\\n"),mA=b("\\r"),mC=b("4.13.1"),mO=b("List.fold_left2"),mJ=b("List.init"),mH=b(kN),mE=b("nth"),mF=b(kN),mX=b("String.blit / Bytes.blit_string"),mW=b("Bytes.blit"),mV=b("String.sub / Bytes.sub"),m_=b("String.contains_from / Bytes.contains_from"),m5=b(r),m1=b("String.concat"),nj=[0,b("array.ml"),322,4],nf=b("Array.map2: arrays must have the same length"),ne=b("Array.fill"),nd=b("Array.sub"),nc=b("Array.init"),ni=b("Stdlib.Array.Bottom"),nl=b("Stdlib.Queue.Empty"),nr=b("CamlinternalLazy.Undefined"),nA=b("Buffer.add_substring/add_subbytes"),ny=b("Buffer.add: cannot grow buffer"),nx=[0,b(lj),93,2],nw=[0,b(lj),94,2],nL=b("%c"),nM=b("%s"),nN=b(kC),nO=b(kV),nP=b(k8),nQ=b(kG),nR=b("%f"),nS=b("%B"),nT=b("%{"),nU=b("%}"),nV=b("%("),nW=b("%)"),nX=b("%a"),nY=b("%t"),nZ=b("%?"),n0=b("%r"),n1=b("%_r"),n2=[0,b(ak),850,23],ob=[0,b(ak),814,21],n5=[0,b(ak),815,21],oc=[0,b(ak),818,21],n6=[0,b(ak),819,21],od=[0,b(ak),822,19],n7=[0,b(ak),823,19],oe=[0,b(ak),826,22],n8=[0,b(ak),827,22],of=[0,b(ak),831,30],n9=[0,b(ak),832,30],n$=[0,b(ak),836,26],n3=[0,b(ak),837,26],oa=[0,b(ak),846,28],n4=[0,b(ak),847,28],n_=[0,b(ak),851,23],pt=b(k5),pr=[0,b(ak),1558,4],ps=b("Printf: bad conversion %["),pu=[0,b(ak),1626,39],pv=[0,b(ak),1649,31],pw=[0,b(ak),1650,31],px=b("Printf: bad conversion %_"),py=b(k4),pz=b(k9),pA=b(k4),pB=b(k9),pm=b(gy),pk=b("neg_infinity"),pl=b(lv),pj=b(bU),pe=[0,kI],o4=b("%+nd"),o5=b("% nd"),o7=b("%+ni"),o8=b("% ni"),o9=b("%nx"),o_=b("%#nx"),o$=b("%nX"),pa=b("%#nX"),pb=b("%no"),pc=b("%#no"),o3=b("%nd"),o6=b(k8),pd=b("%nu"),oQ=b("%+ld"),oR=b("% ld"),oT=b("%+li"),oU=b("% li"),oV=b("%lx"),oW=b("%#lx"),oX=b("%lX"),oY=b("%#lX"),oZ=b("%lo"),o0=b("%#lo"),oP=b("%ld"),oS=b(kV),o1=b("%lu"),oC=b("%+Ld"),oD=b("% Ld"),oF=b("%+Li"),oG=b("% Li"),oH=b("%Lx"),oI=b("%#Lx"),oJ=b("%LX"),oK=b("%#LX"),oL=b("%Lo"),oM=b("%#Lo"),oB=b("%Ld"),oE=b(kG),oN=b("%Lu"),oo=b("%+d"),op=b("% d"),or=b("%+i"),os=b("% i"),ot=b(b$),ou=b("%#x"),ov=b("%X"),ow=b("%#X"),ox=b("%o"),oy=b("%#o"),on=b(eE),oq=b(kC),oz=b(k5),nD=b("@]"),nE=b("@}"),nF=b("@?"),nG=b("@\n"),nH=b("@."),nI=b("@@"),nJ=b("@%"),nK=b("@"),og=b("CamlinternalFormat.Type_mismatch"),pI=b(r),pJ=[0,[11,b(kF),[2,0,[2,0,0]]],b(", %s%s")],qe=[0,[11,b(gC),[2,0,[12,10,0]]],b(lp)],qf=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],qd=b("Fatal error: out of memory in uncaught exception handler"),qa=[0,[11,b(gC),[2,0,[12,10,0]]],b(lp)],p7=[0,[2,0,[12,10,0]],b("%s\n")],p8=[0,[11,b(kY),0],b(kY)],pY=b("Raised at"),pZ=b("Re-raised at"),p0=b("Raised by primitive operation at"),p1=b("Called from"),p2=b(" (inlined)"),p4=b(r),p3=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(k1),yv]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],p5=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],pR=b("Out of memory"),pS=b("Stack overflow"),pT=b("Pattern matching failed"),pU=b("Assertion failed"),pV=b("Undefined recursive module"),pL=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],pM=b(r),pN=b(r),pO=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],pH=[0,[4,0,0,0,0],b(eE)],pF=[0,[3,0,0],b("%S")],pG=b(k$),p9=[0,b(r),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],qj=b("x"),qt=b("Hashtbl: unsupported hash table format"),yt=b("OCAMLRUNPARAM"),yr=b("CAMLRUNPARAM"),qo=b(r),rc=[3,0,3],rd=b(bU),q8=b(ly),q9=b("<\/"),q_=b(r),q4=b(ly),q5=b("<"),q6=b(r),q2=b("\n"),qR=[0,b(r)],qK=b(r),qL=b(r),qM=b(r),qN=b(r),qG=[0,b(r),0,b(r)],qF=b(r),qB=b("Stdlib.Format.String_tag"),rk=b("Z.Overflow"),rl=b(k7),rq=b("int_of_big_int"),rM=[0,0],rZ=[0,0],ux=[0,0],uh=[0,0,0],v5=b("expected fewer digits"),v4=b("image"),v2=b("expected a finite number"),v0=b("a digit in base 16"),vY=b(ln),vX=b("prices"),vR=b("activation"),vS=b("others"),vT=b("patch"),vV=b("a patch"),vU=b("a statement"),vQ=b("a prototype"),vO=b("certificate"),vP=b(ln),vN=b(li),vI=b("linear"),vJ=b("maximum"),vK=b("soft_tree"),vL=b("a readout"),vB=b("masked_max"),vC=b("max"),vD=b("max_minus_mean"),vE=b("max_minus_mean_distance"),vF=b("top_mean"),vG=b("a pooling"),vr=b("exp_distance"),vs=b("exponential"),vt=b("identity"),vu=b("log_ratio"),vv=b("negated"),vw=b("quadratic"),vx=b("rectified"),vy=b("threshold"),vz=b("a similarity"),vk=b("cosine"),vl=b("euclidean"),vm=b("inner_product"),vn=b("rooted_cosine"),vo=b("softmax"),vp=b("a geometry"),vg=b(kZ),vh=b("some"),vi=b("none or some"),vc=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],vd=[0,[4,6,0,0,0],b(b$)],ve=b(" or "),vf=b("a list of "),va=[0,[4,6,0,0,0],b(b$)],vb=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],u9=b(b$),u_=b("a natural number"),u$=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],u7=b(b$),u8=b("a positive integer"),u6=b(kZ),u4=b(r),u5=b("an integer in base 16"),u2=b("expected the end of the line, found another item"),u1=b("at most 1025 bytes"),u0=b("expected another item, found the end of the line"),uY=[0,[11,b("expected "),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],uW=b("Reader.Wrong"),uX=b("Reader.Too_large"),v8=[0,0],v_=[0,1],v9=[0,2],wT=[0,1],wU=[0,gp],wR=b("a patch without views"),wP=[0,1],wQ=[0,gp],wW=[0,0.03,[0,1.,0]],w1=[0,0],xl=[0,40,[0,24,[0,12,0]]],xt=[0,1.],xT=[0,160,192],xZ=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],x5=[0,0,[0,dI,[0,1152,0]]],yc=b("entails"),yd=b(li),ye=b("instance"),yf=b("refuted"),yh=b("ready"),yg=b("a question: the head first, and only once"),x9=b("not proved"),x_=b("proved"),x$=b("not covered: "),ym=b("limit: "),yn=b("limit: there is no more memory"),yo=b("limit: a list is too long"),yp=b("the input ends within a line"),yk=b("error: "),yj=b("expected one line, found more"),yq=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-W(a){if(typeof
+Cx(){var
+a=F;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nq(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nq(a.error)})}Cx();function
+f(a,b){return a.length==1?a(b):bq(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):bq(a,[b,c])}function
+a8(a,b,c,d){return a.length==3?a(b,c,d):bq(a,[b,c,d])}function
+ct(a,b,c,d,e){return a.length==4?a(b,c,d,e):bq(a,[b,c,d,e])}function
+cs(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bq(a,[b,c,d,e,f])}function
+l$(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bq(a,[b,c,d,e,f,g])}function
+BH(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bq(a,[b,c,d,e,f,g,h])}BW();var
+eh=[ag,b(m_),-1],h8=[ag,b(mk),-2],h6=[ag,b(hk),-3],h5=[ag,b(mJ),-4],fB=[ag,b(mo),-5],bG=[ag,b(mO),-7],h7=[ag,b(mw),-8],fA=[ag,b(mQ),-9],$=[ag,b(m6),-11],h9=[ag,b(mb),-12],BG=[4,0,0,0,[12,45,[4,0,0,0,0]]],fU=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(mA),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dI=[0,0,0],lu=[0,0,0],lx=[0,0,0],lJ=[0,0,-1],g4=[0,0,0],d1=[0,0,1,0,0,0],d2=[0,58,62],g8=[0,96,cw],lQ=[0,1,0];bg(11,h9,mb);bg(10,$,m6);bg(9,[ag,b(mF),-10],mF);bg(8,fA,mQ);bg(7,h7,mw);bg(6,bG,mO);bg(5,[ag,b(mW),-6],mW);bg(4,fB,mo);bg(3,h5,mJ);bg(2,h6,hk);bg(1,h8,mk);bg(0,eh,m_);var
+n0=b("output_substring"),nW=b("%.12g"),nU=b(cd),nR=b("true"),nS=b("false"),nN=cB(0,0,mN),nO=cB(0,0,65520),nP=cB(1,0,mN),n4=b("option is None"),n9=b("\\\\"),n_=b("\\'"),n$=b("\\b"),oa=b("\\t"),ob=b("\\n"),oc=b("\\r"),oe=b("4.13.1"),on=b("List.map2"),op=b("List.fold_left2"),os=b("List.combine"),ok=b("List.init"),oi=b(mm),og=b("nth"),oh=b(mm),oz=b("String.blit / Bytes.blit_string"),oy=b("Bytes.blit"),ox=b("String.sub / Bytes.sub"),oM=b("String.contains_from / Bytes.contains_from"),oH=b(u),oD=b("String.concat"),oX=[0,b("array.ml"),322,4],oT=b("Array.map2: arrays must have the same length"),oS=b("Array.fill"),oR=b("Array.sub"),oQ=b("Array.init"),oW=b("Stdlib.Array.Bottom"),oZ=b("Stdlib.Queue.Empty"),o5=b("CamlinternalLazy.Undefined"),pc=b("Buffer.add_substring/add_subbytes"),pa=b("Buffer.add: cannot grow buffer"),o$=[0,b(mV),93,2],o_=[0,b(mV),94,2],pn=b("%c"),po=b("%s"),pp=b(ma),pq=b(mv),pr=b(mH),ps=b(me),pt=b("%f"),pu=b("%B"),pv=b("%{"),pw=b("%}"),px=b("%("),py=b("%)"),pz=b("%a"),pA=b("%t"),pB=b("%?"),pC=b("%r"),pD=b("%_r"),pE=[0,b(ap),850,23],pP=[0,b(ap),814,21],pH=[0,b(ap),815,21],pQ=[0,b(ap),818,21],pI=[0,b(ap),819,21],pR=[0,b(ap),822,19],pJ=[0,b(ap),823,19],pS=[0,b(ap),826,22],pK=[0,b(ap),827,22],pT=[0,b(ap),831,30],pL=[0,b(ap),832,30],pN=[0,b(ap),836,26],pF=[0,b(ap),837,26],pO=[0,b(ap),846,28],pG=[0,b(ap),847,28],pM=[0,b(ap),851,23],q7=b(mE),q5=[0,b(ap),1558,4],q6=b("Printf: bad conversion %["),q8=[0,b(ap),1626,39],q9=[0,b(ap),1649,31],q_=[0,b(ap),1650,31],q$=b("Printf: bad conversion %_"),ra=b(mD),rb=b(mI),rc=b(mD),rd=b(mI),q0=b(hn),qY=b("neg_infinity"),qZ=b(m9),qX=b(cd),qS=[0,mh],qG=b("%+nd"),qH=b("% nd"),qJ=b("%+ni"),qK=b("% ni"),qL=b("%nx"),qM=b("%#nx"),qN=b("%nX"),qO=b("%#nX"),qP=b("%no"),qQ=b("%#no"),qF=b("%nd"),qI=b(mH),qR=b("%nu"),qs=b("%+ld"),qt=b("% ld"),qv=b("%+li"),qw=b("% li"),qx=b("%lx"),qy=b("%#lx"),qz=b("%lX"),qA=b("%#lX"),qB=b("%lo"),qC=b("%#lo"),qr=b("%ld"),qu=b(mv),qD=b("%lu"),qe=b("%+Ld"),qf=b("% Ld"),qh=b("%+Li"),qi=b("% Li"),qj=b("%Lx"),qk=b("%#Lx"),ql=b("%LX"),qm=b("%#LX"),qn=b("%Lo"),qo=b("%#Lo"),qd=b("%Ld"),qg=b(me),qp=b("%Lu"),p2=b("%+d"),p3=b("% d"),p5=b("%+i"),p6=b("% i"),p7=b(bV),p8=b("%#x"),p9=b("%X"),p_=b("%#X"),p$=b("%o"),qa=b("%#o"),p1=b(fi),p4=b(ma),qb=b(mE),pf=b("@]"),pg=b("@}"),ph=b("@?"),pi=b("@\n"),pj=b("@."),pk=b("@@"),pl=b("@%"),pm=b("@"),pU=b("CamlinternalFormat.Type_mismatch"),rk=b(u),rl=[0,[11,b(md),[2,0,[2,0,0]]],b(", %s%s")],rS=[0,[11,b(ht),[2,0,[12,10,0]]],b(m3)],rT=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rR=b("Fatal error: out of memory in uncaught exception handler"),rO=[0,[11,b(ht),[2,0,[12,10,0]]],b(m3)],rJ=[0,[2,0,[12,10,0]],b("%s\n")],rK=[0,[11,b(my),0],b(my)],rA=b("Raised at"),rB=b("Re-raised at"),rC=b("Raised by primitive operation at"),rD=b("Called from"),rE=b(" (inlined)"),rG=b(u),rF=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(mA),BG]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rH=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],rt=b("Out of memory"),ru=b("Stack overflow"),rv=b("Pattern matching failed"),rw=b("Assertion failed"),rx=b("Undefined recursive module"),rn=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],ro=b(u),rp=b(u),rq=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],rj=[0,[4,0,0,0,0],b(fi)],rh=[0,[3,0,0],b("%S")],ri=b(mK),rL=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rX=b("x"),r7=b("Hashtbl: unsupported hash table format"),BE=b("OCAMLRUNPARAM"),BC=b("CAMLRUNPARAM"),r2=b(u),sQ=[3,0,3],sR=b(cd),sK=b(nb),sL=b("<\/"),sM=b(u),sG=b(nb),sH=b("<"),sI=b(u),sE=b("\n"),st=[0,b(u)],sm=b(u),sn=b(u),so=b(u),sp=b(u),si=[0,b(u),0,b(u)],sh=b(u),sd=b("Stdlib.Format.String_tag"),sY=b("Z.Overflow"),sZ=b(mG),s5=b("int_of_big_int"),to=[0,0],tB=[0,0],v0=[0,0],vK=[0,0,0],yv=b("expected fewer digits"),yu=b("image"),ys=b("expected a finite number"),yq=b("a digit in base 16"),yo=b(m$),yj=b("joint"),yk=b("nothing"),yl=b(nd),ym=b("nothing, prices or joint"),yi=b(m1),yh=b(nd),yb=b("activation"),yc=b("others"),yd=b("patch"),yf=b("a patch"),ye=b(m$),ya=b("a prototype"),x_=b("certificate"),x$=b(m1),x7=b(mU),x8=b("as many prototypes as coordinates"),x9=b("positive scales"),x2=b("linear"),x3=b("maximum"),x4=b("soft_tree"),x5=b("a readout"),xV=b("masked_max"),xW=b("max"),xX=b("max_minus_mean"),xY=b("max_minus_mean_distance"),xZ=b("top_mean"),x0=b("a pooling"),xL=b("exp_distance"),xM=b("exponential"),xN=b("identity"),xO=b("log_ratio"),xP=b("negated"),xQ=b("quadratic"),xR=b("rectified"),xS=b("threshold"),xT=b("a similarity"),xE=b("cosine"),xF=b("euclidean"),xG=b("inner_product"),xH=b("rooted_cosine"),xI=b("softmax"),xJ=b("a geometry"),xz=b("a child that is a node or a leaf of the tree"),xA=b("a child that is a greater node"),xB=b("a child of one node alone"),xC=b("every node and every leaf in the tree"),xx=b("a row of 0 and 1 with a 1"),xv=b("a number from 1"),xu=b(mL),xr=b(hp),xs=b("some"),xt=b("none or some"),xn=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],xo=[0,[4,6,0,0,0],b(bV)],xp=b(" or "),xq=b("a list of "),xl=[0,[4,6,0,0,0],b(bV)],xm=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],xi=b(bV),xj=b("a natural number"),xk=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],xg=b(bV),xh=b("a positive integer"),xf=b(hp),xd=b(u),xe=b("an integer in base 16"),xb=b("expected the end of the line, found another item"),xa=b("at most 1025 bytes"),w$=b("expected another item, found the end of the line"),w9=[0,[11,b(mL),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],w7=b("Reader.Wrong"),w8=b("Reader.Too_large"),yy=[0,0],yA=[0,1],yz=[0,2],zh=[0,1],zi=[0,fb],zf=b("a patch without views"),zd=[0,1],ze=[0,fb],zk=[0,0.03,[0,1.,0]],zp=[0,0],zL=[0,40,[0,24,[0,12,0]]],zT=[0,1.],Ai=[0,db,[0,mf,[0,m4,[0,fd,[0,0.3,0]]]]],AC=[0,160,192],AH=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],AO=[0,0,[0,d8,[0,1152,0]]],A4=b("unclaimed"),A5=b("at_least "),A6=b("at_most "),A1=b("some "),A2=b(hp),A0=[0,[4,6,0,0,0],b(bV)],AZ=b(bV),Bj=b("entailment_hints"),Bk=b("entails"),Bl=b(mU),Bm=b("instance"),Bn=b("instance_settings"),Bo=b("minimal"),Bp=b("needed"),Bq=b("refuted"),Bs=b("ready"),Br=b("a question: the head first, and only once"),Bb=b("proved"),Bc=b("not proved"),Bd=b("not covered: "),Be=b(mY),Bf=b(mY),Bx=b("limit: "),By=b("limit: there is no more memory"),Bz=b("limit: a list is too long"),BA=b("the input ends within a line"),Bv=b("error: "),Bu=b("expected one line, found more"),BB=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,W(a[1])];case
-1:return[1,W(a[1])];case
-2:return[2,W(a[1])];case
-3:return[3,W(a[1])];case
-4:return[4,W(a[1])];case
-5:return[5,W(a[1])];case
-6:return[6,W(a[1])];case
-7:return[7,W(a[1])];case
+0:return[0,ab(a[1])];case
+1:return[1,ab(a[1])];case
+2:return[2,ab(a[1])];case
+3:return[3,ab(a[1])];case
+4:return[4,ab(a[1])];case
+5:return[5,ab(a[1])];case
+6:return[6,ab(a[1])];case
+7:return[7,ab(a[1])];case
 8:var
-c=a[1];return[8,c,W(a[2])];case
+c=a[1];return[8,c,ab(a[2])];case
 9:var
-b=a[1];return[9,b,b,W(a[3])];case
-10:return[10,W(a[1])];case
-11:return[11,W(a[1])];case
-12:return[12,W(a[1])];case
-13:return[13,W(a[1])];default:return[14,W(a[1])]}}function
-ay(a,b){if(typeof
+b=a[1];return[9,b,b,ab(a[3])];case
+10:return[10,ab(a[1])];case
+11:return[11,ab(a[1])];case
+12:return[12,ab(a[1])];case
+13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
+aH(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ay(a[1],b)];case
-1:return[1,ay(a[1],b)];case
-2:return[2,ay(a[1],b)];case
-3:return[3,ay(a[1],b)];case
-4:return[4,ay(a[1],b)];case
-5:return[5,ay(a[1],b)];case
-6:return[6,ay(a[1],b)];case
-7:return[7,ay(a[1],b)];case
+0:return[0,aH(a[1],b)];case
+1:return[1,aH(a[1],b)];case
+2:return[2,aH(a[1],b)];case
+3:return[3,aH(a[1],b)];case
+4:return[4,aH(a[1],b)];case
+5:return[5,aH(a[1],b)];case
+6:return[6,aH(a[1],b)];case
+7:return[7,aH(a[1],b)];case
 8:var
-c=a[1];return[8,c,ay(a[2],b)];case
+c=a[1];return[8,c,aH(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ay(a[3],b)];case
-10:return[10,ay(a[1],b)];case
-11:return[11,ay(a[1],b)];case
-12:return[12,ay(a[1],b)];case
-13:return[13,ay(a[1],b)];default:return[14,ay(a[1],b)]}}function
-O(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aH(a[3],b)];case
+10:return[10,aH(a[1],b)];case
+11:return[11,aH(a[1],b)];case
+12:return[12,aH(a[1],b)];case
+13:return[13,aH(a[1],b)];default:return[14,aH(a[1],b)]}}function
+_(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,O(a[1],b)];case
-1:return[1,O(a[1],b)];case
+0:return[0,_(a[1],b)];case
+1:return[1,_(a[1],b)];case
 2:var
-c=a[1];return[2,c,O(a[2],b)];case
+c=a[1];return[2,c,_(a[2],b)];case
 3:var
-d=a[1];return[3,d,O(a[2],b)];case
+d=a[1];return[3,d,_(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,_(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,_(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,_(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,_(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,_(a[4],b)];case
 9:var
-t=a[1];return[9,t,O(a[2],b)];case
-10:return[10,O(a[1],b)];case
+t=a[1];return[9,t,_(a[2],b)];case
+10:return[10,_(a[1],b)];case
 11:var
-u=a[1];return[11,u,O(a[2],b)];case
+u=a[1];return[11,u,_(a[2],b)];case
 12:var
-v=a[1];return[12,v,O(a[2],b)];case
+v=a[1];return[12,v,_(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,_(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
-15:return[15,O(a[1],b)];case
-16:return[16,O(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,_(a[3],b)];case
+15:return[15,_(a[1],b)];case
+16:return[16,_(a[1],b)];case
 17:var
-A=a[1];return[17,A,O(a[2],b)];case
+A=a[1];return[17,A,_(a[2],b)];case
 18:var
-B=a[1];return[18,B,O(a[2],b)];case
-19:return[19,O(a[1],b)];case
+B=a[1];return[18,B,_(a[2],b)];case
+19:return[19,_(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,_(a[3],b)];case
 21:var
-E=a[1];return[21,E,O(a[2],b)];case
-22:return[22,O(a[1],b)];case
+E=a[1];return[21,E,_(a[2],b)];case
+22:return[22,_(a[1],b)];case
 23:var
-F=a[1];return[23,F,O(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
-eT(a){return[0,a]}function
-eU(a){return a[1]}function
-g_(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eV(a){throw[0,ha,a]}function
-ai(a){throw[0,g$,a]}function
-cg(b,a){return y8(b,a)?b:a}function
-as(b,a){return yN(b,a)?b:a}function
-dU(a){return 0<=a?a:-a|0}var
-N=cY(l$),Y=cY(ma),a8=cY(mb),l_=gz;function
-aN(d,c){var
-a=z(d),e=z(c),b=ah(a+e|0);bb(d,0,b,0,a);bb(c,0,b,a,e);return c1(b)}function
-mc(a){return a?md:me}function
-mf(a){var
-e=z(a);return function(f){var
-b=f;for(;;){if(e<=b)return aN(a,mg);var
-c=ab(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,_(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,_(a[3],b)]}}function
+fx(a){return[0,a]}function
+fy(a){return a[1]}function
+h4(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+fz(a){throw[0,h6,a]}function
+ai(a){throw[0,h5,a]}function
+cD(b,a){return Cg(b,a)?b:a}function
+ar(b,a){return BY(b,a)?b:a}function
+ei(a){return 0<=a?a:-a|0}var
+K=di(nN),X=di(nO),bh=di(nP),nM=hq;function
+aI(d,c){var
+a=E(d),e=E(c),b=an(a+e|0);bp(d,0,b,0,a);bp(c,0,b,a,e);return dl(b)}function
+nQ(a){return a?nR:nS}function
+nT(a){var
+e=E(a);return function(f){var
+b=f;for(;;){if(e<=b)return aI(a,nU);var
+c=al(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-mh(a){return mf(gU(mi,a))}function
-c4(a,b){if(a){var
-c=a[1];return[0,c,c4(a[2],b)]}return b}zc(0);var
-mj=lT(1),be=lT(2);function
-mk(b){function
+nV(a){return nT(hM(nW,a))}function
+ch(a,b){if(a){var
+c=a[1];return[0,c,ch(a[2],b)]}return b}Cm(0);var
+nX=nx(1),bs=nx(2);function
+nY(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{eM(d)}catch(a){a=bd(a);if(a[1]!==hc)throw a;var
+c=a[2],d=a[1];try{fq(d)}catch(a){a=br(a);if(a[1]!==h8)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(zd(0))}function
-c5(b,a){return g2(b,a,0,z(a))}function
-ml(d,c,b,a){if(0<=b&&0<=a&&!((z(c)-a|0)<b))return g2(d,c,b,a);return ai(mm)}function
-he(a){c5(be,a);lU(be,10);return eM(be)}var
-eY=eT(mk);function
-mn(c){for(;;){var
-d=eT(1),a=eU(eY),b=1-g_(eY,a,function(a,b){return function(d){if(g_(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-eZ(a){return g(eU(eY),0)}g6(b(kE),eZ);function
-mo(b,a){return lU(b,a)}function
-dV(a){return eM(a)}function
-hf(a,b){return a?a[1]:b}function
-mp(a){return a?a[1]:ai(mq)}function
-mr(a){return a?a[1]:0}function
-c6(b,a){return a?[0,g(b,a[1])]:0}function
-hg(b,a){return a?g(b,a[1]):0}function
-ms(a){return a?1:0}function
-mt(a){return a}function
-mu(a){var
-c=0;if(40<=a){if(92===a)return mv;if(!(gA<=a))c=1}else
-if(32<=a){if(39<=a)return mw;c=1}else
+a=c;continue}return 0}}return a(Cn(0))}function
+dq(b,a){return hU(b,a,0,E(a))}function
+nZ(d,c,b,a){if(0<=b&&0<=a&&!((E(c)-a|0)<b))return hU(d,c,b,a);return ai(n0)}function
+h_(a){dq(bs,a);ny(bs,10);return fq(bs)}var
+fC=fx(nY);function
+n1(c){for(;;){var
+d=fx(1),a=fy(fC),b=1-h4(fC,a,function(a,b){return function(d){if(h4(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+fD(a){return f(fy(fC),0)}hY(b(mc),fD);function
+n2(b,a){return ny(b,a)}function
+ej(a){return fq(a)}function
+fE(a,b){return a?a[1]:b}function
+n3(a){return a?a[1]:ai(n4)}function
+n5(a){return a?a[1]:0}function
+ci(b,a){return a?[0,f(b,a[1])]:0}function
+h$(b,a){return a?f(b,a[1]):0}function
+n6(a){return a?1:0}function
+n7(a){return a}function
+n8(a){var
+c=0;if(40<=a){if(92===a)return n9;if(!(hr<=a))c=1}else
+if(32<=a){if(39<=a)return n_;c=1}else
 if(!(14<=a))switch(a){case
-8:return mx;case
-9:return my;case
-10:return mz;case
-13:return mA}if(c){var
-d=ah(1);_(d,0,a);return c1(d)}var
-b=ah(4);_(b,0,92);_(b,1,48+(a/cS|0)|0);_(b,2,48+((a/10|0)%10|0)|0);_(b,3,48+(a%10|0)|0);return c1(b)}function
-mB(a){return 25<a+gE>>>0?a:a+ls|0}var
-e0=zr(0),c7=(4*e0|0)-1|0;function
-mD(d,c){var
+8:return n$;case
+9:return oa;case
+10:return ob;case
+13:return oc}if(c){var
+d=an(1);ah(d,0,a);return dl(d)}var
+b=an(4);ah(b,0,92);ah(b,1,48+(a/dd|0)|0);ah(b,2,48+((a/10|0)%10|0)|0);ah(b,3,48+(a%10|0)|0);return dl(b)}function
+od(a){return 25<a+hv>>>0?a:a+m7|0}var
+fF=CB(0),dr=(4*fF|0)-1|0;function
+of(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a9(a){return mD(0,a)}function
-c8(b,a){return 0<=a?function(d,c){var
+aO(a){return of(0,a)}function
+bH(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eV(mE)}}(b,a):ai(mF)}function
-mG(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return fz(og)}}(b,a):ai(oh)}function
+ia(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(mH)}function
-ch(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(oi)}function
+bt(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bs(a){return ch(a,0)}function
-mI(f,e,d,c){var
-b=f,a=e;for(;;){if(d<=a)return b;var
-b=[0,g(c,a),b],a=a+1|0;continue}}function
-hh(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,hh(a+1|0,c,b)]}function
-a_(a,b){return 0<=a?50<a?bs(mI(0,0,a,b)):hh(0,a,b):ai(mJ)}function
-P(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,P(b,c)]}return 0}function
-hi(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,hi(c+1|0,b,d)]}return 0}function
-e1(b,a){return hi(0,b,a)}function
-mK(c,a){return function(e,d){var
+bI(a){return bt(a,0)}function
+oj(g,e,d,c){var
+b=g,a=e;for(;;){if(d<=a)return b;var
+b=[0,f(c,a),b],a=a+1|0;continue}}function
+ib(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,ib(a+1|0,c,b)]}function
+aW(a,b){return 0<=a?50<a?bI(oj(0,0,a,b)):ib(0,a,b):ai(ok)}function
+C(b,a){if(a){var
+c=a[2],d=f(b,a[1]);return[0,d,C(b,c)]}return 0}function
+ic(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,ic(c+1|0,b,d)]}return 0}function
+ds(b,a){return ic(0,b,a)}function
+ol(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-bf(c,b){var
+g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+a5(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];g(c,a[1]);var
+d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-mL(e,d,c){var
+om(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];n(d,b,a[1]);var
+f=a[2];m(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-mM(b,a){return mL(0,b,a)}function
-az(e,d,c){var
+fG(b,a){return om(0,b,a)}function
+ax(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-mN(g,f,e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+id(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,id(c,e,d)]}}else
+if(!a)return 0;return ai(on)}function
+oo(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bR(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(mO)}}function
-e2(d,c){var
+h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(op)}}function
+cE(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b){var
+e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-e3(d,c){var
+dt(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b)return b;var
+e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-hj(d,c){var
+du(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aG(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aM(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-mP(d,c){var
+oq(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aG(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aM(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-mQ(d,c){var
+or(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aG(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aM(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-hk(b,a){if(a){var
-c=a[2],d=a[1];return 0===aG(d[1],b)?c:[0,d,hk(b,c)]}return 0}function
-e4(d,c){var
+ie(b,a){if(a){var
+c=a[2],d=a[1];return 0===aM(d[1],b)?c:[0,d,ie(b,c)]}return 0}function
+ek(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(g(d,b))return[0,b];var
+b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bg(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(g(e,d)){var
+aP(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bs(b)}}var
+a=c;continue}return bI(b)}}var
 b=0;return function(c){return a(b,c)}}function
-ci(e,a){return function(h,g,f){var
+cj(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
-bZ(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=g(e,a[1]);if(d){var
+d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bI(b)}}(0,0,a)}function
+ba(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bs(b)}}var
+a=c;continue}return bI(b)}}var
 b=0;return function(c){return a(b,c)}}function
-hl(b,a){return function(e,d,c){var
+el(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=ch(g(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
-hm(a,b){function
+g=a[2],b=bt(f(e,a[1]),b),a=g;continue}return bI(b)}}(b,0,a)}function
+ig(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],ig(b[2],a[2])]}}else
+if(!a)return 0;return ai(os)}function
+fH(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return ch(d,b)}return ch(c,b)}}function
+d=k,b=[0,f,b];continue}return bt(d,b)}return bt(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return ch(d,b)}return ch(c,b)}}function
+c=j,b=[0,e,b];continue}return bt(d,b)}return bt(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=a9(b);return 2<=c?g(c,b)[1]:b}function
-mR(d,c){var
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=aO(b);return 2<=c?g(c,b)[1]:b}function
+ot(b,a){function
+A(l,k,j){var
+d=l,c=k,a=j;for(;;){if(d){if(c){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
+d=h,c=f,a=[0,e,a];continue}if(0<=i){var
+c=f,a=[0,g,a];continue}var
+d=h,a=[0,e,a];continue}return bt(d,a)}return bt(c,a)}}function
+B(l,k,j){var
+d=l,c=k,a=j;for(;;){if(d){if(c){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
+d=h,c=f,a=[0,e,a];continue}if(0<i){var
+d=h,a=[0,e,a];continue}var
+c=f,a=[0,g,a];continue}return bt(d,a)}return bt(c,a)}}function
+p(f,e){if(2===f){if(e){var
+i=e[2];if(i){var
+j=i[1],g=e[1],B=i[2],q=m(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
+if(3===f&&e){var
+k=e[2];if(k){var
+l=k[2];if(l){var
+c=l[1],a=k[1],d=e[1],F=l[2],u=m(b,d,a);if(0===u)var
+v=m(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],n=G;else
+if(0<u){var
+w=m(b,a,c);if(0===w)var
+o=[0,d,[0,a,0]];else
+if(0<w)var
+o=[0,d,[0,a,[0,c,0]]];else
+var
+x=m(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
+n=o}else{var
+y=m(b,d,c);if(0===y)var
+p=[0,a,[0,d,0]];else
+if(0<y)var
+p=[0,a,[0,d,[0,c,0]]];else
+var
+z=m(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
+n=p}return[0,n,F]}}}var
+r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
+h(f,e){if(2===f){if(e){var
+h=e[2];if(h){var
+i=h[1],g=e[1],A=h[2],q=m(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
+if(3===f&&e){var
+j=e[2];if(j){var
+k=j[2];if(k){var
+c=k[1],a=j[1],d=e[1],F=k[2],u=m(b,d,a);if(0===u)var
+v=m(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
+if(0<=u){var
+w=m(b,d,c);if(0===w)var
+n=[0,a,[0,d,0]];else
+if(0<=w)var
+x=m(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],n=H;else
+var
+n=[0,a,[0,d,[0,c,0]]];var
+l=n}else{var
+y=m(b,a,c);if(0===y)var
+o=[0,d,[0,a,0]];else
+if(0<=y)var
+z=m(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
+var
+o=[0,d,[0,a,[0,c,0]]];var
+l=o}return[0,l,F]}}}var
+r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
+c=aO(a);return 2<=c?h(c,a)[1]:a}function
+ou(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-dW(d,c){var
+em(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-mS(b,a){return b<=a?b:a}function
-hn(b,a){return a<=b?b:a}function
-ho(a){return b(r+a)}function
-b0(a,c){var
-b=ah(a);yJ(b,0,a,c);return b}function
-mT(a){var
-b=aW(a),c=ah(b);bW(a,0,c,0,b);return c}function
-mU(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
-d=ah(a);bW(c,b,d,0,a);return d}return ai(mV)}function
-hp(c,b,a){return c1(mU(c,b,a))}function
-hq(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bW(e,c,d,b,a);return ai(mW)}function
-bt(e,c,d,b,a){if(0<=a&&0<=c&&!((z(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bb(e,c,d,b,a);return ai(mX)}function
-mY(e){var
-a=[0,0],m=aW(e)-1|0,o=0;if(!(m<0)){var
+ih(b,a){return b<=a?b:a}function
+ii(b,a){return a<=b?b:a}function
+ij(a){return b(u+a)}function
+ck(a,c){var
+b=an(a);BU(b,0,a,c);return b}function
+ov(a){var
+b=a$(a),c=an(b);cf(a,0,c,0,b);return c}function
+ow(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
+d=an(a);cf(c,b,d,0,a);return d}return ai(ox)}function
+ik(c,b,a){return dl(ow(c,b,a))}function
+il(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cf(e,c,d,b,a);return ai(oy)}function
+bJ(e,c,d,b,a){if(0<=a&&0<=c&&!((E(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return bp(e,c,d,b,a);return ai(oz)}function
+oA(e){var
+a=[0,0],m=a$(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=dJ(e,i),g=0;if(32<=f){var
+f=d_(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1142,166 +1210,166 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aW(e))return mT(e);var
-b=ah(a[1]);a[1]=0;var
-n=aW(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===a$(e))return ov(e);var
+b=an(a[1]);a[1]=0;var
+n=a$(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=dJ(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(gA<=c)d=1;else
+c=d_(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(hr<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:_(b,a[1],92);a[1]++;_(b,a[1],98);break;case
-9:_(b,a[1],92);a[1]++;_(b,a[1],116);break;case
-10:_(b,a[1],92);a[1]++;_(b,a[1],110);break;case
-13:_(b,a[1],92);a[1]++;_(b,a[1],114);break;default:d=1}switch(d){case
-1:_(b,a[1],92);a[1]++;_(b,a[1],48+(c/cS|0)|0);a[1]++;_(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;_(b,a[1],48+(c%10|0)|0);break;case
-2:_(b,a[1],92);a[1]++;_(b,a[1],c);break;case
-3:_(b,a[1],c);break}a[1]++;var
+8:ah(b,a[1],92);a[1]++;ah(b,a[1],98);break;case
+9:ah(b,a[1],92);a[1]++;ah(b,a[1],116);break;case
+10:ah(b,a[1],92);a[1]++;ah(b,a[1],110);break;case
+13:ah(b,a[1],92);a[1]++;ah(b,a[1],114);break;default:d=1}switch(d){case
+1:ah(b,a[1],92);a[1]++;ah(b,a[1],48+(c/dd|0)|0);a[1]++;ah(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ah(b,a[1],48+(c%10|0)|0);break;case
+2:ah(b,a[1],92);a[1]++;ah(b,a[1],c);break;case
+3:ah(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-hr(f,b){var
-c=aW(b);if(0===c)return b;var
-d=ah(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){_(d,a,g(f,dJ(b,a)));var
+im(g,b){var
+c=a$(b);if(0===c)return b;var
+d=an(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){ah(d,a,f(g,d_(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-mZ(a){return hr(mB,a)}function
-e5(a){return cb(a)}function
-aX(a){return c1(a)}function
-e6(b,a){return aX(b0(b,a))}function
-m0(a,b){return b<=a?a:ai(m1)}function
-m2(f,e,d){var
+oB(a){return im(od,a)}function
+fI(a){return cy(a)}function
+bb(a){return dl(a)}function
+fJ(b,a){return bb(ck(b,a))}function
+oC(a,b){return b<=a?a:ai(oD)}function
+oE(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=m0((z(c)+e|0)+b|0,b),a=g;continue}return z(c)+b|0}return b}}function
-m3(b,h,g,e,f){var
+g=a[2],b=oC((E(c)+e|0)+b|0,b),a=g;continue}return E(c)+b|0}return b}}function
+oF(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bb(a,0,b,d,z(a));bb(g,0,b,d+z(a)|0,e);var
-d=(d+z(a)|0)+e|0,c=i;continue}bb(a,0,b,d,z(a));return b}return b}}function
-m4(b,a){if(a){var
-c=z(b);return aX(m3(ah(m2(0,c,a)),0,b,c,a))}return m5}function
-m6(b,a){return aX(hr(b,e5(a)))}function
-m7(a){return function(b,f,e){var
+i=c[2];bp(a,0,b,d,E(a));bp(g,0,b,d+E(a)|0,e);var
+d=(d+E(a)|0)+e|0,c=i;continue}bp(a,0,b,d,E(a));return b}return b}}function
+oG(b,a){if(a){var
+c=E(b);return bb(oF(an(oE(0,c,a)),0,b,c,a))}return oH}function
+oI(b,a){return bb(im(b,fI(a)))}function
+oJ(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dR(b,a)+ls|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aX(mY(e5(b)));var
-a=a+1|0;continue}}(a,z(a),0)}function
-m8(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw br;if(dR(e,a)===b)return a;var
+c=ef(b,a)+m7|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bb(oA(fI(b)));var
+a=a+1|0;continue}}(a,E(a),0)}function
+oK(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bG;if(ef(e,a)===b)return a;var
 a=a+1|0;continue}}function
-m9(b,a,d){var
-c=z(b);if(0<=a&&!(c<a))try{m8(b,c,a,d);var
-e=1;return e}catch(a){a=bd(a);if(a===br)return 0;throw a}return ai(m_)}function
-m$(b,a){return m9(b,0,a)}function
-na(a){return aX(mZ(e5(a)))}function
-nb(a){return 1-(typeof
+oL(b,a,d){var
+c=E(b);if(0<=a&&!(c<a))try{oK(b,c,a,d);var
+e=1;return e}catch(a){a=br(a);if(a===bG)return 0;throw a}return ai(oM)}function
+oN(b,a){return oL(b,0,a)}function
+oO(a){return bb(oB(fI(a)))}function
+oP(a){return 1-(typeof
 a==="number"?1:0)}function
-aO(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
-a=f;for(;;){d[1+a]=g(c,a);var
+aE(b,c){if(0===b)return[0];if(0<=b){var
+d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
+a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(nc)}function
-hs(b,f,e){var
+a=h;continue}break}}return d}return ai(oQ)}function
+io(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bu(a){var
-b=a.length-1;return 0===b?[0]:gO(a,0,b)}function
-e7(b,a){var
-c=b.length-1;return 0===c?bu(a):0===a.length-1?gO(b,0,c):yy(b,a)}function
-ht(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return gO(c,b,a);return ai(nd)}function
-hu(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return yz(c,b,a,d);return ai(ne)}function
-c9(d,b){var
+b=a.length-1;return 0===b?[0]:hG(a,0,b)}function
+bY(b,a){var
+c=b.length-1;return 0===c?bu(a):0===a.length-1?hG(b,0,c):BJ(b,a)}function
+en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hG(c,b,a);return ai(oR)}function
+ip(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return BK(c,b,a,d);return ai(oS)}function
+dv(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){g(d,b[1+a]);var
-f=a+1|0;if(c!==a){var
-a=f;continue}break}}return 0}function
-o(d,b){var
+a=e;for(;;){f(d,b[1+a]);var
+g=a+1|0;if(c!==a){var
+a=g;continue}break}}return 0}function
+p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
-a=h;for(;;){e[1+a]=g(d,b[1+a]);var
-i=a+1|0;if(f!==a){var
+e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){e[1+a]=f(d,b[1+a]);var
+i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-hv(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(nf);if(0===b)return[0];var
-f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
+dw(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(oT);if(0===b)return[0];var
+f=q(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-B(d,b){var
+z(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-T(d,b){var
+O(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
+e=q(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aP(c){return function(e,d){var
+ay(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ng(d,c){var
+oU(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-Q(a){if(a){var
-b=a[2],d=a[1],c=q(ng(0,a),d);return function(e,d){var
+G(a){if(a){var
+b=a[2],d=a[1],c=q(oU(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-$(f,e,c){var
+U(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-hw(c,b){var
+fK(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-c_(c,b){var
+bZ(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-e8=[X,ni,bX(0)];function
-nh(b){if(dM(b,[0]))return[0,[0],[0]];var
+fL=[ag,oW,cg(0)];function
+oV(b){if(dh(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-hx(e,a){function
+iq(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,e8,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fL,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
-m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bd(b);if(b[1]===e8){var
+n(f,b,d){try{var
+g=l(f,b,d);return g}catch(b){b=br(b);if(b[1]===fL){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bd(a);if(a[1]===e8)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=br(a);if(a[1]===fL)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,S,nj]}}if(!(h<0)){var
-d=h;for(;;){m(f,d,c(a,d)[1+d]);var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oX]}}if(!(h<0)){var
+d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
@@ -1314,196 +1382,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cj(a){return a!=a?1:0}function
-aY(b,a){if(!(b<a)){var
-c=0;if(eP(a)||!eP(b))c=1;if(c)return cj(b)?b:a}return cj(a)?a:b}function
+cF(a){return a!=a?1:0}function
+aQ(b,a){if(!(b<a)){var
+c=0;if(ft(a)||!ft(b))c=1;if(c)return cF(b)?b:a}return cF(a)?a:b}function
 w(b,a){if(!(b<a)){var
-c=0;if(eP(a)||!eP(b))c=1;if(c)return cj(a)?a:b}return cj(b)?b:a}function
-c$(a){return[0,0,0]}function
-da(a){a[1]=0;a[2]=0;return 0}function
-ck(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cl(a){var
+c=0;if(ft(a)||!ft(b))c=1;if(c)return cF(a)?a:b}return cF(b)?b:a}function
+dx(a){return[0,0,0]}function
+dy(a){a[1]=0;a[2]=0;return 0}function
+cG(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cH(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cm(b){var
+cI(b){var
 a=b[1];return a?[0,a[1]]:0}function
-nk(b,a){return bf(b,a[1])}var
-nm=[X,nl,bX(0)];function
-nn(a){return[0,0,0,0]}function
-e9(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-hy(d,a){var
+oY(b,a){return a5(b,a[1])}var
+o0=[ag,oZ,cg(0)];function
+o1(a){return[0,0,0,0]}function
+fM(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+ir(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-no(b){var
+o2(b){var
 a=b[2];return a?[0,a[1]]:0}function
-np(a){var
+o3(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}e9(a);return c}throw nm}function
-nq(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fM(a);return c}throw o0}function
+o4(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}e9(a);return[0,c]}return 0}var
-ns=[X,nr,bX(0)];function
-nt(a){throw ns}function
-dX(a){var
-c=a[1];a[1]=nt;try{var
-b=g(c,0);zh(a,b);return b}catch(b){b=bd(b);a[1]=function(a){throw b};throw b}}function
-e_(a){var
-b=1<=a?a:1,c=c7<b?c7:b,d=ah(c);return[0,d,0,c,d]}function
-e$(a){return hp(a[1],0,a[2])}function
-nu(a){return a[2]}function
-nv(a){a[2]=0;return 0}function
-fa(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c7<b[1])if((d+c|0)<=c7)b[1]=c7;else
-eV(ny);var
-e=ah(b[1]);hq(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,S,nw]}throw[0,S,nx]}}function
-hz(a,c){var
-b=a[2];if(a[3]<=b)fa(a,1);_(a[1],b,c);a[2]=b+1|0;return 0}function
-nz(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fM(a);return[0,c]}return 0}var
+o6=[ag,o5,cg(0)];function
+o7(a){throw o6}function
+dz(a){var
+c=a[1];a[1]=o7;try{var
+b=f(c,0);Cr(a,b);return b}catch(b){b=br(b);a[1]=function(a){throw b};throw b}}function
+eo(a){var
+b=1<=a?a:1,c=dr<b?dr:b,d=an(c);return[0,d,0,c,d]}function
+ep(a){return ik(a[1],0,a[2])}function
+o8(a){return a[2]}function
+o9(a){a[2]=0;return 0}function
+fN(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dr<b[1])if((d+c|0)<=dr)b[1]=dr;else
+fz(pa);var
+e=an(b[1]);il(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,o_]}throw[0,$,o$]}}function
+fO(a,c){var
+b=a[2];if(a[3]<=b)fN(a,1);ah(a[1],b,c);a[2]=b+1|0;return 0}function
+pb(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((z(d)-b|0)<c?1:0);if(f)ai(nA);var
-g=a[2]+b|0;if(a[3]<g)fa(a,b);bb(d,c,a[1],a[2],b);a[2]=g;return 0}function
-db(a,c){var
-b=z(c),d=a[2]+b|0;if(a[3]<d)fa(a,b);bb(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fb(a){return 5===a[2]?12:-6}function
-hA(a){return[0,0,ah(a)]}function
-hB(a,g){var
-b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ah(hn(b*2|0,c));hq(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((E(d)-b|0)<c?1:0);if(f)ai(pc);var
+g=a[2]+b|0;if(a[3]<g)fN(a,b);bp(d,c,a[1],a[2],b);a[2]=g;return 0}function
+b0(a,c){var
+b=E(c),d=a[2]+b|0;if(a[3]<d)fN(a,b);bp(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fP(a){return 5===a[2]?12:-6}function
+is(a){return[0,0,an(a)]}function
+it(a,g){var
+b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=an(ii(b*2|0,c));il(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cn(a,b){hB(a,1);cW(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aq(a,c){var
-b=z(c);hB(a,b);bt(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hC(a){return hp(a[2],0,a[1])}function
-nB(a,b){var
+cJ(a,b){it(a,1);df(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+az(a,c){var
+b=E(c);it(a,b);bJ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+iu(a){return ik(a[2],0,a[1])}function
+pd(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return lh;case
+0:return mT;case
 1:return 101;case
 2:return 69;case
-3:return kI;case
+3:return mh;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-nC(a,b){switch(b[1]){case
+pe(a,b){switch(b[1]){case
 0:break;case
-1:cn(a,43);break;default:cn(a,32)}return 8<=b[2]?cn(a,35):0}function
-hD(a){if(typeof
+1:cJ(a,43);break;default:cJ(a,32)}return 8<=b[2]?cJ(a,35):0}function
+iv(a){if(typeof
 a==="number")switch(a){case
-0:return nD;case
-1:return nE;case
-2:return nF;case
-3:return nG;case
-4:return nH;case
-5:return nI;default:return nJ}else
+0:return pf;case
+1:return pg;case
+2:return ph;case
+3:return pi;case
+4:return pj;case
+5:return pk;default:return pl}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aN(nK,e6(1,a[1]))}}function
-fc(b,c){var
+1:return a[1];default:return aI(pm,fJ(1,a[1]))}}function
+fQ(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aq(b,nL);var
+d=a[1];az(b,pn);var
 a=d;continue;case
 1:var
-e=a[1];aq(b,nM);var
+e=a[1];az(b,po);var
 a=e;continue;case
 2:var
-f=a[1];aq(b,nN);var
+f=a[1];az(b,pp);var
 a=f;continue;case
 3:var
-g=a[1];aq(b,nO);var
+g=a[1];az(b,pq);var
 a=g;continue;case
 4:var
-h=a[1];aq(b,nP);var
+h=a[1];az(b,pr);var
 a=h;continue;case
 5:var
-i=a[1];aq(b,nQ);var
+i=a[1];az(b,ps);var
 a=i;continue;case
 6:var
-j=a[1];aq(b,nR);var
+j=a[1];az(b,pt);var
 a=j;continue;case
 7:var
-k=a[1];aq(b,nS);var
+k=a[1];az(b,pu);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aq(b,nT);fc(b,m);aq(b,nU);var
+l=a[2],m=a[1];az(b,pv);fQ(b,m);az(b,pw);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aq(b,nV);fc(b,o);aq(b,nW);var
+n=a[3],o=a[1];az(b,px);fQ(b,o);az(b,py);var
 a=n;continue;case
 10:var
-p=a[1];aq(b,nX);var
+p=a[1];az(b,pz);var
 a=p;continue;case
 11:var
-q=a[1];aq(b,nY);var
+q=a[1];az(b,pA);var
 a=q;continue;case
 12:var
-r=a[1];aq(b,nZ);var
+r=a[1];az(b,pB);var
 a=r;continue;case
 13:var
-s=a[1];aq(b,n0);var
+s=a[1];az(b,pC);var
 a=s;continue;default:var
-t=a[1];aq(b,n1);var
+t=a[1];az(b,pD);var
 a=t;continue}}function
-ad(a){if(typeof
+am(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ad(a[1])];case
-1:return[1,ad(a[1])];case
-2:return[2,ad(a[1])];case
-3:return[3,ad(a[1])];case
-4:return[4,ad(a[1])];case
-5:return[5,ad(a[1])];case
-6:return[6,ad(a[1])];case
-7:return[7,ad(a[1])];case
+0:return[0,am(a[1])];case
+1:return[1,am(a[1])];case
+2:return[2,am(a[1])];case
+3:return[3,am(a[1])];case
+4:return[4,am(a[1])];case
+5:return[5,am(a[1])];case
+6:return[6,am(a[1])];case
+7:return[7,am(a[1])];case
 8:var
-b=a[1];return[8,b,ad(a[2])];case
+b=a[1];return[8,b,am(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ad(a[3])];case
-10:return[10,ad(a[1])];case
-11:return[11,ad(a[1])];case
-12:return[12,ad(a[1])];case
-13:return[13,ad(a[1])];default:return[14,ad(a[1])]}}function
-ar(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,am(a[3])];case
+10:return[10,am(a[1])];case
+11:return[11,am(a[1])];case
+12:return[12,am(a[1])];case
+13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
+aA(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ar(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aA(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=ar(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aA(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=ar(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aA(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=ar(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aA(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-f=ar(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+g=aA(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=ar(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aA(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=ar(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aA(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=ar(a[1]),ac=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){g(af,0);return 0};return[0,function(a){g(ag,0);return 0},ah,ae,ac];case
+j=aA(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=ar(a[2]),ai=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){g(al,0);return 0};return[0,function(a){g(am,0);return 0},an,ak,ai];case
+k=aA(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-ao=a[2],ap=a[1],l=ar(a[3]),aq=l[4],as=l[3],at=l[2],au=l[1],m=ar(aj(ad(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(aq,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
+an=a[2],ap=a[1],l=aA(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aA(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(au,0);f(aq,0);return 0},az=function(a){f(ar,0);f(av,0);return 0},aB=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aB,az,ay];case
 10:var
-n=ar(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
+n=aA(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ar(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
+o=aA(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ar(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aA(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ar(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=ar(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
-aj(c,b){var
+q=aA(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aA(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+ao(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1514,12 +1582,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,S,n2]}else
+9:a=6;break;default:throw[0,$,pE]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,aj(t,b[1])];case
+0:return[0,ao(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1530,7 +1598,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,aj(u,b[1])];case
+1:return[1,ao(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1539,22 +1607,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-f=0,v=c[1];if(typeof
-b==="number")f=1;else
+g=0,v=c[1];if(typeof
+b==="number")g=1;else
 switch(b[0]){case
-2:return[2,aj(v,b[1])];case
+2:return[2,ao(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:f=1}if(f)a=7;break;case
+14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,aj(w,b[1])];case
+3:return[3,ao(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1566,7 +1634,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,aj(x,b[1])];case
+4:return[4,ao(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1578,7 +1646,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,aj(y,b[1])];case
+5:return[5,ao(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1590,7 +1658,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,aj(z,b[1])];case
+6:return[6,ao(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1602,7 +1670,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,aj(A,b[1])];case
+7:return[7,ao(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1615,40 +1683,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=aj(B,b[2]);return[8,aj(C,D),E];case
+D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,S,n$];break;case
+14:a=4;break;default:m=1}if(m)throw[0,$,pN];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=ar(aj(ad(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aj(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aA(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,S,oa];break;case
+14:a=4;break;default:n=1}if(n)throw[0,$,pO];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aj(M,b[1])];throw[0,S,ob];case
+b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,pP];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aj(N,b[1])];default:o=1}if(o)throw[0,S,oc];break;case
+11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pQ];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aj(O,b[1])];default:p=1}if(p)throw[0,S,od];break;case
+12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pR];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1656,7 +1724,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aj(P,b[1])];default:q=1}if(q)throw[0,S,oe];break;default:var
+13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pS];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1664,319 +1732,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aj(Q,b[1])];default:r=1}if(r)throw[0,S,of]}switch(a){case
-0:throw[0,S,n5];case
-1:throw[0,S,n6];case
-2:throw[0,S,n7];case
-3:throw[0,S,n8];case
-4:throw[0,S,n9];case
-5:throw[0,S,n3];case
-6:throw[0,S,n4];default:throw[0,S,n_]}}var
-am=[X,og,bX(0)];function
-dY(b,a){if(typeof
+14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pT]}switch(a){case
+0:throw[0,$,pH];case
+1:throw[0,$,pI];case
+2:throw[0,$,pJ];case
+3:throw[0,$,pK];case
+4:throw[0,$,pL];case
+5:throw[0,$,pF];case
+6:throw[0,$,pG];default:throw[0,$,pM]}}var
+as=[ag,pU,cg(0)];function
+eq(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
-dc(e,b,d){var
-a=dY(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw as}}function
+dA(e,b,d){var
+a=eq(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aD(b,c,a){if(typeof
-b==="number")return[0,0,J(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw as}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aR(b,c,a){if(typeof
+b==="number")return[0,0,R(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=aD(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+g=aR(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aD(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aR(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aD(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aR(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aD(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aR(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aD(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aR(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aD(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aR(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aD(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aR(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aD(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aR(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dQ([0,b[1]],[0,o]))throw am;var
-p=aD(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(ee([0,b[1]],[0,o]))throw as;var
+p=aR(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,W(e)];if(dQ([0,W(B)],C))throw am;var
-D=[0,W(d)];if(dQ([0,W(A)],D))throw am;var
-q=ar(aj(ad(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=aD(W(z),c,y),F=r[2];return[0,[9,e,d,ad(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(ee([0,ab(B)],C))throw as;var
+D=[0,ab(d)];if(ee([0,ab(A)],D))throw as;var
+q=aA(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=aR(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aD(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aR(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aD(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aR(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aD(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aR(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aD(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
-J(a,b){if(typeof
+v=aR(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
+R(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=J(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=R(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=J(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=R(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-Q=a[2],r=dY(a[1],b),c=r[2],R=r[1];if(typeof
+P=a[2],r=eq(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=J(Q,c[1]);return[0,[2,R,s[1]],s[2]]}throw am;case
+s=R(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw as;case
 3:var
-S=a[2],t=dY(a[1],b),d=t[2],T=t[1];if(typeof
+S=a[2],t=eq(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=J(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw am;case
+u=R(S,d[1]);return[0,[3,T,u[1]],u[2]]}throw as;case
 4:var
-U=a[4],V=a[1],e=dc(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+U=a[4],V=a[1],e=dA(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=J(U,f[1]);return[0,[4,V,X,Y,v[1]],v[2]]}throw am;case
+X=e[2],v=R(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw as;case
 5:var
-Z=a[4],_=a[1],g=dc(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Y=a[4],Z=a[1],g=dA(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-aa=g[2],w=J(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw am;case
+$=g[2],w=R(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw as;case
 6:var
-ab=a[4],ac=a[1],i=dc(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+aa=a[4],ac=a[1],i=dA(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=J(ab,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw am;case
+ae=i[2],x=R(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw as;case
 7:var
-af=a[4],ag=a[1],k=dc(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=dA(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=J(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw am;case
+ai=k[2],y=R(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw as;case
 8:var
-aj=a[4],ak=a[1],m=dc(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dA(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=J(aj,n[1]);return[0,[8,ak,al,an,z[1]],z[2]]}throw am;case
+am=m[2],z=R(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw as;case
 9:var
-ao=a[2],A=dY(a[1],b),o=A[2],ap=A[1];if(typeof
+an=a[2],A=eq(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=J(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw am;case
+B=R(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw as;case
 10:var
-C=J(a[1],b);return[0,[10,C[1]],C[2]];case
+C=R(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],D=J(a[2],b);return[0,[11,aq,D[1]],D[2]];case
+ap=a[1],D=R(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-ar=a[1],E=J(a[2],b);return[0,[12,ar,E[1]],E[2]];case
+aq=a[1],E=R(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],as=b[2],at=a[3],au=a[1];if(dQ([0,a[2]],[0,F]))throw am;var
-G=J(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],at=a[3],au=a[1];if(ee([0,a[2]],[0,F]))throw as;var
+G=R(at,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,W(H)];if(dQ([0,W(ax)],az))throw am;var
-I=J(aw,W(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(ee([0,ab(ax)],az))throw as;var
+I=R(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=J(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+J=R(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=J(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+K=R(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-aA=a[1],M=J(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return oi(a[1],a[2],b);case
+aA=a[1],L=R(a[2],b);return[0,[17,aA,L[1]],L[2]];case
+18:return pW(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-N=J(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
+M=R(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],O=J(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
+aB=a[2],aC=a[1],N=R(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],P=J(a[2],b[1]);return[0,[21,aD,P[1]],P[2]]}break;case
-23:return oj(a[1],a[2],b)}throw am}function
-oi(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=J(d[1],b),k=e[1],f=J(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=J(g[1],b),m=h[1],i=J(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-oj(a,c,b){if(typeof
+aD=a[1],O=R(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
+23:return pX(a[1],a[2],b)}throw as}function
+pW(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=R(d[1],b),k=e[1],f=R(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=R(g[1],b),m=h[1],i=R(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+pX(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aI(a,c,b);case
-1:return aI(a,c,b);case
+0:return aX(a,c,b);case
+1:return aX(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=J(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw am;default:return aI(a,c,b)}else
+d=R(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aX(a,c,b)}else
 switch(a[0]){case
-0:return aI(a,c,b);case
-1:return aI(a,c,b);case
-2:return aI(a,c,b);case
-3:return aI(a,c,b);case
-4:return aI(a,c,b);case
-5:return aI(a,c,b);case
-6:return aI(a,c,b);case
-7:return aI(a,c,b);case
-8:return aI([8,a[1],a[2]],c,b);case
+0:return aX(a,c,b);case
+1:return aX(a,c,b);case
+2:return aX(a,c,b);case
+3:return aX(a,c,b);case
+4:return aX(a,c,b);case
+5:return aX(a,c,b);case
+6:return aX(a,c,b);case
+7:return aX(a,c,b);case
+8:return aX([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aD(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aI(a,c,b);default:return aI(a,c,b)}}function
-aI(d,c,b){var
-a=J(c,b);return[0,[23,d,a[1]],a[2]]}function
-oh(c,b){var
-a=J(c,b);if(typeof
-a[2]==="number")return a[1];throw am}function
-ok(b,a){return oh(b,W(ad(a)))}function
-aJ(k,g,a){var
-b=z(a),h=0<=g?k:0,d=dU(g);if(d<=b)return a;var
-l=2===h?48:32,c=b0(d,l);switch(h){case
-0:bt(a,0,c,0,b);break;case
-1:bt(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=aR(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aX(a,c,b);default:return aX(a,c,b)}}function
+aX(d,c,b){var
+a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
+pV(c,b){var
+a=R(c,b);if(typeof
+a[2]==="number")return a[1];throw as}function
+pY(b,a){return pV(b,ab(am(a)))}function
+aY(k,g,a){var
+b=E(a),h=0<=g?k:0,d=ei(g);if(d<=b)return a;var
+l=2===h?48:32,c=ck(d,l);switch(h){case
+0:bJ(a,0,c,0,b);break;case
+1:bJ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==ab(a,0)&&45!==ab(a,0)&&32!==ab(a,0)){e=1;i=1}if(!i){cW(c,0,ab(a,0));bt(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){df(c,0,al(a,0));bJ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===ab(a,0)){var
-j=0;if(eA!==ab(a,1)&&88!==ab(a,1)){f=1;j=1}if(!j){cW(c,1,ab(a,1));bt(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bt(a,0,c,d-b|0,b)}}return aX(c)}function
-co(k,b){var
-c=dU(k),a=z(b),d=ab(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+gE>>>0))e=1}else
+f=0;if(1<b&&48===al(a,0)){var
+j=0;if(fe!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){df(c,1,al(a,1));bJ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bJ(a,0,c,d-b|0,b)}}return bb(c)}function
+cK(k,b){var
+c=ei(k),a=E(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hv>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(eA===ab(b,1)||88===ab(b,1))j=1;if(j){var
-h=b0(c+2|0,48);cW(h,1,ab(b,1));bt(b,2,h,(c-a|0)+4|0,a-2|0);return aX(h)}}e=1;f=1;break;case
+j=0;if(fe===al(b,1)||88===al(b,1))j=1;if(j){var
+h=ck(c+2|0,48);df(h,1,al(b,1));bJ(b,2,h,(c-a|0)+4|0,a-2|0);return bb(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=b0(c+1|0,48);cW(g,0,d);bt(b,1,g,(c-a|0)+2|0,a-1|0);return aX(g)}}if(e&&a<c){var
-i=b0(c,48);bt(b,0,i,c-a|0,a);return aX(i)}return b}function
-ol(d){var
-a=m7(d),b=z(a),c=b0(b+2|0,34);bb(a,0,c,1,b);return aX(c)}function
-om(a){switch(a){case
-1:return oo;case
-2:return op;case
-4:return or;case
-5:return os;case
-6:return ot;case
-7:return ou;case
-8:return ov;case
-9:return ow;case
-10:return ox;case
-11:return oy;case
+g=ck(c+1|0,48);df(g,0,d);bJ(b,1,g,(c-a|0)+2|0,a-1|0);return bb(g)}}if(e&&a<c){var
+i=ck(c,48);bJ(b,0,i,c-a|0,a);return bb(i)}return b}function
+pZ(d){var
+a=oJ(d),b=E(a),c=ck(b+2|0,34);bp(a,0,c,1,b);return bb(c)}function
+p0(a){switch(a){case
+1:return p2;case
+2:return p3;case
+4:return p5;case
+5:return p6;case
+6:return p7;case
+7:return p8;case
+8:return p9;case
+9:return p_;case
+10:return p$;case
+11:return qa;case
 0:case
-13:return on;case
+13:return p1;case
 3:case
-14:return oq;default:return oz}}function
-oA(a){switch(a){case
-1:return oC;case
-2:return oD;case
-4:return oF;case
-5:return oG;case
-6:return oH;case
-7:return oI;case
-8:return oJ;case
-9:return oK;case
-10:return oL;case
-11:return oM;case
+14:return p4;default:return qb}}function
+qc(a){switch(a){case
+1:return qe;case
+2:return qf;case
+4:return qh;case
+5:return qi;case
+6:return qj;case
+7:return qk;case
+8:return ql;case
+9:return qm;case
+10:return qn;case
+11:return qo;case
 0:case
-13:return oB;case
+13:return qd;case
 3:case
-14:return oE;default:return oN}}function
-oO(a){switch(a){case
-1:return oQ;case
-2:return oR;case
-4:return oT;case
-5:return oU;case
-6:return oV;case
-7:return oW;case
-8:return oX;case
-9:return oY;case
-10:return oZ;case
-11:return o0;case
+14:return qg;default:return qp}}function
+qq(a){switch(a){case
+1:return qs;case
+2:return qt;case
+4:return qv;case
+5:return qw;case
+6:return qx;case
+7:return qy;case
+8:return qz;case
+9:return qA;case
+10:return qB;case
+11:return qC;case
 0:case
-13:return oP;case
+13:return qr;case
 3:case
-14:return oS;default:return o1}}function
-o2(a){switch(a){case
-1:return o4;case
-2:return o5;case
-4:return o7;case
-5:return o8;case
-6:return o9;case
-7:return o_;case
-8:return o$;case
-9:return pa;case
-10:return pb;case
-11:return pc;case
+14:return qu;default:return qD}}function
+qE(a){switch(a){case
+1:return qG;case
+2:return qH;case
+4:return qJ;case
+5:return qK;case
+6:return qL;case
+7:return qM;case
+8:return qN;case
+9:return qO;case
+10:return qP;case
+11:return qQ;case
 0:case
-13:return o3;case
+13:return qF;case
 3:case
-14:return o6;default:return pd}}function
-hE(b,c){var
-d=dU(c),e=nB(pe,b),a=hA(16);cn(a,37);nC(a,b);cn(a,46);aq(a,ho(d));cn(a,e);return hC(a)}function
-dZ(m,a){if(13<=m){var
-g=[0,0],h=z(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dR(a,c)+gu>>>0))g[1]++;var
+14:return qI;default:return qR}}function
+iw(b,c){var
+d=ei(c),e=pd(qS,b),a=is(16);cJ(a,37);pe(a,b);cJ(a,46);az(a,ij(d));cJ(a,e);return iu(a)}function
+er(m,a){if(13<=m){var
+g=[0,0],h=E(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<ef(a,c)+hj>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=ah(z(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cW(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=z(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=an(E(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){df(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=E(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dR(a,b);if(9<f+gu>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=ef(a,b);if(9<f+hj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aX(j)}return a}function
-pf(a,b){return dZ(a,eJ(om(a),b))}function
-pg(a,b){return dZ(a,eJ(oO(a),b))}function
-ph(a,b){return dZ(a,eJ(o2(a),b))}function
-pi(a,b){return dZ(a,yX(oA(a),b))}function
-bv(b,c,a){function
+b=p;continue}break}}return bb(j)}return a}function
+qT(a,b){return er(a,fn(p0(a),b))}function
+qU(a,b){return er(a,fn(qq(a),b))}function
+qV(a,b){return er(a,fn(qE(a),b))}function
+qW(a,b){return er(a,B8(qc(a),b))}function
+bK(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return yT(a,c,d)}function
+d=32}return B4(a,c,d)}function
 f(a){var
-e=z(a);return function(f){var
+e=E(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=ab(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=al(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aN(a,pj)}function
+b=b+1|0;continue}}(0)?a:aI(a,qX)}function
 e(c){var
-b=yG(a);return 3===b?a<0.?pk:pl:4<=b?pm:c}switch(b[2]){case
-5:return e(f(gU(hE(b,c),a)));case
+b=BR(a);return 3===b?a<0.?qY:qZ:4<=b?q0:c}switch(b[2]){case
+5:return e(f(hM(iw(b,c),a)));case
 6:return d(0);case
-7:return na(d(0));case
-8:return e(d(0));default:return gU(hE(b,c),a)}}function
-pn(d){var
-a=mu(d),b=z(a),c=b0(b+2|0,39);bb(a,0,c,1,b);return aX(c)}function
-po(b){var
-a=hA(16);fc(a,b);return hC(a)}function
-dD(d,o,m,l){var
-c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return g(c,b);else
+7:return oO(d(0));case
+8:return e(d(0));default:return hM(iw(b,c),a)}}function
+q1(d){var
+a=n8(d),b=E(a),c=ck(b+2|0,39);bp(a,0,c,1,b);return bb(c)}function
+q2(b){var
+a=is(16);fQ(a,b);return iu(a)}function
+d5(d,o,n,l){var
+c=o,b=n,a=l;for(;;)if(typeof
+a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return C(c,[5,b,a],p)};case
+p=a[1];return function(a){return I(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return C(c,[4,b,pn(a)],q)};case
+q=a[1];return function(a){return I(c,[4,b,q1(a)],q)};case
 2:var
-r=a[2],s=a[1];return fd(c,b,r,s,function(a){return a});case
-3:return fd(c,b,a[2],a[1],ol);case
-4:return d0(c,b,a[4],a[2],a[3],pf,a[1]);case
-5:return d0(c,b,a[4],a[2],a[3],pg,a[1]);case
-6:return d0(c,b,a[4],a[2],a[3],ph,a[1]);case
-7:return d0(c,b,a[4],a[2],a[3],pi,a[1]);case
-8:return pp(c,b,a[4],a[2],a[3],a[1]);case
-9:return fd(c,b,a[2],a[1],mc);case
+r=a[2],s=a[1];return fR(c,b,r,s,function(a){return a});case
+3:return fR(c,b,a[2],a[1],pZ);case
+4:return es(c,b,a[4],a[2],a[3],qT,a[1]);case
+5:return es(c,b,a[4],a[2],a[3],qU,a[1]);case
+6:return es(c,b,a[4],a[2],a[3],qV,a[1]);case
+7:return es(c,b,a[4],a[2],a[3],qW,a[1]);case
+8:return q3(c,b,a[4],a[2],a[3],a[1]);case
+9:return fR(c,b,a[2],a[1],nQ);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1984,257 +2052,257 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=po(a[2]);return function(a){return C(c,[4,b,u],t)};case
+t=a[3],u=q2(a[2]);return function(a){return I(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return C(c,b,O(ok(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return I(c,b,_(pY(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return C(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return I(c,[6,b,function(b){return m(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return C(c,[6,b,a],y)};case
+y=a[1];return function(a){return I(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,S,pr];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return I(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return I(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
+19:throw[0,$,q5];case
 20:var
-G=a[3],H=[8,b,ps];return function(a){return C(c,H,G)};case
+F=a[3],G=[8,b,q6];return function(a){return I(c,G,F)};case
 21:var
-I=a[2];return function(a){return C(c,[4,b,eJ(pt,a)],I)};case
+H=a[2];return function(a){return I(c,[4,b,fn(q7,a)],H)};case
 22:var
-J=a[1];return function(a){return C(c,[5,b,a],J)};case
+J=a[1];return function(a){return I(c,[5,b,a],J)};case
 23:var
-f=a[2],h=a[1];return d<50?kA(d+1|0,c,b,h,f):al(kA,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?gm(d+1|0,c,b,i,j,k):al(gm,[0,c,b,i,j,k])}}function
-kA(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?l_(d+1|0,c,b,h,g):aq(l_,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?hd(d+1|0,c,b,i,j,k):aq(hd,[0,c,b,i,j,k])}}function
+l_(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-2:throw[0,S,pu];default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}else
+0:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+1:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+2:throw[0,$,q8];default:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-1:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-2:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-3:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-4:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-5:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-6:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-7:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
-8:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);case
+0:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+1:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+2:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+3:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+4:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+5:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+6:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+7:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+8:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?gn(d+1|0,c,b,f,a):al(gn,[0,c,b,f,a]);case
-10:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a]);default:return d<50?I(d+1|0,c,b,a):al(I,[0,c,b,a])}}function
-gn(e,d,c,a,b){if(typeof
-a==="number")return e<50?I(e+1|0,d,c,b):al(I,[0,d,c,b]);else
+f=e[2];return d<50?he(d+1|0,c,b,f,a):aq(he,[0,c,b,f,a]);case
+10:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);default:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a])}}function
+he(e,d,c,a,b){if(typeof
+a==="number")return e<50?Q(e+1|0,d,c,b):aq(Q,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aQ(d,c,f,b)};case
+f=a[1];return function(a){return a6(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aQ(d,c,g,b)};case
+g=a[1];return function(a){return a6(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aQ(d,c,h,b)};case
+h=a[1];return function(a){return a6(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aQ(d,c,i,b)};case
+i=a[1];return function(a){return a6(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aQ(d,c,j,b)};case
+j=a[1];return function(a){return a6(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aQ(d,c,k,b)};case
+k=a[1];return function(a){return a6(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aQ(d,c,l,b)};case
+l=a[1];return function(a){return a6(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aQ(d,c,m,b)};case
+m=a[1];return function(a){return a6(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aQ(d,c,n,b)};case
+n=a[2];return function(a){return a6(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aj(ad(a[1]),p);return function(a){return aQ(d,c,ay(q,o),b)};case
+o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a6(d,c,aH(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aQ(d,c,r,b)};case
+r=a[1];return function(e,a){return a6(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aQ(d,c,s,b)};case
+s=a[1];return function(a){return a6(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aQ(d,c,t,b)};case
-13:throw[0,S,pv];default:throw[0,S,pw]}}function
-I(d,b,e,a){var
-c=[8,e,px];return d<50?dD(d+1|0,b,c,a):al(dD,[0,b,c,a])}function
-gm(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return pq(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?dD(h+1|0,b,f,a):al(dD,[0,b,f,a])}function
-C(a,b,c){return g7(dD(0,a,b,c))}function
-aQ(a,b,c,d){return g7(gn(0,a,b,c,d))}function
-pq(a,b,c,d,e){return g7(gm(0,a,b,c,d,e))}function
-fd(e,d,c,a,b){if(typeof
-a==="number")return function(a){return C(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return C(e,[4,d,aJ(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return C(e,[4,d,aJ(i,f,g(b,a))],c)}}}function
-d0(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return a6(d,c,t,b)};case
+13:throw[0,$,q9];default:throw[0,$,q_]}}function
+Q(d,b,e,a){var
+c=[8,e,q$];return d<50?d5(d+1|0,b,c,a):aq(d5,[0,b,c,a])}function
+hd(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return q4(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?d5(h+1|0,b,g,a):aq(d5,[0,b,g,a])}function
+I(a,b,c){return hZ(d5(0,a,b,c))}function
+a6(a,b,c,d){return hZ(he(0,a,b,c,d))}function
+q4(a,b,c,d,e){return hZ(hd(0,a,b,c,d,e))}function
+fR(e,d,c,a,b){if(typeof
+a==="number")return function(a){return I(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return I(e,[4,d,aY(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return I(e,[4,d,aY(i,g,f(b,a))],c)}}}function
+es(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,co(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,co(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return I(f,[4,e,cK(g,m(b,a,c))],d)}:function(c){return I(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return I(f,[4,e,cK(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aJ(i,h,co(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aJ(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aJ(i,h,co(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return I(f,[4,e,aY(i,h,cK(g,m(b,a,c)))],d)}:function(c){return I(f,[4,e,aY(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return I(f,[4,e,aY(i,h,cK(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aJ(j,h,co(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aJ(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aJ(j,g,co(m,n(b,a,c)))],d)}}}function
-pp(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return I(f,[4,e,aY(j,h,cK(g,m(b,a,c)))],d)}:function(g,c){return I(f,[4,e,aY(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return I(f,[4,e,aY(j,g,cK(n,m(b,a,c)))],d)}}}function
+q3(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,bv(a,f,b)],c)}:function(b){return C(e,[4,d,bv(a,fb(a),b)],c)};var
-j=b[1];return function(b){return C(e,[4,d,bv(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return I(e,[4,d,bK(a,f,b)],c)}:function(b){return I(e,[4,d,bK(a,fP(a),b)],c)};var
+j=b[1];return function(b){return I(e,[4,d,bK(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return C(e,[4,d,aJ(h,g,bv(a,f,b))],c)}:function(b){return C(e,[4,d,aJ(h,g,bv(a,fb(a),b))],c)};var
-k=b[1];return function(b){return C(e,[4,d,aJ(h,g,bv(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return I(e,[4,d,aY(h,g,bK(a,f,b))],c)}:function(b){return I(e,[4,d,aY(h,g,bK(a,fP(a),b))],c)};var
+k=b[1];return function(b){return I(e,[4,d,aY(h,g,bK(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return C(e,[4,d,aJ(i,g,bv(a,f,b))],c)}:function(f,b){return C(e,[4,d,aJ(i,f,bv(a,fb(a),b))],c)};var
-l=b[1];return function(f,b){return C(e,[4,d,aJ(i,f,bv(a,l,b))],c)}}}function
-bw(b,e){var
+b==="number")return b?function(g,f,b){return I(e,[4,d,aY(i,g,bK(a,f,b))],c)}:function(f,b){return I(e,[4,d,aY(i,f,bK(a,fP(a),b))],c)};var
+l=b[1];return function(f,b){return I(e,[4,d,aY(i,f,bK(a,l,b))],c)}}}function
+bL(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hD(a[2]);bw(b,f);return c5(b,h);case
+g=a[1],h=iv(a[2]);bL(b,g);return dq(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bw(b,d);c5(b,py);var
+i=c[1];bL(b,d);dq(b,ra);var
 a=i;continue}var
-j=c[1];bw(b,d);c5(b,pz);var
+j=c[1];bL(b,d);dq(b,rb);var
 a=j;continue;case
 6:var
-m=a[2];bw(b,a[1]);return g(m,b);case
-7:bw(b,a[1]);return dV(b);case
+m=a[2];bL(b,a[1]);return f(m,b);case
+7:bL(b,a[1]);return ej(b);case
 8:var
-n=a[2];bw(b,a[1]);return ai(n);case
+n=a[2];bL(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bw(b,a[1]);return c5(b,k);default:var
-l=a[2];bw(b,a[1]);return mo(b,l)}}function
-bG(b,e){var
+k=a[2];bL(b,a[1]);return dq(b,k);default:var
+l=a[2];bL(b,a[1]);return n2(b,l)}}function
+b1(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=hD(a[2]);bG(b,f);return db(b,h);case
+g=a[1],h=iv(a[2]);b1(b,g);return b0(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bG(b,d);db(b,pA);var
+i=c[1];b1(b,d);b0(b,rc);var
 a=i;continue}var
-j=c[1];bG(b,d);db(b,pB);var
+j=c[1];b1(b,d);b0(b,rd);var
 a=j;continue;case
 6:var
-m=a[2];bG(b,a[1]);return db(b,g(m,0));case
+m=a[2];b1(b,a[1]);return b0(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bG(b,a[1]);return ai(n);case
+n=a[2];b1(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bG(b,a[1]);return db(b,k);default:var
-l=a[2];bG(b,a[1]);return hz(b,l)}}function
-pC(c,a,b){var
-d=b[1],e=0;return C(function(b){bw(a,b);return g(c,a)},e,d)}function
-fe(b,a){return pC(function(a){return 0},b,a)}function
-ff(a){return fe(be,a)}function
-pD(b,a){var
-c=a[1];return C(function(c){var
-a=e_(64);bG(a,c);return g(b,e$(a))},0,c)}function
-at(a){return pD(function(a){return a},a)}var
-pE=eT(0);function
-fh(c,b){var
-a=c[1+b];return nb(a)?bY(a)===eH?g(at(pF),a):bY(a)===253?mh(a):pG:g(at(pH),a)}function
-hF(b,a){if(b.length-1<=a)return pI;var
-c=hF(b,a+1|0),d=fh(b,a);return n(at(pJ),d,c)}function
-pK(a){var
+k=a[2];b1(b,a[1]);return b0(b,k);default:var
+l=a[2];b1(b,a[1]);return fO(b,l)}}function
+re(c,a,b){var
+d=b[1],e=0;return I(function(b){bL(a,b);return f(c,a)},e,d)}function
+fS(b,a){return re(function(a){return 0},b,a)}function
+fT(a){return fS(bs,a)}function
+rf(b,a){var
+c=a[1];return I(function(c){var
+a=eo(64);b1(a,c);return f(b,ep(a))},0,c)}function
+aB(a){return rf(function(a){return a},a)}var
+rg=fx(0);function
+fV(c,b){var
+a=c[1+b];return oP(a)?bX(a)===fl?f(aB(rh),a):bX(a)===253?nV(a):ri:f(aB(rj),a)}function
+ix(b,a){if(b.length-1<=a)return rk;var
+c=ix(b,a+1|0),d=fV(b,a);return m(aB(rl),d,c)}function
+rm(a){var
 b=a.length-1;if(2<b>>>0){var
-c=hF(a,2),d=fh(a,1);return n(at(pL),d,c)}switch(b){case
-0:return pM;case
-1:return pN;default:var
-e=fh(a,1);return g(at(pO),e)}}function
-pP(d){function
+c=ix(a,2),d=fV(a,1);return m(aB(rn),d,c)}switch(b){case
+0:return ro;case
+1:return rp;default:var
+e=fV(a,1);return f(aB(rq),e)}}function
+rr(d){function
 a(e){var
 a=e;for(;;){if(a){var
-f=a[2],h=a[1];try{var
-c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(eU(pE))}function
-pQ(a){if(a===dT)return pR;if(a===eW)return pS;if(a[1]===hb){var
-b=a[2],e=b[3],h=b[2],i=b[1];return ey(at(fg),i,h,e,e+5|0,pT)}if(a[1]===S){var
-c=a[2],f=c[3],j=c[2],k=c[1];return ey(at(fg),k,j,f,f+6|0,pU)}if(a[1]===hd){var
-d=a[2],g=d[3],l=d[2],m=d[1];return ey(at(fg),m,l,g,g+6|0,pV)}if(0===bY(a)){var
-n=a[1][1];return aN(n,pK(a))}return a[1]}function
-d1(a){var
-b=pP(a);return b?b[1]:pQ(a)}function
-pW(a){var
-b=[0,yH(a)];return b}function
-pX(b,a){function
-c(a){return a?0===b?pY:pZ:0===b?p0:p1}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?p2:p4,i=a[2],j=a[7],k=c(a[1]);return[0,yw(at(p3),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(at(p5),l)]}function
-p6(d,b){if(b){var
-e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
+g=a[2],h=a[1];try{var
+c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(fy(rg))}function
+rs(a){if(a===eh)return rt;if(a===fA)return ru;if(a[1]===h7){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cs(aB(fU),i,h,e,e+5|0,rv)}if(a[1]===$){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cs(aB(fU),k,j,f,f+6|0,rw)}if(a[1]===h9){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cs(aB(fU),m,l,g,g+6|0,rx)}if(0===bX(a)){var
+n=a[1][1];return aI(n,rm(a))}return a[1]}function
+et(a){var
+b=rr(a);return b?b[1]:rs(a)}function
+ry(a){var
+b=[0,BS(a)];return b}function
+rz(b,a){function
+c(a){return a?0===b?rA:rB:0===b?rC:rD}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?rE:rG,i=a[2],j=a[7],k=c(a[1]);return[0,BH(aB(rF),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aB(rH),l)]}function
+rI(d,b){if(b){var
+e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=pX(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(fe(d,p7),j)}var
-k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return fe(d,p8)}function
-fi(b,a){return p6(b,pW(a))}var
-p_=p9.slice();function
-p$(e,d){var
-f=d1(e);g(ff(qa),f);fi(be,d);var
-a=zb(0);if(a<0){var
-b=dU(a);he(c(p_,b)[1+b])}return dV(be)}var
-qb=[0];function
-hG(b){var
-a=yM(0);return a}function
-qc(b,a){try{var
-c=a?qb:hG(0);try{eZ(0)}catch(a){}try{var
-i=p$(b,c),d=i}catch(a){a=bd(a);var
-e=hG(0),f=d1(b);g(ff(qe),f);fi(be,c);var
-h=d1(a);g(ff(qf),h);fi(be,e);var
-d=dV(be)}return d}catch(a){a=bd(a);if(a===dT)return he(qd);throw a}}g6(b(kJ),function(b,a){try{var
-c=qc(b,a);return c}catch(a){return 0}});function
-qg(a){return za(a,0,z(a))}function
-qh(a){return[0,q(55,0),0]}function
-qi(d,g){function
-l(b,a){return qg(aN(b,ho(a)))}function
+h=rz(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(fS(d,rJ),j)}var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return 0}return fS(d,rK)}function
+fW(b,a){return rI(b,ry(a))}var
+rM=rL.slice();function
+rN(e,d){var
+g=et(e);f(fT(rO),g);fW(bs,d);var
+a=Cl(0);if(a<0){var
+b=ei(a);h_(c(rM,b)[1+b])}return ej(bs)}var
+rP=[0];function
+iy(b){var
+a=BX(0);return a}function
+rQ(b,a){try{var
+c=a?rP:iy(0);try{fD(0)}catch(a){}try{var
+i=rN(b,c),d=i}catch(a){a=br(a);var
+e=iy(0),g=et(b);f(fT(rS),g);fW(bs,c);var
+h=et(a);f(fT(rT),h);fW(bs,e);var
+d=ej(bs)}return d}catch(a){a=br(a);if(a===eh)return h_(rR);throw a}}hY(b(mi),function(b,a){try{var
+c=rQ(b,a);return c}catch(a){return 0}});function
+rU(a){return Ck(a,0,E(a))}function
+rV(a){return[0,q(55,0),0]}function
+rW(d,g){function
+l(b,a){return rU(aI(b,ij(a)))}function
 m(a){var
-b=ab(a,3)<<24,c=ab(a,2)<<16,d=ab(a,1)<<8;return((ab(a,0)+d|0)+c|0)+b|0}var
+b=al(a,3)<<24,c=al(a,2)<<16,d=al(a,1)<<8;return((al(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,qj],j=54+hn(55,i)|0,n=0;if(!(j<0)){var
+f=[0,rX],j=54+ii(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=zf(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&kS;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=Cp(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&mr;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-qk(b){var
-a=qh(0);qi(a,b);return a}function
-ql(a){return qk(zs(0))}function
-qm(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&kS,g=a[2];c(a[1],g)[1+g]=f;return f}function
-qn(a){var
+rY(b){var
+a=rV(0);rW(a,b);return a}function
+rZ(a){return rY(CC(0))}function
+r0(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&mr,g=a[2];c(a[1],g)[1+g]=f;return f}function
+r1(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-yu=lY(yt),hI=yu}catch(a){a=bd(a);if(a!==br)throw a;try{var
-ys=lY(yr),hH=ys}catch(a){a=bd(a);if(a!==br)throw a;var
-hH=qo}var
-hI=hH}var
-qp=m$(hI,82),d2=[bS,function(a){return ql(0)}];function
-qq(c,b){var
-a=c;for(;;){if(b<=a)return a;if(e0<(a*2|0))return a;var
+BF=nC(BE),iA=BF}catch(a){a=br(a);if(a!==bG)throw a;try{var
+BD=nC(BC),iz=BD}catch(a){a=br(a);if(a!==bG)throw a;var
+iz=r2}var
+iA=iz}var
+r3=oN(iA,82),eu=[bA,function(a){return rZ(0)}];function
+r4(c,b){var
+a=c;for(;;){if(b<=a)return a;if(fF<(a*2|0))return a;var
 a=a*2|0;continue}}function
-hJ(a,e){var
-f=a?a[1]:qp,b=qq(16,e);if(f)var
-c=bY(d2),g=b9===c?d2[1]:bS===c?dX(d2):d2,d=qm(g);else
+iB(a,e){var
+f=a?a[1]:r3,b=r4(16,e);if(f)var
+c=bX(eu),g=cc===c?eu[1]:bA===c?dz(eu):eu,d=r0(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-qr(n,d,f,h){var
-i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
+r5(n,d,g,h){var
+i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
-c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
+i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
+c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(f,b)[1+b]);var
+b=p;for(;;){o(c(g,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2245,561 +2313,576 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-hK(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<e0?1:0;if(d){var
-e=q(c,0),h=1-qn(a);a[2]=e;return qr(g(f,a),h,b,e)}return d}function
-qs(c,b,a){return lP(c,b,0,a)}function
-b1(a,b){return 4<=a.length-1?lP(10,cS,a[3],b)&(a[2].length-1-1|0):ai(qt)}function
-qu(a,d,f){var
-b=b1(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?hK(b1,a):e}function
-qv(c,b){var
+iC(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<fF?1:0;if(d){var
+e=q(c,0),h=1-r1(a);a[2]=e;return r5(f(g,a),h,b,e)}return d}function
+r6(c,b,a){return ns(c,b,0,a)}function
+cl(a,b){return 4<=a.length-1?ns(10,dd,a[3],b)&(a[2].length-1-1|0):ai(r7)}function
+r8(a,d,f){var
+b=cl(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?iC(cl,a):e}function
+r9(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aG(c,a[1]))return d;var
-a=e;continue}throw br}}function
-qw(f,a){var
-g=b1(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aG(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aG(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aG(a,e[1])?j:qv(a,k)}throw br}throw br}throw br}function
-qx(c,b){var
+d=a[2],e=a[3];if(0===aM(c,a[1]))return d;var
+a=e;continue}throw bG}}function
+r_(f,a){var
+g=cl(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aM(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aM(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aM(a,e[1])?j:r9(a,k)}throw bG}throw bG}throw bG}function
+r$(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aG(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aM(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-qy(f,a){var
-g=b1(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aG(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aG(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aG(a,e[1])?[0,j]:qx(a,k)}return 0}return 0}return 0}function
-qz(a,b){function
+sa(f,a){var
+g=cl(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aM(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aM(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aM(a,e[1])?[0,j]:r$(a,k)}return 0}return 0}return 0}function
+sb(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aG(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aM(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=b1(a,b);return d(c(a[2],e)[1+e])}function
-qA(b,d,c){var
+e=cl(a,b);return d(c(a[2],e)[1+e])}function
+sc(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aG(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aM(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-hL(a,d,e){var
-b=b1(a,d),f=c(a[2],b)[1+b],g=qA(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hK(b1,a);var
+iD(a,d,e){var
+b=cl(a,d),f=c(a[2],b)[1+b],g=sc(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return iC(cl,a);var
 i=h}else
 var
 i=g;return i}function
-bH(a){return a}var
-hM=0,hN=-1;function
-hO(a){return 0<=a?1:0}var
-hP=[X,qB,bX(0)];function
-d3(a,b){a[13]=a[13]+b[3]|0;return hy(b,a[28])}function
-qC(a){a[12]=1;a[13]=1;return e9(a[28])}var
-hQ=1000000010;function
-fj(b,a){return bR(b[17],a,0,z(a))}function
-d4(a){return g(a[19],0)}function
-qD(b,a){return g(b[20],a)}function
-qE(b,a){return g(b[21],a)}function
-hR(a,c,b){a[9]=a[9]-c|0;fj(a,b);a[11]=0;return 0}function
-d5(c,a){var
-b=E(a,qF);return b?hR(c,z(a),a):b}function
-b2(a,b,c){var
-d=b[3],e=b[2];d5(a,b[1]);d4(a);a[11]=1;a[10]=mS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;qE(a,a[10]);return d5(a,d)}function
-hS(b,a){return b2(b,qG,a)}function
-cp(a,b){var
-c=b[2],d=b[3];d5(a,b[1]);a[9]=a[9]-c|0;qD(a,c);return d5(a,d)}function
-qH(a){var
-b=cm(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hS(a,d):e}return d4(a)}function
-qI(a){var
-b=nq(a[28]);if(b){var
+b2(a){return a}var
+iE=0,iF=-1;function
+iG(a){return 0<=a?1:0}var
+iH=[ag,sd,cg(0)];function
+ev(a,b){a[13]=a[13]+b[3]|0;return ir(b,a[28])}function
+se(a){a[12]=1;a[13]=1;return fM(a[28])}var
+iI=1000000010;function
+fX(b,a){return a8(b[17],a,0,E(a))}function
+ew(a){return f(a[19],0)}function
+sf(b,a){return f(b[20],a)}function
+sg(b,a){return f(b[21],a)}function
+iJ(a,c,b){a[9]=a[9]-c|0;fX(a,b);a[11]=0;return 0}function
+ex(c,a){var
+b=B(a,sh);return b?iJ(c,E(a),a):b}function
+cm(a,b,c){var
+d=b[3],e=b[2];ex(a,b[1]);ew(a);a[11]=1;a[10]=ih(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;sg(a,a[10]);return ex(a,d)}function
+iK(b,a){return cm(b,si,a)}function
+cL(a,b){var
+c=b[2],d=b[3];ex(a,b[1]);a[9]=a[9]-c|0;sf(a,c);return ex(a,d)}function
+sj(a){var
+b=cI(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iK(a,d):e}return ew(a)}function
+sk(a){var
+b=o4(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bH(d);a[9]=a[9]+e|0;return 0}return 0}function
-qJ(a,f,b){if(typeof
+e=b2(d);a[9]=a[9]+e|0;return 0}return 0}function
+sl(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cm(a[3]);if(j){var
+j=cI(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return y9(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cl(a[2]);return 0;case
-2:cl(a[3]);return 0;case
+c=a[1],d=a[2];return Ch(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cH(a[2]);return 0;case
+2:cH(a[3]);return 0;case
 3:var
-m=cm(a[2]);return m?hS(a,m[1][2]):d4(a);case
+m=cI(a[2]);return m?iK(a,m[1][2]):ew(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?qI(a):n;default:var
-o=cl(a[5]);return o?fj(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?sk(a):n;default:var
+o=cH(a[5]);return o?fX(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return hR(a,f,b[1]);case
+0:return iJ(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cm(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cI(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cp(a,e);case
-1:return b2(a,c,d);case
-2:return b2(a,c,d);case
-3:return a[9]<(f+z(p)|0)?b2(a,c,d):cp(a,e);case
-4:return a[11]?cp(a,e):a[9]<(f+z(p)|0)?b2(a,c,d):((a[6]-d|0)+y|0)<a[10]?b2(a,c,d):cp(a,e);default:return cp(a,e)}}return 0;case
+0:return cL(a,e);case
+1:return cm(a,c,d);case
+2:return cm(a,c,d);case
+3:return a[9]<(g+E(p)|0)?cm(a,c,d):cL(a,e);case
+4:return a[11]?cL(a,e):a[9]<(g+E(p)|0)?cm(a,c,d):((a[6]-d|0)+y|0)<a[10]?cm(a,c,d):cL(a,e);default:return cL(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=cm(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=cI(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
-C=u[1],D=function(c){var
+B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
-a=d;continue}return C}},i=D(t[1]);else
+a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cp(a,[0,qL,v+B|0,qK]):b2(a,[0,qN,i+A|0,qM],a[6])}return 0;case
+v=i-h|0;return 0<=v?cL(a,[0,sn,v+A|0,sm]):cm(a,[0,sp,i+z|0,so],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))qH(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<f?w:5;return ck([0,G,F],a[2]);case
-4:return ck(b[1],a[3]);default:var
-x=b[1];fj(a,g(a[24],x));return ck(x,a[5])}}function
-hT(a){for(;;){var
-d=no(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hO(c),e=i||(a[9]<=h?1:0);if(e){np(a[28]);var
-j=hO(c)?bH(c):hQ;qJ(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-qO(a,b){d3(a,b);return hT(a)}function
-qP(c,a,b){return qO(c,[0,a,[0,b],bH(a)])}function
-qQ(b,a){return qP(b,bH(z(a)),a)}function
-fk(a){da(a);return ck([0,-1,[0,hN,qR,0]],a)}function
-fl(a,c){var
-d=cm(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bH(b[1]);if(i<a[12])return fk(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))sj(a);var
+F=a[9]-D|0,G=1===w?1:a[9]<g?w:5;return cG([0,G,F],a[2]);case
+4:return cG(b[1],a[3]);default:var
+x=b[1];fX(a,f(a[24],x));return cG(x,a[5])}}function
+iL(a){for(;;){var
+d=o2(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=iG(c),e=i||(a[9]<=h?1:0);if(e){o3(a[28]);var
+j=iG(c)?b2(c):iI;sl(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+sq(a,b){ev(a,b);return iL(a)}function
+sr(c,a,b){return sq(c,[0,a,[0,b],b2(a)])}function
+ss(b,a){return sr(b,b2(E(a)),a)}function
+fY(a){dy(a);return cG([0,-1,[0,iF,st,0]],a)}function
+fZ(a,c){var
+d=cI(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=b2(b[1]);if(i<a[12])return fY(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bH(a[13]+f|0),cl(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=b2(a[13]+f|0),cH(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bH(a[13]+f|0),cl(a[1]),0):c;return j}return 0}return 0}function
-qS(a,c,b){d3(a,b);if(c)fl(a,1);return ck([0,a[13],b],a[1])}function
-qT(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return qS(a,0,[0,bH(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?qQ(a,a[16]):b}function
-qU(a){return qT(a,0,3)}function
-qV(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){d3(a,[0,hM,1,0]);fl(a,1);fl(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=b2(a[13]+f|0),cH(a[1]),0):c;return j}return 0}return 0}function
+su(a,c,b){ev(a,b);if(c)fZ(a,1);return cG([0,a[13],b],a[1])}function
+sv(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return su(a,0,[0,b2(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?ss(a,a[16]):b}function
+sw(a){return sv(a,0,3)}function
+sx(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ev(a,[0,iE,1,0]);fZ(a,1);fZ(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-qW(a,e){if(a[23])d3(a,[0,hM,5,0]);var
+sy(a,e){if(a[23])ev(a,[0,iE,5,0]);var
 b=a[22];if(b){var
-c=cl(a[4]);if(c)return g(a[27],c[1]);var
+c=cH(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-qX(a,b){return qW(a,0)}function
-qY(a){qC(a);fk(a[1]);da(a[2]);da(a[3]);da(a[4]);da(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return qU(a)}function
-qZ(a){var
-b=a[4];return nk(function(b){return qX(a,0)},b)}function
-q0(a,b){qZ(a);for(;;){if(1<a[14]){qV(a,0);continue}a[13]=hQ;hT(a);if(b)d4(a);return qY(a)}}function
-hU(a,b){q0(a,0);return g(a[18],0)}function
-q1(a,b){return bR(a[17],q2,0,1)}var
-hV=e6(80,32);function
-hW(b,d){var
+sz(a,b){return sy(a,0)}function
+sA(a){se(a);fY(a[1]);dy(a[2]);dy(a[3]);dy(a[4]);dy(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return sw(a)}function
+sB(a){var
+b=a[4];return oY(function(b){return sz(a,0)},b)}function
+sC(a,b){sB(a);for(;;){if(1<a[14]){sx(a,0);continue}a[13]=iI;iL(a);if(b)ew(a);return sA(a)}}function
+iM(a,b){sC(a,0);return f(a[18],0)}function
+sD(a,b){return a8(a[17],sE,0,1)}var
+iN=fJ(80,32);function
+iO(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bR(b[17],hV,0,80);var
-a=a-80|0;continue}return bR(b[17],hV,0,a)}return c}}function
-q3(a){return a[1]===hP?aN(q5,aN(a[2],q4)):q6}function
-q7(a){return a[1]===hP?aN(q9,aN(a[2],q8)):q_}function
-q$(a){return 0}function
-ra(a){return 0}function
-rb(h,g,f,e,d){var
-b=nn(0),c=[0,hN,rc,0];hy(c,b);var
-a=c$(0);fk(a);ck([0,1,c],a);var
-i=c$(0),j=c$(0),k=c$(0);return[0,a,c$(0),k,j,i,78,10,68,78,0,1,1,1,1,l_,rd,h,g,f,e,d,0,0,q3,q7,q$,ra,b]}function
-hX(c,b){function
+c=0<a?1:0;if(c){if(80<a){a8(b[17],iN,0,80);var
+a=a-80|0;continue}return a8(b[17],iN,0,a)}return c}}function
+sF(a){return a[1]===iH?aI(sH,aI(a[2],sG)):sI}function
+sJ(a){return a[1]===iH?aI(sL,aI(a[2],sK)):sM}function
+sN(a){return 0}function
+sO(a){return 0}function
+sP(h,g,f,e,d){var
+b=o1(0),c=[0,iF,sQ,0];ir(c,b);var
+a=dx(0);fY(a);cG([0,1,c],a);var
+i=dx(0),j=dx(0),k=dx(0);return[0,a,dx(0),k,j,i,78,10,68,78,0,1,1,1,1,nM,sR,h,g,f,e,d,0,0,sF,sJ,sN,sO,b]}function
+iP(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=rb(c,b,function(a){return 0},e,d);a[19]=function(b){return q1(a,b)};a[20]=function(b){return hW(a,b)};a[21]=function(b){return hW(a,b)};return a}function
-hY(a){function
-b(b){return dV(a)}return hX(function(b,c,d){return ml(a,b,c,d)},b)}function
-re(a){function
-b(a){return 0}return hX(function(b,c,d){return nz(a,b,c,d)},b)}var
-rf=gt,rg=function(a){return e_(rf)}(0),rh=hY(mj),ri=hY(be);re(rg);mn(function(a){hU(rh,0);return hU(ri,0)});function
-rj(b,a){var
-c=bY(a)===X?a:a[1];return g6(b,c)}var
-hZ=[X,rk,bX(0)];zE(0);rj(rl,hZ);function
+a=sP(c,b,function(a){return 0},e,d);a[19]=function(b){return sD(a,b)};a[20]=function(b){return iO(a,b)};a[21]=function(b){return iO(a,b)};return a}function
+iQ(a){function
+b(b){return ej(a)}return iP(function(b,c,d){return nZ(a,b,c,d)},b)}function
+sS(a){function
+b(a){return 0}return iP(function(b,c,d){return pb(a,b,c,d)},b)}var
+sT=hi,sU=function(a){return eo(sT)}(0),sV=iQ(nX),sW=iQ(bs);sS(sU);n1(function(a){iM(sV,0);return iM(sW,0)});function
+sX(b,a){var
+c=bX(a)===ag?a:a[1];return hY(b,c)}var
+iR=[ag,sY,cg(0)];CN(0);sX(sZ,iR);function
 s(a){if(typeof
-a==="number"&&a!==gM)return-a|0;return zH(a)}function
+a==="number"&&a!==hD)return-a|0;return CQ(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:l4(b,a)}return l4(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:nI(b,a)}return nI(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:l8(a,b)}return l8(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:nK(a,b)}return nK(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!zG(b,a))return aM(b,a);return zF(b,a)}function
-F(a){if(typeof
-a==="number"&&a!==gz)return a+1|0;return zN(a)}function
-rm(a){if(typeof
-a==="number"&&a!==gM)return a-1|0;return zJ(a)}function
-d6(a){return typeof
-a==="number"?0<=a?a:a!==gM?-a|0:l3(a):l3(a)}function
-R(b,a){if(typeof
+a==="number"&&!CP(b,a))return a3(b,a);return CO(b,a)}function
+L(a){if(typeof
+a==="number"&&a!==hq)return a+1|0;return CW(a)}function
+s0(a){if(typeof
+a==="number"&&a!==hD)return a-1|0;return CS(a)}function
+ey(a){return typeof
+a==="number"?0<=a?a:a!==hD?-a|0:nH(a):nH(a)}function
+P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:l7(b,a)}return l7(b,a)}function
-bI(b,a){if(typeof
+c=b<<a;return c>>a===b?c:nJ(b,a)}return nJ(b,a)}function
+b3(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return zL(b,a)}function
-dd(a){return typeof
-a==="number"?a:zO(a)}var
-e=0,h=1;function
-aA(b,a){return 0<aH(b,a)?a:b}function
-v(b,a){return 0<=aH(b,a)?b:a}function
-rn(b,a){return 0<aH(b,a)?1:0}function
-ro(b,a){return zI(b,a,0,z(a))}function
-de(e,a){var
-d=zB(e,a),b=d[2],c=d[1];if(0<=ac(b))return[0,c,b];if(0<=ac(a)){var
-f=k(b,a);return[0,rm(c),f]}var
-g=l(b,a);return[0,F(c),g]}function
-f(c,b){return a(c,b)}function
-rp(a){return zM(a)}function
-df(a){return ac(a)}function
-G(b,a){return l5(b,a)}function
-p(b,a){return aH(b,a)<=0?1:0}function
-y(b,a){return aH(b,a)<0?1:0}function
-K(a){return a}function
-dg(a){try{var
-b=dd(a);return b}catch(a){a=bd(a);if(a===hZ)return eV(rq);throw a}}function
-rr(c,b,a){return zC(c,b,a)}function
-d7(a){return a?0:1}function
-ae(b,a){var
-c=a?[0,g(b,a[1])]:a;return c}function
-i(a){return a[1]}function
-j(a){return a[2]}function
-D(a){var
-b=a?D(a[2])+1|0:a;return b}function
-bh(a,b){if(a){var
-c=bh(a[2],b);return[0,a[1],c]}return b}function
-rs(a){return as(0,a-1|0)}function
-cq(b,a){return b+a|0}function
-rt(b,a){return aM(b,a)}function
-fm(b,a){return as(0,b-a|0)}function
-h0(b,a){function
-c(b){return h0(b,a)+1|0}function
+c=a<32?a:31;return b>>c}return CU(b,a)}function
+cM(a){return typeof
+a==="number"?a:CX(a)}var
+e=0,j=1;function
+ac(b,a){return 0<aD(b,a)?a:b}function
+r(b,a){return 0<=aD(b,a)?b:a}function
+s1(b,a){return aD(b,a)<=0?1:0}function
+s2(b,a){return 0<=aD(b,a)?1:0}function
+f0(b,a){return aD(b,a)<0?1:0}function
+iS(b,a){return 0<aD(b,a)?1:0}function
+s3(b,a){return CR(b,a,0,E(a))}function
+dB(e,a){var
+d=CL(e,a),b=d[2],c=d[1];if(0<=Z(b))return[0,c,b];if(0<=Z(a)){var
+f=k(b,a);return[0,s0(c),f]}var
+g=l(b,a);return[0,L(c),g]}function
+g(c,b){return a(c,b)}function
+s4(a){return CV(a)}function
+dC(a){return Z(a)}function
+D(b,a){return h1(b,a)}function
+o(b,a){return aD(b,a)<=0?1:0}function
+x(b,a){return aD(b,a)<0?1:0}function
+M(a){return a}function
+dD(a){try{var
+b=cM(a);return b}catch(a){a=br(a);if(a===iR)return fz(s5);throw a}}function
+s6(c,b,a){return CM(c,b,a)}function
+b4(a){return a?0:1}function
+ad(b,a){var
+c=a?[0,f(b,a[1])]:a;return c}function
+h(a){return a[1]}function
+i(a){return a[2]}function
+A(a){var
+b=a?A(a[2])+1|0:a;return b}function
+bi(a,b){if(a){var
+c=bi(a[2],b);return[0,a[1],c]}return b}function
+s7(a){return ar(0,a-1|0)}function
+cN(b,a){return b+a|0}function
+s8(b,a){return a3(b,a)}function
+f1(b,a){return ar(0,b-a|0)}function
+iT(b,a){function
+c(b){return iT(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-h1(b,a){function
-c(b){return h0(a,h1(b,a))}function
+iU(b,a){function
+c(b){return iT(a,iU(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fn(b,a){return b<=a?1:0}function
-au(b,a){return b<a?1:0}function
-fo(b,a){function
+f2(b,a){return b<=a?1:0}function
+ae(b,a){return b<a?1:0}function
+f3(b,a){function
 c(b){function
-c(a){return fo(b,a)+1|0}function
+c(a){return f3(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-h2(b,a){function
-c(a){return h1(b,h2(b,a))}function
+iV(b,a){function
+c(a){return iU(b,iV(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fp(d,c,b,a){function
+f4(d,c,b,a){function
 e(d){function
-e(a){return fp(d,c,b,a)}function
-f(a){return fp(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return f4(d,c,b,a)}function
+f(a){return f4(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-ru(b,a){function
-c(a){return i(fp(b,a,0,a))}function
+s9(b,a){function
+c(a){return h(f4(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-d8=function
-c(a,b){return c.fun(a,b)};zt(d8,function(b,a){function
-g(j){function
-d(a){return F(f(2,h))}function
-g(a){return f(2,F(a))}function
-i(a){return F(f(2,F(a)))}if(p(a,h))return d(0);var
-b=de(a,K(2)),c=b[1];return G(b[2],e)?g(c):i(c)}function
+ez=function
+c(a,b){return c.fun(a,b)};CD(ez,function(b,a){function
+f(i){function
+d(a){return L(g(2,j))}function
+f(a){return g(2,L(a))}function
+h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
+b=dB(a,M(2)),c=b[1];return D(b[2],e)?f(c):h(c)}function
+h(b){function
+f(a){return g(2,L(b))}function
+h(a){return L(g(2,k(b,a)))}function
+i(a){return g(2,m(ez,b,a))}if(o(a,j))return f(0);var
+c=dB(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}function
 i(b){function
-g(a){return f(2,F(b))}function
-i(a){return F(f(2,k(b,a)))}function
-j(a){return f(2,n(d8,b,a))}if(p(a,h))return g(0);var
-c=de(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}function
-j(b){function
-g(a){return F(f(2,F(b)))}function
-i(a){return f(2,n(d8,b,a))}function
-j(a){return F(f(2,n(d8,b,a)))}if(p(a,h))return g(0);var
-c=de(a,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
-c=de(b,K(2)),d=c[1];return G(c[2],e)?i(d):j(d)});function
-dh(a,b,c){function
-i(c){return g(a,b)}function
-j(c){return dh(a,dh(a,b,c),c)}function
-k(c){return g(a,dh(a,dh(a,b,c),c))}if(p(c,h))return i(0);var
-d=de(c,K(2)),f=d[1];return G(d[2],e)?j(f):k(f)}function
-rv(b){function
-c(c){return a(b,c)}return function(a){return dh(c,h,a)}}function
-aZ(c,a){function
+f(a){return L(g(2,L(b)))}function
+h(a){return g(2,m(ez,b,a))}function
+i(a){return L(g(2,m(ez,b,a)))}if(o(a,j))return f(0);var
+c=dB(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
+c=dB(b,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)});function
+dE(a,b,c){function
+h(c){return f(a,b)}function
+i(c){return dE(a,dE(a,b,c),c)}function
+k(c){return f(a,dE(a,dE(a,b,c),c))}if(o(c,j))return h(0);var
+d=dB(c,M(2)),g=d[1];return D(d[2],e)?i(g):k(g)}function
+s_(b){function
+c(c){return a(b,c)}return function(a){return dE(c,j,a)}}function
+bc(c,a){function
 d(a){return e}function
-f(a){return g(rv(c),a)}function
-i(a){return h}var
-b=df(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
-a0(a){return 0<=df(a)?dg(a):0}function
-t(b,a){return 0===df(a)?e:zD(b,a)}function
-bx(a){return 0<df(a)?K(a7(a)-1|0):e}function
-by(a){return 0<=df(a)?rp(a):e}function
-aR(b,c){var
-a=dg(c);return 0<=a?R(b,a):bI(b,-a|0)}function
-bJ(b,c){var
-a=dg(c);return 0<=a?bI(b,a):R(b,-a|0)}function
-cr(b,a){return a?a[1]:b}function
-fq(a){var
+g(a){return f(s_(c),a)}function
+h(a){return j}var
+b=dC(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
+bd(a){return 0<=dC(a)?dD(a):0}function
+t(b,a){return 0===dC(a)?e:dp(b,a)}function
+bM(a){return 0<dC(a)?M(a4(a)-1|0):e}function
+bj(a){return 0<=dC(a)?s4(a):e}function
+a7(b,c){var
+a=dD(c);return 0<=a?P(b,a):b3(b,-a|0)}function
+b5(b,c){var
+a=dD(c);return 0<=a?b3(b,a):P(b,-a|0)}function
+cO(b,a){return a?a[1]:b}function
+f5(a){var
 b=a?a[2]:a;return b}function
-U(c,a,b){function
-d(c){return a?U(c,a[2],b):b}function
+S(c,a,b){function
+d(c){return a?S(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bz(a,b){function
-c(b){return a?bz(a[2],b):a}function
+bv(a,b){function
+c(b){return a?bv(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-m(b,a){if(a)var
-d=m(b,a[2]),c=[0,g(b,a[1]),d];else
+n(b,a){if(a)var
+d=n(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-h3(b,a){if(a){var
-c=h3(b,a[2]);return bh(g(b,a[1]),c)}return a}function
-bA(e,d,c){var
+iW(b,a){if(a){var
+c=iW(b,a[2]);return bi(f(b,a[1]),c)}return a}function
+bN(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-a1(c,b,a){if(a){var
-d=a1(c,b,a[2]);return n(c,a[1],d)}return b}function
-cs(e,d){var
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aS(c,b,a){if(a){var
+d=aS(c,b,a[2]);return m(c,a[1],d)}return b}function
+bO(e,d){var
 a=d;for(;;){if(a){var
-b=g(e,a[1]);if(!b){var
+b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-af(d,c){var
+N(d,c){var
 a=c;for(;;){if(a){var
-b=g(d,a[1]);if(b){var
+b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-ct(b,e){var
+cP(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,ct(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cP(b,c)];var
 a=c;continue}return a}}function
-an(b,a){if(b)if(a)var
-d=an(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+V(b,a){if(b)if(a)var
+d=V(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cu(b,a){function
+cn(b,a){function
 c(c){if(a)var
-d=cu(c,a[2]),b=[0,a[1],d];else
+d=cn(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-di(b,a){function
-c(b){return a?di(b,a[2]):a}function
+cQ(b,a){function
+c(b){return a?cQ(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bK(b,a){function
-c(a){return[0,b,bK(b+1|0,a)]}function
+bk(b,a){function
+c(a){return[0,b,bk(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bL(b,a){function
-c(a){return[0,b,bL(b,a)]}function
+bl(b,a){function
+c(a){return[0,b,bl(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-rw(a,b){return G(U(fo(b,fm(D(a),1)),a,e),h)}function
-ag(c,b){if(c){if(b){var
-d=ag(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
-av(a){if(a){var
-b=av(a[2]);return k(a[1],b)}return e}function
-h4(c,b){if(b){var
-d=a(c,h4(c,b[2]));return k(b[1],d)}return e}function
-rx(c,b,a){var
-d=dg(a);return rr(c,dg(b),d)}function
-ry(a){var
-e=aR(h,l(a,h));function
+s$(a,b){return D(S(f3(b,f1(A(a),1)),a,e),j)}function
+af(c,b){if(c){if(b){var
+d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
+Y(a){if(a){var
+b=Y(a[2]);return k(a[1],b)}return e}function
+iX(c,b){if(b){var
+d=a(c,iX(c,b[2]));return k(b[1],d)}return e}function
+ta(c,b,a){var
+d=dD(a);return s6(c,dD(b),d)}function
+tb(a){var
+e=a7(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=bJ(g,h),f=bJ(c,a),i=b(e,a,f,d);return b(e,a,l(c,aR(f,a)),i)}function
-i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-h5(c,b,a){if(b){if(a){var
-d=h5(c,b[2],a[2]),e=aR(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aR(a,c)},a)}function
-h6(b,a){if(a){var
-c=h6(b,a[2]);return h5(b,a[1],c)}return a}function
-rz(g,f,e){var
+a=b5(g,j),f=b5(c,a),h=b(e,a,f,d);return b(e,a,l(c,a7(f,a)),h)}function
+h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
+iY(c,b,a){if(b){if(a){var
+d=iY(c,b[2],a[2]),e=a7(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return a7(a,c)},a)}function
+iZ(b,a){if(a){var
+c=iZ(b,a[2]);return iY(b,a[1],c)}return a}function
+tc(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dj=h2(2,6),rA=6;function
-h7(b,a){function
+dF=iV(2,6),td=6;function
+i0(b,a){function
 c(c){if(a)var
-d=h7(c,di(dj,a)),b=[0,cu(dj,a),d];else
+d=i0(c,cQ(dF,a)),b=[0,cn(dF,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rB(a){var
-c=aR(h,a),d=aR(h,l(a,h));return function(e,b){var
-f=h7(e,b);return m(function(b){var
-e=h6(a,b);return[0,h4(c,bL(d,D(b))),e]},f)}}function
-rC(b,a){return m(function(b){return rz(e,a,j(b))},b)}function
-h8(e,c,b){if(c)if(b)var
-f=h8(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+te(a){var
+c=a7(j,a),d=a7(j,l(a,j));return function(e,b){var
+f=i0(e,b);return n(function(b){var
+e=iZ(a,b);return[0,iX(c,bl(d,A(b))),e]},f)}}function
+tf(b,a){return n(function(b){return tc(e,a,i(b))},b)}function
+i1(e,c,b){if(c)if(b)var
+f=i1(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-d9(i,h,c){var
+eA(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(G(g,e)){var
+d=a[2],f=b[2],g=b[1];if(D(g,e)){var
 b=f,a=d;continue}var
-j=d9(f,d,c);return h8(g,a[1],j)}return c}return c}}function
-h9(d,c,b,a){if(b){if(a){var
-f=h9(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return dE(ry(d),rA,c,g,f)}var
+j=eA(f,d,c);return i1(g,a[1],j)}return c}return c}}function
+i2(d,c,b,a){if(b){if(a){var
+f=i2(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return ct(tb(d),td,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-rD(b,e,d,c){return cu(e,h9(b,a(b,K(dj)),d,c))}function
-d_(b,a){if(b)if(a)var
-d=d_(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+tg(b,e,d,c){return cn(e,i2(b,a(b,M(dF)),d,c))}function
+eB(b,a){if(b)if(a)var
+d=eB(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dk(b){var
-f=aR(h,l(b,h));return function(c,g){var
-h=K(dj),d=a0(t(K(c),h)),i=a(b,K(fm(c,rt(d,dj))));return m(function(a){return l(rx(U(d,a,e),i,b),f)},g)}}function
-d$(a){if(a){var
-b=d$(a[2]);return k(d6(a[1]),b)}return e}function
-L(b,a){return s(t(s(b),a))}function
-bB(d,c,b){var
-e=L(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dl(b,a){var
-c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-rE(b,c){if(p(e,b)){var
-d=a(b,j(c));return[0,a(b,i(c)),d]}var
-f=a(b,i(c));return[0,a(b,j(c)),f]}function
-fr(d,c,b){var
-e=j(b),f=L(a(j(c),e),d),g=i(b);return[0,t(a(i(c),g),d),f]}function
-rF(b,c){var
-d=i(c),e=L(a(b,b),d),f=j(c);return[0,t(a(b,b),f),e]}function
-rG(d,c,b){var
-e=L(a(j(b),c),d);return[0,t(a(i(b),c),d),e]}function
-rH(b){var
+dG(b){var
+f=a7(j,l(b,j));return function(c,g){var
+h=M(dF),d=bd(t(M(c),h)),i=a(b,M(f1(c,s8(d,dF))));return n(function(a){return l(ta(S(d,a,e),i,b),f)},g)}}function
+eC(a){if(a){var
+b=eC(a[2]);return k(ey(a[1]),b)}return e}function
+H(b,a){return s(t(s(b),a))}function
+bP(d,c,b){var
+e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
+dH(b,a){var
+c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
+th(b,c){if(o(e,b)){var
+d=a(b,i(c));return[0,a(b,h(c)),d]}var
+f=a(b,h(c));return[0,a(b,i(c)),f]}function
+f6(d,c,b){var
+e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
+ti(b,c){var
+d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
+tj(d,c,b){var
+e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
+tk(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return p(e,a[1][1]);return 0}function
-h_(a){var
+if(2!==a[0])return o(e,a[1][1]);return 0}function
+i3(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=rH(a);if(d){var
-f=a[16];return af(function(a){return p(e,a)},f)}return d}}else
+d=tk(a);if(d){var
+f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-h$(d,c,b){function
+i4(d,c,b){function
 e(b){var
-e=h$(d,k(c,h),b);return[0,t(d,k(a(f(2,h),c),h)),e]}function
-g(a){return 0}return 0===b?g(0):e(b-1|0)}function
-ia(d,c,b){if(b){var
-f=bJ(a(c,ia(d,c,b[2])),d);return k(b[1],f)}return e}function
-ib(c,b){function
+e=i4(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
+f(a){return 0}return 0===b?f(0):e(b-1|0)}function
+i5(d,c,b){if(b){var
+f=b5(a(c,i5(d,c,b[2])),d);return k(b[1],f)}return e}function
+i6(c,b){function
 d(a){var
-b=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))),d=t(ib(c,a),b);return k(F(f(2,F(f(2,h)))),d)}function
+b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(i6(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
 e(d){var
-b=aZ(f(2,h),c);return a(f(2,h),b)}return 0===b?e(0):d(b-1|0)}function
-ic(b,j,i,g,e){var
-c=t(aR(g,b),e),l=ia(b,bJ(a(c,c),b),j),d=bJ(a(a(f(2,h),c),l),b);return[0,d,k(d,i)]}function
-id(i,g,e,d,c,b){function
-j(c){var
-j=dl(b,ic(i,g,e,h,k(a(f(2,h),d),h)));return id(i,g,e,k(d,h),c,j)}function
+b=bc(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+i7(b,i,h,f,e){var
+c=t(a7(f,b),e),l=i5(b,b5(a(c,c),b),i),d=b5(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
+i8(h,f,e,d,c,b){function
+i(c){var
+i=dH(b,i7(h,f,e,j,k(a(g(2,j),d),j)));return i8(h,f,e,k(d,j),c,i)}function
 l(a){return 0}var
-m=0===c?l(0):j(c-1|0);return[0,b,m]}function
-fs(j,i){var
-l=f(2,f(2,f(2,f(2,h)))),a=k(bx(j),l),b=ru(cq(i,3),4)+1|0,c=h$(aZ(f(2,h),a),e,b),m=f(2,f(2,f(2,f(2,f(2,h))))),n=t(ib(a,b),m),d=k(f(2,F(f(2,h))),n),o=a0(f(2,f(2,f(2,f(2,f(2,h)))))),g=id(a,c,d,f(2,f(2,f(2,f(2,f(2,h))))),o,[0,e,e]);return[0,a,c,d,g,U(a0(f(2,f(2,f(2,f(2,f(2,h)))))),g,[0,e,e])]}function
-rI(d,c,b){var
-e=s(bJ(s(a(j(b),c)),d));return[0,bJ(a(i(b),c),d),e]}function
-ie(q,b,o,n,g){var
-d=a(f(2,f(2,f(2,f(2,f(2,h))))),n),e=t(d,g),i=p(f(2,f(2,f(2,f(2,f(2,h))))),e);if(i)var
-r=a0(l(e,f(2,f(2,f(2,f(2,f(2,h))))))),c=bz(b[4],r);else
+m=0===c?l(0):i(c-1|0);return[0,b,m]}function
+f7(i,h){var
+l=g(2,g(2,g(2,g(2,j)))),a=k(bM(i),l),b=s9(cN(h,3),4)+1|0,c=i4(bc(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(i6(a,b),m),d=k(g(2,L(g(2,j))),n),o=bd(g(2,g(2,g(2,g(2,g(2,j)))))),f=i8(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,S(bd(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
+tl(d,c,b){var
+e=s(b5(s(a(i(b),c)),d));return[0,b5(a(h(b),c),d),e]}function
+i9(q,b,p,n,f){var
+d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
+r=bd(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bv(b[4],r);else
 var
-c=i;if(c)var
-j=a(e,g),s=k(d,j),u=l(d,j),v=ic(b[1],b[2],b[3],u,s),w=dl(c[1],v),x=dl(rE(o,b[5]),w),m=[0,rI(b[1],q,x)];else
+c=h;if(c)var
+i=a(e,f),s=k(d,i),u=l(d,i),v=i7(b[1],b[2],b[3],u,s),w=dH(c[1],v),x=dH(th(p,b[5]),w),m=[0,tl(b[1],q,x)];else
 var
 m=c;return m}function
-rJ(c,b,a){return p(e,a)?[0,c,aR(b,a)]:[0,aR(c,s(a)),b]}function
-rK(m,k,d,c){var
-n=y(e,d),o=n?y(e,c):n;if(o){var
-q=bx(c),g=l(bx(d),q),b=rJ(d,c,g),r=i(b);if(p(j(b),r)){var
-s=j(b);return ie(m,k,g,i(b),s)}var
-t=j(b),u=i(b),v=a(f(2,h),u);return ie(m,k,l(g,h),v,t)}return o}function
-ft(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return rw(b,a)?[0,e,ft(b,a,d)]:ft(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-ig(b,a){if(b)if(a)var
-d=ig(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+tm(c,b,a){return o(e,a)?[0,c,a7(b,a)]:[0,a7(c,s(a)),b]}function
+tn(m,k,d,c){var
+n=x(e,d),p=n?x(e,c):n;if(p){var
+q=bM(c),f=l(bM(d),q),b=tm(d,c,f),r=h(b);if(o(i(b),r)){var
+s=i(b);return i9(m,k,f,h(b),s)}var
+t=i(b),u=h(b),v=a(g(2,j),u);return i9(m,k,l(f,j),v,t)}return p}function
+f8(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return s$(b,a)?[0,e,f8(b,a,d)]:f8(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+i_(b,a){if(b)if(a)var
+d=i_(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-rL(b,a){var
-c=bL(0,b);return bA(function(b,a){return ig(a,b)},a,c)}function
-bC(a){if(a){var
+i$(b,a){var
+c=bl(0,b);return bN(function(b,a){return i_(a,b)},a,c)}function
+be(a){if(a){var
 b=a[1];if(b)var
-c=bC(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=be(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return rM}function
-ih(f,a,e){if(a)var
-b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return to}function
+ja(f,a,e){if(a)var
+b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-ea(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=ih(a,c,e);if(i){var
-m=ea(a,d,c,f,h);return[0,i[1],m]}var
-j=ih(a,f,e);if(j){var
-n=ea(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,ea(a,d,[0,[0,e,k]],c,h)]}else
+eD(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=ja(a,c,e);if(i){var
+m=eD(a,d,c,g,h);return[0,i[1],m]}var
+j=ja(a,g,e);if(j){var
+n=eD(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,eD(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-rN(c,b,a){return ea(c,b,0,0,a)}function
-ii(b,a){return b?a?G(b[1],a[1]):a:a?0:1}function
-rO(b,a){var
-d=i(a),c=ii(i(b),d);if(c){var
-e=j(a);return ii(j(b),e)}return c}function
-aS(c){var
-b=by(c);return G(a(b,b),c)?b:k(b,h)}function
-rP(a){return p(a,e)?e:aR(h,k(bJ(bx(a),h),h))}function
-rQ(b,d,c){var
-f=p(e,d),g=f?y(e,c):f;if(g)var
-i=aS(L(a(a(b,b),d),c)),h=[0,[0,by(t(a(a(b,b),d),c)),i]];else
+tp(c,b,a){return eD(c,b,0,0,a)}function
+jb(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+tq(b,a){var
+d=h(a),c=jb(h(b),d);if(c){var
+e=i(a);return jb(i(b),e)}return c}function
+eE(b,a){if(b){var
+c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
+cR(b,a){if(b){var
+c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
+dJ(b,a){var
+c=i(a),d=cR(i(b),c),e=h(a);return[0,eE(h(b),e),d]}function
+jc(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,jc(a,b,d)]},g=function(a){return[0,dJ(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dK(c,b,e,d){var
+f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
+jd(e,d,a,c){if(a){var
+b=a[1],f=jd(e,d,a[2],c),g=i(i(b)),j=dK(e,d,h(i(b)),g);return jc(h(b),j,f)}return c}function
+aZ(c){var
+b=bj(c);return D(a(b,b),c)?b:k(b,j)}function
+tr(a){return o(a,e)?e:a7(j,k(b5(bM(a),j),j))}function
+ts(b,d,c){var
+f=o(e,d),g=f?x(e,c):f;if(g)var
+i=aZ(H(a(a(b,b),d),c)),h=[0,[0,bj(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-eb(p,o,n,m){var
+eF(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(G(g,e)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,e)){var
 c=l,b=j;continue}var
-i=y(e,g)?h[3]:h[2];if(i){var
+i=x(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fu(m,l){var
+f9(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-j=b[2],g=c[2],i=c[1];if(G(i,e)){var
-c=g,b=j;continue}var
-n=fu(g,j),o=ag(g,d[2]),p=a(f(2,h),o);return k(a(i,k(a(i,d[1]),p)),n)}return e}return e}return e}}function
-rR(i,b,d,c){if(y(e,b)){var
-j=a(i,c);return[0,[0,l(a(b,d),j),b]]}var
-f=G(b,e),g=f?G(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-rS(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=eb(d,k,a(b,i),m);if(c){var
-e=c[1],n=fu([0,b,d],[0,[0,g,f],j]);return rR(l,e[1],e[2],n)}return c}var
-rT=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),rU=aZ(f(2,h),rT);function
-Z(a){return a[8]}function
-ec(b,a){return U(a,b[9],0)}function
-fv(b){var
+i=b[2],f=c[2],h=c[1];if(D(h,e)){var
+c=f,b=i;continue}var
+n=f9(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
+tt(h,b,d,c){if(x(e,b)){var
+i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
+f=D(b,e),g=f?D(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
+tu(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=eF(d,k,a(b,i),m);if(c){var
+e=c[1],n=f9([0,b,d],[0,[0,g,f],j]);return tt(l,e[1],e[2],n)}return c}var
+tv=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),tw=bc(g(2,j),tv);function
+T(a){return a[8]}function
+dL(b,a){return S(a,b[9],0)}function
+f_(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return e}function
-fw(f,d,c){var
+a==="number"&&!a)return j;return e}function
+f$(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dn(b){var
+dM(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=Z(b);return a(Z(b),d)}}else
+d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
-i=Z(b);return a(s(f(2,h)),i)}var
-e=Z(b),g=a(Z(b),e);return a(s(f(2,h)),g)}function
-ij(b){var
+h=T(b);return a(s(g(2,j)),h)}var
+e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
+je(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return p(e,a[1][1]);return 1}function
-fx(b){var
+if(2!==a[0])return o(e,a[1][1]);return 1}function
+ga(b){var
 a=b[4];return typeof
-a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-rV(a){var
+a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
+tx(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2807,209 +2890,197 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-a2(b){var
+aF(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return rU;return h}function
-ik(c,b){var
-d=ag(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return tw;return j}function
+eG(c,b){var
+d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=a2(c),f=a(a(a2(c),g),d),i=aS(f),j=by(f);return[0,d,av(b),j,i]}return[0,d,av(b),h,h]}function
-fy(a){var
-h=a[9],b=m(function(b){return ik(a,b)},h),f=ij(a);if(f)var
-i=a[2],c=D(b)===i?1:0;else
+g=aF(c),f=a(a(aF(c),g),d),h=aZ(f),i=bj(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
+eH(a){var
+h=a[9],b=n(function(b){return eG(a,b)},h),f=je(a);if(f)var
+i=a[2],c=A(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=af(function(b){var
-c=a[1];return D(b)===c?1:0},j);else
+j=a[9],d=N(function(b){var
+c=a[1];return A(b)===c?1:0},j);else
 var
 d=c;var
-g=d?af(function(a){return y(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-fz=f(2,f(2,f(2,f(2,F(f(2,h))))));function
-rW(a){return k(bx(a1(function(b,a){return v(b[1],a)},e,a)),h)}function
-il(a){return k(k(rW(a),fz),h)}function
-rX(a,b){var
-c=a[9],d=D(a[9]);return n(rB(il(b)),d,c)}function
-rY(a){var
-b=a[9];return m(function(a){return 0},b)}function
-im(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=im(f,e,d+1|0,b[2],a[2]);if(h)var
+g=d?N(function(a){return x(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+gb=g(2,g(2,g(2,g(2,L(g(2,j))))));function
+ty(a){return k(bM(aS(function(b,a){return r(b[1],a)},e,a)),j)}function
+jf(a){return k(k(ty(a),gb),j)}function
+tz(a,b){var
+c=a[9],d=A(a[9]);return m(te(jf(b)),d,c)}function
+tA(a){var
+b=a[9];return n(function(a){return 0},b)}function
+jg(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=jg(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?rC(f,b[1]):j;var
+j=f(e,d),i=j?tf(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-ed(c,b){if(b)var
-e=b[1],f=ed(c,b[2]),d=[0,m(function(b){return a(a(K(c[1]),e),b)},b),f];else
+eI(c,b){if(b)var
+e=b[1],f=eI(c,b[2]),d=[0,n(function(b){return a(a(M(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-fA(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=fA(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bh(n(dk(g),k,d),j),h]}return ed(c,b)}return ed(c,b)}return ed(c,b)}function
-fB(d,b){if(b){var
-a=U(b[1],d,0);if(a)var
-c=fB(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gc(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gc(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,bi(m(dG(g),k,d),j),h]}return eI(c,b)}return eI(c,b)}return eI(c,b)}function
+gd(d,b){if(b){var
+a=S(b[1],d,0);if(a)var
+c=gd(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return rZ}function
-ee(b,a){if(b){var
-c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-cv(b,a){if(b){var
-c=b[1];return a?[0,aA(c,a[1])]:[0,c]}return a}function
-dp(b,a){var
-c=j(a),d=cv(j(b),c),e=i(a);return[0,ee(i(b),e),d]}function
-io(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,io(a,b,d)]},g=function(a){return[0,dp(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cw(c,b,e,d){var
-f=ae(function(d){return L(a(b,d),c)},d);return[0,ae(function(d){return t(a(b,d),c)},e),f]}function
-ip(e,d,a,c){if(a){var
-b=a[1],f=ip(e,d,a[2],c),g=j(j(b)),h=cw(e,d,i(j(b)),g);return io(i(b),h,f)}return c}function
-iq(c,b){var
-d=t(b,c);if(G(b,a(c,d)))return[0,[0,b,d],h];var
-e=t(c,b);return G(c,a(b,e))?[0,[0,c,h],e]:[0,[0,a(c,b),b],c]}function
-ir(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ae(function(b){return a(e,b)},c)}var
-g=j(b),h=d(j(c),g),k=i(b);return[0,d(i(c),k),h]}function
-cx(d,c,b){var
-f=a2(d),g=p(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-fC(c,b,a){return s(cx(c,b,s(a)))}function
-fD(f,c,b,d){var
-g=p(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,a2(f)),h)}function
-is(b,l,d,c){var
-f=fw(b,l,d[1]);if(y(e,dn(b)))var
-m=c[2],n=c[1],h=m,g=n;else
+e=a;return e}return tB}function
+jh(c,b){var
+d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
+e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+ji(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
+g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
+cS(d,c,b){var
+f=aF(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+ge(c,b,a){return s(cS(c,b,s(a)))}function
+gf(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aF(f)),h)}function
+jj(b,l,d,c){var
+f=f$(b,l,d[1]);if(x(e,dM(b)))var
+m=c[2],n=c[1],j=m,g=n;else
 var
-q=i(c),r=j(c),h=q,g=r;var
-o=ae(function(c){return k(f,cx(b,d,a(s(dn(b)),c)))},h),p=ae(function(c){return k(f,fC(b,d,a(s(dn(b)),c)))},g);return[0,fv(b),p,o]}function
-it(b,i){var
-d=fx(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=Z(b),r=[0,s(a(a(i,a(Z(b),q)),p))],j=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+q=h(c),r=i(c),j=q,g=r;var
+o=ad(function(c){return k(f,cS(b,d,a(s(dM(b)),c)))},j),p=ad(function(c){return k(f,ge(b,d,a(s(dM(b)),c)))},g);return[0,f_(b),p,o]}function
+jk(b,h){var
+d=ga(b);if(d)var
+c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
-j=d;var
-g=rV(b);if(g)var
-l=g[1],m=l[2],n=l[1],t=K(b[1]),u=[0,a(a(a(a(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
+i=d;var
+f=tx(b);if(f)var
+l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=g;return bh(o,j)}function
-ef(d,e){var
+o=f;return bi(o,i)}function
+bQ(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=ef(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=bQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-fE(b){var
+gg(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return Z(b);var
-d=Z(b);return a(Z(b),d)}function
-r0(c,h,b,d,g){if(typeof
+c!=="number"&&2!==c[0])return T(b);var
+d=T(b);return a(T(b),d)}function
+tC(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=Z(c),q=a(Z(c),o),r=aS(v(e,L(a(a(a(b,b),q),i),h))),u=d[1];return[0,i,a(a(b,b),u),r]}var
-n=t(cx(c,d,s(a(a(b,fE(c)),i))),h);return[0,i,aS(d[1]),n]}var
+p=T(c),q=a(T(c),p),u=aZ(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
+n=t(cS(c,d,s(a(a(b,gg(c)),i))),h);return[0,i,aZ(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=p(e,f);if(l)var
-x=Z(c),y=a(Z(c),x),z=by(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+l=o(e,f);if(l)var
+x=T(c),y=a(T(c),x),z=bj(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cx(c,d,a(a(b,fE(c)),f)),h);return[1,f,aS(d[1]),w]}}function
-r1(f,b,d,c){var
-g=a(f,d);return aS(v(e,L(l(a(b,c),g),b)))}function
-r2(m,j,c,i,e,b,d){var
-g=m[4];if(typeof
-g==="number"&&!g){var
-n=k(l(e,a(a(f(2,h),j),d)),i),o=k(b,c);return p(a(k(b,c),o),n)}return p(l(a(c,e),d),b)}function
-r3(n,m,c,j,e,b,d){var
-g=n[4];if(typeof
-g==="number"&&!g){var
-i=p(c,b);if(i){var
-o=l(b,c),q=a(l(b,c),o);return p(k(l(e,a(a(f(2,h),m),d)),j),q)}return i}return p(k(a(c,e),d),b)}function
-r4(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(r2(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,ee([0,a[1]],k),h]}return b}if(r3(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=cv([0,a[1]],l);return[0,i(b),m]}return b}}function
-iu(d,c,b,a){if(c){if(b){if(a){var
-e=iu(d,c[2],b[2],a[2]);return[0,bR(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-iv(f,e,d,b,a){if(b)if(a)var
-g=iv(f,e,d,b[2],a[2]),c=[0,r0(f,e,d,b[1],a[1]),g];else
+w=t(cS(c,d,a(a(b,gg(c)),f)),h);return[1,f,aZ(d[1]),w]}}function
+tD(f,b,d,c){var
+g=a(f,d);return aZ(r(e,H(l(a(b,c),g),b)))}function
+tE(m,i,c,h,e,b,d){var
+f=m[4];if(typeof
+f==="number"&&!f){var
+n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
+tF(n,m,c,i,e,b,d){var
+f=n[4];if(typeof
+f==="number"&&!f){var
+h=o(c,b);if(h){var
+p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
+tG(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(tE(g,f,e,d,a[2],a[3],c)){var
+j=i(b),k=h(b);return[0,eE([0,a[1]],k),j]}return b}if(tF(g,f,e,d,a[2],a[3],c)){var
+l=i(b),m=cR([0,a[1]],l);return[0,h(b),m]}return b}}function
+jl(d,c,b,a){if(c){if(b){if(a){var
+e=jl(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+jm(f,e,d,b,a){if(b)if(a)var
+g=jm(f,e,d,b[2],a[2]),c=[0,tC(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-iw(b,a){if(b){if(a){var
-c=iw(b[2],a[2]),d=a[1];return[0,k(d6(b[1]),d),c]}return a}return a}function
-ix(a){if(a){var
+jn(b,a){if(b){if(a){var
+c=jn(b[2],a[2]),d=a[1];return[0,k(ey(b[1]),d),c]}return a}return a}function
+jo(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=iw(c,ix(a[2])),g=d$(c),d=[0,k(b[1],g),f];else
+c=b[2],f=jn(c,jo(a[2])),g=eC(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-r5(a){return a1(v,e,ix(a))}function
-r6(b,c){var
-d=a(b,b),e=l(a(f(2,h),b),c);return function(c,b){var
+tH(a){return aS(r,e,jo(a))}function
+tI(b,c){var
+d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-r7(g,f,e,d,c,b){var
-h=a(d,rP(a(K(c),b)));return L(k(aS(a(f,e)),h),g)}function
-iy(g,f){var
-a=eb(f,g,e,e);if(a)var
-b=a[1],c=G(b[1],e),h=c?[0,b[2]]:c,d=h;else
+tJ(g,f,e,d,c,b){var
+h=a(d,tr(a(M(c),b)));return H(k(aZ(a(f,e)),h),g)}function
+jp(g,f){var
+a=eF(f,g,e,e);if(a)var
+b=a[1],c=D(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-r8(b,j,i,g,e){var
-c=iy(i,g);if(c){var
-d=iy(i,m(s,g));if(d)var
-o=a(f(2,h),b),p=a(a(f(2,h),b),e),q=l(s(a(j,d[1])),p),r=a(j,c[1]),k=[0,L(v(l(a(a(f(2,h),b),e),r),q),o)];else
+tK(b,i,h,f,e){var
+c=jp(h,f);if(c){var
+d=jp(h,n(s,f));if(d)var
+o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
 var
 k=d;var
-n=k}else
+m=k}else
 var
-n=c;return n}function
-iz(h,g,f,b,a){if(b){if(a){var
-c=r8(h,g,f,b[1],a[1]);if(c)var
-d=iz(h,g,f,b[2],a[2]),k=d?[0,v(c[1],d[1])]:d,i=k;else
+m=c;return m}function
+jq(h,g,f,b,a){if(b){if(a){var
+c=tK(h,g,f,b[1],a[1]);if(c)var
+d=jq(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-iA(b,a){if(b)if(a)var
-d=a[1],e=iA(b[2],a[2]),c=[0,m(function(a){return ag(a,d)},b),e];else
+jr(b,a){if(b)if(a)var
+d=a[1],e=jr(b[2],a[2]),c=[0,n(function(a){return af(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-r9(e,b,d){var
+tL(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-g=a(b,b),i=a(f(2,h),b);return function(c,b){var
-e=a(i,b);return k(l(a(g,c[1]),e),d)}}return function(a,b){return a[1]}}function
-iB(e,c,b){if(c)if(b)var
-f=iB(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+f=a(b,b),h=a(g(2,j),b);return function(c,b){var
+e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
+js(e,c,b){if(c)if(b)var
+f=js(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-r_(e,d,a,c){var
+tM(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return iB(d,a,c);return a}function
-r$(b,c,d,m,j){var
+b==="number"&&!b)return js(d,a,c);return a}function
+tN(b,c,d,m,i){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=Z(b),o=a(Z(b),n),i=a(a(d,d),o);return function(p,o,d,b){var
-e=a(f(2,h),b),g=[0,L(a(c,k(k(j,d),e)),i)],n=a(f(2,h),b);return[0,[0,t(a(c,l(k(m,d),n)),i)],g]}}var
-g=a(d,fE(b));return function(f,e,i,d){var
-h=[0,s(fD(b,f,a(c,l(s(e),d)),g))];return[0,[0,fD(b,f,a(c,l(e,d)),g)],h]}}function
-cy(b){var
+n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
+e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
+f=a(d,gg(b));return function(g,e,i,d){var
+h=[0,s(gf(b,g,a(c,l(s(e),d)),f))];return[0,[0,gf(b,g,a(c,l(e,d)),f)],h]}}function
+cT(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return s(h)}function
-iC(b,c){var
-d=dn(b);return a(c,a(cy(b),d))}function
-eg(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=y(e,f);if(j){var
-t=i[2],u=a(a(p,cy(b)),f),v=d[1],w=fw(b,h,d[1]),g=rS(h,r,q,fv(b),w,v,o,u,t);if(g)var
-k=g[1],x=a(a(k[2],f),s),l=[0,fD(b,d,k[1],x)];else
+a==="number"&&!a)return j;return s(j)}function
+jt(b,c){var
+d=dM(b);return a(c,a(cT(b),d))}function
+eJ(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=x(e,f);if(j){var
+t=i[2],u=a(a(p,cT(b)),f),v=d[1],w=f$(b,h,d[1]),g=tu(h,r,q,f_(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gf(b,d,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3018,429 +3089,429 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-sa(l,k,f,e,d,q,p,n,b,o,c){var
-r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bh(g(p,o),x),y=j(c),z=n[2],A=cv(ae(s,eg(l,k,f,e,d,s(h),b,t,z)),y),B=i(c);return[0,ee(eg(l,k,f,e,d,h,b,t,[0,r[1]]),B),A]}var
-u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bh(g(p,o),D),E=j(c),F=[0,u[1]],G=cv(ae(s,eg(l,k,f,e,d,s(h),b,v,F)),E),H=i(c);return[0,ee(eg(l,k,f,e,d,h,b,v,0),H),G]}return c}function
-fF(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=di(b,o);if(d){var
-e=di(b,a);if(e){var
-n=cq(p,b),q=fF(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,sa(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bh(cu(b,a),r)}return a}return a}return a}function
-sb(a){var
-b=a[4];return h3(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-eh(b,a){return U(a,b,[0,e,e,h,h])}function
-sc(f,d,a,c,b){var
-g=d9(c,b,m(function(a){return e},a));return rD(d,D(f[9]),a,g)}function
-iD(e,c,b){if(c)if(b)var
-f=iD(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+tO(l,k,g,e,d,q,p,m,b,o,c){var
+r=m[1];if(r){var
+w=b[2],x=n(function(b){return a(w,b)},q),t=bi(f(p,o),x),y=i(c),z=m[2],A=cR(ad(s,eJ(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
+u=m[2];if(u){var
+C=b[2],D=n(function(b){return a(C,b)},q),v=bi(f(p,o),D),E=i(c),F=[0,u[1]],G=cR(ad(s,eJ(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,v,0),H),G]}return c}function
+gh(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cQ(b,o);if(d){var
+e=cQ(b,a);if(e){var
+n=cN(p,b),q=gh(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tO(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bi(cn(b,a),r)}return a}return a}return a}function
+tP(a){var
+b=a[4];return iW(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+eK(b,a){return S(a,b,[0,e,e,j,j])}function
+tQ(f,d,a,c,b){var
+g=eA(c,b,n(function(a){return e},a));return tg(d,A(f[9]),a,g)}function
+ju(e,c,b){if(c)if(b)var
+f=ju(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-sd(z,x,w,v,g,d,u,t,s,r,a){var
-i=cu(D(d),a),b=eb(a,t,e,e);if(b){var
-j=b[1],k=G(j[1],g),l=k?y(e,g):k;if(l)var
-A=aZ(f(2,h),fz),c=p(d$(i),A);else
+tR(z,y,w,v,f,d,u,t,s,r,a){var
+h=cn(A(d),a),b=eF(a,t,e,e);if(b){var
+i=b[1],k=D(i[1],f),l=k?x(e,f):k;if(l)var
+B=bc(g(2,j),gb),c=o(eC(h),B);else
 var
 c=l;if(c)var
-m=ag(di(D(d),a),r),n=sc(z,w,v,i,u),B=j[2],C=fu(a,s),E=G(m,e)?n:iD(m,x,n),o=[0,[0,E,C,B]];else
+m=af(cQ(A(d),a),r),n=tQ(z,w,v,h,u),C=i[2],E=f9(a,s),F=D(m,e)?n:ju(m,y,n),p=[0,[0,F,E,C]];else
 var
-o=c;var
-q=o}else
+p=c;var
+q=p}else
 var
 q=b;return q}function
-se(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=r1(b,d,a[3],a[2]);return iu(function(a,c,d){return r4(f,b,i,h,a,c,d)},e,g,c)}function
-sf(d,c,b){var
-f=a(d,b[3]);return v(e,L(l(a(c,b[2]),f),c))}function
-sg(c,b,i,h,g){var
-d=eb(m(s,g),h,e,e);if(d){var
-f=d[1],j=s(c);if(G(f[1],j)){var
+tS(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=tD(b,d,a[3],a[2]);return jl(function(a,c,d){return tG(f,b,i,h,a,c,d)},e,g,c)}function
+tT(d,c,b){var
+f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
+tU(c,b,i,h,g){var
+d=eF(n(s,g),h,e,e);if(d){var
+f=d[1],j=s(c);if(D(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-iE(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=iE(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ey(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-sh(j,B,A,q,o,a,i,l,z,x,w,v,b,g,d){var
-c=g[3],k=g[2];if(y(e,k)&&af(function(a){var
-b=aZ(f(2,h),fz);return p(d$(a),b)},c)){var
-C=m(function(a){return e},o),r=m(function(a){return d_(o,d9(a,z,C))},c),E=m(function(a){return m(function(b){return cr(e,n(dk(q),b,[0,a,0]))},l)},r),F=m(function(a){return U(a,b[1],e)},l),s=m(function(a){return ag(a,F)},c),t=iz(i,a,x,c,s);if(t){var
-G=t[1],H=r5(iA(c,E)),u=sf(a,i,b),I=sg(a,i,b,w,v),J=r9(j,a,b[2]),K=r6(k,H),L=r$(j,B,a,I,u),M=function(i,h,d,c,g){var
-l=cu(i,r),b=r_(j,a,n(dk(q),h,l),s),e=ag(b,b),f=n(J,d,c),m=D(b);return dp(dE(L,d,c,f,r7(k,u,n(K,f,e),G,m,e)),g)};return iE(M,g[4],0,A,b[1],d)}return d}return d}function
-si(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=sd(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=se(c,b,r,h,m,d);return a[4]?sh(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-sj(a,o,f,c,d,l,v,S,R,k,Q,e){var
-w=o[3],g=ef(Q,o[4]),b=m(i,g),x=af(function(b){return au(b,a[2])},b);if(x){var
-p=ip(o[3],f,g,k);if(e[1]){var
-q=fB(v,b);if(q)var
-y=q[1],z=iq(w,f),A=z[1],h=A[1],B=z[2],T=A[2],C=m(function(b){var
-d=U(i(b),k,dm),e=ir(T,B,j(b),d);return is(a,h,eh(c,i(b)),e)},g),D=it(a,h),E=bh(C,m(j,D)),r=m(i,D),F=m(function(a){return d_(l,a)},y),G=fA(a,d,b,m(function(a){return eh(c,a)[2]},b),F,r),V=si(a,f,c,d,l,S,R,h,b,y,C,E,G,r,e,p),W=0,X=e[5],Y=function(a){return n(dk(d),a,F)},H=[0,fF(a,h,iC(a,B),E,G,r,Y,X,W,c,V)];else
+jv(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=jv(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cs(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+tV(i,C,B,q,p,a,h,l,z,y,w,v,b,f,d){var
+c=f[3],k=f[2];if(x(e,k)&&N(function(a){var
+b=bc(g(2,j),gb);return o(eC(a),b)},c)){var
+D=n(function(a){return e},p),r=n(function(a){return eB(p,eA(a,z,D))},c),E=n(function(a){return n(function(b){return cO(e,m(dG(q),b,[0,a,0]))},l)},r),F=n(function(a){return S(a,b[1],e)},l),s=n(function(a){return af(a,F)},c),t=jq(h,a,y,c,s);if(t){var
+G=t[1],H=tH(jr(c,E)),u=tT(a,h,b),I=tU(a,h,b,w,v),J=tL(i,a,b[2]),K=tI(k,H),L=tN(i,C,a,I,u),M=function(j,h,d,c,g){var
+l=cn(j,r),b=tM(i,a,m(dG(q),h,l),s),e=af(b,b),f=m(J,d,c),n=A(b);return dJ(ct(L,d,c,f,tJ(k,u,m(K,f,e),G,n,e)),g)};return jv(M,f[4],0,B,b[1],d)}return d}return d}function
+tW(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=tR(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=tS(c,b,r,h,m,d);return a[4]?tV(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+tX(a,o,f,c,d,l,v,U,T,k,R,e){var
+w=o[3],g=bQ(R,o[4]),b=n(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
+p=jd(o[3],f,g,k);if(e[1]){var
+q=gd(v,b);if(q)var
+y=q[1],z=jh(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=n(function(b){var
+d=S(h(b),k,dI),e=ji(V,B,i(b),d);return jj(a,j,eK(c,h(b)),e)},g),D=jk(a,j),E=bi(C,n(i,D)),r=n(h,D),F=n(function(a){return eB(l,a)},y),G=gc(a,d,b,n(function(a){return eK(c,a)[2]},b),F,r),W=tW(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return m(dG(d),a,F)},H=[0,gh(a,j,jt(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=fB(v,b);if(t)var
-I=iq(w,f),J=I[1],u=J[1],K=I[2],Z=J[2],_=m(function(b){var
-d=U(i(b),k,dm),e=ir(Z,K,j(b),d);return is(a,u,eh(c,i(b)),e)},g),L=it(a,u),$=bh(_,m(j,L)),M=m(i,L),aa=t[1],N=m(function(a){return d_(l,a)},aa),ab=fA(a,d,b,m(function(a){return eh(c,a)[2]},b),N,M),ac=0,ad=[0,s[1],s[2]],ae=function(a){return n(dk(d),a,N)},O=[0,fF(a,u,iC(a,K),$,ab,M,ae,ad,ac,c,p)];else
+t=gd(v,b);if(t)var
+I=jh(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=n(function(b){var
+d=S(h(b),k,dI),e=ji(_,K,i(b),d);return jj(a,u,eK(c,h(b)),e)},g),L=jk(a,u),aa=bi($,n(i,L)),M=n(h,L),ab=t[1],O=n(function(a){return eB(l,a)},ab),ac=gc(a,d,b,n(function(a){return eK(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return m(dG(d),a,O)},P=[0,gh(a,u,jt(a,K),aa,ac,M,ag,af,ad,c,p)];else
 var
-O=t;return O}var
-P=[0,p]}else
+P=t;return P}var
+Q=[0,p]}else
 var
-P=x;return P}function
-dq(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,dq(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-iF(d,c,b,a){if(a)var
-e=a[1],h=iF(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cs(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+Q=x;return Q}function
+dN(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,dN(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+jw(d,c,b,a){if(a)var
+e=a[1],h=jw(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bO(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
-f=a;return f}var
-ei=[0,e,0];function
-iG(e,b,a){var
-f=cv([0,e],j(a)),g=cv(j(b),f),c=i(b);if(c)var
-h=c[1],d=v(i(a),h);else
+g=a;return g}var
+eL=[0,e,0];function
+jx(e,b,a){var
+f=cR([0,e],i(a)),g=cR(i(b),f),c=h(b);if(c)var
+j=c[1],d=r(h(a),j);else
 var
-d=i(a);return[0,d,g]}function
-sk(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cw(e,c,a[3],a[4]);return dq(function(a){return iG(c,g,a)},f,b)}return b}return b}function
-sl(d,a,c,b){var
-e=bL(ei,c),f=a[4],g=a[3];return bA(function(a,c){return sk(d,g,b,a,c)},f,e)}function
-sm(b,a){return v(e,l(b,av(m(i,a))))}function
-iH(b){var
-a=j(b);return a?a[1]:e}function
-ej(a){return j(a)?0:1}function
-sn(a){return D(ct(ej,a))}function
-fG(b,a){var
-c=j(a);if(c){var
-d=k(i(a),b);return aA(c[1],d)}return k(i(a),b)}function
-so(g,f,e,d,a){var
-b=ej(a),h=b?1:b;if(d===h)var
-j=l(g,l(e,iH(a))),c=v(i(a),j);else
+d=h(a);return[0,d,g]}function
+tY(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dK(e,c,a[3],a[4]);return dN(function(a){return jx(c,g,a)},f,b)}return b}return b}function
+tZ(d,a,c,b){var
+e=bl(eL,c),f=a[4],g=a[3];return bN(function(a,c){return tY(d,g,b,a,c)},f,e)}function
+t0(b,a){return r(e,l(b,Y(n(h,a))))}function
+jy(b){var
+a=i(b);return a?a[1]:e}function
+eM(a){return i(a)?0:1}function
+t1(a){return A(cP(eM,a))}function
+gi(b,a){var
+c=i(a);if(c){var
+d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
+t2(g,f,e,d,a){var
+b=eM(a),i=b?1:b;if(d===i)var
+j=l(g,l(e,jy(a))),c=r(h(a),j);else
 var
-c=i(a);return[0,[0,c],[0,fG(f,a)]]}function
-dr(a){var
+c=h(a);return[0,[0,c],[0,gi(f,a)]]}function
+cU(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-sp(b,a){var
-c=sn(a),d=av(m(iH,a)),e=sm(b,a);return m(function(a){return so(b,e,d,c,a)},a)}function
-sq(c,b){var
-d=c[10],h=d?v(e,l(d[1],b)):e,f=c[11],i=f?v(e,l(b,f[1])):e,g=v(h,i);return a(g,g)}function
-sr(e,d,b){var
-f=l(d,b),c=v(l(b,e),f);return a(c,c)}function
-ek(b){var
-a=b[10];return a?p(e,a[1]):a}function
-fH(b){var
-a=b[11];return a?p(a[1],e):a}function
-ss(b,a){var
-c=ek(b),d=c?y(a,e):c;if(d)var
+t3(b,a){var
+c=t1(a),d=Y(n(jy,a)),e=t0(b,a);return n(function(a){return t2(b,e,d,c,a)},a)}function
+jz(c,b){var
+d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
+jA(e,d,b){var
+f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
+dO(b){var
+a=b[10];return a?o(e,a[1]):a}function
+eN(b){var
+a=b[11];return a?o(a[1],e):a}function
+t4(b,a){var
+c=dO(b),d=c?x(a,e):c;if(d)var
 f=d;else{var
-g=fH(b);if(g)return y(e,a);var
+g=eN(b);if(g)return x(e,a);var
 f=g}return f}function
-iI(c,b){return av(m(function(b){return ss(c,b)?e:a(b,b)},b))}function
-iJ(b,a){return ek(b)?a:m(s,a)}function
-iK(a){return a1(v,cr(e,a),a)}function
-st(a,c){var
-d=ek(a),b=d||fH(a);return b?y(iK(iJ(a,c)),e):b}function
-su(e,d,c,b){var
-f=a(e,d),g=j(b),h=L(a(j(c),g),f),k=a(e,d),l=i(b);return[0,t(a(i(c),l),k),h]}function
-iL(b,e,d,c){function
-g(a){return dl([0,b,b],su(b,e,c,iL(b,k(e,h),a,c)))}function
-i(c){return[0,b,a(f(2,h),b)]}return 0===d?i(0):g(d-1|0)}function
-iM(c,b,a){function
-d(b){return iM(c,b,fr(c,a,a))}function
+eO(c,b){return Y(n(function(b){return t4(c,b)?e:a(b,b)},b))}function
+gj(b,a){return dO(b)?a:n(s,a)}function
+gk(a){return aS(r,cO(e,a),a)}function
+jB(a,c){var
+d=dO(a),b=d||eN(a);return b?x(gk(gj(a,c)),e):b}function
+t5(e,d,c,b){var
+f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
+jC(b,e,d,c){function
+f(a){return dH([0,b,b],t5(b,e,c,jC(b,k(e,j),a,c)))}function
+h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
+jD(c,b,a){function
+d(b){return jD(c,b,f6(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-sv(b,n,d,c,m){var
-o=aR(m,K(d)),g=bB(b,d6(c),o),q=j(g),i=p(a(f(2,h),q),b);if(i)var
-k=iL(b,h,n,g),r=p(e,c)?k:rF(b,k),l=[0,iM(b,d,r)];else
+t6(b,n,d,c,m){var
+p=a7(m,M(d)),f=bP(b,ey(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
+k=jC(b,j,n,f),r=o(e,c)?k:ti(b,k),l=[0,jD(b,d,r)];else
 var
-l=i;return l}function
-sw(o,n,d,c){var
-p=a(f(2,h),c),b=v(e,t(a(F(f(2,h)),d),p)),q=bx(c),g=v(e,k(l(bx(d6(d)),q),h)),i=k(k(bx(o),b),g),r=k(by(i),h),s=by(b),j=aA(k(K(n),s),r),m=k(k(g,t(i,j)),h),u=f(2,f(2,h)),w=a0(k(k(b,m),u)),x=a0(m);return[0,[0,a0(j),x],w]}function
-iN(a,h,d,c){var
-e=sw(a,h,d,c),f=e[1],g=aR(a,K(e[2])),b=sv(g,f[1],f[2],d,c),i=b?[0,rG(g,a,b[1])]:b;return i}var
-sx=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),iO=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
-ds(g,f,c,b){if(p(b,e))return 0;if(y(a(sx,b),c))return 0;if(y(c,a(s(iO),b))){var
-d=iN(g,f,s(iO),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return iN(g,f,c,b)}function
-fI(a,g,f){var
+l=h;return l}function
+t7(o,n,d,c){var
+p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bM(c),f=r(e,k(l(bM(ey(d)),q),j)),h=k(k(bM(o),b),f),s=k(bj(h),j),u=bj(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=bd(k(k(b,m),v)),x=bd(m);return[0,[0,bd(i),x],w]}function
+jE(a,h,d,c){var
+e=t7(a,h,d,c),f=e[1],g=a7(a,M(e[2])),b=t6(g,f[1],f[2],d,c),i=b?[0,tj(g,a,b[1])]:b;return i}var
+t8=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jF=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
+cV(g,f,c,b){if(o(b,e))return 0;if(x(a(t8,b),c))return 0;if(x(c,a(s(jF),b))){var
+d=jE(g,f,s(jF),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jE(g,f,c,b)}function
+gl(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=ds(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-sy(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(K(c[2]),h),f=k(b,a(e,fI(c,b,d))),g=[0,L(a(b,b),f)],i=a(e,b),j=k(fI(c,b,d),i);return[0,[0,t(a(b,fI(c,b,d)),j)],g]}function
-iP(d,c){var
-e=Z(d);return function(b,f){var
-g=a(b[2],e),h=iI(d,f),i=a(b[1],b[1]);return L(aS(a(a(a(c,c),i),h)),g)}}function
-iQ(d,b,h,f,c){if(G(h[1],e)&&st(d,c)){var
-g=iK(iJ(d,c)),i=a(g,g);return s(by(t(a(a(b,b),i),f)))}var
-j=iI(d,c);return aS(L(a(a(b,b),j),f))}function
-iR(a){return a?a[1][2]:h}function
-iS(b){var
-c=Z(b);return function(b){return ae(function(b){return a(b[1],c)},b)}}function
-sz(b,c){var
-e=iR(c);function
-f(b){return a(e,b)}function
-d(a){return ae(f,a)}var
-h=g(iS(b),c),i=[0,ae(s,g(iS(b),c)),h],j=d(b[11]);return dp([0,d(b[10]),j],i)}function
-iT(c,b){var
-d=Z(c);return function(f,e){var
-g=a(a(d,iR(f)),d),h=sz(c,f),i=h[1];if(i){var
+i=a[8],d=cV(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
+t9(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(M(c[2]),j),f=k(b,a(e,gl(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gl(c,b,d),h);return[0,[0,t(a(b,gl(c,b,d)),i)],g]}function
+jG(d,c){var
+e=T(d);return function(b,f){var
+g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return H(aZ(a(a(a(c,c),i),h)),g)}}function
+jH(d,b,h,f,c){if(D(h[1],e)&&jB(d,c)){var
+g=gk(gj(d,c)),i=a(g,g);return s(bj(t(a(a(b,b),i),f)))}var
+j=eO(d,c);return aZ(H(a(a(b,b),j),f))}function
+gm(a){return a?a[1][2]:j}function
+jI(b){var
+c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
+jJ(b,c){var
+e=gm(c);function
+g(b){return a(e,b)}function
+d(a){return ad(g,a)}var
+h=f(jI(b),c),i=[0,ad(s,f(jI(b),c)),h],j=d(b[11]);return dJ([0,d(b[10]),j],i)}function
+jK(c,b){var
+d=T(c);return function(f,e){var
+g=a(a(d,gm(f)),d),h=jJ(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,L(a(b,av(m(function(b){var
-c=a(k,b);return v(a(l,b),c)},e))),g)];return[0,[0,t(a(b,av(m(function(b){var
-c=a(k,b);return aA(a(l,b),c)},e))),g)],n]}return dm}return dm}}function
-sA(b,f){var
-c=Z(b);return function(g){var
+k=j[1],l=i[1],m=[0,H(a(b,Y(n(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(n(function(b){var
+c=a(k,b);return ac(a(l,b),c)},e))),g)],m]}return dI}return dI}}function
+t_(b,f){var
+c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,L(a(f,av(m(function(a){return sr(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(n(function(a){return jA(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,av(m(function(a){return sq(b,a)},g))),n)],i]}}function
-iU(b,c,j,a){var
+m=a(c,c);return[0,[0,t(a(f,Y(n(function(a){return jz(b,a)},g))),m)],i]}}function
+jL(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(sA(b,c),a):sy(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(t_(b,c),a):t9(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(iT(b,c),[0,e],a),o=[0,n(iP(b,c),e,a)],p=m(s,a);return dp([0,[0,s(n(iP(b,c),e,p))],o],l)}return n(iT(b,c),0,a)}var
-f=d[1],h=ag(a,a),k=[0,iQ(b,c,f,h,a)];return[0,[0,s(iQ(b,c,f,h,m(s,a)))],k]}}function
-sB(a,c,b){var
+e=i[1],l=m(jK(b,c),[0,e],a),o=[0,m(jG(b,c),e,a)],p=n(s,a);return dJ([0,[0,s(m(jG(b,c),e,p))],o],l)}return m(jK(b,c),0,a)}var
+g=d[1],h=af(a,a),k=[0,jH(b,c,g,h,a)];return[0,[0,s(jH(b,c,g,h,n(s,a)))],k]}}function
+t$(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bL(iU(a,c,b,0),i)];else
+i=a[2],f=[0,bl(jL(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fy(a);if(g)var
-j=a[9],h=[0,m(function(d){return iU(a,c,b,d)},j)];else
+g=eH(a);if(g)var
+j=a[9],h=[0,n(function(d){return jL(a,c,b,d)},j)];else
 var
 h=g;return h}var
-sC=[0,0,h,0,0,0];function
-iV(d,c,b,a){function
+ua=[0,0,j,0,0,0];function
+jM(d,c,b,a){function
 e(b){var
-e=iV(d,c+1|0,b,fq(a));return[0,n(d,c,cr(sC,a)),e]}function
+e=jM(d,c+1|0,b,f5(a));return[0,m(d,c,cO(ua,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-sD(e,d,c,a,j,i,h,b,g,f){var
-k=iv(e,c,b,a,g),l=il(a),m=d[2],n=0;return bC(iV(function(f,g){return sj(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dt(a){return y(e,a[1])}function
-sE(a){return y(a[1],a[2])}function
-el(c,b,d,a){function
+ub(e,d,c,a,j,i,h,b,g,f){var
+k=jm(e,c,b,a,g),l=jf(a),m=d[2],n=0;return be(jM(function(f,g){return tX(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dP(a){return x(e,a[1])}function
+uc(a){return x(a[1],a[2])}function
+eP(c,b,d,a){function
 e(d){if(a){var
-e=el(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,el(c,b,d,0)]}function
+e=eP(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eP(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b3(a){var
-b=el(a[17],[0,e,h],a[2],a[18]);return an(el(a[15],[0,h,h],a[2],a[16]),b)}function
-cz(b){var
+bR(a){var
+b=eP(a[17],[0,e,j],a[2],a[18]);return V(eP(a[15],[0,j,j],a[2],a[16]),b)}function
+cW(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-cA(b,c){var
+bw(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dt(i(c))?0:2;case
-2:return dt(i(c))?cz(b)?0:1:2;case
+1:return dP(h(c))?0:2;case
+2:return dP(h(c))?cW(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cz(b)&&dt(i(c))&&dt(d)&&sE(d))return 0;return 2;case
-1:if(cz(b)&&p(e,a[1][1]))return 0;return 2;default:return dt(a[1])?1:2}}function
-sF(c){var
+d=a[1];if(cW(b)&&dP(h(c))&&dP(d)&&uc(d))return 0;return 2;case
+1:if(cW(b)&&o(e,a[1][1]))return 0;return 2;default:return dP(a[1])?1:2}}function
+ud(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-em(c,i,b,h){var
-a=ds(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=p(b,e)?aA(f,c):f,g=[0,[0,d[1],j]];else
+eQ(c,i,b,h){var
+a=cV(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bM(t,c,b,j,B,r,d){var
-g=i(r)[1],h=i(r)[2],f=t[5];if(typeof
+b6(u,c,b,j,B,t,d){var
+g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bB(b,d,c)];case
+0:return[0,bP(b,d,c)];case
 1:var
-C=a(h,c);return[0,bB(b,s(a(g,d)),C)];case
-2:if(cz(t)){var
-D=a(h,c);return em(b,j,s(a(g,d)),D)}var
-E=a(h,c);return em(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bB(b,v(e,d),c)]}else
+C=a(i,c);return[0,bP(b,s(a(g,d)),C)];case
+2:if(cW(u)){var
+D=a(i,c);return eQ(b,j,s(a(g,d)),D)}var
+E=a(i,c);return eQ(b,j,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bP(b,r(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],w=u[2],F=u[1],G=a(a(c,h),F),H=k(a(a(g,d),w),G),I=a(c,h);return rK(b,B,a(k(a(g,d),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return tn(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=rQ(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],o=em(b,j,s(x[2]),b);if(o)var
-q=em(b,j,s(x[1]),b),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=ts(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],p=eQ(b,j,s(x[2]),b);if(p)var
+q=eQ(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
-y=o;var
+y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return p(a(A[1],c),M)?[0,bB(b,d,c)]:[0,[0,e,e]]}}function
-fJ(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bP(b,d,c)]:[0,[0,e,e]]}}function
+gn(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-iW(b,j,h,g,f,d,a){if(a)return ae(i,bM(b,j,h,g,f,d,a[1]));var
-c=sF(b),k=c?[0,e]:c;return k}function
-iX(g,f,e,d,c,b,a){return a?ae(j,bM(g,f,e,d,c,b,a[1])):a}function
-sG(f,d,c,b){var
-g=a(b,b),h=v(a(c,c),g),i=y(e,c)?a(c,c):y(b,e)?a(b,b):e,j=a(d,d),k=L(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-sH(b,m,g,f){var
+jN(b,j,i,g,f,d,a){if(a)return ad(h,b6(b,j,i,g,f,d,a[1]));var
+c=ud(b),k=c?[0,e]:c;return k}function
+jO(g,f,e,d,c,b,a){return a?ad(i,b6(g,f,e,d,c,b,a[1])):a}function
+ue(f,d,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=x(e,c)?a(c,c):x(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+uf(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),i=[0,sG(m,a(b,e),q,o)];else
+h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,ue(m,a(b,e),q,o)];else
 var
-i=d;var
-k=i}else
+j=d;var
+k=j}else
 var
 k=c;return k}function
-sI(a){var
-c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
-sJ(b,a){return cz(b)?sI(a):a}function
-fK(b,e,d,g,f,a,c){switch(cA(b,a)){case
+ug(a){var
+c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
+uh(b,a){return cW(b)?ug(a):a}function
+go(b,e,d,g,f,a,c){switch(bw(b,a)){case
 0:var
-k=iX(b,e,d,g,f,a,i(c));return fJ(iW(b,e,d,g,f,a,j(c)),k);case
+k=jO(b,e,d,g,f,a,h(c));return gn(jN(b,e,d,g,f,a,i(c)),k);case
 1:var
-l=iX(b,e,d,g,f,a,j(c));return fJ(iW(b,e,d,g,f,a,i(c)),l);default:var
-h=b[5];if(typeof
-h==="number"&&3===h)return sH(e,d,a,c);return 0}}function
-fL(a,f,e,d,c,b,p){var
-i=sJ(a,p),h=i[2],j=i[1];if(j){var
+l=jO(b,e,d,g,f,a,i(c));return gn(jN(b,e,d,g,f,a,h(c)),l);default:var
+j=b[5];if(typeof
+j==="number"&&3===j)return uf(e,d,a,c);return 0}}function
+eR(a,f,e,d,c,b,p){var
+i=uh(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(G(g,k)){var
+k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bM(a,f,e,d,c,b,g)}return fK(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fK(a,f,e,d,c,b,[0,[0,g],0])}return fK(a,f,e,d,c,b,[0,0,h])}function
-iY(d,c){var
+n=1;if(n)return b6(a,f,e,d,c,b,g)}return go(a,f,e,d,c,b,[0,[0,g],[0,k]])}return go(a,f,e,d,c,b,[0,[0,g],0])}return go(a,f,e,d,c,b,[0,0,h])}function
+jP(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dM(d,i(b)))return j(b);var
-a=a[2];continue}return ei}}function
-iZ(c,a,b){if(b){var
-e=b[2],d=b[1];return dM(a,i(d))?[0,[0,a,g(c,j(d))],e]:[0,d,iZ(c,a,e)]}return[0,[0,a,g(c,ei)],0]}function
-sK(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&au(d,f)){var
-h=cw(g,c,a[3],a[4]);return iZ(function(a){return iG(c,h,a)},d,b)}return b}return b}function
-sL(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bA(function(a,e){return sK(d,g,c,b,a,e)},f,e)}function
-sM(a){return i(j(a))}function
-sN(b,a){return v(e,l(b,av(m(sM,a))))}function
-fM(a,b){var
-c=a[4];return cs(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-sO(a,e,d,c){var
-b=sL(a,e,d,c);return[0,sN(a,b),b]}function
-sP(c,b,a){return ej(b)?a:v(a,fG(c,b))}function
-sQ(b,a){var
-c=j(a);return bA(function(c,b){var
-d=i(b),e=j(b),f=i(a);return dq(function(a){return sP(f,e,a)},d,c)},c,b)}function
-sR(f,a,b){var
-c=bK(0,a[2]),g=ct(function(b){return fM(a,b)},c),d=m(function(c){return sO(f,a,b,c)},g),h=bA(sQ,d,bL(e,b));return[0,d,K(D(ct(function(b){return d7(fM(a,b))},c))),h]}function
-fN(b,a){if(b)if(a)var
-d=fN(b[2],a[2]),c=[0,dp(b[1],a[1]),d];else
+b=a[1];if(dh(d,h(b)))return i(b);var
+a=a[2];continue}return eL}}function
+jQ(c,a,b){if(b){var
+e=b[2],d=b[1];return dh(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jQ(c,a,e)]}return[0,[0,a,f(c,eL)],0]}function
+ui(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&ae(d,f)){var
+h=dK(g,c,a[3],a[4]);return jQ(function(a){return jx(c,h,a)},d,b)}return b}return b}function
+uj(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bN(function(a,e){return ui(d,g,c,b,a,e)},f,e)}function
+uk(a){return h(i(a))}function
+ul(b,a){return r(e,l(b,Y(n(uk,a))))}function
+eS(a,b){var
+c=a[4];return bO(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+um(a,e,d,c){var
+b=uj(a,e,d,c);return[0,ul(a,b),b]}function
+un(c,b,a){return eM(b)?a:r(a,gi(c,b))}function
+uo(b,a){var
+c=i(a);return bN(function(c,b){var
+d=h(b),e=i(b),f=h(a);return dN(function(a){return un(f,e,a)},d,c)},c,b)}function
+up(f,a,b){var
+c=bk(0,a[2]),g=cP(function(b){return eS(a,b)},c),d=n(function(c){return um(f,a,b,c)},g),h=bN(uo,d,bl(e,b));return[0,d,M(A(cP(function(b){return b4(eS(a,b))},c))),h]}function
+gp(b,a){if(b)if(a)var
+d=gp(b[2],a[2]),c=[0,dJ(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-sS(c,b,a,g){var
-d=dr(b);if(d)var
-e=function(a){return fN(g,sp(c,a))},h=e(bL(ei,b[2])),i=function(d){return fM(a,d)?e(sl(c,a,b[2],d)):h},f=[0,m(i,bK(0,a[2]))];else
+uq(c,b,a,g){var
+d=cU(b);if(d)var
+e=function(a){return gp(g,t3(c,a))},h=e(bl(eL,b[2])),i=function(d){return eS(a,d)?e(tZ(c,a,b[2],d)):h},f=[0,n(i,bk(0,a[2]))];else
 var
 f=d;return f}function
-du(b,a){return bA(v,a,b)}function
-sT(a){if(a)var
-b=a[2],c=a[1],e=m(j,b),f=du(j(c),e),g=m(i,b),d=[0,[0,du(i(c),g),f]];else
+dQ(b,a){return bN(r,a,b)}function
+ur(a){if(a)var
+b=a[2],c=a[1],e=n(i,b),f=dQ(i(c),e),g=n(h,b),d=[0,[0,dQ(h(c),g),f]];else
 var
 d=a;return d}function
-i0(c,b,a){var
-d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-fO(d,b,a){if(b){var
-c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-sU(b,a){var
-c=j(a),d=fO(aA,j(b),c),e=i(a);return[0,i0(aA,i(b),e),d]}function
-sV(b,a){var
-c=j(a),d=i0(v,j(b),c),e=i(a);return[0,fO(v,i(b),e),d]}function
-fP(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,fP(b,c)):d}return dm}function
-sW(e,a,c){var
-b=iY(e,j(c)),d=fG(i(c),b);if(!y(j(a),d)){var
-h=i(b);if(!y(i(a),h))return a}var
-f=v(j(a),d),g=i(b);return[0,v(i(a),g),f]}function
-sX(d,a,c){var
-f=G(a[2],e)?e:d,g=[0,e,f],h=a[1],b=bA(function(a,b){return sW(c,a,b)},h,g),k=[0,j(b)];return[0,[0,i(b)],k]}function
-sY(b,a){var
-c=b[2];return au(cq(D(j(a)),1),c)}function
-sZ(a){var
+jR(c,b,a){var
+d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
+gq(d,b,a){if(b){var
+c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
+us(b,a){var
+c=i(a),d=gq(ac,i(b),c),e=h(a);return[0,jR(ac,h(b),e),d]}function
+ut(b,a){var
+c=i(a),d=jR(r,i(b),c),e=h(a);return[0,gq(r,h(b),e),d]}function
+gr(b,a){if(a){var
+c=a[2],d=a[1];return c?m(b,d,gr(b,c)):d}return dI}function
+uu(e,a,c){var
+b=jP(e,i(c)),d=gi(h(c),b);if(!x(i(a),d)){var
+j=h(b);if(!x(h(a),j))return a}var
+f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
+uv(d,a,c){var
+f=D(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bN(function(a,b){return uu(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
+uw(b,a){var
+c=b[2];return ae(cN(A(i(a)),1),c)}function
+ux(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b3(a);return af(function(b){return 1===cA(a,b)?1:0},c)}return 0}function
-s0(a,h,g,c,f){var
-d=sZ(a),e=d?au(1,a[2]):d;if(e)var
-k=c[1],b=af(function(b){return sY(a,b)},k);else
+c=bR(a);return N(function(b){return 1===bw(a,b)?1:0},c)}return 0}function
+uy(a,j,g,c,f){var
+d=ux(a),e=d?ae(1,a[2]):d;if(e)var
+k=c[1],b=N(function(b){return uw(a,b)},k);else
 var
 b=e;if(b){var
-l=bK(0,a[2]),o=fN(f,m(function(a){return sX(h,c,a)},l)),p=an(b3(a),o);return bC(m(function(a){var
-b=j(a);return n(g,i(a),b)},p))}return b}function
-en(a){return a[12]}function
-aw(b,a){return U(a,b[13],0)}function
-cB(b,a){return U(a,b[14],e)}function
-s1(b,c){return p(e,b)?a(b,i(c)):a(b,j(c))}function
-fQ(c,b,a){if(c){if(b){if(a){var
-d=fQ(c[2],b[2],a[2]),f=a[1];return k(s1(l(c[1],b[1]),f),d)}return e}return e}return e}function
-b4(b,a){var
-c=b[2];return D(a)===c?1:0}function
-s2(b,i,h,d,c){var
-e=b4(b,aw(b,d)),f=e?b4(b,aw(b,c)):e;if(f)var
-j=cB(b,c),m=a(i,l(cB(b,d),j)),n=aw(b,c),g=[0,k(fQ(aw(b,d),n,h),m)];else
+l=bk(0,a[2]),o=gp(f,n(function(a){return uv(j,c,a)},l)),p=V(bR(a),o);return be(n(function(a){var
+b=i(a);return m(g,h(a),b)},p))}return b}function
+eT(a){return a[12]}function
+at(b,a){return S(a,b[13],0)}function
+cX(b,a){return S(a,b[14],e)}function
+uz(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
+gs(c,b,a){if(c){if(b){if(a){var
+d=gs(c[2],b[2],a[2]),f=a[1];return k(uz(l(c[1],b[1]),f),d)}return e}return e}return e}function
+co(b,a){var
+c=b[2];return A(a)===c?1:0}function
+eU(b,i,h,d,c){var
+e=co(b,at(b,d)),f=e?co(b,at(b,c)):e;if(f)var
+j=cX(b,c),m=a(i,l(cX(b,d),j)),n=at(b,c),g=[0,k(gs(at(b,d),n,h),m)];else
 var
 g=f;return g}function
-i1(f,e,b,d,c){if(b){var
-g=a(b[1],c);return p(a(d,a(e,en(f))),g)}return b}function
-i2(g,f){var
+jS(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,eT(f))),g)}return b}function
+jT(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(y(e,d[1]))return[0,[0,b,d],i2(b+1|0,c)];var
+c=a[2],d=a[1];if(x(e,d[1]))return[0,[0,b,d],jT(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-s3(d,f,c,b){var
-g=j(b)[3],h=l(d,j(b)[2]),e=l(a(j(b)[1],h),g);if(y(c,e)&&y(j(b)[2],d)&&ej(iY(i(b),f)))return e;return c}function
-s4(c,b,a){return bA(function(a,d){return s3(c,b,a,d)},a,e)}function
-s5(a){var
+uA(d,f,c,b){var
+g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(x(c,e)&&x(i(b)[2],d)&&eM(jP(h(b),f)))return e;return c}function
+uB(c,b,a){return bN(function(a,d){return uA(c,b,a,d)},a,e)}function
+uC(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-s6(d,c,b,a){var
-e=an(d[3],c);return m(s5,an(an(b,a),e))}function
-s7(a){return y(e,a[1])?a[3]:e}function
-i3(b,a){var
-c=j(a);return s4(i(a),c,b)}function
-s8(e,b,d){var
-c=i2(0,d),f=i3(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(av(m(function(a){return i3(c,a)},h)),g)}function
-s9(b,a){var
-c=b[3];return an(m(i,a),c)}function
-s_(f,b,e,i,h,d,c){var
-j=aw(b,c),g=s6(e,h,aw(b,d),j),n=s8(f,e,g),o=av(m(s7,g)),p=cB(b,c),q=a(f,l(cB(b,d),p)),r=s9(e,i),s=aw(b,c);return l(l(k(fQ(aw(b,d),s,r),q),o),n)}function
-s$(a){var
+uD(d,c,b,a){var
+e=V(d[3],c);return n(uC,V(V(b,a),e))}function
+uE(a){return x(e,a[1])?a[3]:e}function
+jU(b,a){var
+c=i(a);return uB(h(a),c,b)}function
+uF(e,b,d){var
+c=jT(0,d),f=jU(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(n(function(a){return jU(c,a)},h)),g)}function
+uG(b,a){var
+c=b[3];return V(n(h,a),c)}function
+uH(f,b,e,i,h,d,c){var
+j=at(b,c),g=uD(e,h,at(b,d),j),m=uF(f,e,g),o=Y(n(uE,g)),p=cX(b,c),q=a(f,l(cX(b,d),p)),r=uG(e,i),s=at(b,c);return l(l(k(gs(at(b,d),s,r),q),o),m)}function
+uI(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dr(a);return 0}return 0}return 0}function
-ta(m,a,l,k,b,d,c){var
-f=s$(a),g=f?b4(a,aw(a,d)):f,h=g?b4(a,aw(a,c)):g,i=h?b4(a,b):h,j=i?af(function(a){return p(e,a)},b):i,n=j?[0,s_(m,a,l,k,b,d,c)]:j;return n}function
-tb(c,b,a,j,i,h,g,f,e){var
-d=au(0,b[2]);return d?i1(c,a,ta(a,c,j,i,h,b[1],g),f,e):d}function
-i4(b,a){var
-c=j(b);if(c)var
-g=c[1],d=aA(j(a),g);else
+d==="number"&&!d)return cU(a);return 0}return 0}return 0}function
+uJ(m,a,l,k,b,d,c){var
+f=uI(a),g=f?co(a,at(a,d)):f,h=g?co(a,at(a,c)):g,i=h?co(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,uH(m,a,l,k,b,d,c)]:j;return n}function
+uK(c,b,a,j,i,h,g,f,e){var
+d=ae(0,b[2]);return d?jS(c,a,uJ(a,c,j,i,h,b[1],g),f,e):d}function
+jV(b,a){var
+c=i(b);if(c)var
+g=c[1],d=ac(i(a),g);else
 var
-d=j(a);var
-e=i(b);if(e)var
-h=e[1],f=v(i(a),h);else
+d=i(a);var
+e=h(b);if(e)var
+j=e[1],f=r(h(a),j);else
 var
-f=i(a);return[0,f,d]}function
-tc(d,c,b,a){switch(a[0]){case
+f=h(a);return[0,f,d]}function
+uL(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=cw(c,d,a[2],a[3]);return dq(function(a){return i4(f,a)},e,b);default:var
-h=a[1],g=0,i=cw(c,d,a[2],a[3]);return iF(function(a){return i4(i,a)},h,g,b)}}function
-td(d,c,b,a){return bA(function(a,b){return tc(d,c,a,b)},a,b)}function
-te(g){function
+d=a[1],e=m(c,a[2],a[3]);return dN(function(a){return jV(e,a)},d,b);default:var
+g=a[1],f=0,h=m(c,a[2],a[3]);return jw(function(a){return jV(h,a)},g,f,b)}}function
+gt(c,b,a){return bN(function(a,b){return uL(c,a,b)},a,b)}function
+uM(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3456,176 +3527,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bh(c[1],f)}var
+f=e(b);return bi(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-tf(b,a){return a1(function(c,a){return k(v(e,l(c,b)),a)},e,a)}function
-dv(a,b,f){if(f){var
-c=f[2],d=f[1];if(y(a,d)){var
-g=dv(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(G(d,a)){var
-e=dv(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dv(a,b,c)},j=function(b){return dv(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-tg=te([0,function(b,a){return p(a,b)}]);function
-i5(b,a){var
-c=g(tg[5],a);return U(rs(b),c,e)}function
-th(b,a){return D(ct(function(a){return y(b,a)},a))}function
-ti(p,c){var
-b=fo(p,D(c)),d=m(i,c),e=m(j,c),f=i5(b,d),g=i5(b,e),h=dv(f,fm(b,th(f,d)),d),l=au(0,b),n=l?h[2]===b?1:0:l;if(n)var
-q=K(b),r=tf(g,e),s=L(k(a(K(b),g),r),q),u=K(b),o=[0,[0,t(h[1],u),s]];else
+uN(b,a){return aS(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
+dR(a,b,f){if(f){var
+c=f[2],d=f[1];if(x(a,d)){var
+g=dR(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(D(d,a)){var
+e=dR(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dR(a,b,c)},j=function(b){return dR(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+uO=uM([0,function(b,a){return o(a,b)}]);function
+jW(b,a){var
+c=f(uO[5],a);return S(s7(b),c,e)}function
+uP(b,a){return A(cP(function(a){return x(b,a)},a))}function
+uQ(p,c){var
+b=f3(p,A(c)),d=n(h,c),e=n(i,c),f=jW(b,d),g=jW(b,e),j=dR(f,f1(b,uP(f,d)),d),l=ae(0,b),m=l?j[2]===b?1:0:l;if(m)var
+q=M(b),r=uN(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
 var
-o=n;return o}function
-i6(a){return a1(k,e,a)}function
-tj(b,a){return i6(m(function(a){return v(e,l(b,j(a)))},a))}function
-i7(c,b){var
-d=i(b),e=j(b);return k(a(l(c,h),e),d)}function
-tk(b,a){var
-c=K(D([0,b,a])),d=m(i,a),e=du(i(b),d),f=m(function(a){return i7(c,a)},a),g=du(i7(c,b),f),h=L(l(g,i6(m(i,[0,b,a]))),c);return[0,t(tj(e,[0,b,a]),c),h]}function
-tl(a){var
-b=a?[0,tk(a[1],a[2])]:a;return b}function
-tm(a){var
-c=j(a),d=ae(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
-tn(a){return a1(function(c,a){var
-b=j(c);return b?k(b[1],a):a},e,a)}function
-to(a){var
-b=0;return a1(function(b,a){return j(b)?a:a+1|0},b,a)}function
-tp(b,a,d){var
-c=j(d);if(c){var
+o=m;return o}function
+jX(a){return aS(k,e,a)}function
+uR(b,a){return jX(n(function(a){return r(e,l(b,i(a)))},a))}function
+jY(c,b){var
+d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
+uS(b,a){var
+c=M(A([0,b,a])),d=n(h,a),e=dQ(h(b),d),f=n(function(a){return jY(c,a)},a),g=dQ(jY(c,b),f),i=H(l(g,jX(n(h,[0,b,a]))),c);return[0,t(uR(e,[0,b,a]),c),i]}function
+uT(a){var
+b=a?[0,uS(a[1],a[2])]:a;return b}function
+uU(a){var
+c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
+uV(a){return aS(function(c,a){var
+b=i(c);return b?k(b[1],a):a},e,a)}function
+uW(a){var
+b=0;return aS(function(b,a){return i(b)?a:a+1|0},b,a)}function
+uX(b,a,d){var
+c=i(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
-i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-tq(c,b,a){var
-d=tp(c,b,a),e=i(a),f=ae(function(a){return k(e,a)},d);return[0,i(a),f]}function
-tr(a){var
-b=to(a),c=tn(a);return m(function(a){return tq(c,b,a)},a)}function
-i8(c,b){var
-g=i(b),d=p(i(c),g);if(d){var
-e=j(c);if(e){var
-a=j(b);return a?p(a[1],e[1]):a}var
+j(a){return 0}return 0===a?j(0):h(a-1|0)}function
+uY(c,b,a){var
+d=uX(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
+uZ(a){var
+b=uW(a),c=uV(a);return n(function(a){return uY(c,b,a)},a)}function
+jZ(c,b){var
+g=h(b),d=o(h(c),g);if(d){var
+e=i(c);if(e){var
+a=i(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-ts(e,d){var
+u0(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=cs(function(b){return function(a){return i8(a,b)}}(c),a)?a:[0,c,ct(function(b){return function(a){return d7(i8(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-i9(i,h,g,f,e,d,c,b){return bM(i,a(h,K(c)),g,f,e,d,b)}function
-tt(h,g,f,e,d,c,o,b){var
-a=bM(h,g,f,e,d,c,i(b));if(a){var
-k=a[1][2],m=j(b);if(m){var
-p=i9(h,g,f,e,d,c,o,m[1]);return ae(function(a){return l(k,i(a))},p)}var
+c=b[1],f=b[2],g=bO(function(b){return function(a){return jZ(a,b)}}(c),a)?a:[0,c,cP(function(b){return function(a){return b4(jZ(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+j0(i,h,g,f,e,d,c,b){return b6(i,a(h,M(c)),g,f,e,d,b)}function
+u1(j,g,f,e,d,c,o,b){var
+a=b6(j,g,f,e,d,c,h(b));if(a){var
+k=a[1][2],m=i(b);if(m){var
+p=j0(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-tu(j,i,h,g,f,e,c){var
-k=ts(0,tr(c)),l=D(c),b=bC(m(function(a){return tt(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,du(a[1],a[2])]:a,d=n;else
+u2(j,i,h,g,f,e,c){var
+k=u0(0,uZ(c)),l=A(c),b=be(n(function(a){return u1(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,dQ(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-tv(a){var
-b=0;return a1(function(b,a){return fO(aA,j(b),a)},b,a)}function
-tw(b,a){return a1(function(c,a){return k(v(i(c),b),a)},e,a)}function
-tx(j,i,h,g,f,d,a){var
-k=tv(a);if(k){var
-m=k[1],b=bM(j,i,h,g,f,d,m);if(b)var
-o=tw(m,a),c=i9(j,i,h,g,f,d,D(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
+u3(a){var
+b=0;return aS(function(b,a){return gq(ac,i(b),a)},b,a)}function
+u4(b,a){return aS(function(c,a){return k(r(h(c),b),a)},e,a)}function
+u5(j,i,h,g,f,d,a){var
+k=u3(a);if(k){var
+m=k[1],b=b6(j,i,h,g,f,d,m);if(b)var
+o=u4(m,a),c=j0(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-ty(a,f,e,d,c,b,i){var
+u6(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(cA(a,b))return 0;var
-h=m(tm,i),j=tu(a,f,e,d,c,b,h);return fJ(tx(a,f,e,d,c,b,h),j)}return 0}function
-fR(e,d,c,b,a){function
-f(f,g){return fL(e,d,c,b,a,f,g)}return function(b,a){return bC(rN(rO,function(a){return f(b,a)},a))}}function
-i_(c,h,g,f,e){function
-i(a,b){return fL(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(cA(c,b)){case
-0:return i(b,fP(sU,a));case
-1:return i(b,fP(sV,a));default:var
-d=n(fR(c,h,g,f,e),b,a);return d?sT(d[1]):d}return a}}function
-tz(b,g,f,e,d,k,c,a){var
-h=b[6];if(typeof
-h==="number")switch(h){case
-0:return n(i_(b,g,f,e,d),c,a);case
-1:var
-i=n(fR(b,g,f,e,d),c,a);return i?tl(i[1]):i;default:return ty(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=ft(k,D(a),a);return n(i_(b,g,f,e,d),c,l)}var
-j=n(fR(b,g,f,e,d),c,a);return j?ti(h[1],j[1]):j}}function
-i$(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=i$(i,h,g,f,e,fq(d),k,j),m=a[1],n=b[1],c=[0,tz(i,h,g,f,e,cr(0,d),n,m),l];else
+g!=="number"&&0===g[0]){if(bw(a,b))return 0;var
+h=n(uU,i),j=u2(a,f,e,d,c,b,h);return gn(u5(a,f,e,d,c,b,h),j)}return 0}function
+gu(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gu(e,f5(d),g,f),i=a[1],j=b[1],c=[0,a8(e,cO(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-tA(a){if(typeof
+gv(e,d,c,b,a){function
+f(f,g){return eR(e,d,c,b,a,f,g)}return function(b,a){return be(tp(tq,function(a){return f(b,a)},a))}}function
+j1(c,h,g,f,e){function
+i(a,b){return eR(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bw(c,b)){case
+0:return i(b,gr(us,a));case
+1:return i(b,gr(ut,a));default:var
+d=m(gv(c,h,g,f,e),b,a);return d?ur(d[1]):d}return a}}function
+j2(b,g,f,e,d,k,c,a){var
+h=b[6];if(typeof
+h==="number")switch(h){case
+0:return m(j1(b,g,f,e,d),c,a);case
+1:var
+i=m(gv(b,g,f,e,d),c,a);return i?uT(i[1]):i;default:return u6(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=f8(k,A(a),a);return m(j1(b,g,f,e,d),c,l)}var
+j=m(gv(b,g,f,e,d),c,a);return j?uQ(h[1],j[1]):j}}function
+j3(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-ja(a,f,e,d,c,b){var
-g=rL(a[2],b),h=b3(a);return bC(i$(a,f,e,d,c,tA(a[6]),h,g))}function
-tB(b,a){return v(e,aA(b,a))}function
-tC(b,e,d,c){var
-g=y(c,d)?j(e):i(e),f=tB(b,g),h=a(f,c);return t(k(a(l(b,f),d),h),b)}function
-jb(n,m,k,j,i,b,a){if(y(a,e))return[0,g(i,a0(l(s(h),a)))];function
+j4(a,f,e,d,c,b){var
+g=i$(a[2],b),h=bR(a),i=j3(a[6]);return be(gu(function(b,g,h){return j2(a,f,e,d,c,b,g,h)},i,h,g))}function
+j5(b,a){return r(e,ac(b,a))}function
+u7(b,e,d,c){var
+g=x(c,d)?i(e):h(e),f=j5(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
+gw(m,k,i,h,g,b,a){if(x(a,e))return[0,f(g,bd(l(s(j),a)))];function
 c(o){var
-b=a0(a);function
-g(a){return jb(n,m,k,j,i,o,a)}var
-c=bz(m,b);if(c){var
-d=g(U(b,k,e));if(d)var
-f=g(U(b,j,e)),p=f?[0,tC(n,c[1],d[1],f[1])]:f,h=p;else
+b=bd(a);function
+j(a){return gw(m,k,i,h,g,o,a)}var
+c=bv(m,b);if(c){var
+d=j(S(b,i,e));if(d)var
+f=j(S(b,h,e)),p=f?[0,a8(k,c[1],d[1],f[1])]:f,l=p;else
 var
-h=d;var
-l=h}else
+l=d;var
+n=l}else
 var
-l=c;return l}function
+n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-tD(c,g,f,d,b){var
-h=U(b,aw(c,d),e);return a(g,l(U(b,aw(c,f),e),h))}function
-tE(a,b,i,h,g,f,d){var
-c=h_(a);if(c){var
-j=a[2];return jb(b,i,h,g,function(c){return tD(a,b,f,d,c)},j,e)}return c}function
-jc(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=fq(h),l=jc(d,j,i,c[2],n,m),o=en(d);if(G(c[1],o)){var
-p=a(j,cr(e,h)),q=en(d);return[0,k(a(g(i,b[1]),q),p),l]}var
-f=l}else
+j6(c,g,f,d,b){var
+h=S(b,at(c,d),e);return a(g,l(S(b,at(c,f),e),h))}function
+u8(a,b,i,h,g,f,d){var
+c=i3(a);if(c){var
+j=a[2],k=function(c){return j6(a,b,f,d,c)};return gw(i,function(a,c,d){return u7(b,a,c,d)},h,g,k,j,e)}return c}function
+j7(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=f5(h),l=j7(d,j,i,c[2],n,m),o=eT(d);if(D(c[1],o)){var
+p=a(j,cO(e,h)),q=eT(d);return[0,k(a(f(i,b[1]),q),p),l]}var
+g=l}else
 var
-f=b;else
+g=b;else
 var
-f=c;return f}function
-tF(a){var
-b=a?[0,a1(v,a[1],a[2])]:a;return b}function
-tG(a,k,h,g,f){function
+g=c;return g}function
+u9(a){var
+b=a?[0,aS(r,a[1],a[2])]:a;return b}function
+j8(a,k,j,g,f){function
 d(c,b){var
-d=a[14];return tF(jc(a,k,c,aw(a,b),d,h))}var
-b=d(i,g);if(b)var
-c=d(j,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return u9(j7(a,k,c,at(a,b),d,j))}var
+b=d(h,g);if(b)var
+c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-tH(a,f,e,d,c){var
+u_(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?tG(a,f,e,d,c):s2(a,f,e,d,c):tE(a,f,e,b[1],b[2],d,c)}function
-jd(b,a,g,f,e,d,c){return i1(b,a,tH(b,a,g,f,e),d,c)}function
-cC(d,c,b){return a(b,l(a(d,b),c))}function
-tI(c,g,d,b){if(y(e,c)){if(g)var
-u=g[1],i=p(b,a(a(f(2,h),c),u));else
+b==="number"?b?j8(a,f,e,d,c):eU(a,f,e,d,c):u8(a,f,e,b[1],b[2],d,c)}function
+j9(b,a,g,f,e,d,c){return jS(b,a,u_(b,a,g,f,e),d,c)}function
+cY(d,c,b){return a(b,l(a(d,b),c))}function
+u$(c,f,d,b){if(x(e,c)){if(f)var
+u=f[1],h=o(b,a(a(g(2,j),c),u));else
 var
-i=g;if(d)var
-v=d[1],j=p(a(a(f(2,h),c),v),b);else
+h=f;if(d)var
+v=d[1],i=o(a(a(g(2,j),c),v),b);else
 var
-j=d;if(i)return ae(function(a){return cC(c,b,a)},g);if(j)return ae(function(a){return cC(c,b,a)},d);var
-w=a(f(2,f(2,h)),c);return[0,t(s(a(b,b)),w)]}if(g){var
-k=g[1];if(d){var
-x=cC(c,b,d[1]);return[0,aA(cC(c,b,k),x)]}var
-l=G(c,e),m=l?p(b,e):l,z=m?[0,cC(c,b,k)]:m;return z}if(d){var
-n=G(c,e),o=n?p(e,b):n,A=o?[0,cC(c,b,d[1])]:o;return A}var
-q=G(c,e),r=q?G(b,e):q,B=r?[0,e]:r;return B}function
-je(g,f,d,a){if(a){var
-b=tI(g,f,d,a[1]);if(b)var
-c=je(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+i=d;if(h)return ad(function(a){return cY(c,b,a)},f);if(i)return ad(function(a){return cY(c,b,a)},d);var
+w=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),w)]}if(f){var
+k=f[1];if(d){var
+y=cY(c,b,d[1]);return[0,ac(cY(c,b,k),y)]}var
+l=D(c,e),m=l?o(b,e):l,z=m?[0,cY(c,b,k)]:m;return z}if(d){var
+n=D(c,e),p=n?o(e,b):n,A=p?[0,cY(c,b,d[1])]:p;return A}var
+q=D(c,e),r=q?D(b,e):q,B=r?[0,e]:r;return B}function
+j_(g,f,d,a){if(a){var
+b=u$(g,f,d,a[1]);if(b)var
+c=j_(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-tJ(a,d){var
+va(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bz(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-tK(a,n){var
-g=n[2]===1?1:0,h=g?ij(a):g;if(h){var
+c=bv(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+vb(a,n){var
+g=n[2]===1?1:0,h=g?je(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3638,7 +3709,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=au(0,b[1]);else
+d=ae(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3649,102 +3720,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-tL(d,b){var
+vc(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-tM(a,d,c,b){var
-e=bK(0,a[2]),f=m(function(b){return tJ(a,b)},e),g=aw(a,b),h=an(an(aw(a,c),g),f);return m(function(a){return tL(d,a)},h)}function
-jf(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=jf(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(G(b,e))return[0,[0,o,n]];var
-h=y(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dq(function(a){return l(a,b)},s,o),r]];else
+vd(a,d,c,b){var
+e=bk(0,a[2]),f=n(function(b){return va(a,b)},e),g=at(a,b),h=V(V(at(a,c),g),f);return n(function(a){return vc(d,a)},h)}function
+j$(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=j$(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(D(b,e))return[0,[0,o,n]];var
+h=x(e,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dN(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-tN(b,c,d){var
+ve(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,a2(b)),k=c[3],g=t(a(f,a2(b)),k),m=l(fC(b,c,g),f);return[0,g,v(l(f,cx(b,c,g)),m)];case
+f=a(d,aF(b)),k=c[3],g=t(a(f,aF(b)),k),m=l(ge(b,c,g),f);return[0,g,r(l(f,cS(b,c,g)),m)];case
 1:var
-h=a(d,a2(b)),n=c[3],i=t(a(h,a2(b)),n),o=l(fC(b,c,i),h);return[0,i,v(l(h,cx(b,c,i)),o)]}return[0,d,e]}function
-jg(a){var
+h=a(d,aF(b)),n=c[3],i=t(a(h,aF(b)),n),o=l(ge(b,c,i),h);return[0,i,r(l(h,cS(b,c,i)),o)]}return[0,d,e]}function
+ka(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fH(a),f=c?[0,e]:c,d=ek(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-tO(b,d,c){var
-e=av(d),f=fv(b);return k(a(a(cy(b),f),e),c)}function
-tP(b,c){var
-d=bL(e,b[1]),g=d9(c,b[9],d),i=cy(b),j=a(f(2,h),i);return m(function(b){return a(j,b)},g)}function
-tQ(b,d,c){var
-e=ag(c,m(function(a){return fw(b,h,a[1])},d));return a(cy(b),e)}function
-tR(c){var
-a=fx(c);if(a){var
-b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
-jh(b,n,t,h,g,f,K,J){var
-d=n[3],o=f[1],u=ef(0,n[4]),w=fx(b)?v(e,f[3]):e,x=tK(b,n),y=x?b4(b,aw(b,h)):x,z=y?b4(b,aw(b,g)):y,A=z?af(function(a){var
-c=b[2];return au(i(a),c)},u):z;if(A){var
-L=tM(b,o,h,g),q=jf(u,f[2],L);if(q){var
-B=q[1],M=an(t,B[1]),C=m(function(a){return tN(b,a[1],a[2])},M),r=m(i,C),N=tP(b,r),O=j(jg(b)),P=i(jg(b)),s=je(tO(b,r,w),P,O,N);if(s){var
-D=tR(b),c=D[2],E=D[1],F=Z(b),Q=dn(b),G=a(cy(b),Q),R=a(E,E),S=a(a(w,a(F,F)),R),T=a(c,c),U=tQ(b,t,r),V=l(a(k(s[1],U),T),S),W=a(av(m(j,C)),d),X=cB(b,g),Y=l(cB(b,h),X),_=a(a(a(o,b[15]),Y),d),$=k(B[2],_),aa=l(a(a2(b),$),W),ab=a(aa,a(G,a(c,c))),ac=a(k(a(V,d),ab),J),ad=en(b),ae=b[15],ag=a2(b);return p(a(K,a(a(a(a(a(a(G,a(c,c)),d),ag),o),ae),ad)),ac)}var
-H=s}else
+c=eN(a),f=c?[0,e]:c,d=dO(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+vf(b,d,c){var
+e=Y(d),f=f_(b);return k(a(a(cT(b),f),e),c)}function
+vg(b,c){var
+d=bl(e,b[1]),f=eA(c,b[9],d),h=cT(b),i=a(g(2,j),h);return n(function(b){return a(i,b)},f)}function
+vh(b,d,c){var
+e=af(c,n(function(a){return f$(b,j,a[1])},d));return a(cT(b),e)}function
+vi(c){var
+a=ga(c);if(a){var
+b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
+kb(b,m,u,j,g,f,K,J){var
+d=m[3],p=f[1],v=bQ(0,m[4]),w=ga(b)?r(e,f[3]):e,x=vb(b,m),y=x?co(b,at(b,j)):x,z=y?co(b,at(b,g)):y,A=z?N(function(a){var
+c=b[2];return ae(h(a),c)},v):z;if(A){var
+L=vd(b,p,j,g),q=j$(v,f[2],L);if(q){var
+B=q[1],M=V(u,B[1]),C=n(function(a){return ve(b,a[1],a[2])},M),s=n(h,C),O=vg(b,s),P=i(ka(b)),Q=h(ka(b)),t=j_(vf(b,s,w),Q,P,O);if(t){var
+D=vi(b),c=D[2],E=D[1],F=T(b),R=dM(b),G=a(cT(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),W=a(c,c),X=vh(b,u,s),Z=l(a(k(t[1],X),W),U),_=a(Y(n(i,C)),d),$=cX(b,g),aa=l(cX(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aF(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eT(b),ai=b[15],aj=aF(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
+H=t}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-ji(a){var
-f=a[9],b=af(function(b){var
-c=a[1];return fn(D(b),c)},f),c=b?cz(a):b;if(c){var
+kc(a){var
+f=a[9],b=N(function(b){var
+c=a[1];return f2(A(b),c)},f),c=b?cW(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dw(c,i,h,g,f,b,a){if(cA(c,b))return 0;var
-d=p(e,a);return d?bM(c,i,h,g,f,b,a):d}function
-tS(o,n,m,l,k,c){var
+dS(c,i,h,g,f,b,a){if(bw(c,b))return 0;var
+d=o(e,a);return d?b6(c,i,h,g,f,b,a):d}function
+vj(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dw(o,n,m,l,k,e[1],d);if(b)var
-p=i(b[1]),f=y(j(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dS(o,n,m,l,k,e[1],d);if(b)var
+p=h(b[1]),f=x(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
-h=g}else
+j=g}else
 var
-h=a;return h}function
-tT(o,n,m,l,k,c){var
+j=a;return j}function
+vk(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dw(o,n,m,l,k,e[1],d);if(b)var
-p=i(e[2]),f=y(j(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dS(o,n,m,l,k,e[1],d);if(b)var
+p=h(e[2]),f=x(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
-h=g}else
+j=g}else
 var
-h=a;return h}function
-fS(c,b){var
-d=ag(b,b),e=ag(c,b),g=a(f(2,h),e);return k(l(ag(c,c),g),d)}function
-jj(c,b,d){var
-e=p(k(c,b),d);if(e){var
-g=l(l(d,c),b),i=a(l(l(d,c),b),g);return p(a(a(f(2,f(2,h)),c),b),i)}return e}function
-cD(b,c){var
-d=Z(b);return a(c,a(Z(b),d))}function
-tU(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],k=U(h,o,0);if(k){var
-s=cD(c,k[1]),t=a(e,fS(n,ec(c,h)));if(jj(cD(c,g),t,s)){var
-l=dw(c,e,r,q,p,m,g);if(l){var
-u=j(l[1]),v=aA(j(b),u);return[0,i(b),v]}return b}return b}return b}return b}function
-tV(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],h=f[1],k=U(h,o,0);if(k){var
-s=cD(c,g),t=a(e,fS(n,ec(c,h)));if(jj(cD(c,k[1]),t,s)){var
-l=dw(c,e,r,q,p,m,g);if(l){var
-u=j(b),w=i(l[1]);return[0,v(i(b),w),u]}return b}return b}return b}return b}function
-dx(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dx(e,d[2],c[2],b[2],a[2]);return[0,dE(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-tW(a,f,e,d,c,i,h,b){if(ji(a)){var
-g=b3(a),j=i[1],k=an(an(g,b),j),l=m(function(b){return tS(a,f,e,d,c,b)},k),n=h[1],o=an(an(g,b),n),p=m(function(b){return tT(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dx(function(b,g,h,i){return tU(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dx(function(b,g,h,i){return tV(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-jk(b){var
+j=a;return j}function
+gx(c,b){var
+d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
+kd(c,b,d){var
+e=o(k(c,b),d);if(e){var
+f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
+cZ(b,c){var
+d=T(b);return a(c,a(T(b),d))}function
+vl(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
+s=cZ(c,k[1]),t=a(e,gx(n,dL(c,j)));if(kd(cZ(c,g),t,s)){var
+l=dS(c,e,r,q,p,m,g);if(l){var
+u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
+vm(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],j=f[1],k=S(j,o,0);if(k){var
+t=cZ(c,g),u=a(e,gx(n,dL(c,j)));if(kd(cZ(c,k[1]),u,t)){var
+l=dS(c,e,s,q,p,m,g);if(l){var
+v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
+dT(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dT(e,d[2],c[2],b[2],a[2]);return[0,ct(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+vn(a,f,e,d,c,i,h,b){if(kc(a)){var
+g=bR(a),j=i[1],k=V(V(g,b),j),l=n(function(b){return vj(a,f,e,d,c,b)},k),m=h[1],o=V(V(g,b),m),p=n(function(b){return vk(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dT(function(b,g,h,i){return vl(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dT(function(b,g,h,i){return vm(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+ke(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3754,605 +3825,977 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dy(b,g,f,e,d,a,c){return 1===cA(b,a)?bM(b,g,f,e,d,a,c):0}function
-tX(o,n,m,l,k,c){var
+dU(b,g,f,e,d,a,c){return 1===bw(b,a)?b6(b,g,f,e,d,a,c):0}function
+vo(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dy(o,n,m,l,k,e[1],d);if(b)var
-p=i(b[1]),f=y(j(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dU(o,n,m,l,k,e[1],d);if(b)var
+p=h(b[1]),f=x(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
-h=g}else
+j=g}else
 var
-h=a;return h}function
-tY(o,n,m,l,k,c){var
+j=a;return j}function
+vp(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dy(o,n,m,l,k,e[1],d);if(b)var
-p=i(e[2]),f=y(j(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dU(o,n,m,l,k,e[1],d);if(b)var
+p=h(e[2]),f=x(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
-h=g}else
+j=g}else
 var
-h=a;return h}function
-fT(g,f,d,c,b){var
-i=a2(g),h=a(a2(g),i);if(p(e,b)){var
+j=a;return j}function
+gy(g,f,d,c,b){var
+i=aF(g),h=a(aF(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-jl(c,d,b,j){var
-g=p(e,b),i=g?p(e,d):g;if(i){var
-m=a(d,d),n=a(b,b),o=a(a(f(2,h),b),j),q=k(l(a(c,c),o),n);return p(a(a(c,c),q),m)}return i}function
-jm(b,a){return U(a,b,[0,e,e,h,h])}function
-tZ(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=U(e,r,0);if(o){if(au(e,d[2])){var
-w=ag(q,ec(d,e)),x=jm(s,e),y=fT(d,c,j(g),x,w),z=a(m,o[1]);if(jl(c,l(a(n,c),z),m,y)){var
-p=dy(d,c,v,u,t,i(g),n);if(p){var
-A=j(p[1]),B=aA(j(b),A);return[0,i(b),B]}return b}}return b}return b}return b}function
-t0(d,c,w,u,t,s,r,q,g,f,b){if(f){var
-h=f[1],k=h[2],m=k[2],n=k[1],e=h[1],o=U(e,r,0);if(o){if(au(e,d[2])){var
-x=ag(q,ec(d,e)),y=jm(s,e),z=fT(d,c,j(g),y,x),A=a(n,c);if(jl(c,l(a(m,o[1]),A),m,z)){var
-p=dy(d,c,w,u,t,i(g),n);if(p){var
-B=j(b),C=i(p[1]);return[0,v(i(b),C),B]}return b}}return b}return b}return b}function
-t1(a,f,e,d,c,g,j,i,b){if(jk(a)){var
-h=b3(a),k=an(h,g),l=j[1],n=an(an(h,b),l),o=m(function(b){return tX(a,f,e,d,c,b)},n),p=i[1],q=an(an(h,b),p),r=m(function(b){return tY(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dx(function(b,h,i,j){return tZ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dx(function(b,h,i,j){return t0(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-t2(b,a){var
-c=fy(b),d=rY(b),e=sB(b,a[1],a[3]),f=c?rX(b,c[1]):c;return[0,b,a,fs(a[2],a[3]),c,f,e,d]}function
-t3(a){var
-b=sb(a);return function(a){function
-c(b,a){return b===a?1:0}return cs(function(b){return c(a,b)},b)}}function
-t4(a,b){var
-c=a[7],d=a[1][9],e=t3(b),f=im(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-jn(d,c){var
+kf(c,d,b,i){var
+f=o(e,b),h=f?o(e,d):f;if(h){var
+m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
+kg(b,a){return S(a,b,[0,e,e,j,j])}function
+vq(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,r,0);if(o){if(ae(e,d[2])){var
+w=af(q,dL(d,e)),x=kg(s,e),y=gy(d,c,i(g),x,w),z=a(m,o[1]);if(kf(c,l(a(n,c),z),m,y)){var
+p=dU(d,c,v,u,t,h(g),n);if(p){var
+A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
+vr(d,c,w,v,u,t,s,q,g,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=S(e,s,0);if(o){if(ae(e,d[2])){var
+x=af(q,dL(d,e)),y=kg(t,e),z=gy(d,c,i(g),y,x),A=a(n,c);if(kf(c,l(a(m,o[1]),A),m,z)){var
+p=dU(d,c,w,v,u,h(g),n);if(p){var
+B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
+vs(a,f,e,d,c,g,j,i,b){if(ke(a)){var
+h=bR(a),k=V(h,g),l=j[1],m=V(V(h,b),l),o=n(function(b){return vo(a,f,e,d,c,b)},m),p=i[1],q=V(V(h,b),p),r=n(function(b){return vp(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dT(function(b,h,i,j){return vq(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dT(function(b,h,i,j){return vr(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+vt(b,a){var
+c=eH(b),d=tA(b),e=t$(b,a[1],a[3]),f=c?tz(b,c[1]):c;return[0,b,a,f7(a[2],a[3]),c,f,e,d]}function
+vu(a){var
+b=tP(a);return function(a){function
+c(b,a){return b===a?1:0}return bO(function(b){return c(a,b)},b)}}function
+vv(a,b){var
+c=a[7],d=a[1][9],e=vu(b),f=jg(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+kh(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dM(b[1],d))return[0,b[2]];var
+b=a[1];if(dh(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-t5(a,g,b){var
+vw(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?sS(h,c,g,d[1]):d}var
+d=a[6];return d?uq(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return sD(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return ub(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-t6(a,d){var
-b=a[1],e=a[2][1],c=dr(b),f=c?[0,sR(e,d,b[2])]:c;return f}function
-t7(a){var
+vx(a,d){var
+b=a[1],e=a[2][1],c=cU(b),f=c?[0,up(e,d,b[2])]:c;return f}function
+vy(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return s0(d,e,function(a,b){return fL(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return uy(d,e,function(a,b){return eR(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-t8(a,b){var
+vz(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=tW(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?t1(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-t9(a,e,d){var
-f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(t7(a),j);if(c)return[0,c[1]];var
-b=t5(a,e,d);return b?ja(f,h,i,a[2][3],a[3],b[1]):b}}function
-t_(b,a,c){var
+f=a[2][3],g=vn(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?vs(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+vA(a,e,d){var
+g=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=f(vy(a),j);if(c)return[0,c[1]];var
+b=vw(a,e,d);return b?j4(g,h,i,a[2][3],a[3],b[1]):b}}function
+vB(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(t9(b,a,c),e);return ae(function(e){var
-f=td(d,a[3],e,a[4]);return g(t8(b,c),f)},f)}}function
-t$(a,c,i){var
+g=f(vA(b,a,c),e);return ad(function(e){var
+g=a[4],h=a[3],i=gt(function(a,b){return dK(h,d,a,b)},e,g);return f(vz(b,c),i)},g)}}function
+vC(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=jn(e,i[4]);if(b){var
-f=G(d,k);if(f)return tb(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=kh(e,i[4]);if(b){var
+f=D(d,k);if(f)return uK(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-ua(d,a,g){var
+vD(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=jn(e,g[5]);if(c)return jh(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=kh(e,g[5]);if(c)return kb(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-ub(c,a,g){var
-l=c[1],m=c[2][2];return function(o,h,b){var
-d=U(b,a[6],e),i=b===a[1]?1:0;if(i)var
+vE(c,a,g){var
+l=c[1],n=c[2][2];return function(o,h,b){var
+d=S(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=y(e,d);if(j){var
-p=jd(l,m,h,a[1],b,d,a[5]),k=p||dE(t$(c,a,g),o,h,b,d);if(!k)return n(ua(c,a,g),b,d);var
+j=x(e,d);if(j){var
+p=j9(l,n,h,a[1],b,d,a[5]),k=p||ct(vC(c,a,g),o,h,b,d);if(!k)return m(vD(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-uc(b,a,d){var
-i=b[1],e=au(0,a[2]);if(e){var
-f=t6(b,a),c=g(t_(b,a,d),f);if(c){var
-j=bK(0,i[3]),k=c[1];return af(n(ub(b,a,d),f,k),j)}var
+vF(b,a,d){var
+i=b[1],e=ae(0,a[2]);if(e){var
+g=vx(b,a),c=f(vB(b,a,d),g);if(c){var
+j=bk(0,i[3]),k=c[1];return N(m(vE(b,a,d),g,k),j)}var
 h=c}else
 var
 h=e;return h}function
-jo(b,c){var
-d=aS(a(a(b,b),c));return[0,by(a(a(b,b),c)),d]}function
-jp(h,g,a){var
-b=ag(a,a),f=0,c=g[4];if(typeof
+ki(b,c){var
+d=aZ(a(a(b,b),c));return[0,bj(a(a(b,b),c)),d]}function
+kj(h,g,a){var
+b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=jo(h,b);f=1}if(!f)var
+d=ki(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-ud(a,b,c){if(G(a,e))return[0,[0,e,e]];var
-d=y(e,b);if(d){if(y(e,a))var
-h=L(a,b),f=[0,t(a,c),h];else
+vG(a,b,c){if(D(a,e))return[0,[0,e,e]];var
+d=x(e,b);if(d){if(x(e,a))var
+h=H(a,b),f=[0,t(a,c),h];else
 var
-i=L(a,c),f=[0,t(a,b),i];var
+i=H(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-jq(b,r,f,h){var
+kk(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=p(e,g[1]);if(l)var
-s=g[2],t=bB(b,a(f,g[1]),s),m=[0,dl(jo(b,h),t)];else
+g=c[1],l=o(e,g[1]);if(l)var
+s=g[2],t=bP(b,a(f,g[1]),s),m=[0,dH(ki(b,j),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=p(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(h,d[2]),w),o=bB(a(b,b),x,u),y=aS(j(o)),q=[0,[0,by(i(o)),y]];else
+d=c[1],n=o(e,d[1]);if(n)var
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bP(a(b,b),x,u),y=aZ(i(p)),q=[0,[0,bj(h(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-ue(b,h,e,d){var
-k=j(d),l=a(j(e),k),m=i(d),n=a(i(e),m),c=ud(a(a(a(b,b),b),h),n,l);if(c)var
-f=c[1],o=aA(b,j(f)),p=i(f),g=[0,[0,v(s(b),p),o]];else
+vH(b,j,e,d){var
+k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vG(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
 var
 g=c;return g}function
-jr(e,j,o,b,n,m,d){var
-c=j[8],g=ag(o,d[1]),i=j[4];if(typeof
-i==="number"){if(0===i){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(f(2,h),t),g);return[0,bB(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,bB(e,g,a(b,c))]:ue(e,g,d[3],m)}function
-js(f,e,d,c,b){function
+kl(e,i,o,b,n,m,d){var
+c=i[8],f=af(o,d[1]),h=i[4];if(typeof
+h==="number"){if(0===h){var
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bP(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===h[0]?[0,bP(e,f,a(b,c))]:vH(e,f,d[3],m)}function
+km(f,e,d,c,b){function
 g(g){var
-h=a(K(d+1|0),f),c=js(f,e,d+1|0,g,t(a(b,e),h)),l=j(c);return[0,k(b,i(c)),l]}function
-h(a){return[0,b,b]}return 0===c?h(0):g(c-1|0)}function
-jt(d,b){var
+j=a(M(d+1|0),f),c=km(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
+j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
+kn(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(au(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-uf(c,g,b){var
-d=t(i(b),c),l=a(k(d,f(2,h)),c),e=p(j(b),l),m=e?[0,d]:e;return[0,g,m]}function
-fU(g,c,f,e,b,d){if(au(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fr(a(g,c),d,k),m=fU(g,c,f,j,cq(b,i),l),n=fU(g,c,f,j,b,d);return[1,cq(b,i),n,m]}return uf(c,b,d)}function
-ju(g,f,e,c,b,d){function
+vI(c,f,b){var
+d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
+gz(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=f6(a(g,c),d,k),m=gz(g,c,f,j,cN(b,i),l),n=gz(g,c,f,j,b,d);return[1,cN(b,i),n,m]}return vI(c,b,d)}function
+ko(g,f,e,c,b,d){function
 h(e){var
-h=fr(a(g,f),b,b);return ju(g,f,e,cq(c,c),h,[0,[0,c,b],d])}function
+h=f6(a(g,f),b,b);return ko(g,f,e,cN(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-ug(c,b,i,g,f,e){var
-j=s(h),d=ds(a(c,b),f,j,i);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return fU(c,b,g,ju(c,b,e,1,d[1],0),0,l)}return uh}function
-ui(c,n,m,C,B,b,A){var
-o=a(A,c),d=t(o,b);if(y(d,K(n))){var
-q=l(a(k(d,h),b),o),f=jt(m,a0(k(d,h)));if(f){var
-r=f[1],s=js(b,t(q,c),1,C,q),u=p(j(s),B);if(u)var
-D=a(b,c),v=[0,k(r,t(a(r,i(s)),D))];else
+vJ(c,b,h,g,f,e){var
+i=s(j),d=cV(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return gz(c,b,g,ko(c,b,e,1,d[1],0),0,l)}return vK}function
+vL(c,n,m,C,B,b,A){var
+p=a(A,c),d=t(p,b);if(x(d,M(n))){var
+q=l(a(k(d,j),b),p),f=kn(m,bd(k(d,j)));if(f){var
+r=f[1],s=km(b,t(q,c),1,C,q),u=o(i(s),B);if(u)var
+E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
 var
 v=u;var
 w=v}else
 var
 w=f;return w}var
-g=jt(m,n);if(g)var
-x=G(g[1],e),z=x?[0,e]:x;else
+g=kn(m,n);if(g)var
+y=D(g[1],e),z=y?[0,e]:y;else
 var
 z=g;return z}function
-jv(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],o=p(n,b),c=o?ui(m,j,i,h,g,f,l(b,n)):o;if(c)var
-d=jv(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+kp(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?vL(m,j,i,h,g,f,l(b,n)):p;if(c)var
+d=kp(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-uj(j,o,n,i,g,e,m,d){var
-b=jv(j,o,n,i,g,e,m,d);if(b)var
-c=b[1],p=a(e,j),q=K(i),r=a(f(2,h),q),s=L(a(k(k(g,f(2,f(2,h))),r),c),p),t=K(D(d)),l=[0,[0,c,k(k(c,a(F(f(2,f(2,h))),t)),s)]];else
+vM(i,o,n,h,f,e,m,d){var
+b=kp(i,o,n,h,f,e,m,d);if(b)var
+c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
 var
 l=b;return l}function
-jw(a){return a1(v,cr(e,a),a)}function
-uk(e,d,c,b,a){return bC(m(function(a){return ds(e,d,l(a,b),c)},a))}function
-ul(b,d,c){var
-e=i(d),f=aA(b,L(a(b,j(c)),e)),g=j(d);return[0,t(a(b,i(c)),g),f]}function
-jx(d,l,k,c){var
-a=uk(d,l,k,jw(c),c);if(a)var
-b=a[1],n=av(m(j,b)),f=[0,av(m(i,b)),n],g=y(e,i(f)),o=g?[0,m(function(a){return ul(d,f,a)},b)]:g,h=o;else
+kq(a){return aS(r,cO(e,a),a)}function
+vN(e,d,c,b,a){return be(n(function(a){return cV(e,d,l(a,b),c)},a))}function
+vO(b,d,c){var
+e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
+kr(d,l,k,c){var
+a=vN(d,l,k,kq(c),c);if(a)var
+b=a[1],m=Y(n(i,b)),f=[0,Y(n(h,b)),m],g=x(e,h(f)),o=g?[0,n(function(a){return vO(d,f,a)},b)]:g,j=o;else
 var
-h=a;return h}var
-um=f(2,f(2,F(f(2,F(f(2,F(f(2,h)))))))),fV=aZ(f(2,h),um),un=f(2,f(2,f(2,F(f(2,h))))),uo=aZ(f(2,h),un),up=F(f(2,F(f(2,h)))),jy=aZ(f(2,h),up),uq=F(f(2,F(f(2,h)))),ur=aZ(f(2,h),uq),jz=a0(a(f(2,F(f(2,f(2,F(f(2,f(2,h))))))),ur)),jA=F(f(2,F(f(2,f(2,F(f(2,f(2,h))))))));function
-us(b,a){return ug(fV,uo,jy,jz,b,a)}function
-ut(a){var
-b=v(e,l(jA,bx(a)));return aZ(f(2,h),b)}function
-uu(i,c,g,e){var
-b=ut(c),d=a(c,b),j=m(function(c){return a(c,b)},e),k=a(g,b);return uj(jy,jz,i,5,t(d,aZ(f(2,h),jA)),d,k,j)}function
-uv(d,p,b,o,n,m){var
-c=ds(d,p,l(m,n),o);if(c){var
-f=c[1],g=y(e,i(b));if(g)var
-q=i(b),r=aA(d,L(a(fV,j(f)),q)),s=j(b),h=[0,[0,t(a(fV,i(f)),s),r]];else
+j=a;return j}var
+vP=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gA=bc(g(2,j),vP),vQ=g(2,g(2,g(2,L(g(2,j))))),vR=bc(g(2,j),vQ),vS=L(g(2,L(g(2,j)))),ks=bc(g(2,j),vS),vT=L(g(2,L(g(2,j)))),vU=bc(g(2,j),vT),kt=bd(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vU)),ku=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
+vV(b,a){return vJ(gA,vR,ks,kt,b,a)}function
+vW(a){var
+b=r(e,l(ku,bM(a)));return bc(g(2,j),b)}function
+vX(h,c,f,e){var
+b=vW(c),d=a(c,b),i=n(function(c){return a(c,b)},e),k=a(f,b);return vM(ks,kt,h,5,t(d,bc(g(2,j),ku)),d,k,i)}function
+vY(d,p,b,o,n,m){var
+c=cV(d,p,l(m,n),o);if(c){var
+f=c[1],g=x(e,h(b));if(g)var
+q=h(b),r=ac(d,H(a(gA,i(f)),q)),s=i(b),j=[0,[0,t(a(gA,h(f)),s),r]];else
 var
-h=g;var
-k=h}else
+j=g;var
+k=j}else
 var
 k=c;return k}function
-fW(a){var
-b=[0,j(a)];return[0,[0,i(a)],b]}function
-uw(a,g){var
+gB(a){var
+b=[0,i(a)];return[0,[0,h(a)],b]}function
+vZ(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dr(a),h=d?ux:d;return h}var
-i=a[2],e=D(a[9])===i?1:0;if(e)var
-j=a[9],b=af(function(b){var
-c=a[1];return fn(D(b),c)},j);else
+d=cU(a),h=d?v0:d;return h}var
+i=a[2],e=A(a[9])===i?1:0;if(e)var
+j=a[9],b=N(function(b){var
+c=a[1];return f2(A(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return jp(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return kj(g,a,b)},k)];else
 var
 f=b;return f}function
-uy(e,d,a,c,g){var
-f=ag(a,a),b=jq(d,e,c,f);if(b){var
-h=b[1];return bC(m(function(b){return jr(d,e,a,c,f,h,b)},g))}return b}function
-uz(b,d,i,h,a,g){var
-c=U(g,a[2],0),j=b[1],e=D(c)===j?1:0;if(e){var
+v1(e,d,a,c,g){var
+f=af(a,a),b=kk(d,e,c,f);if(b){var
+h=b[1];return be(n(function(b){return kl(d,e,a,c,f,h,b)},g))}return b}function
+v2(b,d,i,h,a,g){var
+c=S(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=jx(d,i,a[1],c);return ae(function(a){return m(fW,a)},k)}var
-l=uy(b,d,c,a[1],h);return ae(function(a){return m(fW,a)},l)}return e}function
-uA(d,c,e,b){var
-a=uw(d,c);if(a){var
-f=bK(0,D(b[2])),g=a[1];return bC(m(function(a){return uz(d,c,e,g,b,a)},f))}return a}function
-uB(b,d){var
+k=kr(d,i,a[1],c);return ad(function(a){return n(gB,a)},k)}var
+l=v1(b,d,c,a[1],h);return ad(function(a){return n(gB,a)},l)}return e}function
+v3(d,c,e,b){var
+a=vZ(d,c);if(a){var
+f=bk(0,A(b[2])),g=a[1];return be(n(function(a){return v2(d,c,e,g,b,a)},f))}return a}function
+v4(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
-j=a(f,e),c=p(a(g[1],d),j);else
+j=a(f,e),c=o(a(g[1],d),j);else
 var
 c=1;if(c){var
 h=b[11];if(h){var
-k=a(h[1],d);return p(a(f,e),k)}var
+k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-uC(j,f,c){var
+v5(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-b=h[1],i=p(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return p(a(ag(c,c),m),l)}return i}return 1}var
-g=d7(G(d[1][1],e));return g?g:y(e,ag(c,c))}}function
-jB(b,c,a){var
-f=b[1],d=D(a)===f?1:0,e=d?af(uB(b,c),a):d;return e?uC(b,c,a):e}function
-uD(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return p(a(c[1],d),f)}return b}return 1}function
-uE(e,d,b,c){if(c){if(b){var
-f=a(c[1],d);return p(a(b[1],e),f)}return b}return 1}function
-fX(c,b,a,f,e){var
-d=uD(c,b,i(a),f);return d?uE(c,b,j(a),e):d}function
-jC(e,d,a,c,b){var
-f=[0,j(a)];return fX(d,e,[0,[0,i(a)],f],c,b)}function
-uF(j,i,h,g,f,e,d){var
+b=h[1],i=o(e,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
+g=b4(D(d[1][1],e));return g?g:x(e,af(c,c))}}function
+kv(b,c,a){var
+f=b[1],d=A(a)===f?1:0,e=d?N(v4(b,c),a):d;return e?v5(b,c,a):e}function
+v6(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
+v7(e,d,b,c){if(c){if(b){var
+f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
+gC(c,b,a,f,e){var
+d=v6(c,b,h(a),f);return d?v7(c,b,i(a),e):d}function
+kw(e,d,a,c,b){var
+f=[0,i(a)];return gC(d,e,[0,[0,h(a)],f],c,b)}function
+v8(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=cs(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||jC(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bO(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kw(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-uG(j,i,g,f,b,a){switch(a[0]){case
+v9(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bz(i,a[1]);if(c){var
-d=bz(c[1],a[2]);if(d)return fX(b,j,d[1],a[3],a[4]);var
+c=bv(i,a[1]);if(c){var
+d=bv(c[1],a[2]);if(d)return gC(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bz(f,a[1]);return e?jC(g,b,e[1],a[2],a[3]):e;default:return uF(g,b,a[1],a[2],a[3],0,f)}}function
-uH(a){return 0===a[0]?1:0}function
-jD(i,b,h,g,f,e,a){var
-j=b[2],d=D(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=af(function(a){return jB(i,l,a)},k);else
+e=bv(f,a[1]);return e?kw(g,b,e[1],a[2],a[3]):e;default:return v8(g,b,a[1],a[2],a[3],0,f)}}function
+gD(a){return 0===a[0]?1:0}function
+kx(i,b,h,g,f,e,a){var
+j=b[2],d=A(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=N(function(a){return kv(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return af(function(a){return uG(h,g,f,e,n,a)},m)}return c}var
-uI=F(f(2,F(f(2,f(2,h))))),uJ=aZ(f(2,h),uI),uK=a0(F(f(2,f(2,F(f(2,h))))));function
-fY(d,c,a,b){if(a){var
-e=j(b),f=i(b),g=fW(a[1]);return fX(d[3],c,g,f,e)}return a}function
-uL(a,f,b,c){var
-g=c[1];return function(l,k,h,c){var
-m=a[9],d=U(i(c),m,0),n=a[1],e=fn(D(d),n);if(e){var
-o=j(c);return fY(f,b,jr(b,a,l,g,k,h,jp(b,a,d)),o)}return e}}function
-uM(d,c,b,a){var
-e=j(a);return fY(d,c,bz(b,i(a)),e)}function
-uN(k,d,h,b,a){var
+m=b[4],n=b[3];return N(function(a){return v9(h,g,f,e,n,a)},m)}return c}var
+v_=L(g(2,L(g(2,g(2,j))))),v$=bc(g(2,j),v_),wa=bd(L(g(2,g(2,L(g(2,j))))));function
+gE(d,c,a,b){if(a){var
+e=i(b),f=h(b),g=gB(a[1]);return gC(d[3],c,g,f,e)}return a}function
+wb(a,f,b,c){var
+g=c[1];return function(l,k,j,c){var
+m=a[9],d=S(h(c),m,0),n=a[1],e=f2(A(d),n);if(e){var
+o=i(c);return gE(f,b,kl(b,a,l,g,k,j,kj(b,a,d)),o)}return e}}function
+wc(d,c,b,a){var
+e=i(a);return gE(d,c,bv(b,h(a)),e)}function
+wd(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=jw(b),c=uu(a[1],e,f,b);if(c){var
-m=c[1];return af(function(c){var
-a=bz(b,i(c));if(a){var
-g=j(c);return fY(k,d,uv(d,h,m,e,f,a[1]),g)}return a},l)}var
+f=kq(b),c=vX(a[1],e,f,b);if(c){var
+m=c[1];return N(function(c){var
+a=bv(b,h(c));if(a){var
+g=i(c);return gE(k,d,vY(d,j,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-uO(d,c,a,k,e,r){var
+we(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=ef(s,c[4]);if(f){var
-g=[0,f[1],f[2]],m=d[4];if(typeof
-m==="number"&&m){var
-o=dr(d);if(o){var
-p=n(uN(c,a,k,e,r),b,g);if(p)var
+f=bQ(s,c[4]);if(f){var
+g=[0,f[1],f[2]],n=d[4];if(typeof
+n==="number"&&n){var
+o=cU(d);if(o){var
+p=m(wd(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=jx(a,k,l,b);if(i){var
-t=i[1];return af(function(b){return uM(c,a,t,b)},g)}var
+i=kr(a,k,l,b);if(i){var
+t=i[1];return N(function(b){return wc(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ag(b,b),j=jq(a,d,l,q);if(j){var
-u=j[1];return af(bR(uL(d,c,a,e),b,q,u),g)}return j}return 1}}function
-uP(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=kk(a,d,l,q);if(j){var
+u=j[1];return N(a8(wb(d,c,a,e),b,q,u),g)}return j}return 1}}function
+wf(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(uO(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=m(we(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-uQ(b,a){return 0===a[0]?au(a[1],b):0}function
-uR(b,f,e){var
+wg(b,a){return 0===a[0]?ae(a[1],b):0}function
+wh(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=K(D(e[2])),d=p(uJ,a(K(b[1]),g)),h=d?[0,us(f,uK)]:d;return h}return 0}function
-uS(c,b,h,f,a){var
-i=a[1],j=b[2],g=D(a[2])===j?1:0;if(g)var
-k=a[2],d=af(function(a){return jB(c,i,a)},k);else
+g=M(A(e[2])),d=o(v$,a(M(b[1]),g)),h=d?[0,vV(f,wa)]:d;return h}return 0}function
+wi(c,b,h,f,a){var
+i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
+k=a[2],d=N(function(a){return kv(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=D(a[2]),e=af(function(a){return uQ(m,a)},l);else
+l=b[4],m=A(a[2]),e=N(function(a){return wg(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return uP(c,b,h,f,a,uR(c,f,a),0,n)}return e}function
-uT(c,b,m,l,f,d,k,a){var
-g=jD(c,b,m,l,f,d,k),i=g?au(a,c[3]):g,j=i?d7(a===b[1]?1:0):i;return j?jd(c,f,d,a,b[1],e,h):j}function
-jE(c,a,b){return uA(c,a[1],a[3],b)}function
-jF(c,a){var
+n=a[2];return wf(c,b,h,f,a,wh(c,f,a),0,n)}return e}function
+wj(c,b,m,l,f,d,k,a){var
+g=kx(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?b4(a===b[1]?1:0):h;return i?j9(c,f,d,a,b[1],e,j):i}function
+ky(c,a,b){return v3(c,a[1],a[3],b)}function
+kz(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fs(b,a[3]);return ja(c,d,b,a[3],f,e)}}function
-uU(c,a,d,b){var
-h=a[1],m=a[2],i=au(0,D(b[2]));if(i){if(af(uH,d[4]))return uS(c,d,h,a[3],b);var
-e=jE(c,a,b);if(e){var
-j=e[1],f=g(jF(c,a),j);if(f)return jD(c,d,h,j,m,f[1],b);var
-k=f}else
+f=f7(b,a[3]);return j4(c,d,b,a[3],f,e)}}function
+kA(c,a,d,b){var
+h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gD,d[4]))return wi(c,d,h,a[3],b);var
+e=ky(c,a,b);if(e){var
+j=e[1],g=f(kz(c,a),j);if(g)return kx(c,d,h,j,m,g[1],b);var
+k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-uV(b,a,k,c){var
-l=a[1],m=a[2],f=au(0,D(c[2]));if(f){var
-d=jE(b,a,c);if(d){var
-h=d[1],e=g(jF(b,a),h);if(e){var
-n=bK(0,b[3]),o=e[1];return cs(function(a){return uT(b,k,l,h,m,o,c,a)},n)}var
+wk(b,a,k,c){var
+l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
+d=ky(b,a,c);if(d){var
+h=d[1],e=f(kz(b,a),h);if(e){var
+n=bk(0,b[3]),o=e[1];return bO(function(a){return wj(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=f;return j}var
-b5=[X,uW,bX(0)],jG=[X,uX,bX(0)];function
-aE(b,a){throw[0,b5,n(at(uY),b,a)]}function
-uZ(a){return[0,a,e_(64),0]}function
-jH(b){var
-a=b[3];if(a)throw[0,b5,u0];return a}function
-bi(a){jH(a);nv(a[2]);(function(d){for(;;){var
-b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(nu(a[2])===1025)return aE(u1,e$(a[2]));hz(a[2],b);continue}return c}}(0));return e$(a[2])}function
-eo(a,d){var
-b=bi(d),c=E(b,a);return c?aE(a,b):c}function
-fZ(b){var
-a=1-b[3];if(a)throw[0,b5,u2];return a}function
-u3(a){var
+j=g;return j}function
+wl(d,c,a){if(0===a[0]){var
+b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
+eV(b,a){var
+c=a[6],d=a[5],e=cQ(b+1|0,a[4]),f=bi(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+wm(c,b){var
+d=T(c);return function(f){var
+l=a(d,d),e=H(a(b,Y(n(function(a){return jz(c,a)},f))),l),g=c[10];if(g){var
+h=c[11];if(h)var
+m=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(n(function(a){return jA(p,o,a)},f))),m);else
+var
+i=k(e,a(b,b));var
+j=i}else
+var
+j=k(e,a(b,b));return[0,e,j]}}function
+kB(d,b,h,f,c){if(D(h[1],e)&&jB(d,c)){var
+g=gk(gj(d,c)),i=a(g,g);return s(aZ(H(a(a(b,b),i),f)))}var
+j=eO(d,c);return bj(t(a(a(b,b),j),f))}function
+wn(d,b,c,a){var
+e=af(a,a),f=ac(b,kB(d,b,c,e,a)),g=s(kB(d,b,c,e,n(s,a)));return[0,r(s(b),g),f]}function
+kC(d,c){var
+e=T(d);return function(b,f){var
+g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return t(bj(a(a(a(c,c),i),h)),g)}}function
+wo(e,d){var
+f=T(e);return function(h,g){var
+i=a(a(f,gm(h)),f),j=jJ(e,h),b=j[1];if(b){var
+c=j[2];if(c)var
+k=c[1],l=b[1],p=t(a(d,Y(n(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),m=[0,[0,H(a(d,Y(n(function(b){var
+c=a(k,b);return ac(a(l,b),c)},g))),i),p]];else
+var
+m=c;var
+o=m}else
+var
+o=b;return o}}function
+wp(d,c,b,a){var
+f=m(wo(d,c),b,a);if(f){var
+g=f[1];if(b){var
+j=b[1],k=o(e,j[1]);if(k)var
+q=m(kC(d,c),j,a),t=ac(i(g),q),u=n(s,a),v=s(m(kC(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
+var
+l=k;return l}var
+p=[0,g]}else
+var
+p=f;return p}function
+kD(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+g=l(M(c[2]),j),h=c[10];if(h){var
+i=c[11];if(i){var
+n=c[8],f=cV(b,m,l(h[1],i[1]),n);if(!f)return f;var
+d=f[1][2]}else
+var
+d=e}else
+var
+d=e;var
+o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
+wq(a,c,e,d){var
+b=a[4];return typeof
+b==="number"?0===b?[0,f(wm(a,c),d)]:kD(a,c,e):2===b[0]?wp(a,c,b[1],d):[0,wn(a,c,b[1],d)]}function
+wr(a,c,b){var
+d=a[4];if(typeof
+d==="number"&&d){var
+e=a[2];return bl(kD(a,c,b),e)}if(eH(a)){var
+f=a[9];return n(function(d){return wq(a,c,b,d)},f)}return bl(0,a[2])}function
+ws(a){var
+b=dO(a),c=b?eN(a):b;return b4(c)}function
+kE(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
+gF(e,d,c,b){switch(bw(e,c)){case
+0:return i(b);case
+1:return h(b);default:var
+f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
+kF(e,d,c,b){switch(bw(e,c)){case
+0:return h(b);case
+1:return i(b);default:var
+f=i(c)[2];return kE(t(a(d,i(c)[1]),f),b)}}function
+wt(f,e,a){if(a){var
+b=a[2],c=a[1];if(bw(f,e))var
+g=i(h(c)),d=aS(function(a){var
+b=i(h(a));return function(a){return r(b,a)}},g,b);else
+var
+j=h(i(c)),d=aS(function(a){var
+b=h(i(a));return function(a){return ac(b,a)}},j,b);return n(function(a){return kE(d,a)},a)}return a}function
+kG(d,c,b,e,a){if(a){var
+f=a[2],g=a[1],h=function(a){var
+e=kG(d,c,b,a,f);return[0,gF(d,c,b,g),e]},i=function(e){var
+a=n(function(a){return gF(d,c,b,a)},f);return[0,kF(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+wu(p,o,f,d,c){function
+b(a){return h(h(a))}function
+e(a){return i(i(a))}if(bw(p,o)){var
+q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return x(k(a(l(f,j),u),t),s)}var
+v=b(c),g=x(b(d),v);if(g)var
+m=g;else{var
+w=b(c),n=D(b(d),w);if(n){var
+y=e(c);return x(e(d),y)}var
+m=n}return m}function
+wv(l,k,j,g,f,e){var
+c=g,b=f,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=wu(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
+ww(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return kG(c,d,b,wv(c,b,M(A(a)),1,f,e),a)}return a}function
+wx(a,e,c,b){var
+d=a[6];if(typeof
+d==="number"&&d)return wt(a,c,b);return n(function(b){return gF(a,e,c,b)},b)}function
+wy(a,d,c,b){var
+e=a[6];if(typeof
+e==="number"&&e)return ww(a,d,c,b);return n(function(b){return kF(a,d,c,b)},b)}function
+wz(a,b){function
+d(b){var
+d=h(b),c=D(h(a),d);if(c){var
+e=i(b);return D(i(a),e)}return c}var
+j=d(h(b)),e=j||d(i(b));if(e)var
+f=e;else{var
+k=i(a),g=D(h(a),k);if(g)var
+l=h(a),c=o(i(h(b)),l);else
+var
+c=g;if(c){var
+m=h(i(b));return o(h(a),m)}var
+f=c}return f}function
+wA(f,e){var
+b=f,a=e;for(;;){if(b){if(a){var
+c=wz(b[1],a[1]);if(c){var
+b=b[2],a=a[2];continue}var
+d=c}else
+var
+d=a;return d}return a?0:1}}function
+kH(l,k,j,g,f,e,d,a,c){var
+b=wA(a,c);return b?j2(l,k,j,g,f,d,e,n(function(a){var
+b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
+wB(d,c,j,i,h,b,g,a){var
+e=kH(d,c,j,i,h,b,g,wx(d,c,b,a),a);if(e)var
+f=kH(d,c,j,i,h,b,g,wy(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+var
+k=e;return k}function
+wC(a){var
+d=i(a),b=o(h(a),d);if(b)var
+e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
+var
+c=b;return c}function
+kI(c,b,e,d){var
+f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
+wD(b,a){var
+c=bQ(a,b[4]);return n(function(a){var
+b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
+wE(d,b,a,c){var
+f=wD(b,c),g=bl([0,e,a],d[2]),h=b[3];return gt(function(b,c){return kI(h,a,b,c)},g,f)}function
+kJ(b,a){var
+c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
+wF(b,d,c,a){var
+e=l(b,l(d,h(a)));return kJ(a,[0,l(b,l(c,i(a))),e])}function
+wG(b,f,e,d,c){var
+a=wE(b,f,e,c);if(cU(b)){var
+g=bQ(c,f[4]);if(N(function(a){var
+c=b[2];return ae(h(a),c)},g)&&N(function(a){var
+b=i(a);return o(h(a),b)},a)){var
+j=Y(n(h,a)),k=Y(n(i,a)),l=V(d,a);return n(function(a){var
+b=h(a),c=wF(e,j,k,i(a));return ad(function(a){return kJ(c,a)},b)},l)}}return n(function(a){return 0},d)}function
+wH(d,c,b){var
+e=V(c,b);return Y(n(function(b){var
+e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
+kK(e,d,a,b){var
+c=e[4];if(typeof
+c==="number"&&!c){var
+f=a[2];return k(wH(d,a[1],b),f)}return af(a[1],b)}function
+eW(e,c){var
+b=T(e),d=e[4];if(typeof
+d==="number"){if(0===d){var
+f=a(c,c);return a(a(b,b),f)}}else
+if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
+wI(d,h,c,b,g,f){var
+i=a(a(b,aF(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eW(d,h),j)),i)}function
+wJ(d,h,c,b,g,f){var
+i=o(e,b)?c[3]:c[4],j=a(g,a(eW(d,h),i));return o(a(a(b,aF(d)),f),j)}function
+wK(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kK(b,a,m,g[1]),j=n[3],k=f?wI(b,a,h,i,f[1],j):1;if(k){if(e)return wJ(b,a,h,i,e[1],j);var
+l=1}else
+var
+l=k;return l}function
+eX(b,c){var
+d=T(b);return function(b,e){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
+kL(f,d,c,b,e){var
+h=a(d,d),i=l(b,c),m=a(l(b,c),i),p=a(a(M(f[1]),m),h);return o(Y(n(function(f){var
+h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
+wL(c){var
+d=T(c);return function(b,f,e){var
+h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
+wM(a,c,b){var
+s=a[1],i=A(b[1])===s?1:0;if(i){var
+d=a[4];if(typeof
+d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
+k=d[1];if(k){var
+f=k[1],l=a[10];if(l){var
+n=l[1],p=a[11];if(p){var
+q=p[1];if(a8(wL(a),f,n,q)){var
+u=b[1];return m(eX(a,c),f,u)}return kL(a,c,n,q,b[1])}var
+v=b[1];return m(eX(a,c),f,v)}var
+w=b[1];return m(eX(a,c),f,w)}var
+g=a[10];if(g){var
+h=a[11];if(h)return kL(a,c,g[1],h[1],b[1]);var
+r=h}else
+var
+r=g;return r}var
+t=b[1];return m(eX(a,c),[0,j,j],t)}}return i}function
+gG(d,c,b,a){var
+f=bQ(a,c[4]);return n(function(a){var
+c=i(a),f=S(h(a),b,[0,e,e,j,j]);return[0,[0,dL(d,h(a)),f],c]},f)}function
+eY(c,f,b,e,a){var
+d=wM(c,b,a);return d?N(function(d){return wK(c,f,b,a,d)},e):d}function
+gH(b,g,f,c,i,h){var
+d=kK(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eW(b,f),j),l=aF(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eW(b,f),n),q=aF(b);return[0,t(a(a(g,d),q),p),m]}function
+wN(b,a,e){var
+f=h(a);if(o(h(b),f)){var
+g=i(b);if(o(i(a),g))return[0,a]}var
+j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+wO(b,e,a){var
+f=h(a);if(o(h(b),f)){var
+g=i(b);if(o(i(a),g))return[0,a]}var
+j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+wP(b,m,l,a,k,j){var
+n=j[2],o=n[2],p=n[1],q=j[1],c=q[2],d=q[1],r=eY(b,m,a,k,h(c)),s=r?eY(b,m,a,k,i(c)):r;if(s)if(d){var
+t=d[1],u=gH(b,l,a,o,p,h(c)),v=gH(b,l,a,o,p,i(c)),e=wN(t,u,v);if(e)var
+f=wO(t,u,v),x=f?[0,[0,e[1],f[1]]]:f,w=x;else
+var
+w=e;var
+g=w}else
+var
+g=d;else
+var
+g=s;return g}function
+wQ(a,c,g,f,e,d,b){var
+i=gG(a,c,e,d),j=a[2];if(A(b[2])===j){var
+k=bQ(d,c[4]);if(N(function(b){var
+c=a[2];return ae(h(b),c)},k)){var
+l=V(a[9],e),m=V(V(f,b[2]),l),o=b[1];return n(function(b){return wP(a,c,g,o,i,b)},m)}}return n(function(a){return 0},f)}function
+wR(b,e,d,c){var
+g=x(c,d)?i(e):h(e),f=j5(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
+wS(a,c,b,g,f){var
+d=a[7];if(typeof
+d==="number"){if(d){var
+j=a[2],h=A(b)===j?1:0;return h?j8(a,c,b,g,f):h}var
+k=a[2],i=A(b)===k?1:0;return i?eU(a,c,b,g,f):i}var
+l=a[2];function
+m(b){return j6(a,c,g,f,b)}var
+n=d[2],o=d[1];return gw(b,function(a,b,d){return wR(c,a,b,d)},o,n,m,l,e)}function
+kM(b,a){return t(a,b[3])}function
+gI(e,d,c,b){if(b){var
+f=b[1];return a(kM(e,d),f)}return c}function
+gJ(c,b,d){var
+a=c[4];return r(e,l(b,Y(n(function(a){return 0===a[0]?a[1]===d?r(e,gI(c,b,e,a[3])):e:e},a))))}function
+wT(c,b,d){var
+a=c[4];return aS(r,e,n(function(a){if(0===a[0]){if(a[2]===d){var
+f=gJ(c,b,a[1]),g=k(r(e,gI(c,b,e,a[3])),f);return ac(gI(c,b,b,a[4]),g)}return e}return e},a))}function
+kN(c,b,a){var
+d=bk(0,c[2]);return n(function(c){return wT(b,a,c)},d)}function
+kO(d){var
+a=d;for(;;){if(a){var
+b=a[2],e=a[1],f=function(b,a){return dh(b,a)},c=b4(bO(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+a=b;continue}return c}return 1}}function
+wU(d,m,k,j,i,c){var
+b=c[2],f=c[1],n=S(b,j,e),g=l(S(b,i,e),n),o=S(b,k,e),h=l(gJ(d,m,f),o);if(x(e,g)&&x(e,h)){var
+p=d[4];if(b4(bO(function(a){return wl(f,b,a)},p)))return a(g,h)}return e}function
+wV(b,f,d,q,p,m,k,c){var
+w=kM(f,d),r=D(d,a(f[3],w));if(r)var
+x=b[2],g=A(q)===x?1:0;else
+var
+g=r;var
+s=g?N(function(a){var
+d=f[2],c=ae(h(a),d);if(c){var
+e=b[2];return ae(i(a),e)}return c},c):g,t=s?kO(n(h,c)):s,u=t?kO(n(i,c)):t;if(u){var
+j=eU(b,d,V(n(h,q),k),p,m);if(j){var
+y=at(b,m),z=at(b,p),B=Y(n(function(a){return wU(f,d,k,z,y,a)},c));return o(l(j[1],B),e)}var
+v=j}else
+var
+v=u;return v}function
+wW(a){var
+b=[0,i(a)];return[0,[0,h(a)],b]}function
+wX(a,c,j,g,f,b,e,d){var
+k=V(a[9],b),l=V(bR(a),k);return be(n(function(b){var
+k=h(i(b)),l=wW(gH(a,c,e,i(i(b)),k,d));return eR(a,c,j,g,f,h(b),l)},l))}function
+wY(a,b,w,i,v,u,g,t,f){var
+j=f[2],k=f[1],x=bQ(0,b[4]),l=N(function(b){var
+c=a[2];return ae(h(b),c)},x),m=l?eY(a,b,k,gG(a,b,g,0),j):l;if(m){var
+c=wX(a,w,i,v,u,g,k,j);if(c){var
+n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
+d=eU(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
+q=d}else
+var
+q=p;var
+r=q}else
+var
+r=c;var
+s=r}else
+var
+s=m;return s}function
+wZ(a){return wr(a[1],a[2][1],a[2][3])}function
+w0(a){return a?wC(a[1]):a}function
+kP(a){return n(w0,a)}function
+kQ(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eS(c,a)){var
+h=b[4];if(h){var
+k=f(i,a);return wQ(d,c,e,g,h[1],a,k)}return kP(wG(d,c,e,g,a))}return j}}function
+w1(a){var
+c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
+b=be(g);return b?wB(c,d,e,f,a[3],h,i,b[1]):b}}function
+kR(b){var
+a=b[1];return function(c){var
+d=N(function(b){var
+c=a[2];return A(b)===c?1:0},c);if(d){var
+e=i$(a[2],c),f=bR(a),g=j3(a[6]);return be(gu(w1(b),g,f,e))}return d}}function
+w2(a,k,f){var
+g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,n,b){switch(k){case
+0:return 1;case
+1:var
+j=D(c,h);if(j){var
+p=m(f[4],i,b);return wV(g,d,c,n,d[1],b,o,p)}return j;default:var
+e=a[4];if(e){var
+q=m(f[5],i,b);return wY(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+w3(b,l,k){var
+g=b[1],m=b[2][2];return function(c,p,n,h,a){var
+i=ae(a,g[3]),j=i?b4(a===c[1]?1:0):i;if(j)var
+d=wS(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
+var
+f=j;return f?cs(w2(b,l,k),c,p,n,h,a):f}}function
+w4(b,e,d){var
+k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
+p=a[4],q=c[1],r=a[3],f=gt(function(a,b){return kI(r,m,a,b)},q,p),s=1===e?kN(k,a,l):0,t=N(gD,a[4]),g=t||N(function(a){var
+b=i(a);return o(h(a),b)},f);if(g){var
+u=d[1];return bO(ct(w3(b,e,d),a,n,s,f),u)}var
+j=g}else
+var
+j=c;return j}}function
+w5(d,a){if(a){var
+b=a[1];if(0===b[0])return b[1]===d?1:0;var
+c=0}else
+var
+c=a;return c}function
+kS(a,q,d){var
+g=a[1];return function(b){var
+e=wZ(a),j=kP(e),k=bk(0,b[2]),l=n(function(c){var
+f=d[2];return cs(kQ(a),e,j,b,c,f)},k),r=N(gD,b[4])?0:f(kR(a),l),c=ae(0,b[2]),m=c?ws(g):c;return function(c){var
+o=eV(c,b),g=bv(b[4],c);if(m){if(g&&0===g[1][0])var
+s=V(k,l),t=n(function(b){if(w5(h(b),g)){var
+k=f(d[3],c),l=h(b);return cs(kQ(a),e,j,o,l,k)}return i(b)},s),p=f(kR(a),t);else
+var
+p=r;return a8(w4(a,q,d),o,c,p)}return m}}}function
+w6(d,c,b,a){var
+e=bk(0,A(a[4]));return N(f(kS(d,c,b),a),e)}var
+b7=[ag,w7,cg(0)],kT=[ag,w8,cg(0)];function
+aJ(b,a){throw[0,b7,m(aB(w9),b,a)]}function
+w_(a){return[0,a,eo(64),0]}function
+kU(b){var
+a=b[3];if(a)throw[0,b7,w$];return a}function
+bm(a){kU(a);o9(a[2]);(function(d){for(;;){var
+b=f(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(o8(a[2])===1025)return aJ(xa,ep(a[2]));fO(a[2],b);continue}return c}}(0));return ep(a[2])}function
+eZ(a,d){var
+b=bm(d),c=B(b,a);return c?aJ(a,b):c}function
+dV(b){var
+a=1-b[3];if(a)throw[0,b7,xb];return a}function
+xc(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=lh?1:0:e;return d}function
-jI(a){var
-e=E(a,u4),f=e?45===ab(a,0)?1:0:e,b=f?1:f,c=z(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=mT?1:0:e;return d}function
+kV(a){var
+e=B(a,xd),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=E(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==ab(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==al(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===z(a)?1:0;if(c)var
+c=b===E(a)?1:0;if(c)var
 d=c;else{var
-e=u3(ab(a,b));if(e){var
+e=xc(al(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cQ?1:0,j=i?l(b):i;else
+i=c<=da?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aE(u5,a);return ro(16,a)}function
-aK(a){return jI(bi(a))}function
-cE(c){var
-a=bi(c),b=E(a,u6);return b?[0,jI(a)]:b}function
-bN(b){var
-a=aK(b);if(ac(a)<=0)aE(u8,l6(u7,a));return a}var
-jJ=1048576;function
-b6(b){var
-a=aK(b);if(ac(a)<0)aE(u_,l6(u9,a));if(rn(a,jJ))throw[0,jG,g(at(u$),jJ)];return dd(a)}function
-ep(d,b,c){var
-a=b6(c);if(b<=a){var
-e=g(at(va),a);aE(n(at(vb),d,b),e)}return a}function
-jK(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bs(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cF(b,a){return jK(b6(a),b,a)}function
-bj(b,d,c){var
-a=cF(d,c);if(1-hj(a9(a),b)){var
-e=a9(a),f=g(at(vc),e);aE(aN(vf,m4(ve,P(at(vd),b))),f)}return a}function
-jL(c,b,a){var
-d=[0,b,0];return bj(c,function(a){return bj(d,aK,a)},a)}function
-f0(e,b){var
-a=bi(b),c=E(a,vg);if(c){if(E(a,vh))return aE(vi,a);var
-d=[0,g(e,b)]}else
+j=d;if(1-j)aJ(xe,a);return s3(16,a)}function
+a0(a){return kV(bm(a))}function
+c0(c){var
+a=bm(c),b=B(a,xf);return b?[0,kV(a)]:b}function
+b8(b){var
+a=a0(b);if(Z(a)<=0)aJ(xh,h2(xg,a));return a}var
+kW=1048576;function
+e0(b){var
+a=a0(b);if(Z(a)<0)aJ(xj,h2(xi,a));if(iS(a,kW))throw[0,kT,f(aB(xk),kW)];return cM(a)}function
+dW(d,b,c){var
+a=e0(c);if(b<=a){var
+e=f(aB(xl),a);aJ(m(aB(xm),d,b),e)}return a}function
+kX(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bI(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
+c1(b,a){return kX(e0(a),b,a)}function
+bx(b,d,c){var
+a=c1(d,c);if(1-du(aO(a),b)){var
+e=aO(a),g=f(aB(xn),e);aJ(aI(xq,oG(xp,C(aB(xo),b))),g)}return a}function
+kY(c,b,a){var
+d=[0,b,0];return bx(c,function(a){return bx(d,a0,a)},a)}function
+gK(e,b){var
+a=bm(b),c=B(a,xr);if(c){if(B(a,xs))return aJ(xt,a);var
+d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cG(a){var
-b=aK(a);return[0,b,bN(a)]}function
-vj(b){var
-a=bi(b);if(E(a,vk)){var
-c=E(a,vl);if(c){if(E(a,vm))return E(a,vn)?E(a,vo)?aE(vp,a):1:[1,cG(b)];var
-d=[2,f0(cG,b)]}else
+c2(a){var
+b=a0(a);return[0,b,b8(a)]}function
+b9(c,b){var
+a=1-c;if(a)throw[0,b7,aI(xu,b)];return a}function
+e1(b){var
+a=e0(b);b9(0<a?1:0,xv);return a}function
+xw(e){var
+a=c1(a0,e);function
+b(b,a){return h1(a,b)}var
+c=cE(function(a){var
+c=b(0,a);return c?c:b(1,a)},a);if(c)var
+f=1,d=dt(function(a){return b(f,a)},a);else
 var
-d=c;return d}return[0,cG(b)]}function
-vq(b){var
-a=bi(b);if(E(a,vr)){if(E(a,vs)){var
-c=E(a,vt);if(c){if(E(a,vu))return E(a,vv)?E(a,vw)?E(a,vx)?E(a,vy)?aE(vz,a):[2,cG(b)]:4:3:1;var
-d=[0,cG(b)]}else
+d=c;b9(d,xx);return a}function
+xy(b,f,e){var
+d=q((2*b|0)+1|0,0);function
+a(h,e){var
+g=s2(e,-1-b|0),i=b-1|0,j=g?s1(e,i):g;b9(j,xz);var
+a=cM(e),f=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);b9(l,xA);b9(1-c(d,f)[1+f],xB);d[1+f]=1;return 0}fG(a,f);fG(a,e);c(d,0)[1]=1;return b9(bZ(function(a){return a},d),xC)}function
+xD(b){var
+a=bm(b);if(B(a,xE)){var
+c=B(a,xF);if(c){if(B(a,xG))return B(a,xH)?B(a,xI)?aJ(xJ,a):1:[1,c2(b)];var
+d=[2,gK(c2,b)]}else
 var
-d=c;return d}return 2}return[1,cG(b)]}function
-vA(e,b){var
-a=bi(b);if(E(a,vB)){var
-c=E(a,vC);if(c){if(E(a,vD))return E(a,vE)?E(a,vF)?aE(vG,a):[1,b6(b)]:2;var
+d=c;return d}return[0,c2(b)]}function
+xK(b){var
+a=bm(b);if(B(a,xL)){if(B(a,xM)){var
+c=B(a,xN);if(c){if(B(a,xO))return B(a,xP)?B(a,xQ)?B(a,xR)?B(a,xS)?aJ(xT,a):[2,c2(b)]:4:3:1;var
+d=[0,c2(b)]}else
+var
+d=c;return d}return 2}return[1,c2(b)]}function
+xU(e,b){var
+a=bm(b);if(B(a,xV)){var
+c=B(a,xW);if(c){if(B(a,xX))return B(a,xY)?B(a,xZ)?aJ(x0,a):[1,e1(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bj([0,e,0],function(a){return cF(aK,a)},b)]}function
-vH(c,b){var
-a=bi(b),d=E(a,vI);if(d){if(E(a,vJ)){if(E(a,vK))return aE(vL,a);var
-f=bj([0,c,0],aK,b);return[0,f,bj([0,c,0],aK,b)]}var
-e=1}else
+d=c;return d}return[0,bx([0,e,0],xw,b)]}function
+x1(c,b){var
+a=bm(b),d=B(a,x2);if(d){if(B(a,x3)){if(B(a,x4))return aJ(x5,a);var
+e=bx([0,c,0],a0,b),f=bx([0,c,0],a0,b);xy(c,e,f);return[0,e,f]}var
+g=1}else
 var
-e=d;return e}function
-vM(a){eo(vN,a);var
-e=b6(a),b=b6(a),c=b6(a),f=vj(a),g=vq(a),h=vA(b,a),d=vH(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bN(a),m=jL([0,i,0],e,a),n=f0(aK,a),o=f0(aK,a),p=bN(a),q=jL([0,c,0],j,a),r=bj([0,k,0],aK,a),s=bN(a),t=bj([0,0,[0,b,0]],aK,a),u=bN(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,bj([0,0,[0,b,0]],aK,a)]}function
-jM(b,a){eo(vO,a);var
-e=ep(vP,b[3],a),d=b6(a);function
-c(a){return ep(vQ,b[2],a)}function
+g=d;return g}function
+x6(a){eZ(x7,a);var
+c=e1(a),b=e1(a),d=e1(a),e=xD(a),h=1!==e?1:0,i=h||(c===b?1:0);b9(i,x8);var
+j=xK(a),k=xU(b,a),f=x1(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b8(a),p=kY([0,l,0],c,a),q=gK(a0,a),r=gK(a0,a),s=b8(a),t=kY([0,d,0],m,a),u=bx([0,n,0],a0,a),v=b8(a),g=bx([0,0,[0,b,0]],a0,a);b9(cE(function(a){return 0<Z(a)?1:0},g),x9);var
+w=b8(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bx([0,0,[0,b,0]],a0,a)]}function
+e2(b,a){eZ(x_,a);var
+e=dW(x$,b[3],a),d=e0(a);function
+c(a){return dW(ya,b[2],a)}function
 f(a){var
-b=bi(a);if(E(b,vR)){if(E(b,vS)){if(E(b,vT))return aE(vU,b);var
-e=ep(vV,d,a),f=c(a),g=cE(a);return[0,e,f,g,cE(a)]}var
-h=cF(c,a),i=cE(a);return[2,h,i,cE(a)]}var
-j=c(a),k=cE(a);return[1,j,k,cE(a)]}var
-g=bN(a),h=cF(f,a),i=bN(a);return[0,e,d,g,h,i,bj([0,b[3],0],aK,a)]}function
-vW(b,a){eo(vX,a);return cF(function(a){var
-c=ep(vY,b[3],a),d=bN(a);return[0,c,d,bj([0,b[2],0],aK,a)]},a)}function
-vZ(b){var
-a=g(b[1],0);if(58<=a){if(!(5<a+gE>>>0))return a-87|0}else
-if(48<=a)return a+gu|0;return aE(v0,e6(1,a))}function
-f1(e,d,c){var
+b=bm(a);if(B(b,yb)){if(B(b,yc)){if(B(b,yd))return aJ(ye,b);var
+e=dW(yf,d,a),f=c(a),g=c0(a);return[0,e,f,g,c0(a)]}var
+h=c1(c,a),i=c0(a);return[2,h,i,c0(a)]}var
+j=c(a),k=c0(a);return[1,j,k,c0(a)]}var
+g=b8(a),h=c1(f,a),i=b8(a);return[0,e,d,g,h,i,bx([0,b[3],0],a0,a)]}function
+yg(b,a){eZ(yh,a);return c1(function(a){var
+c=dW(yi,b[3],a),d=b8(a);return[0,c,d,bx([0,b[2],0],a0,a)]},a)}function
+kZ(d){var
+a=bm(d);if(B(a,yj)){var
+b=B(a,yk);if(b){if(B(a,yl))return aJ(ym,a);var
+c=1}else
+var
+c=b;return c}return 2}function
+yn(b,a){return dW(yo,aO(b[4]),a)}function
+yp(b){var
+a=f(b[1],0);if(58<=a){if(!(5<a+hv>>>0))return a-87|0}else
+if(48<=a)return a+hj|0;return aJ(yq,fJ(1,a))}function
+gL(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|vZ(c);continue}}function
-f2(a){return 1===(a&1)?0:1+f2(a>>>1|0)|0}function
-v1(d){var
-g=f1(3,0,d),h=f1(6,0,d),a=f1(7,0,d),f=g&go;if(go===f)throw[0,b5,v2];var
+b=b-1|0,a=a<<4|yp(c);continue}}function
+gM(a){return 1===(a&1)?0:1+gM(a>>>1|0)|0}function
+yr(d){var
+g=gL(3,0,d),h=gL(6,0,d),a=gL(7,0,d),f=g&hf;if(hf===f)throw[0,b7,ys];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?f2(b):f2(a),i=0===a?b>>>c|0:bI(k(R(b,28),a),c),j=0===a?28+c|0:c,l=(as(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-v3(d,a){eo(v4,a);var
-b=cF(function(a){jH(a);var
-c=jK(d[1],v1,a),b=g(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b5,v5];return c},a),e=0;function
-f(b,a){return cg(b,a[2])}var
-c=az(function(a,b){return az(f,a,b)},e,b);function
-i(a){return R(a[1],a[2]-c|0)}var
-j=P(function(a){return P(i,a)},b);return[0,R(h,-c|0),j]}var
-jN=30;function
-f3(a){var
-c=a7(a);if(c<=30)return[0,dd(a),0];var
-d=0<=ac(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:bI(d,b),f=bI(e,jN),i=dd(l(e,R(f,jN))),g=a5(dd(f),30)+i,h=0<=ac(a)?g:-g;return[0,h,b]}function
-aT(c,b){var
-a=f3(b);return a5(a[1],a[2]-c|0)}function
-aU(e,d,c){var
-a=f3(d),b=f3(c);return a5(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a3(c,b){var
-d=a5(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cR)|0;var
-e=gV(b),f=a5(e[1],27),g=Math.floor(f),h=k(R(g|0,26),a5(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?R(h,a):bI(h,-a|0)}function
-aF(a){return Math.abs(a)<N?1:0}function
-H(b,h){var
-d=b.length-1-1|0,c=0.,i=0;if(d<0)var
-e=c;else{var
-a=i,f=c;for(;;){var
-g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
-a=j,f=g;continue}var
-e=g;break}}return e}function
-a$(b,e,d){var
-c=b.length-1-1|0,f=0;if(!(c<0)){var
-a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
-g=a+1|0;if(c!==a){var
+c=0===a?gM(b):gM(a),i=0===a?b>>>c|0:b3(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+yt(d,a){eZ(yu,a);var
+b=c1(function(a){kU(a);var
+c=kX(d[1],yr,a),b=f(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b7,yv];return c},a),e=0;function
+g(b,a){return cD(b,a[2])}var
+c=ax(function(a,b){return ax(g,a,b)},e,b);function
+h(a){return P(a[1],a[2]-c|0)}var
+i=C(function(a){return C(h,a)},b);return[0,P(j,-c|0),i]}var
+k0=30;function
+gN(a){var
+c=a4(a);if(c<=30)return[0,cM(a),0];var
+d=0<=Z(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:b3(d,b),f=b3(e,k0),i=cM(l(e,P(f,k0))),g=a_(cM(f),30)+i,h=0<=Z(a)?g:-g;return[0,h,b]}function
+a1(c,b){var
+a=gN(b);return a_(a[1],a[2]-c|0)}function
+aT(e,d,c){var
+a=gN(d),b=gN(c);return a_(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+aU(c,b){var
+d=a_(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dc)|0;var
+e=hN(b),f=a_(e[1],27),g=Math.floor(f),h=k(P(g|0,26),a_(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):b3(h,-a|0)}function
+aC(a){return Math.abs(a)<K?1:0}function
+k1(b,a){return ih(b.length-1,a.length-1)-1|0}function
+J(c,b){var
+e=k1(c,b),d=0.,i=0;if(e<0)var
+f=d;else{var
+a=i,g=d;for(;;){var
+h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
+a=j,g=h;continue}var
+f=h;break}}return f}function
+aV(b,e,c){var
+d=k1(b,c),f=0;if(!(d<0)){var
+a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
+g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cH(c,b){var
-a=[0,0.];c9(function(c){var
-d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cI(a){return a*a}function
-bO(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return H(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-v6(a){var
-b=hJ(0,a.length-1);return T(function(e,d){var
-f=qs(cS,cS,d),h=qz(b,f),g=e4(function(b){return dM(c(a,b)[1+b],d)},h);return g?g[1]:(qu(b,f,e),e)},a)}function
-v7(a){return typeof
-a==="number"?0===a?v8:0:2===a[0]?v_:v9}function
-v$(c,a){var
-b=q(c,0.),e=1./as(1,a.length-1);function
-f(a,c){return x(b,a,d(b,a)+c*e)}c9(function(a){return B(f,a)},a);function
-g(c,a){return a-d(b,c)}return o(function(a){return T(g,a)},a)}function
-wa(c,b,a){var
-d=cH(a,function(a){return cI(w(a-c,b-a))});return[0,cH(a,function(a){return cI(w(0.,w(c-a,a-b)))}),d]}function
-jO(b,a,c){if(b!=Y&&a!=N){var
-d=cH(c,function(c){return w(b*c,a*c)});return[0,cH(c,function(c){return aY(b*c,a*c)}),d]}return[0,Y,N]}function
-f4(e,d,b){function
-a(c){return e*Math.sqrt(cH(b,function(a){switch(d){case
+cp(c,b){var
+a=[0,0.];dv(function(c){var
+d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+c3(a){return a*a}function
+b_(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return J(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+yw(a){var
+b=iB(0,a.length-1);return O(function(e,d){var
+f=r6(dd,dd,d),h=sb(b,f),g=ek(function(b){return dh(c(a,b)[1+b],d)},h);return g?g[1]:(r8(b,f,e),e)},a)}function
+yx(a){return typeof
+a==="number"?0===a?yy:0:2===a[0]?yA:yz}function
+yB(c,a){var
+b=q(c,0.),e=1./ar(1,a.length-1);function
+f(a,c){return v(b,a,d(b,a)+c*e)}dv(function(a){return z(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return O(g,a)},a)}function
+yC(c,b,a){var
+d=cp(a,function(a){return c3(w(a-c,b-a))});return[0,cp(a,function(a){return c3(w(0.,w(c-a,a-b)))}),d]}function
+k2(b,a,c){if(b!=X&&a!=K){var
+d=cp(c,function(c){return w(b*c,a*c)});return[0,cp(c,function(c){return aQ(b*c,a*c)}),d]}return[0,X,K]}function
+gO(e,d,b){function
+a(c){return e*Math.sqrt(cp(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cT),c]}function
-wb(a,g,d){var
-b=$(aY,N,d),c=$(w,Y,d),h=f4(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cv),c]}function
+yD(a,g,d){var
+b=U(aQ,K,d),c=U(w,X,d),h=gO(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-wc(e,b,v,n){var
-W=b[9],X=0;function
-Z(b,a){return as(b,a7(a))}var
-f=az(function(a,b){return az(Z,a,b)},X,W),k=b[8],x=1,_=b[9],g=Q(P(function(a){return Q(P(function(a){return aT(f,a)},a))},_)),y=b[10],h=y?aT(f,y[1]):Y,z=b[11],i=z?aT(f,z[1]):N,A=b[10],B=b[11],O=0;if(A&&0<=ac(A[1]))var
+yE(e,b,v,n){var
+W=b[9],Y=0;function
+_(b,a){return ar(b,a4(a))}var
+f=ax(function(a,b){return ax(_,a,b)},Y,W),k=b[8],x=1,$=b[9],g=G(C(function(a){return G(C(function(a){return a1(f,a)},a))},$)),y=b[10],h=y?a1(f,y[1]):X,z=b[11],i=z?a1(f,z[1]):K,A=b[10],B=b[11],R=0;if(A&&0<=Z(A[1]))var
 l=0;else
-O=1;if(O){var
-R=0;if(B&&!(0<ac(B[1])))var
+R=1;if(R){var
+S=0;if(B&&!(0<Z(B[1])))var
 l=1;else
-R=1;if(R)var
+S=1;if(S)var
 l=2}var
-C=o(function(a){return 2===e?Math.sqrt(H(a,a)):1.},g);switch(e){case
+D=p(function(a){return 2===e?Math.sqrt(J(a,a)):1.},g);switch(e){case
 0:var
-j=v$(n,g);break;case
+j=yB(n,g);break;case
 1:var
 j=g;break;default:var
-j=T(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
-S=0;if(2!==e&&h!=Y&&i!=N){var
-D=[0,[ao,(h+i)/2.,n*cI((i-h)/2.),cR],0];S=1}if(!S)var
-D=0;var
-p=b[4],u=0;if(typeof
-p==="number")u=1;else
-if(2===p[0]){var
-M=p[1];if(M)var
-t=M[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),ar=1./cI(aT(0,t[2])),at=[0,[ao,0.,cI(aq),ar],0],m=at;else
+j=O(function(b,a){return p(function(a){return a/d(D,b)},a)},g)}var
+T=0;if(2!==e&&h!=X&&i!=K){var
+E=[0,[aj,(h+i)/2.,n*c3((i-h)/2.),dc],0];T=1}if(!T)var
+E=0;var
+o=b[4],u=0;if(typeof
+o==="number")u=1;else
+if(2===o[0]){var
+Q=o[1];if(Q)var
+t=Q[1],ap=t[2],aq=aT(f,a(k,t[1]),ap),as=1./c3(a1(0,t[2])),at=[0,[aj,0.,c3(aq),as],0],m=at;else
 u=1}else
 var
-m=[0,[ao,0.,1.,aU(-f|0,x,k)],0];if(u)var
+m=[0,[aj,0.,1.,aT(-f|0,x,k)],0];if(u)var
 m=0;var
 r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===ac(r[1][1])?1:0;U=1}if(!U)var
-E=0;function
-$(a){switch(e){case
-0:return wa(h,i,a);case
+F=0===Z(r[1][1])?1:0;U=1}if(!U)var
+F=0;function
+aa(a){switch(e){case
+0:return yC(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aY(i,b),c=jO(w(h,-b),f,a),d=f4(b,l,a),g=aY(c[2],d[2]);return[0,w(c[1],d[1]),g]}return jO(h,i,a);default:return E?wb(1.,l,a):f4(1.,l,a)}}var
-aa=2===e?j:g,F=o($,aa),G=a(k,k),ab=Q(b[9]);function
-ad(a){return 2===e?aT(0,a):aU(-2*f|0,a,G)}if(2===e)var
-ae=0,I=function(a,b){return aU(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=aQ(i,b),c=k2(w(h,-b),f,a),d=gO(b,l,a),g=aQ(c[2],d[2]);return[0,w(c[1],d[1]),g]}return k2(h,i,a);default:return F?yD(1.,l,a):gO(1.,l,a)}}var
+ab=2===e?j:g,H=p(aa,ab),I=a(k,k),ac=G(b[9]);function
+ad(a){return 2===e?a1(0,a):aT(-2*f|0,a,I)}if(2===e)var
+ae=0,L=function(a,b){return aT(ae,a,b)};else
 var
-I=function(c,b){return aU(2*f|0,a(c,G),b)};var
-af=2===e?0:2*(a7(k)-f|0)|0,s=b[4],V=0;if(typeof
+L=function(c,b){return aT(2*f|0,a(c,I),b)};var
+af=2===e?0:2*(a4(k)-f|0)|0,s=b[4],V=0;if(typeof
 s!=="number"&&2===s[0]){var
-K=s[1];if(K){var
-L=K[1],an=a(L[2],L[2]),J=an;V=1}}if(!V)var
-J=x;var
-ag=0===e?0:c4(D,m),ah=v6(g),ai=o(function(a){return a[2]},F),aj=o(function(a){return a[1]},F),ak=q(v,[0]),al=o(function(a){return cH(a,function(a){return a})},j),am=o(function(a){return H(a,a)},j);return[0,e,v,n,f,function(a){return Q(c(ab,a)[1+a])},j,C,am,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-wd(a){var
-b=a[2],c=a[1],d=0===dW(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=e2(function(a){return 0===dW(a,c)?1:0},g),e=v7(a[4]);if(e&&f&&h)return[0,wc(e[1],a,b,c)];return 0}function
-we(a,d){function
-b(b){return o(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),p=q(e,[0]),u=b(a[6]);function
+N=s[1];if(N){var
+P=N[1],ao=a(P[2],P[2]),M=ao;V=1}}if(!V)var
+M=x;var
+ag=0===e?0:ch(E,m),ah=yw(g),ai=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(v,[0]),am=p(function(a){return cp(a,function(a){return a})},j),an=p(function(a){return J(a,a)},j);return[0,e,v,n,f,function(a){return G(c(ac,a)[1+a])},j,D,an,am,al,ak,ai,ah,ag,M,af,L,ad]}function
+yF(a){var
+b=a[2],c=a[1],d=0===em(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=cE(function(a){return 0===em(a,c)?1:0},g),e=yx(a[4]);if(e&&f&&h)return[0,yE(e[1],a,b,c)];return 0}function
+yG(a,d){function
+b(b){return p(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,p,n,m,l,k,j,i,h,f]}function
-jP(a){return 0<ac(a[1])?1:0}function
-jQ(e,b){var
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
+k3(a){return 0<Z(a[1])?1:0}function
+k4(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4360,213 +4803,213 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aH(d[1],d[2])<0?1:0;if(c&&b&&jP(d)&&f)return 0;return 2;case
-1:if(c&&0<=ac(a[1][1]))return 0;return 2;default:return jP(a[1])?1:2}}function
-wf(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=mG(a[13],i),h=0;if(typeof
+d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&k3(d)&&f)return 0;return 2;case
+1:if(c&&0<=Z(a[1][1]))return 0;return 2;default:return k3(a[1])?1:2}}function
+yH(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=ia(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aH(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bf(k,a[13]);h=1}if(!h){hu(f,0,b,1);hu(g,0,b,1)}return[0,f,g]}function
-wg(b,a){return q(b,[0,3,3,aO(a,function(a){return a})])}function
-wh(a,m,b,e){var
-n=a[16],f=Q(P(function(a){return 0<ac(a)?1:0},n)),o=jQ(a,1),p=[0,jQ(a,0),o],h=wf(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a5(k,a[13]);h=1}if(!h){ip(f,0,b,1);ip(g,0,b,1)}return[0,f,g]}function
+yI(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
+yJ(a,m,b,e){var
+n=a[16],g=G(C(function(a){return 0<Z(a)?1:0},n)),o=k4(a,1),p=[0,k4(a,0),o],h=yH(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=mt(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=n7(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aO(e,function(a){return a});return aO(b,function(a){return k(q,a)})}}else
+q=aE(e,function(a){return a});return aE(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=Q(d[1]);return aO(b,function(a){if(a<l.length-1)var
-b=Q(c(l,a)[1+a]),f=function(f){var
+l=G(d[1]);return aE(b,function(a){if(a<l.length-1)var
+b=G(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cg(f,b.length-1-1|0),e=l5(c(b,d)[1+d],1);else
+d=cD(f,b.length-1-1|0),e=h1(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a_(e,function(a){return a}),d=Q(g(bg(f),h));else
+e=a;return e},h=aW(e,function(a){return a}),d=G(f(aP(g),h));else
 var
-d=[0];return k(d,a)})}return wg(b,e)}function
-eq(a,g,b){var
-h=a[1],e=bO(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=bO(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bP(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-f5(a,b){var
-c=bT*a[17];return c<bP(a,b)?1:0}function
-wi(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-wj(a,b){var
-c=wi(a,b);return(a[3]*a[15]-c)/2.}function
-wk(a,b){var
-c=a[3]==0.?0.:bP(a,a[4]);return(bP(a,b)+c)/2.}function
-er(r,p,g,o){var
+d=[0];return k(d,a)})}return yI(b,e)}function
+e3(a,g,b){var
+h=a[1],e=b_(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=b_(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+b$(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+gP(a,b){var
+c=bB*a[17];return c<b$(a,b)?1:0}function
+yK(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+yL(a,b){var
+c=yK(a,b);return(a[3]*a[15]-c)/2.}function
+yM(a,b){var
+c=a[3]==0.?0.:b$(a,a[4]);return(b$(a,b)+c)/2.}function
+e4(r,p,g,o){var
 e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
-u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
-b=v,m=n;continue}var
-l=n;break}}x(f,a,l/d(g,a));var
+u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,w=b+1|0;if(k!==b){var
+b=w,m=n;continue}var
+l=n;break}}v(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-cJ(b,f){var
+c4(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=H(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=eq(b,m,f),o=a-1|0,y=0;if(o<0)var
+k=j[1],u=k[2],w=c(b[1][6],f)[1+f],l=J(k[1],w)-u;else{var
+m=c(b[9],a)[1+a],n=e3(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
 e=y,r=n;for(;;){var
 z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}x(g,a,l);var
-w=a+1|0;if(i!==a){var
-a=w;continue}break}}return g}function
-f6(c,b,a){var
-e=H(a,a);return w(0.,d(c[8],b)-e)}function
-bQ(a,b){var
+l=p/d(b[11],a)}v(g,a,l);var
+x=a+1|0;if(i!==a){var
+a=x;continue}break}}return g}function
+gQ(c,b,a){var
+e=J(a,a);return w(0.,d(c[8],b)-e)}function
+bS(a,b){var
 d=bu(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
-f7(c,a){var
-b=1;for(;;){bf(function(b){return a$(a,H(b,a),b)},c);var
+e=a[4],f=c(a[2],e)[1+e][1];aV(d,1.,c(a[1][6],f)[1+f])}return d}function
+gR(c,a){var
+b=1;for(;;){a5(function(b){return aV(a,J(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-jR(a){var
-b=Math.sqrt(H(a,a));return o(function(a){return a/b},a)}function
-wl(a){var
+k5(a){var
+b=Math.sqrt(J(a,a));return p(function(a){return a/b},a)}function
+yN(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-y=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];B(function(b,e){var
+y=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];z(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-f=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
-z(h){var
-b=a9(i[1]),c=a9(f[1])-b|0,d=f[1],g=bs(ci(function(a,b){return a<c?1:0},d));bf(function(b){var
-c=i[1],d=bQ(a,e(b));i[1]=[0,jR(f7(i[1],d)),c];return 0},g);return i[1]}function
+g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+A(h){var
+b=aO(i[1]),c=aO(g[1])-b|0,d=g[1],f=bI(cj(function(a,b){return a<c?1:0},d));a5(function(b){var
+c=i[1],d=bS(a,e(b));i[1]=[0,k5(gR(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dH*t(b)<g)var
+g=d(q,b);if(db*t(b)<g)var
 c=g;else
 var
-n=bQ(a,e(b)),l=f7(z(0),n),c=H(l,l);var
-h=wk(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cN<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bS(a,e(b)),l=gR(A(0),n),c=J(l,l);var
+h=yM(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cb<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bT*a[17],k=[0,[0,bP(a,b)<=m?1:0,c,b]];else
+m=bB*a[17],k=[0,[0,b$(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bZ(E),F);if(i){var
-v=az(as,i[1],i[2]),b=v[3],w=v[2];n[1]=g(bZ(function(c){return function(b){var
+F=n[1],i=f(ba(E),F);if(i){var
+w=ax(ar,i[1],i[2]),b=w[3],x=w[2];n[1]=f(ba(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),I=dH*t(b)<w?1:0,J=p[1],K=h[1],L=wj(a,b),M=mN(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
-A=aO(y,function(c){return function(b){return eq(a,c,e(b))}}(b)),N=h[1];bf(function(b,c){return function(a){return a$(c,d(a,b),a)}}(b,A),N);var
-O=0,P=o(function(b){return function(a){return a/b}}(j),A),C=O,k=P}else{var
-Q=bQ(a,G),m=jR(f7(z(0),Q));if(0.<a[3])var
-D=e(a[4]),u=H(m,c(l[6],D)[1+D]);else
+G=e(b),j=Math.sqrt(x),H=db*t(b)<x?1:0,I=o[1],K=h[1],L=yL(a,b),M=oo(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,I);if(H){var
+B=aE(y,function(c){return function(b){return e3(a,c,e(b))}}(b)),N=h[1];a5(function(b,c){return function(a){return aV(c,d(a,b),a)}}(b,B),N);var
+O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
+Q=bS(a,G),m=k5(gR(A(0),Q));if(0.<a[3])var
+D=e(a[4]),u=J(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aO(y,function(d,f){return function(b){var
-a=e(b);return H(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
-j(a){return Q(bs(a))}var
-u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(p[1]),D=er(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bP(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=bP(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],I=H(b,b),J=a[15]-I+G,K=H(b,b),L=w(J,eD*(a[15]+K)+cN),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,P,b,D,O,L,N,M]}function
-jS(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cN,h=$(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return wl([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,gJ*h<b[1]?1:0])}function
-wm(a,b){var
-e=[0,0];B(function(g,f){var
+R=[0,[0,m,u]],S=aE(y,function(d,f){return function(b){var
+a=e(b);return J(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}v(k,b,j);z(function(b,a){return v(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return G(bI(a))}var
+u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=e4(u,B,C,b),k=[0,0.],x=[0,0.];z(function(d,b){x[1]=x[1]+b;var
+e=Math.abs(b)*b$(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=b$(a,a[4]);k[1]=k[1]+Math.abs(1.-x[1])*F}var
+H=k[1],I=J(b,b),K=a[15]-I+H,L=J(b,b),M=w(K,fh*(a[15]+L)+cb),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
+k6(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cb,h=U(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];z(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return yN([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d9*h<b[1]?1:0])}function
+yO(a,b){var
+e=[0,0];z(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],f=c(b,i)[1+i][1],m=bO(a,f);function
+i=e[1],g=c(b,i)[1+i][1],m=b_(a,g);function
 n(b){var
-g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(dH*g<h)return h;var
-e=bu(c(a[6],b)[1+b]);a$(e,1.,c(a[6],f)[1+f]);return H(e,e)}var
-h=aO(a[2],n);x(h,f,0.);function
-j(c){return o(function(a){var
-b=d(h,a[1]);return g(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return jS(a,b,1.,e[1],-1,r,q,h,p)}function
-wn(c,b,f,a){function
-e(f,e){var
-h=[ao,e];return e7(o(function(b){var
-e=a[1]*d(c[9],b[1]);return eC*(g(f,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return jS(c,b,0.,b.length-1,f,e(function(a){return a[3]},Y),k,i,h)}function
-jT(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,wm(a,b),0];var
-c=a[14];return e1(function(c,d){return wn(a,b,c,d)},c)}function
-f8(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=c8(a[1][14],a[5]);return b/eC+e[1]*d(a[1][9],c)}function
-wo(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=c8(a[1][14],a[5]);return eC*(b-e[1]*d(a[1][9],c))}function
-wp(a,d,b){var
-c=cJ(a,b),e=H(a[13],c),f=a[16],g=2.*Math.sqrt(f6(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-b7(a){return a[6].length-1}function
-wq(a,k,b,j){var
-f=cJ(a,b),l=f.length-1;function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(db*f<h)return h;var
+e=bu(c(a[6],b)[1+b]);aV(e,1.,c(a[6],g)[1+g]);return J(e,e)}var
+h=aE(a[2],n);v(h,g,0.);function
+j(c){return p(function(a){var
+b=d(h,a[1]);return f(c,a)-b},b)}var
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return k6(a,b,1.,e[1],-1,r,q,h,o)}function
+yP(c,b,g,a){function
+e(g,e){var
+h=[aj,e];return bY(p(function(b){var
+e=a[1]*d(c[9],b[1]);return fg*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return k6(c,b,0.,b.length-1,g,e(function(a){return a[3]},X),k,i,h)}function
+k7(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yO(a,b),0];var
+c=a[14];return ds(function(c,d){return yP(a,b,c,d)},c)}function
+gS(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=bH(a[1][14],a[5]);return b/fg+e[1]*d(a[1][9],c)}function
+yQ(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=bH(a[1][14],a[5]);return fg*(b-e[1]*d(a[1][9],c))}function
+yR(a,d,b){var
+c=c4(a,b),e=J(a[13],c),f=a[16],g=2.*Math.sqrt(gQ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cq(a){return a[6].length-1}function
+yS(a,k,b,j){var
+f=c4(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=H(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-wr(a,d){if(d===a[9].length-1)return a;function
-b(a){return ht(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=H(c,c),h=H(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=er(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-jU(a,e,d){var
-b=bQ(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a$(b,f,bQ(a,c(a[2],e)[1+e][1]))},d);return b}function
-ws(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=jU(a,i,f),u=0;if(!(k<0)){var
+e=J(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+yT(a,d){if(d===a[9].length-1)return a;function
+b(a){return en(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=J(c,c),h=J(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=e4(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+k8(a,e,d){var
+b=bS(a,e);z(function(d,f){var
+e=c(a[9],d)[1+d];return aV(b,f,bS(a,c(a[2],e)[1+e][1]))},d);return b}function
+yU(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=k8(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=H(t,bQ(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=J(t,bS(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 p=n;else{var
-e=w,r=n;for(;;){var
+e=x,r=n;for(;;){var
 z=d(c(a[10],e)[1+e],h),s=r-d(g,e)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
-p=s;break}}x(g,b,p/d(a[11],b));var
+p=s;break}}v(g,b,p/d(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-v=er(a[9],a[10],a[11],g),l=T(function(b,a){return a+d(v,b)},f),m=jU(a,i,l);return[0,l,H(m,m)]}function
-es(k,g,a,j,b){var
-t=k?k[1]:eB,u=g?g[1]:g,l=cJ(a,b),m=er(a[9],a[10],a[11],l),n=f6(a,b,l),s=0;if(!u&&n<1e-07*d(a[8],b)){var
-r=ws(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+w=e4(a[9],a[10],a[11],g),l=O(function(b,a){return a+d(w,b)},f),m=k8(a,i,l);return[0,l,J(m,m)]}function
+e5(k,g,a,j,b){var
+t=k?k[1]:ff,u=g?g[1]:g,l=c4(a,b),m=e4(a[9],a[10],a[11],l),n=gQ(a,b,l),s=0;if(!u&&n<ho*d(a[8],b)){var
+r=yU(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=w(a[15],eF*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cN),f=q(b7(a),0.),i=[0,0.];B(function(b,h){var
-g=e*d(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],e-a[3]*(j+i[1]));function
+x=w(a[15],fj*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/x)+cb),f=q(cq(a),0.),i=[0,0.];z(function(b,h){var
+g=e*d(a[14],b)-j*h;v(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);v(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-y=a[9],z=p(a[4]),A=$(function(b,a){return b+p(a)},z,y);return[0,f,e,-A-h/e-e*H(a[13],a[13])]}var
-wt=48,wu=16,wv=400000000;function
-ww(a){function
+y=a[9],A=p(a[4]),B=U(function(b,a){return b+p(a)},A,y);return[0,f,e,-B-h/e-e*J(a[13],a[13])]}var
+yV=48,yW=16,gT=400000000;function
+yX(a){function
 d(a){return a}var
-b=aO(b7(a),d);if(b.length-1<=48)return b;var
-c=o(function(b){var
+b=aE(cq(a),d);if(b.length-1<=48)return b;var
+c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!hw(function(a){return a===b?1:0},e)){var
-c=bP(a,b);d=1}}if(!d)var
-c=cT;return[0,c,b]},b);hx(function(b,a){return aG(b,a)},c);var
-e=ht(c,0,as(wt,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
-wx(a){var
-b=ww(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return eq(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-jV(b,a){var
-d=c(b[2],a)[1+a];return f5(b[1],d)}function
-wy(a,c){var
-d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eq(a[1],b,c)},b)}function
-jW(g,p,D,n,f,j){var
-k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+e=a[9];if(!fK(function(a){return a===b?1:0},e)){var
+c=b$(a,b);d=1}}if(!d)var
+c=cv;return[0,c,b]},b);iq(function(b,a){return aM(b,a)},c);var
+e=en(c,0,ar(yV,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+yY(a){var
+b=yX(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return e3(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+k9(b,a){var
+d=c(b[2],a)[1+a];return gP(b[1],d)}function
+yZ(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:e3(a[1],b,c)},b)}function
+k_(g,o,D,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){x(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){v(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4576,16 +5019,16 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-v=r;else{var
+x=r;else{var
 b=F,A=r;for(;;){var
-B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
-v=B;break}}var
-y=w(0.,v),z=0.<j?-t-y/j:Y,G=cj(z)?Y:z;return[0,f,j,h,y,G]}function
-wz(j,i){var
+x=B;break}}var
+y=w(0.,x),z=0.<j?-t-y/j:X,G=cF(z)?X:z;return[0,f,j,h,y,G]}function
+y0(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];x(E,g,d(E,g)*1.00000000001+cN);var
+E=c(j,g)[1+g];v(E,g,d(E,g)*1.00000000001+cb);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4594,9 +5037,9 @@ z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){x(m,h,d(m,h)-n*d(z,h));var
+h=C;for(;;){v(m,h,d(m,h)-n*d(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}x(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}v(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -4604,51 +5047,51 @@ b=L;continue}break}}var
 l=q(e,0.),r=e-1|0;if(!(r<0)){var
 a=r;for(;;){var
 s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
-v=s;else{var
-k=t,w=s;for(;;){var
-I=d(l,k),y=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,w=y;continue}var
-v=y;break}}x(l,a,v/d(c(j,a)[1+a],a));var
+w=s;else{var
+k=t,x=s;for(;;){var
+I=d(l,k),y=x-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,x=y;continue}var
+w=y;break}}v(l,a,w/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-jX(b,a){var
+k$(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=gG*b[1][17],f=T(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a_(l.length-1,function(a){return a}),h=Q(g(bg(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
-p(a,b){var
+m=a[4]/(a[2]*a[2]),n=hx*b[1][17],g=O(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aW(l.length-1,function(a){return a}),h=G(f(aP(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
+o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return o(function(b){return d(f,b)*a[2]/2.},b)}function
-t(g){var
-b=g;for(;;){var
-h=q(b),c=wz(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=aP(b),e=ci(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===dW(e,b.length-1))return[0,b,f,c];var
-b=Q(e);continue}}var
-u=q(h),v=[0,h,f,hv(function(a,b){return b/(p(a,a)+cN)},h,u)];return[0,t(h),v]}function
-wA(g,b,a,j){var
-k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];B(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jV(g,a)&&h*n<0.){var
+q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
+t(f){var
+b=f;for(;;){var
+h=q(b),c=y0(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=ay(b),e=cj(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===em(e,b.length-1))return[0,b,g,c];var
+b=G(e);continue}}var
+u=q(h),v=[0,h,g,dw(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
+y1(g,b,a,j){var
+k=a[3],l=a[2],c=bu(b[1]),e=[0,b[2]],f=a[1];z(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(k9(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;x(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-wB(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];B(function(e,b){var
-f=d(i[1],b),g=jV(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aY(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-wC(a){var
-b=0.;return $(function(b,a){return b+Math.abs(a)},b,a)}function
-wD(a,c,h,g,f){var
-i=wy(a,g),e=a[2].length-1;c[1]=c[1]-aM(aM(e,e),10+(e/3|0)|0)|0;var
-u=gG*a[1][17];function
+f=h;v(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+y2(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];z(function(e,b){var
+f=d(i[1],b),g=k9(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aQ(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+y3(a){var
+b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
+y4(a,c,h,g,f){var
+i=yZ(a,g),e=a[2].length-1;c[1]=c[1]-a3(a3(e,e),10+(e/3|0)|0)|0;var
+u=hx*a[1][17];function
 k(b,j,f){var
-c=wA(a,b,j,f),d=c[2],e=c[1],k=lq*wC(e);return w(0.02*b[2],k)<d?jW(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=y1(a,b,j,f),d=c[2],e=c[1],k=m5*y3(e);return w(0.02*b[2],k)<d?k_(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=jX(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aM(aM(h,h),h+3|0)/3|0)|0)-aM(4*e|0,e)|0;var
-o=wB(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=k$(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a3(a3(h,h),h+3|0)/3|0)|0)-a3(4*e|0,e)|0;var
+o=y2(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4658,230 +5101,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-p=f[2],r=a[2],b=n(jW(a,h,g,i,o(function(a){return d(f[1],a)},r),p),wu),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,d(b[1],c))},s);var
-m=jX(a,b)[1],t=m[2],v=m[1],y=c_(function(b){return Math.abs(d(t,b))<=gp*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],y]}var
-wE=60;function
-wF(a,j,b,c){var
-e=cJ(a,b),f=cJ(a,c),g=H(a[13],f),h=f6(a,b,e);if(bT*d(a[8],b)<h)var
-k=bQ(a,c),l=H(bQ(a,b),k),m=l-H(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(k_(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yW),j=q(f[1].length-1,0.),s=a[2];z(function(c,a){return v(j,a,d(b[1],c))},s);var
+m=k$(a,b)[1],t=m[2],x=m[1],y=bZ(function(b){return Math.abs(d(t,b))<=fb*a[1][17]?1:0},x);return[0,[0,j,b[2],b[5]],y]}var
+y5=60;function
+y6(a,j,b,c){var
+e=c4(a,b),f=c4(a,c),g=J(a[13],f),h=gQ(a,b,e);if(bB*d(a[8],b)<h)var
+k=bS(a,c),l=J(bS(a,b),k),m=l-J(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return f8(a,c,a[3]*a[15]-2.*i)}function
-jY(a,t,h,s,b){var
-e=a9(b);function
+i=g;return gS(a,c,a[3]*a[15]-2.*i)}function
+la(a,t,h,s,b){var
+e=aO(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return f5(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
-v(a){return a}var
-w=a_(a[2].length-1,v),o=g(bg(function(a){return 1-mQ(a,b)}),w),y=[0,s,P(n,o)],z=Q(c4(P(function(a){return n(a[1])},b),y)),A=we(a[1],z),B=jT(A,Q(e1(u,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=es(0,0,j,h,e),k=q(b7(a),0.),l=[0,0.],m=[0,0];mM(function(n,g){var
-b=g[1],c=d(f[1],n);x(k,b,c);var
+w(a){return a}var
+x=aW(a[2].length-1,w),o=f(aP(function(a){return 1-or(a,b)}),x),y=[0,s,C(n,o)],z=G(ch(C(function(a){return n(a[1])},b),y)),A=yG(a[1],z),B=k7(A,G(ds(u,b))),i=ek(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=e5(0,0,j,h,e),k=q(cq(a),0.),l=[0,0.],m=[0,0];fG(function(n,f){var
+b=f[1],c=d(g[1],n);v(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?f5(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gP(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bP(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*b$(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(f[1],e);x(k,b7(a)-1|0,C)}var
-p=t*f8(j,e,h*(f[3]-l[1])),D=e1(function(i,b){var
-d=c(a[2],b)[1+b],f=wF(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=g(bZ(function(a){return a}),D),F=hm(function(b,a){return gT(a[1],b[1])},E),G=P(function(a){return a[2]},F),H=ci(function(a,b){return a<2?1:0},G);if(cj(p))return 0;var
-r=[0,[0,b,k,f[2],p,m[1],H]]}else
+D=d(g[1],e);v(k,cq(a)-1|0,D)}var
+p=t*gS(j,e,h*(g[3]-l[1])),E=ds(function(i,b){var
+d=c(a[2],b)[1+b],f=y6(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),F=f(ba(function(a){return a}),E),H=fH(function(b,a){return hL(a[1],b[1])},F),I=C(function(a){return a[2]},H),J=cj(function(a,b){return a<2?1:0},I);if(cF(p))return 0;var
+r=[0,[0,b,k,g[2],p,m[1],J]]}else
 var
 r=i;return r}function
-wG(a){function
+y7(a){function
 b(b){var
-c=a[1];return g(bg(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a9(a[1])?1:0,d=c?P(b,a[5]):c;function
+c=a[1];return f(aP(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aO(a[1])?1:0,d=c?C(b,a[5]):c;function
 e(c){var
-d=a[1],e=P(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c4(d,hl(e,a[6]))}function
-jZ(b,a){function
+d=a[1],e=C(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ch(d,el(e,a[6]))}function
+lb(b,a){function
 c(a){return a}var
-e=a_(b[2].length-1,c),f=g(bg(function(b){return d(a,b)!=0.?1:0}),e);return P(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-wH(a,e){function
+e=aW(b[2].length-1,c),g=f(aP(function(b){return d(a,b)!=0.?1:0}),e);return C(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+y8(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=jZ(a,e),b=hm(function(b,a){var
-c=f(b);return gT(f(a),c)},g);function
+g=lb(a,e),b=fH(function(b,a){var
+c=f(b);return hL(f(a),c)},g);function
 h(a){var
-c=a+1|0;return ci(function(a,b){return a<c?1:0},b)}return[0,b,a_(cg(8,a9(b)),h)]}function
-wI(a,k,j,e,i,d){var
-f=a[2].length-1;function
-h(c,b){return az(function(b,g){var
-i=f+a[1][3]|0,l=aM(50*(1+a9(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=jY(a,k,j,e,g);if(b&&c){var
+c=a+1|0;return cj(function(a,b){return a<c?1:0},b)}return[0,b,aW(cD(8,aO(b)),h)]}function
+y9(a,k,j,e,i,d){var
+g=a[2].length-1;function
+h(c,b){return ax(function(b,f){var
+i=g+a[1][3]|0,l=a3(50*(1+aO(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=la(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(wG(a),[0,a]);if(c){var
+c=h(y7(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a_(f,function(a){return a}),n=g(bg(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=hl(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=c4(P(function(b){return wH(a,b)},i),q),s=0;return az(function(a,d){var
-e=h(d,0),b=c6(function(a){return l(a,wE)},e);if(a){if(b){var
+b=a[1],m=aW(g,function(a){return a}),n=f(aP(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=el(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ch(C(function(b){return y8(a,b)},i),q),s=0;return ax(function(a,d){var
+e=h(d,0),b=ci(function(a){return l(a,y5)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dz=eA;function
-wJ(a){var
-b=a.length-1,g=q(b,[0]),e=o(function(a){return q(b,0.)},a);B(function(b,h){var
+dX=fe;function
+y_(a){var
+b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);z(function(b,h){var
 f=bu(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=H(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;x(e[1+b],a,s);a$(f,n,g[1+a])}var
+n=J(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;v(e[1+b],a,s);aV(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(H(f,f)),k=gJ*Math.sqrt(H(h,h))<i?1:0;if(k){x(c(e,b)[1+b],b,i);var
-p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
+i=Math.sqrt(J(f,f)),k=d9*Math.sqrt(J(h,h))<i?1:0;if(k){v(c(e,b)[1+b],b,i);var
+o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-wK(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aO(f,function(a){return 0.<d(c(e,a)[1+a],a)?H(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+y$(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aE(f,function(a){return 0.<d(c(e,a)[1+a],a)?J(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);x(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);v(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=d(c(e,a)[1+a],b);x(h,b,d(h,b)-d(g,a)*r);var
+r=d(c(e,a)[1+a],b);v(h,b,d(h,b)-d(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-wL(b,h,f,n){function
+za(b,h,g,n){function
 i(c){var
-a=g(b[5],c);return h?hv(l,a,g(b[5],h[1])):a}var
-p=i(n),q=o(function(a){return R(a,dz)},p),j=o(i,f),r=b[4];function
-s(a){return aT(r,a)}var
-t=wJ(o(function(a){return o(s,a)},j)),d=o(function(a){return 0},f),e=1;for(;;){var
-m=bu(q);B(function(f){return function(b,d){var
-e=0!==ac(d)?1:0;if(e){var
-g=c(j,b)[1+b];return B(function(b,e){var
+a=f(b[5],c);return h?dw(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,dX)},o),j=p(i,g),r=b[4];function
+s(a){return a1(r,a)}var
+t=y_(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
+m=bu(q);z(function(f){return function(b,d){var
+e=0!==Z(d)?1:0;if(e){var
+g=c(j,b)[1+b];return z(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+eA|0,v=wK(t,o(function(b){return function(a){return aT(b,a)}}(u),m));B(function(a,b){var
-e=aF(b);if(e){var
-g=a3(dz,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+fe|0,v=y$(t,p(function(b){return function(a){return a1(b,a)}}(u),m));z(function(a,b){var
+e=aC(b);if(e){var
+g=aU(dX,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cK(a){return a?cT:1.}function
-bk(b,a){return 0.<b[3]?cK(a):-cK(a)}function
-et(b,a,d,c){var
-e=f8(b,d,bk(b,a)*c);return cK(a)*e}function
-wM(b,a,d,c){var
-e=wo(b,d,cK(a)*c);return bk(b,a)*e}function
-eu(b,a){return b[4]<a[4]?a:b}function
-f9(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-f_(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-f$(f,e,a,d,c){var
-g=bk(a[1],d),b=es(f,e,a[1],g,c),h=et(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-wN(c,b,a){return 0<a[2].length-1?a:f$(0,0,a[1],c,b)}function
-wO(d,c,b){var
-a=d[1];return a[18]?f$(wQ,wP,d,c,b):[0,d,[0],0.,et(a,c,b,wp(a,bk(a,c),b))]}function
-j0(j,f,e,a){var
+c5(a){return a?cv:1.}function
+bn(b,a){return 0.<b[3]?c5(a):-c5(a)}function
+e6(b,a,d,c){var
+e=gS(b,d,bn(b,a)*c);return c5(a)*e}function
+zb(b,a,d,c){var
+e=yQ(b,d,c5(a)*c);return bn(b,a)*e}function
+e7(b,a){return b[4]<a[4]?a:b}function
+gU(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+gV(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+gW(f,e,a,d,c){var
+g=bn(a[1],d),b=e5(f,e,a[1],g,c),h=e6(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+gX(c,b,a){return 0<a[2].length-1?a:gW(0,0,a[1],c,b)}function
+zc(d,c,b){var
+a=d[1];return a[18]?gW(ze,zd,d,c,b):[0,d,[0],0.,e6(a,c,b,yR(a,bn(a,c),b))]}function
+lc(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-dG*d[17])return a;var
-i=q(b7(d),0.);x(i,b,-bk(d,f));return[0,a[1],i,0.,h]}return a}function
-j1(c,b){var
-a=P(b,c[4]);return a?az(eu,a[1],a[2]):ai(wR)}function
-ev(c,b,a){return j1(c,function(d){return j0(c,b,a,wO(d,b,a))})}function
-wS(k,c,b,f,e){var
-g=e[1],a=g[1],h=bk(a,c),d=es(wU,wT,wr(a,wq(a,h,b,wM(a,c,b,f))),h,b),j=et(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-wV(d,g,a){var
-b=a[1][1],h=jZ(b,a[2]),i=bk(b,d),e=jY(b,cK(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-d7*d[17])return a;var
+i=q(cq(d),0.);v(i,b,-bn(d,f));return[0,a[1],i,0.,h]}return a}function
+ld(c,b){var
+a=C(b,c[4]);return a?ax(e7,a[1],a[2]):ai(zf)}function
+dY(c,b,a){return ld(c,function(d){return lc(c,b,a,zc(d,b,a))})}function
+zg(k,c,b,f,e){var
+g=e[1],a=g[1],h=bn(a,c),d=e5(zi,zh,yT(a,yS(a,h,b,zb(a,c,b,f))),h,b),j=e6(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+zj(d,g,a){var
+b=a[1][1],h=lb(b,a[2]),i=bn(b,d),e=la(b,c5(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-dG*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-wX(k,c,a,b){var
-e=b[1],h=bk(e,c),l=f$(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-d7*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+zl(k,c,a,b){var
+e=b[1],h=bn(e,c),l=gW(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=es([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bY(g),u=b9===m?g[1]:bS===m?dX(g):g,n=wD(u,t,h,a,s),i=n[1],v=et(e,c,a,i[3]),o=eu(d,[0,b,i[1],i[2],v]);if(n[2])return wV(c,a,o);var
+s=e5([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bX(g),u=cc===m?g[1]:bA===m?dz(g):g,n=y4(u,t,h,a,s),i=n[1],v=e6(e,c,a,i[3]),o=e7(d,[0,b,i[1],i[2],v]);if(n[2])return zj(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=wI(e,cK(c),h,a,x,w);if(p){var
-j=p[1];return eu(d,[0,b,j[2],j[3],j[4]])}return d}}(l,wW)}function
-j2(a){var
-b=a[4];return e3(function(a){return a[1][18]},b)}function
-dA(a){var
-b=a[4],c=0.;return az(function(b,a){return w(b,a[1][17])},c,b)}function
-ga(a,d,c,b){if(0<a[7][1]&&j2(a))return eu(b,j1(a,function(b){return j0(a,d,c,wX(a,d,c,b))}));return b}function
-cL(a){return c8(a[1][14],a[5])}function
-j3(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?e7(e,[ao,c*cL(a)[3]]):e}function
-gb(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<ac(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=y9(e,c5(c),h,a,x,w);if(p){var
+j=p[1];return e7(d,[0,b,j[2],j[3],j[4]])}return d}}(l,zk)}function
+le(a){var
+b=a[4];return dt(function(a){return a[1][18]},b)}function
+c6(a){var
+b=a[4],c=0.;return ax(function(b,a){return w(b,a[1][17])},c,b)}function
+e8(a,d,c,b){if(0<a[7][1]&&le(a))return e7(b,ld(a,function(b){return lc(a,d,c,zl(a,d,c,b))}));return b}function
+c7(a){return bH(a[1][14],a[5])}function
+lf(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bY(e,[aj,c*c7(a)[3]]):e}function
+gY(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];z(function(e,f){var
+h=0.<d[3]?1:0,i=(0<Z(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aP(b);return[0,[0,R(1,h),k]]}function
-j4(i,h,a,g,f,b){var
+k=ay(b);return[0,[0,P(1,h),k]]}function
+lg(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,$(k,R(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,U(k,P(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-wY(b,d,a){if(0<=b[5]){var
-h=R(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+zm(b,d,a){if(0<=b[5]){var
+h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=$(k,0,a),j=l(R(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-ew(a){return Math.log(a)/0.693147180559945286}function
-wZ(b,a,g,d){var
-c=a[2].length-1+1|0,h=ew(c*b[17]/(a[3]*d))/2.,i=b[18]?ew(c*b[17]/d):0.,j=ew(gF*c/a[3]),k=ew($(aY,N,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
-w0(l,k,j,i,a){var
-b=a[1][1],e=j3(b,j);function
-g(a){return c_(aF,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?wZ(b,a,e,i):w1;if(f){var
-c=f[1],m=a[2],h=T(function(b,a){return a3(c,a*d(e,b))},m),n=a3(c,a[3]),o=b[4];j4(b,bk(b,k),o,c,n,h);return gb(l,b,c,h)}return f}return 0}function
-j5(a,b){var
-c=w(a[15],eF*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-w2(i,y,h,n){var
+i=U(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+e9(a){return Math.log(a)/0.693147180559945286}function
+zn(b,a,g,d){var
+c=a[2].length-1+1|0,h=e9(c*b[17]/(a[3]*d))/2.,i=b[18]?e9(c*b[17]/d):0.,j=e9(hw*c/a[3]),k=e9(U(aQ,K,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+zo(l,k,j,i,a){var
+b=a[1][1],e=lf(b,j);function
+g(a){return bZ(aC,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?zn(b,a,e,i):zp;if(f){var
+c=f[1],m=a[2],h=O(function(b,a){return aU(c,a*d(e,b))},m),n=aU(c,a[3]),o=b[4];lg(b,bn(b,k),o,c,n,h);return gY(l,b,c,h)}return f}return 0}function
+lh(a,b){var
+c=w(a[15],fj*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+zq(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-p(b){return c(a[2],b)[1+b][1]}var
-z=a_(b,function(a){return a}),j=g(bg(function(a){return d(n[2],a)!=0.?1:0}),z),e=hj(a[4],j)?a[4]:az(cg,b,j),k=Q(g(bg(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aM(200*(k.length-1)|0,a[1][3])|0;var
-r=j5(a,h)*a5(1.,-84);if(0<=a[5])var
-A=cL(a)[3],l=r*d(a[1][7],h)*A;else
+o(b){return c(a[2],b)[1+b][1]}var
+A=aW(b,function(a){return a}),j=f(aP(function(a){return d(n[2],a)!=0.?1:0}),A),e=du(a[4],j)?a[4]:ax(cD,b,j),k=G(f(aP(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a3(200*(k.length-1)|0,a[1][3])|0;var
+r=lh(a,h)*a_(1.,-84);if(0<=a[5])var
+B=c7(a)[3],l=r*d(a[1][7],h)*B;else
 var
 l=r;var
-t=aF(l),m=t?a3(dz,l):t;if(0<ac(m)){var
+t=aC(l),m=t?aU(dX,l):t;if(0<Z(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,p(e)]:u,D=o(p,k),v=wL(a[1],C,D,h),w=bk(a,y),f=q(b7(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;j4(a,w,e,dz,m,f);return gb(i,a,dz,f)}}return 0}function
-gc(b,e,a,h,o){var
-d=wN(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=dG*j5(i,a),k=d[3]<p?1:0,g=k?h<eD*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=za(a[1],C,D,h),w=bn(a,y),g=q(cq(a),0);z(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;lg(a,w,e,dX,m,g);return gY(i,a,dX,g)}}return 0}function
+gZ(b,e,a,h,o){var
+d=gX(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=d7*lh(i,a),k=d[3]<p?1:0,g=k?h<fh*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?w2(b,e,a,d):l,f=q||w0(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?zq(b,e,a,d):l,f=q||zo(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-cM(b,a){return c8(b[4],a)}function
-j6(b){var
-a=j3(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
-j7(a){var
-b=q(b7(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=$(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
-j8(a){var
-b=[0,0.],f=j6(a),c=j7(a);B(function(c,g){var
+c8(b,a){return bH(b[4],a)}function
+li(b){var
+a=lf(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+lj(a){var
+b=q(cq(a),0.),d=a[14];z(function(d,e){return v(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=U(function(b,a){return b+a},f,e);v(b,a[4],1.-a[3]*g);return b}function
+lk(a){var
+b=[0,0.],f=li(a),c=lj(a);z(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-w3(h,e){var
-f=o(j8,e);hx(function(b,a){return gT(b,a)},f);var
-b=47-gV(w(d(f,((f.length-1)*9|0)/10|0),eF))[2]|0;if(10<=b&&!(60<b)){var
-g=R(1,b);if(0<=c(e,0)[1][5]){var
-l=cL(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cR){var
-i=R(g,1);k=1}if(!k)var
+zr(h,e){var
+f=p(lk,e);iq(function(b,a){return hL(b,a)},f);var
+b=47-hN(w(d(f,((f.length-1)*9|0)/10|0),fj))[2]|0;if(10<=b&&!(60<b)){var
+g=P(1,b);if(0<=c(e,0)[1][5]){var
+l=c7(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==dc){var
+i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-w4(h,s,M,L){var
-g=L[1],a=cM(s,M)[1];if(a5(1.,48-g|0)<=j8(a))return 0;var
-N=a[2].length-1,t=j6(a),O=j7(a),i=T(function(b,a){return a3(g,a*d(t,b))},O);wY(a,g,i);var
-j=T(function(b,a){var
-c=d(t,b);return aT(g,a)/c},i),e=q(h[2],0.),z=j.length-1-1|0,u=0.,v=0.,y=0,P=0;if(z<0)var
-D=y,C=v,A=u;else{var
-b=P,n=y,m=v,l=u;for(;;){var
+zs(h,s,M,L){var
+g=L[1],a=c8(s,M)[1];if(a_(1.,48-g|0)<=lk(a))return 0;var
+N=a[2].length-1,t=li(a),P=lj(a),i=O(function(b,a){return aU(g,a*d(t,b))},P);zm(a,g,i);var
+j=O(function(b,a){var
+c=d(t,b);return a1(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,x=0.,y=0,Q=0;if(A<0)var
+D=y,C=x,B=u;else{var
+b=Q,n=y,m=x,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 U=0.<f?d(a[7],b):d(a[6],b),o=m+f*U;else
 var
@@ -4889,59 +5332,59 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){a$(e,-f,bO(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){aV(e,-f,b_(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
-W=b+1|0;if(z!==b){var
+W=b+1|0;if(A!==b){var
 b=W,n=r,m=o,l=p;continue}var
-D=r,C=o,A=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];a$(e,A,bO(h,F));var
-Q=d(e,F);B(function(b,a){return x(e,b,a-Q)},e)}var
-R=0.,G=az(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,D),k=gb(s,a,g,i);if(k)var
-S=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,S]];else
+D=r,C=o,B=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];aV(e,B,b_(h,F));var
+R=d(e,F);z(function(b,a){return v(e,b,a-R)},e)}var
+S=0.,G=ax(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gY(s,a,g,i);if(k)var
+T=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
 var
 H=k;return H}function
-w5(c,a,h,b){var
-e=a5(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+zt(c,a,h,b){var
+e=a_(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=cL(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-w6(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=c7(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+zu(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=cL(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-w7(e){var
+h=c7(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+zv(e){var
 h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(e[9],a)[1+a];x(g,j,1.);var
+g=q(l,0.),j=c(e[9],a)[1+a];v(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a$(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aV(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
-p=o(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=p;var
+o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-w8(b,a){if(0.<b[3]){var
-c=0.,d=-$(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
-w9(a){var
-b=0.;return $(function(b,a){return b+Math.abs(a)},b,a)}function
-w_(b,e,r,p){var
-h=cM(e,p),a=h[1];if(a[18])return 0;var
-i=a[2],f=o(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=w7(a),u=o(function(b){return w8(a,b)},t),v=$(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+zw(b,a){if(0.<b[3]){var
+c=0.,d=-U(function(b,a){return b+a},c,a);v(a,b[4],d)}return a}function
+zx(a){var
+b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
+zy(b,e,r,o){var
+h=c8(e,o),a=h[1];if(a[18])return 0;var
+i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=zv(a),u=p(function(b){return zw(a,b)},t),v=U(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
 x(b,a){return a*g/d(f,b)}var
-j=o(function(a){return T(x,a)},u),y=1e-300,l=$(function(b,a){return w(b,w9(a))},y,j);if(l*Math.sqrt(v)<10000.){var
-m=47-gV(l)[2]|0,z=function(h){var
-b=o(function(a){return a3(m,a)},h);if(0.<a[3]){var
+j=p(function(a){return O(x,a)},u),y=1e-300,l=U(function(b,a){return w(b,zx(a))},y,j);if(l*Math.sqrt(v)<mu){var
+m=47-hN(l)[2]|0,A=function(h){var
+b=p(function(a){return aU(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
-i=s($(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(e[1].length-1,0),j=e[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aP(g)},n=a3(2*(m+b[4]|0)|0,g*g);if(0<ac(n)){var
-A=q(b[2],0);return[0,[0,n,P(z,aP(j)),A,h,r,0]]}return 0}return 0}function
-w$(c,k,b,r){var
-e=c[5],a=c[4][1],g=cJ(a,b),h=e[4];if(0.<a[3])var
+i=s(U(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(e[1].length-1,0),j=e[5];z(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return ay(g)},n=aU(2*(m+b[4]|0)|0,g*g);if(0<Z(n)){var
+B=q(b[2],0);return[0,[0,n,C(A,ay(j)),B,h,r,0]]}return 0}return 0}function
+zz(c,k,b,r){var
+e=c[5],a=c[4][1],g=c4(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
@@ -4950,31 +5393,31 @@ j=0;if(0<c){var
 m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
 n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=cL(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=c7(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,eF*f<i?1:0]}}(0,f)}function
-gd(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,fj*f<i?1:0]}}(0,f)}function
+g0(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-f=w$(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
-xa(a){return lt*a}function
-xb(a){return 1.5+0.2*a}function
-xc(a){return 4.+0.04*aM(a+1|0,a+1|0)}function
-xd(a){var
-d=a9(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];bf(function(b){var
+g=zz(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
+zA(a){return hA*a}function
+zB(a){return 1.5+0.2*a}function
+zC(a){return 4.+0.04*a3(a+1|0,a+1|0)}function
+zD(a){var
+d=aO(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a5(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,f=n;for(;;){var
-s=xb(b),t=xc(k)-s,u=b*xa(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
-b=w,j=h,f=v;continue}break}}var
-r=a[6];bf(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=as(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},r);a[6]=0;return 0}function
-j9(c,b,a){var
+b=p,j=o,g=n;for(;;){var
+s=zB(b),t=zC(k)-s,u=b*zA(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+b=w,j=h,g=v;continue}break}}var
+r=a[6];a5(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
+g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
+ll(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-j_(f,w,e,l,v){function
+lm(f,w,e,l,v){function
 m(a){var
-b=j9(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cS,a=lt,y=cR,x=0.;for(;;){if(0<n){var
+b=ll(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=dd,a=hA,y=dc,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -4982,63 +5425,63 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/gF:(g+j)/2.;var
-G=Math.abs(k-a)<=eD*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ao,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/hw:(g+j)/2.;var
+G=Math.abs(k-a)<=fh*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[aj,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-j$(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[ao,-(e*c)/2.,c*c,-c,eC*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ao,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cT/i]}function
-ka(a){return[ao,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-xe(e,f,c,b){var
-a=f[2],d=f[1];if(Y<d&&a<N){var
-g=a-d;return c*(d+a)-b<0.?ka(j_(e,-a,g,c,-b)):j_(e,d,g,c,b)}return a<N?ka(j$(e,-a,c,-b)):j$(e,d,c,b)}function
-xf(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==N)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=j9(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cT/(b*(1./(e*e)+1./(f*f)))]}function
-dB(c,e,b){var
-a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
-h=g(b,c);a[1]=a[1]-d(e,f)*h;return 0},f);return a[1]}function
-ge(b,a){var
-c=bu(b[2][2]),e=b[1];B(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?a$(c,d(a,b),f[2]):e},e);return c}function
-kb(a){var
-b=a[3][1]==Y?1:0,c=b||(a[3][2]==N?1:0);return c}function
-xg(a,c){var
-e=dB(a,c,function(a){return a[1]}),j=ge(a,c),g=a[3],h=g[2],i=g[1];function
+ln(f,h,a,e){if(h==X){var
+c=e/(2.*a);return[aj,-(e*c)/2.,c*c,-c,fg*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[aj,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cv/i]}function
+lo(a){return[aj,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+zE(e,f,c,b){var
+a=f[2],d=f[1];if(X<d&&a<K){var
+g=a-d;return c*(d+a)-b<0.?lo(lm(e,-a,g,c,-b)):lm(e,d,g,c,b)}return a<K?lo(ln(e,-a,c,-b)):ln(e,d,c,b)}function
+zF(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==X)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=ll(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cv/(b*(1./(e*e)+1./(f*f)))]}function
+dZ(c,e,b){var
+a=[0,f(b,c[2])],g=c[1];z(function(g,c){var
+h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
+g1(b,a){var
+c=bu(b[2][2]),e=b[1];z(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?aV(c,d(a,b),f[2]):e},e);return c}function
+lp(a){var
+b=a[3][1]==X?1:0,c=b||(a[3][2]==K?1:0);return c}function
+zG(a,c){var
+e=dZ(a,c,function(a){return a[1]}),j=g1(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,dB(a,c,function(a){return a[3]})];c9(function(c){if(0.<e)var
-d=f(c,w(i,aY(h,c/(2.*e))));else
-if(kb(a))var
-d=Y;else
+b=[0,dZ(a,c,function(a){return a[3]})];dv(function(c){if(0.<e)var
+d=f(c,w(i,aQ(h,c/(2.*e))));else
+if(lp(a))var
+d=X;else
 var
-g=f(c,h),d=aY(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];B(function(i,h){var
+g=f(c,h),d=aQ(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];z(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-kc(b,m,e){var
-j=e.length-1,n=dB(b,e,function(a){return a[1]}),f=ge(b,e);if(kb(b)&&n<=0.)return 0;var
-g=[0,dB(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=hs(j,j,0.);B(function(o,s){var
-e=xe(m,b[3],n,s);g[1]=g[1]+e[1];var
+lq(b,m,e){var
+j=e.length-1,n=dZ(b,e,function(a){return a[1]}),f=g1(b,e);if(lp(b)&&n<=0.)return 0;var
+g=[0,dZ(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=io(j,j,0.);z(function(o,s){var
+e=zE(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);x(h,a,d(h,a)-e[2]*k-e[3]*l);var
-u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
-f=w;for(;;){var
-r=c(b[1],f)[1+f],z=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;x(i[1+a],f,B);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);v(h,a,d(h,a)-e[2]*k-e[3]*l);var
+u=e[4]*k+e[5]*l,w=e[5]*k+e[6]*l,x=0;if(!(a<0)){var
+f=x;for(;;){var
+r=c(b[1],f)[1+f],z=w*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;v(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
-l=b[1];B(function(a,f){var
-b=xf(m,f[4],d(e,a));g[1]=g[1]+b[1];x(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
-a=aF(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
-kd(p,n){var
-l=n.length-1,h=o(bu,p),q=l-1|0,C=0;if(!(q<0)){var
+l=b[1];z(function(a,f){var
+b=zF(m,f[4],d(e,a));g[1]=g[1]+b[1];v(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return v(i[1+a],a,k)},l);var
+a=aC(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+lr(o,n){var
+l=n.length-1,h=p(bu,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -5048,90 +5491,90 @@ k=R,A=y;for(;;){var
 U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,lq*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,m5*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);v(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
 g=bu(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-v=b-1|0,J=0;if(!(v<0)){var
+x=b-1|0,J=0;if(!(x<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;x(g,b,d(g,b)-N);var
-O=j+1|0;if(v!==j){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;v(g,b,d(g,b)-N);var
+O=j+1|0;if(x!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);x(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);v(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;x(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;v(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);x(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);v(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-xh=12;function
-xi(e,b,n,m){var
+zH=12;function
+zI(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:kc(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=kd(g[3],i),k=H(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bT)return 0;var
-f=T(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=T(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<N?1:0,f=h||(0.<a?1:0);if(f)var
-i=Y<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:lq(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=lr(g[3],i),k=J(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bB)return 0;var
+f=O(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=O(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
+i=X<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=c_(function(a){return a},k),l=i+0.0001*a*o-eD*Math.abs(i),h=g?kc(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gr*b<k){var
+g=f;return g},f),g=bZ(function(a){return a},k),l=i+mf*a*o-fh*Math.abs(i),h=g?lq(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fd*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-xj=3;function
-xk(b,a){var
-g=a.length-1,e=0.,f=$(function(b,a){return w(b,Math.abs(a))},e,a),i=o(function(a){return bT*f<Math.abs(a)?1:0},a);function
+zJ=3;function
+zK(b,a){var
+g=a.length-1,e=0.,f=U(function(b,a){return w(b,Math.abs(a))},e,a),i=p(function(a){return bB*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,e=j;for(;;){if(0===e)return a;var
-l=e-1|0,f=q(g,0.),m=dB(b,a,function(a){return a[1]}),h=hs(g,g,0.),n=function(a,f,e){var
+l=e-1|0,f=q(g,0.),m=dZ(b,a,function(a){return a[1]}),h=io(g,g,0.),n=function(a,f,e){var
 g=d(c(b[1],a)[1+a][2],f);return 2.*e*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=aY(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=aQ(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
-t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;x(n,a,d(n,a)-u);var
-v=0,l=e==j?a:-1;if(!(l<0)){var
-f=v;for(;;){var
-z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;x(o[1+a],f,B);var
+t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;v(n,a,d(n,a)-u);var
+x=0,l=e==j?a:-1;if(!(l<0)){var
+f=x;for(;;){var
+z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;v(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(k!==a){var
-a=y;continue}break}}return 0}}(m,f,h,n);B(o,ge(b,a));var
-p=b[1];B(function(q,e,f){return function(a,h){var
-j=h[4],n=0.<d(q,a)?j[1]:j[2];x(e,a,d(e,a)-h[3]+n);var
-k=1-c(i,a)[1+a];if(k){x(e,a,0.);var
+a=y;continue}break}}return 0}}(m,f,h,n);z(o,g1(b,a));var
+p=b[1];z(function(q,e,f){return function(a,h){var
+j=h[4],n=0.<d(q,a)?j[1]:j[2];v(e,a,d(e,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){v(e,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
-b=o;for(;;){x(c(f,a)[1+a],b,0.);x(c(f,b)[1+b],a,0.);var
+b=o;for(;;){v(c(f,a)[1+a],b,0.);v(c(f,b)[1+b],a,0.);var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}var
-m=x(c(f,a)[1+a],a,1.)}else
+m=v(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=kd(h,f),a=T(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(T(function(a,b){return c(i,a)[1+a]?b:0.},a),xj)}function
-xm(b,a){var
-c=P(function(b){return o(function(a){return a5(zm(a5(a,b)),-b|0)},a)},xl);return[0,xk(b,a),c]}function
-xn(a,c){function
-d(a){return aF(a)?Math.abs(a):0.}function
+r=lr(h,f),a=O(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(O(function(a,b){return c(i,a)[1+a]?b:0.},a),zJ)}function
+zM(b,a){var
+c=C(function(b){return p(function(a){return a_(Cw(a_(a,b)),-b|0)},a)},zL);return[0,zK(b,a),c]}function
+zN(a,c){function
+d(a){return aC(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Y],i=$(g,w(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,X],i=U(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=xg(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=zG(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=xi(a,b*i,c,xh);f(d);var
-e=gG<b?1:0;if(e){b/=10.;var
+d=zI(a,b*i,c,zH);f(d);var
+e=hx<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];B(function(d,c){var
-a=Math.abs(c)<dH?1:0;if(a){var
-e=b[1];return f(T(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-xo=64;function
-xp(a,j){var
+j=b[1];z(function(d,c){var
+a=Math.abs(c)<db?1:0;if(a){var
+e=b[1];return f(O(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+zO=64;function
+zP(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5145,214 +5588,483 @@ var
 d=b}else
 var
 d=f;return d}function
-xq(a){var
-d=Q(a[16]);return function(b){if(1===a[5]){var
+zQ(a){var
+d=G(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-ke(a,b){var
+ls(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=o(function(a){return aT(h,a)},f),i=[ao,0.,N],j=H(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
-k=[ao,0.,N],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
-xr(b,a){function
-c(c,a){return a?aT(b[4],a[1]):c}var
-d=c(Y,a[10]),e=c(N,a[11]);if(2===b[1]){var
-f=e<=0.?0.:N,g=0.<=d?0.:Y;return[ao,g,f]}return[ao,d,e]}function
-xs(f,c){var
+g=f(a[5],b),h=a[4],d=p(function(a){return a1(h,a)},g),i=[aj,0.,K],j=J(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+k=[aj,0.,K],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
+zR(b,a){function
+c(c,a){return a?a1(b[4],a[1]):c}var
+d=c(X,a[10]),e=c(K,a[11]);if(2===b[1]){var
+f=e<=0.?0.:K,g=0.<=d?0.:X;return[aj,g,f]}return[aj,d,e]}function
+zS(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return xt;var
+b!=="number"){if(2!==b[0])return zT;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cI(aU(f[4],h,g))]}}return 0}var
-kf=64;function
-xu(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,c3(aT(f[4],h,g))]}}return 0}var
+lt=64;function
+zU(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a7(a[8])-1|0)|0;return 1}function
-xv(e,f,b){var
+b!=="number"&&2!==b[0])return 129-(a4(a[8])-1|0)|0;return 1}function
+zV(e,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<e[2]){var
-d=function(b,a){return a?n(e[17],a[1],v):b},b=ke(e,c),f=d(N,a[4]),g=[ao,d(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+d=function(b,a){return a?m(e[17],a[1],v):b},b=ls(e,c),f=d(K,a[4]),g=[aj,d(X,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=g(bg(x),y),m=g(bZ(w),p);if(xp(f,b)&&0===mR(m,p)&&!(0<dW(m,xo))){var
-h=[bS,function(a){return hf(fy(f),0)}],r=function(a,d){var
-e=b[5],g=c8(b[6],a),i=b[1],c=bY(h),j=b9===c?h[1]:bS===c?dX(h):h;return jh(f,b,j,i,a,d,g,e)},C=xq(f),o=Q(P(Q,f[13])),t=b[1],D=c(o,t)[1+t],u=xr(e,f),i=xs(e,f),z=function(a){return ke(e,a)},E=aO(e[2],z),j=i?[0,[0,cT,q(e[3],0.),i[1],[ao,0.,N]]]:[0],k=e7(Q(m),j),A=a_(o.length-1,function(a){return a});return g(bZ(function(h){if(h===b[1])return 0;var
-p=T(function(b,d){var
-e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=ac(a)?a:s(a)}var
-v=$(function(b,a){return 0<aH(t(a),b)?t(a):b},1,p),F=[0,0,[0,0.,q(e[3],0.),0.,u]],m=$(function(f,g){var
-a=f[2],d=f[1],b=aU(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,p)[2],w=[0,k,m,u],G=T(function(c,b){var
+y=b[4],p=f(aP(x),y),n=f(ba(w),p);if(zP(g,b)&&0===ou(n,p)&&!(0<em(n,zO))){var
+h=[bA,function(a){return fE(eH(g),0)}],r=function(a,d){var
+e=b[5],f=bH(b[6],a),i=b[1],c=bX(h),j=cc===c?h[1]:bA===c?dz(h):h;return kb(g,b,j,i,a,d,f,e)},D=zQ(g),o=G(C(G,g[13])),t=b[1],E=c(o,t)[1+t],u=zR(e,g),i=zS(e,g),z=function(a){return ls(e,a)},F=aE(e[2],z),j=i?[0,[0,cv,q(e[3],0.),i[1],[aj,0.,K]]]:[0],k=bY(G(n),j),A=aW(o.length-1,function(a){return a});return f(ba(function(h){if(h===b[1])return 0;var
+p=O(function(b,d){var
+e=f(D,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},E);function
+t(a){return 0<=Z(a)?a:s(a)}var
+v=U(function(b,a){return 0<aD(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(e[3],0.),0.,u]],m=U(function(f,g){var
+a=f[2],d=f[1],b=aT(0,g,v),e=c(F,d)[1+d];if(b!=0.)aV(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,k,m,u],H=O(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(H(m[2],m[2])/d)+dH}return 0.}return a[2]==N?gr:a[1]==Y?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(J(m[2],m[2])/d)+db}return 0.}return a[2]==K?fd:a[1]==X?-0.1:0.},k);function
 x(d,b){var
-c=aF(b);return c?a(a3(d,b),v):c}var
+c=aC(b);return c?a(aU(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-e=d(a,y),b=x(64+xu(f)|0,e);var
-c=a_(y,function(b){return x(kf,d(a,b))});return[0,R(1,kf),c,b]}var
-A=xn(w,G),n=z(A);if(r(h,n))var
+e=d(a,y),b=x(64+zU(g)|0,e);var
+c=aW(y,function(b){return x(lt,d(a,b))});return[0,P(1,lt),c,b]}var
+A=zN(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=P(z,xm(w,A)),B=hf(e4(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-xw(h,c,a){var
+I=C(z,zM(w,A)),B=fE(ek(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+zW(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:N}else
+2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):N;case
+d=b[1],e=Math.exp(a),i=aT(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return a8}return a8}function
-kh(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aT(0,f[1],f[2]);return bh}return bh}function
+lv(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aH(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aD(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cw(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];bf(function(a){switch(a[0]){case
+b=dK(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a5(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];bf(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gf=14;function
-ki(c,e,a){function
-f(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=ac(a)?a:s(a),b=bI(i,h),d=0<ac(b)?b:1;function
+f=q(b,0),l=a[1];a5(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?z(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+g2=14;function
+lw(c,e,a){function
+g(b,a){return 0<e?k(b,a):l(b,a)}var
+h=50,i=0<=Z(a)?a:s(a),b=b3(i,h),d=0<Z(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
-d=e,b=R(b,2),a=a-1|0;continue}}function
+e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
+d=e,b=P(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=f(d,b);if(0!==a&&g(c,e)){var
-d=e,b=R(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,f){var
-d=i,e=h,a=f;for(;;){var
-b=bI(k(d,e),1);if(0!==a&&0!==aH(b,d)&&0!==aH(b,e)){if(g(c,b)){var
+e=g(d,b);if(0!==a&&f(c,e)){var
+d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
+n(i,h,g){var
+d=i,e=h,a=g;for(;;){var
+b=b3(k(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,gf)]:j(a,d,gf);return c6(function(a){return n(a[1],a[2],gf)},o)}function
-xx(h,g,i,J,I,e){var
-j=h[2],p=kh(i,J,j,e),s=p[3],u=p[2],v=p[1],x=Q(b3(g)),r=i[1],K=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,g2)]:j(a,d,g2);return ci(function(a){return n(a[1],a[2],g2)},o)}function
+zX(h,g,i,L,K,e){var
+j=h[2],p=lv(i,L,j,e),s=p[3],u=p[2],v=p[1],x=G(bR(g)),r=i[1],M=m(h[17],1,1);function
 y(a){var
 b=c(v,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(x,a)[1+a][1];return xw(g,aU(0,d[1],d[2]),e)}return a8}var
-m=aO(j,function(a){return Math.sqrt(y(a)*K)}),o=T(function(b,a){var
-c=aF(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
-z(b,a,g){var
-h=b!==a?1:0,i=h?aF(d(m,a)):h;if(i)var
-f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*0.999999999999?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+e=aT(0,b[1],i[2]),d=c(x,a)[1+a][1];return zW(g,aT(0,d[1],d[2]),e)}return bh}var
+n=aE(j,function(a){return Math.sqrt(y(a)*M)}),o=O(function(b,a){var
+c=aC(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},n);function
+A(b,a,g){var
+h=b!==a?1:0,i=h?aC(d(n,a)):h;if(i)var
+f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mX?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
 var
 l=i;return l}var
-A=j-1|0,M=0;if(!(A<0)){var
-b=M;for(;;){var
-O=c(u,b)[1+b],P=O||c(s,b)[1+b];if(P){var
-G=j-1|0,S=bO(h,b),U=0;if(!(G<0)){var
+B=j-1|0,N=0;if(!(B<0)){var
+b=N;for(;;){var
+R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
+I=j-1|0,T=b_(h,b),U=0;if(!(I<0)){var
 f=U;for(;;){var
-H=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(S,f)));if(c(u,b)[1+b])z(f,b,H);if(c(s,b)[1+b])z(b,f,H);var
-W=f+1|0;if(G!==f){var
+J=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
+W=f+1|0;if(I!==f){var
 f=W;continue}break}}}var
-V=b+1|0;if(A!==b){var
+V=b+1|0;if(B!==b){var
 b=V;continue}break}}var
-C=q(j,0);B(function(e,d){var
+C=q(j,0);z(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=T(function(a,k){var
+D=O(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aF(d(m,a))){var
+f=b[1];if(k&&aC(d(n,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dw(g,r,i[2],i[3],I,k,j);if(b){var
-d=b[1];if(e)return aH(d[2],f)<0?1:0;var
-h=0<aH(d[1],f)?1:0}else
+k=c(x,a)[1+a],b=dS(g,r,i[2],i[3],K,k,j);if(b){var
+d=b[1];if(e)return aD(d[2],f)<0?1:0;var
+h=0<aD(d[1],f)?1:0}else
 var
-h=b;return h},n=aT(0,r),h=y(a)*n,j=aF(h);if(j){var
-o=a3(0,h),p=e?-1:1;return ki(l,p,o)}return j}}return 0},C),E=Q(g[9]),F=cD(g,1),N=aP(T(function(d,o){var
+h=b;return h},m=a1(0,r),h=y(a)*m,j=aC(h);if(j){var
+o=aU(0,h),p=e?-1:1;return lw(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cZ(g,1),Q=ay(O(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cD(g,f[1]),p=c(E,b)[1+b],i=a(r,fS(c(E,d)[1+d],p)),j=k(h,i),m=aS(R(a(h,i),2)),q=e?L(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=cZ(g,f[1]),p=c(E,b)[1+b],i=a(r,gx(c(E,d)[1+d],p)),j=k(h,i),m=aZ(P(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aP(D),N]}function
-xy(d,c,a){var
+n=f;return n},o));return[0,ay(D),Q]}function
+zY(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:a8;case
-4:return 0.<=a?a:a8}return a8}function
-kk(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,a8,a8]:a<b?[0,aY(1.,b*a+c*d),b-a*c/d]:[0,a8,a8]}function
-xz(m,h,j,I,H,e){var
-i=m[2],r=kh(j,I,i,e),u=r[3],v=r[2],w=r[1],x=Q(b3(h)),f=j[1],n=aO(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bh;case
+4:return 0.<=a?a:bh}return bh}function
+ly(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bh,bh]:a<b?[0,aQ(1.,b*a+c*d),b-a*c/d]:[0,bh,bh]}function
+zZ(m,h,j,K,J,e){var
+i=m[2],r=lv(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bR(h)),f=j[1],n=aE(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],j[2]),d=c(x,a)[1+a][1];return xy(h,aU(0,d[1],d[2]),e)}return a8});function
+e=aT(0,b[1],j[2]),d=c(x,a)[1+a][1];return zY(h,aT(0,d[1],d[2]),e)}return bh});function
 y(a){return Math.abs(d(n,a))<1.?1:0}var
-p=aO(i,function(a){var
+o=aE(i,function(a){var
 b=y(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
-z(a,b,l){var
+A(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=kk(e,l,d(n,b))[1],i=c(p,a)[1+a][1],j=e?i+dG<f?1:0:f<i-dG?1:0,m=j?(c(p,a)[1+a]=[0,f,b],0):j,k=m;else
+f=ly(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+d7<f?1:0:f<i-d7?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-A=i-1|0,J=0;if(!(A<0)){var
-b=J;for(;;){var
-N=c(v,b)[1+b],O=N||c(u,b)[1+b];if(O){var
-F=bO(m,b),G=i-1|0,P=0;if(!(G<0)){var
-g=P;for(;;){if(c(v,b)[1+b])z(g,b,d(F,g));if(c(u,b)[1+b])z(b,g,d(F,g));var
-U=g+1|0;if(G!==g){var
+B=i-1|0,L=0;if(!(B<0)){var
+b=L;for(;;){var
+Q=c(v,b)[1+b],R=Q||c(u,b)[1+b];if(R){var
+F=b_(m,b),I=i-1|0,S=0;if(!(I<0)){var
+g=S;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
+U=g+1|0;if(I!==g){var
 g=U;continue}break}}}var
-S=b+1|0;if(A!==b){var
-b=S;continue}break}}var
-C=q(i,0);B(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},p);var
-D=T(function(a,l){var
+T=b+1|0;if(B!==b){var
+b=T;continue}break}}var
+C=q(i,0);z(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
+D=O(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dy(h,f,j[2],j[3],H,l,k);if(b){var
-d=b[1];if(e)return aH(d[2],g)<0?1:0;var
-i=0<aH(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=dU(h,f,j[2],j[3],J,l,k);if(b){var
+d=b[1];if(e)return aD(d[2],g)<0?1:0;var
+i=0<aD(d[1],g)?1:0}else
 var
-i=b;return i},o=aT(0,f),i=d(n,a)*o,k=aF(i);if(k){var
-p=a3(0,i),q=e?1:-1;return ki(m,q,p)}return k}return 0},C),s=Q(h[9]),K=o(function(a){return[bS,function(b){return ik(h,a)}]},s);function
+i=b;return i},o=a1(0,f),i=d(n,a)*o,k=aC(i);if(k){var
+p=aU(0,i),q=e?1:-1;return lw(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[bA,function(b){return eG(h,a)}]},s);function
 E(b){var
-a=c(K,b)[1+b],d=bY(a);return b9===d?a[1]:bS===d?dX(a):a}var
-M=aP(T(function(g,w){var
+a=c(M,b)[1+b],d=bX(a);return cc===d?a[1]:bA===d?dz(a):a}var
+N=ay(O(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=kk(e,d(bO(m,b),g),x),z=aT(0,f),o=y[2]*z,v=0;if(aF(o)&&0.<=o){var
-i=a3(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=fT(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aS(a(p,k(l(p,R(a(i,F),1)),G))),r=a(i,j[1]),H=e?t(l(r,q),f):L(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=ly(e,d(b_(m,b),g),x),z=a1(0,f),o=y[2]*z,v=0;if(aC(o)&&0.<=o){var
+i=aU(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gy(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aZ(a(p,k(l(p,P(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},p));return[0,aP(D),M]}function
-xA(a){var
-b=a[4];return e3(function(a){return 0===a[0]?0:1},b)}function
-kl(d,a,c){var
-b=xA(c);if(b)switch(d[1]){case
-0:return ji(a);case
-1:return 0;default:return jk(a)}return b}var
-b8=[0,kg,kg,kj,kj];function
-xB(b,d,a,c){if(kl(b,d,c)){var
-e=fs(a[2],a[3]),f=function(f){var
-g=kB(f,b,d,a,c,e,1);return[0,kB(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(xz);return[0,b8[1],b8[2],g[1],g[2]]}var
-h=f(xx);return[0,h[1],h[2],b8[3],b8[4]]}return b8}var
-gh=a5(1.,-72);function
-xC(a){return[0,a,wd(a)]}function
-xD(i,d,h,b,a){function
+u=j;return u},o));return[0,ay(D),N]}function
+z0(a){var
+b=a[4];return dt(function(a){return 0===a[0]?0:1},b)}function
+lz(d,a,c){var
+b=z0(c);if(b)switch(d[1]){case
+0:return kc(a);case
+1:return 0;default:return ke(a)}return b}var
+cr=[0,lu,lu,lx,lx];function
+z1(b,d,a,c){if(lz(b,d,c)){var
+e=f7(a[2],a[3]),f=function(f){var
+g=l$(f,b,d,a,c,e,1);return[0,l$(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(zZ);return[0,cr[1],cr[2],g[1],g[2]]}var
+h=f(zX);return[0,h[1],h[2],cr[3],cr[4]]}return cr}function
+lA(d){var
+j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
+a=u;for(;;){var
+x=U(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
+p=function(e,a){var
+f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aE(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
+i=u;for(;;){var
+n=g-1|0,m=-1,v=0;if(n<0)var
+b=m;else{var
+d=v,e=m;for(;;){var
+r=1-c(l,d)[1+d];if(r){var
+s=e<0?1:0;if(s)var
+j=s;else
+var
+A=c(f,e)[1+e],j=f0(c(f,d)[1+d],A)}else
+var
+j=r;var
+t=j?d:e,z=d+1|0;if(n!==d){var
+d=z,e=t;continue}var
+b=t;break}}var
+o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
+p=g-1|0,w=0;if(!(p<0)){var
+a=w;for(;;){if(1-c(l,a)[1+a]){var
+x=B(o,a),q=k(c(f,b)[1+b],x);if(f0(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
+y=a+1|0;if(p!==a){var
+a=y;continue}break}}var
+i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
+e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
+B=t[2];a5(function(f){return function(a){var
+g=f(a),d=c(h,a)[1+a],i=l(c(b,d)[1+d],g),e=h[1+a];c(b,e)[1+e]=i;var
+j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(g,b){return function(e){var
+a=e;for(;;){if(0<=c(b,a)[1+a]){var
+d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
+a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
+C=a+1|0;if(o!==a){var
+a=C;continue}break}}var
+v=ay(h),w=ds(function(b,a){return[0,a,b]},v);return f(aP(function(a){return 0<=a[1]?1:0}),w)}function
+z2(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
+z3(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lA(a);var
+b=lA(z2(a));return C(function(a){return[0,a[2],a[1]]},b)}return 0}function
+z4(g,b,d,r){function
+j(a){return G(bH(g[13],a))}var
+s=j(b[1]),k=dw(l,j(r),s),h=G(kN(g,b,d));function
+t(a){var
+b=0<Z(c(k,a)[1+a])?1:0;return b?f0(c(h,a)[1+a],d):b}function
+u(a){return a}var
+v=aW(g[2],u),i=G(f(aP(t),v));function
+w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
+x=b[4],m=f(ba(w),x),y=C(function(a){return a[1]},m),n=ot(function(b,a){return nu(b,a)},y);function
+o(d,c){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(du(a,n)){var
+a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
+z=o(0,i.length-1);function
+A(d,f,b){if(iS(d,c(h,b)[1+b])&&!du([0,f,b],m)){var
+g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
+B(a){var
+c=gJ(b,d,a);return p(function(b){return A(c,a,b)},i)}var
+q=G(ch(n,z)),D=z3(p(B,q));return C(function(a){var
+b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},D)}function
+d0(d,f){var
+b=[0,e];z(function(d,e){var
+g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
+z5(b){var
+f=b.length-1,e=O(function(b,a){return bY(a,aE(f,function(c){var
+a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return en(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===Z(h))return[1,b];var
+i=f-1|0,m=0;if(!(i<0)){var
+d=m;for(;;){if(d!==b){var
+n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dp(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=O(o,e[1+d])}var
+q=d+1|0;if(i!==d){var
+d=q;continue}break}}var
+b=b+1|0,g=h;continue}}(0,1)}function
+z6(d){var
+a=d;for(;;){var
+b=z5(p(function(b){return function(a){return p(function(b){return d0(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+c=b[1];return[0,a,c[1],c[2]]}var
+e=b[1],f=ay(a),a=G(cj(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+z7(b,k,q,e,p,d){var
+m=P(q,1),c=k[8];function
+n(c){var
+a=f(b[5],c);return d0(a,a)}function
+g(a){return dp(P(a,e),m)}function
+r(d){var
+e=d[2],h=d[1];if(2<=b[1])var
+j=aF(k),i=dp(g(a(e,a(c,f(p,h)))),j);else
+var
+i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
+s(h,d){var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dp(g(a(l(d[2],h[2]),o)),2),q=l(P(m,e-1|0),p),r=f(b[5],j);return[0,dw(l,f(b[5],i),r),q]}if(b[1])var
+t=0,u=C(r,d),i=t,h=u;else
+if(d)var
+o=d[1],v=[0,o],w=d[2],x=C(function(a){return s(o,a)},w),i=v,h=x;else
+var
+y=0,z=0,i=y,h=z;var
+j=z6(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
+g3(a){return P(a[2],a[5])}function
+z8(h,s,b,g,r){var
+t=b[1],u=p(function(a){var
+b=d0(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return d0(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];z(function(e,b){var
+f=b[1];return z(function(b,f){var
+g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
+e=g3(b),i=b[4];if(i)var
+j=i[1],m=s[8],A=f(h[5],j[1]),n=dw(function(c,b){return l(c,a(e,b))},d,A),B=d0(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dp(a(j[2],E),C),B);else
+var
+o=a(r,a(b[2],b[2]));var
+q=0===h[1]?1:0,F=q?o:q;return[0,ay(d),F]}var
+z9=12;function
+lB(e,b){var
+c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
+h=f;else{var
+a=l,i=f;for(;;){var
+j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
+a=m,i=k;continue}var
+h=k;break}}return h}function
+z_(c,b){var
+a=[0,0.];z(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
+z$(b,e){var
+a=c(b[6],e)[1+e];if(b[1]){var
+f=function(b){return bY(a,[aj,0.])};return[0,function(b){return z_(a,b)},f]}function
+g(c){return O(function(c,e){var
+f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lB(a,b)},g]}function
+lC(a){var
+b=a[14],c=0;return ax(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+Aa(b,a){var
+c=q(b[3],a[1]),d=a[2];function
+e(c){return O(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lB(c,a)},e,X,d]}function
+Ab(b,g,c,n){function
+h(d,a){return a?m(b[17],a[1],c[3]):d}var
+d=c[4],e=f(ba(function(a){if(0===a[0]&&a[1]===n){var
+c=a[2],i=z$(b,c),j=i[2],k=i[1],d=h(X,a[3]),e=h(K,a[4]),f=e-d<fb*g?1:0,l=(d+e)/2.,m=d9*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lC(b),i=a?[0,Aa(b,a[1]),0]:a;return ch(e,i)}function
+Ac(b,a){return aQ(hA*(a[6]-a[5]),bB*b)}function
+lD(e,a,d){var
+b=f(a[3],d),c=Ac(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Ad(e,h){var
+j=h.length-1,k=q(j,-1),n=j-1|0,z=0;if(!(n<0)){var
+a=z;for(;;){var
+p=j-1|0,o=-1,A=0;if(p<0)var
+f=o;else{var
+g=A,i=o;for(;;){var
+u=1-fK(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+x=i<0?1:0;if(x)var
+m=x;else
+var
+J=Math.abs(d(c(e,i)[1+i],a)),m=J<Math.abs(d(c(e,g)[1+g],a))?1:0}else
+var
+m=u;var
+y=m?g:i,I=g+1|0;if(p!==g){var
+g=I,i=y;continue}var
+f=y;break}}var
+l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d9*U(function(b,a){return w(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+s=j-1|0,E=0;if(!(s<0)){var
+b=E;for(;;){if(b!==f){var
+t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aV(e[1+b],t,G);v(h,b,d(h,b)-t*d(h,f))}var
+H=b+1|0;if(s!==b){var
+b=H;continue}break}}}var
+F=a+1|0;if(n!==a){var
+a=F;continue}break}}return O(function(b,a){if(0<=a){var
+f=d(c(e,a)[1+a],b);return d(h,a)/f}return 0.},k)}function
+lE(m,h,b,a){function
+d(q,o,n){var
+d=q,i=o,a=n;for(;;){var
+e=C(function(b){return function(a){return lD(h,a,b)!=0.?1:0}}(a),b);if(bZ(aC,a)){if(du(1,e)){if(0===d)return 0;var
+j=m?id(function(b,a){var
+c=b||a;return c},i,e):e,r=ig(b,j),k=f(ba(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(C(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(C(function(b){return function(a){return lD(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return J(a,b)},b)}}(g),g),l=bu(a),u=Ad(t,s);z(function(d,e){return function(a,b){return aV(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(z9,C(function(a){return 0},b),a)}function
+lF(c,b,a){var
+d=lE(1,c,b,a);return d?[0,d[1]]:lE(0,c,b,a)}function
+Ae(f,k,j,i){var
+a=k[1][1],l=gX(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+h(c,a){return z(function(a,e){return v(b,a,d(b,a)+c*e)},a)}function
+n(b){return bS(a,b)}if(0.<g){var
+s=n(i);h(bn(a,j)/g,s);var
+t=a[2];z(function(a,c){var
+b=d(m,a)!=0.?1:0;if(b){var
+e=n(c[1]);return h(d(m,a)/g,e)}return b},t)}if(0<=a[5]){var
+u=bH(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
+e=w;for(;;){v(b,e,d(b,e)+u);var
+x=e+1|0;if(o!==e){var
+e=x;continue}break}}}else{var
+p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
+lG=a_(1.,60);function
+Af(c,e,b){if(0===c[1]){var
+a=ax(function(c,a){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return aQ(c,d-f(a[3],b))},K,e),d=0.<a?1:0,g=d?aC(a):d;if(g)v(b,c[3],Math.sqrt(a));return b}return b}function
+Ag(f,k,a,i,e,b){var
+g=a[1][1],h=gX(i,e,a)[2],j=1.,l=U(function(b,a){return w(b,Math.abs(a))},j,h);return C(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];z(function(j,g){var
+k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
+e=b[1]}else
+var
+e=0.;var
+j=aQ(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<ho*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==X?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+lH(b,e){function
+d(a){return J(a,a)}var
+a=q(b[3]+1|0,0.),c=[0,0.];a5(function(b){var
+e=b[2],f=b[1];aV(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){v(a,b[3],0.);var
+f=d(a),g=Math.sqrt(w(0.,c[1]-f));v(a,b[3],g)}return a}var
+Ah=ho;function
+lI(k,a,b,e){if(2<=a[1])var
+l=(a4(k[8])-1|0)+b|0,g=function(a){return aU(l,a)};else
+var
+q=a[4]+b|0,g=function(a){return aU(q,a)};var
+h=en(e,0,a[3]);if(a[1])var
+i=h;else
+var
+n=f(a[5],0),o=c(a[6],0)[1],i=O(function(b,e){var
+f=d(o,b),g=c(n,b)[1+b];return e+(a1(a[4],g)-f)},h);var
+j=d(e,a[3]),m=aU(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
+lK(b,a,g,c,i){var
+d=c6(g),e=Ab(a,d,c,i),p=g[1],q=0.,r=U(function(b,a){return w(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?cE(function(a){return a[6]==K?1:0},e):m,j=f(aP(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a4(c[3])+cw|0;function
+s(c){return eG(b,ay(f(a[5],c)))[3]}var
+t=c[4],u=f(ba(function(a){if(0===a[0]){var
+b=a[3];if(b){var
+c=a[4];if(c){var
+d=a[2];if(a[1]===i&&dt(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=z7(a,b,c[3],o,s,u),h=[bA,function(d){var
+a=b[9];return gG(b,c,C(function(a){return eG(b,a)},a),i)}];function
+x(d){var
+c=lI(b,a,o,d);return z8(a,b,l,c[1],c[2])}function
+y(b,c){var
+h=dY(g,b,c),i=m4*d<r?e8(g,b,c,h):h,f=Af(a,e,Ae(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)v(f,a[3],Math.sqrt(lG*d));var
+k=lF(d,Ag(a,d,i,b,c,e),f),m=k?[0,k[1]]:lF(d,e,f);return[0,f,m]}function
+z(d){var
+a=bX(h),e=cc===a?h[1]:bA===a?dz(h):h;return eY(b,c,g3(l),e,d)}return[0,g3(l),n,y,x,0!==j?1:0,z]}function
+lL(c,a,b){if(0===b)return function(a){return lJ};var
+g=1./aO(b),d=lH(c,C(function(a){return[0,g,a]},b));function
+e(b,e){var
+g=lH(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+i(h,g){var
+b=g;for(;;){if(b){var
+c=e(b[1],h);if(f(a[6],c))return c;var
+b=b[2];continue}return f(a[4],d)}}return function(b){var
+c=b[2],d=b[1];if(c){var
+g=c[1];return a[5]?e(Ah,g):f(a[4],g)}var
+h=bZ(aC,d),j=h?Ai:h;return i(d,j)}}function
+lM(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(ba(function(a){return a[2]}),d)}function
+Aj(i,b,h,g,e){var
+a=lK(i,b,h,g,e);function
+j(b){var
+c=m(a[3],0,b);return[0,c,m(a[3],1,b)]}var
+c=aW(b[2],j),d=lL(b,a,el(function(b){return lM(a,b)},c)),k=C(function(a){var
+b=f(d,a[2]);return[0,f(d,a[1]),b]},c);return[0,a[1],k]}function
+Ak(a,g){var
+e=q(a[3],0.);z(function(d,b){var
+f=b!=0.?1:0;return f?aV(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=U(function(b,a){return b+a},k,g),l=0.,j=U(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+m=0,i=m,d=e;else
+if(bB*j<Math.abs(h))var
+G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
+var
+I=0,L=p(function(a){return mu*a/(j+cb)},e),i=I,d=L;function
+b(b,a){return bY(b,[0,a])}function
+n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],X),y=q(a[2]+1|0,[0]),A=cp(d,function(a){return a}),B=b(a[9],A),C=J(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
+Al(a,g){var
+d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
+e=lC(a);if(e){var
+f=e[1],h=Math.sqrt(J(b,b))+cb,i=mX*Math.sqrt(f[2]),j=[aj,0.];return bY(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(lG);return bY(b,[aj,k])}function
+Am(c,o,n,l,k){var
+d=Ak(o,k),e=d[2],a=d[1],g=f(n,a);if(g){var
+b=lK(c,a,g[1],l,0),p=m(b[3],e,a[2]-1|0),q=function(a){var
+c=m(b[3],0,a);return[0,c,m(b[3],1,a)]},r=aW(a[2]-1|0,q),s=f(lL(a,b,el(function(a){return lM(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=lI(c,a,h,Al(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,ay(i[1]),t];return[0,P(1,h),u]}var
+g5=a_(1.,-72);function
+An(a){return[0,a,yF(a)]}function
+Ao(i,d,h,b,a){function
 e(e,d){var
-f=ev(d,b,a),j=f_(d,b,a),k=w(f9(i,b,a),j),g=dA(d);function
+f=dY(d,b,a),j=gV(d,b,a),k=w(gU(i,b,a),j),g=c6(d);function
 l(h){var
-c=ga(d,b,a,f),e=k+eB*g<c[4]?1:0;return e?gc(d,b,a,gh*g,c):e}return gd(d,c(h[2],e)[1+e],b,a,f,N,l)}return B(function(a){function
-b(b){return e(a,b)}return function(a){return hg(b,a)}},d)}function
-xE(d,f,b,a){function
-e(a){return a3(0,a*d[4])}var
+c=e8(d,b,a,f),e=k+ff*g<c[4]?1:0;return e?gZ(d,b,a,g5*g,c):e}return g0(d,c(h[2],e)[1+e],b,a,f,K,l)}return z(function(a){function
+b(b){return e(a,b)}return function(a){return h$(b,a)}},d)}function
+Ap(d,f,b,a){function
+e(a){return aU(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-xF(z,h,k,e,b){var
-l=f9(z,e,b),m=0<h.length-1?1:0,n=m?c_(ms,h):m;if(n){var
-f=o(mp,h),i=f.length-1,p=o(function(a){return w(l,f_(a,e,b))},f),A=k[1],r=T(function(d,a){if(a){var
-g=k[3],h=cM(c(f,d)[1+d],g)[1];return w5(a[1],h,e,b)}return Y},A),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(p,a),e)},s=q(i,0),a=function(y){for(;;){var
+Aq(A,h,k,e,b){var
+l=gU(A,e,b),m=0<h.length-1?1:0,n=m?bZ(n6,h):m;if(n){var
+f=p(n3,h),i=f.length-1,o=p(function(a){return w(l,gV(a,e,b))},f),B=k[1],r=O(function(d,a){if(a){var
+g=k[3],h=c8(c(f,d)[1+d],g)[1];return zt(a[1],h,e,b)}return X},B),g=q(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -5363,184 +6075,198 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&j2(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,ga(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,ev(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+eB*dA(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];B(function(f,h){var
-l=d(p,f)<a?1:0;if(l){var
-i=dA(h);if(a+bT*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:ev(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?wS(h,e,b,a+gr*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gh*i;return gc(h,e,b,f,c)};return gd(h,c(k[2],f)[1+f],e,b,j,a+bT*i,n)}return l},f);var
-v=u[1];if(v)return xE(k,e,b,a+gJ*dA(c(f,0)[1]));var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&le(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,e8(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,dY(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+ff*c6(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];z(function(f,h){var
+l=d(o,f)<a?1:0;if(l){var
+i=c6(h);if(a+bB*i<=d(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:dY(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?zg(h,e,b,a+fd*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:g5*i;return gZ(h,e,b,f,c)};return g0(h,c(k[2],f)[1+f],e,b,j,a+bB*i,n)}return l},f);var
+v=u[1];if(v)return Ap(k,e,b,a+d9*c6(c(f,0)[1]));var
 x=v}else
 var
 x=t;var
 y=x}else
 var
 y=n;return y}var
-xG=3;function
-xH(x,v,i,e,b){var
-y=aP(T(function(a,b){return c6(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=Q(g(bZ(function(a){return a}),y)),j=o(function(a){return a[1]},f),z=f9(x,e,b),m=$(function(c,a){return w(c,f_(a,e,b))},z,j),h=o(function(a){return 0},f),n=o(function(a){var
+Ar=3;function
+As(x,v,i,e,b){var
+y=ay(O(function(a,b){return ci(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),g=G(f(ba(function(a){return a}),y)),j=p(function(a){return a[1]},g),A=gU(x,e,b),m=U(function(c,a){return w(c,gV(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=cM(f,i[3])[1],h=bT*g[17];return w6(d[1],g,e,b)+h}return N},f),p=o(function(a){return 0},f),a=function(o){var
-g=o;for(;;){var
-i=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),f);var
+g=c8(f,i[3])[1],h=bB*g[17];return zu(d[1],g,e,b)+h}return K},g),o=p(function(a){return 0},g),a=function(p){var
+f=p;for(;;){var
+i=[0,-1],q=[0,X];z(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<g&&!c(p,a)[1+a]){c(p,a)[1+a]=1;var
-r=[0,ga(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
-g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,ev(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(xG);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=dA(l),t=m+eB*s<k[4]?1:0;if(t){var
-A=function(a){return gc(l,e,b,gh*s,k)};return gd(l,r[3],e,b,k,N,A)}var
+l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+r=[0,e8(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
+s=[0,dY(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(Ar);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=c6(l),t=m+ff*s<k[4]?1:0;if(t){var
+B=function(a){return gZ(l,e,b,g5*s,k)};return g0(l,r[3],e,b,k,K,B)}var
 u=t}else
 var
 u=a;return u}function
-km(e,d,c,b,a,f){switch(f){case
+lN(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return xH(e,d,c,b,a);case
-2:return xF(e,d,c,b,a);default:return xD(e,d,c,b,a)}}function
-kn(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-xI(b,a){function
-c(a){return aF(a)?a:0.}function
+1:return As(e,d,c,b,a);case
+2:return Aq(e,d,c,b,a);default:return Ao(e,d,c,b,a)}}function
+lO(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
+At(b,a){function
+c(a){return aC(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=$(d,$(w,0.,b[8]),a);return o(function(a){if(0===b[1]&&a[3]==N)return[0,a[1],a[2],gF*e];return a},a)}function
-xJ(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];bf(function(b){if(0===b[0]){var
+e=U(d,U(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],hw*e];return a},a)}function
+g6(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];a5(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=kn(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,kn(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=lO(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lO(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return o(function(b){return xI(a,Q(bs(b)))},d)}function
-xK(l,a){var
-d=hJ(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=qy(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aY(a[3],b[3]),p=w(a[2],b[2]);return hL(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return hL(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return nh(Q(mK(function(a){return qw(d,a)},b)))}function
-xL(a,l,b){if(c_(function(a){var
-b=aF(a[2]);return b?aF(a[3]):b},b)){var
-h=xK(a,b),i=h[1],e=q(a[2],Y),f=q(a[2],N);c9(function(a){var
-b=w(d(e,a[1]),a[2]);x(e,a[1],b);var
-c=aY(d(f,a[1]),a[3]);return x(f,a[1],c)},b);var
-j=q(a[2],-1);B(function(f,e){var
+j=i;return j}return 0},e);return p(function(b){return At(a,G(bI(b)))},d)}function
+Au(l,a){var
+d=iB(0,16),g=[0,0];z(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=sa(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aQ(a[3],b[3]),p=w(a[2],b[2]);return iD(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return iD(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return oV(G(ol(function(a){return r_(d,a)},b)))}function
+g7(a,l,b){if(bZ(function(a){var
+b=aC(a[2]);return b?aC(a[3]):b},b)){var
+h=Au(a,b),i=h[1],e=q(a[2],X),f=q(a[2],K);dv(function(a){var
+b=w(d(e,a[1]),a[2]);v(e,a[1],b);var
+c=aQ(d(f,a[1]),a[3]);return v(f,a[1],c)},b);var
+j=q(a[2],-1);z(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[bS,function(b){return wx(a)}]]},g=jT(a,i);if(g)var
-r=q(a[2],gg),s=h[2],k=[0,[0,b,e,f,P(p,g),s,n,l,r]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[bA,function(b){return yY(a)}]]},g=k7(a,i);if(g)var
+r=q(a[2],g4),s=h[2],k=[0,[0,b,e,f,C(o,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-xM(d,c){var
-f=aP(c),a=g(bZ(function(a){return a}),f);if(a){var
+Av(d,c){var
+g=ay(c),a=f(ba(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return az(function(c,a){return c+cM(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a_(a9(a[1][4]),i)),j=w3(d,Q(P(function(a){return cM(a,b)[1]},a)));return c6(function(a){function
-e(c){return w4(d,c,b,a)}function
-f(a){return c6(e,a)}var
-g=o(function(a){return mr(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-xN(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gg){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gg){var
+c=0.;return ax(function(c,a){return c+c8(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ax(h,0,aW(aO(a[1][4]),i)),j=zr(d,G(C(function(a){return c8(a,b)[1]},a)));return ci(function(a){function
+e(c){return zs(d,c,b,a)}function
+f(a){return ci(e,a)}var
+g=p(function(a){return n5(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Aw(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==g4){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===g4){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-xO(u,t,k,s,j){var
+Ax(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,wv],w=xJ(a,j),b=o(function(b){return xL(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?xM(a,b):k;if(m)var
-f=m[1],y=f[3],z=f[2],A=f[1],e=y,h=z,p=A;else
+a=l[1],v=[0,gT],w=g6(a,j),b=p(function(b){return g7(a,v,b)},w),x=m(u,a[2],b.length-1),n=k?Av(a,b):k;if(n)var
+g=n[1],y=g[3],A=g[2],B=g[1],e=y,h=A,o=B;else
 var
-E=o(function(a){return 0},b),F=0,G=1,e=E,h=F,p=G;var
-i=T(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return w_(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),r=q(a[2],0);B(function(g,f){function
+E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
+i=O(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return zy(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);z(function(g,f){function
 j(a){var
 b=f[3];function
-d(b,a){return c(b,a)[1+a]}return o(function(b){return d(a,b)},b)}var
-k=j(b),p=j(i),l=[0,j(e),p,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==N){var
+d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
+k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==K){var
 m=1;n=1}if(!n)var
-m=f[2];km(a,k,l,0,g,f[1]);return km(a,k,l,1,g,m)},x);c9(function(a){return hg(xd,a)},i);var
-D=aP(T(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=xN(g[1][8]),f=[0,j,dC[2],dC[3],dC[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(hw(function(a){return 0<a?1:0},l)){var
-m=$(as,0,a[3]),n=f[5],o=aP(a[3]),p=a[2],q=ci(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dC},b));return[0,p,aP(r),D]}function
-H(a){return dC}return[0,1,0,a_(j[2],H)]}function
-xP(b,d,c,a){var
-e=a[1],f=b[1];return xO(function(a,b){return wh(f,e,a,b)},b,d,c,a)}function
-xQ(b,c){var
-a=b[2];return a?xv(a[1],b[1],c):a}function
-xR(a,d,c){var
-b=a[2];return b?xB(b[1],a[1],d,c):b8}function
-ko(b,c){var
-a=b[2];return a?kl(a[1],b[1],c):a}function
-xS(a,e){var
-b=ko(a,e);if(b){var
+m=f[2];lN(a,k,l,0,g,f[1]);return lN(a,k,l,1,g,m)},x);dv(function(a){return h$(zD,a)},i);var
+D=ay(O(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=Aw(g[1][8]),f=[0,j,d1[2],d1[3],d1[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(fK(function(a){return 0<a?1:0},l)){var
+m=U(ar,0,a[3]),n=f[5],o=ay(a[3]),p=a[2],q=cj(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return d1},b));return[0,o,ay(r),D]}function
+H(a){return d1}return[0,1,0,aW(j[2],H)]}function
+Ay(b,d,c,a){var
+e=a[1],f=b[1];return Ax(function(a,b){return yJ(f,e,a,b)},b,d,c,a)}function
+Az(b,c){var
+a=b[2];return a?zV(a[1],b[1],c):a}function
+AA(a,d,c){var
+b=a[2];return b?z1(b[1],a[1],d,c):cr}function
+lP(b,c){var
+a=b[2];return a?lz(a[1],b[1],c):a}function
+AB(a,e){var
+b=lP(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-xU(g,b,f){var
-c=f[3],a=g[2],d=a?as(0,cg(a[1][16],lA)):a,e=b[2]+d|0,h=R(1,e),i=a7(c);return[0,R(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-xV(a){return[0,a,xC(a),0]}function
-kq(a){return R(h,(((as(0,a7(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-gi(c,b,a){return[0,c,b,as(0,a)]}function
-kr(b,e,d){var
-a=xU(b[2],e,d),c=kq(a[2]),f=1===b[1][4]?c:kq(a[1]);return gi(f,c,a[3])}function
-xW(a){function
-b(b,a){return(b+32|0)+(a7(a)/8|0)|0}var
-c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
-xX(b,a,h){var
-c=mP(a,b[3]),g=0;if(c){var
-d=c[1];if(xW(d[7])<=134217728){var
+AD(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,cD(a[1][16],hF)):a,e=b[2]+d|0,h=P(1,e),i=a4(c);return[0,P(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+lR(e,d,a){var
+f=e[2];if(f){var
+b=f[1],g=g7(b,[0,gT],c(g6(b,d),a)[1+a]);return g?Aj(e[1],b,g[1],d,a):lQ}return lQ}function
+AE(e,a,g){var
+f=e[2];if(f){var
+d=f[1],b=e[1],i=G(bH(b[13],a[1])),j=G(bH(b[13],g)),h=function(a){var
+g=ia(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+var
+e=-aT(0,g[1],b[15]);else
+if(h)f=1;else
+var
+e=cv;if(f)var
+e=1.;var
+k=b[12],m=c(j,a)[1+a];return aT(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return g7(b,[0,gT],c(g6(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return Am(b,d,k,a,aE(d[2],h))}return[0,1,lJ]}function
+AF(a){return[0,a,An(a),0]}function
+d3(a){return P(j,(((ar(0,a4(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+e_(c,b,a){return[0,c,b,ar(0,a)]}function
+g9(b,e,d){var
+a=AD(b[2],e,d),c=d3(a[2]),f=1===b[1][4]?c:d3(a[1]);return e_(f,c,a[3])}function
+AG(a){function
+b(b,a){return(b+32|0)+(a4(a)/8|0)|0}var
+c=0;return ax(function(a,c){return ax(b,a,c)},c,a)}function
+lS(b,a,h){var
+c=oq(a,b[3]),g=0;if(c){var
+d=c[1];if(AG(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=t2(b[1],a);var
-f=t4(e,h),i=hk(a,b[3]);b[3]=[0,[0,a,f],ci(function(a,b){return a<1?1:0},i)];return f}function
-xY(a){if(typeof
-a[7]!=="number"&&!h_(a))return xZ;return 0}function
-gj(c,b){var
-a=xY(c);return a?[0,a[1]]:g(b,0)?0:1}function
-x0(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=P(function(b){return zz(a(b,f),e)},g);return[0,b[1],h]}function
-x1(a){var
-c=a[5],b=e2(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return e2(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-x2=bg(function(a){return 0<ac(a[2][1])?1:0});function
-ks(a){return P(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-kt(a){var
-b=ks(a[2]);return[0,a[1],b]}function
-ku(a){var
-b=ks(a[2]);return[0,a[1],b]}function
-x3(a,b,k){function
-c(e,j,i,h){var
-l=e?e[1]:e,c=kr(a,j,b),f=g(i,c),d=g(h,c),m=ku(d[4]),n=ku(d[3]),o=kt(d[2]),p=kt(d[1]),q=a[1],r=P(function(a){return x0(c,q,a)},k),s=P(x1,f[3]),t=[0,f[1],f[2],s,r,l,p,o,n,m];return uc(xX(a,c,b),b,t)}function
-s(a){return[0,h,0,0]}function
-d(d,c){return xP(a[2],d,c,b)}function
-i(a){return b8}function
-j(c){return xR(a[2],c,b)}function
-e(y){var
-t=1,l=c(0,ex,function(a){return d(t,a)},i);if(l)var
-m=l;else{var
-e=g(x2,xQ(a[2],b)),n=0!==e?1:0;if(n){var
-o=c([0,e],ex,s,i);if(o)var
-f=o;else
-var
-x=1,f=c([0,e],ex,function(a){return d(x,a)},i)}else
-var
-f=n;if(f)var
-h=f;else{var
-p=ko(a[2],b);if(p)var
-u=1,k=c([0,e],ex,function(a){return d(u,a)},j);else
-var
-k=p;if(k)var
-h=k;else{var
-v=0,q=c([0,e],kp,function(a){return d(v,a)},j);if(q)var
-h=q;else{var
-r=xS(a[2],b);if(r){var
-w=0;return c(0,xT,function(a){return d(w,a)},j)}var
-h=r}}}var
-m=h}return m}return gj(a[1],e)}function
-x4(a){var
-k=a7(a[3]);function
+e=vt(b[1],a);var
+f=vv(e,h),i=ie(a,b[3]);b[3]=[0,[0,a,f],cj(function(a,b){return a<1?1:0},i)];return f}function
+lT(a){if(typeof
+a[7]!=="number"&&!i3(a))return AH;return 0}function
+e$(c,b){var
+a=lT(c);return a?[0,a[1]]:f(b,0)?0:1}function
+lU(c,b){var
+a=lT(c);return a?[0,a[1]]:fE(f(b,0),1)}function
+AI(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=C(function(b){return CJ(a(b,f),e)},g);return[0,b[1],h]}function
+AJ(a){var
+c=a[5],b=cE(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return cE(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+AK=aP(function(a){return 0<Z(a[2][1])?1:0});function
+lV(a){return C(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+lW(a){var
+b=lV(a[2]);return[0,a[1],b]}function
+lX(a){var
+b=lV(a[2]);return[0,a[1],b]}function
+lY(c){var
+a=c;for(;;){if(a){var
+b=f(a[1],0);if(b)return b;var
+a=a[2];continue}return a}}function
+lZ(b,a,k){function
+e(e,m,l,j){var
+n=e?e[1]:e,c=g9(b,m,a),g=f(l,c),d=f(j,c),o=lX(d[4]),p=lX(d[3]),q=lW(d[2]),r=lW(d[1]),s=b[1],t=C(function(a){return AI(c,s,a)},k),u=C(AJ,g[3]),h=[0,g[1],g[2],u,t,n,r,q,p,o],i=vF(lS(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
+l(a){return[0,j,0,0]}function
+c(d,c){return Ay(b[2],d,c,a)}function
+g(a){return cr}function
+h(c){return AA(b[2],c,a)}var
+d=[0,function(q){var
+i=f(AK,Az(b[2],a)),j=[0,i];function
+d(a,b,c){return e(j,a,b,c)}var
+k=0,m=[0,function(g){var
+d=AB(b[2],a);if(d){var
+f=0;return e(0,AC,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
+a=0;return d(g8,function(b){return c(a,b)},h)},m],o=[0,function(g){var
+e=lP(b[2],a);if(e){var
+f=1;return d(d2,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
+a=1;return d(d2,function(b){return c(a,b)},g)},o];return lY([0,function(a){return 0===i?0:d(d2,l,g)},p])},0];return lY([0,function(b){var
+a=1;return e(0,d2,function(b){return c(a,b)},g)},d])}function
+AL(a,c,b){function
+d(d){return 0!==lZ(a,c,b)?1:0}return e$(a[1],d)}function
+AM(a,c,b){function
+d(e){var
+d=lZ(a,c,b);return ci(function(a){return[1,a]},d)}return lU(a[1],d)}function
+AN(a){var
+k=a4(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -5551,35 +6277,127 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<ac(h)?as(b,k-a7(h)|0):b}return b}return az(b,0,a[4])+8|0}function
-kv(c,j,a,i){var
-b=kr(c,kp,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<Z(h)?ar(b,k-a4(h)|0):b}return b}return ax(b,0,a[4])+8|0}function
+g_(c,i,a,h){var
+b=g9(c,g8,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=x4(a);return R(h,as(0,cg(a7(b)-1|0,c)))}var
-k=g(e),l=gi(g(f),k,d),m=[0,l,P(function(a){var
-b=R(e,a);return gi(R(f,a),b,d+(a/3|0)|0)},x5)];return e3(function(b){return dE(j,c[1],b,a,i)},m)}function
-x6(a,c,b){function
-d(d){return kv(a,uU,c,b)}return gj(a[1],d)}function
-x7(a,c,b){function
-d(d){return kv(a,uV,c,b)}return gj(a[1],d)}function
-x8(a){var
-b=vM(a);fZ(a);return[0,b,xV(b)]}function
-kw(a){return typeof
-a==="number"?a?x9:x_:aN(x$,a[1])}function
-ya(b,a){var
-c=jM(b[1],a),d=vW(b[1],a);fZ(a);return kw(x3(b[2],c,d))}function
-kx(b,c,a){var
-d=jM(b[1],a),e=v3(b[1],a);fZ(a);return kw(bR(c,b[2],d,e))}function
-yb(a,b,c){if(E(b,yc)){if(E(b,yd)){if(E(b,ye)){if(!E(b,yf)&&a)return[0,a,kx(a[1],x7,c)]}else
-if(a)return[0,a,kx(a[1],x6,c)]}else
-if(!a)return[0,[0,x8(c)],yh]}else
-if(a)return[0,a,ya(a[1],c)];return aE(yg,b)}function
-gk(a){return m6(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-ky=[0,0],kz=[0,0];function
-yi(b){var
-a=[0,0],c=uZ(function(c){if(a[1]===z(b))throw eX;a[1]++;return ab(b,a[1]-1|0)}),e=bi(c),d=yb(ky[1],e,c);if(a[1]<z(b))throw[0,b5,yj];ky[1]=d[1];return gk(d[2])}function
-gl(b){var
-a=aN(yk,gk(b));kz[1]=[0,a];return a}function
-yl(b){var
-a=kz[1];if(a)return a[1];try{var
-c=yi(b);return c}catch(a){a=bd(a);return a[1]===jG?aN(ym,gk(a[2])):a===dT?yn:a===eW?yo:a[1]===b5?gl(a[2]):a===eX?gl(yp):gl(d1(a))}}zQ(g(at(yq),mC),yl);eZ(0);return}(globalThis));
+c=AN(a);return P(j,ar(0,cD(a4(b)-1|0,c)))}var
+k=g(e),l=e_(g(f),k,d),m=[0,l,C(function(a){var
+b=P(e,a);return e_(P(f,a),b,d+(a/3|0)|0)},AO)];return ek(function(b){return ct(i,c[1],b,a,h)},m)}function
+AP(a,c,b){function
+d(d){return 0!==g_(a,kA,c,b)?1:0}return e$(a[1],d)}function
+AQ(a,c,b){function
+d(e){var
+d=g_(a,kA,c,b);return ci(function(a){return[2,a]},d)}return lU(a[1],d)}function
+AR(a,c,b){function
+d(d){return 0!==g_(a,wk,c,b)?1:0}return e$(a[1],d)}function
+AS(b,g,c){var
+d=g9(b,g,c),h=d3(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+f=e;else
+var
+j=d3(i),k=r(d3(c[3]),j),f=r(d[1],k);return e_(f,e,d[3])}function
+AT(a){var
+b=a[6],c=ds(function(b,a){return[0,a,b]},b),d=f(aP(function(b){return b[2]!==a[1]?1:0}),c),e=fH(function(b,a){return aM(b,a)},d);return C(function(a){return a[2]},e)}function
+l0(a){return 0<Z(a[1])?a:[0,j,0]}function
+AU(e,d,c,b,a){var
+g=d[2],h=eV(b,c),i=z4(e[1],h,g,a);return f(aP(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
+AV(f,e,d,c){var
+g=eV(d,e),a=AE(f[2],g,c),b=a[1],h=a[2],i=0<Z(b)?b:j;return[0,i,h]}function
+AW(b,c,a){function
+d(c,d){return AV(b,a,c,d)}function
+e(d,e){return AU(b,c,a,d,e)}function
+f(d,c){var
+e=eV(d,a);return l0(lR(b[2],e,c))}function
+g(c){return l0(lR(b[2],a,c))}return[0,AT(a),g,f,e,d]}function
+l1(b,e,a,d){function
+c(c){return dt(function(f){var
+c=AS(b,f,a),g=AW(b,c,a);return ct(d,lS(b,c,a),e,g,a)},[0,d2,[0,g8,0]])}return e$(b[1],c)}function
+AX(c,b,a){return l1(c,b,a,w6)}function
+AY(d,c,b,a){return l1(d,c,b,function(e,d,c,b){return m(kS(e,d,c),b,a)})}function
+au(b,a){return b0(b,h2(AZ,a))}function
+ca(b,a){return b0(b,f(aB(A0),a))}function
+d4(b,a){return b0(b,a)}function
+g$(a){return fO(a,32)}function
+av(d,c,a,b){m(d,a,b[1]);g$(a);return m(c,a,b[2])}function
+aK(c,a,b){ca(a,aO(b));return a5(function(b){g$(a);return m(c,a,b)},b)}function
+c9(c,a,b){return b?(d4(a,A1),m(c,a,b[1])):d4(a,A2)}function
+A3(a,b){return typeof
+b==="number"?d4(a,A4):0===b[0]?(d4(a,A5),au(a,b[1])):(d4(a,A6),au(a,b[1]))}function
+A7(a,b){return aK(au,a,b)}function
+l2(a,b){return av(au,A7,a,b)}function
+A8(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return c9(l2,a,b)}return av(function(a,b){return c9(l2,a,b)},d,b,c)}function
+A9(b,a){var
+c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
+d(a,b){return av(ca,A8,a,b)}function
+e(a,b){return aK(d,a,b)}function
+f(a,b){return aK(ca,a,b)}function
+g(a,b){return av(f,e,a,b)}function
+h(a,b){return aK(au,a,b)}function
+i(a,b){return aK(h,a,b)}function
+j(a,b){return av(i,g,a,b)}function
+k(a,b){return av(au,j,a,b)}return av(function(a,b){return aK(au,a,b)},k,b,c)}function
+A_(c,b){var
+a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
+e(a,b){return aK(au,a,b)}function
+f(a,b){return av(e,au,a,b)}return av(ca,function(a,b){return av(au,f,a,b)},c,d)}function
+l3(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return av(ca,au,a,b)}function
+e(a,b){return c9(d,a,b)}function
+f(a,b){return aK(e,a,b)}function
+g(a,b){return c9(au,a,b)}return av(function(a,b){return aK(g,a,b)},f,b,c)}function
+l4(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return av(au,au,a,b)}function
+e(a,b){return av(ca,d,a,b)}function
+f(a,b){return c9(e,a,b)}function
+g(a,b){return aK(f,a,b)}function
+h(a,b){return c9(au,a,b)}return av(function(a,b){return aK(h,a,b)},g,b,c)}function
+l5(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return av(au,function(a,b){return av(au,ca,a,b)},b,c)}function
+A$(c,a){au(c,a[1]);function
+b(b,a){g$(c);return m(b,c,a)}var
+d=a[2];b(function(a,b){return aK(A3,a,b)},d);var
+e=a[3];b(function(a,b){return aK(A9,a,b)},e);var
+f=a[4];function
+g(a,b){return aK(au,a,b)}function
+h(a,b){return av(ca,g,a,b)}b(function(a,b){return aK(h,a,b)},f);var
+i=a[5];b(function(a,b){return aK(A_,a,b)},i);b(l3,a[6]);b(l3,a[7]);b(l4,a[8]);return b(l4,a[9])}function
+l6(c,b){var
+a=eo(hF);m(c,a,b);return ep(a)}function
+Ba(a){var
+b=x6(a);dV(a);return[0,b,AF(b)]}function
+fa(a){if(typeof
+a==="number")return 0===a?Bb:Bc;else
+switch(a[0]){case
+0:return aI(Bd,a[1]);case
+1:var
+b=a[1];return aI(Be,l6(function(a,b){return av(l5,A$,a,b)},b));default:return aI(Bf,l6(l5,a[1]))}}function
+l7(b,c,a){var
+d=e2(b[1],a),e=yg(b[1],a);dV(a);return fa(a8(c,b[2],d,e))}function
+Bg(b,a){var
+c=e2(b[1],a),d=kZ(a);dV(a);return fa(AX(b[2],d,c))}function
+Bh(b,a){var
+c=e2(b[1],a),d=kZ(a),e=yn(c,a);dV(a);return fa(AY(b[2],d,c,e))}function
+ha(b,c,a){var
+d=e2(b[1],a),e=yt(b[1],a);dV(a);return fa(a8(c,b[2],d,e))}function
+Bi(a,b,c){if(B(b,Bj)){if(B(b,Bk)){if(B(b,Bl)){if(B(b,Bm)){if(B(b,Bn)){if(B(b,Bo)){if(B(b,Bp)){if(!B(b,Bq)&&a)return[0,a,ha(a[1],AR,c)]}else
+if(a)return[0,a,Bh(a[1],c)]}else
+if(a)return[0,a,Bg(a[1],c)]}else
+if(a)return[0,a,ha(a[1],AQ,c)]}else
+if(a)return[0,a,ha(a[1],AP,c)]}else
+if(!a)return[0,[0,Ba(c)],Bs]}else
+if(a)return[0,a,l7(a[1],AL,c)]}else
+if(a)return[0,a,l7(a[1],AM,c)];return aJ(Br,b)}function
+hb(a){return oI(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+l8=[0,0],l9=[0,0];function
+Bt(b){var
+a=[0,0],c=w_(function(c){if(a[1]===E(b))throw fB;a[1]++;return al(b,a[1]-1|0)}),e=bm(c),d=Bi(l8[1],e,c);if(a[1]<E(b))throw[0,b7,Bu];l8[1]=d[1];return hb(d[2])}function
+hc(b){var
+a=aI(Bv,hb(b));l9[1]=[0,a];return a}function
+Bw(b){var
+a=l9[1];if(a)return a[1];try{var
+c=Bt(b);return c}catch(a){a=br(a);return a[1]===kT?aI(Bx,hb(a[2])):a===eh?By:a===fA?Bz:a[1]===b7?hc(a[2]):a===fB?hc(BA):hc(et(a))}}CZ(f(aB(BB),oe),Bw);fD(0);return}(globalThis));

@@ -149,7 +149,7 @@ def _explained(size: Size) -> Case:
     head, image = _drawn(size)
     data = files.head(head.weight, head.prototypes, head.bias, "F32", **head.parts)
     latents = files.latents([image], "F32")
-    auditor = Auditor(data, latents, "arb", hurry=False)
+    auditor = Auditor(data, latents, "arb")
     options: dict[str, Any] = {
         "classes": _CLASSES,
         "paradigm": size.paradigm,
@@ -162,7 +162,7 @@ def _explained(size: Size) -> Case:
         return auditor.check(files.certificate(data, statements, **options)).status is Status.PROVED
 
     kept = _shortest(_candidates(size, head, image), proved)
-    margins = Auditor(data, latents, "both", hurry=False).check(files.certificate(data, kept, **options)).margins
+    margins = Auditor(data, latents, "both").check(files.certificate(data, kept, **options)).margins
     options["margins"] = [None if margin is None else below(margin) for margin in margins]
     comment = f"{len(kept)} statements, {size.count} prototypes of {size.depth} dimensions, {size.patches} patches."
     document = files.document(data, kept, **options)

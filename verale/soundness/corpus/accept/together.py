@@ -37,7 +37,7 @@ def _case(name: str, comment: str, head: bytes, stated: list[Document], image: f
     hints = options.pop("hints", {})
     document = files.document(head, stated, **options)
     document["predicate"]["hints"] = hints
-    proved = Auditor(head, latents, "both", hurry=False).check(files.encode(document)).margins
+    proved = Auditor(head, latents, "both").check(files.encode(document)).margins
     margins = [None if margin is None else below(margin).hex() for margin in proved]
     document["predicate"]["margins"] = margins
     return Case(f"accept/{name}", encoded(document, comment), head, latents, "PROVED", "", comment)
