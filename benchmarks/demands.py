@@ -36,7 +36,7 @@ with open(sys.argv[1], "rb") as c, open(sys.argv[2], "rb") as h, open(sys.argv[3
     head, certificate, latents = h.read(), c.read(), z.read() or None
 auditor = Auditor(head, latents, sys.argv[4])
 verdict = auditor.check(certificate, True)
-line, work = verdict.line("c"), auditor._audits[0].keywords["quadratic"].space.work
+line, work = verdict.line("c"), auditor._plain[sys.argv[4]].keywords["quadratic"].space.work
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
 print(line)
 print(verdict.exit_code, time.process_time(), peak, (work._limit or 0) - work._left)

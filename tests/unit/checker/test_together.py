@@ -52,8 +52,8 @@ def test_what_the_proved_checker_proves_nothing_else_is_asked_about(says) -> Non
     assert verdict.line("x").endswith("  entailment+instance proved, minimality not checked  by the proved checker")
 
 
-def test_minimality_is_proved_by_arb_and_the_verdict_says_so(says) -> None:
-    says()
+def test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so(says) -> None:
+    says(minimal="not covered: points")
     verdict = check(minimality=True)
     assert verdict.status is Status.PROVED and not verdict.reason
     assert verdict.by == {"entailment": "proved", "instance": "proved", "minimality": "arb"}
@@ -83,7 +83,7 @@ def test_what_neither_proves_has_the_reason_of_the_rules(says) -> None:
 def test_a_claim_that_is_left_open_is_not_proved_with_the_others(says) -> None:
     """Of a minimality that arb does not prove, the verdict keeps what is proved and says what is not."""
     two = files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], image=IMAGE, minimality=True)
-    says()
+    says(minimal="not proved", needed="not proved")
     verdict = check(two, minimality=True)
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "minimality", 8)
     assert verdict.by == {"entailment": "proved", "instance": "proved"}
@@ -91,7 +91,7 @@ def test_a_claim_that_is_left_open_is_not_proved_with_the_others(says) -> None:
 
 
 def test_where_arb_does_not_get_to_a_claim_the_verdict_says_why(says) -> None:
-    says()
+    says(minimal="not covered: points")
     verdict = check(files.certificate(HEAD, [], image=IMAGE, minimality=True), minimality=True)
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "uncovered", 15)
     assert "not covered by the proof: minimality" in verdict.message and "(arb: entailment: " in verdict.message
@@ -109,6 +109,7 @@ def test_kernels_that_contradict_each_other_prove_nothing(says) -> None:
     says()
     verdict = check(WRONG, minimality=False, deployment=None)
     assert verdict.status is Status.PROVED, "as above"
+    says(minimal="not covered: points")
     claimed = files.certificate(HEAD, [], image=OTHER, minimality=True)
     verdict = check(claimed, minimality=True)
     assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "kernels")

@@ -109,7 +109,7 @@ def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, tmp
     monkeypatch.setattr("verale.checker.proved.executable._BUILT", tmp_path / "none")
     monkeypatch.setattr(script, "_ENGINE", "no_such_module")
     assert find_script() is None
-    with pytest.raises(KernelError, match=r"pip install 'verale\[proved\]'"):
+    with pytest.raises(KernelError, match=r"pip install mini-racer"):
         find_program()
     monkeypatch.setattr(script, "_ENGINE", "json")
     assert find_program() == find_script() == found
