@@ -12,7 +12,7 @@ from ..latents import Image
 from .dialogue import Answer, Dialogue
 from .program import Program, begin
 from .script import ScriptDialogue
-from .text import addition_text, certificate_text, head_text, image_text, prices_text
+from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
 
 __all__ = ["ProvedClaims"]
 
@@ -102,6 +102,9 @@ class ProvedClaims:
 
     def _begun(self) -> Dialogue | ScriptDialogue:
         """A dialogue in which the head has been told."""
+        unknown = unknown_part(self._head)
+        if unknown is not None:
+            raise _uncovered(unknown)
         if self._dialogue is None or not self._dialogue.close.alive:
             dialogue = begin(self._program, self._megabytes)
             try:
@@ -116,12 +119,14 @@ class ProvedClaims:
         """The answer, its time taken off. Raises UnprovedError if nothing was decided."""
         self._left -= answer.milliseconds
         if answer.word == "not covered":
-            raise UnprovedError(
-                "uncovered", f"not covered by the proof: {answer.why}; audit it with another kernel, such as arb"
-            )
+            raise _uncovered(answer.why)
         if answer.word == "limit":
             raise _limit(answer.why)
         return answer
+
+
+def _uncovered(why: str) -> UnprovedError:
+    return UnprovedError("uncovered", f"not covered by the proof: {why}; audit it with another kernel, such as arb")
 
 
 def _limit(why: str) -> UnprovedError:

@@ -53,7 +53,23 @@ from ..dyadic import Exact
 from ..head import Head
 from ..latents import Image
 
-__all__ = ["addition_text", "certificate_text", "head_text", "image_text", "prices_text"]
+__all__ = ["addition_text", "certificate_text", "head_text", "image_text", "prices_text", "unknown_part"]
+
+
+_KNOWN = {
+    "geometry": "euclidean cosine rooted_cosine inner_product softmax",
+    "similarity": "log_ratio exp_distance threshold identity negated exponential quadratic rectified",
+    "pooling": "max masked_max top_mean max_minus_mean max_minus_mean_distance",
+    "readout": "linear soft_tree maximum",
+}
+"""The parts that the program knows, by the names that it reads."""
+
+
+def unknown_part(head: Head) -> str | None:
+    """A part of a head that the program does not know; None if it knows all."""
+    parts = {"geometry": head.geometry, "similarity": head.similarity.name, "pooling": head.pooling}
+    parts["readout"] = head.readout
+    return next((f"the {part} {name}" for part, name in parts.items() if name not in _KNOWN[part].split()), None)
 
 
 def head_text(head: Head) -> bytes:

@@ -11,7 +11,7 @@ from support.proved import fake
 
 from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.file_auditor import FileAuditor
-from verale.checker.proved import dialogue
+from verale.checker.proved import dialogue, text
 from verale.runs.records import read_record
 from verale.soundness.independent import files
 
@@ -130,6 +130,18 @@ def test_what_it_does_not_cover_is_refused_by_name(asked) -> None:
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "uncovered", 15)
     assert verdict.message.startswith("not covered by the proof: the pooling banks; audit it with another kernel")
     assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
+
+
+@says()
+@pytest.mark.parametrize("part", ["similarity", "pooling"])
+def test_a_part_that_the_program_does_not_know_is_not_covered(part, asked, monkeypatch) -> None:
+    """A similarity that Python has learned and Rocq has not: nothing is asked."""
+    auditor = Auditor(HEAD, LATENTS, "proved")
+    known = {name: names.replace("log_ratio", "").replace("max ", "", 1) for name, names in text._KNOWN.items()}
+    monkeypatch.setitem(text._KNOWN, part, known[part])
+    verdict = auditor.check(GOOD)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "uncovered")
+    assert f"not covered by the proof: the {part} " in verdict.message and asked.questions == []
 
 
 MINIMAL = files.certificate(HEAD, [OWN, OTHER], image=IMAGE, minimality=True)
