@@ -6276,11 +6276,11 @@ let outdoes h o count0 e f =
     ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
     list -> int **)
 
-let rec place_of h o count0 i chosen = function
-| [] -> fst chosen
+let rec place_of h o count0 i chosen0 = function
+| [] -> fst chosen0
 | e :: c' ->
   place_of h o count0 (Stdlib.Int.succ i)
-    (if outdoes h o count0 e (snd chosen) then (i, e) else chosen) c'
+    (if outdoes h o count0 e (snd chosen0) then (i, e) else chosen0) c'
 
 (** val best_alone :
     head -> Big_int_Z.big_int -> own ->
@@ -6438,8 +6438,8 @@ let inner_mass_row h c t0 own0 l =
 
 type point = { place : Big_int_Z.big_int list; lift : Big_int_Z.big_int }
 
-type patch_points = { point_unit : Big_int_Z.big_int;
-                      points_of : (point * point) list }
+type patch_points = { point_unit : Big_int_Z.big_int; points_of : point list;
+                      chosen : (int * int) list }
 
 (** val square_of_difference :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -6639,32 +6639,43 @@ let high_between own0 e f =
   else let t0 = Z.min (snd own0) (fst f) in
        if Z.leb (Z.max (fst own0) (snd e)) t0 then Some (t0, t0) else None
 
+(** val serving :
+    head -> certificate -> Big_int_Z.big_int -> ((Big_int_Z.big_int
+    list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+    list -> point list -> point option list **)
+
+let serving h c y stated pts =
+  map (fun pt -> if serves h c y stated pt then Some pt else None) pts
+
 (** val entry_of_points :
-    head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    ((Big_int_Z.big_int list * measure) * (Big_int_Z.big_int
-    option * Big_int_Z.big_int option)) list ->
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> point option list ->
     (((Big_int_Z.big_int * Big_int_Z.big_int)
-    option * (point * point)) * (Big_int_Z.big_int list * measure)) ->
+    option * (int * int)) * (Big_int_Z.big_int list * measure)) ->
     ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
     option **)
 
-let entry_of_points h c t0 y stated = function
+let entry_of_points h t0 y pts = function
 | (p0, p1) ->
-  let (own0, pts) = p0 in
+  let (own0, p2) = p0 in
+  let (a, b) = p2 in
   let (p, m) = p1 in
-  if (&&) (serves h c y stated (fst pts)) (serves h c y stated (snd pts))
-  then (match own0 with
-        | Some own1 ->
-          let low0 = observed h t0 y m p (fst pts) in
-          let high0 = observed h t0 y m p (snd pts) in
-          (match low_between own1 low0 high0 with
-           | Some a ->
-             (match high_between own1 low0 high0 with
-              | Some b -> Some (a, b)
-              | None -> None)
-           | None -> None)
-        | None -> None)
-  else None
+  (match nth a pts None with
+   | Some first ->
+     (match nth b pts None with
+      | Some second ->
+        (match own0 with
+         | Some own1 ->
+           let low0 = observed h t0 y m p first in
+           let high0 = if (=) a b then low0 else observed h t0 y m p second in
+           (match low_between own1 low0 high0 with
+            | Some x ->
+              (match high_between own1 low0 high0 with
+               | Some y0 -> Some (x, y0)
+               | None -> None)
+            | None -> None)
+         | None -> None)
+      | None -> None)
+   | None -> None)
 
 (** val inner_points_row :
     head -> certificate -> Big_int_Z.big_int ->
@@ -6675,10 +6686,11 @@ let entry_of_points h c t0 y stated = function
 
 let inner_points_row h c t0 free ms l hint0 =
   let stated = stated_here h c ms l in
-  if (&&) ((=) (length hint0.points_of) h.count)
+  if (&&) ((=) (length hint0.chosen) h.count)
        (forallb (fun e -> Nat.ltb (fst e) h.count) (stated_at l c.statements))
-  then map (entry_of_points h c t0 hint0.point_unit stated)
-         (combine (combine free hint0.points_of) (combine h.prototypes ms))
+  then let pts = serving h c hint0.point_unit stated hint0.points_of in
+       map (entry_of_points h t0 hint0.point_unit pts)
+         (combine (combine free hint0.chosen) (combine h.prototypes ms))
   else map (fun _ -> None) free
 
 (** val node_most :

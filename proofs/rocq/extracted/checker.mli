@@ -1882,8 +1882,8 @@ val inner_mass_row :
 
 type point = { place : Big_int_Z.big_int list; lift : Big_int_Z.big_int }
 
-type patch_points = { point_unit : Big_int_Z.big_int;
-                      points_of : (point * point) list }
+type patch_points = { point_unit : Big_int_Z.big_int; points_of : point list;
+                      chosen : (int * int) list }
 
 val square_of_difference :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1946,12 +1946,15 @@ val high_between :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
+val serving :
+  head -> certificate -> Big_int_Z.big_int -> ((Big_int_Z.big_int
+  list * measure) * (Big_int_Z.big_int option * Big_int_Z.big_int option))
+  list -> point list -> point option list
+
 val entry_of_points :
-  head -> certificate -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  ((Big_int_Z.big_int list * measure) * (Big_int_Z.big_int
-  option * Big_int_Z.big_int option)) list ->
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> point option list ->
   (((Big_int_Z.big_int * Big_int_Z.big_int)
-  option * (point * point)) * (Big_int_Z.big_int list * measure)) ->
+  option * (int * int)) * (Big_int_Z.big_int list * measure)) ->
   ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
   option
 

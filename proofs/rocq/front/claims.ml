@@ -186,9 +186,11 @@ let by_margin (certificate : Checker.certificate) =
   let rivals = List.mapi (fun rival margin -> (margin, rival)) certificate.margins in
   List.map snd (List.sort compare (List.filter (fun (_, rival) -> rival <> certificate.predicted) rivals))
 
-(* No points of a unit that is not positive. *)
+(* No points of a unit that is not positive, or of negative indices. *)
 let positive_unit (points : Checker.patch_points) =
-  if Z.sign points.point_unit > 0 then points else { point_unit = Z.one; points_of = [] }
+  let natural (low, high) = low >= 0 && high >= 0 in
+  if Z.sign points.point_unit > 0 && List.for_all natural points.chosen then points
+  else { point_unit = Z.one; points_of = []; chosen = [] }
 
 (* Without pairs of a negative index: Coq's naturals are integers here. *)
 let pairs_of here (settings : Checker.settings) certificate index rival =
@@ -199,23 +201,28 @@ let joint_point here certificate index rival =
   let unit, point = Needed.least_margin here.hinter (Checker.without index certificate) rival in
   ((if Z.sign unit > 0 then unit else Z.one), point)
 
-let needed_hints here settings (certificate : Checker.certificate) =
-  { Checker.rivals_of = by_margin certificate;
-    points_at = (fun patch -> positive_unit (Needed.inside here.hinter certificate patch));
-    points_without =
-      (fun index patch -> positive_unit (Needed.inside here.hinter (Checker.without index certificate) patch));
+let needed_hints here settings rivals (certificate : Checker.certificate) =
+  let wanted = Needed.wanted_for here.head certificate.predicted rivals in
+  let inside certificate patch = positive_unit (Needed.inside here.hinter certificate wanted patch) in
+  { Checker.rivals_of = rivals;
+    points_at = inside certificate;
+    points_without = (fun index -> inside (Checker.without index certificate));
     pairs_of = pairs_of here settings certificate;
     joint_point = joint_point here certificate }
 
-(* What is needed: [claim] is of Minimal.v. *)
+(* What is needed: [claim] is of Minimal.v. The closest rivals are tried first, then all. *)
+let few = 5
+
+
 let when_needed here what certificate claim =
   when_covered here.head (fun () ->
-      let shown precision =
+      let rivals = by_margin certificate in
+      let shown (precision, rivals) =
         let settings = inward here precision certificate in
-        let hints = needed_hints here settings certificate in
+        let hints = needed_hints here settings rivals certificate in
         claim (prepared_for here settings certificate) what hints certificate
       in
-      List.exists shown [ Hinter.usual; Hinter.most ])
+      List.exists shown [ (Hinter.usual, List.filteri (fun i _ -> i < few) rivals); (Hinter.most, rivals) ])
 
 (* Whether no statement can be dropped, and whether one cannot. *)
 let minimal here what certificate = when_needed here what certificate Checker.check_minimal

@@ -307,12 +307,20 @@ let finisher (points : Points.t) search known =
 
 let near search (low, high) = List.filter_map snd (if search.unbounded then [ low ] else [ low; high ])
 
-(* Two points for each prototype. Where one is not found, another one of the patch serves. *)
-let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l =
+(* Two points for each prototype that is wanted, and for all others one that all share. Where one is not found, another
+   one of the patch serves. *)
+let pairs (head : Checker.head) (points : Points.t) (patch : patch) (certificate : Checker.certificate) l wanted =
   let search = search head points patch certificate l in
-  let both = List.init points.count (fun k -> let low = search.point Low k in (low, search.point High k)) in
+  let chosen = List.filter wanted (List.init points.count Fun.id) in
+  let both = List.map (fun k -> let low = search.point Low k in (low, search.point High k)) chosen in
   let finished = finisher points search (List.concat_map (near search) both) in
-  { Checker.point_unit = search.unit; points_of = List.map (fun (low, high) -> (finished low, finished high)) both }
+  let shared = finished ([| infinity |], None) in
+  let made = List.concat_map (fun (low, high) -> [ finished low; finished high ]) both in
+  let next = ref (-1) in
+  let choice k =
+    if wanted k then begin next := !next + 2; (!next, !next + 1) end else (0, 0)
+  in
+  { Checker.point_unit = search.unit; points_of = shared :: made; chosen = List.init points.count choice }
 
 (* A margin of the only patch as the observable of one prototype more, and the side on which the margin is less. Of
    distances the margin is A |y|^2 - 2 <y, q>, but for a constant, so that it is least at q / A, or far from it; where A

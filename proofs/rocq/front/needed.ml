@@ -1,15 +1,31 @@
 (* Hints for minimality: where the other statements hold, and little is left of a margin. Untrusted. *)
 
 (* Points that satisfy the statements of a certificate at a patch. *)
-let no_points = { Checker.point_unit = Z.of_int 1; points_of = [] }
+let no_points = { Checker.point_unit = Z.of_int 1; points_of = []; chosen = [] }
 
-let inside (prepared : Hinter.prepared) (certificate : Checker.certificate) l =
+let inside (prepared : Hinter.prepared) (certificate : Checker.certificate) wanted l =
   match prepared.points with
   | None -> no_points
   | Some points -> (
       match Hinter.patch_of points (ref Ascent.allowed) (Hinter.statements_of points certificate).(l) with
-      | Some patch -> Inside.pairs prepared.head points patch certificate l
+      | Some patch -> Inside.pairs prepared.head points patch certificate l wanted
       | None -> no_points)
+
+(* The prototypes that the margins against so many rivals depend on; all where a head has not many, or no linear
+   readout. *)
+let many = 100
+
+let wanted_for (head : Checker.head) predicted rivals =
+  if head.count <= many || head.head_readout <> Checker.Linear then fun _ -> true
+  else begin
+    let row c = Array.of_list (List.nth head.weight c) in
+    let own = row predicted in
+    let made = Array.make head.count false in
+    List.iter
+      (fun rival -> Array.iteri (fun k w -> if Z.compare w own.(k) <> 0 then made.(k) <- true) (row rival))
+      rivals;
+    Array.get made
+  end
 
 (* A point of the only patch where a margin is about least. *)
 let least_margin (prepared : Hinter.prepared) (certificate : Checker.certificate) rival =

@@ -14,8 +14,12 @@ Import ListNotations.
 
 Record point := Point { place : list Z; lift : Z }.
 
-(** Untrusted: Y, and two points for each prototype. *)
-Record patch_points := PatchPoints { point_unit : positive; points_of : list (point * point) }.
+(** Untrusted: Y, some points, and for each prototype which two of them. *)
+Record patch_points := PatchPoints {
+  point_unit : positive;
+  points_of : list point;
+  chosen : list (nat * nat)
+}.
 
 Section Run.
 Local Open Scope Z_scope.
@@ -98,28 +102,32 @@ Definition high_between (own e f : Z * Z) : option (Z * Z) :=
   if (fst own <=? fst f) && (snd f <=? snd own) then Some f else
   let t := Z.min (snd own) (fst f) in if Z.max (fst own) (snd e) <=? t then Some (t, t) else None.
 
-Definition entry_of_points (stated : list ((list Z * measure) * (option Z * option Z)))
-  (e : (option (Z * Z) * (point * point)) * (list Z * measure)) : option inner_entry :=
-  let '((own, pts), (p, m)) := e in
-  if serves stated (fst pts) && serves stated (snd pts) then
-    match own with
-    | Some own =>
-        let low := observed m p (fst pts) in
-        let high := observed m p (snd pts) in
-        match low_between own low high, high_between own low high with Some a, Some b => Some (a, b) | _, _ => None end
-    | None => None
-    end
-  else None.
+(** The points of a hint that serve, each in its place; they are checked once. *)
+Definition serving (stated : list ((list Z * measure) * (option Z * option Z))) (pts : list point) : list (option
+  point) :=
+  map (fun pt => if serves stated pt then Some pt else None) pts.
+
+Definition entry_of_points (pts : list (option point))
+  (e : (option (Z * Z) * (nat * nat)) * (list Z * measure)) : option inner_entry :=
+  let '((own, (a, b)), (p, m)) := e in
+  match nth a pts None, nth b pts None, own with
+  | Some first, Some second, Some own =>
+      let low := observed m p first in
+      let high := if Nat.eqb a b then low else observed m p second in
+      match low_between own low high, high_between own low high with Some x, Some y => Some (x, y) | _, _ => None end
+  | _, _, _ => None
+  end.
 End Run.
 
-(** None of each prototype if there are not as many points. *)
+(** None of each prototype if there are not as many choices. *)
 Definition inner_points_row (h : head) (c : certificate) (T : Z) (free : list (option (Z * Z))) (ms : list measure)
   (l : nat) (hint : patch_points) : list (option inner_entry) :=
   let stated := stated_here h c ms l in
-  if Nat.eqb (length (points_of hint)) (count h) && forallb (fun e => Nat.ltb (fst e) (count h)) (stated_at l
+  if Nat.eqb (length (chosen hint)) (count h) && forallb (fun e => Nat.ltb (fst e) (count h)) (stated_at l
     (statements c))
-  then map (entry_of_points h c T (point_unit hint) stated)
-         (combine (combine free (points_of hint)) (combine (prototypes h) ms))
+  then
+    let pts := serving h c (point_unit hint) stated (points_of hint) in
+    map (entry_of_points h T (point_unit hint) pts) (combine (combine free (chosen hint)) (combine (prototypes h) ms))
   else map (fun _ => None) free.
 
 Open Scope R_scope.
@@ -382,6 +390,14 @@ Proof.
 Qed.
 End Sound.
 
+Lemma serving_ok : forall h c Y stated pts a pt, nth a (serving h c Y stated pts) None = Some pt ->
+  serves h c Y stated pt = true.
+Proof.
+  intros h c Y stated pts. unfold serving. induction pts as [|q pts IH]; intros [|a] pt H; cbn [map nth] in H;
+    try discriminate; [|exact (IH a pt H)].
+  destruct (serves h c Y stated q) eqn:S; [|discriminate]. injection H as <-. exact S.
+Qed.
+
 Theorem inner_points_row_ok : forall h c T ms free l hint j e, (0 < T)%Z -> measures h = Some ms ->
   length free = count h -> (j < count h)%nat ->
   (forall e, nth j free None = Some e -> all_within T e (domain_range h j)) ->
@@ -393,32 +409,38 @@ Proof.
          by (induction r; destruct i; cbn; auto).
        rewrite none in H. discriminate. }
   apply andb_prop in C as [Lp B]. apply Nat.eqb_eq in Lp. set (Y := point_unit hint) in *.
-  set (f := entry_of_points h c T Y (stated_here h c ms l)) in H.
+  set (pts := serving h c Y (stated_here h c ms l) (points_of hint)) in H. cbv zeta in H.
+  set (f := entry_of_points h T Y pts) in H.
   assert (LP : length (prototypes h) = count h).
   { unfold measures in M. destruct (_ && _) eqn:E in M; [|discriminate].
     apply andb_prop in E as [E _]. apply andb_prop in E as [E _]. apply andb_prop in E as [_ E].
     apply Nat.eqb_eq in E. rewrite map_length in E. exact E. }
   assert (LM := proj1 (proj2 (measures_ok h ms M))).
-  set (pt := Point nil 0). set (d := ((@None (Z * Z), (pt, pt)), (@nil Z, Measure 0 0 1 1))).
+  set (d := ((@None (Z * Z), (O, O)), (@nil Z, Measure 0 0 1 1))).
   rewrite (nth_indep _ None (f d)) in H by (rewrite map_length, !combine_length; lia).
   rewrite map_nth in H. unfold d in H. rewrite !combine_nth in H by (rewrite ?combine_length; lia).
-  fold (points h j) in H.
-  unfold f, entry_of_points in H. set (pts := nth j (points_of hint) (pt, pt)) in *.
-  destruct (_ && _) eqn:S; [|discriminate]. apply andb_prop in S as [S1 S2].
+  fold (points h j) in H. unfold f, entry_of_points in H. destruct (nth j (chosen hint) (O, O)) as [n1 n2].
+  destruct (nth n1 pts None) as [first|] eqn:S1; [|discriminate].
+  destruct (nth n2 pts None) as [second|] eqn:S2; [|discriminate].
   destruct (nth j free None) as [own|] eqn:O; [|discriminate]. specialize (Own own eq_refl). cbv zeta in H.
+  assert (same : (if Nat.eqb n1 n2 then observed h T Y (nth j ms (Measure 0 0 1 1)) (points h j) first
+                  else observed h T Y (nth j ms (Measure 0 0 1 1)) (points h j) second) =
+                 observed h T Y (nth j ms (Measure 0 0 1 1)) (points h j) second).
+  { destruct (Nat.eqb_spec n1 n2) as [E|E]; [|reflexivity]. rewrite E in S1. congruence. }
+  rewrite same in H. clear same. apply serving_ok in S1, S2.
   assert (I1 := S1). assert (I2 := S2). apply andb_prop in I1 as [I1 _], I2 as [I2 _].
   apply (serves_ok h c ms Y M) in S1, S2; try exact B.
-  assert (E1 := observed_ok h T ms Y HT M j (fst pts) I1 Hj).
-  assert (E2 := observed_ok h T ms Y HT M j (snd pts) I2 Hj).
-  set (x := observable_at h (vector_of h Y (fst pts)) j) in *.
-  set (y := observable_at h (vector_of h Y (snd pts)) j) in *.
+  assert (E1 := observed_ok h T ms Y HT M j first I1 Hj).
+  assert (E2 := observed_ok h T ms Y HT M j second I2 Hj).
+  set (x := observable_at h (vector_of h Y first) j) in *.
+  set (y := observable_at h (vector_of h Y second) j) in *.
   destruct (low_between _ _ _) as [a|] eqn:A1; [|discriminate].
   destruct (high_between _ _ _) as [b|] eqn:A2; [|discriminate].
   injection H as <-.
-  assert (mx : exists v, in_space h v /\ satisfies h c l v /\ x = observable_at h v j) by (exists (vector_of h Y (fst
-    pts)); tauto).
-  assert (my : exists v, in_space h v /\ satisfies h c l v /\ y = observable_at h v j) by (exists (vector_of h Y (snd
-    pts)); tauto).
+  assert (mx : exists v, in_space h v /\ satisfies h c l v /\ x = observable_at h v j) by (exists (vector_of h Y
+    first); tauto).
+  assert (my : exists v, in_space h v /\ satisfies h c l v /\ y = observable_at h v j) by (exists (vector_of h Y
+    second); tauto).
   assert (K : forall z, x <= z <= y -> range_given h c l j z).
   { intros z Z ep He. split; [exists x|exists y]; (split; [assumption|lra]). }
   assert (one : forall z, (exists v,
