@@ -127,8 +127,8 @@ let mask_row input =
   require (List.for_all (fun z -> is 0 z || is 1 z) row && List.exists (is 1) row) "a row of 0 and 1 with a 1";
   row
 
-(* Children of the nodes 0 to count - 1: a greater node, or a leaf q as -1 - q. Every node but 0 and every leaf, of which
-   there is one more, is a child; as there are no more children than these, each is one once. *)
+(* Children of the nodes 0 to count - 1: a greater node, or a leaf q as -1 - q. Every node but 0 and every leaf, of
+   which there is one more, is a child; as there are no more children than these, each is one once. *)
 let require_tree count absent present =
   let seen = Array.make ((2 * count) + 1) false in
   let child node z =
