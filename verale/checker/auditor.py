@@ -15,7 +15,7 @@ from .head import Head
 from .head_file import read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
 from .latents import Latents
-from .limit import LIMIT
+from .limit import LIMIT, SHARE
 from .steps import Steps
 from .together import DECIDED, completed, in_common, with_proved
 from .verdict import Status, Verdict
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Auditor", "check"]
 
-_SHARE = 4
-"""With `EITHER` the proved checker is stopped after this part of the limit, and the rules are asked: a proof that it is
-good at takes less, and a refusal takes little longer than one by the rules alone."""
 
 _UNCLAIMED = (
     "every claim that was checked is proved, but the certificate names no latents: perhaps none satisfy the statements;"
@@ -135,7 +132,7 @@ class Auditor:
 
         if self._proved is None:
             return in_common(by_rules(), self.kernel)
-        limit = -(-self._limit // _SHARE) if self.kernel == EITHER else self._limit
+        limit = -(-self._limit // SHARE) if self.kernel == EITHER else self._limit
         proved = _verdict(self._proved(*given, limit, size), steps, failed, PROVED)
         if not self._kernels:
             return proved

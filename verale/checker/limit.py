@@ -6,10 +6,13 @@ passes, and what anybody sends in less than a megabyte is answered in seconds.
 
 from __future__ import annotations
 
-__all__ = ["LIMIT", "allowed"]
+__all__ = ["LIMIT", "SHARE", "allowed"]
 
 LIMIT = 3 * 2**27
 """Steps for each megabyte: at most 10 seconds."""
+SHARE = 4
+"""With `proved-or-arb` the proved checker is stopped after this part of the limit, and the rules are asked. A proof
+that it is good at takes less, and a refusal takes little longer than one by the rules alone."""
 _MEGABYTE = 2**20
 
 

@@ -1,7 +1,9 @@
 """What an audit with its default limit answers: asked of each certificate before it is written.
 
-What the checker counts before a proof begins is computed as the checker does it. What it counts while a proof runs has
-an upper bound that is seldom far off. Where the bound exceeds the limit, the proof is run: then it is known.
+By default the proved checker is asked, and of statements about patches it is known beforehand, with room to spare, how
+long it takes. What that does not decide depends on arb, which is asked next. What its rules count before a proof
+begins is computed as they do it. What they count while a proof runs has an upper bound that is seldom far off. Where that
+exceeds the limit, the proof is run: then it is known.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from verale.checker import certificate as checked
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
-from verale.checker.limit import LIMIT, allowed
+from verale.checker.limit import LIMIT, SHARE, allowed
 from verale.checker.plain.cost import Cost, cost, require_within
 from verale.checker.plain.margin import margin_steps
 from verale.checker.plain.space import Space
@@ -34,7 +36,15 @@ from verale.search import Unexplained
 __all__ = ["DefaultAudits", "Emitted"]
 
 _KERNEL = "arb"
-"""The default of an audit."""
+"""What is asked where the proved checker does not prove, or is not there."""
+
+_BEGUN = 2**20
+_TOLD = 60
+_PRODUCTS = Fraction(3, 4)
+_POINTS = 100
+"""Steps of the proved checker: to begin; for each number of the head that it is told; for each coordinate of a
+prototype and statement about a patch, to prove the class, and that the statement is needed. Measured: 0.1 to 0.7 for products
+(`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`."""
 
 _NARROW = 2.0**-40
 """An interval that is wider, relative to its ends, may be no equality for the checker. Half of it is compared with, so
@@ -74,10 +84,11 @@ class DefaultAudits:
     Args:
         head: the head.
         limit: the limit; by default that of an audit.
+        proved: whether the proved checker is asked first, as it is by default wherever it is there.
     """
 
-    def __init__(self, head: Head, limit: int | None = None) -> None:
-        self._head, self._limit = head, LIMIT if limit is None else limit
+    def __init__(self, head: Head, limit: int | None = None, proved: bool = True) -> None:
+        self._head, self._limit, self._proved = head, LIMIT if limit is None else limit, proved
 
     def emitted(
         self,
@@ -93,7 +104,7 @@ class DefaultAudits:
         ]
 
     def _one(self, image: Tensor, certificate: Certificate, exact: Certificate | None = None) -> Emitted:
-        proof = _Proof(self._data, self._space, image, certificate, self._limit)
+        proof = _Proof(self._data, self._space, image, certificate, self._limit, self._proved)
         if proof.is_surely_allowed(certificate.minimal):
             return Emitted(certificate)
         if not proof.is_allowed(False):
@@ -121,8 +132,11 @@ class _Proof:
         needed: a limit that is certainly enough for entailment: the given one, doubled as often as necessary.
     """
 
-    def __init__(self, head: bytes, space: Space, image: Tensor, certificate: Certificate, limit: int) -> None:
+    def __init__(
+        self, head: bytes, space: Space, image: Tensor, certificate: Certificate, limit: int, proved: bool
+    ) -> None:
         self._head, self._space, self._limit, self._certificate = head, space, limit, certificate
+        self._asks_proved = proved
         self._shape = _shape(certificate)
         self._of_patches = [s for s in certificate.statements if isinstance(s, PatchStatement)]
         self._groups = list(Counter(s.patch for s in self._of_patches).values())
@@ -147,11 +161,24 @@ class _Proof:
 
     def is_surely_allowed(self, minimality: bool) -> bool:
         """Whether the upper bound is within what is allowed; then `is_allowed`, with and without minimality."""
+        if self._is_quickly_proved(minimality):
+            return True
         most = self._most(minimality)
         # Mostly the certificate's size does not matter, and then it is not written here.
         if _is_within(allowed(self._limit, self._without_certificate), most):
             return True
         return most.steps < _ENDLESS and _is_within(allowed(self._limit, self._size), most)
+
+    def _is_quickly_proved(self, minimality: bool) -> bool:
+        """Whether the proved checker certainly has time enough. Of statements about activations, and of masses, that is
+        left to the rules, which take little."""
+        head = self._space.head
+        if not self._asks_proved or not self._of_patches or not head.prototypes.rows:
+            return False
+        each = _PRODUCTS + (_POINTS if minimality else 0)
+        steps = _BEGUN + _TOLD * head.count * (head.depth + head.classes)
+        steps += int(each * len(self._of_patches) * head.count * head.depth)
+        return steps <= allowed(self._limit // SHARE, self._without_certificate)
 
     def is_allowed(self, minimality: bool) -> bool:
         """Whether the checker has steps enough for entailment and instance, and for minimality where that is asked."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
-from verale.checker.limit import LIMIT
 from verale.checker.errors import FormatError, KernelError, RefutedError, UnprovedError
+from verale.checker.limit import LIMIT
 from verale.checker.proved.theorem import Prover, Theorem
 from verale.checker.verdict import Status, Verdict
 from verale.errors import InputError

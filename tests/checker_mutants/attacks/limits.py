@@ -152,7 +152,7 @@ def _wrong_audits(module: Import, kernel: str) -> str:
                 return f"{verdict.reason} with {middle} steps"
         made = auditor(case.head, case.latents, kernel, 2**40)
         made.check(case.certificate, True)
-        space = made._audits[0].keywords["quadratic"].space
+        space = made._plain[kernel].keywords["quadratic"].space
         used, document = 2**40 - space.work._left, module("certificate").read_certificate(case.certificate)
         if used != high or used <= module("plain.cost").cost(document, space, True).steps:
             return f"{case.name} uses {used} steps, and takes {high}"

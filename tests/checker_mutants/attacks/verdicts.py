@@ -100,7 +100,7 @@ def two_kernels(module: Import, kernel: str) -> str:
 
     one, other = made(status.PROVED, "", None, third, third), made(status.PROVED, "", None, 2 * third, third / 2)
     for pair in ([one, other], [other, one]):
-        both = auditor._common(pair)
+        both = module("together").in_common(pair, "both")
         if (both.status, both.reason, both.margins) != (status.PROVED, "", (None, third, third / 2)):
             return "margins of both"
         if both.claims != {"entailment": "proved"} or (both.predicted, both.paradigm, both.statements) != (
@@ -111,11 +111,11 @@ def two_kernels(module: Import, kernel: str) -> str:
             return "claims of both"
     unlike = made(status.NOT_PROVED, "entailment", None, -third, third)
     for pair in ([one, unlike], [unlike, one], [unlike, made(status.NOT_PROVED, "margin", None, third, third)]):
-        both = auditor._common(pair)
+        both = module("together").in_common(pair, "both")
         if (both.status, both.reason, both.margins) != (status.NOT_PROVED, "kernels", ()):
             return "kernels that disagree"
         if "proved" in both.claims.values() or (both.predicted, both.paradigm, both.statements) != (0, "top_k", 1):
             return "claims of kernels that disagree"
-    audits = auditor.Auditor(stored()[0].head, None, "both")._audits
-    names = [each.keywords["quadratic"].space.kernel.name for each in audits]
+    audits = auditor.Auditor(stored()[0].head, None, "both")._plain
+    names = [each.keywords["quadratic"].space.kernel.name for each in audits.values()]
     return "" if names == ["arb", "mpmath"] else "the kernels of both"

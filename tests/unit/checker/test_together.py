@@ -94,7 +94,7 @@ def test_where_arb_does_not_get_to_a_claim_the_verdict_says_why(says) -> None:
     says(minimal="not covered: points")
     verdict = check(files.certificate(HEAD, [], image=IMAGE, minimality=True), minimality=True)
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "uncovered", 15)
-    assert "not covered by the proof: minimality" in verdict.message and "(arb: entailment: " in verdict.message
+    assert "not covered by the proof: points" in verdict.message and "(arb: entailment: " in verdict.message
     stopped = completed(verdict, Verdict(Status.NOT_PROVED, "limit", "too long", dict.fromkeys(verdict.claims, "")))
     assert (stopped.reason, stopped.exit_code) == ("limit", 12), "a greater limit helps"
     assert stopped.by == verdict.by == {"entailment": "proved", "instance": "proved"}

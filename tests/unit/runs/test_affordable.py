@@ -43,14 +43,14 @@ def explained(head: Head, paradigm: str, tolerance: float, patches: int = 4):
 def reason(head: Head, images, certificate: Certificate, limit: int, minimality: bool) -> str:
     data = head.to_bytes()
     return (
-        Auditor(data, latents_bytes(images, head, data), limit=limit).check(certificate.to_bytes(), minimality).reason
+        Auditor(data, latents_bytes(images, head, data), "arb", limit).check(certificate.to_bytes(), minimality).reason
     )
 
 
 def require_answered(head: Head, images, found, limit: int) -> set[str]:
     """What became of the certificates. An audit answers them; what is not claimed, a fourth of the limit refuses."""
     became = set()
-    for before, after in zip(found, DefaultAudits(head, limit).emitted(images, found), strict=True):
+    for before, after in zip(found, DefaultAudits(head, limit, proved=False).emitted(images, found), strict=True):
         if isinstance(before, Unexplained):
             assert after.explanation is before
             continue
@@ -101,7 +101,7 @@ def test_where_bounds_do_not_decide_the_proof_is_run() -> None:
     other = Head.from_bytes((length + 8).to_bytes(8, "little") + data[8 : 8 + length] + b" " * 8 + data[8 + length :])
     renamed = [replace(found[0], head=other.digest)]
     assert other.digest != head.digest
-    assert [one.unclaimed for one in DefaultAudits(other, low).emitted(images[:1], renamed)] == [True]
+    assert [one.unclaimed for one in DefaultAudits(other, low, proved=False).emitted(images[:1], renamed)] == [True]
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +111,21 @@ def given(tmp_path_factory):
     head.save(folder / "h")
     save_latents(folder / "z", small_latents(head, images=3, patches=4))
     return folder
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "joint"])
+def test_what_the_proved_checker_proves_in_time_is_written_as_it_is(paradigm: str) -> None:
+    """With a limit at which the rules refuse it; an audit as it is by default proves all of it."""
+    head = small_head("cosine")
+    images, found = explained(head, paradigm, 0.0, patches=1 if paradigm == "joint" else 4)
+    data, limit = head.to_bytes(), 3 * 2**22
+    latents = latents_bytes(images, head, data)
+    for before, after in zip(found, DefaultAudits(head, limit).emitted(images, found), strict=True):
+        assert after.explanation == before and not after.unclaimed and after.limit is None
+        verdict = Auditor(data, latents, "proved", limit // 4).check(before.to_bytes(), minimality=True)
+        assert verdict.reason != "limit"
+    few = DefaultAudits(head, 3 * 2**12).emitted(images, found)
+    assert all(after.limit for after in few), "it takes some time to begin"
 
 
 def explain(given: Path, out: Path):

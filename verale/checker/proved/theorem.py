@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..certificate import Certificate, read_certificate
-from ..limit import LIMIT
 from ..head_file import read_head
 from ..latents import Image, Latents
+from ..limit import LIMIT
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .program import find_program

@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(E){"use strict";var
-mD=1e-13,mi="Invalid_argument",e_=0.001,e$='"',mh="@[",mC=0.01,g_=1255,mB="Fatal error: exception %s\n",l0=255,d2=1e-11,mA=0x800,lZ="jsError",bv=0x8000,mg="%ni",d1=256,mf="ml_z_overflow",mO=4096,lY="End_of_file",mz="a class",g9="Failure",bR=0xff,lX="\n",d0=1e-12,hl="ENOENT",aZ="0",my="([^/]+)",mN="prices",hk=0xf,lW="List.nth",cs=128,g8=-48,lV=0xdc00,me="Sys_blocked_io",mM="fd ",mx="ENOTEMPTY",ag=248,mw=0.999999999999,ap="camlinternalFormat.ml",mv="Division_by_zero",mL=">",mK=1027,lU="Sys_error",hj=1e-14,b6=246,md="%u",lT="EEXIST",e9="%d",lS="Printexc.handle_uncaught_exception",mJ="a statement",b5=1e-280,mu="buffer.ml",hd=127,c7=1024,mc="@{",hp=-2147483648,hq="e",e5=120,lR=103,mb=" : flags Open_rdonly and Open_wronly are not compatible",bQ=1e-09,ms=102,mt="head",g7=512,co="-",lQ=0x7ff0,e8=1e-15,ho=": Not a directory",ma=" : file already exists",bP=0xffffff,g6="0x",lP=0.0001,mI="Out_of_memory",ah=254,hn="index out of bounds",cp=100,fb="_bigarr02",lO="%Li",mr=" : flags Open_text and Open_binary are not compatible",cr=-1.,hc=2147483647,c9=0.5,l$=", characters ",bx=0xffff,l9="none",l_=12520,hi=64.,l8="(Program not linked with -g, cannot print stack backtrace)\n",e4=0.1,mq="Unix.Unix_error",mH="infinity",g5="mkdir",dZ=1000,u="",mp="Stack_overflow",l7="^",e3=": No such file or directory",e7=-2.,mo="/static/",c6=0x3f,hh=-97,mn="Not_found",e6=1e-16,e2=1e-08,l6="Match_failure",lN=", ",cq="%x",fa=252,b7=".",c5="+",hg="rmdir",mG=0xf0,mm=32752,l5="%li",ml=1026,g4=2047,hb=1e-07,l4=10000.,hm=0.25,mF=-32,lM="Pervasives.do_at_exit",bO=" ",hf="Fatal error: exception ",bb=0x80,bk=1023,lL="Undefined_recursive_module",c8=1e-06,ha="nan",mk="expected ",l3=0xe0,l2=0xdfff,mj="_",bw="/",he="compare: functional value",mE="Assert_failure",lK="%i",g$="ENOTDIR",l1=1073741823,cn=250;function
-A7(c,d){var
+a.prototype._T_}}(Object));(function(F){"use strict";var
+m3=1e-13,mH="Invalid_argument",fi=0.001,fj='"',mG="@[",m2=0.01,hl=1255,m1="Fatal error: exception %s\n",mo=255,d_=1e-11,m0=0x800,mn="jsError",bz=0x8000,mF="%ni",d9=256,mE="ml_z_overflow",hF=4096,mm="End_of_file",mZ="a class",hk="Failure",bW=0xff,ml="\n",d8=1e-12,hz="ENOENT",a3="0",mY="([^/]+)",nb="prices",hy=0xf,mk="List.nth",cy=128,hj=-48,mj=0xdc00,mD="Sys_blocked_io",na="fd ",mW="hints: ",mX="ENOTEMPTY",ag=248,mV=0.999999999999,ap="camlinternalFormat.ml",mU="Division_by_zero",m$=">",m_=1027,mi="Sys_error",hx=1e-14,bB=246,mC="%u",mh="EEXIST",fh="%d",mg="Printexc.handle_uncaught_exception",m9="a statement",cb=1e-280,mT="buffer.ml",hr=127,db=1024,mB="@{",hD=-2147483648,hE="e",fd=120,mf=103,mA=" : flags Open_rdonly and Open_wronly are not compatible",bC=1e-09,mR=102,mS="head",hi=512,cv="-",me=0x7ff0,fg=1e-15,hC=": Not a directory",mz=" : file already exists",bU=0xffffff,hh="0x",md=0.0001,m8="Out_of_memory",ah=254,hB="index out of bounds",cw=100,fl="_bigarr02",mc="%Li",mQ=" : flags Open_text and Open_binary are not compatible",cx=-1.,hq=2147483647,dd=0.5,my=", characters ",bD=0xffff,hp="none",mx=12520,hw=64.,mw="(Program not linked with -g, cannot print stack backtrace)\n",fc=0.1,mP="Unix.Unix_error",m7="infinity",hg="mkdir",d7=1000,u="",mO="Stack_overflow",mv="^",fb=": No such file or directory",ff=-2.,mN="/static/",da=0x3f,hv=-97,mM="Not_found",fe=1e-16,fa=1e-08,mu="Match_failure",mb=", ",bV="%x",fk=252,cd=".",c$="+",hu="rmdir",m6=0xf0,mL=32752,mt="%li",mK=1026,hf=2047,ho=1e-07,ms=10000.,hA=0.25,m5=-32,ma="Pervasives.do_at_exit",bT=" ",ht="Fatal error: exception ",bf=0x80,bo=1023,l$="Undefined_recursive_module",dc=1e-06,hn="nan",mJ="expected ",mr=0xe0,mq=0xdfff,mI="_",bA="/",hs="compare: functional value",m4="Assert_failure",l_="%i",hm="ENOTDIR",mp=1073741823,cc=250;function
+BL(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-A8(b,d,c,e){for(var
+BM(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-BT(b,a){throw[0,b,a]}function
-de(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+Cx(b,a){throw[0,b,a]}function
+dk(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
 d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fj(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=mO&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=c7,a-=c7)e+=d.apply(null,c.slice(b,b+Math.min(a,c7)));return e}function
-cv(a){if(a.t==2)a.c+=de(a.l-a.c.length,"\0");else
-a.c=fj(a.c,0,a.c.length);a.t=0}function
-nf(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>hd)return false;return true}else
+ft(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=hF&&a==c.length)return d.apply(null,c);var
+e=u;for(;0<a;b+=db,a-=db)e+=d.apply(null,c.slice(b,b+Math.min(a,db)));return e}function
+cB(a){if(a.t==2)a.c+=dk(a.l-a.c.length,"\0");else
+a.c=ft(a.c,0,a.c.length);a.t=0}function
+nE(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>hr)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-hL(e){for(var
-j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>g7){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cs){g=h+(f<<6);if(f<l3){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cs){g=h+(g<<6);if(f<mG){a=g-0xe2080;if(a<mA||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cs&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bx)c+=String.fromCharCode(0xd7c0+(a>>10),lV+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c7){c.substr(0,1);j+=c;c=u}}return j+c}function
-by(c,a,b){this.t=c;this.c=a;this.l=b}by.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cv(this);case
-0:if(nf(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};by.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return hL(a)};by.prototype.slice=function(){var
+h0(e){for(var
+j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>hi){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(f<<6);if(f<mr){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(g<<6);if(f<m6){a=g-0xe2080;if(a<m0||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bD)c+=String.fromCharCode(0xd7c0+(a>>10),mj+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>db){c.substr(0,1);j+=c;c=u}}return j+c}function
+bE(c,a,b){this.t=c;this.c=a;this.l=b}bE.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cB(this);case
+0:if(nE(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bE.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return h0(a)};bE.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-by(this.t,a,this.l)};function
-mY(a){return new
-by(0,a,a.length)}function
-b(a){return mY(a)}function
-hI(c,a){BT(c,b(a))}var
+bE(this.t,a,this.l)};function
+nl(a){return new
+bE(0,a,a.length)}function
+b(a){return nl(a)}function
+hX(c,a){Cx(c,b(a))}var
 aa=[0];function
-V(a){hI(aa.Invalid_argument,a)}function
-ct(){V(hn)}function
-d(b,a){if(a<0||a>=b.length-1)ct();return b[a+1]}function
-z(b,a,c){if(a<0||a>=b.length-1)ct();b[a+1]=c;return 0}function
-hr(e,f,d){var
+W(a){hX(aa.Invalid_argument,a)}function
+cz(){W(hB)}function
+d(b,a){if(a<0||a>=b.length-1)cz();return b[a+1]}function
+v(b,a,c){if(a<0||a>=b.length-1)cz();b[a+1]=c;return 0}function
+hG(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-hu(b){if(E.Uint8Array)var
-c=new(E.Uint8Array)(b.l);else
+hJ(b){if(F.Uint8Array)var
+c=new(F.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fj(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fj(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hu(b);var
+cf(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ft(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ft(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hJ(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cu(a){return a}function
-bl(a,b,c,d,e){b9(cu(a),b,c,d,e);return 0}function
-mW(){V(hn)}function
-ai(a,c,b){b&=bR;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hu(a)}a.c[c]=b;return 0}function
-c$(b,a,c){if(a>>>0>=b.l)mW();return ai(b,a,c)}function
-d3(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cA(a){return a}function
+bp(a,b,c,d,e){cf(cA(a),b,c,d,e);return 0}function
+nj(){W(hB)}function
+ai(a,c,b){b&=bW;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hJ(a)}a.c[c]=b;return 0}function
+df(b,a,c){if(a>>>0>=b.l)nj();return ai(b,a,c)}function
+d$(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bm(c,a){if(c.fun)return bm(c.fun,a);if(typeof
+bq(c,a){if(c.fun)return bq(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bm(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bq(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bm(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)ct();return a}function
-Bd(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a5(a){a.t&6&&cv(a);return a.c}var
-B4=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ne(a){if(B4)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bq(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cz();return a}function
+BT(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+a9(a){a.t&6&&cB(a);return a.c}var
+CJ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+nD(a){if(CJ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hB(c){var
-a=new(E.Float32Array)(1);a[0]=c;var
-b=new(E.Int32Array)(a.buffer);return b[0]|0}var
-m4=Math.pow(2,-24);function
-hH(a){throw a}function
-fg(){hH(aa.Division_by_zero)}function
-x(b,c,a){this.lo=b&bP;this.mi=c&bP;this.hi=a&bx}x.prototype.caml_custom="_j";x.prototype.copy=function(){return new
-x(this.lo,this.mi,this.hi)};x.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};x.prototype.neg=function(){var
+hQ(c){var
+a=new(F.Float32Array)(1);a[0]=c;var
+b=new(F.Int32Array)(a.buffer);return b[0]|0}var
+nr=Math.pow(2,-24);function
+hW(a){throw a}function
+fq(){hW(aa.Division_by_zero)}function
+z(b,c,a){this.lo=b&bU;this.mi=c&bU;this.hi=a&bD}z.prototype.caml_custom="_j";z.prototype.copy=function(){return new
+z(this.lo,this.mi,this.hi)};z.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-x(a,b,c)};x.prototype.add=function(a){var
+z(a,b,c)};z.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-x(b,c,d)};x.prototype.sub=function(a){var
+z(b,c,d)};z.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-x(b,c,d)};x.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*m4|0)+this.mi*a.lo+this.lo*a.mi,d=(c*m4|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-x(b,c,d)};x.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};x.prototype.isNeg=function(){return this.hi<<16<0};x.prototype.and=function(a){return new
-x(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};x.prototype.or=function(a){return new
-x(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};x.prototype.xor=function(a){return new
-x(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};x.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-x(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-x(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-x(0,0,this.lo<<a-48)};x.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-x(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-x(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-x(this.hi>>a-48,0,0)};x.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+z(b,c,d)};z.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*nr|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nr|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+z(b,c,d)};z.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};z.prototype.isNeg=function(){return this.hi<<16<0};z.prototype.and=function(a){return new
+z(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};z.prototype.or=function(a){return new
+z(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};z.prototype.xor=function(a){return new
+z(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};z.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+z(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+z(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+z(0,0,this.lo<<a-48)};z.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+z(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+z(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+z(this.hi>>a-48,0,0)};z.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-x(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+z(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-x(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bx);return new
-x(this.hi<<16>>a-32,b,b)};x.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bP;this.lo=this.lo<<1&bP};x.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bP;this.mi=(this.mi>>>1|this.hi<<23)&bP;this.hi=this.hi>>>1};x.prototype.udivmod=function(e){var
+z(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bD);return new
+z(this.hi<<16>>a-32,b,b)};z.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bU;this.lo=this.lo<<1&bU};z.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bU;this.mi=(this.mi>>>1|this.hi<<23)&bU;this.hi=this.hi>>>1};z.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-x(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};x.prototype.div=function(a){var
-b=this;if(a.isZero())fg();var
-d=b.hi^a.hi;if(b.hi&bv)b=b.neg();if(a.hi&bv)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bv)c=c.neg();return c};x.prototype.mod=function(b){var
-a=this;if(b.isZero())fg();var
-d=a.hi;if(a.hi&bv)a=a.neg();if(b.hi&bv)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bv)c=c.neg();return c};x.prototype.toInt=function(){return this.lo|this.mi<<24};x.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};x.prototype.toArray=function(){return[this.hi>>8,this.hi&bR,this.mi>>16,this.mi>>8&bR,this.mi&bR,this.lo>>16,this.lo>>8&bR,this.lo&bR]};x.prototype.lo32=function(){return this.lo|(this.mi&bR)<<24};x.prototype.hi32=function(){return this.mi>>>8&bx|this.hi<<16};function
-cx(b,c,a){return new
-x(b,c,a)}function
-fd(a){if(!isFinite(a)){if(isNaN(a))return cx(1,0,lQ);return a>0?cx(0,0,lQ):cx(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bv:a>=0?0:bv;if(f)a=-a;var
-b=ne(a)+bk;if(b<=0){b=0;a/=Math.pow(2,-ml)}else{a/=Math.pow(2,b-mK);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+z(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};z.prototype.div=function(a){var
+b=this;if(a.isZero())fq();var
+d=b.hi^a.hi;if(b.hi&bz)b=b.neg();if(a.hi&bz)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bz)c=c.neg();return c};z.prototype.mod=function(b){var
+a=this;if(b.isZero())fq();var
+d=a.hi;if(a.hi&bz)a=a.neg();if(b.hi&bz)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bz)c=c.neg();return c};z.prototype.toInt=function(){return this.lo|this.mi<<24};z.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};z.prototype.toArray=function(){return[this.hi>>8,this.hi&bW,this.mi>>16,this.mi>>8&bW,this.mi&bW,this.lo>>16,this.lo>>8&bW,this.lo&bW]};z.prototype.lo32=function(){return this.lo|(this.mi&bW)<<24};z.prototype.hi32=function(){return this.mi>>>8&bD|this.hi<<16};function
+cD(b,c,a){return new
+z(b,c,a)}function
+fn(a){if(!isFinite(a)){if(isNaN(a))return cD(1,0,me);return a>0?cD(0,0,me):cD(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bz:a>=0?0:bz;if(f)a=-a;var
+b=nD(a)+bo;if(b<=0){b=0;a/=Math.pow(2,-mK)}else{a/=Math.pow(2,b-m_);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hk|f|b<<4;return cx(g,e,c)}function
-d7(a){return a.toArray()}function
-mV(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fb)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bx)c.write(16,b.dims[a]);else{c.write(16,bx);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hy|f|b<<4;return cD(g,e,c)}function
+ed(a){return a.toArray()}function
+ni(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fl)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bD)c.write(16,b.dims[a]);else{c.write(16,bD);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=d7(b.get(a));for(var
+e=ed(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=d7(fd(b.get(a)));for(var
+e=ed(fn(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hB(b.get(a));c.write(32,e)}break;case
+e=hQ(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hB(d[1]));c.write(32,hB(d[2]))}break;case
+d=b.get(a);c.write(32,hQ(d[1]));c.write(32,hQ(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=d7(fd(f[1]));for(var
+f=b.get(a),e=ed(fn(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=d7(fd(f[2]));for(var
+e=ed(fn(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-mT(a){switch(a){case
+ng(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-A9(c,e){var
-b=E,a;switch(c){case
+BN(c,e){var
+b=F,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=E,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)V("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)W("Bigarray.create: unsupported kind");var
 d=new
-a(e*mT(c));return d}function
-hC(c){var
-a=new(E.Int32Array)(1);a[0]=c;var
-b=new(E.Float32Array)(a.buffer);return b[0]}function
-d6(a){return new
-x(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dc(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==g4)return(f|g|b&hk)==0?b&bv?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hk);if(c>0){a+=16;a*=Math.pow(2,c-mK)}else
-a*=Math.pow(2,-ml);if(b&bv)a=-a;return a}function
-hs(b){var
+a(e*ng(c));return d}function
+hR(c){var
+a=new(F.Int32Array)(1);a[0]=c;var
+b=new(F.Float32Array)(a.buffer);return b[0]}function
+ec(a){return new
+z(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+di(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hf)return(f|g|b&hy)==0?b&bz?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hy);if(c>0){a+=16;a*=Math.pow(2,c-m_)}else
+a*=Math.pow(2,-mK);if(b&bz)a=-a;return a}function
+hH(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)V("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Bt(b,a){return new
-x(b&bP,b>>>24&bR|(a&bx)<<8,a>>>16&bx)}function
-hD(a){return a.hi32()}function
-hE(a){return a.lo32()}var
-A_=fb;function
-b8(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b8.prototype.caml_custom=A_;b8.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)W("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+B9(b,a){return new
+z(b&bU,b>>>24&bW|(a&bD)<<8,a>>>16&bD)}function
+hS(a){return a.hi32()}function
+hT(a){return a.lo32()}var
+BO=fl;function
+ce(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ce.prototype.caml_custom=BO;ce.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))V("bigarray.js: invalid offset");if(this.dims.length!=b.length)V("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ct();c=c*this.dims[a]+b[a]}else
+Array))W("bigarray.js: invalid offset");if(this.dims.length!=b.length)W("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cz();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ct();c=c*this.dims[a]+(b[a]-1)}return c};b8.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cz();c=c*this.dims[a]+(b[a]-1)}return c};ce.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Bt(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return B9(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ah,e,c];default:return this.data[a]}};b8.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hE(b);this.data[a*2+1]=hD(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ah,e,c];default:return this.data[a]}};ce.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=hT(b);this.data[a*2+1]=hS(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b8.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ce.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hE(b),e=hD(b);if(c==e)this.data.fill(c);else
+c=hT(b),e=hS(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b8.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};ce.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-c_(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c_.prototype=new
-b8();c_.prototype.offset=function(a){if(typeof
+de(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}de.prototype=new
+ce();de.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-V("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ct();return a};c_.prototype.get=function(a){return this.data[a]};c_.prototype.set=function(a,b){this.data[a]=b;return 0};c_.prototype.fill=function(a){this.data.fill(a);return 0};function
-mR(c,d,a,b){var
-e=mT(c);if(hs(a)*e!=b.length)V("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-c_(c,d,a,b);return new
-b8(c,d,a,b)}function
-cw(a){if(!aa.Failure)aa.Failure=[ag,b(g9),-3];hI(aa.Failure,a)}function
-mS(b,v,r){var
-i=b.read32s();if(i<0||i>16)cw("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bR,o=p>>8&1,h=[];if(r==fb)for(var
+W("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cz();return a};de.prototype.get=function(a){return this.data[a]};de.prototype.set=function(a,b){this.data[a]=b;return 0};de.prototype.fill=function(a){this.data.fill(a);return 0};function
+ne(c,d,a,b){var
+e=ng(c);if(hH(a)*e!=b.length)W("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+de(c,d,a,b);return new
+ce(c,d,a,b)}function
+cC(a){if(!aa.Failure)aa.Failure=[ag,b(hk),-3];hX(aa.Failure,a)}function
+nf(b,v,r){var
+i=b.read32s();if(i<0||i>16)cC("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bW,o=p>>8&1,h=[];if(r==fl)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bx){var
-t=b.read32u(),u=b.read32u();if(t!=0)cw("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bD){var
+t=b.read32u(),u=b.read32u();if(t!=0)cC("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hs(h),f=A9(j,d),g=mR(j,o,h,f);switch(j){case
+d=hH(h),f=BN(j,d),g=ne(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cw("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cC("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=d6(e);g.set(a,q)}break;case
+q=ec(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dc(d6(e));g.set(a,k)}break;case
+k=di(ec(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hC(b.read32s());g.set(a,k)}break;case
+k=hR(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hC(b.read32s()),l=hC(b.read32s());g.set(a,[ah,m,l])}break;case
+m=hR(b.read32s()),l=hR(b.read32s());g.set(a,[ah,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dc(d6(e));for(var
+m=di(ec(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dc(d6(e));g.set(a,[ah,m,l])}break}v[0]=(4+i)*4;return mR(j,o,h,f)}function
-mQ(a,b,c){return a.compare(b,c)}function
-a0(a,b){return Math.imul(a,b)}function
-aE(b,a){a=a0(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a0(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Bo(a,b){a=aE(a,hE(b));a=aE(a,hD(b));return a}function
-hz(a,b){return Bo(a,fd(b))}function
-mU(c){var
-b=hs(c.dims),d=0;switch(c.kind){case
+l=di(ec(e));g.set(a,[ah,m,l])}break}v[0]=(4+i)*4;return ne(j,o,h,f)}function
+nd(a,b,c){return a.compare(b,c)}function
+a4(a,b){return Math.imul(a,b)}function
+aG(b,a){a=a4(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a4(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+B4(a,b){a=aG(a,hT(b));a=aG(a,hS(b));return a}function
+hO(a,b){return B4(a,fn(b))}function
+nh(c){var
+b=hH(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>d1)b=d1;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aE(d,e)}e=0;switch(b&3){case
+12:if(b>d9)b=d9;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aG(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aE(d,e)}break;case
+1:e|=c.data[a+0];d=aG(d,e)}break;case
 4:case
-5:if(b>cs)b=cs;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aE(d,e)}if((b&1)!=0)d=aE(d,c.data[a]);break;case
+5:if(b>cy)b=cy;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aG(d,e)}if((b&1)!=0)d=aG(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aE(d,c.data[a]);break;case
+a=0;a<b;a++)d=aG(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aE(d,c.data[a]);break;case
+a=0;a<b;a++)d=aG(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aE(d,c.data[a]);break;case
+a=0;a<b;a++)d=aG(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hz(d,c.data[a]);break;case
+a=0;a<b;a++)d=hO(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hz(d,c.data[a]);break}return d}function
-Br(a,b){b[0]=4;return a.read32s()}function
-BO(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=hO(d,c.data[a]);break}return d}function
+B7(a,b){b[0]=4;return a.read32s()}function
+Cs(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cw("input_value: native integer value too large");default:cw("input_value: ill-formed native integer")}}function
-BC(c,d){var
+2:cC("input_value: native integer value too large");default:cC("input_value: ill-formed native integer")}}function
+Cg(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return d6(b)}function
-By(e,d,b){var
-c=d7(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ec(b)}function
+Cc(e,d,b){var
+c=ed(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Bs(a,b,c){return a.compare(b)}function
-Bv(a){return a.lo32()^a.hi32()}var
-d5={"_j":{deserialize:BC,serialize:By,fixed_length:8,compare:Bs,hash:Bv},"_i":{deserialize:Br,fixed_length:4},"_n":{deserialize:BO,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mS(a,b,"_bigarray")},serialize:mV,compare:mQ,hash:mU},"_bigarr02":{deserialize:function(a,b){return mS(a,b,fb)},serialize:mV,compare:mQ,hash:mU}};function
-ht(a){return d5[a.caml_custom]&&d5[a.caml_custom].compare}function
-mZ(f,c,d,e){var
-b=ht(c);if(b){var
+B8(a,b,c){return a.compare(b)}function
+B$(a){return a.lo32()^a.hi32()}var
+eb={"_j":{deserialize:Cg,serialize:Cc,fixed_length:8,compare:B8,hash:B$},"_i":{deserialize:B7,fixed_length:4},"_n":{deserialize:Cs,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nf(a,b,"_bigarray")},serialize:ni,compare:nd,hash:nh},"_bigarr02":{deserialize:function(a,b){return nf(a,b,fl)},serialize:ni,compare:nd,hash:nh}};function
+hI(a){return eb[a.caml_custom]&&eb[a.caml_custom].compare}function
+nm(f,c,d,e){var
+b=hI(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-d8(a){return a
+ee(a){return a
 instanceof
-by}function
-fe(a){return d8(a)}function
-m0(a){if(typeof
-a==="number")return dZ;else
-if(d8(a))return fa;else
-if(fe(a))return 1252;else
+bE}function
+fo(a){return ee(a)}function
+nn(a){if(typeof
+a==="number")return d7;else
+if(ee(a))return fk;else
+if(fo(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=l0){var
+Array&&a[0]===a[0]>>>0&&a[0]<=mo){var
 b=a[0]|0;return b==ah?0:b}else
 if(a
 instanceof
-String)return l_;else
+String)return mx;else
 if(typeof
-a=="string")return l_;else
+a=="string")return mx;else
 if(a
 instanceof
-Number)return dZ;else
-if(a&&a.caml_custom)return g_;else
+Number)return d7;else
+if(a&&a.caml_custom)return hl;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-m5(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-mX(a,b){a.t&6&&cv(a);b.t&6&&cv(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-Cl(a,b){return mX(a,b)}function
-da(a,b,d){var
+ns(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+nk(a,b){a.t&6&&cB(a);b.t&6&&cB(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+C2(a,b){return nk(a,b)}function
+dg(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=m0(a);if(f==cn){a=a[1];continue}var
-g=m0(b);if(g==cn){b=b[1];continue}if(f!==g){if(f==dZ){if(g==g_)return mZ(a,b,-1,d);return-1}if(g==dZ){if(f==g_)return mZ(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:V(he);break;case
+f=nn(a);if(f==cc){a=a[1];continue}var
+g=nn(b);if(g==cc){b=b[1];continue}if(f!==g){if(f==d7){if(g==hl)return nm(a,b,-1,d);return-1}if(g==d7){if(f==hl)return nm(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:W(hs);break;case
 248:var
-c=m5(a[2],b[2]);if(c!=0)return c|0;break;case
-249:V(he);break;case
-250:V("equal: got Forward_tag, should not happen");break;case
-251:V("equal: abstract value");break;case
+c=ns(a[2],b[2]);if(c!=0)return c|0;break;case
+249:W(hs);break;case
+250:W("equal: got Forward_tag, should not happen");break;case
+251:W("equal: abstract value");break;case
 252:if(a!==b){var
-c=mX(a,b);if(c!=0)return c|0}break;case
-253:V("equal: got Double_tag, should not happen");break;case
-254:V("equal: got Double_array_tag, should not happen");break;case
-255:V("equal: got Custom_tag, should not happen");break;case
-1247:V(he);break;case
+c=nk(a,b);if(c!=0)return c|0}break;case
+253:W("equal: got Double_tag, should not happen");break;case
+254:W("equal: got Double_array_tag, should not happen");break;case
+255:W("equal: got Custom_tag, should not happen");break;case
+1247:W(hs);break;case
 1255:var
-i=ht(a);if(i!=ht(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)V("compare: abstract value");var
+i=hI(a);if(i!=hI(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)W("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a5(a),b=a5(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=a9(a),b=a9(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aJ(a,b){return da(a,b,true)}function
-Be(){return[0]}function
-an(a){if(a<0)V("Bytes.create");return new
-by(a?2:9,u,a)}function
-db(a,b){return+(da(a,b,false)==0)}function
-Bg(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=de(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-hw(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-hG(d){d=a5(d);var
-e=d.length;if(e>31)V("format_int: format too long");var
-a={justify:c5,signstyle:co,filler:bO,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aN(a,b){return dg(a,b,true)}function
+BU(){return[0]}function
+an(a){if(a<0)W("Bytes.create");return new
+bE(a?2:9,u,a)}function
+dh(a,b){return+(dg(a,b,false)==0)}function
+BW(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dk(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hJ(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+hL(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+hV(d){d=a9(d);var
+e=d.length;if(e>31)W("format_int: format too long");var
+a={justify:c$,signstyle:cv,filler:bT,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=co;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aZ;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hv(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=co))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=u;if(a.justify==c5&&a.filler==bO)for(var
-d=e;d<a.width;d++)c+=bO;if(a.signedconv)if(a.sign<0)c+=co;else
-if(a.signstyle!=co)c+=a.signstyle;if(a.alternate&&a.base==8)c+=aZ;if(a.alternate&&a.base==16)c+=g6;if(a.justify==c5&&a.filler==aZ)for(var
-d=e;d<a.width;d++)c+=aZ;c+=f;if(a.justify==co)for(var
-d=e;d<a.width;d++)c+=bO;return b(c)}function
-hx(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cv;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a3;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+hK(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cv))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=u;if(a.justify==c$&&a.filler==bT)for(var
+d=e;d<a.width;d++)c+=bT;if(a.signedconv)if(a.sign<0)c+=cv;else
+if(a.signstyle!=cv)c+=a.signstyle;if(a.alternate&&a.base==8)c+=a3;if(a.alternate&&a.base==16)c+=hh;if(a.justify==c$&&a.filler==a3)for(var
+d=e;d<a.width;d++)c+=a3;c+=f;if(a.justify==cv)for(var
+d=e;d<a.width;d++)c+=bT;return b(c)}function
+hM(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(c5)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aZ);if(b>0)a=a+b7+new
-Array(b+1).join(aZ);return a}else
+c=parseInt(a.toString().split(c$)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(a3);if(b>0)a=a+cd+new
+Array(b+1).join(a3);return a}else
 return a.toFixed(b)}}var
-a,e=hG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ha;e.filler=bO}else
-if(!isFinite(c)){a="inf";e.filler=bO}else
+a,e=hV(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hn;e.filler=bT}else
+if(!isFinite(c)){a="inf";e.filler=bT}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hq)a=a.slice(0,b-1)+aZ+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aZ)b--;if(a.charAt(b)==b7)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hq)a=a.slice(0,b-1)+aZ+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hE)a=a.slice(0,b-1)+a3+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(hE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==cd)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hE)a=a.slice(0,b-1)+a3+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aZ)b--;if(a.charAt(b)==b7)b--;a=a.slice(0,b+1)}}break}return hv(e,a)}function
-fc(e,c){if(a5(e)==e9)return b(u+c);var
-a=hG(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==cd)b--;a=a.slice(0,b+1)}}break}return hK(e,a)}function
+fm(e,c){if(a9(e)==fh)return b(u+c);var
+a=hV(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bO;var
-f=a.prec-d.length;if(f>0)d=de(f,aZ)+d}return hv(a,d)}var
-BQ=0;function
-b_(){return BQ++}function
-hy(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=bT;var
+f=a.prec-d.length;if(f>0)d=dk(f,a3)+d}return hK(a,d)}var
+Cu=0;function
+cg(){return Cu++}function
+hN(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bk,ne(a)+1);a*=Math.pow(2,-b);while(a<c9){a*=2;b--}while(a>=1){a*=c9;b++}if(c)a=-a;return[0,a,b]}function
-m6(a){return a.toUtf16()}function
-d$(){return false}function
-B5(){function
-a(a){if(a.charAt(0)===bw)return[u,a.substring(1)];return}function
+b=Math.max(-bo,nD(a)+1);a*=Math.pow(2,-b);while(a<dd){a*=2;b--}while(a>=1){a*=dd;b++}if(c)a=-a;return[0,a,b]}function
+nt(a){return a.toUtf16()}function
+eh(){return false}function
+CK(){function
+a(a){if(a.charAt(0)===bA)return[u,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return d$()&&E.process&&E.process.platform?E.process.platform==="win32"?b:a:a}var
-hN=B5();function
-nc(a){return a.slice(-1)!==bw?a+bw:a}if(d$()&&E.process&&E.process.cwd)var
-d4=E.process.cwd().replace(/\\/g,bw);else
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return eh()&&F.process&&F.process.platform?F.process.platform==="win32"?b:a:a}var
+h3=CK();function
+nB(a){return a.slice(-1)!==bA?a+bA:a}if(eh()&&F.process&&F.process.cwd)var
+ea=F.process.cwd().replace(/\\/g,bA);else
 var
-d4="/static";d4=nc(d4);function
-BG(a){a=m6(a);if(!hN(a))a=d4+a;var
-e=hN(a),d=e[1].split(bw),b=[];for(var
+ea="/static";ea=nB(ea);function
+Ck(a){a=nt(a);if(!h3(a))a=ea+a;var
+e=h3(a),d=e[1].split(bA),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-B1(e){for(var
-f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>g7){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<mA){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&c6)}else
-if(a<0xd800||a>=l2)b+=String.fromCharCode(l3|a>>12,bb|a>>6&c6,bb|a&c6);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lV||h>l2)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(mG|a>>18,bb|a>>12&c6,bb|a>>6&c6,bb|a&c6)}if(b.length>c7){b.substr(0,1);f+=b;b=u}}return f+b}function
-Bc(a){var
-b=9;if(!nf(a))b=8,a=B1(a);return new
-by(b,a,a.length)}function
-bA(a){return Bc(a)}var
-Cj=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lT,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hl,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",g$,mx,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dh(d,f,e,a){var
-b=Cj.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bA(f||u),bA(e||u)];return c}var
-m_={};function
-cy(a){return m_[a]}function
-dd(b,a){throw[0,b].concat(a)}function
-Bb(a){return new
-by(4,a,a.length)}function
-ak(a){hI(aa.Sys_error,a)}function
-BR(a){ak(a+e3)}function
-Ba(b,a){if(a>>>0>=b.l)mW();return d3(b,a)}function
-a6(a){return a.l}function
-A6(){}function
-au(a){this.data=a}au.prototype=new
-A6();au.prototype.truncate=function(a){var
-b=this.data;this.data=an(a|0);b9(b,0,this.data,0,a)};au.prototype.length=function(){return a6(this.data)};au.prototype.write=function(b,d,g,a){var
+CG(e){for(var
+f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>hi){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<m0){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&da)}else
+if(a<0xd800||a>=mq)b+=String.fromCharCode(mr|a>>12,bf|a>>6&da,bf|a&da);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<mj||h>mq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(m6|a>>18,bf|a>>12&da,bf|a>>6&da,bf|a&da)}if(b.length>db){b.substr(0,1);f+=b;b=u}}return f+b}function
+BS(a){var
+b=9;if(!nE(a))b=8,a=CG(a);return new
+bE(b,a,a.length)}function
+bG(a){return BS(a)}var
+C0=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",mh,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hz,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hm,mX,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dn(d,f,e,a){var
+b=C0.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bG(f||u),bG(e||u)];return c}var
+nx={};function
+cE(a){return nx[a]}function
+dj(b,a){throw[0,b].concat(a)}function
+BR(a){return new
+bE(4,a,a.length)}function
+ak(a){hX(aa.Sys_error,a)}function
+Cv(a){ak(a+fb)}function
+BQ(b,a){if(a>>>0>=b.l)nj();return d$(b,a)}function
+a$(a){return a.l}function
+BK(){}function
+aw(a){this.data=a}aw.prototype=new
+BK();aw.prototype.truncate=function(a){var
+b=this.data;this.data=an(a|0);cf(b,0,this.data,0,a)};aw.prototype.length=function(){return a$(this.data)};aw.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=an(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}bl(d,g,this.data,b,a);return 0};au.prototype.read=function(c,a,d,b){var
-e=this.length();b9(this.data,c,a,d,b);return 0};au.prototype.read_one=function(a){return Ba(this.data,a)};au.prototype.close=function(){};au.prototype.constructor=au;function
-aI(b,a){this.content={};this.root=b;this.lookupFun=a}aI.prototype.nm=function(a){return this.root+a};aI.prototype.create_dir_if_needed=function(d){var
-c=d.split(bw),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bw;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aI.prototype.slash=function(a){return/\/$/.test(a)?a:a+bw};aI.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=an(b+a),f=this.data;this.data=e;cf(f,0,this.data,0,c)}bp(d,g,this.data,b,a);return 0};aw.prototype.read=function(c,a,d,b){var
+e=this.length();cf(this.data,c,a,d,b);return 0};aw.prototype.read_one=function(a){return BQ(this.data,a)};aw.prototype.close=function(){};aw.prototype.constructor=aw;function
+aM(b,a){this.content={};this.root=b;this.lookupFun=a}aM.prototype.nm=function(a){return this.root+a};aM.prototype.create_dir_if_needed=function(d){var
+c=d.split(bA),b=u;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bA;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aM.prototype.slash=function(a){return/\/$/.test(a)?a:a+bA};aM.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-au(cu(c[1]))}}};aI.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aI.prototype.mkdir=function(c,e,d){var
-b=d&&cy(mq);if(this.exists(c))if(b)dd(b,dh(lT,g5,this.nm(c)));else
+aw(cA(c[1]))}}};aM.prototype.exists=function(a){if(a==u)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aM.prototype.mkdir=function(c,e,d){var
+b=d&&cE(mP);if(this.exists(c))if(b)dj(b,dn(mh,hg,this.nm(c)));else
 ak(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dd(b,dh(hl,g5,this.nm(a)));else
-ak(a+e3);if(!this.is_dir(a))if(b)dd(b,dh(g$,g5,this.nm(a)));else
-ak(a+ho);this.create_dir_if_needed(this.slash(c))};aI.prototype.rmdir=function(a,f){var
-b=f&&cy(mq),c=a==u?u:this.slash(a),e=new
-RegExp(l7+c+my);if(!this.exists(a))if(b)dd(b,dh(hl,hg,this.nm(a)));else
-ak(a+e3);if(!this.is_dir(a))if(b)dd(b,dh(g$,hg,this.nm(a)));else
-ak(a+ho);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dj(b,dn(hz,hg,this.nm(a)));else
+ak(a+fb);if(!this.is_dir(a))if(b)dj(b,dn(hm,hg,this.nm(a)));else
+ak(a+hC);this.create_dir_if_needed(this.slash(c))};aM.prototype.rmdir=function(a,f){var
+b=f&&cE(mP),c=a==u?u:this.slash(a),e=new
+RegExp(mv+c+mY);if(!this.exists(a))if(b)dj(b,dn(hz,hu,this.nm(a)));else
+ak(a+fb);if(!this.is_dir(a))if(b)dj(b,dn(hm,hu,this.nm(a)));else
+ak(a+hC);for(var
 d
 in
-this.content)if(d.match(e))if(b)dd(b,dh(mx,hg,this.nm(a)));else
+this.content)if(d.match(e))if(b)dj(b,dn(mX,hu,this.nm(a)));else
 ak(this.nm(a)+": Directory not empty");delete
-this.content[c]};aI.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+e3);if(!this.is_dir(a))ak(a+ho);var
+this.content[c]};aM.prototype.readdir=function(a){var
+f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+fb);if(!this.is_dir(a))ak(a+hC);var
 g=new
-RegExp(l7+f+my),d={},c=[];for(var
+RegExp(mv+f+mY),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aI.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};aI.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aM.prototype.is_dir=function(a){if(a==u)return true;var
+b=this.slash(a);return this.content[b]?1:0};aM.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aI.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+mb);if(b.text&&b.binary)ak(this.nm(a)+mr);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+ma);var
+this.content[a];return b};aM.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+mA);if(b.text&&b.binary)ak(this.nm(a)+mQ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+mz);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-au(an(0));return this.content[a]}else
-BR(this.nm(a))};aI.prototype.register=function(c,a){var
-b;if(this.content[c])ak(this.nm(c)+ma);if(d8(a))b=new
-au(a);if(fe(a))b=new
-au(cu(a));else
+aw(an(0));return this.content[a]}else
+Cv(this.nm(a))};aM.prototype.register=function(c,a){var
+b;if(this.content[c])ak(this.nm(c)+mz);if(ee(a))b=new
+aw(a);if(fo(a))b=new
+aw(cA(a));else
 if(a
 instanceof
 Array)b=new
-au(Bb(a));else
+aw(BR(a));else
 if(typeof
 a==="string")b=new
-au(mY(a));else
+aw(nl(a));else
 if(a.toString){var
-d=cu(bA(a.toString()));b=new
-au(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ak(this.nm(c)+" : registering file with invalid content type")};aI.prototype.constructor=aI;function
-mP(){}function
-m2(b){var
-a=hN(b);if(!a)return;return a[0]+bw}var
-fh=m2(d4)||cw("unable to compute caml_root"),dg=[];if(d$())dg.push({path:fh,device:new
-mP(fh)});else
-dg.push({path:fh,device:new
-aI(fh)});dg.push({path:mo,device:new
-aI(mo)});function
-nl(b){var
-g=BG(b),b=g.join(bw),f=nc(b),c;for(var
-e=0;e<dg.length;e++){var
-a=dg[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&d$()){var
-d=m2(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cA(bG(a.toString()));b=new
+aw(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ak(this.nm(c)+" : registering file with invalid content type")};aM.prototype.constructor=aM;function
+nc(){}function
+np(b){var
+a=h3(b);if(!a)return;return a[0]+bA}var
+fr=np(ea)||cC("unable to compute caml_root"),dm=[];if(eh())dm.push({path:fr,device:new
+nc(fr)});else
+dm.push({path:fr,device:new
+aM(fr)});dm.push({path:mN,device:new
+aM(mN)});function
+nJ(b){var
+g=Ck(b),b=g.join(bA),f=nB(b),c;for(var
+e=0;e<dm.length;e++){var
+a=dm[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eh()){var
+d=np(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-mP(d)};dg.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
-Bf(c,b){var
-a=nl(c);if(!a.device.register)cw("cannot register file");a.device.register(a.rest,b);return 0}function
-nd(c,a){var
-c=b(c),a=b(a);return Bf(c,a)}function
-Bi(){var
-b=E.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nd(b[a].name,b[a].content);E.jsoo_create_file=nd;E.caml_fs_tmp=[];return 0}function
-Bj(){return[0]}function
-Bk(a,b){return+(da(a,b,false)>=0)}function
-hA(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aE(d,c)}c=0;switch(e&3){case
+nc(d)};dm.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
+BV(c,b){var
+a=nJ(c);if(!a.device.register)cC("cannot register file");a.device.register(a.rest,b);return 0}function
+nC(c,a){var
+c=b(c),a=b(a);return BV(c,a)}function
+BY(){var
+b=F.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)nC(b[a].name,b[a].content);F.jsoo_create_file=nC;F.caml_fs_tmp=[];return 0}function
+BZ(){return[0]}function
+B0(a,b){return+(dg(a,b,false)>=0)}function
+hP(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aG(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aE(d,c)}d^=e;return d}function
-Bp(a,b){return hA(a,a5(b))}function
-Bm(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aE(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aG(d,c)}d^=e;return d}function
+B5(a,b){return hP(a,a9(b))}function
+B2(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aG(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aE(d,c)}d^=e;return d}function
-m7(a){switch(a.t&6){default:cv(a);case
+1:c|=b[a];d=aG(d,c)}d^=e;return d}function
+nu(a){switch(a.t&6){default:cB(a);case
 0:return a.c;case
 4:return a.c}}function
-Bl(b,c){var
-a=m7(c);return typeof
-a==="string"?hA(b,a):Bm(b,a)}function
-Bn(a){a^=a>>>16;a=a0(a,0x85ebca6b|0);a^=a>>>13;a=a0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-m3(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d1)d=d1;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(d5[a.caml_custom]&&d5[a.caml_custom].hash){var
-k=d5[a.caml_custom].hash(a);b=aE(b,k);c--}}else
+B1(b,c){var
+a=nu(c);return typeof
+a==="string"?hP(b,a):B2(b,a)}function
+B3(a){a^=a>>>16;a=a4(a,0x85ebca6b|0);a^=a>>>13;a=a4(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+nq(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d9)d=d9;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eb[a.caml_custom]&&eb[a.caml_custom].hash){var
+k=eb[a.caml_custom].hash(a);b=aG(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aE(b,a[2]);c--;break;case
+248:b=aG(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aE(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(d8(a)){b=Bl(b,a);c--}else
-if(fe(a)){b=Bp(b,a);c--}else
+o=a.length-1<<10|a[0];b=aG(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(ee(a)){b=B1(b,a);c--}else
+if(fo(a)){b=B5(b,a);c--}else
 if(typeof
-a==="string"){b=hA(b,a);c--}else
-if(a===(a|0)){b=aE(b,a+a+1);c--}else
-if(a===+a){b=hz(b,a);c--}}b=Bn(b);return b&0x3FFFFFFF}function
-Bq(a,c,k){if(!isFinite(a)){if(isNaN(a))return bA(ha);return bA(a>0?mH:"-infinity")}var
+a==="string"){b=hP(b,a);c--}else
+if(a===(a|0)){b=aG(b,a+a+1);c--}else
+if(a===+a){b=hO(b,a);c--}}b=B3(b);return b&0x3FFFFFFF}function
+B6(a,c,k){if(!isFinite(a)){if(isNaN(a))return bG(hn);return bG(a>0?m7:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:c5,e=u;if(i)e=co;else
+j=d<0?u:c$,e=u;if(i)e=cv;else
 switch(k){case
-43:e=c5;break;case
-32:e=bO;break;default:break}if(c>=0&&c<13){var
+43:e=c$;break;case
+32:e=bT;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b7);if(h<0)b+=b7+de(c,aZ);else{var
-f=h+1+c;if(b.length<f)b+=de(f-b.length,aZ);else
-b=b.substr(0,f)}}return bA(e+g6+b+"p"+j+d.toString(10))}function
-Bx(a){return+a.isZero()}function
-BA(a){return new
-x(a&bP,a>>24&bP,a>>31&bx)}function
-BB(a){return a.toInt()}function
-Bw(a){return+a.isNeg()}function
-Bz(a){return a.neg()}function
-Bu(g,c){var
-a=hG(g);if(a.signedconv&&Bw(c)){a.sign=-1;c=Bz(c)}var
-b=u,h=BA(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(BB(e.modulus))+b}while(!Bx(c));if(a.prec>=0){a.filler=bO;var
-d=a.prec-b.length;if(d>0)b=de(d,aZ)+b}return hv(a,b)}function
-bn(b,a){a|=0;if(a>bk){a-=bk;b*=Math.pow(2,bk);if(a>bk){a-=bk;b*=Math.pow(2,bk)}}if(a<-bk){a+=bk;b*=Math.pow(2,-bk)}b*=Math.pow(2,a);return b}function
-BE(a,b){return+(da(a,b,false)<=0)}function
-BF(a,b){return+(da(a,b,false)<0)}function
-q(a,d){if(a<0)ct();var
+h=b.indexOf(cd);if(h<0)b+=cd+dk(c,a3);else{var
+f=h+1+c;if(b.length<f)b+=dk(f-b.length,a3);else
+b=b.substr(0,f)}}return bG(e+hh+b+"p"+j+d.toString(10))}function
+Cb(a){return+a.isZero()}function
+Ce(a){return new
+z(a&bU,a>>24&bU,a>>31&bD)}function
+Cf(a){return a.toInt()}function
+Ca(a){return+a.isNeg()}function
+Cd(a){return a.neg()}function
+B_(g,c){var
+a=hV(g);if(a.signedconv&&Ca(c)){a.sign=-1;c=Cd(c)}var
+b=u,h=Ce(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Cf(e.modulus))+b}while(!Cb(c));if(a.prec>=0){a.filler=bT;var
+d=a.prec-b.length;if(d>0)b=dk(d,a3)+b}return hK(a,b)}function
+a_(b,a){a|=0;if(a>bo){a-=bo;b*=Math.pow(2,bo);if(a>bo){a-=bo;b*=Math.pow(2,bo)}}if(a<-bo){a+=bo;b*=Math.pow(2,-bo)}b*=Math.pow(2,a);return b}function
+Ci(a,b){return+(dg(a,b,false)<=0)}function
+Cj(a,b){return+(dg(a,b,false)<0)}function
+q(a,d){if(a<0)cz();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-BX(a){return b(fj(a,0,a.length))}var
-BH=function(){function
+CC(a){return b(ft(a,0,a.length))}var
+Cl=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bb<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bf<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=m7(i);if(typeof
+e=[],h=nu(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return BX(k(e,f))}}();function
-BI(c,b,a){return BH(cu(c),b,a)}function
-BJ(){return 0}var
-bz=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return CC(k(e,f))}}();function
+Cm(c,b,a){return Cl(cA(c),b,a)}function
+Cn(){return 0}var
+bF=new
 Array();function
-ff(c){var
-a=bz[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
+fp(c){var
+a=bF[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
 b=aa.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-C(a){return a6(a)}function
-na(e,f){var
-a=bz[e],d=b(f),c=C(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-B2(a){var
-a=hL(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+E(a){return a$(a)}function
+nz(e,f){var
+a=bF[e],d=b(f),c=E(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+CH(a){var
+a=h0(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-B3(a){var
-a=hL(a),b=E;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+CI(a){var
+a=h0(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fk(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+fu(c,e,d,a){if(aa.fds===undefined)aa.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-Cm(c,b,g){var
+C3(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,153 +702,154 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a5(c)+mb);if(a.text&&a.binary)ak(a5(c)+mr);var
-d=nl(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fk(f+1,na,e,a)}fk(0,na,new
-au(an(0)));fk(1,B3,new
-au(an(0)));fk(2,B2,new
-au(an(0)));function
-BK(a){var
-c=aa.fds[a];if(c.flags.wronly)ak(mM+a+" is writeonly");var
-d=null;if(a==0&&d$()){var
-e=require("fs");d=function(){return bA(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bz[b.fd]=b;return b.fd}function
-m8(c){var
-b=aa.fds[c];if(b.flags.rdonly)ak(mM+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bz[a.fd]=a;return a.fd}function
-BL(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a9(c)+mA);if(a.text&&a.binary)ak(a9(c)+mQ);var
+d=nJ(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fu(f+1,nz,e,a)}fu(0,nz,new
+aw(an(0)));fu(1,CI,new
+aw(an(0)));fu(2,CH,new
+aw(an(0)));function
+Co(a){var
+c=aa.fds[a];if(c.flags.wronly)ak(na+a+" is writeonly");var
+d=null;if(a==0&&eh()){var
+e=require("fs");d=function(){return bG(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bF[b.fd]=b;return b.fd}function
+nv(c){var
+b=aa.fds[c];if(b.flags.rdonly)ak(na+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bF[a.fd]=a;return a.fd}function
+Cp(){var
 b=0;for(var
-a=0;a<bz.length;a++)if(bz[a]&&bz[a].opened&&bz[a].out)b=[0,bz[a].fd,b];return b}function
-df(a){return a}function
-BM(g,d,h,f){var
-b=bz[g];if(!b.opened)ak("Cannot output to a closed channel");var
-a;if(h==0&&a6(d)==f)a=d;else{a=an(f);b9(d,h,a,0,f)}var
-i=df(a),c=a5(i),e=c.lastIndexOf(lX);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ff(g);b.buffer+=c.substr(e+1)}return 0}function
-hF(b,a,d,c){return BM(b,cu(a),d,c)}function
-m9(c,a){var
-d=b(String.fromCharCode(a));hF(c,d,0,1);return 0}function
-BN(b,a){if(a==0)fg();return b%a}function
-d9(a,b){return+(da(a,b,false)!=0)}function
-BP(a,b){a[0]=cn;a[1]=b;return 0}function
-b$(a){if(a
+a=0;a<bF.length;a++)if(bF[a]&&bF[a].opened&&bF[a].out)b=[0,bF[a].fd,b];return b}function
+dl(a){return a}function
+Cq(g,d,h,f){var
+b=bF[g];if(!b.opened)ak("Cannot output to a closed channel");var
+a;if(h==0&&a$(d)==f)a=d;else{a=an(f);cf(d,h,a,0,f)}var
+i=dl(a),c=a9(i),e=c.lastIndexOf(ml);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fp(g);b.buffer+=c.substr(e+1)}return 0}function
+hU(b,a,d,c){return Cq(b,cA(a),d,c)}function
+nw(c,a){var
+d=b(String.fromCharCode(a));hU(c,d,0,1);return 0}function
+Cr(b,a){if(a==0)fq();return b%a}function
+ef(a,b){return+(dg(a,b,false)!=0)}function
+Ct(a,b){a[0]=cc;a[1]=b;return 0}function
+bX(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(d8(a))return fa;else
-if(fe(a))return fa;else
+if(ee(a))return fk;else
+if(fo(a))return fk;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return l0;else
-return dZ}function
-bc(b,c,a){if(a&&E.toplevelReloc)b=E.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-hJ(a,b){m_[a5(a)]=b;return 0}function
-fi(a){if(a==0)a=1/a;return a<0?1:0}function
-BV(){V(hn)}function
-d_(b,a){return d3(b,a)}function
-al(b,a){if(a>>>0>=C(b))BV();return d_(b,a)}function
-A$(a,b){if(a===b)return 1;a.t&6&&cv(a);b.t&6&&cv(b);return a.c==b.c?1:0}function
-BW(a,b){return A$(a,b)}function
-D(a,b){return 1-BW(a,b)}function
-BY(){return 0x7FFFFFFF/4|0}function
-BS(){hH(aa.Not_found)}function
-nb(c){var
-a=E,b=m6(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bA(a.process.env[b]);if(E.jsoo_static_env&&E.jsoo_static_env[b])return bA(E.jsoo_static_env[b]);BS()}function
-BZ(){if(E.crypto)if(typeof
-E.crypto.getRandomValues==="function"){var
-a=new(E.Uint32Array)(1);E.crypto.getRandomValues(a);return[0,a[0]]}else
-if(E.crypto.randomBytes==="function"){var
-b=E.crypto.randomBytes(4),a=new(E.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return mo;else
+return d7}function
+bg(b,c,a){if(a&&F.toplevelReloc)b=F.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
+hY(a,b){nx[a9(a)]=b;return 0}function
+Cy(a){return Math.round(a)}function
+fs(a){if(a==0)a=1/a;return a<0?1:0}function
+CA(){W(hB)}function
+eg(b,a){return d$(b,a)}function
+al(b,a){if(a>>>0>=E(b))CA();return eg(b,a)}function
+BP(a,b){if(a===b)return 1;a.t&6&&cB(a);b.t&6&&cB(b);return a.c==b.c?1:0}function
+CB(a,b){return BP(a,b)}function
+B(a,b){return 1-CB(a,b)}function
+CD(){return 0x7FFFFFFF/4|0}function
+Cw(){hW(aa.Not_found)}function
+nA(c){var
+a=F,b=nt(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bG(a.process.env[b]);if(F.jsoo_static_env&&F.jsoo_static_env[b])return bG(F.jsoo_static_env[b]);Cw()}function
+CE(){if(F.crypto)if(typeof
+F.crypto.getRandomValues==="function"){var
+a=new(F.Uint32Array)(1);F.crypto.getRandomValues(a);return[0,a[0]]}else
+if(F.crypto.randomBytes==="function"){var
+b=F.crypto.randomBytes(4),a=new(F.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-hK(a){var
+hZ(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aq(b,a){return{joo_tramp:b,joo_args:a}}function
-B0(c,a){if(typeof
+CF(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-m$(a){return a}function
-bo(a){if(a
+ny(a){return a}function
+br(a){if(a
 instanceof
-Array)return a;if(E.RangeError&&a
+Array)return a;if(F.RangeError&&a
 instanceof
-E.RangeError&&a.message&&a.message.match(/maximum call stack/i))return m$(aa.Stack_overflow);if(E.InternalError&&a
+F.RangeError&&a.message&&a.message.match(/maximum call stack/i))return ny(aa.Stack_overflow);if(F.InternalError&&a
 instanceof
-E.InternalError&&a.message&&a.message.match(/too much recursion/i))return m$(aa.Stack_overflow);if(a
+F.InternalError&&a.message&&a.message.match(/too much recursion/i))return ny(aa.Stack_overflow);if(a
 instanceof
-E.Error&&cy(lZ))return[0,cy(lZ),a];return[0,aa.Failure,bA(String(a))]}function
-aK(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-ng(b){var
-a=BigInt(b);return aK(a<0?-a:a)}function
-nh(a,b){return aK(BigInt(a)+BigInt(b))}function
-fl(a){if(a===0)fg();return BigInt(a)}function
-B6(e,g){var
-b=BigInt(e),a=fl(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aK(f?c+BigInt(1):c)}function
-av(a,b){return a<b?-1:a>b?1:0}function
-B7(a,b){return aK(BigInt(a)/fl(b))}function
-Ce(a,b){return aK(BigInt(a)%fl(b))}function
-B8(a,b){return[0,B7(a,b),Ce(a,b)]}function
-hM(a,b){return a===b?1:0}function
-B9(c,a,b){if(a<0||b<1)V("Z.extract: invalid bit range");return aK(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-di(e,f){var
-b=BigInt(e),a=fl(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aK(g?c-BigInt(1):c)}function
-ni(d,c){var
-a=a5(d);if(a!==e9&&a!==cq)V("Z.format: the format must be %d or %x");return b(c.toString(a===cq?16:10))}function
-B_(){return 0}function
-B$(a,b){return aK(BigInt(a)*BigInt(b))}function
-Ca(b,c){var
-a=b*c;return a<-2147483648||a>hc?1:0}function
-Cb(a){return aK(-BigInt(a))}function
-a1(a){if(a===0)return 0;var
+F.Error&&cE(mn))return[0,cE(mn),a];return[0,aa.Failure,bG(String(a))]}function
+aO(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+nF(b){var
+a=BigInt(b);return aO(a<0?-a:a)}function
+nG(a,b){return aO(BigInt(a)+BigInt(b))}function
+fv(a){if(a===0)fq();return BigInt(a)}function
+CL(e,g){var
+b=BigInt(e),a=fv(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aO(f?c+BigInt(1):c)}function
+ax(a,b){return a<b?-1:a>b?1:0}function
+CM(a,b){return aO(BigInt(a)/fv(b))}function
+CV(a,b){return aO(BigInt(a)%fv(b))}function
+CN(a,b){return[0,CM(a,b),CV(a,b)]}function
+h1(a,b){return a===b?1:0}function
+CO(c,a,b){if(a<0||b<1)W("Z.extract: invalid bit range");return aO(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dp(e,f){var
+b=BigInt(e),a=fv(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aO(g?c-BigInt(1):c)}function
+h2(d,c){var
+a=a9(d);if(a!==fh&&a!==bV)W("Z.format: the format must be %d or %x");return b(c.toString(a===bV?16:10))}function
+CP(){return 0}function
+CQ(a,b){return aO(BigInt(a)*BigInt(b))}function
+CR(b,c){var
+a=b*c;return a<-2147483648||a>hq?1:0}function
+CS(a){return aO(-BigInt(a))}function
+a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-Cc(c,i,b,e){var
-f=a5(i);if(b<0||e<0||b>f.length-e)V("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)V("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))V("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:g6+a);return aK(a===g?h:-h)}function
-Cd(a){return aK(BigInt(a)-BigInt(1))}function
-nj(b,a){if(a<0)V("Z.shift_left: count argument must be positive");return aK(BigInt(b)<<BigInt(a))}function
-Cf(b,a){if(a<0)V("Z.shift_right: count argument must be positive");return aK(BigInt(b)>>BigInt(a))}function
+CT(c,i,b,e){var
+f=a9(i);if(b<0||e<0||b>f.length-e)W("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)W("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))W("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:hh+a);return aO(a===g?h:-h)}function
+CU(a){return aO(BigInt(a)-BigInt(1))}function
+nH(b,a){if(a<0)W("Z.shift_left: count argument must be positive");return aO(BigInt(b)<<BigInt(a))}function
+CW(b,a){if(a<0)W("Z.shift_right: count argument must be positive");return aO(BigInt(b)>>BigInt(a))}function
 Z(a){return a<0?-1:a>0?1:0}function
-Cg(b){if(b<0)V("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a1(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aK(a)}function
-nk(a,b){return aK(BigInt(a)-BigInt(b))}function
-Ch(a){return aK(BigInt(a)+BigInt(1))}function
-Ci(a){if(typeof
-a!=="number")hH(cy(mf));return a}function
-Ck(a,c){E.verale={greeting:a5(a),ask:function(a){return a5(bm(c,[b(a)]))}};return 0}function
-BD(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Bh(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&BD(b[1]))var
+CX(b){if(b<0)W("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aO(a)}function
+nI(a,b){return aO(BigInt(a)-BigInt(b))}function
+CY(a){return aO(BigInt(a)+BigInt(1))}function
+CZ(a){if(typeof
+a!=="number")hW(cE(mE));return a}function
+C1(a,c){F.verale={greeting:a9(a),ask:function(a){return a9(bq(c,[b(a)]))}};return 0}function
+Ch(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+BX(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ch(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=lN;var
+d=f;d<e.length;d++){if(d>f)a+=mb;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-by)a+=e$+c.toString()+e$;else
+bE)a+=fj+c.toString()+fj;else
 if(typeof
-c=="string")a+=e$+c.toString()+e$;else
-a+=mj}a+=")"}else
+c=="string")a+=fj+c.toString()+fj;else
+a+=mI}a+=")"}else
 if(b[0]==ag)a+=b[1];return a}function
-m1(a){if(a
+no(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ag)){var
-c=cy(lS);if(c)c(a,false);else{var
-d=Bh(a),b=cy(lM);if(b)b(0);E.console.error(hf+d+lX)}}else
+c=cE(mg);if(c)c(a,false);else{var
+d=BX(a),b=cE(ma);if(b)b(0);F.console.error(ht+d+ml)}}else
 throw a}function
-BU(){var
-a=E;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){m1(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)m1(a.error)})}BU();function
-f(a,b){return a.length==1?a(b):bm(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bm(a,[b,c])}function
-ba(a,b,c,d){return a.length==3?a(b,c,d):bm(a,[b,c,d])}function
-cm(a,b,c,d,e){return a.length==4?a(b,c,d,e):bm(a,[b,c,d,e])}function
-cl(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bm(a,[b,c,d,e,f])}function
-lJ(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bm(a,[b,c,d,e,f,g])}function
-A5(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bm(a,[b,c,d,e,f,g,h])}Bi();var
-ea=[ag,b(mI),-1],hS=[ag,b(lU),-2],hQ=[ag,b(g9),-3],hP=[ag,b(mi),-4],fq=[ag,b(lY),-5],bB=[ag,b(mn),-7],hR=[ag,b(l6),-8],fp=[ag,b(mp),-9],$=[ag,b(mE),-11],hT=[ag,b(lL),-12],A4=[4,0,0,0,[12,45,[4,0,0,0,0]]],fJ=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(l$),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dD=[0,0,0],ld=[0,0,0],lg=[0,0,0],ls=[0,0,-1],gU=[0,0,0],dV=[0,0,1,0,0,0],dW=[0,58,62],gY=[0,96,cs],ly=[0,1,0,0];bc(11,hT,lL);bc(10,$,mE);bc(9,[ag,b(me),-10],me);bc(8,fp,mp);bc(7,hR,l6);bc(6,bB,mn);bc(5,[ag,b(mv),-6],mv);bc(4,fq,lY);bc(3,hP,mi);bc(2,hQ,g9);bc(1,hS,lU);bc(0,ea,mI);var
-nA=b("output_substring"),nw=b("%.12g"),nu=b(b7),nr=b("true"),ns=b("false"),nn=cx(0,0,mm),no=cx(0,0,65520),np=cx(1,0,mm),nE=b("option is None"),nJ=b("\\\\"),nK=b("\\'"),nL=b("\\b"),nM=b("\\t"),nN=b("\\n"),nO=b("\\r"),nQ=b("4.13.1"),nZ=b("List.map2"),n1=b("List.fold_left2"),n4=b("List.combine"),nW=b("List.init"),nU=b(lW),nS=b("nth"),nT=b(lW),n$=b("String.blit / Bytes.blit_string"),n_=b("Bytes.blit"),n9=b("String.sub / Bytes.sub"),om=b("String.contains_from / Bytes.contains_from"),oh=b(u),od=b("String.concat"),oy=[0,b("array.ml"),322,4],ou=b("Array.map2: arrays must have the same length"),ot=b("Array.fill"),os=b("Array.sub"),oq=b("Array.init"),ox=b("Stdlib.Array.Bottom"),oA=b("Stdlib.Queue.Empty"),oG=b("CamlinternalLazy.Undefined"),oP=b("Buffer.add_substring/add_subbytes"),oN=b("Buffer.add: cannot grow buffer"),oM=[0,b(mu),93,2],oL=[0,b(mu),94,2],o0=b("%c"),o1=b("%s"),o2=b(lK),o3=b(l5),o4=b(mg),o5=b(lO),o6=b("%f"),o7=b("%B"),o8=b("%{"),o9=b("%}"),o_=b("%("),o$=b("%)"),pa=b("%a"),pb=b("%t"),pc=b("%?"),pd=b("%r"),pe=b("%_r"),pf=[0,b(ap),850,23],pq=[0,b(ap),814,21],pi=[0,b(ap),815,21],pr=[0,b(ap),818,21],pj=[0,b(ap),819,21],ps=[0,b(ap),822,19],pk=[0,b(ap),823,19],pt=[0,b(ap),826,22],pl=[0,b(ap),827,22],pu=[0,b(ap),831,30],pm=[0,b(ap),832,30],po=[0,b(ap),836,26],pg=[0,b(ap),837,26],pp=[0,b(ap),846,28],ph=[0,b(ap),847,28],pn=[0,b(ap),851,23],qI=b(md),qG=[0,b(ap),1558,4],qH=b("Printf: bad conversion %["),qJ=[0,b(ap),1626,39],qK=[0,b(ap),1649,31],qL=[0,b(ap),1650,31],qM=b("Printf: bad conversion %_"),qN=b(mc),qO=b(mh),qP=b(mc),qQ=b(mh),qB=b(ha),qz=b("neg_infinity"),qA=b(mH),qy=b(b7),qt=[0,lR],qh=b("%+nd"),qi=b("% nd"),qk=b("%+ni"),ql=b("% ni"),qm=b("%nx"),qn=b("%#nx"),qo=b("%nX"),qp=b("%#nX"),qq=b("%no"),qr=b("%#no"),qg=b("%nd"),qj=b(mg),qs=b("%nu"),p5=b("%+ld"),p6=b("% ld"),p8=b("%+li"),p9=b("% li"),p_=b("%lx"),p$=b("%#lx"),qa=b("%lX"),qb=b("%#lX"),qc=b("%lo"),qd=b("%#lo"),p4=b("%ld"),p7=b(l5),qe=b("%lu"),pR=b("%+Ld"),pS=b("% Ld"),pU=b("%+Li"),pV=b("% Li"),pW=b("%Lx"),pX=b("%#Lx"),pY=b("%LX"),pZ=b("%#LX"),p0=b("%Lo"),p1=b("%#Lo"),pQ=b("%Ld"),pT=b(lO),p2=b("%Lu"),pD=b("%+d"),pE=b("% d"),pG=b("%+i"),pH=b("% i"),pI=b(cq),pJ=b("%#x"),pK=b("%X"),pL=b("%#X"),pM=b("%o"),pN=b("%#o"),pC=b(e9),pF=b(lK),pO=b(md),oS=b("@]"),oT=b("@}"),oU=b("@?"),oV=b("@\n"),oW=b("@."),oX=b("@@"),oY=b("@%"),oZ=b("@"),pv=b("CamlinternalFormat.Type_mismatch"),qX=b(u),qY=[0,[11,b(lN),[2,0,[2,0,0]]],b(", %s%s")],rt=[0,[11,b(hf),[2,0,[12,10,0]]],b(mB)],ru=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rs=b("Fatal error: out of memory in uncaught exception handler"),rp=[0,[11,b(hf),[2,0,[12,10,0]]],b(mB)],rk=[0,[2,0,[12,10,0]],b("%s\n")],rl=[0,[11,b(l8),0],b(l8)],rb=b("Raised at"),rc=b("Re-raised at"),rd=b("Raised by primitive operation at"),re=b("Called from"),rf=b(" (inlined)"),rh=b(u),rg=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(l$),A4]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],ri=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],q6=b("Out of memory"),q7=b("Stack overflow"),q8=b("Pattern matching failed"),q9=b("Assertion failed"),q_=b("Undefined recursive module"),q0=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],q1=b(u),q2=b(u),q3=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],qW=[0,[4,0,0,0,0],b(e9)],qU=[0,[3,0,0],b("%S")],qV=b(mj),rm=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],ry=b("x"),rI=b("Hashtbl: unsupported hash table format"),A2=b("OCAMLRUNPARAM"),A0=b("CAMLRUNPARAM"),rD=b(u),sr=[3,0,3],ss=b(b7),sl=b(mL),sm=b("<\/"),sn=b(u),sh=b(mL),si=b("<"),sj=b(u),sf=b("\n"),r6=[0,b(u)],rZ=b(u),r0=b(u),r1=b(u),r2=b(u),rV=[0,b(u),0,b(u)],rU=b(u),rQ=b("Stdlib.Format.String_tag"),sz=b("Z.Overflow"),sA=b(mf),sG=b("int_of_big_int"),s1=[0,0],tc=[0,0],vC=[0,0],vm=[0,0,0],x_=b("expected fewer digits"),x9=b("image"),x7=b("expected a finite number"),x5=b("a digit in base 16"),x3=b(mJ),xY=b("joint"),xZ=b("nothing"),x0=b(mN),x1=b("nothing, prices or joint"),xX=b(mz),xW=b(mN),xQ=b("activation"),xR=b("others"),xS=b("patch"),xU=b("a patch"),xT=b(mJ),xP=b("a prototype"),xN=b("certificate"),xO=b(mz),xK=b(mt),xL=b("as many prototypes as coordinates"),xM=b("positive scales"),xF=b("linear"),xG=b("maximum"),xH=b("soft_tree"),xI=b("a readout"),xy=b("masked_max"),xz=b("max"),xA=b("max_minus_mean"),xB=b("max_minus_mean_distance"),xC=b("top_mean"),xD=b("a pooling"),xo=b("exp_distance"),xp=b("exponential"),xq=b("identity"),xr=b("log_ratio"),xs=b("negated"),xt=b("quadratic"),xu=b("rectified"),xv=b("threshold"),xw=b("a similarity"),xh=b("cosine"),xi=b("euclidean"),xj=b("inner_product"),xk=b("rooted_cosine"),xl=b("softmax"),xm=b("a geometry"),xd=b("a child that is a node or a leaf of the tree"),xe=b("a child that is a greater node"),xf=b("every node and every leaf in the tree"),xb=b("a row of 0 and 1 with a 1"),w$=b("a number from 1"),w_=b(mk),w7=b(l9),w8=b("some"),w9=b("none or some"),w3=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],w4=[0,[4,6,0,0,0],b(cq)],w5=b(" or "),w6=b("a list of "),w1=[0,[4,6,0,0,0],b(cq)],w2=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],wY=b(cq),wZ=b("a natural number"),w0=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],wW=b(cq),wX=b("a positive integer"),wV=b(l9),wT=b(u),wU=b("an integer in base 16"),wR=b("expected the end of the line, found another item"),wQ=b("at most 1025 bytes"),wP=b("expected another item, found the end of the line"),wN=[0,[11,b(mk),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],wL=b("Reader.Wrong"),wM=b("Reader.Too_large"),yb=[0,0],yd=[0,1],yc=[0,2],yW=[0,1],yX=[0,e2],yU=b("a patch without views"),yS=[0,1],yT=[0,e2],yZ=[0,0.03,[0,1.,0]],y4=[0,0],zt=[0,1.],zW=[0,0,0],zU=[0,c8,[0,lP,[0,mC,[0,e4,[0,0.3,0]]]]],Ak=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Aq=[0,0,[0,d1,[0,1152,0]]],AJ=b("entails"),AK=b(mt),AL=b("instance"),AM=b("minimal"),AN=b("needed"),AO=b("refuted"),AQ=b("ready"),AP=b("a question: the head first, and only once"),AC=b("not proved"),AD=b("proved"),AE=b("not covered: "),AV=b("limit: "),AW=b("limit: there is no more memory"),AX=b("limit: a list is too long"),AY=b("the input ends within a line"),AT=b("error: "),AS=b("expected one line, found more"),AZ=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+Cz(){var
+a=F;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){no(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)no(a.error)})}Cz();function
+f(a,b){return a.length==1?a(b):bq(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):bq(a,[b,c])}function
+a8(a,b,c,d){return a.length==3?a(b,c,d):bq(a,[b,c,d])}function
+cu(a,b,c,d,e){return a.length==4?a(b,c,d,e):bq(a,[b,c,d,e])}function
+ct(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bq(a,[b,c,d,e,f])}function
+l9(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bq(a,[b,c,d,e,f,g])}function
+BJ(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bq(a,[b,c,d,e,f,g,h])}BY();var
+ei=[ag,b(m8),-1],h8=[ag,b(mi),-2],h6=[ag,b(hk),-3],h5=[ag,b(mH),-4],fA=[ag,b(mm),-5],bH=[ag,b(mM),-7],h7=[ag,b(mu),-8],fz=[ag,b(mO),-9],$=[ag,b(m4),-11],h9=[ag,b(l$),-12],BI=[4,0,0,0,[12,45,[4,0,0,0,0]]],fT=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(my),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dJ=[0,0,0],lu=[0,0,0],lx=[0,0,0],lJ=[0,0,-1],g4=[0,0,0],d2=[0,0,1,0,0,0],d3=[0,58,62],g8=[0,96,cy],lQ=[0,1,0,0];bg(11,h9,l$);bg(10,$,m4);bg(9,[ag,b(mD),-10],mD);bg(8,fz,mO);bg(7,h7,mu);bg(6,bH,mM);bg(5,[ag,b(mU),-6],mU);bg(4,fA,mm);bg(3,h5,mH);bg(2,h6,hk);bg(1,h8,mi);bg(0,ei,m8);var
+nY=b("output_substring"),nU=b("%.12g"),nS=b(cd),nP=b("true"),nQ=b("false"),nL=cD(0,0,mL),nM=cD(0,0,65520),nN=cD(1,0,mL),n2=b("option is None"),n7=b("\\\\"),n8=b("\\'"),n9=b("\\b"),n_=b("\\t"),n$=b("\\n"),oa=b("\\r"),oc=b("4.13.1"),ol=b("List.map2"),on=b("List.fold_left2"),oq=b("List.combine"),oi=b("List.init"),og=b(mk),oe=b("nth"),of=b(mk),ox=b("String.blit / Bytes.blit_string"),ow=b("Bytes.blit"),ov=b("String.sub / Bytes.sub"),oK=b("String.contains_from / Bytes.contains_from"),oF=b(u),oB=b("String.concat"),oV=[0,b("array.ml"),322,4],oR=b("Array.map2: arrays must have the same length"),oQ=b("Array.fill"),oP=b("Array.sub"),oO=b("Array.init"),oU=b("Stdlib.Array.Bottom"),oX=b("Stdlib.Queue.Empty"),o3=b("CamlinternalLazy.Undefined"),pa=b("Buffer.add_substring/add_subbytes"),o_=b("Buffer.add: cannot grow buffer"),o9=[0,b(mT),93,2],o8=[0,b(mT),94,2],pl=b("%c"),pm=b("%s"),pn=b(l_),po=b(mt),pp=b(mF),pq=b(mc),pr=b("%f"),ps=b("%B"),pt=b("%{"),pu=b("%}"),pv=b("%("),pw=b("%)"),px=b("%a"),py=b("%t"),pz=b("%?"),pA=b("%r"),pB=b("%_r"),pC=[0,b(ap),850,23],pN=[0,b(ap),814,21],pF=[0,b(ap),815,21],pO=[0,b(ap),818,21],pG=[0,b(ap),819,21],pP=[0,b(ap),822,19],pH=[0,b(ap),823,19],pQ=[0,b(ap),826,22],pI=[0,b(ap),827,22],pR=[0,b(ap),831,30],pJ=[0,b(ap),832,30],pL=[0,b(ap),836,26],pD=[0,b(ap),837,26],pM=[0,b(ap),846,28],pE=[0,b(ap),847,28],pK=[0,b(ap),851,23],q5=b(mC),q3=[0,b(ap),1558,4],q4=b("Printf: bad conversion %["),q6=[0,b(ap),1626,39],q7=[0,b(ap),1649,31],q8=[0,b(ap),1650,31],q9=b("Printf: bad conversion %_"),q_=b(mB),q$=b(mG),ra=b(mB),rb=b(mG),qY=b(hn),qW=b("neg_infinity"),qX=b(m7),qV=b(cd),qQ=[0,mf],qE=b("%+nd"),qF=b("% nd"),qH=b("%+ni"),qI=b("% ni"),qJ=b("%nx"),qK=b("%#nx"),qL=b("%nX"),qM=b("%#nX"),qN=b("%no"),qO=b("%#no"),qD=b("%nd"),qG=b(mF),qP=b("%nu"),qq=b("%+ld"),qr=b("% ld"),qt=b("%+li"),qu=b("% li"),qv=b("%lx"),qw=b("%#lx"),qx=b("%lX"),qy=b("%#lX"),qz=b("%lo"),qA=b("%#lo"),qp=b("%ld"),qs=b(mt),qB=b("%lu"),qc=b("%+Ld"),qd=b("% Ld"),qf=b("%+Li"),qg=b("% Li"),qh=b("%Lx"),qi=b("%#Lx"),qj=b("%LX"),qk=b("%#LX"),ql=b("%Lo"),qm=b("%#Lo"),qb=b("%Ld"),qe=b(mc),qn=b("%Lu"),p0=b("%+d"),p1=b("% d"),p3=b("%+i"),p4=b("% i"),p5=b(bV),p6=b("%#x"),p7=b("%X"),p8=b("%#X"),p9=b("%o"),p_=b("%#o"),pZ=b(fh),p2=b(l_),p$=b(mC),pd=b("@]"),pe=b("@}"),pf=b("@?"),pg=b("@\n"),ph=b("@."),pi=b("@@"),pj=b("@%"),pk=b("@"),pS=b("CamlinternalFormat.Type_mismatch"),ri=b(u),rj=[0,[11,b(mb),[2,0,[2,0,0]]],b(", %s%s")],rQ=[0,[11,b(ht),[2,0,[12,10,0]]],b(m1)],rR=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rP=b("Fatal error: out of memory in uncaught exception handler"),rM=[0,[11,b(ht),[2,0,[12,10,0]]],b(m1)],rH=[0,[2,0,[12,10,0]],b("%s\n")],rI=[0,[11,b(mw),0],b(mw)],ry=b("Raised at"),rz=b("Re-raised at"),rA=b("Raised by primitive operation at"),rB=b("Called from"),rC=b(" (inlined)"),rE=b(u),rD=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(my),BI]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rF=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],rr=b("Out of memory"),rs=b("Stack overflow"),rt=b("Pattern matching failed"),ru=b("Assertion failed"),rv=b("Undefined recursive module"),rl=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],rm=b(u),rn=b(u),ro=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],rh=[0,[4,0,0,0,0],b(fh)],rf=[0,[3,0,0],b("%S")],rg=b(mI),rJ=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rV=b("x"),r5=b("Hashtbl: unsupported hash table format"),BG=b("OCAMLRUNPARAM"),BE=b("CAMLRUNPARAM"),r0=b(u),sO=[3,0,3],sP=b(cd),sI=b(m$),sJ=b("<\/"),sK=b(u),sE=b(m$),sF=b("<"),sG=b(u),sC=b("\n"),sr=[0,b(u)],sk=b(u),sl=b(u),sm=b(u),sn=b(u),sg=[0,b(u),0,b(u)],sf=b(u),sb=b("Stdlib.Format.String_tag"),sW=b("Z.Overflow"),sX=b(mE),s3=b("int_of_big_int"),tm=[0,0],tz=[0,0],vY=[0,0],vI=[0,0,0],yt=b("expected fewer digits"),ys=b("image"),yq=b("expected a finite number"),yo=b("a digit in base 16"),ym=b(m9),yh=b("joint"),yi=b("nothing"),yj=b(nb),yk=b("nothing, prices or joint"),yg=b(mZ),yf=b(nb),x$=b("activation"),ya=b("others"),yb=b("patch"),yd=b("a patch"),yc=b(m9),x_=b("a prototype"),x8=b("certificate"),x9=b(mZ),x5=b(mS),x6=b("as many prototypes as coordinates"),x7=b("positive scales"),x0=b("linear"),x1=b("maximum"),x2=b("soft_tree"),x3=b("a readout"),xT=b("masked_max"),xU=b("max"),xV=b("max_minus_mean"),xW=b("max_minus_mean_distance"),xX=b("top_mean"),xY=b("a pooling"),xJ=b("exp_distance"),xK=b("exponential"),xL=b("identity"),xM=b("log_ratio"),xN=b("negated"),xO=b("quadratic"),xP=b("rectified"),xQ=b("threshold"),xR=b("a similarity"),xC=b("cosine"),xD=b("euclidean"),xE=b("inner_product"),xF=b("rooted_cosine"),xG=b("softmax"),xH=b("a geometry"),xy=b("a child that is a node or a leaf of the tree"),xz=b("a child that is a greater node"),xA=b("every node and every leaf in the tree"),xw=b("a row of 0 and 1 with a 1"),xu=b("a number from 1"),xt=b(mJ),xq=b(hp),xr=b("some"),xs=b("none or some"),xm=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],xn=[0,[4,6,0,0,0],b(bV)],xo=b(" or "),xp=b("a list of "),xk=[0,[4,6,0,0,0],b(bV)],xl=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],xh=b(bV),xi=b("a natural number"),xj=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],xf=b(bV),xg=b("a positive integer"),xe=b(hp),xc=b(u),xd=b("an integer in base 16"),xa=b("expected the end of the line, found another item"),w$=b("at most 1025 bytes"),w_=b("expected another item, found the end of the line"),w8=[0,[11,b(mJ),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],w6=b("Reader.Wrong"),w7=b("Reader.Too_large"),yw=[0,0],yy=[0,1],yx=[0,2],zf=[0,1],zg=[0,fa],zd=b("a patch without views"),zb=[0,1],zc=[0,fa],zi=[0,0.03,[0,1.,0]],zn=[0,0],zJ=[0,40,[0,24,[0,12,0]]],zR=[0,1.],Ai=[0,0,0],Ag=[0,dc,[0,md,[0,m2,[0,fc,[0,0.3,0]]]]],AB=[0,160,192],AI=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],AP=[0,0,[0,d9,[0,1152,0]]],A6=b("unclaimed"),A7=b("at_least "),A8=b("at_most "),A3=b("some "),A4=b(hp),A2=[0,[4,6,0,0,0],b(bV)],A1=b(bV),Bl=b("entailment_hints"),Bm=b("entails"),Bn=b(mS),Bo=b("instance"),Bp=b("instance_settings"),Bq=b("minimal"),Br=b("needed"),Bs=b("refuted"),Bu=b("ready"),Bt=b("a question: the head first, and only once"),Bd=b("proved"),Be=b("not proved"),Bf=b("not covered: "),Bg=b(mW),Bh=b(mW),Bz=b("limit: "),BA=b("limit: there is no more memory"),BB=b("limit: a list is too long"),BC=b("the input ends within a line"),Bx=b("error: "),Bw=b("expected one line, found more"),BD=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -868,25 +869,25 @@ b=a[1];return[9,b,b,ab(a[3])];case
 11:return[11,ab(a[1])];case
 12:return[12,ab(a[1])];case
 13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aF(a,b){if(typeof
+aH(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aF(a[1],b)];case
-1:return[1,aF(a[1],b)];case
-2:return[2,aF(a[1],b)];case
-3:return[3,aF(a[1],b)];case
-4:return[4,aF(a[1],b)];case
-5:return[5,aF(a[1],b)];case
-6:return[6,aF(a[1],b)];case
-7:return[7,aF(a[1],b)];case
+0:return[0,aH(a[1],b)];case
+1:return[1,aH(a[1],b)];case
+2:return[2,aH(a[1],b)];case
+3:return[3,aH(a[1],b)];case
+4:return[4,aH(a[1],b)];case
+5:return[5,aH(a[1],b)];case
+6:return[6,aH(a[1],b)];case
+7:return[7,aH(a[1],b)];case
 8:var
-c=a[1];return[8,c,aF(a[2],b)];case
+c=a[1];return[8,c,aH(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aF(a[3],b)];case
-10:return[10,aF(a[1],b)];case
-11:return[11,aF(a[1],b)];case
-12:return[12,aF(a[1],b)];case
-13:return[13,aF(a[1],b)];default:return[14,aF(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aH(a[3],b)];case
+10:return[10,aH(a[1],b)];case
+11:return[11,aH(a[1],b)];case
+12:return[12,aH(a[1],b)];case
+13:return[13,aH(a[1],b)];default:return[14,aH(a[1],b)]}}function
 _(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -932,272 +933,273 @@ E=a[1];return[21,E,_(a[2],b)];case
 23:var
 F=a[1];return[23,F,_(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,_(a[3],b)]}}function
-fm(a){return[0,a]}function
-fn(a){return a[1]}function
-hO(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-fo(a){throw[0,hQ,a]}function
-aj(a){throw[0,hP,a]}function
-cz(b,a){return BE(b,a)?b:a}function
-ar(b,a){return Bk(b,a)?b:a}function
-eb(a){return 0<=a?a:-a|0}var
-I=dc(nn),W=dc(no),bd=dc(np),nm=hc;function
-aR(d,c){var
-a=C(d),e=C(c),b=an(a+e|0);bl(d,0,b,0,a);bl(c,0,b,a,e);return df(b)}function
-nq(a){return a?nr:ns}function
-nt(a){var
-e=C(a);return function(f){var
-b=f;for(;;){if(e<=b)return aR(a,nu);var
+fw(a){return[0,a]}function
+fx(a){return a[1]}function
+h4(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+fy(a){throw[0,h6,a]}function
+aj(a){throw[0,h5,a]}function
+cF(b,a){return Ci(b,a)?b:a}function
+ar(b,a){return B0(b,a)?b:a}function
+ej(a){return 0<=a?a:-a|0}var
+I=di(nL),X=di(nM),bh=di(nN),nK=hq;function
+aI(d,c){var
+a=E(d),e=E(c),b=an(a+e|0);bp(d,0,b,0,a);bp(c,0,b,a,e);return dl(b)}function
+nO(a){return a?nP:nQ}function
+nR(a){var
+e=E(a);return function(f){var
+b=f;for(;;){if(e<=b)return aI(a,nS);var
 c=al(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-nv(a){return nt(hx(nw,a))}function
-ca(a,b){if(a){var
-c=a[1];return[0,c,ca(a[2],b)]}return b}BK(0);var
-nx=m8(1),bp=m8(2);function
-ny(b){function
+nT(a){return nR(hM(nU,a))}function
+ch(a,b){if(a){var
+c=a[1];return[0,c,ch(a[2],b)]}return b}Co(0);var
+nV=nv(1),bs=nv(2);function
+nW(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ff(d)}catch(a){a=bo(a);if(a[1]!==hS)throw a;var
+c=a[2],d=a[1];try{fp(d)}catch(a){a=br(a);if(a[1]!==h8)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(BL(0))}function
-dj(b,a){return hF(b,a,0,C(a))}function
-nz(d,c,b,a){if(0<=b&&0<=a&&!((C(c)-a|0)<b))return hF(d,c,b,a);return aj(nA)}function
-hU(a){dj(bp,a);m9(bp,10);return ff(bp)}var
-fr=fm(ny);function
-nB(c){for(;;){var
-d=fm(1),a=fn(fr),b=1-hO(fr,a,function(a,b){return function(d){if(hO(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-fs(a){return f(fn(fr),0)}hJ(b(lM),fs);function
-nC(b,a){return m9(b,a)}function
-ec(a){return ff(a)}function
-nD(a){return a?a[1]:aj(nE)}function
-nF(a){return a?a[1]:0}function
-dk(b,a){return a?[0,f(b,a[1])]:0}function
-hV(b,a){return a?f(b,a[1]):0}function
-nG(a){return a?1:0}function
-nH(a){return a}function
-nI(a){var
-c=0;if(40<=a){if(92===a)return nJ;if(!(hd<=a))c=1}else
-if(32<=a){if(39<=a)return nK;c=1}else
+a=c;continue}return 0}}return a(Cp(0))}function
+dq(b,a){return hU(b,a,0,E(a))}function
+nX(d,c,b,a){if(0<=b&&0<=a&&!((E(c)-a|0)<b))return hU(d,c,b,a);return aj(nY)}function
+h_(a){dq(bs,a);nw(bs,10);return fp(bs)}var
+fB=fw(nW);function
+nZ(c){for(;;){var
+d=fw(1),a=fx(fB),b=1-h4(fB,a,function(a,b){return function(d){if(h4(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+fC(a){return f(fx(fB),0)}hY(b(ma),fC);function
+n0(b,a){return nw(b,a)}function
+ek(a){return fp(a)}function
+fD(a,b){return a?a[1]:b}function
+n1(a){return a?a[1]:aj(n2)}function
+n3(a){return a?a[1]:0}function
+ci(b,a){return a?[0,f(b,a[1])]:0}function
+h$(b,a){return a?f(b,a[1]):0}function
+n4(a){return a?1:0}function
+n5(a){return a}function
+n6(a){var
+c=0;if(40<=a){if(92===a)return n7;if(!(hr<=a))c=1}else
+if(32<=a){if(39<=a)return n8;c=1}else
 if(!(14<=a))switch(a){case
-8:return nL;case
-9:return nM;case
-10:return nN;case
-13:return nO}if(c){var
-d=an(1);ai(d,0,a);return df(d)}var
-b=an(4);ai(b,0,92);ai(b,1,48+(a/cp|0)|0);ai(b,2,48+((a/10|0)%10|0)|0);ai(b,3,48+(a%10|0)|0);return df(b)}function
-nP(a){return 25<a+hh>>>0?a:a+mF|0}var
-ft=BY(0),dl=(4*ft|0)-1|0;function
-nR(d,c){var
+8:return n9;case
+9:return n_;case
+10:return n$;case
+13:return oa}if(c){var
+d=an(1);ai(d,0,a);return dl(d)}var
+b=an(4);ai(b,0,92);ai(b,1,48+(a/cw|0)|0);ai(b,2,48+((a/10|0)%10|0)|0);ai(b,3,48+(a%10|0)|0);return dl(b)}function
+ob(a){return 25<a+hv>>>0?a:a+m5|0}var
+fE=CD(0),dr=(4*fE|0)-1|0;function
+od(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aS(a){return nR(0,a)}function
-bC(b,a){return 0<=a?function(d,c){var
+aP(a){return od(0,a)}function
+bt(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return fo(nS)}}(b,a):aj(nT)}function
-hW(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return fy(oe)}}(b,a):aj(of)}function
+ia(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):aj(nU)}function
-bq(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):aj(og)}function
+bu(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bD(a){return bq(a,0)}function
-nV(g,e,d,c){var
+bI(a){return bu(a,0)}function
+oh(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
-hX(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,hX(a+1|0,c,b)]}function
-aL(a,b){return 0<=a?50<a?bD(nV(0,0,a,b)):hX(0,a,b):aj(nW)}function
-F(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
-hY(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,hY(c+1|0,b,d)]}return 0}function
-dm(b,a){return hY(0,b,a)}function
-nX(c,a){return function(e,d){var
+ib(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,ib(a+1|0,c,b)]}function
+aQ(a,b){return 0<=a?50<a?bI(oh(0,0,a,b)):ib(0,a,b):aj(oi)}function
+C(b,a){if(a){var
+c=a[2],d=f(b,a[1]);return[0,d,C(b,c)]}return 0}function
+ic(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,ic(c+1|0,b,d)]}return 0}function
+ds(b,a){return ic(0,b,a)}function
+oj(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-a2(c,b){var
+aX(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-nY(e,d,c){var
+ok(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];n(d,b,a[1]);var
+f=a[2];m(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-fu(b,a){return nY(0,b,a)}function
-aw(e,d,c){var
+fF(b,a){return ok(0,b,a)}function
+ay(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-hZ(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,hZ(c,e,d)]}}else
-if(!a)return 0;return aj(nZ)}function
-n0(g,f,e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+id(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,id(c,e,d)]}}else
+if(!a)return 0;return aj(ol)}function
+om(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return aj(n1)}}function
-cb(d,c){var
+h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return aj(on)}}function
+cj(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-cA(d,c){var
+dt(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-dn(d,c){var
+du(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aJ(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aN(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-n2(d,c){var
+oo(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aJ(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aN(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-n3(d,c){var
+op(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aJ(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aN(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-h0(b,a){if(a){var
-c=a[2],d=a[1];return 0===aJ(d[1],b)?c:[0,d,h0(b,c)]}return 0}function
-h1(d,c){var
+ie(b,a){if(a){var
+c=a[2],d=a[1];return 0===aN(d[1],b)?c:[0,d,ie(b,c)]}return 0}function
+el(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aG(e){function
+aJ(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bD(b)}}var
+a=c;continue}return bI(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bS(e,a){return function(h,g,f){var
+bY(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bD(b)}}(0,0,a)}function
-a7(e){function
+d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bI(b)}}(0,0,a)}function
+ba(e){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bD(b)}}var
+a=c;continue}return bI(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dp(b,a){return function(e,d,c){var
+dv(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bq(f(e,a[1]),b),a=g;continue}return bD(b)}}(b,0,a)}function
-h2(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],h2(b[2],a[2])]}}else
-if(!a)return 0;return aj(n4)}function
-fv(a,b){function
+g=a[2],b=bu(f(e,a[1]),b),a=g;continue}return bI(b)}}(b,0,a)}function
+ig(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],ig(b[2],a[2])]}}else
+if(!a)return 0;return aj(oq)}function
+fG(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bq(d,b)}return bq(c,b)}}function
+d=k,b=[0,f,b];continue}return bu(d,b)}return bu(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bq(d,b)}return bq(c,b)}}function
+c=j,b=[0,e,b];continue}return bu(d,b)}return bu(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aS(b);return 2<=c?g(c,b)[1]:b}function
-n5(b,a){function
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=aP(b);return 2<=c?g(c,b)[1]:b}function
+or(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bq(d,a)}return bq(c,a)}}function
+d=h,a=[0,e,a];continue}return bu(d,a)}return bu(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bq(d,a)}return bq(c,a)}}function
+c=f,a=[0,g,a];continue}return bu(d,a)}return bu(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
-j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
+j=i[1],g=e[1],B=i[2],q=m(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-c=l[1],a=k[1],d=e[1],F=l[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],m=G;else
+c=l[1],a=k[1],d=e[1],F=l[2],u=m(b,d,a);if(0===u)var
+v=m(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],n=G;else
 if(0<u){var
-w=n(b,a,c);if(0===w)var
+w=m(b,a,c);if(0===w)var
 o=[0,d,[0,a,0]];else
 if(0<w)var
 o=[0,d,[0,a,[0,c,0]]];else
 var
-x=n(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
-m=o}else{var
-y=n(b,d,c);if(0===y)var
+x=m(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
+n=o}else{var
+y=m(b,d,c);if(0===y)var
 p=[0,a,[0,d,0]];else
 if(0<y)var
 p=[0,a,[0,d,[0,c,0]]];else
 var
-z=n(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
-m=p}return[0,m,F]}}}var
+z=m(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
+n=p}return[0,n,F]}}}var
 r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
 h(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],g=e[1],A=h[2],q=n(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
+i=h[1],g=e[1],A=h[2],q=m(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-c=k[1],a=j[1],d=e[1],F=k[2],u=n(b,d,a);if(0===u)var
-v=n(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
+c=k[1],a=j[1],d=e[1],F=k[2],u=m(b,d,a);if(0===u)var
+v=m(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
 if(0<=u){var
-w=n(b,d,c);if(0===w)var
-m=[0,a,[0,d,0]];else
+w=m(b,d,c);if(0===w)var
+n=[0,a,[0,d,0]];else
 if(0<=w)var
-x=n(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],m=H;else
+x=m(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],n=H;else
 var
-m=[0,a,[0,d,[0,c,0]]];var
-l=m}else{var
-y=n(b,a,c);if(0===y)var
+n=[0,a,[0,d,[0,c,0]]];var
+l=n}else{var
+y=m(b,a,c);if(0===y)var
 o=[0,d,[0,a,0]];else
 if(0<=y)var
-z=n(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
+z=m(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
 var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aS(a);return 2<=c?h(c,a)[1]:a}function
-n6(d,c){var
+c=aP(a);return 2<=c?h(c,a)[1]:a}function
+os(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-ed(d,c){var
+em(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-h3(b,a){return b<=a?b:a}function
-h4(b,a){return a<=b?b:a}function
-h5(a){return b(u+a)}function
-cc(a,c){var
-b=an(a);Bg(b,0,a,c);return b}function
-n7(a){var
-b=a6(a),c=an(b);b9(a,0,c,0,b);return c}function
-n8(c,b,a){if(0<=b&&0<=a&&!((a6(c)-a|0)<b)){var
-d=an(a);b9(c,b,d,0,a);return d}return aj(n9)}function
-h6(c,b,a){return df(n8(c,b,a))}function
-h7(e,c,d,b,a){if(0<=a&&0<=c&&!((a6(e)-a|0)<c)&&0<=b&&!((a6(d)-a|0)<b))return b9(e,c,d,b,a);return aj(n_)}function
-bE(e,c,d,b,a){if(0<=a&&0<=c&&!((C(e)-a|0)<c)&&0<=b&&!((a6(d)-a|0)<b))return bl(e,c,d,b,a);return aj(n$)}function
-oa(e){var
-a=[0,0],m=a6(e)-1|0,o=0;if(!(m<0)){var
+ih(b,a){return b<=a?b:a}function
+ii(b,a){return a<=b?b:a}function
+ij(a){return b(u+a)}function
+ck(a,c){var
+b=an(a);BW(b,0,a,c);return b}function
+ot(a){var
+b=a$(a),c=an(b);cf(a,0,c,0,b);return c}function
+ou(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
+d=an(a);cf(c,b,d,0,a);return d}return aj(ov)}function
+ik(c,b,a){return dl(ou(c,b,a))}function
+il(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cf(e,c,d,b,a);return aj(ow)}function
+bJ(e,c,d,b,a){if(0<=a&&0<=c&&!((E(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return bp(e,c,d,b,a);return aj(ox)}function
+oy(e){var
+a=[0,0],m=a$(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=d3(e,i),g=0;if(32<=f){var
+f=d$(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1208,12 +1210,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===a6(e))return n7(e);var
+i=r;continue}break}}if(a[1]===a$(e))return ot(e);var
 b=an(a[1]);a[1]=0;var
-n=a6(e)-1|0,p=0;if(!(n<0)){var
+n=a$(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=d3(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(hd<=c)d=1;else
+c=d$(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(hr<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1223,66 +1225,66 @@ switch(c){case
 9:ai(b,a[1],92);a[1]++;ai(b,a[1],116);break;case
 10:ai(b,a[1],92);a[1]++;ai(b,a[1],110);break;case
 13:ai(b,a[1],92);a[1]++;ai(b,a[1],114);break;default:d=1}switch(d){case
-1:ai(b,a[1],92);a[1]++;ai(b,a[1],48+(c/cp|0)|0);a[1]++;ai(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ai(b,a[1],48+(c%10|0)|0);break;case
+1:ai(b,a[1],92);a[1]++;ai(b,a[1],48+(c/cw|0)|0);a[1]++;ai(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ai(b,a[1],48+(c%10|0)|0);break;case
 2:ai(b,a[1],92);a[1]++;ai(b,a[1],c);break;case
 3:ai(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-h8(g,b){var
-c=a6(b);if(0===c)return b;var
+im(g,b){var
+c=a$(b);if(0===c)return b;var
 d=an(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ai(d,a,f(g,d3(b,a)));var
+a=h;for(;;){ai(d,a,f(g,d$(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-ob(a){return h8(nP,a)}function
-fw(a){return cu(a)}function
-a8(a){return df(a)}function
-fx(b,a){return a8(cc(b,a))}function
-oc(a,b){return b<=a?a:aj(od)}function
-oe(f,e,d){var
+oz(a){return im(ob,a)}function
+fH(a){return cA(a)}function
+bb(a){return dl(a)}function
+fI(b,a){return bb(ck(b,a))}function
+oA(a,b){return b<=a?a:aj(oB)}function
+oC(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=oc((C(c)+e|0)+b|0,b),a=g;continue}return C(c)+b|0}return b}}function
-of(b,h,g,e,f){var
+g=a[2],b=oA((E(c)+e|0)+b|0,b),a=g;continue}return E(c)+b|0}return b}}function
+oD(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bl(a,0,b,d,C(a));bl(g,0,b,d+C(a)|0,e);var
-d=(d+C(a)|0)+e|0,c=i;continue}bl(a,0,b,d,C(a));return b}return b}}function
-og(b,a){if(a){var
-c=C(b);return a8(of(an(oe(0,c,a)),0,b,c,a))}return oh}function
-oi(b,a){return a8(h8(b,fw(a)))}function
-oj(a){return function(b,f,e){var
+i=c[2];bp(a,0,b,d,E(a));bp(g,0,b,d+E(a)|0,e);var
+d=(d+E(a)|0)+e|0,c=i;continue}bp(a,0,b,d,E(a));return b}return b}}function
+oE(b,a){if(a){var
+c=E(b);return bb(oD(an(oC(0,c,a)),0,b,c,a))}return oF}function
+oG(b,a){return bb(im(b,fH(a)))}function
+oH(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=d_(b,a)+mF|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return a8(oa(fw(b)));var
-a=a+1|0;continue}}(a,C(a),0)}function
-ok(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bB;if(d_(e,a)===b)return a;var
+c=eg(b,a)+m5|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bb(oy(fH(b)));var
+a=a+1|0;continue}}(a,E(a),0)}function
+oI(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bH;if(eg(e,a)===b)return a;var
 a=a+1|0;continue}}function
-ol(b,a,d){var
-c=C(b);if(0<=a&&!(c<a))try{ok(b,c,a,d);var
-e=1;return e}catch(a){a=bo(a);if(a===bB)return 0;throw a}return aj(om)}function
-on(b,a){return ol(b,0,a)}function
-oo(a){return a8(ob(fw(a)))}function
-op(a){return 1-(typeof
+oJ(b,a,d){var
+c=E(b);if(0<=a&&!(c<a))try{oI(b,c,a,d);var
+e=1;return e}catch(a){a=br(a);if(a===bH)return 0;throw a}return aj(oK)}function
+oL(b,a){return oJ(b,0,a)}function
+oM(a){return bb(oz(fH(a)))}function
+oN(a){return 1-(typeof
 a==="number"?1:0)}function
-aB(b,c){if(0===b)return[0];if(0<=b){var
+aE(b,c){if(0===b)return[0];if(0<=b){var
 d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return aj(oq)}function
-or(b,f,e){var
+a=h;continue}break}}return d}return aj(oO)}function
+io(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-br(a){var
-b=a.length-1;return 0===b?[0]:hr(a,0,b)}function
-bT(b,a){var
-c=b.length-1;return 0===c?br(a):0===a.length-1?hr(b,0,c):A7(b,a)}function
-ee(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hr(c,b,a);return aj(os)}function
-h9(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return A8(c,b,a,d);return aj(ot)}function
-dq(d,b){var
+bv(a){var
+b=a.length-1;return 0===b?[0]:hG(a,0,b)}function
+bZ(b,a){var
+c=b.length-1;return 0===c?bv(a):0===a.length-1?hG(b,0,c):BL(b,a)}function
+en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hG(c,b,a);return aj(oP)}function
+ip(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return BM(c,b,a,d);return aj(oQ)}function
+dw(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1293,81 +1295,81 @@ e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-dr(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return aj(ou);if(0===b)return[0];var
-f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
+dx(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return aj(oR);if(0===b)return[0];var
+f=q(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-y(d,b){var
+x(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-R(d,b){var
+O(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
+e=q(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-ax(c){return function(e,d){var
+az(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-ov(d,c){var
+oS(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 G(a){if(a){var
-b=a[2],d=a[1],c=q(ov(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(oS(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-X(f,e,c){var
+U(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-fy(c,b){var
+fJ(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-bU(c,b){var
+b0(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-fz=[ag,ox,b_(0)];function
-ow(b){if(db(b,[0]))return[0,[0],[0]];var
+fK=[ag,oU,cg(0)];function
+oT(b){if(dh(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-h_(e,a){function
+iq(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fz,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fK,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
-m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bo(b);if(b[1]===fz){var
+n(f,b,d){try{var
+g=l(f,b,d);return g}catch(b){b=br(b);if(b[1]===fK){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bo(a);if(a[1]===fz)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=br(a);if(a[1]===fK)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oy]}}if(!(h<0)){var
-d=h;for(;;){m(f,d,c(a,d)[1+d]);var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oV]}}if(!(h<0)){var
+d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
@@ -1380,142 +1382,142 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cB(a){return a!=a?1:0}function
-aT(b,a){if(!(b<a)){var
-c=0;if(fi(a)||!fi(b))c=1;if(c)return cB(b)?b:a}return cB(a)?a:b}function
-v(b,a){if(!(b<a)){var
-c=0;if(fi(a)||!fi(b))c=1;if(c)return cB(a)?a:b}return cB(b)?b:a}function
-ds(a){return[0,0,0]}function
-dt(a){a[1]=0;a[2]=0;return 0}function
-cC(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cD(a){var
+cG(a){return a!=a?1:0}function
+aR(b,a){if(!(b<a)){var
+c=0;if(fs(a)||!fs(b))c=1;if(c)return cG(b)?b:a}return cG(a)?a:b}function
+w(b,a){if(!(b<a)){var
+c=0;if(fs(a)||!fs(b))c=1;if(c)return cG(a)?a:b}return cG(b)?b:a}function
+dy(a){return[0,0,0]}function
+dz(a){a[1]=0;a[2]=0;return 0}function
+cH(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+cI(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cE(b){var
+cJ(b){var
 a=b[1];return a?[0,a[1]]:0}function
-oz(b,a){return a2(b,a[1])}var
-oB=[ag,oA,b_(0)];function
-oC(a){return[0,0,0,0]}function
-fA(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-h$(d,a){var
+oW(b,a){return aX(b,a[1])}var
+oY=[ag,oX,cg(0)];function
+oZ(a){return[0,0,0,0]}function
+fL(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+ir(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-oD(b){var
+o0(b){var
 a=b[2];return a?[0,a[1]]:0}function
-oE(a){var
+o1(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fA(a);return c}throw oB}function
-oF(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fL(a);return c}throw oY}function
+o2(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fA(a);return[0,c]}return 0}var
-oH=[ag,oG,b_(0)];function
-oI(a){throw oH}function
-ef(a){var
-c=a[1];a[1]=oI;try{var
-b=f(c,0);BP(a,b);return b}catch(b){b=bo(b);a[1]=function(a){throw b};throw b}}function
-fB(a){var
-b=1<=a?a:1,c=dl<b?dl:b,d=an(c);return[0,d,0,c,d]}function
-fC(a){return h6(a[1],0,a[2])}function
-oJ(a){return a[2]}function
-oK(a){a[2]=0;return 0}function
-fD(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dl<b[1])if((d+c|0)<=dl)b[1]=dl;else
-fo(oN);var
-e=an(b[1]);h7(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,oL]}throw[0,$,oM]}}function
-ia(a,c){var
-b=a[2];if(a[3]<=b)fD(a,1);ai(a[1],b,c);a[2]=b+1|0;return 0}function
-oO(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fL(a);return[0,c]}return 0}var
+o4=[ag,o3,cg(0)];function
+o5(a){throw o4}function
+dA(a){var
+c=a[1];a[1]=o5;try{var
+b=f(c,0);Ct(a,b);return b}catch(b){b=br(b);a[1]=function(a){throw b};throw b}}function
+eo(a){var
+b=1<=a?a:1,c=dr<b?dr:b,d=an(c);return[0,d,0,c,d]}function
+ep(a){return ik(a[1],0,a[2])}function
+o6(a){return a[2]}function
+o7(a){a[2]=0;return 0}function
+fM(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dr<b[1])if((d+c|0)<=dr)b[1]=dr;else
+fy(o_);var
+e=an(b[1]);il(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,o8]}throw[0,$,o9]}}function
+fN(a,c){var
+b=a[2];if(a[3]<=b)fM(a,1);ai(a[1],b,c);a[2]=b+1|0;return 0}function
+o$(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((C(d)-b|0)<c?1:0);if(f)aj(oP);var
-g=a[2]+b|0;if(a[3]<g)fD(a,b);bl(d,c,a[1],a[2],b);a[2]=g;return 0}function
-du(a,c){var
-b=C(c),d=a[2]+b|0;if(a[3]<d)fD(a,b);bl(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fE(a){return 5===a[2]?12:-6}function
-ib(a){return[0,0,an(a)]}function
-ic(a,g){var
-b=a6(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=an(h4(b*2|0,c));h7(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((E(d)-b|0)<c?1:0);if(f)aj(pa);var
+g=a[2]+b|0;if(a[3]<g)fM(a,b);bp(d,c,a[1],a[2],b);a[2]=g;return 0}function
+b1(a,c){var
+b=E(c),d=a[2]+b|0;if(a[3]<d)fM(a,b);bp(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fO(a){return 5===a[2]?12:-6}function
+is(a){return[0,0,an(a)]}function
+it(a,g){var
+b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=an(ii(b*2|0,c));il(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cF(a,b){ic(a,1);c$(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ay(a,c){var
-b=C(c);ic(a,b);bE(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-id(a){return h6(a[2],0,a[1])}function
-oQ(a,b){var
+cK(a,b){it(a,1);df(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aA(a,c){var
+b=E(c);it(a,b);bJ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+iu(a){return ik(a[2],0,a[1])}function
+pb(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return ms;case
+0:return mR;case
 1:return 101;case
 2:return 69;case
-3:return lR;case
+3:return mf;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-oR(a,b){switch(b[1]){case
+pc(a,b){switch(b[1]){case
 0:break;case
-1:cF(a,43);break;default:cF(a,32)}return 8<=b[2]?cF(a,35):0}function
-ie(a){if(typeof
+1:cK(a,43);break;default:cK(a,32)}return 8<=b[2]?cK(a,35):0}function
+iv(a){if(typeof
 a==="number")switch(a){case
-0:return oS;case
-1:return oT;case
-2:return oU;case
-3:return oV;case
-4:return oW;case
-5:return oX;default:return oY}else
+0:return pd;case
+1:return pe;case
+2:return pf;case
+3:return pg;case
+4:return ph;case
+5:return pi;default:return pj}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aR(oZ,fx(1,a[1]))}}function
-fF(b,c){var
+1:return a[1];default:return aI(pk,fI(1,a[1]))}}function
+fP(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ay(b,o0);var
+d=a[1];aA(b,pl);var
 a=d;continue;case
 1:var
-e=a[1];ay(b,o1);var
+e=a[1];aA(b,pm);var
 a=e;continue;case
 2:var
-f=a[1];ay(b,o2);var
+f=a[1];aA(b,pn);var
 a=f;continue;case
 3:var
-g=a[1];ay(b,o3);var
+g=a[1];aA(b,po);var
 a=g;continue;case
 4:var
-h=a[1];ay(b,o4);var
+h=a[1];aA(b,pp);var
 a=h;continue;case
 5:var
-i=a[1];ay(b,o5);var
+i=a[1];aA(b,pq);var
 a=i;continue;case
 6:var
-j=a[1];ay(b,o6);var
+j=a[1];aA(b,pr);var
 a=j;continue;case
 7:var
-k=a[1];ay(b,o7);var
+k=a[1];aA(b,ps);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ay(b,o8);fF(b,m);ay(b,o9);var
+l=a[2],m=a[1];aA(b,pt);fP(b,m);aA(b,pu);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ay(b,o_);fF(b,o);ay(b,o$);var
+n=a[3],o=a[1];aA(b,pv);fP(b,o);aA(b,pw);var
 a=n;continue;case
 10:var
-p=a[1];ay(b,pa);var
+p=a[1];aA(b,px);var
 a=p;continue;case
 11:var
-q=a[1];ay(b,pb);var
+q=a[1];aA(b,py);var
 a=q;continue;case
 12:var
-r=a[1];ay(b,pc);var
+r=a[1];aA(b,pz);var
 a=r;continue;case
 13:var
-s=a[1];ay(b,pd);var
+s=a[1];aA(b,pA);var
 a=s;continue;default:var
-t=a[1];ay(b,pe);var
+t=a[1];aA(b,pB);var
 a=t;continue}}function
 am(a){if(typeof
 a==="number")return 0;else
@@ -1536,39 +1538,39 @@ c=a[2],d=a[1];return[9,c,d,am(a[3])];case
 11:return[11,am(a[1])];case
 12:return[12,am(a[1])];case
 13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
-az(a){if(typeof
+aB(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=az(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aB(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=az(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aB(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=az(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aB(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=az(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aB(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-g=az(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+g=aB(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=az(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aB(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=az(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aB(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=az(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aB(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=az(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aB(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-an=a[2],ap=a[1],l=az(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=az(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(au,0);f(aq,0);return 0},aA=function(a){f(ar,0);f(av,0);return 0},aB=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aB,aA,ay];case
+an=a[2],ap=a[1],l=aB(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aB(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(au,0);f(aq,0);return 0},az=function(a){f(ar,0);f(av,0);return 0},aA=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aA,az,ay];case
 10:var
-n=az(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=aB(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
 11:var
-o=az(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=aB(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
 12:var
-p=az(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=aB(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=az(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=az(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+q=aB(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aB(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
 ao(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1580,7 +1582,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,$,pf]}else
+9:a=6;break;default:throw[0,$,pC]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1686,35 +1688,35 @@ D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,$,po];break;case
+14:a=4;break;default:m=1}if(m)throw[0,$,pL];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=az(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aB(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,$,pp];break;case
+14:a=4;break;default:n=1}if(n)throw[0,$,pM];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,pq];case
+b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,pN];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pr];break;case
+11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pO];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,ps];break;case
+12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pP];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1722,7 +1724,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pt];break;default:var
+13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pQ];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1730,72 +1732,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pu]}switch(a){case
-0:throw[0,$,pi];case
-1:throw[0,$,pj];case
-2:throw[0,$,pk];case
-3:throw[0,$,pl];case
-4:throw[0,$,pm];case
-5:throw[0,$,pg];case
-6:throw[0,$,ph];default:throw[0,$,pn]}}var
-as=[ag,pv,b_(0)];function
-eg(b,a){if(typeof
+14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pR]}switch(a){case
+0:throw[0,$,pF];case
+1:throw[0,$,pG];case
+2:throw[0,$,pH];case
+3:throw[0,$,pI];case
+4:throw[0,$,pJ];case
+5:throw[0,$,pD];case
+6:throw[0,$,pE];default:throw[0,$,pK]}}var
+as=[ag,pS,cg(0)];function
+eq(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw as}}function
-dv(e,b,d){var
-a=eg(e,d);if(typeof
+dB(e,b,d){var
+a=eq(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw as}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aM(b,c,a){if(typeof
+aS(b,c,a){if(typeof
 b==="number")return[0,0,S(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aM(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aS(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aM(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aS(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aM(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aS(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aM(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aS(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aM(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aS(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aM(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aS(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aM(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aS(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aM(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aS(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(d9([0,b[1]],[0,o]))throw as;var
-p=aM(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(ef([0,b[1]],[0,o]))throw as;var
+p=aS(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(d9([0,ab(B)],C))throw as;var
-D=[0,ab(d)];if(d9([0,ab(A)],D))throw as;var
-q=az(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aM(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(ef([0,ab(B)],C))throw as;var
+D=[0,ab(d)];if(ef([0,ab(A)],D))throw as;var
+q=aB(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=aS(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aM(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aS(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aM(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aS(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aM(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aS(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aM(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
+v=aS(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
 S(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1806,35 +1808,35 @@ p=S(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=S(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eg(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eq(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=S(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw as;case
 3:var
-R=a[2],t=eg(a[1],b),d=t[2],T=t[1];if(typeof
+R=a[2],t=eq(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=S(R,d[1]);return[0,[3,T,u[1]],u[2]]}throw as;case
 4:var
-U=a[4],V=a[1],e=dv(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=dB(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=S(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw as;case
 5:var
-Y=a[4],Z=a[1],g=dv(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dB(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=S(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw as;case
 6:var
-aa=a[4],ac=a[1],i=dv(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+aa=a[4],ac=a[1],i=dB(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ae=i[2],x=S(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw as;case
 7:var
-af=a[4],ag=a[1],k=dv(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=dB(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ai=k[2],y=S(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw as;case
 8:var
-aj=a[4],ak=a[1],m=dv(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dB(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=S(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw as;case
 9:var
-an=a[2],A=eg(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eq(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=S(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw as;case
 10:var
@@ -1845,11 +1847,11 @@ ap=a[1],D=S(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=S(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],at=a[3],au=a[1];if(d9([0,a[2]],[0,F]))throw as;var
+F=b[1],ar=b[2],at=a[3],au=a[1];if(ef([0,a[2]],[0,F]))throw as;var
 G=S(at,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(d9([0,ab(ax)],az))throw as;var
+H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(ef([0,ab(ax)],az))throw as;var
 I=S(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1859,7 +1861,7 @@ b!=="number"&&11===b[0]){var
 K=S(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=S(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return px(a[1],a[2],b);case
+18:return pU(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=S(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1869,180 +1871,180 @@ aB=a[2],aC=a[1],N=S(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=S(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return py(a[1],a[2],b)}throw as}function
-px(a,c,b){if(0===a[0]){var
+23:return pV(a[1],a[2],b)}throw as}function
+pU(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=S(d[1],b),k=e[1],f=S(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=S(g[1],b),m=h[1],i=S(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-py(a,c,b){if(typeof
+pV(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aU(a,c,b);case
-1:return aU(a,c,b);case
+0:return aY(a,c,b);case
+1:return aY(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=S(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aU(a,c,b)}else
+d=S(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aY(a,c,b)}else
 switch(a[0]){case
-0:return aU(a,c,b);case
-1:return aU(a,c,b);case
-2:return aU(a,c,b);case
-3:return aU(a,c,b);case
-4:return aU(a,c,b);case
-5:return aU(a,c,b);case
-6:return aU(a,c,b);case
-7:return aU(a,c,b);case
-8:return aU([8,a[1],a[2]],c,b);case
+0:return aY(a,c,b);case
+1:return aY(a,c,b);case
+2:return aY(a,c,b);case
+3:return aY(a,c,b);case
+4:return aY(a,c,b);case
+5:return aY(a,c,b);case
+6:return aY(a,c,b);case
+7:return aY(a,c,b);case
+8:return aY([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aM(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aU(a,c,b);default:return aU(a,c,b)}}function
-aU(d,c,b){var
+g=a[1],e=aS(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aY(a,c,b);default:return aY(a,c,b)}}function
+aY(d,c,b){var
 a=S(c,b);return[0,[23,d,a[1]],a[2]]}function
-pw(c,b){var
+pT(c,b){var
 a=S(c,b);if(typeof
 a[2]==="number")return a[1];throw as}function
-pz(b,a){return pw(b,ab(am(a)))}function
-aV(k,g,a){var
-b=C(a),h=0<=g?k:0,d=eb(g);if(d<=b)return a;var
-l=2===h?48:32,c=cc(d,l);switch(h){case
-0:bE(a,0,c,0,b);break;case
-1:bE(a,0,c,d-b|0,b);break;default:var
+pW(b,a){return pT(b,ab(am(a)))}function
+aZ(k,g,a){var
+b=E(a),h=0<=g?k:0,d=ej(g);if(d<=b)return a;var
+l=2===h?48:32,c=ck(d,l);switch(h){case
+0:bJ(a,0,c,0,b);break;case
+1:bJ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){c$(c,0,al(a,0));bE(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){df(c,0,al(a,0));bJ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===al(a,0)){var
-j=0;if(e5!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){c$(c,1,al(a,1));bE(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bE(a,0,c,d-b|0,b)}}return a8(c)}function
-cG(k,b){var
-c=eb(k),a=C(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hh>>>0))e=1}else
+j=0;if(fd!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){df(c,1,al(a,1));bJ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bJ(a,0,c,d-b|0,b)}}return bb(c)}function
+cL(k,b){var
+c=ej(k),a=E(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hv>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(e5===al(b,1)||88===al(b,1))j=1;if(j){var
-h=cc(c+2|0,48);c$(h,1,al(b,1));bE(b,2,h,(c-a|0)+4|0,a-2|0);return a8(h)}}e=1;f=1;break;case
+j=0;if(fd===al(b,1)||88===al(b,1))j=1;if(j){var
+h=ck(c+2|0,48);df(h,1,al(b,1));bJ(b,2,h,(c-a|0)+4|0,a-2|0);return bb(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cc(c+1|0,48);c$(g,0,d);bE(b,1,g,(c-a|0)+2|0,a-1|0);return a8(g)}}if(e&&a<c){var
-i=cc(c,48);bE(b,0,i,c-a|0,a);return a8(i)}return b}function
-pA(d){var
-a=oj(d),b=C(a),c=cc(b+2|0,34);bl(a,0,c,1,b);return a8(c)}function
-pB(a){switch(a){case
-1:return pD;case
-2:return pE;case
-4:return pG;case
-5:return pH;case
-6:return pI;case
-7:return pJ;case
-8:return pK;case
-9:return pL;case
-10:return pM;case
-11:return pN;case
+g=ck(c+1|0,48);df(g,0,d);bJ(b,1,g,(c-a|0)+2|0,a-1|0);return bb(g)}}if(e&&a<c){var
+i=ck(c,48);bJ(b,0,i,c-a|0,a);return bb(i)}return b}function
+pX(d){var
+a=oH(d),b=E(a),c=ck(b+2|0,34);bp(a,0,c,1,b);return bb(c)}function
+pY(a){switch(a){case
+1:return p0;case
+2:return p1;case
+4:return p3;case
+5:return p4;case
+6:return p5;case
+7:return p6;case
+8:return p7;case
+9:return p8;case
+10:return p9;case
+11:return p_;case
 0:case
-13:return pC;case
+13:return pZ;case
 3:case
-14:return pF;default:return pO}}function
-pP(a){switch(a){case
-1:return pR;case
-2:return pS;case
-4:return pU;case
-5:return pV;case
-6:return pW;case
-7:return pX;case
-8:return pY;case
-9:return pZ;case
-10:return p0;case
-11:return p1;case
+14:return p2;default:return p$}}function
+qa(a){switch(a){case
+1:return qc;case
+2:return qd;case
+4:return qf;case
+5:return qg;case
+6:return qh;case
+7:return qi;case
+8:return qj;case
+9:return qk;case
+10:return ql;case
+11:return qm;case
 0:case
-13:return pQ;case
+13:return qb;case
 3:case
-14:return pT;default:return p2}}function
-p3(a){switch(a){case
-1:return p5;case
-2:return p6;case
-4:return p8;case
-5:return p9;case
-6:return p_;case
-7:return p$;case
-8:return qa;case
-9:return qb;case
-10:return qc;case
-11:return qd;case
+14:return qe;default:return qn}}function
+qo(a){switch(a){case
+1:return qq;case
+2:return qr;case
+4:return qt;case
+5:return qu;case
+6:return qv;case
+7:return qw;case
+8:return qx;case
+9:return qy;case
+10:return qz;case
+11:return qA;case
 0:case
-13:return p4;case
+13:return qp;case
 3:case
-14:return p7;default:return qe}}function
-qf(a){switch(a){case
-1:return qh;case
-2:return qi;case
-4:return qk;case
-5:return ql;case
-6:return qm;case
-7:return qn;case
-8:return qo;case
-9:return qp;case
-10:return qq;case
-11:return qr;case
+14:return qs;default:return qB}}function
+qC(a){switch(a){case
+1:return qE;case
+2:return qF;case
+4:return qH;case
+5:return qI;case
+6:return qJ;case
+7:return qK;case
+8:return qL;case
+9:return qM;case
+10:return qN;case
+11:return qO;case
 0:case
-13:return qg;case
+13:return qD;case
 3:case
-14:return qj;default:return qs}}function
-ig(b,c){var
-d=eb(c),e=oQ(qt,b),a=ib(16);cF(a,37);oR(a,b);cF(a,46);ay(a,h5(d));cF(a,e);return id(a)}function
-eh(m,a){if(13<=m){var
-g=[0,0],h=C(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<d_(a,c)+g8>>>0))g[1]++;var
+14:return qG;default:return qP}}function
+iw(b,c){var
+d=ej(c),e=pb(qQ,b),a=is(16);cK(a,37);pc(a,b);cK(a,46);aA(a,ij(d));cK(a,e);return iu(a)}function
+er(m,a){if(13<=m){var
+g=[0,0],h=E(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eg(a,c)+hj>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=an(C(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c$(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=C(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=an(E(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){df(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=E(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=d_(a,b);if(9<f+g8>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eg(a,b);if(9<f+hj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return a8(j)}return a}function
-qu(a,b){return eh(a,fc(pB(a),b))}function
-qv(a,b){return eh(a,fc(p3(a),b))}function
-qw(a,b){return eh(a,fc(qf(a),b))}function
-qx(a,b){return eh(a,Bu(pP(a),b))}function
-bF(b,c,a){function
+b=p;continue}break}}return bb(j)}return a}function
+qR(a,b){return er(a,fm(pY(a),b))}function
+qS(a,b){return er(a,fm(qo(a),b))}function
+qT(a,b){return er(a,fm(qC(a),b))}function
+qU(a,b){return er(a,B_(qa(a),b))}function
+bK(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Bq(a,c,d)}function
+d=32}return B6(a,c,d)}function
 f(a){var
-e=C(a);return function(f){var
+e=E(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=al(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aR(a,qy)}function
+b=b+1|0;continue}}(0)?a:aI(a,qV)}function
 e(c){var
-b=Bd(a);return 3===b?a<0.?qz:qA:4<=b?qB:c}switch(b[2]){case
-5:return e(f(hx(ig(b,c),a)));case
+b=BT(a);return 3===b?a<0.?qW:qX:4<=b?qY:c}switch(b[2]){case
+5:return e(f(hM(iw(b,c),a)));case
 6:return d(0);case
-7:return oo(d(0));case
-8:return e(d(0));default:return hx(ig(b,c),a)}}function
-qC(d){var
-a=nI(d),b=C(a),c=cc(b+2|0,39);bl(a,0,c,1,b);return a8(c)}function
-qD(b){var
-a=ib(16);fF(a,b);return id(a)}function
-dY(d,o,m,l){var
-c=o,b=m,a=l;for(;;)if(typeof
+7:return oM(d(0));case
+8:return e(d(0));default:return hM(iw(b,c),a)}}function
+qZ(d){var
+a=n6(d),b=E(a),c=ck(b+2|0,39);bp(a,0,c,1,b);return bb(c)}function
+q0(b){var
+a=is(16);fP(a,b);return iu(a)}function
+d6(d,o,n,l){var
+c=o,b=n,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return J(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return J(c,[4,b,qC(a)],q)};case
+q=a[1];return function(a){return J(c,[4,b,qZ(a)],q)};case
 2:var
-r=a[2],s=a[1];return fG(c,b,r,s,function(a){return a});case
-3:return fG(c,b,a[2],a[1],pA);case
-4:return ei(c,b,a[4],a[2],a[3],qu,a[1]);case
-5:return ei(c,b,a[4],a[2],a[3],qv,a[1]);case
-6:return ei(c,b,a[4],a[2],a[3],qw,a[1]);case
-7:return ei(c,b,a[4],a[2],a[3],qx,a[1]);case
-8:return qE(c,b,a[4],a[2],a[3],a[1]);case
-9:return fG(c,b,a[2],a[1],nq);case
+r=a[2],s=a[1];return fQ(c,b,r,s,function(a){return a});case
+3:return fQ(c,b,a[2],a[1],pX);case
+4:return es(c,b,a[4],a[2],a[3],qR,a[1]);case
+5:return es(c,b,a[4],a[2],a[3],qS,a[1]);case
+6:return es(c,b,a[4],a[2],a[3],qT,a[1]);case
+7:return es(c,b,a[4],a[2],a[3],qU,a[1]);case
+8:return q1(c,b,a[4],a[2],a[3],a[1]);case
+9:return fQ(c,b,a[2],a[1],nO);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2050,11 +2052,11 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=qD(a[2]);return function(a){return J(c,[4,b,u],t)};case
+t=a[3],u=q0(a[2]);return function(a){return J(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return J(c,b,_(pz(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return J(c,b,_(pW(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return J(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return J(c,[6,b,function(b){return m(d,b,a)}],x)};case
 16:var
 y=a[1];return function(a){return J(c,[6,b,a],y)};case
 17:var
@@ -2063,236 +2065,236 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return J(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return J(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,$,qG];case
+19:throw[0,$,q3];case
 20:var
-F=a[3],G=[8,b,qH];return function(a){return J(c,G,F)};case
+F=a[3],G=[8,b,q4];return function(a){return J(c,G,F)};case
 21:var
-H=a[2];return function(a){return J(c,[4,b,fc(qI,a)],H)};case
+H=a[2];return function(a){return J(c,[4,b,fm(q5,a)],H)};case
 22:var
 I=a[1];return function(a){return J(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?lI(d+1|0,c,b,h,g):aq(lI,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?g2(d+1|0,c,b,i,j,k):aq(g2,[0,c,b,i,j,k])}}function
-lI(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?l8(d+1|0,c,b,h,g):aq(l8,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?hd(d+1|0,c,b,i,j,k):aq(hd,[0,c,b,i,j,k])}}function
+l8(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-1:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-2:throw[0,$,qJ];default:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a])}else
+0:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+2:throw[0,$,q6];default:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-1:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-2:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-3:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-4:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-5:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-6:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-7:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
-8:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);case
+0:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+2:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+3:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+4:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+5:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+6:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+7:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+8:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?g3(d+1|0,c,b,f,a):aq(g3,[0,c,b,f,a]);case
-10:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a]);default:return d<50?Q(d+1|0,c,b,a):aq(Q,[0,c,b,a])}}function
-g3(e,d,c,a,b){if(typeof
-a==="number")return e<50?Q(e+1|0,d,c,b):aq(Q,[0,d,c,b]);else
+f=e[2];return d<50?he(d+1|0,c,b,f,a):aq(he,[0,c,b,f,a]);case
+10:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a])}}function
+he(e,d,c,a,b){if(typeof
+a==="number")return e<50?R(e+1|0,d,c,b):aq(R,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a3(d,c,f,b)};case
+f=a[1];return function(a){return a6(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a3(d,c,g,b)};case
+g=a[1];return function(a){return a6(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a3(d,c,h,b)};case
+h=a[1];return function(a){return a6(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a3(d,c,i,b)};case
+i=a[1];return function(a){return a6(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a3(d,c,j,b)};case
+j=a[1];return function(a){return a6(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a3(d,c,k,b)};case
+k=a[1];return function(a){return a6(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a3(d,c,l,b)};case
+l=a[1];return function(a){return a6(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a3(d,c,m,b)};case
+m=a[1];return function(a){return a6(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a3(d,c,n,b)};case
+n=a[2];return function(a){return a6(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a3(d,c,aF(q,o),b)};case
+o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a6(d,c,aH(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a3(d,c,r,b)};case
+r=a[1];return function(e,a){return a6(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a3(d,c,s,b)};case
+s=a[1];return function(a){return a6(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a3(d,c,t,b)};case
-13:throw[0,$,qK];default:throw[0,$,qL]}}function
-Q(d,b,e,a){var
-c=[8,e,qM];return d<50?dY(d+1|0,b,c,a):aq(dY,[0,b,c,a])}function
-g2(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return qF(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?dY(h+1|0,b,g,a):aq(dY,[0,b,g,a])}function
-J(a,b,c){return hK(dY(0,a,b,c))}function
-a3(a,b,c,d){return hK(g3(0,a,b,c,d))}function
-qF(a,b,c,d,e){return hK(g2(0,a,b,c,d,e))}function
-fG(e,d,c,a,b){if(typeof
+t=a[1];return function(a){return a6(d,c,t,b)};case
+13:throw[0,$,q7];default:throw[0,$,q8]}}function
+R(d,b,e,a){var
+c=[8,e,q9];return d<50?d6(d+1|0,b,c,a):aq(d6,[0,b,c,a])}function
+hd(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return q2(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?d6(h+1|0,b,g,a):aq(d6,[0,b,g,a])}function
+J(a,b,c){return hZ(d6(0,a,b,c))}function
+a6(a,b,c,d){return hZ(he(0,a,b,c,d))}function
+q2(a,b,c,d,e){return hZ(hd(0,a,b,c,d,e))}function
+fQ(e,d,c,a,b){if(typeof
 a==="number")return function(a){return J(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return J(e,[4,d,aV(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return J(e,[4,d,aV(i,g,f(b,a))],c)}}}function
-ei(f,e,d,g,c,b,a){if(typeof
+g=a[2],h=a[1];return function(a){return J(e,[4,d,aZ(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return J(e,[4,d,aZ(i,g,f(b,a))],c)}}}function
+es(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return J(f,[4,e,cG(g,n(b,a,c))],d)}:function(c){return J(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return J(f,[4,e,cG(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return J(f,[4,e,cL(g,m(b,a,c))],d)}:function(c){return J(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return J(f,[4,e,cL(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return J(f,[4,e,aV(i,h,cG(g,n(b,a,c)))],d)}:function(c){return J(f,[4,e,aV(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return J(f,[4,e,aV(i,h,cG(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return J(f,[4,e,aZ(i,h,cL(g,m(b,a,c)))],d)}:function(c){return J(f,[4,e,aZ(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return J(f,[4,e,aZ(i,h,cL(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return J(f,[4,e,aV(j,h,cG(g,n(b,a,c)))],d)}:function(g,c){return J(f,[4,e,aV(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return J(f,[4,e,aV(j,g,cG(m,n(b,a,c)))],d)}}}function
-qE(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return J(f,[4,e,aZ(j,h,cL(g,m(b,a,c)))],d)}:function(g,c){return J(f,[4,e,aZ(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return J(f,[4,e,aZ(j,g,cL(n,m(b,a,c)))],d)}}}function
+q1(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return J(e,[4,d,bF(a,f,b)],c)}:function(b){return J(e,[4,d,bF(a,fE(a),b)],c)};var
-j=b[1];return function(b){return J(e,[4,d,bF(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return J(e,[4,d,bK(a,f,b)],c)}:function(b){return J(e,[4,d,bK(a,fO(a),b)],c)};var
+j=b[1];return function(b){return J(e,[4,d,bK(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return J(e,[4,d,aV(h,g,bF(a,f,b))],c)}:function(b){return J(e,[4,d,aV(h,g,bF(a,fE(a),b))],c)};var
-k=b[1];return function(b){return J(e,[4,d,aV(h,g,bF(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return J(e,[4,d,aZ(h,g,bK(a,f,b))],c)}:function(b){return J(e,[4,d,aZ(h,g,bK(a,fO(a),b))],c)};var
+k=b[1];return function(b){return J(e,[4,d,aZ(h,g,bK(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return J(e,[4,d,aV(i,g,bF(a,f,b))],c)}:function(f,b){return J(e,[4,d,aV(i,f,bF(a,fE(a),b))],c)};var
-l=b[1];return function(f,b){return J(e,[4,d,aV(i,f,bF(a,l,b))],c)}}}function
-bG(b,e){var
+b==="number")return b?function(g,f,b){return J(e,[4,d,aZ(i,g,bK(a,f,b))],c)}:function(f,b){return J(e,[4,d,aZ(i,f,bK(a,fO(a),b))],c)};var
+l=b[1];return function(f,b){return J(e,[4,d,aZ(i,f,bK(a,l,b))],c)}}}function
+bL(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ie(a[2]);bG(b,g);return dj(b,h);case
+g=a[1],h=iv(a[2]);bL(b,g);return dq(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bG(b,d);dj(b,qN);var
+i=c[1];bL(b,d);dq(b,q_);var
 a=i;continue}var
-j=c[1];bG(b,d);dj(b,qO);var
+j=c[1];bL(b,d);dq(b,q$);var
 a=j;continue;case
 6:var
-m=a[2];bG(b,a[1]);return f(m,b);case
-7:bG(b,a[1]);return ec(b);case
+m=a[2];bL(b,a[1]);return f(m,b);case
+7:bL(b,a[1]);return ek(b);case
 8:var
-n=a[2];bG(b,a[1]);return aj(n);case
+n=a[2];bL(b,a[1]);return aj(n);case
 2:case
 4:var
-k=a[2];bG(b,a[1]);return dj(b,k);default:var
-l=a[2];bG(b,a[1]);return nC(b,l)}}function
-bV(b,e){var
+k=a[2];bL(b,a[1]);return dq(b,k);default:var
+l=a[2];bL(b,a[1]);return n0(b,l)}}function
+b2(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ie(a[2]);bV(b,g);return du(b,h);case
+g=a[1],h=iv(a[2]);b2(b,g);return b1(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bV(b,d);du(b,qP);var
+i=c[1];b2(b,d);b1(b,ra);var
 a=i;continue}var
-j=c[1];bV(b,d);du(b,qQ);var
+j=c[1];b2(b,d);b1(b,rb);var
 a=j;continue;case
 6:var
-m=a[2];bV(b,a[1]);return du(b,f(m,0));case
+m=a[2];b2(b,a[1]);return b1(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bV(b,a[1]);return aj(n);case
+n=a[2];b2(b,a[1]);return aj(n);case
 2:case
 4:var
-k=a[2];bV(b,a[1]);return du(b,k);default:var
-l=a[2];bV(b,a[1]);return ia(b,l)}}function
-qR(c,a,b){var
-d=b[1],e=0;return J(function(b){bG(a,b);return f(c,a)},e,d)}function
-fH(b,a){return qR(function(a){return 0},b,a)}function
-fI(a){return fH(bp,a)}function
-qS(b,a){var
+k=a[2];b2(b,a[1]);return b1(b,k);default:var
+l=a[2];b2(b,a[1]);return fN(b,l)}}function
+rc(c,a,b){var
+d=b[1],e=0;return J(function(b){bL(a,b);return f(c,a)},e,d)}function
+fR(b,a){return rc(function(a){return 0},b,a)}function
+fS(a){return fR(bs,a)}function
+rd(b,a){var
 c=a[1];return J(function(c){var
-a=fB(64);bV(a,c);return f(b,fC(a))},0,c)}function
-aC(a){return qS(function(a){return a},a)}var
-qT=fm(0);function
-fK(c,b){var
-a=c[1+b];return op(a)?b$(a)===fa?f(aC(qU),a):b$(a)===253?nv(a):qV:f(aC(qW),a)}function
-ih(b,a){if(b.length-1<=a)return qX;var
-c=ih(b,a+1|0),d=fK(b,a);return n(aC(qY),d,c)}function
-qZ(a){var
+a=eo(64);b2(a,c);return f(b,ep(a))},0,c)}function
+aC(a){return rd(function(a){return a},a)}var
+re=fw(0);function
+fU(c,b){var
+a=c[1+b];return oN(a)?bX(a)===fk?f(aC(rf),a):bX(a)===253?nT(a):rg:f(aC(rh),a)}function
+ix(b,a){if(b.length-1<=a)return ri;var
+c=ix(b,a+1|0),d=fU(b,a);return m(aC(rj),d,c)}function
+rk(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ih(a,2),d=fK(a,1);return n(aC(q0),d,c)}switch(b){case
-0:return q1;case
-1:return q2;default:var
-e=fK(a,1);return f(aC(q3),e)}}function
-q4(d){function
+c=ix(a,2),d=fU(a,1);return m(aC(rl),d,c)}switch(b){case
+0:return rm;case
+1:return rn;default:var
+e=fU(a,1);return f(aC(ro),e)}}function
+rp(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(fn(qT))}function
-q5(a){if(a===ea)return q6;if(a===fp)return q7;if(a[1]===hR){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cl(aC(fJ),i,h,e,e+5|0,q8)}if(a[1]===$){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cl(aC(fJ),k,j,f,f+6|0,q9)}if(a[1]===hT){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cl(aC(fJ),m,l,g,g+6|0,q_)}if(0===b$(a)){var
-n=a[1][1];return aR(n,qZ(a))}return a[1]}function
-ej(a){var
-b=q4(a);return b?b[1]:q5(a)}function
-q$(a){var
-b=[0,Be(a)];return b}function
-ra(b,a){function
-c(a){return a?0===b?rb:rc:0===b?rd:re}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?rf:rh,i=a[2],j=a[7],k=c(a[1]);return[0,A5(aC(rg),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aC(ri),l)]}function
-rj(d,b){if(b){var
+a=g;continue}return 0}}return a(fx(re))}function
+rq(a){if(a===ei)return rr;if(a===fz)return rs;if(a[1]===h7){var
+b=a[2],e=b[3],h=b[2],i=b[1];return ct(aC(fT),i,h,e,e+5|0,rt)}if(a[1]===$){var
+c=a[2],f=c[3],j=c[2],k=c[1];return ct(aC(fT),k,j,f,f+6|0,ru)}if(a[1]===h9){var
+d=a[2],g=d[3],l=d[2],m=d[1];return ct(aC(fT),m,l,g,g+6|0,rv)}if(0===bX(a)){var
+n=a[1][1];return aI(n,rk(a))}return a[1]}function
+et(a){var
+b=rp(a);return b?b[1]:rq(a)}function
+rw(a){var
+b=[0,BU(a)];return b}function
+rx(b,a){function
+c(a){return a?0===b?ry:rz:0===b?rA:rB}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?rC:rE,i=a[2],j=a[7],k=c(a[1]);return[0,BJ(aC(rD),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aC(rF),l)]}function
+rG(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=ra(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(fH(d,rk),j)}var
+h=rx(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(fR(d,rH),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return fH(d,rl)}function
-fL(b,a){return rj(b,q$(a))}var
-rn=rm.slice();function
-ro(e,d){var
-g=ej(e);f(fI(rp),g);fL(bp,d);var
-a=BJ(0);if(a<0){var
-b=eb(a);hU(c(rn,b)[1+b])}return ec(bp)}var
-rq=[0];function
-ii(b){var
-a=Bj(0);return a}function
-rr(b,a){try{var
-c=a?rq:ii(0);try{fs(0)}catch(a){}try{var
-i=ro(b,c),d=i}catch(a){a=bo(a);var
-e=ii(0),g=ej(b);f(fI(rt),g);fL(bp,c);var
-h=ej(a);f(fI(ru),h);fL(bp,e);var
-d=ec(bp)}return d}catch(a){a=bo(a);if(a===ea)return hU(rs);throw a}}hJ(b(lS),function(b,a){try{var
-c=rr(b,a);return c}catch(a){return 0}});function
-rv(a){return BI(a,0,C(a))}function
-rw(a){return[0,q(55,0),0]}function
-rx(d,g){function
-l(b,a){return rv(aR(b,h5(a)))}function
+a=k;continue}break}}return 0}return fR(d,rI)}function
+fV(b,a){return rG(b,rw(a))}var
+rK=rJ.slice();function
+rL(e,d){var
+g=et(e);f(fS(rM),g);fV(bs,d);var
+a=Cn(0);if(a<0){var
+b=ej(a);h_(c(rK,b)[1+b])}return ek(bs)}var
+rN=[0];function
+iy(b){var
+a=BZ(0);return a}function
+rO(b,a){try{var
+c=a?rN:iy(0);try{fC(0)}catch(a){}try{var
+i=rL(b,c),d=i}catch(a){a=br(a);var
+e=iy(0),g=et(b);f(fS(rQ),g);fV(bs,c);var
+h=et(a);f(fS(rR),h);fV(bs,e);var
+d=ek(bs)}return d}catch(a){a=br(a);if(a===ei)return h_(rP);throw a}}hY(b(mg),function(b,a){try{var
+c=rO(b,a);return c}catch(a){return 0}});function
+rS(a){return Cm(a,0,E(a))}function
+rT(a){return[0,q(55,0),0]}function
+rU(d,g){function
+l(b,a){return rS(aI(b,ij(a)))}function
 m(a){var
 b=al(a,3)<<24,c=al(a,2)<<16,d=al(a,1)<<8;return((al(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,ry],j=54+h4(55,i)|0,n=0;if(!(j<0)){var
+f=[0,rV],j=54+ii(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=BN(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&l1;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=Cr(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&mp;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-rz(b){var
-a=rw(0);rx(a,b);return a}function
-rA(a){return rz(BZ(0))}function
-rB(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l1,g=a[2];c(a[1],g)[1+g]=f;return f}function
-rC(a){var
+rW(b){var
+a=rT(0);rU(a,b);return a}function
+rX(a){return rW(CE(0))}function
+rY(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&mp,g=a[2];c(a[1],g)[1+g]=f;return f}function
+rZ(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-A3=nb(A2),ik=A3}catch(a){a=bo(a);if(a!==bB)throw a;try{var
-A1=nb(A0),ij=A1}catch(a){a=bo(a);if(a!==bB)throw a;var
-ij=rD}var
-ik=ij}var
-rE=on(ik,82),ek=[b6,function(a){return rA(0)}];function
-rF(c,b){var
-a=c;for(;;){if(b<=a)return a;if(ft<(a*2|0))return a;var
+BH=nA(BG),iA=BH}catch(a){a=br(a);if(a!==bH)throw a;try{var
+BF=nA(BE),iz=BF}catch(a){a=br(a);if(a!==bH)throw a;var
+iz=r0}var
+iA=iz}var
+r1=oL(iA,82),eu=[bB,function(a){return rX(0)}];function
+r2(c,b){var
+a=c;for(;;){if(b<=a)return a;if(fE<(a*2|0))return a;var
 a=a*2|0;continue}}function
-il(a,e){var
-f=a?a[1]:rE,b=rF(16,e);if(f)var
-c=b$(ek),g=cn===c?ek[1]:b6===c?ef(ek):ek,d=rB(g);else
+iB(a,e){var
+f=a?a[1]:r1,b=r2(16,e);if(f)var
+c=bX(eu),g=cc===c?eu[1]:bB===c?dA(eu):eu,d=rY(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-rG(n,d,g,h){var
+r3(n,d,g,h){var
 i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2311,323 +2313,323 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-im(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<ft?1:0;if(d){var
-e=q(c,0),h=1-rC(a);a[2]=e;return rG(f(g,a),h,b,e)}return d}function
-rH(c,b,a){return m3(c,b,0,a)}function
-cd(a,b){return 4<=a.length-1?m3(10,cp,a[3],b)&(a[2].length-1-1|0):aj(rI)}function
-rJ(a,d,f){var
-b=cd(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?im(cd,a):e}function
-rK(c,b){var
+iC(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<fE?1:0;if(d){var
+e=q(c,0),h=1-rZ(a);a[2]=e;return r3(f(g,a),h,b,e)}return d}function
+r4(c,b,a){return nq(c,b,0,a)}function
+cl(a,b){return 4<=a.length-1?nq(10,cw,a[3],b)&(a[2].length-1-1|0):aj(r5)}function
+r6(a,d,f){var
+b=cl(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?iC(cl,a):e}function
+r7(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aJ(c,a[1]))return d;var
-a=e;continue}throw bB}}function
-rL(f,a){var
-g=cd(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aJ(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aJ(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aJ(a,e[1])?j:rK(a,k)}throw bB}throw bB}throw bB}function
-rM(c,b){var
+d=a[2],e=a[3];if(0===aN(c,a[1]))return d;var
+a=e;continue}throw bH}}function
+r8(f,a){var
+g=cl(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aN(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aN(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aN(a,e[1])?j:r7(a,k)}throw bH}throw bH}throw bH}function
+r9(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aJ(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aN(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-rN(f,a){var
-g=cd(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aJ(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aJ(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aJ(a,e[1])?[0,j]:rM(a,k)}return 0}return 0}return 0}function
-rO(a,b){function
+r_(f,a){var
+g=cl(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aN(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aN(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aN(a,e[1])?[0,j]:r9(a,k)}return 0}return 0}return 0}function
+r$(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aJ(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aN(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cd(a,b);return d(c(a[2],e)[1+e])}function
-rP(b,d,c){var
+e=cl(a,b);return d(c(a[2],e)[1+e])}function
+sa(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aJ(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aN(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-io(a,d,e){var
-b=cd(a,d),f=c(a[2],b)[1+b],g=rP(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return im(cd,a);var
+iD(a,d,e){var
+b=cl(a,d),f=c(a[2],b)[1+b],g=sa(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return iC(cl,a);var
 i=h}else
 var
 i=g;return i}function
-bW(a){return a}var
-ip=0,iq=-1;function
-ir(a){return 0<=a?1:0}var
-is=[ag,rQ,b_(0)];function
-el(a,b){a[13]=a[13]+b[3]|0;return h$(b,a[28])}function
-rR(a){a[12]=1;a[13]=1;return fA(a[28])}var
-it=1000000010;function
-fM(b,a){return ba(b[17],a,0,C(a))}function
-em(a){return f(a[19],0)}function
-rS(b,a){return f(b[20],a)}function
-rT(b,a){return f(b[21],a)}function
-iu(a,c,b){a[9]=a[9]-c|0;fM(a,b);a[11]=0;return 0}function
-en(c,a){var
-b=D(a,rU);return b?iu(c,C(a),a):b}function
-ce(a,b,c){var
-d=b[3],e=b[2];en(a,b[1]);em(a);a[11]=1;a[10]=h3(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;rT(a,a[10]);return en(a,d)}function
-iv(b,a){return ce(b,rV,a)}function
-cH(a,b){var
-c=b[2],d=b[3];en(a,b[1]);a[9]=a[9]-c|0;rS(a,c);return en(a,d)}function
-rW(a){var
-b=cE(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iv(a,d):e}return em(a)}function
-rX(a){var
-b=oF(a[28]);if(b){var
+b3(a){return a}var
+iE=0,iF=-1;function
+iG(a){return 0<=a?1:0}var
+iH=[ag,sb,cg(0)];function
+ev(a,b){a[13]=a[13]+b[3]|0;return ir(b,a[28])}function
+sc(a){a[12]=1;a[13]=1;return fL(a[28])}var
+iI=1000000010;function
+fW(b,a){return a8(b[17],a,0,E(a))}function
+ew(a){return f(a[19],0)}function
+sd(b,a){return f(b[20],a)}function
+se(b,a){return f(b[21],a)}function
+iJ(a,c,b){a[9]=a[9]-c|0;fW(a,b);a[11]=0;return 0}function
+ex(c,a){var
+b=B(a,sf);return b?iJ(c,E(a),a):b}function
+cm(a,b,c){var
+d=b[3],e=b[2];ex(a,b[1]);ew(a);a[11]=1;a[10]=ih(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;se(a,a[10]);return ex(a,d)}function
+iK(b,a){return cm(b,sg,a)}function
+cM(a,b){var
+c=b[2],d=b[3];ex(a,b[1]);a[9]=a[9]-c|0;sd(a,c);return ex(a,d)}function
+sh(a){var
+b=cJ(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iK(a,d):e}return ew(a)}function
+si(a){var
+b=o2(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bW(d);a[9]=a[9]+e|0;return 0}return 0}function
-rY(a,g,b){if(typeof
+e=b3(d);a[9]=a[9]+e|0;return 0}return 0}function
+sj(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cE(a[3]);if(j){var
+j=cJ(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return BF(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cD(a[2]);return 0;case
-2:cD(a[3]);return 0;case
+c=a[1],d=a[2];return Cj(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:cI(a[2]);return 0;case
+2:cI(a[3]);return 0;case
 3:var
-m=cE(a[2]);return m?iv(a,m[1][2]):em(a);case
+m=cJ(a[2]);return m?iK(a,m[1][2]):ew(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?rX(a):n;default:var
-o=cD(a[5]);return o?fM(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?si(a):n;default:var
+o=cI(a[5]);return o?fW(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return iu(a,g,b[1]);case
+0:return iJ(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cE(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=cJ(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cH(a,e);case
-1:return ce(a,c,d);case
-2:return ce(a,c,d);case
-3:return a[9]<(g+C(p)|0)?ce(a,c,d):cH(a,e);case
-4:return a[11]?cH(a,e):a[9]<(g+C(p)|0)?ce(a,c,d):((a[6]-d|0)+y|0)<a[10]?ce(a,c,d):cH(a,e);default:return cH(a,e)}}return 0;case
+0:return cM(a,e);case
+1:return cm(a,c,d);case
+2:return cm(a,c,d);case
+3:return a[9]<(g+E(p)|0)?cm(a,c,d):cM(a,e);case
+4:return a[11]?cM(a,e):a[9]<(g+E(p)|0)?cm(a,c,d):((a[6]-d|0)+y|0)<a[10]?cm(a,c,d):cM(a,e);default:return cM(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=cE(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=cJ(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
-B=u[1],D=function(c){var
+B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
-a=d;continue}return B}},i=D(t[1]);else
+a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cH(a,[0,r0,v+A|0,rZ]):ce(a,[0,r2,i+z|0,r1],a[6])}return 0;case
+v=i-h|0;return 0<=v?cM(a,[0,sl,v+A|0,sk]):cm(a,[0,sn,i+z|0,sm],a[6])}return 0;case
 3:var
-w=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))rW(a);var
-F=a[9]-E|0,G=1===w?1:a[9]<g?w:5;return cC([0,G,F],a[2]);case
-4:return cC(b[1],a[3]);default:var
-x=b[1];fM(a,f(a[24],x));return cC(x,a[5])}}function
-iw(a){for(;;){var
-d=oD(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ir(c),e=i||(a[9]<=h?1:0);if(e){oE(a[28]);var
-j=ir(c)?bW(c):it;rY(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-r3(a,b){el(a,b);return iw(a)}function
-r4(c,a,b){return r3(c,[0,a,[0,b],bW(a)])}function
-r5(b,a){return r4(b,bW(C(a)),a)}function
-fN(a){dt(a);return cC([0,-1,[0,iq,r6,0]],a)}function
-fO(a,c){var
-d=cE(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bW(b[1]);if(i<a[12])return fN(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))sh(a);var
+F=a[9]-D|0,G=1===w?1:a[9]<g?w:5;return cH([0,G,F],a[2]);case
+4:return cH(b[1],a[3]);default:var
+x=b[1];fW(a,f(a[24],x));return cH(x,a[5])}}function
+iL(a){for(;;){var
+d=o0(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=iG(c),e=i||(a[9]<=h?1:0);if(e){o1(a[28]);var
+j=iG(c)?b3(c):iI;sj(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+so(a,b){ev(a,b);return iL(a)}function
+sp(c,a,b){return so(c,[0,a,[0,b],b3(a)])}function
+sq(b,a){return sp(b,b3(E(a)),a)}function
+fX(a){dz(a);return cH([0,-1,[0,iF,sr,0]],a)}function
+fY(a,c){var
+d=cJ(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=b3(b[1]);if(i<a[12])return fX(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bW(a[13]+f|0),cD(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=b3(a[13]+f|0),cI(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bW(a[13]+f|0),cD(a[1]),0):c;return j}return 0}return 0}function
-r7(a,c,b){el(a,b);if(c)fO(a,1);return cC([0,a[13],b],a[1])}function
-r8(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return r7(a,0,[0,bW(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?r5(a,a[16]):b}function
-r9(a){return r8(a,0,3)}function
-r_(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){el(a,[0,ip,1,0]);fO(a,1);fO(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=b3(a[13]+f|0),cI(a[1]),0):c;return j}return 0}return 0}function
+ss(a,c,b){ev(a,b);if(c)fY(a,1);return cH([0,a[13],b],a[1])}function
+st(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return ss(a,0,[0,b3(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?sq(a,a[16]):b}function
+su(a){return st(a,0,3)}function
+sv(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ev(a,[0,iE,1,0]);fY(a,1);fY(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-r$(a,e){if(a[23])el(a,[0,ip,5,0]);var
+sw(a,e){if(a[23])ev(a,[0,iE,5,0]);var
 b=a[22];if(b){var
-c=cD(a[4]);if(c)return f(a[27],c[1]);var
+c=cI(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-sa(a,b){return r$(a,0)}function
-sb(a){rR(a);fN(a[1]);dt(a[2]);dt(a[3]);dt(a[4]);dt(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return r9(a)}function
-sc(a){var
-b=a[4];return oz(function(b){return sa(a,0)},b)}function
-sd(a,b){sc(a);for(;;){if(1<a[14]){r_(a,0);continue}a[13]=it;iw(a);if(b)em(a);return sb(a)}}function
-ix(a,b){sd(a,0);return f(a[18],0)}function
-se(a,b){return ba(a[17],sf,0,1)}var
-iy=fx(80,32);function
-iz(b,d){var
+sx(a,b){return sw(a,0)}function
+sy(a){sc(a);fX(a[1]);dz(a[2]);dz(a[3]);dz(a[4]);dz(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return su(a)}function
+sz(a){var
+b=a[4];return oW(function(b){return sx(a,0)},b)}function
+sA(a,b){sz(a);for(;;){if(1<a[14]){sv(a,0);continue}a[13]=iI;iL(a);if(b)ew(a);return sy(a)}}function
+iM(a,b){sA(a,0);return f(a[18],0)}function
+sB(a,b){return a8(a[17],sC,0,1)}var
+iN=fI(80,32);function
+iO(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){ba(b[17],iy,0,80);var
-a=a-80|0;continue}return ba(b[17],iy,0,a)}return c}}function
-sg(a){return a[1]===is?aR(si,aR(a[2],sh)):sj}function
-sk(a){return a[1]===is?aR(sm,aR(a[2],sl)):sn}function
-so(a){return 0}function
-sp(a){return 0}function
-sq(h,g,f,e,d){var
-b=oC(0),c=[0,iq,sr,0];h$(c,b);var
-a=ds(0);fN(a);cC([0,1,c],a);var
-i=ds(0),j=ds(0),k=ds(0);return[0,a,ds(0),k,j,i,78,10,68,78,0,1,1,1,1,nm,ss,h,g,f,e,d,0,0,sg,sk,so,sp,b]}function
-iA(c,b){function
+c=0<a?1:0;if(c){if(80<a){a8(b[17],iN,0,80);var
+a=a-80|0;continue}return a8(b[17],iN,0,a)}return c}}function
+sD(a){return a[1]===iH?aI(sF,aI(a[2],sE)):sG}function
+sH(a){return a[1]===iH?aI(sJ,aI(a[2],sI)):sK}function
+sL(a){return 0}function
+sM(a){return 0}function
+sN(h,g,f,e,d){var
+b=oZ(0),c=[0,iF,sO,0];ir(c,b);var
+a=dy(0);fX(a);cH([0,1,c],a);var
+i=dy(0),j=dy(0),k=dy(0);return[0,a,dy(0),k,j,i,78,10,68,78,0,1,1,1,1,nK,sP,h,g,f,e,d,0,0,sD,sH,sL,sM,b]}function
+iP(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=sq(c,b,function(a){return 0},e,d);a[19]=function(b){return se(a,b)};a[20]=function(b){return iz(a,b)};a[21]=function(b){return iz(a,b)};return a}function
-iB(a){function
-b(b){return ec(a)}return iA(function(b,c,d){return nz(a,b,c,d)},b)}function
-st(a){function
-b(a){return 0}return iA(function(b,c,d){return oO(a,b,c,d)},b)}var
-su=g7,sv=function(a){return fB(su)}(0),sw=iB(nx),sx=iB(bp);st(sv);nB(function(a){ix(sw,0);return ix(sx,0)});function
-sy(b,a){var
-c=b$(a)===ag?a:a[1];return hJ(b,c)}var
-iC=[ag,sz,b_(0)];B_(0);sy(sA,iC);function
+a=sN(c,b,function(a){return 0},e,d);a[19]=function(b){return sB(a,b)};a[20]=function(b){return iO(a,b)};a[21]=function(b){return iO(a,b)};return a}function
+iQ(a){function
+b(b){return ek(a)}return iP(function(b,c,d){return nX(a,b,c,d)},b)}function
+sQ(a){function
+b(a){return 0}return iP(function(b,c,d){return o$(a,b,c,d)},b)}var
+sR=hi,sS=function(a){return eo(sR)}(0),sT=iQ(nV),sU=iQ(bs);sQ(sS);nZ(function(a){iM(sT,0);return iM(sU,0)});function
+sV(b,a){var
+c=bX(a)===ag?a:a[1];return hY(b,c)}var
+iR=[ag,sW,cg(0)];CP(0);sV(sX,iR);function
 s(a){if(typeof
-a==="number"&&a!==hp)return-a|0;return Cb(a)}function
+a==="number"&&a!==hD)return-a|0;return CS(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:nh(b,a)}return nh(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:nG(b,a)}return nG(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:nk(a,b)}return nk(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:nI(a,b)}return nI(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Ca(b,a))return a0(b,a);return B$(b,a)}function
+a==="number"&&!CR(b,a))return a4(b,a);return CQ(b,a)}function
 L(a){if(typeof
-a==="number"&&a!==hc)return a+1|0;return Ch(a)}function
-sB(a){if(typeof
-a==="number"&&a!==hp)return a-1|0;return Cd(a)}function
-eo(a){return typeof
-a==="number"?0<=a?a:a!==hp?-a|0:ng(a):ng(a)}function
-O(b,a){if(typeof
+a==="number"&&a!==hq)return a+1|0;return CY(a)}function
+sY(a){if(typeof
+a==="number"&&a!==hD)return a-1|0;return CU(a)}function
+ey(a){return typeof
+a==="number"?0<=a?a:a!==hD?-a|0:nF(a):nF(a)}function
+P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:nj(b,a)}return nj(b,a)}function
-bX(b,a){if(typeof
+c=b<<a;return c>>a===b?c:nH(b,a)}return nH(b,a)}function
+b4(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Cf(b,a)}function
-cI(a){return typeof
-a==="number"?a:Ci(a)}var
+c=a<32?a:31;return b>>c}return CW(b,a)}function
+cN(a){return typeof
+a==="number"?a:CZ(a)}var
 e=0,j=1;function
-ac(b,a){return 0<av(b,a)?a:b}function
-r(b,a){return 0<=av(b,a)?b:a}function
-sC(b,a){return av(b,a)<=0?1:0}function
-sD(b,a){return 0<=av(b,a)?1:0}function
-fP(b,a){return av(b,a)<0?1:0}function
-iD(b,a){return 0<av(b,a)?1:0}function
-sE(b,a){return Cc(b,a,0,C(a))}function
-dw(e,a){var
-d=B8(e,a),b=d[2],c=d[1];if(0<=Z(b))return[0,c,b];if(0<=Z(a)){var
-f=k(b,a);return[0,sB(c),f]}var
+ac(b,a){return 0<ax(b,a)?a:b}function
+r(b,a){return 0<=ax(b,a)?b:a}function
+sZ(b,a){return ax(b,a)<=0?1:0}function
+s0(b,a){return 0<=ax(b,a)?1:0}function
+fZ(b,a){return ax(b,a)<0?1:0}function
+iS(b,a){return 0<ax(b,a)?1:0}function
+s1(b,a){return CT(b,a,0,E(a))}function
+dC(e,a){var
+d=CN(e,a),b=d[2],c=d[1];if(0<=Z(b))return[0,c,b];if(0<=Z(a)){var
+f=k(b,a);return[0,sY(c),f]}var
 g=l(b,a);return[0,L(c),g]}function
 g(c,b){return a(c,b)}function
-sF(a){return Cg(a)}function
-dx(a){return Z(a)}function
-B(b,a){return hM(b,a)}function
-o(b,a){return av(b,a)<=0?1:0}function
-w(b,a){return av(b,a)<0?1:0}function
+s2(a){return CX(a)}function
+dD(a){return Z(a)}function
+D(b,a){return h1(b,a)}function
+o(b,a){return ax(b,a)<=0?1:0}function
+y(b,a){return ax(b,a)<0?1:0}function
 M(a){return a}function
-dy(a){try{var
-b=cI(a);return b}catch(a){a=bo(a);if(a===iC)return fo(sG);throw a}}function
-sH(c,b,a){return B9(c,b,a)}function
-bY(a){return a?0:1}function
+dE(a){try{var
+b=cN(a);return b}catch(a){a=br(a);if(a===iR)return fy(s3);throw a}}function
+s4(c,b,a){return CO(c,b,a)}function
+b5(a){return a?0:1}function
 ad(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
 h(a){return a[1]}function
 i(a){return a[2]}function
 A(a){var
 b=a?A(a[2])+1|0:a;return b}function
-be(a,b){if(a){var
-c=be(a[2],b);return[0,a[1],c]}return b}function
-sI(a){return ar(0,a-1|0)}function
-cJ(b,a){return b+a|0}function
-sJ(b,a){return a0(b,a)}function
-fQ(b,a){return ar(0,b-a|0)}function
-iE(b,a){function
-c(b){return iE(b,a)+1|0}function
+bi(a,b){if(a){var
+c=bi(a[2],b);return[0,a[1],c]}return b}function
+s5(a){return ar(0,a-1|0)}function
+cO(b,a){return b+a|0}function
+s6(b,a){return a4(b,a)}function
+f0(b,a){return ar(0,b-a|0)}function
+iT(b,a){function
+c(b){return iT(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-iF(b,a){function
-c(b){return iE(a,iF(b,a))}function
+iU(b,a){function
+c(b){return iT(a,iU(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fR(b,a){return b<=a?1:0}function
+f1(b,a){return b<=a?1:0}function
 ae(b,a){return b<a?1:0}function
-fS(b,a){function
+f2(b,a){function
 c(b){function
-c(a){return fS(b,a)+1|0}function
+c(a){return f2(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-iG(b,a){function
-c(a){return iF(b,iG(b,a))}function
+iV(b,a){function
+c(a){return iU(b,iV(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-fT(d,c,b,a){function
+f3(d,c,b,a){function
 e(d){function
-e(a){return fT(d,c,b,a)}function
-f(a){return fT(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
+e(a){return f3(d,c,b,a)}function
+f(a){return f3(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
 f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-sK(b,a){function
-c(a){return h(fT(b,a,0,a))}function
+s7(b,a){function
+c(a){return h(f3(b,a,0,a))}function
 d(b){return a}return 0===a?d(0):c(a-1|0)}var
-ep=function
-c(a,b){return c.fun(a,b)};B0(ep,function(b,a){function
+ez=function
+c(a,b){return c.fun(a,b)};CF(ez,function(b,a){function
 f(i){function
 d(a){return L(g(2,j))}function
 f(a){return g(2,L(a))}function
 h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
-b=dw(a,M(2)),c=b[1];return B(b[2],e)?f(c):h(c)}function
+b=dC(a,M(2)),c=b[1];return D(b[2],e)?f(c):h(c)}function
 h(b){function
 f(a){return g(2,L(b))}function
 h(a){return L(g(2,k(b,a)))}function
-i(a){return g(2,n(ep,b,a))}if(o(a,j))return f(0);var
-c=dw(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}function
+i(a){return g(2,m(ez,b,a))}if(o(a,j))return f(0);var
+c=dC(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}function
 i(b){function
 f(a){return L(g(2,L(b)))}function
-h(a){return g(2,n(ep,b,a))}function
-i(a){return L(g(2,n(ep,b,a)))}if(o(a,j))return f(0);var
-c=dw(a,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
-c=dw(b,M(2)),d=c[1];return B(c[2],e)?h(d):i(d)});function
-dz(a,b,c){function
+h(a){return g(2,m(ez,b,a))}function
+i(a){return L(g(2,m(ez,b,a)))}if(o(a,j))return f(0);var
+c=dC(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
+c=dC(b,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)});function
+dF(a,b,c){function
 h(c){return f(a,b)}function
-i(c){return dz(a,dz(a,b,c),c)}function
-k(c){return f(a,dz(a,dz(a,b,c),c))}if(o(c,j))return h(0);var
-d=dw(c,M(2)),g=d[1];return B(d[2],e)?i(g):k(g)}function
-sL(b){function
-c(c){return a(b,c)}return function(a){return dz(c,j,a)}}function
-a9(c,a){function
+i(c){return dF(a,dF(a,b,c),c)}function
+k(c){return f(a,dF(a,dF(a,b,c),c))}if(o(c,j))return h(0);var
+d=dC(c,M(2)),g=d[1];return D(d[2],e)?i(g):k(g)}function
+s8(b){function
+c(c){return a(b,c)}return function(a){return dF(c,j,a)}}function
+bc(c,a){function
 d(a){return e}function
-g(a){return f(sL(c),a)}function
+g(a){return f(s8(c),a)}function
 h(a){return j}var
-b=dx(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
-a_(a){return 0<=dx(a)?dy(a):0}function
-t(b,a){return 0===dx(a)?e:di(b,a)}function
-bH(a){return 0<dx(a)?M(a1(a)-1|0):e}function
-bf(a){return 0<=dx(a)?sF(a):e}function
-a4(b,c){var
-a=dy(c);return 0<=a?O(b,a):bX(b,-a|0)}function
-bZ(b,c){var
-a=dy(c);return 0<=a?bX(b,a):O(b,-a|0)}function
-cK(b,a){return a?a[1]:b}function
-fU(a){var
+b=dD(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
+bd(a){return 0<=dD(a)?dE(a):0}function
+t(b,a){return 0===dD(a)?e:dp(b,a)}function
+bM(a){return 0<dD(a)?M(a5(a)-1|0):e}function
+bj(a){return 0<=dD(a)?s2(a):e}function
+a7(b,c){var
+a=dE(c);return 0<=a?P(b,a):b4(b,-a|0)}function
+b6(b,c){var
+a=dE(c);return 0<=a?b4(b,a):P(b,-a|0)}function
+cP(b,a){return a?a[1]:b}function
+f4(a){var
 b=a?a[2]:a;return b}function
-P(c,a,b){function
-d(c){return a?P(c,a[2],b):b}function
+Q(c,a,b){function
+d(c){return a?Q(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bs(a,b){function
-c(b){return a?bs(a[2],b):a}function
+bw(a,b){function
+c(b){return a?bw(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-m(b,a){if(a)var
-d=m(b,a[2]),c=[0,f(b,a[1]),d];else
+n(b,a){if(a)var
+d=n(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-iH(b,a){if(a){var
-c=iH(b,a[2]);return be(f(b,a[1]),c)}return a}function
-bI(e,d,c){var
+iW(b,a){if(a){var
+c=iW(b,a[2]);return bi(f(b,a[1]),c)}return a}function
+bN(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aN(c,b,a){if(a){var
-d=aN(c,b,a[2]);return n(c,a[1],d)}return b}function
-bJ(e,d){var
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aT(c,b,a){if(a){var
+d=aT(c,b,a[2]);return m(c,a[1],d)}return b}function
+bO(e,d){var
 a=d;for(;;){if(a){var
 b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2638,249 +2640,249 @@ N(d,c){var
 a=c;for(;;){if(a){var
 b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cL(b,e){var
+cQ(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cL(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cQ(b,c)];var
 a=c;continue}return a}}function
-U(b,a){if(b)if(a)var
-d=U(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+V(b,a){if(b)if(a)var
+d=V(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cf(b,a){function
+cn(b,a){function
 c(c){if(a)var
-d=cf(c,a[2]),b=[0,a[1],d];else
+d=cn(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cM(b,a){function
-c(b){return a?cM(b,a[2]):a}function
+cR(b,a){function
+c(b){return a?cR(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bg(b,a){function
-c(a){return[0,b,bg(b+1|0,a)]}function
+bk(b,a){function
+c(a){return[0,b,bk(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bh(b,a){function
-c(a){return[0,b,bh(b,a)]}function
+bl(b,a){function
+c(a){return[0,b,bl(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-sM(a,b){return B(P(fS(b,fQ(A(a),1)),a,e),j)}function
+s9(a,b){return D(Q(f2(b,f0(A(a),1)),a,e),j)}function
 af(c,b){if(c){if(b){var
 d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
 Y(a){if(a){var
 b=Y(a[2]);return k(a[1],b)}return e}function
-iI(c,b){if(b){var
-d=a(c,iI(c,b[2]));return k(b[1],d)}return e}function
-sN(c,b,a){var
-d=dy(a);return sH(c,dy(b),d)}function
-sO(a){var
-e=a4(j,l(a,j));function
+iX(c,b){if(b){var
+d=a(c,iX(c,b[2]));return k(b[1],d)}return e}function
+s_(c,b,a){var
+d=dE(a);return s4(c,dE(b),d)}function
+s$(a){var
+e=a7(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=bZ(g,j),f=bZ(c,a),h=b(e,a,f,d);return b(e,a,l(c,a4(f,a)),h)}function
+a=b6(g,j),f=b6(c,a),h=b(e,a,f,d);return b(e,a,l(c,a7(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-iJ(c,b,a){if(b){if(a){var
-d=iJ(c,b[2],a[2]),e=a4(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a4(a,c)},a)}function
-iK(b,a){if(a){var
-c=iK(b,a[2]);return iJ(b,a[1],c)}return a}function
-sP(g,f,e){var
+iY(c,b,a){if(b){if(a){var
+d=iY(c,b[2],a[2]),e=a7(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return a7(a,c)},a)}function
+iZ(b,a){if(a){var
+c=iZ(b,a[2]);return iY(b,a[1],c)}return a}function
+ta(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dA=iG(2,6),sQ=6;function
-iL(b,a){function
+dG=iV(2,6),tb=6;function
+i0(b,a){function
 c(c){if(a)var
-d=iL(c,cM(dA,a)),b=[0,cf(dA,a),d];else
+d=i0(c,cR(dG,a)),b=[0,cn(dG,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-sR(a){var
-c=a4(j,a),d=a4(j,l(a,j));return function(e,b){var
-f=iL(e,b);return m(function(b){var
-e=iK(a,b);return[0,iI(c,bh(d,A(b))),e]},f)}}function
-sS(b,a){return m(function(b){return sP(e,a,i(b))},b)}function
-iM(e,c,b){if(c)if(b)var
-f=iM(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+tc(a){var
+c=a7(j,a),d=a7(j,l(a,j));return function(e,b){var
+f=i0(e,b);return n(function(b){var
+e=iZ(a,b);return[0,iX(c,bl(d,A(b))),e]},f)}}function
+td(b,a){return n(function(b){return ta(e,a,i(b))},b)}function
+i1(e,c,b){if(c)if(b)var
+f=i1(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-eq(i,h,c){var
+eA(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(B(g,e)){var
+d=a[2],f=b[2],g=b[1];if(D(g,e)){var
 b=f,a=d;continue}var
-j=eq(f,d,c);return iM(g,a[1],j)}return c}return c}}function
-iN(d,c,b,a){if(b){if(a){var
-f=iN(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cm(sO(d),sQ,c,g,f)}var
+j=eA(f,d,c);return i1(g,a[1],j)}return c}return c}}function
+i2(d,c,b,a){if(b){if(a){var
+f=i2(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cu(s$(d),tb,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-sT(b,e,d,c){return cf(e,iN(b,a(b,M(dA)),d,c))}function
-er(b,a){if(b)if(a)var
-d=er(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+te(b,e,d,c){return cn(e,i2(b,a(b,M(dG)),d,c))}function
+eB(b,a){if(b)if(a)var
+d=eB(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dB(b){var
-f=a4(j,l(b,j));return function(c,g){var
-h=M(dA),d=a_(t(M(c),h)),i=a(b,M(fQ(c,sJ(d,dA))));return m(function(a){return l(sN(P(d,a,e),i,b),f)},g)}}function
-es(a){if(a){var
-b=es(a[2]);return k(eo(a[1]),b)}return e}function
+dH(b){var
+f=a7(j,l(b,j));return function(c,g){var
+h=M(dG),d=bd(t(M(c),h)),i=a(b,M(f0(c,s6(d,dG))));return n(function(a){return l(s_(Q(d,a,e),i,b),f)},g)}}function
+eC(a){if(a){var
+b=eC(a[2]);return k(ey(a[1]),b)}return e}function
 H(b,a){return s(t(s(b),a))}function
-bK(d,c,b){var
+bP(d,c,b){var
 e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dC(b,a){var
+dI(b,a){var
 c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
-sU(b,c){if(o(e,b)){var
+tf(b,c){if(o(e,b)){var
 d=a(b,i(c));return[0,a(b,h(c)),d]}var
 f=a(b,h(c));return[0,a(b,i(c)),f]}function
-fV(d,c,b){var
+f5(d,c,b){var
 e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
-sV(b,c){var
+tg(b,c){var
 d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
-sW(d,c,b){var
+th(d,c,b){var
 e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
-sX(b){var
+ti(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(e,a[1][1]);return 0}function
-iO(a){var
+i3(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=sX(a);if(d){var
+d=ti(a);if(d){var
 f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-iP(d,c,b){function
+i4(d,c,b){function
 e(b){var
-e=iP(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
+e=i4(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-iQ(d,c,b){if(b){var
-f=bZ(a(c,iQ(d,c,b[2])),d);return k(b[1],f)}return e}function
-iR(c,b){function
+i5(d,c,b){if(b){var
+f=b6(a(c,i5(d,c,b[2])),d);return k(b[1],f)}return e}function
+i6(c,b){function
 d(a){var
-b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(iR(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
+b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(i6(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
 e(d){var
-b=a9(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-iS(b,i,h,f,e){var
-c=t(a4(f,b),e),l=iQ(b,bZ(a(c,c),b),i),d=bZ(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
-iT(h,f,e,d,c,b){function
+b=bc(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+i7(b,i,h,f,e){var
+c=t(a7(f,b),e),l=i5(b,b6(a(c,c),b),i),d=b6(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
+i8(h,f,e,d,c,b){function
 i(c){var
-i=dC(b,iS(h,f,e,j,k(a(g(2,j),d),j)));return iT(h,f,e,k(d,j),c,i)}function
+i=dI(b,i7(h,f,e,j,k(a(g(2,j),d),j)));return i8(h,f,e,k(d,j),c,i)}function
 l(a){return 0}var
 m=0===c?l(0):i(c-1|0);return[0,b,m]}function
-fW(i,h){var
-l=g(2,g(2,g(2,g(2,j)))),a=k(bH(i),l),b=sK(cJ(h,3),4)+1|0,c=iP(a9(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(iR(a,b),m),d=k(g(2,L(g(2,j))),n),o=a_(g(2,g(2,g(2,g(2,g(2,j)))))),f=iT(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,P(a_(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
-sY(d,c,b){var
-e=s(bZ(s(a(i(b),c)),d));return[0,bZ(a(h(b),c),d),e]}function
-iU(q,b,p,n,f){var
+f6(i,h){var
+l=g(2,g(2,g(2,g(2,j)))),a=k(bM(i),l),b=s7(cO(h,3),4)+1|0,c=i4(bc(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(i6(a,b),m),d=k(g(2,L(g(2,j))),n),o=bd(g(2,g(2,g(2,g(2,g(2,j)))))),f=i8(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,Q(bd(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
+tj(d,c,b){var
+e=s(b6(s(a(i(b),c)),d));return[0,b6(a(h(b),c),d),e]}function
+i9(q,b,p,n,f){var
 d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
-r=a_(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bs(b[4],r);else
+r=bd(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bw(b[4],r);else
 var
 c=h;if(c)var
-i=a(e,f),s=k(d,i),u=l(d,i),v=iS(b[1],b[2],b[3],u,s),w=dC(c[1],v),x=dC(sU(p,b[5]),w),m=[0,sY(b[1],q,x)];else
+i=a(e,f),s=k(d,i),u=l(d,i),v=i7(b[1],b[2],b[3],u,s),w=dI(c[1],v),x=dI(tf(p,b[5]),w),m=[0,tj(b[1],q,x)];else
 var
 m=c;return m}function
-sZ(c,b,a){return o(e,a)?[0,c,a4(b,a)]:[0,a4(c,s(a)),b]}function
-s0(m,k,d,c){var
-n=w(e,d),p=n?w(e,c):n;if(p){var
-q=bH(c),f=l(bH(d),q),b=sZ(d,c,f),r=h(b);if(o(i(b),r)){var
-s=i(b);return iU(m,k,f,h(b),s)}var
-t=i(b),u=h(b),v=a(g(2,j),u);return iU(m,k,l(f,j),v,t)}return p}function
-fX(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return sM(b,a)?[0,e,fX(b,a,d)]:fX(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-iV(b,a){if(b)if(a)var
-d=iV(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+tk(c,b,a){return o(e,a)?[0,c,a7(b,a)]:[0,a7(c,s(a)),b]}function
+tl(m,k,d,c){var
+n=y(e,d),p=n?y(e,c):n;if(p){var
+q=bM(c),f=l(bM(d),q),b=tk(d,c,f),r=h(b);if(o(i(b),r)){var
+s=i(b);return i9(m,k,f,h(b),s)}var
+t=i(b),u=h(b),v=a(g(2,j),u);return i9(m,k,l(f,j),v,t)}return p}function
+f7(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return s9(b,a)?[0,e,f7(b,a,d)]:f7(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+i_(b,a){if(b)if(a)var
+d=i_(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-iW(b,a){var
-c=bh(0,b);return bI(function(b,a){return iV(a,b)},a,c)}function
-a$(a){if(a){var
+i$(b,a){var
+c=bl(0,b);return bN(function(b,a){return i_(a,b)},a,c)}function
+be(a){if(a){var
 b=a[1];if(b)var
-c=a$(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=be(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return s1}function
-iX(f,a,e){if(a)var
-b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return tm}function
+ja(f,a,e){if(a)var
+b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-et(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=iX(a,c,e);if(i){var
-m=et(a,d,c,g,h);return[0,i[1],m]}var
-j=iX(a,g,e);if(j){var
-n=et(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,et(a,d,[0,[0,e,k]],c,h)]}else
+eD(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=ja(a,c,e);if(i){var
+m=eD(a,d,c,g,h);return[0,i[1],m]}var
+j=ja(a,g,e);if(j){var
+n=eD(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,eD(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-s2(c,b,a){return et(c,b,0,0,a)}function
-iY(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-s3(b,a){var
-d=h(a),c=iY(h(b),d);if(c){var
-e=i(a);return iY(i(b),e)}return c}function
-eu(b,a){if(b){var
+tn(c,b,a){return eD(c,b,0,0,a)}function
+jb(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+to(b,a){var
+d=h(a),c=jb(h(b),d);if(c){var
+e=i(a);return jb(i(b),e)}return c}function
+eE(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-cN(b,a){if(b){var
+cS(b,a){if(b){var
 c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
-dE(b,a){var
-c=i(a),d=cN(i(b),c),e=h(a);return[0,eu(h(b),e),d]}function
-iZ(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,iZ(a,b,d)]},g=function(a){return[0,dE(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dF(c,b,e,d){var
+dK(b,a){var
+c=i(a),d=cS(i(b),c),e=h(a);return[0,eE(h(b),e),d]}function
+jc(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,jc(a,b,d)]},g=function(a){return[0,dK(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dL(c,b,e,d){var
 f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
-i0(e,d,a,c){if(a){var
-b=a[1],f=i0(e,d,a[2],c),g=i(i(b)),j=dF(e,d,h(i(b)),g);return iZ(h(b),j,f)}return c}function
-aW(c){var
-b=bf(c);return B(a(b,b),c)?b:k(b,j)}function
-s4(a){return o(a,e)?e:a4(j,k(bZ(bH(a),j),j))}function
-s5(b,d,c){var
-f=o(e,d),g=f?w(e,c):f;if(g)var
-i=aW(H(a(a(b,b),d),c)),h=[0,[0,bf(t(a(a(b,b),d),c)),i]];else
+jd(e,d,a,c){if(a){var
+b=a[1],f=jd(e,d,a[2],c),g=i(i(b)),j=dL(e,d,h(i(b)),g);return jc(h(b),j,f)}return c}function
+a0(c){var
+b=bj(c);return D(a(b,b),c)?b:k(b,j)}function
+tp(a){return o(a,e)?e:a7(j,k(b6(bM(a),j),j))}function
+tq(b,d,c){var
+f=o(e,d),g=f?y(e,c):f;if(g)var
+i=a0(H(a(a(b,b),d),c)),h=[0,[0,bj(t(a(a(b,b),d),c)),i]];else
 var
 h=g;return h}function
-ev(p,o,n,m){var
+eF(p,o,n,m){var
 c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(B(g,e)){var
+j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,e)){var
 c=l,b=j;continue}var
-i=w(e,g)?h[3]:h[2];if(i){var
+i=y(e,g)?h[3]:h[2];if(i){var
 q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-fY(m,l){var
+f8(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 d=b[1];if(d){var
-i=b[2],f=c[2],h=c[1];if(B(h,e)){var
+i=b[2],f=c[2],h=c[1];if(D(h,e)){var
 c=f,b=i;continue}var
-n=fY(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
-s6(h,b,d,c){if(w(e,b)){var
+n=f8(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
+tr(h,b,d,c){if(y(e,b)){var
 i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
-f=B(b,e),g=f?B(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
-s7(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=ev(d,k,a(b,i),m);if(c){var
-e=c[1],n=fY([0,b,d],[0,[0,g,f],j]);return s6(l,e[1],e[2],n)}return c}var
-s8=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),s9=a9(g(2,j),s8);function
+f=D(b,e),g=f?D(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
+ts(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=eF(d,k,a(b,i),m);if(c){var
+e=c[1],n=f8([0,b,d],[0,[0,g,f],j]);return tr(l,e[1],e[2],n)}return c}var
+tt=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),tu=bc(g(2,j),tt);function
 T(a){return a[8]}function
-dG(b,a){return P(a,b[9],0)}function
-fZ(b){var
+dM(b,a){return Q(a,b[9],0)}function
+f9(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return e}function
-f0(f,d,c){var
+f_(f,d,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(d,c);return e}function
-dH(b){var
+dN(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
 h=T(b);return a(s(g(2,j)),h)}var
 e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
-i1(b){var
+je(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(e,a[1][1]);return 1}function
-f1(b){var
+f$(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-s_(a){var
+tv(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2888,15 +2890,15 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aD(b){var
+aF(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return s9;return j}function
-ew(c,b){var
+a!=="number"&&2!==a[0])return tu;return j}function
+eG(c,b){var
 d=af(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aD(c),f=a(a(aD(c),g),d),h=aW(f),i=bf(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
-f2(a){var
-h=a[9],b=m(function(b){return ew(a,b)},h),f=i1(a);if(f)var
+g=aF(c),f=a(a(aF(c),g),d),h=a0(f),i=bj(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
+eH(a){var
+h=a[9],b=n(function(b){return eG(a,b)},h),f=je(a);if(f)var
 i=a[2],c=A(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2904,181 +2906,181 @@ j=a[9],d=N(function(b){var
 c=a[1];return A(b)===c?1:0},j);else
 var
 d=c;var
-g=d?N(function(a){return w(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-f3=g(2,g(2,g(2,g(2,L(g(2,j))))));function
-s$(a){return k(bH(aN(function(b,a){return r(b[1],a)},e,a)),j)}function
-i2(a){return k(k(s$(a),f3),j)}function
-ta(a,b){var
-c=a[9],d=A(a[9]);return n(sR(i2(b)),d,c)}function
-tb(a){var
-b=a[9];return m(function(a){return 0},b)}function
-i3(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=i3(g,e,d+1|0,b[2],a[2]);if(h)var
+g=d?N(function(a){return y(e,a[3])},b):d,k=g?[0,b]:g;return k}var
+ga=g(2,g(2,g(2,g(2,L(g(2,j))))));function
+tw(a){return k(bM(aT(function(b,a){return r(b[1],a)},e,a)),j)}function
+jf(a){return k(k(tw(a),ga),j)}function
+tx(a,b){var
+c=a[9],d=A(a[9]);return m(tc(jf(b)),d,c)}function
+ty(a){var
+b=a[9];return n(function(a){return 0},b)}function
+jg(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=jg(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?sS(g,b[1]):j;var
+j=f(e,d),i=j?td(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-ex(c,b){if(b)var
-e=b[1],f=ex(c,b[2]),d=[0,m(function(b){return a(a(M(c[1]),e),b)},b),f];else
+eI(c,b){if(b)var
+e=b[1],f=eI(c,b[2]),d=[0,n(function(b){return a(a(M(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-f4(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=f4(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,be(n(dB(g),k,d),j),h]}return ex(c,b)}return ex(c,b)}return ex(c,b)}function
-f5(d,b){if(b){var
-a=P(b[1],d,0);if(a)var
-c=f5(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gb(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gb(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,bi(m(dH(g),k,d),j),h]}return eI(c,b)}return eI(c,b)}return eI(c,b)}function
+gc(d,b){if(b){var
+a=Q(b[1],d,0);if(a)var
+c=gc(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return tc}function
-i4(c,b){var
-d=t(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
-e=t(c,b);return B(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-i5(f,e,c,b){function
+e=a;return e}return tz}function
+jh(c,b){var
+d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
+e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+ji(f,e,c,b){function
 d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
 g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
-cO(d,c,b){var
-f=aD(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-f6(c,b,a){return s(cO(c,b,s(a)))}function
-f7(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aD(f)),h)}function
-i6(b,l,d,c){var
-f=f0(b,l,d[1]);if(w(e,dH(b)))var
+cT(d,c,b){var
+f=aF(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
+gd(c,b,a){return s(cT(c,b,s(a)))}function
+ge(f,c,b,d){var
+g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aF(f)),h)}function
+jj(b,l,d,c){var
+f=f_(b,l,d[1]);if(y(e,dN(b)))var
 m=c[2],n=c[1],j=m,g=n;else
 var
 q=h(c),r=i(c),j=q,g=r;var
-o=ad(function(c){return k(f,cO(b,d,a(s(dH(b)),c)))},j),p=ad(function(c){return k(f,f6(b,d,a(s(dH(b)),c)))},g);return[0,fZ(b),p,o]}function
-i7(b,h){var
-d=f1(b);if(d)var
+o=ad(function(c){return k(f,cT(b,d,a(s(dN(b)),c)))},j),p=ad(function(c){return k(f,gd(b,d,a(s(dN(b)),c)))},g);return[0,f9(b),p,o]}function
+jk(b,h){var
+d=f$(b);if(d)var
 c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
 var
 i=d;var
-f=s_(b);if(f)var
+f=tv(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return be(o,i)}function
-bL(d,e){var
+o=f;return bi(o,i)}function
+bQ(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=bL(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=bQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-f8(b){var
+gf(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return T(b);var
 d=T(b);return a(T(b),d)}function
-td(c,h,b,d,g){if(typeof
+tA(c,h,b,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=aW(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
-n=t(cO(c,d,s(a(a(b,f8(c)),i))),h);return[0,i,aW(d[1]),n]}var
+p=T(c),q=a(T(c),p),u=a0(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
+n=t(cT(c,d,s(a(a(b,gf(c)),i))),h);return[0,i,a0(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(e,f);if(l)var
-x=T(c),y=a(T(c),x),z=bf(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+x=T(c),y=a(T(c),x),z=bj(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cO(c,d,a(a(b,f8(c)),f)),h);return[1,f,aW(d[1]),w]}}function
-te(f,b,d,c){var
-g=a(f,d);return aW(r(e,H(l(a(b,c),g),b)))}function
-tf(m,i,c,h,e,b,d){var
+w=t(cT(c,d,a(a(b,gf(c)),f)),h);return[1,f,a0(d[1]),w]}}function
+tB(f,b,d,c){var
+g=a(f,d);return a0(r(e,H(l(a(b,c),g),b)))}function
+tC(m,i,c,h,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-tg(n,m,c,i,e,b,d){var
+tD(n,m,c,i,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 h=o(c,b);if(h){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
-th(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(tf(g,f,e,d,a[2],a[3],c)){var
-j=i(b),k=h(b);return[0,eu([0,a[1]],k),j]}return b}if(tg(g,f,e,d,a[2],a[3],c)){var
-l=i(b),m=cN([0,a[1]],l);return[0,h(b),m]}return b}}function
-i8(d,c,b,a){if(c){if(b){if(a){var
-e=i8(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-i9(f,e,d,b,a){if(b)if(a)var
-g=i9(f,e,d,b[2],a[2]),c=[0,td(f,e,d,b[1],a[1]),g];else
+tE(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(tC(g,f,e,d,a[2],a[3],c)){var
+j=i(b),k=h(b);return[0,eE([0,a[1]],k),j]}return b}if(tD(g,f,e,d,a[2],a[3],c)){var
+l=i(b),m=cS([0,a[1]],l);return[0,h(b),m]}return b}}function
+jl(d,c,b,a){if(c){if(b){if(a){var
+e=jl(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+jm(f,e,d,b,a){if(b)if(a)var
+g=jm(f,e,d,b[2],a[2]),c=[0,tA(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-i_(b,a){if(b){if(a){var
-c=i_(b[2],a[2]),d=a[1];return[0,k(eo(b[1]),d),c]}return a}return a}function
-i$(a){if(a){var
+jn(b,a){if(b){if(a){var
+c=jn(b[2],a[2]),d=a[1];return[0,k(ey(b[1]),d),c]}return a}return a}function
+jo(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=i_(c,i$(a[2])),g=es(c),d=[0,k(b[1],g),f];else
+c=b[2],f=jn(c,jo(a[2])),g=eC(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-ti(a){return aN(r,e,i$(a))}function
-tj(b,c){var
+tF(a){return aT(r,e,jo(a))}function
+tG(b,c){var
 d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-tk(g,f,e,d,c,b){var
-h=a(d,s4(a(M(c),b)));return H(k(aW(a(f,e)),h),g)}function
-ja(g,f){var
-a=ev(f,g,e,e);if(a)var
-b=a[1],c=B(b[1],e),h=c?[0,b[2]]:c,d=h;else
+tH(g,f,e,d,c,b){var
+h=a(d,tp(a(M(c),b)));return H(k(a0(a(f,e)),h),g)}function
+jp(g,f){var
+a=eF(f,g,e,e);if(a)var
+b=a[1],c=D(b[1],e),h=c?[0,b[2]]:c,d=h;else
 var
 d=a;return d}function
-tl(b,i,h,f,e){var
-c=ja(h,f);if(c){var
-d=ja(h,m(s,f));if(d)var
+tI(b,i,h,f,e){var
+c=jp(h,f);if(c){var
+d=jp(h,n(s,f));if(d)var
 o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
 var
 k=d;var
-n=k}else
+m=k}else
 var
-n=c;return n}function
-jb(h,g,f,b,a){if(b){if(a){var
-c=tl(h,g,f,b[1],a[1]);if(c)var
-d=jb(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
+m=c;return m}function
+jq(h,g,f,b,a){if(b){if(a){var
+c=tI(h,g,f,b[1],a[1]);if(c)var
+d=jq(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,e]}function
-jc(b,a){if(b)if(a)var
-d=a[1],e=jc(b[2],a[2]),c=[0,m(function(a){return af(a,d)},b),e];else
+jr(b,a){if(b)if(a)var
+d=a[1],e=jr(b[2],a[2]),c=[0,n(function(a){return af(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-tm(e,b,d){var
+tJ(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),h=a(g(2,j),b);return function(c,b){var
 e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-jd(e,c,b){if(c)if(b)var
-f=jd(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+js(e,c,b){if(c)if(b)var
+f=js(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tn(e,d,a,c){var
+tK(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return jd(d,a,c);return a}function
-to(b,c,d,m,i){var
+b==="number"&&!b)return js(d,a,c);return a}function
+tL(b,c,d,m,i){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
 e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
-f=a(d,f8(b));return function(g,e,i,d){var
-h=[0,s(f7(b,g,a(c,l(s(e),d)),f))];return[0,[0,f7(b,g,a(c,l(e,d)),f)],h]}}function
-cP(b){var
+f=a(d,gf(b));return function(g,e,i,d){var
+h=[0,s(ge(b,g,a(c,l(s(e),d)),f))];return[0,[0,ge(b,g,a(c,l(e,d)),f)],h]}}function
+cU(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-je(b,c){var
-d=dH(b);return a(c,a(cP(b),d))}function
-ey(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=w(e,f);if(j){var
-t=i[2],u=a(a(p,cP(b)),f),v=d[1],x=f0(b,h,d[1]),g=s7(h,r,q,fZ(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,f7(b,d,k[1],y)];else
+jt(b,c){var
+d=dN(b);return a(c,a(cU(b),d))}function
+eJ(b,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=y(e,f);if(j){var
+t=i[2],u=a(a(p,cU(b)),f),v=d[1],w=f_(b,h,d[1]),g=ts(h,r,q,f9(b),w,v,o,u,t);if(g)var
+k=g[1],x=a(a(k[2],f),s),l=[0,ge(b,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -3087,411 +3089,411 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-tp(l,k,g,e,d,q,p,n,b,o,c){var
-r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=be(f(p,o),x),y=i(c),z=n[2],A=cN(ad(s,ey(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eu(ey(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
-u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=be(f(p,o),D),E=i(c),F=[0,u[1]],G=cN(ad(s,ey(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eu(ey(l,k,g,e,d,j,b,v,0),H),G]}return c}function
-f9(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cM(b,o);if(d){var
-e=cM(b,a);if(e){var
-n=cJ(p,b),q=f9(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tp(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return be(cf(b,a),r)}return a}return a}return a}function
-tq(a){var
-b=a[4];return iH(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-ez(b,a){return P(a,b,[0,e,e,j,j])}function
-tr(f,d,a,c,b){var
-g=eq(c,b,m(function(a){return e},a));return sT(d,A(f[9]),a,g)}function
-jf(e,c,b){if(c)if(b)var
-f=jf(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+tM(l,k,g,e,d,q,p,m,b,o,c){var
+r=m[1];if(r){var
+w=b[2],x=n(function(b){return a(w,b)},q),t=bi(f(p,o),x),y=i(c),z=m[2],A=cS(ad(s,eJ(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
+u=m[2];if(u){var
+C=b[2],D=n(function(b){return a(C,b)},q),v=bi(f(p,o),D),E=i(c),F=[0,u[1]],G=cS(ad(s,eJ(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,v,0),H),G]}return c}function
+gg(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cR(b,o);if(d){var
+e=cR(b,a);if(e){var
+n=cO(p,b),q=gg(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tM(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bi(cn(b,a),r)}return a}return a}return a}function
+tN(a){var
+b=a[4];return iW(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+eK(b,a){return Q(a,b,[0,e,e,j,j])}function
+tO(f,d,a,c,b){var
+g=eA(c,b,n(function(a){return e},a));return te(d,A(f[9]),a,g)}function
+ju(e,c,b){if(c)if(b)var
+f=ju(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-ts(z,y,x,v,f,d,u,t,s,r,a){var
-h=cf(A(d),a),b=ev(a,t,e,e);if(b){var
-i=b[1],k=B(i[1],f),l=k?w(e,f):k;if(l)var
-C=a9(g(2,j),f3),c=o(es(h),C);else
+tP(z,x,w,v,f,d,u,t,s,r,a){var
+h=cn(A(d),a),b=eF(a,t,e,e);if(b){var
+i=b[1],k=D(i[1],f),l=k?y(e,f):k;if(l)var
+B=bc(g(2,j),ga),c=o(eC(h),B);else
 var
 c=l;if(c)var
-m=af(cM(A(d),a),r),n=tr(z,x,v,h,u),D=i[2],E=fY(a,s),F=B(m,e)?n:jf(m,y,n),p=[0,[0,F,E,D]];else
+m=af(cR(A(d),a),r),n=tO(z,w,v,h,u),C=i[2],E=f8(a,s),F=D(m,e)?n:ju(m,x,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-tt(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=te(b,d,a[3],a[2]);return i8(function(a,c,d){return th(f,b,i,h,a,c,d)},e,g,c)}function
-tu(d,c,b){var
+tQ(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=tB(b,d,a[3],a[2]);return jl(function(a,c,d){return tE(f,b,i,h,a,c,d)},e,g,c)}function
+tR(d,c,b){var
 f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
-tv(c,b,i,h,g){var
-d=ev(m(s,g),h,e,e);if(d){var
-f=d[1],j=s(c);if(B(f[1],j)){var
+tS(c,b,i,h,g){var
+d=eF(n(s,g),h,e,e);if(d){var
+f=d[1],j=s(c);if(D(f[1],j)){var
 l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-jg(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=jg(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cl(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-tw(i,C,B,q,p,a,h,l,z,y,x,v,b,f,d){var
-c=f[3],k=f[2];if(w(e,k)&&N(function(a){var
-b=a9(g(2,j),f3);return o(es(a),b)},c)){var
-D=m(function(a){return e},p),r=m(function(a){return er(p,eq(a,z,D))},c),E=m(function(a){return m(function(b){return cK(e,n(dB(q),b,[0,a,0]))},l)},r),F=m(function(a){return P(a,b[1],e)},l),s=m(function(a){return af(a,F)},c),t=jb(h,a,y,c,s);if(t){var
-G=t[1],H=ti(jc(c,E)),u=tu(a,h,b),I=tv(a,h,b,x,v),J=tm(i,a,b[2]),K=tj(k,H),L=to(i,C,a,I,u),M=function(j,h,d,c,g){var
-l=cf(j,r),b=tn(i,a,n(dB(q),h,l),s),e=af(b,b),f=n(J,d,c),m=A(b);return dE(cm(L,d,c,f,tk(k,u,n(K,f,e),G,m,e)),g)};return jg(M,f[4],0,B,b[1],d)}return d}return d}function
-tx(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=ts(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=tt(c,b,r,h,m,d);return a[4]?tw(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-ty(a,o,f,c,d,l,v,U,T,k,S,e){var
-w=o[3],g=bL(S,o[4]),b=m(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
-p=i0(o[3],f,g,k);if(e[1]){var
-q=f5(v,b);if(q)var
-y=q[1],z=i4(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=P(h(b),k,dD),e=i5(V,B,i(b),d);return i6(a,j,ez(c,h(b)),e)},g),D=i7(a,j),E=be(C,m(i,D)),r=m(h,D),F=m(function(a){return er(l,a)},y),G=f4(a,d,b,m(function(a){return ez(c,a)[2]},b),F,r),W=tx(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(dB(d),a,F)},H=[0,f9(a,j,je(a,B),E,G,r,Z,Y,X,c,W)];else
+jv(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=jv(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ct(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+tT(i,C,B,q,p,a,h,l,z,x,w,v,b,f,d){var
+c=f[3],k=f[2];if(y(e,k)&&N(function(a){var
+b=bc(g(2,j),ga);return o(eC(a),b)},c)){var
+D=n(function(a){return e},p),r=n(function(a){return eB(p,eA(a,z,D))},c),E=n(function(a){return n(function(b){return cP(e,m(dH(q),b,[0,a,0]))},l)},r),F=n(function(a){return Q(a,b[1],e)},l),s=n(function(a){return af(a,F)},c),t=jq(h,a,x,c,s);if(t){var
+G=t[1],H=tF(jr(c,E)),u=tR(a,h,b),I=tS(a,h,b,w,v),J=tJ(i,a,b[2]),K=tG(k,H),L=tL(i,C,a,I,u),M=function(j,h,d,c,g){var
+l=cn(j,r),b=tK(i,a,m(dH(q),h,l),s),e=af(b,b),f=m(J,d,c),n=A(b);return dK(cu(L,d,c,f,tH(k,u,m(K,f,e),G,n,e)),g)};return jv(M,f[4],0,B,b[1],d)}return d}return d}function
+tU(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=tP(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=tQ(c,b,r,h,m,d);return a[4]?tT(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+tV(a,o,f,c,d,l,v,U,T,k,S,e){var
+w=o[3],g=bQ(S,o[4]),b=n(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
+p=jd(o[3],f,g,k);if(e[1]){var
+q=gc(v,b);if(q)var
+y=q[1],z=jh(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=n(function(b){var
+d=Q(h(b),k,dJ),e=ji(V,B,i(b),d);return jj(a,j,eK(c,h(b)),e)},g),D=jk(a,j),E=bi(C,n(i,D)),r=n(h,D),F=n(function(a){return eB(l,a)},y),G=gb(a,d,b,n(function(a){return eK(c,a)[2]},b),F,r),W=tU(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return m(dH(d),a,F)},H=[0,gg(a,j,jt(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 H=q;return H}var
 s=e[5];if(s){var
-t=f5(v,b);if(t)var
-I=i4(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=m(function(b){var
-d=P(h(b),k,dD),e=i5(_,K,i(b),d);return i6(a,u,ez(c,h(b)),e)},g),L=i7(a,u),aa=be($,m(i,L)),M=m(h,L),ab=t[1],O=m(function(a){return er(l,a)},ab),ac=f4(a,d,b,m(function(a){return ez(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return n(dB(d),a,O)},Q=[0,f9(a,u,je(a,K),aa,ac,M,ag,af,ad,c,p)];else
+t=gc(v,b);if(t)var
+I=jh(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=n(function(b){var
+d=Q(h(b),k,dJ),e=ji(_,K,i(b),d);return jj(a,u,eK(c,h(b)),e)},g),L=jk(a,u),aa=bi($,n(i,L)),M=n(h,L),ab=t[1],O=n(function(a){return eB(l,a)},ab),ac=gb(a,d,b,n(function(a){return eK(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return m(dH(d),a,O)},P=[0,gg(a,u,jt(a,K),aa,ac,M,ag,af,ad,c,p)];else
 var
-Q=t;return Q}var
+P=t;return P}var
 R=[0,p]}else
 var
 R=x;return R}function
-dI(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dI(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-jh(d,c,b,a){if(a)var
-e=a[1],h=jh(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bJ(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+dO(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,dO(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+jw(d,c,b,a){if(a)var
+e=a[1],h=jw(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bO(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
 g=a;return g}var
-eA=[0,e,0];function
-ji(e,b,a){var
-f=cN([0,e],i(a)),g=cN(i(b),f),c=h(b);if(c)var
+eL=[0,e,0];function
+jx(e,b,a){var
+f=cS([0,e],i(a)),g=cS(i(b),f),c=h(b);if(c)var
 j=c[1],d=r(h(a),j);else
 var
 d=h(a);return[0,d,g]}function
-tz(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dF(e,c,a[3],a[4]);return dI(function(a){return ji(c,g,a)},f,b)}return b}return b}function
-tA(d,a,c,b){var
-e=bh(eA,c),f=a[4],g=a[3];return bI(function(a,c){return tz(d,g,b,a,c)},f,e)}function
-tB(b,a){return r(e,l(b,Y(m(h,a))))}function
-jj(b){var
+tW(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dL(e,c,a[3],a[4]);return dO(function(a){return jx(c,g,a)},f,b)}return b}return b}function
+tX(d,a,c,b){var
+e=bl(eL,c),f=a[4],g=a[3];return bN(function(a,c){return tW(d,g,b,a,c)},f,e)}function
+tY(b,a){return r(e,l(b,Y(n(h,a))))}function
+jy(b){var
 a=i(b);return a?a[1]:e}function
-eB(a){return i(a)?0:1}function
-tC(a){return A(cL(eB,a))}function
-f_(b,a){var
+eM(a){return i(a)?0:1}function
+tZ(a){return A(cQ(eM,a))}function
+gh(b,a){var
 c=i(a);if(c){var
 d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
-tD(g,f,e,d,a){var
-b=eB(a),i=b?1:b;if(d===i)var
-j=l(g,l(e,jj(a))),c=r(h(a),j);else
+t0(g,f,e,d,a){var
+b=eM(a),i=b?1:b;if(d===i)var
+j=l(g,l(e,jy(a))),c=r(h(a),j);else
 var
-c=h(a);return[0,[0,c],[0,f_(f,a)]]}function
-cQ(a){var
+c=h(a);return[0,[0,c],[0,gh(f,a)]]}function
+cV(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-tE(b,a){var
-c=tC(a),d=Y(m(jj,a)),e=tB(b,a);return m(function(a){return tD(b,e,d,c,a)},a)}function
-jk(c,b){var
+t1(b,a){var
+c=tZ(a),d=Y(n(jy,a)),e=tY(b,a);return n(function(a){return t0(b,e,d,c,a)},a)}function
+jz(c,b){var
 d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
-jl(e,d,b){var
+jA(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-dJ(b){var
+dP(b){var
 a=b[10];return a?o(e,a[1]):a}function
-eC(b){var
+eN(b){var
 a=b[11];return a?o(a[1],e):a}function
-tF(b,a){var
-c=dJ(b),d=c?w(a,e):c;if(d)var
+t2(b,a){var
+c=dP(b),d=c?y(a,e):c;if(d)var
 f=d;else{var
-g=eC(b);if(g)return w(e,a);var
+g=eN(b);if(g)return y(e,a);var
 f=g}return f}function
-eD(c,b){return Y(m(function(b){return tF(c,b)?e:a(b,b)},b))}function
-f$(b,a){return dJ(b)?a:m(s,a)}function
-ga(a){return aN(r,cK(e,a),a)}function
-jm(a,c){var
-d=dJ(a),b=d||eC(a);return b?w(ga(f$(a,c)),e):b}function
-tG(e,d,c,b){var
+eO(c,b){return Y(n(function(b){return t2(c,b)?e:a(b,b)},b))}function
+gi(b,a){return dP(b)?a:n(s,a)}function
+gj(a){return aT(r,cP(e,a),a)}function
+jB(a,c){var
+d=dP(a),b=d||eN(a);return b?y(gj(gi(a,c)),e):b}function
+t3(e,d,c,b){var
 f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
-jn(b,e,d,c){function
-f(a){return dC([0,b,b],tG(b,e,c,jn(b,k(e,j),a,c)))}function
+jC(b,e,d,c){function
+f(a){return dI([0,b,b],t3(b,e,c,jC(b,k(e,j),a,c)))}function
 h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
-jo(c,b,a){function
-d(b){return jo(c,b,fV(c,a,a))}function
+jD(c,b,a){function
+d(b){return jD(c,b,f5(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-tH(b,n,d,c,m){var
-p=a4(m,M(d)),f=bK(b,eo(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
-k=jn(b,j,n,f),r=o(e,c)?k:sV(b,k),l=[0,jo(b,d,r)];else
+t4(b,n,d,c,m){var
+p=a7(m,M(d)),f=bP(b,ey(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
+k=jC(b,j,n,f),r=o(e,c)?k:tg(b,k),l=[0,jD(b,d,r)];else
 var
 l=h;return l}function
-tI(o,n,d,c){var
-p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bH(c),f=r(e,k(l(bH(eo(d)),q),j)),h=k(k(bH(o),b),f),s=k(bf(h),j),u=bf(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=a_(k(k(b,m),v)),x=a_(m);return[0,[0,a_(i),x],w]}function
-jp(a,h,d,c){var
-e=tI(a,h,d,c),f=e[1],g=a4(a,M(e[2])),b=tH(g,f[1],f[2],d,c),i=b?[0,sW(g,a,b[1])]:b;return i}var
-tJ=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
-cR(g,f,c,b){if(o(b,e))return 0;if(w(a(tJ,b),c))return 0;if(w(c,a(s(jq),b))){var
-d=jp(g,f,s(jq),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jp(g,f,c,b)}function
-gb(a,g,f){var
+t5(o,n,d,c){var
+p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bM(c),f=r(e,k(l(bM(ey(d)),q),j)),h=k(k(bM(o),b),f),s=k(bj(h),j),u=bj(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=bd(k(k(b,m),v)),x=bd(m);return[0,[0,bd(i),x],w]}function
+jE(a,h,d,c){var
+e=t5(a,h,d,c),f=e[1],g=a7(a,M(e[2])),b=t4(g,f[1],f[2],d,c),i=b?[0,th(g,a,b[1])]:b;return i}var
+t6=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jF=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
+cW(g,f,c,b){if(o(b,e))return 0;if(y(a(t6,b),c))return 0;if(y(c,a(s(jF),b))){var
+d=jE(g,f,s(jF),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jE(g,f,c,b)}function
+gk(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],d=cR(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
-tK(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(M(c[2]),j),f=k(b,a(e,gb(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gb(c,b,d),h);return[0,[0,t(a(b,gb(c,b,d)),i)],g]}function
-jr(d,c){var
+i=a[8],d=cW(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
+t7(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(M(c[2]),j),f=k(b,a(e,gk(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gk(c,b,d),h);return[0,[0,t(a(b,gk(c,b,d)),i)],g]}function
+jG(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return H(aW(a(a(a(c,c),i),h)),g)}}function
-js(d,b,h,f,c){if(B(h[1],e)&&jm(d,c)){var
-g=ga(f$(d,c)),i=a(g,g);return s(bf(t(a(a(b,b),i),f)))}var
-j=eD(d,c);return aW(H(a(a(b,b),j),f))}function
-gc(a){return a?a[1][2]:j}function
-jt(b){var
+g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return H(a0(a(a(a(c,c),i),h)),g)}}function
+jH(d,b,h,f,c){if(D(h[1],e)&&jB(d,c)){var
+g=gj(gi(d,c)),i=a(g,g);return s(bj(t(a(a(b,b),i),f)))}var
+j=eO(d,c);return a0(H(a(a(b,b),j),f))}function
+gl(a){return a?a[1][2]:j}function
+jI(b){var
 c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
-ju(b,c){var
-e=gc(c);function
+jJ(b,c){var
+e=gl(c);function
 g(b){return a(e,b)}function
 d(a){return ad(g,a)}var
-h=f(jt(b),c),i=[0,ad(s,f(jt(b),c)),h],j=d(b[11]);return dE([0,d(b[10]),j],i)}function
-jv(c,b){var
+h=f(jI(b),c),i=[0,ad(s,f(jI(b),c)),h],j=d(b[11]);return dK([0,d(b[10]),j],i)}function
+jK(c,b){var
 d=T(c);return function(f,e){var
-g=a(a(d,gc(f)),d),h=ju(c,f),i=h[1];if(i){var
+g=a(a(d,gl(f)),d),h=jJ(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,H(a(b,Y(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(m(function(b){var
-c=a(k,b);return ac(a(l,b),c)},e))),g)],n]}return dD}return dD}}function
-tL(b,f){var
+k=j[1],l=i[1],m=[0,H(a(b,Y(n(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(n(function(b){var
+c=a(k,b);return ac(a(l,b),c)},e))),g)],m]}return dJ}return dJ}}function
+t8(b,f){var
 c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(m(function(a){return jl(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(n(function(a){return jA(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,Y(m(function(a){return jk(b,a)},g))),n)],i]}}function
-jw(b,c,j,a){var
+m=a(c,c);return[0,[0,t(a(f,Y(n(function(a){return jz(b,a)},g))),m)],i]}}function
+jL(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(tL(b,c),a):tK(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(t8(b,c),a):t7(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(jv(b,c),[0,e],a),o=[0,n(jr(b,c),e,a)],p=m(s,a);return dE([0,[0,s(n(jr(b,c),e,p))],o],l)}return n(jv(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,js(b,c,g,h,a)];return[0,[0,s(js(b,c,g,h,m(s,a)))],k]}}function
-tM(a,c,b){var
+e=i[1],l=m(jK(b,c),[0,e],a),o=[0,m(jG(b,c),e,a)],p=n(s,a);return dK([0,[0,s(m(jG(b,c),e,p))],o],l)}return m(jK(b,c),0,a)}var
+g=d[1],h=af(a,a),k=[0,jH(b,c,g,h,a)];return[0,[0,s(jH(b,c,g,h,n(s,a)))],k]}}function
+t9(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bh(jw(a,c,b,0),i)];else
+i=a[2],f=[0,bl(jL(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=f2(a);if(g)var
-j=a[9],h=[0,m(function(d){return jw(a,c,b,d)},j)];else
+g=eH(a);if(g)var
+j=a[9],h=[0,n(function(d){return jL(a,c,b,d)},j)];else
 var
 h=g;return h}var
-tN=[0,0,j,0,0,0];function
-jx(d,c,b,a){function
+t_=[0,0,j,0,0,0];function
+jM(d,c,b,a){function
 e(b){var
-e=jx(d,c+1|0,b,fU(a));return[0,n(d,c,cK(tN,a)),e]}function
+e=jM(d,c+1|0,b,f4(a));return[0,m(d,c,cP(t_,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-tO(e,d,c,a,j,i,h,b,g,f){var
-k=i9(e,c,b,a,g),l=i2(a),m=d[2],n=0;return a$(jx(function(f,g){return ty(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dK(a){return w(e,a[1])}function
-tP(a){return w(a[1],a[2])}function
-eE(c,b,d,a){function
+t$(e,d,c,a,j,i,h,b,g,f){var
+k=jm(e,c,b,a,g),l=jf(a),m=d[2],n=0;return be(jM(function(f,g){return tV(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+dQ(a){return y(e,a[1])}function
+ua(a){return y(a[1],a[2])}function
+eP(c,b,d,a){function
 e(d){if(a){var
-e=eE(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eE(c,b,d,0)]}function
+e=eP(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eP(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bM(a){var
-b=eE(a[17],[0,e,j],a[2],a[18]);return U(eE(a[15],[0,j,j],a[2],a[16]),b)}function
-cS(b){var
+bR(a){var
+b=eP(a[17],[0,e,j],a[2],a[18]);return V(eP(a[15],[0,j,j],a[2],a[16]),b)}function
+cX(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bt(b,c){var
+bx(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dK(h(c))?0:2;case
-2:return dK(h(c))?cS(b)?0:1:2;case
+1:return dQ(h(c))?0:2;case
+2:return dQ(h(c))?cX(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cS(b)&&dK(h(c))&&dK(d)&&tP(d))return 0;return 2;case
-1:if(cS(b)&&o(e,a[1][1]))return 0;return 2;default:return dK(a[1])?1:2}}function
-tQ(c){var
+d=a[1];if(cX(b)&&dQ(h(c))&&dQ(d)&&ua(d))return 0;return 2;case
+1:if(cX(b)&&o(e,a[1][1]))return 0;return 2;default:return dQ(a[1])?1:2}}function
+ub(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-eF(c,i,b,h){var
-a=cR(c,i,b,h);if(a)var
+eQ(c,i,b,h){var
+a=cW(c,i,b,h);if(a)var
 d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-b0(u,c,b,j,B,t,d){var
+b7(u,c,b,j,B,t,d){var
 g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
 f==="number")switch(f){case
-0:return[0,bK(b,d,c)];case
+0:return[0,bP(b,d,c)];case
 1:var
-C=a(i,c);return[0,bK(b,s(a(g,d)),C)];case
-2:if(cS(u)){var
-D=a(i,c);return eF(b,j,s(a(g,d)),D)}var
-E=a(i,c);return eF(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bK(b,r(e,d),c)]}else
+C=a(i,c);return[0,bP(b,s(a(g,d)),C)];case
+2:if(cX(u)){var
+D=a(i,c);return eQ(b,j,s(a(g,d)),D)}var
+E=a(i,c);return eQ(b,j,s(a(g,l(c,d))),E);case
+3:return 0;default:return[0,bP(b,r(e,d),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return s0(b,B,a(k(a(g,d),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return tl(b,B,a(k(a(g,d),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=s5(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],p=eF(b,j,s(x[2]),b);if(p)var
-q=eF(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=tq(b,k(a(d,m[2]),K),J);if(n){var
+x=n[1],p=eQ(b,j,s(x[2]),b);if(p)var
+q=eQ(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bK(b,d,c)]:[0,[0,e,e]]}}function
-gd(b,a){var
+A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bP(b,d,c)]:[0,[0,e,e]]}}function
+gm(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-jy(b,j,i,g,f,d,a){if(a)return ad(h,b0(b,j,i,g,f,d,a[1]));var
-c=tQ(b),k=c?[0,e]:c;return k}function
-jz(g,f,e,d,c,b,a){return a?ad(i,b0(g,f,e,d,c,b,a[1])):a}function
-tR(f,d,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=w(e,c)?a(c,c):w(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-tS(b,m,g,f){var
+jN(b,j,i,g,f,d,a){if(a)return ad(h,b7(b,j,i,g,f,d,a[1]));var
+c=ub(b),k=c?[0,e]:c;return k}function
+jO(g,f,e,d,c,b,a){return a?ad(i,b7(g,f,e,d,c,b,a[1])):a}function
+uc(f,d,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=y(e,c)?a(c,c):y(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
+ud(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,tR(m,a(b,e),q,o)];else
+h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,uc(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-tT(a){var
+ue(a){var
 c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
-tU(b,a){return cS(b)?tT(a):a}function
-ge(b,e,d,g,f,a,c){switch(bt(b,a)){case
+uf(b,a){return cX(b)?ue(a):a}function
+gn(b,e,d,g,f,a,c){switch(bx(b,a)){case
 0:var
-k=jz(b,e,d,g,f,a,h(c));return gd(jy(b,e,d,g,f,a,i(c)),k);case
+k=jO(b,e,d,g,f,a,h(c));return gm(jN(b,e,d,g,f,a,i(c)),k);case
 1:var
-l=jz(b,e,d,g,f,a,i(c));return gd(jy(b,e,d,g,f,a,h(c)),l);default:var
+l=jO(b,e,d,g,f,a,i(c));return gm(jN(b,e,d,g,f,a,h(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return tS(e,d,a,c);return 0}}function
-eG(a,f,e,d,c,b,p){var
-i=tU(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return ud(e,d,a,c);return 0}}function
+eR(a,f,e,d,c,b,p){var
+i=uf(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(B(g,k)){var
+k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b0(a,f,e,d,c,b,g)}return ge(a,f,e,d,c,b,[0,[0,g],[0,k]])}return ge(a,f,e,d,c,b,[0,[0,g],0])}return ge(a,f,e,d,c,b,[0,0,h])}function
-jA(d,c){var
+n=1;if(n)return b7(a,f,e,d,c,b,g)}return gn(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gn(a,f,e,d,c,b,[0,[0,g],0])}return gn(a,f,e,d,c,b,[0,0,h])}function
+jP(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(db(d,h(b)))return i(b);var
-a=a[2];continue}return eA}}function
-jB(c,a,b){if(b){var
-e=b[2],d=b[1];return db(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jB(c,a,e)]}return[0,[0,a,f(c,eA)],0]}function
-tV(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(dh(d,h(b)))return i(b);var
+a=a[2];continue}return eL}}function
+jQ(c,a,b){if(b){var
+e=b[2],d=b[1];return dh(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jQ(c,a,e)]}return[0,[0,a,f(c,eL)],0]}function
+ug(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&ae(d,f)){var
-h=dF(g,c,a[3],a[4]);return jB(function(a){return ji(c,h,a)},d,b)}return b}return b}function
-tW(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bI(function(a,e){return tV(d,g,c,b,a,e)},f,e)}function
-tX(a){return h(i(a))}function
-tY(b,a){return r(e,l(b,Y(m(tX,a))))}function
-eH(a,b){var
-c=a[4];return bJ(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-tZ(a,e,d,c){var
-b=tW(a,e,d,c);return[0,tY(a,b),b]}function
-t0(c,b,a){return eB(b)?a:r(a,f_(c,b))}function
-t1(b,a){var
-c=i(a);return bI(function(c,b){var
-d=h(b),e=i(b),f=h(a);return dI(function(a){return t0(f,e,a)},d,c)},c,b)}function
-t2(f,a,b){var
-c=bg(0,a[2]),g=cL(function(b){return eH(a,b)},c),d=m(function(c){return tZ(f,a,b,c)},g),h=bI(t1,d,bh(e,b));return[0,d,M(A(cL(function(b){return bY(eH(a,b))},c))),h]}function
-gf(b,a){if(b)if(a)var
-d=gf(b[2],a[2]),c=[0,dE(b[1],a[1]),d];else
+h=dL(g,c,a[3],a[4]);return jQ(function(a){return jx(c,h,a)},d,b)}return b}return b}function
+uh(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bN(function(a,e){return ug(d,g,c,b,a,e)},f,e)}function
+ui(a){return h(i(a))}function
+uj(b,a){return r(e,l(b,Y(n(ui,a))))}function
+eS(a,b){var
+c=a[4];return bO(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+uk(a,e,d,c){var
+b=uh(a,e,d,c);return[0,uj(a,b),b]}function
+ul(c,b,a){return eM(b)?a:r(a,gh(c,b))}function
+um(b,a){var
+c=i(a);return bN(function(c,b){var
+d=h(b),e=i(b),f=h(a);return dO(function(a){return ul(f,e,a)},d,c)},c,b)}function
+un(f,a,b){var
+c=bk(0,a[2]),g=cQ(function(b){return eS(a,b)},c),d=n(function(c){return uk(f,a,b,c)},g),h=bN(um,d,bl(e,b));return[0,d,M(A(cQ(function(b){return b5(eS(a,b))},c))),h]}function
+go(b,a){if(b)if(a)var
+d=go(b[2],a[2]),c=[0,dK(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-t3(c,b,a,g){var
-d=cQ(b);if(d)var
-e=function(a){return gf(g,tE(c,a))},h=e(bh(eA,b[2])),i=function(d){return eH(a,d)?e(tA(c,a,b[2],d)):h},f=[0,m(i,bg(0,a[2]))];else
+uo(c,b,a,g){var
+d=cV(b);if(d)var
+e=function(a){return go(g,t1(c,a))},h=e(bl(eL,b[2])),i=function(d){return eS(a,d)?e(tX(c,a,b[2],d)):h},f=[0,n(i,bk(0,a[2]))];else
 var
 f=d;return f}function
-dL(b,a){return bI(r,a,b)}function
-t4(a){if(a)var
-b=a[2],c=a[1],e=m(i,b),f=dL(i(c),e),g=m(h,b),d=[0,[0,dL(h(c),g),f]];else
+dR(b,a){return bN(r,a,b)}function
+up(a){if(a)var
+b=a[2],c=a[1],e=n(i,b),f=dR(i(c),e),g=n(h,b),d=[0,[0,dR(h(c),g),f]];else
 var
 d=a;return d}function
-jC(c,b,a){var
-d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-gg(d,b,a){if(b){var
-c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-t5(b,a){var
-c=i(a),d=gg(ac,i(b),c),e=h(a);return[0,jC(ac,h(b),e),d]}function
-t6(b,a){var
-c=i(a),d=jC(r,i(b),c),e=h(a);return[0,gg(r,h(b),e),d]}function
-gh(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gh(b,c)):d}return dD}function
-t7(e,a,c){var
-b=jA(e,i(c)),d=f_(h(c),b);if(!w(i(a),d)){var
-j=h(b);if(!w(h(a),j))return a}var
+jR(c,b,a){var
+d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
+gp(d,b,a){if(b){var
+c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
+uq(b,a){var
+c=i(a),d=gp(ac,i(b),c),e=h(a);return[0,jR(ac,h(b),e),d]}function
+ur(b,a){var
+c=i(a),d=jR(r,i(b),c),e=h(a);return[0,gp(r,h(b),e),d]}function
+gq(b,a){if(a){var
+c=a[2],d=a[1];return c?m(b,d,gq(b,c)):d}return dJ}function
+us(e,a,c){var
+b=jP(e,i(c)),d=gh(h(c),b);if(!y(i(a),d)){var
+j=h(b);if(!y(h(a),j))return a}var
 f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
-t8(d,a,c){var
-f=B(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bI(function(a,b){return t7(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
-t9(b,a){var
-c=b[2];return ae(cJ(A(i(a)),1),c)}function
-t_(a){var
+ut(d,a,c){var
+f=D(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bN(function(a,b){return us(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
+uu(b,a){var
+c=b[2];return ae(cO(A(i(a)),1),c)}function
+uv(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bM(a);return N(function(b){return 1===bt(a,b)?1:0},c)}return 0}function
-t$(a,j,g,c,f){var
-d=t_(a),e=d?ae(1,a[2]):d;if(e)var
-k=c[1],b=N(function(b){return t9(a,b)},k);else
+c=bR(a);return N(function(b){return 1===bx(a,b)?1:0},c)}return 0}function
+uw(a,j,g,c,f){var
+d=uv(a),e=d?ae(1,a[2]):d;if(e)var
+k=c[1],b=N(function(b){return uu(a,b)},k);else
 var
 b=e;if(b){var
-l=bg(0,a[2]),o=gf(f,m(function(a){return t8(j,c,a)},l)),p=U(bM(a),o);return a$(m(function(a){var
-b=i(a);return n(g,h(a),b)},p))}return b}function
-eI(a){return a[12]}function
-at(b,a){return P(a,b[13],0)}function
-cT(b,a){return P(a,b[14],e)}function
-ua(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
-gi(c,b,a){if(c){if(b){if(a){var
-d=gi(c[2],b[2],a[2]),f=a[1];return k(ua(l(c[1],b[1]),f),d)}return e}return e}return e}function
-cg(b,a){var
+l=bk(0,a[2]),o=go(f,n(function(a){return ut(j,c,a)},l)),p=V(bR(a),o);return be(n(function(a){var
+b=i(a);return m(g,h(a),b)},p))}return b}function
+eT(a){return a[12]}function
+at(b,a){return Q(a,b[13],0)}function
+cY(b,a){return Q(a,b[14],e)}function
+ux(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
+gr(c,b,a){if(c){if(b){if(a){var
+d=gr(c[2],b[2],a[2]),f=a[1];return k(ux(l(c[1],b[1]),f),d)}return e}return e}return e}function
+co(b,a){var
 c=b[2];return A(a)===c?1:0}function
-eJ(b,i,h,d,c){var
-e=cg(b,at(b,d)),f=e?cg(b,at(b,c)):e;if(f)var
-j=cT(b,c),m=a(i,l(cT(b,d),j)),n=at(b,c),g=[0,k(gi(at(b,d),n,h),m)];else
+eU(b,i,h,d,c){var
+e=co(b,at(b,d)),f=e?co(b,at(b,c)):e;if(f)var
+j=cY(b,c),m=a(i,l(cY(b,d),j)),n=at(b,c),g=[0,k(gr(at(b,d),n,h),m)];else
 var
 g=f;return g}function
-jD(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,eI(f))),g)}return b}function
-jE(g,f){var
+jS(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,eT(f))),g)}return b}function
+jT(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(w(e,d[1]))return[0,[0,b,d],jE(b+1|0,c)];var
+c=a[2],d=a[1];if(y(e,d[1]))return[0,[0,b,d],jT(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-ub(d,f,c,b){var
-g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(w(c,e)&&w(i(b)[2],d)&&eB(jA(h(b),f)))return e;return c}function
-uc(c,b,a){return bI(function(a,d){return ub(c,b,a,d)},a,e)}function
-ud(a){var
+uy(d,f,c,b){var
+g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(y(c,e)&&y(i(b)[2],d)&&eM(jP(h(b),f)))return e;return c}function
+uz(c,b,a){return bN(function(a,d){return uy(c,b,a,d)},a,e)}function
+uA(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-ue(d,c,b,a){var
-e=U(d[3],c);return m(ud,U(U(b,a),e))}function
-uf(a){return w(e,a[1])?a[3]:e}function
-jF(b,a){var
-c=i(a);return uc(h(a),c,b)}function
-ug(e,b,d){var
-c=jE(0,d),f=jF(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(m(function(a){return jF(c,a)},h)),g)}function
-uh(b,a){var
-c=b[3];return U(m(h,a),c)}function
-ui(f,b,e,i,h,d,c){var
-j=at(b,c),g=ue(e,h,at(b,d),j),n=ug(f,e,g),o=Y(m(uf,g)),p=cT(b,c),q=a(f,l(cT(b,d),p)),r=uh(e,i),s=at(b,c);return l(l(k(gi(at(b,d),s,r),q),o),n)}function
-uj(a){var
+uB(d,c,b,a){var
+e=V(d[3],c);return n(uA,V(V(b,a),e))}function
+uC(a){return y(e,a[1])?a[3]:e}function
+jU(b,a){var
+c=i(a);return uz(h(a),c,b)}function
+uD(e,b,d){var
+c=jT(0,d),f=jU(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(n(function(a){return jU(c,a)},h)),g)}function
+uE(b,a){var
+c=b[3];return V(n(h,a),c)}function
+uF(f,b,e,i,h,d,c){var
+j=at(b,c),g=uB(e,h,at(b,d),j),m=uD(f,e,g),o=Y(n(uC,g)),p=cY(b,c),q=a(f,l(cY(b,d),p)),r=uE(e,i),s=at(b,c);return l(l(k(gr(at(b,d),s,r),q),o),m)}function
+uG(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return cQ(a);return 0}return 0}return 0}function
-uk(m,a,l,k,b,d,c){var
-f=uj(a),g=f?cg(a,at(a,d)):f,h=g?cg(a,at(a,c)):g,i=h?cg(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,ui(m,a,l,k,b,d,c)]:j;return n}function
-ul(c,b,a,j,i,h,g,f,e){var
-d=ae(0,b[2]);return d?jD(c,a,uk(a,c,j,i,h,b[1],g),f,e):d}function
-jG(b,a){var
+d==="number"&&!d)return cV(a);return 0}return 0}return 0}function
+uH(m,a,l,k,b,d,c){var
+f=uG(a),g=f?co(a,at(a,d)):f,h=g?co(a,at(a,c)):g,i=h?co(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,uF(m,a,l,k,b,d,c)]:j;return n}function
+uI(c,b,a,j,i,h,g,f,e){var
+d=ae(0,b[2]);return d?jS(c,a,uH(a,c,j,i,h,b[1],g),f,e):d}function
+jV(b,a){var
 c=i(b);if(c)var
 g=c[1],d=ac(i(a),g);else
 var
@@ -3500,16 +3502,16 @@ e=h(b);if(e)var
 j=e[1],f=r(h(a),j);else
 var
 f=h(a);return[0,f,d]}function
-um(c,b,a){switch(a[0]){case
+uJ(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return dI(function(a){return jG(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return jh(function(a){return jG(h,a)},g,f,b)}}function
-gj(c,b,a){return bI(function(a,b){return um(c,a,b)},a,b)}function
-un(g){function
+d=a[1],e=m(c,a[2],a[3]);return dO(function(a){return jV(e,a)},d,b);default:var
+g=a[1],f=0,h=m(c,a[2],a[3]);return jw(function(a){return jV(h,a)},g,f,b)}}function
+gs(c,b,a){return bN(function(a,b){return uJ(c,a,b)},a,b)}function
+uK(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3525,176 +3527,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return be(c[1],f)}var
+f=e(b);return bi(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-uo(b,a){return aN(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
-dM(a,b,f){if(f){var
-c=f[2],d=f[1];if(w(a,d)){var
-g=dM(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(B(d,a)){var
-e=dM(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dM(a,b,c)},j=function(b){return dM(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-up=un([0,function(b,a){return o(a,b)}]);function
-jH(b,a){var
-c=f(up[5],a);return P(sI(b),c,e)}function
-uq(b,a){return A(cL(function(a){return w(b,a)},a))}function
-ur(p,c){var
-b=fS(p,A(c)),d=m(h,c),e=m(i,c),f=jH(b,d),g=jH(b,e),j=dM(f,fQ(b,uq(f,d)),d),l=ae(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=M(b),r=uo(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
+uL(b,a){return aT(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
+dS(a,b,f){if(f){var
+c=f[2],d=f[1];if(y(a,d)){var
+g=dS(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(D(d,a)){var
+e=dS(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dS(a,b,c)},j=function(b){return dS(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+uM=uK([0,function(b,a){return o(a,b)}]);function
+jW(b,a){var
+c=f(uM[5],a);return Q(s5(b),c,e)}function
+uN(b,a){return A(cQ(function(a){return y(b,a)},a))}function
+uO(p,c){var
+b=f2(p,A(c)),d=n(h,c),e=n(i,c),f=jW(b,d),g=jW(b,e),j=dS(f,f0(b,uN(f,d)),d),l=ae(0,b),m=l?j[2]===b?1:0:l;if(m)var
+q=M(b),r=uL(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
 var
-o=n;return o}function
-jI(a){return aN(k,e,a)}function
-us(b,a){return jI(m(function(a){return r(e,l(b,i(a)))},a))}function
-jJ(c,b){var
+o=m;return o}function
+jX(a){return aT(k,e,a)}function
+uP(b,a){return jX(n(function(a){return r(e,l(b,i(a)))},a))}function
+jY(c,b){var
 d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
-ut(b,a){var
-c=M(A([0,b,a])),d=m(h,a),e=dL(h(b),d),f=m(function(a){return jJ(c,a)},a),g=dL(jJ(c,b),f),i=H(l(g,jI(m(h,[0,b,a]))),c);return[0,t(us(e,[0,b,a]),c),i]}function
-uu(a){var
-b=a?[0,ut(a[1],a[2])]:a;return b}function
-uv(a){var
+uQ(b,a){var
+c=M(A([0,b,a])),d=n(h,a),e=dR(h(b),d),f=n(function(a){return jY(c,a)},a),g=dR(jY(c,b),f),i=H(l(g,jX(n(h,[0,b,a]))),c);return[0,t(uP(e,[0,b,a]),c),i]}function
+uR(a){var
+b=a?[0,uQ(a[1],a[2])]:a;return b}function
+uS(a){var
 c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
-uw(a){return aN(function(c,a){var
+uT(a){return aT(function(c,a){var
 b=i(c);return b?k(b[1],a):a},e,a)}function
-ux(a){var
-b=0;return aN(function(b,a){return i(b)?a:a+1|0},b,a)}function
-uy(b,a,d){var
+uU(a){var
+b=0;return aT(function(b,a){return i(b)?a:a+1|0},b,a)}function
+uV(b,a,d){var
 c=i(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):h(a-1|0)}function
-uz(c,b,a){var
-d=uy(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
-uA(a){var
-b=ux(a),c=uw(a);return m(function(a){return uz(c,b,a)},a)}function
-jK(c,b){var
+uW(c,b,a){var
+d=uV(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
+uX(a){var
+b=uU(a),c=uT(a);return n(function(a){return uW(c,b,a)},a)}function
+jZ(c,b){var
 g=h(b),d=o(h(c),g);if(d){var
 e=i(c);if(e){var
 a=i(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-uB(e,d){var
+uY(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bJ(function(b){return function(a){return jK(a,b)}}(c),a)?a:[0,c,cL(function(b){return function(a){return bY(jK(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-jL(i,h,g,f,e,d,c,b){return b0(i,a(h,M(c)),g,f,e,d,b)}function
-uC(j,g,f,e,d,c,o,b){var
-a=b0(j,g,f,e,d,c,h(b));if(a){var
+c=b[1],f=b[2],g=bO(function(b){return function(a){return jZ(a,b)}}(c),a)?a:[0,c,cQ(function(b){return function(a){return b5(jZ(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+j0(i,h,g,f,e,d,c,b){return b7(i,a(h,M(c)),g,f,e,d,b)}function
+uZ(j,g,f,e,d,c,o,b){var
+a=b7(j,g,f,e,d,c,h(b));if(a){var
 k=a[1][2],m=i(b);if(m){var
-p=jL(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
+p=j0(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-uD(j,i,h,g,f,e,c){var
-k=uB(0,uA(c)),l=A(c),b=a$(m(function(a){return uC(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,dL(a[1],a[2])]:a,d=n;else
+u0(j,i,h,g,f,e,c){var
+k=uY(0,uX(c)),l=A(c),b=be(n(function(a){return uZ(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,dR(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-uE(a){var
-b=0;return aN(function(b,a){return gg(ac,i(b),a)},b,a)}function
-uF(b,a){return aN(function(c,a){return k(r(h(c),b),a)},e,a)}function
-uG(j,i,h,g,f,d,a){var
-k=uE(a);if(k){var
-m=k[1],b=b0(j,i,h,g,f,d,m);if(b)var
-o=uF(m,a),c=jL(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
+u1(a){var
+b=0;return aT(function(b,a){return gp(ac,i(b),a)},b,a)}function
+u2(b,a){return aT(function(c,a){return k(r(h(c),b),a)},e,a)}function
+u3(j,i,h,g,f,d,a){var
+k=u1(a);if(k){var
+m=k[1],b=b7(j,i,h,g,f,d,m);if(b)var
+o=u2(m,a),c=j0(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-uH(a,f,e,d,c,b,i){var
+u4(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bt(a,b))return 0;var
-h=m(uv,i),j=uD(a,f,e,d,c,b,h);return gd(uG(a,f,e,d,c,b,h),j)}return 0}function
-gk(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gk(e,fU(d),g,f),i=a[1],j=b[1],c=[0,ba(e,cK(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bx(a,b))return 0;var
+h=n(uS,i),j=u0(a,f,e,d,c,b,h);return gm(u3(a,f,e,d,c,b,h),j)}return 0}function
+gt(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gt(e,f4(d),g,f),i=a[1],j=b[1],c=[0,a8(e,cP(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gl(e,d,c,b,a){function
-f(f,g){return eG(e,d,c,b,a,f,g)}return function(b,a){return a$(s2(s3,function(a){return f(b,a)},a))}}function
-jM(c,h,g,f,e){function
-i(a,b){return eG(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bt(c,b)){case
-0:return i(b,gh(t5,a));case
-1:return i(b,gh(t6,a));default:var
-d=n(gl(c,h,g,f,e),b,a);return d?t4(d[1]):d}return a}}function
-jN(b,g,f,e,d,k,c,a){var
+gu(e,d,c,b,a){function
+f(f,g){return eR(e,d,c,b,a,f,g)}return function(b,a){return be(tn(to,function(a){return f(b,a)},a))}}function
+j1(c,h,g,f,e){function
+i(a,b){return eR(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bx(c,b)){case
+0:return i(b,gq(uq,a));case
+1:return i(b,gq(ur,a));default:var
+d=m(gu(c,h,g,f,e),b,a);return d?up(d[1]):d}return a}}function
+j2(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(jM(b,g,f,e,d),c,a);case
+0:return m(j1(b,g,f,e,d),c,a);case
 1:var
-i=n(gl(b,g,f,e,d),c,a);return i?uu(i[1]):i;default:return uH(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=fX(k,A(a),a);return n(jM(b,g,f,e,d),c,l)}var
-j=n(gl(b,g,f,e,d),c,a);return j?ur(h[1],j[1]):j}}function
-jO(a){if(typeof
+i=m(gu(b,g,f,e,d),c,a);return i?uR(i[1]):i;default:return u4(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=f7(k,A(a),a);return m(j1(b,g,f,e,d),c,l)}var
+j=m(gu(b,g,f,e,d),c,a);return j?uO(h[1],j[1]):j}}function
+j3(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-jP(a,f,e,d,c,b){var
-g=iW(a[2],b),h=bM(a),i=jO(a[6]);return a$(gk(function(b,g,h){return jN(a,f,e,d,c,b,g,h)},i,h,g))}function
-jQ(b,a){return r(e,ac(b,a))}function
-uI(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jQ(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
-gm(m,k,i,h,g,b,a){if(w(a,e))return[0,f(g,a_(l(s(j),a)))];function
+j4(a,f,e,d,c,b){var
+g=i$(a[2],b),h=bR(a),i=j3(a[6]);return be(gt(function(b,g,h){return j2(a,f,e,d,c,b,g,h)},i,h,g))}function
+j5(b,a){return r(e,ac(b,a))}function
+u5(b,e,d,c){var
+g=y(c,d)?i(e):h(e),f=j5(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
+gv(m,k,i,h,g,b,a){if(y(a,e))return[0,f(g,bd(l(s(j),a)))];function
 c(o){var
-b=a_(a);function
-j(a){return gm(m,k,i,h,g,o,a)}var
-c=bs(m,b);if(c){var
-d=j(P(b,i,e));if(d)var
-f=j(P(b,h,e)),p=f?[0,ba(k,c[1],d[1],f[1])]:f,l=p;else
+b=bd(a);function
+j(a){return gv(m,k,i,h,g,o,a)}var
+c=bw(m,b);if(c){var
+d=j(Q(b,i,e));if(d)var
+f=j(Q(b,h,e)),p=f?[0,a8(k,c[1],d[1],f[1])]:f,l=p;else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jR(c,g,f,d,b){var
-h=P(b,at(c,d),e);return a(g,l(P(b,at(c,f),e),h))}function
-uJ(a,b,i,h,g,f,d){var
-c=iO(a);if(c){var
-j=a[2],k=function(c){return jR(a,b,f,d,c)};return gm(i,function(a,c,d){return uI(b,a,c,d)},h,g,k,j,e)}return c}function
-jS(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=fU(h),l=jS(d,j,i,c[2],n,m),o=eI(d);if(B(c[1],o)){var
-p=a(j,cK(e,h)),q=eI(d);return[0,k(a(f(i,b[1]),q),p),l]}var
+j6(c,g,f,d,b){var
+h=Q(b,at(c,d),e);return a(g,l(Q(b,at(c,f),e),h))}function
+u6(a,b,i,h,g,f,d){var
+c=i3(a);if(c){var
+j=a[2],k=function(c){return j6(a,b,f,d,c)};return gv(i,function(a,c,d){return u5(b,a,c,d)},h,g,k,j,e)}return c}function
+j7(d,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=f4(h),l=j7(d,j,i,c[2],n,m),o=eT(d);if(D(c[1],o)){var
+p=a(j,cP(e,h)),q=eT(d);return[0,k(a(f(i,b[1]),q),p),l]}var
 g=l}else
 var
 g=b;else
 var
 g=c;return g}function
-uK(a){var
-b=a?[0,aN(r,a[1],a[2])]:a;return b}function
-jT(a,k,j,g,f){function
+u7(a){var
+b=a?[0,aT(r,a[1],a[2])]:a;return b}function
+j8(a,k,j,g,f){function
 d(c,b){var
-d=a[14];return uK(jS(a,k,c,at(a,b),d,j))}var
+d=a[14];return u7(j7(a,k,c,at(a,b),d,j))}var
 b=d(h,g);if(b)var
 c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-uL(a,f,e,d,c){var
+u8(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?jT(a,f,e,d,c):eJ(a,f,e,d,c):uJ(a,f,e,b[1],b[2],d,c)}function
-jU(b,a,g,f,e,d,c){return jD(b,a,uL(b,a,g,f,e),d,c)}function
-cU(d,c,b){return a(b,l(a(d,b),c))}function
-uM(c,f,d,b){if(w(e,c)){if(f)var
+b==="number"?b?j8(a,f,e,d,c):eU(a,f,e,d,c):u6(a,f,e,b[1],b[2],d,c)}function
+j9(b,a,g,f,e,d,c){return jS(b,a,u8(b,a,g,f,e),d,c)}function
+cZ(d,c,b){return a(b,l(a(d,b),c))}function
+u9(c,f,d,b){if(y(e,c)){if(f)var
 u=f[1],h=o(b,a(a(g(2,j),c),u));else
 var
 h=f;if(d)var
 v=d[1],i=o(a(a(g(2,j),c),v),b);else
 var
-i=d;if(h)return ad(function(a){return cU(c,b,a)},f);if(i)return ad(function(a){return cU(c,b,a)},d);var
-x=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
+i=d;if(h)return ad(function(a){return cZ(c,b,a)},f);if(i)return ad(function(a){return cZ(c,b,a)},d);var
+w=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),w)]}if(f){var
 k=f[1];if(d){var
-y=cU(c,b,d[1]);return[0,ac(cU(c,b,k),y)]}var
-l=B(c,e),m=l?o(b,e):l,z=m?[0,cU(c,b,k)]:m;return z}if(d){var
-n=B(c,e),p=n?o(e,b):n,A=p?[0,cU(c,b,d[1])]:p;return A}var
-q=B(c,e),r=q?B(b,e):q,C=r?[0,e]:r;return C}function
-jV(g,f,d,a){if(a){var
-b=uM(g,f,d,a[1]);if(b)var
-c=jV(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+x=cZ(c,b,d[1]);return[0,ac(cZ(c,b,k),x)]}var
+l=D(c,e),m=l?o(b,e):l,z=m?[0,cZ(c,b,k)]:m;return z}if(d){var
+n=D(c,e),p=n?o(e,b):n,A=p?[0,cZ(c,b,d[1])]:p;return A}var
+q=D(c,e),r=q?D(b,e):q,B=r?[0,e]:r;return B}function
+j_(g,f,d,a){if(a){var
+b=u9(g,f,d,a[1]);if(b)var
+c=j_(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,e]}function
-uN(a,d){var
+u_(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bs(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-uO(a,n){var
-g=n[2]===1?1:0,h=g?i1(a):g;if(h){var
+c=bw(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+u$(a,n){var
+g=n[2]===1?1:0,h=g?je(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3718,102 +3720,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-uP(d,b){var
+va(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-uQ(a,d,c,b){var
-e=bg(0,a[2]),f=m(function(b){return uN(a,b)},e),g=at(a,b),h=U(U(at(a,c),g),f);return m(function(a){return uP(d,a)},h)}function
-jW(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=jW(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(B(b,e))return[0,[0,o,n]];var
-h=w(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dI(function(a){return l(a,b)},s,o),r]];else
+vb(a,d,c,b){var
+e=bk(0,a[2]),f=n(function(b){return u_(a,b)},e),g=at(a,b),h=V(V(at(a,c),g),f);return n(function(a){return va(d,a)},h)}function
+j$(f,d,c){if(f){if(d){var
+b=d[1],i=f[1],j=i[2],g=j$(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(D(b,e))return[0,[0,o,n]];var
+h=y(e,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dO(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-uR(b,c,d){var
+vc(b,c,d){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aD(b)),k=c[3],g=t(a(f,aD(b)),k),m=l(f6(b,c,g),f);return[0,g,r(l(f,cO(b,c,g)),m)];case
+f=a(d,aF(b)),k=c[3],g=t(a(f,aF(b)),k),m=l(gd(b,c,g),f);return[0,g,r(l(f,cT(b,c,g)),m)];case
 1:var
-h=a(d,aD(b)),n=c[3],i=t(a(h,aD(b)),n),o=l(f6(b,c,i),h);return[0,i,r(l(h,cO(b,c,i)),o)]}return[0,d,e]}function
-jX(a){var
+h=a(d,aF(b)),n=c[3],i=t(a(h,aF(b)),n),o=l(gd(b,c,i),h);return[0,i,r(l(h,cT(b,c,i)),o)]}return[0,d,e]}function
+ka(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=eC(a),f=c?[0,e]:c,d=dJ(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-uS(b,d,c){var
-e=Y(d),f=fZ(b);return k(a(a(cP(b),f),e),c)}function
-uT(b,c){var
-d=bh(e,b[1]),f=eq(c,b[9],d),h=cP(b),i=a(g(2,j),h);return m(function(b){return a(i,b)},f)}function
-uU(b,d,c){var
-e=af(c,m(function(a){return f0(b,j,a[1])},d));return a(cP(b),e)}function
-uV(c){var
-a=f1(c);if(a){var
+c=eN(a),f=c?[0,e]:c,d=dP(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+vd(b,d,c){var
+e=Y(d),f=f9(b);return k(a(a(cU(b),f),e),c)}function
+ve(b,c){var
+d=bl(e,b[1]),f=eA(c,b[9],d),h=cU(b),i=a(g(2,j),h);return n(function(b){return a(i,b)},f)}function
+vf(b,d,c){var
+e=af(c,n(function(a){return f_(b,j,a[1])},d));return a(cU(b),e)}function
+vg(c){var
+a=f$(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
-uW(b,n,u,j,g,f,K,J){var
-d=n[3],p=f[1],v=bL(0,n[4]),w=f1(b)?r(e,f[3]):e,x=uO(b,n),y=x?cg(b,at(b,j)):x,z=y?cg(b,at(b,g)):y,A=z?N(function(a){var
+kb(b,m,u,j,g,f,K,J){var
+d=m[3],p=f[1],v=bQ(0,m[4]),w=f$(b)?r(e,f[3]):e,x=u$(b,m),y=x?co(b,at(b,j)):x,z=y?co(b,at(b,g)):y,A=z?N(function(a){var
 c=b[2];return ae(h(a),c)},v):z;if(A){var
-L=uQ(b,p,j,g),q=jW(v,f[2],L);if(q){var
-B=q[1],M=U(u,B[1]),C=m(function(a){return uR(b,a[1],a[2])},M),s=m(h,C),O=uT(b,s),P=i(jX(b)),Q=h(jX(b)),t=jV(uS(b,s,w),Q,P,O);if(t){var
-D=uV(b),c=D[2],E=D[1],F=T(b),R=dH(b),G=a(cP(b),R),S=a(E,E),V=a(a(w,a(F,F)),S),W=a(c,c),X=uU(b,u,s),Z=l(a(k(t[1],X),W),V),_=a(Y(m(i,C)),d),$=cT(b,g),aa=l(cT(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aD(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eI(b),ai=b[15],aj=aD(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
+L=vb(b,p,j,g),q=j$(v,f[2],L);if(q){var
+B=q[1],M=V(u,B[1]),C=n(function(a){return vc(b,a[1],a[2])},M),s=n(h,C),O=ve(b,s),P=i(ka(b)),Q=h(ka(b)),t=j_(vd(b,s,w),Q,P,O);if(t){var
+D=vg(b),c=D[2],E=D[1],F=T(b),R=dN(b),G=a(cU(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),W=a(c,c),X=vf(b,u,s),Z=l(a(k(t[1],X),W),U),_=a(Y(n(i,C)),d),$=cY(b,g),aa=l(cY(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aF(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eT(b),ai=b[15],aj=aF(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
 H=t}else
 var
 H=q;var
 I=H}else
 var
 I=A;return I}function
-jY(a){var
+kc(a){var
 f=a[9],b=N(function(b){var
-c=a[1];return fR(A(b),c)},f),c=b?cS(a):b;if(c){var
+c=a[1];return f1(A(b),c)},f),c=b?cX(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dN(c,i,h,g,f,b,a){if(bt(c,b))return 0;var
-d=o(e,a);return d?b0(c,i,h,g,f,b,a):d}function
-uX(o,n,m,l,k,c){var
+dT(c,i,h,g,f,b,a){if(bx(c,b))return 0;var
+d=o(e,a);return d?b7(c,i,h,g,f,b,a):d}function
+vh(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dT(o,n,m,l,k,e[1],d);if(b)var
+p=h(b[1]),f=y(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-uY(o,n,m,l,k,c){var
+vi(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dN(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dT(o,n,m,l,k,e[1],d);if(b)var
+p=h(e[2]),f=y(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-gn(c,b){var
+gw(c,b){var
 d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
-jZ(c,b,d){var
+kd(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
-cV(b,c){var
+c0(b,c){var
 d=T(b);return a(c,a(T(b),d))}function
-uZ(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=P(j,o,0);if(k){var
-s=cV(c,k[1]),t=a(e,gn(n,dG(c,j)));if(jZ(cV(c,g),t,s)){var
-l=dN(c,e,r,q,p,m,g);if(l){var
+vj(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],j=f[1],k=Q(j,o,0);if(k){var
+s=c0(c,k[1]),t=a(e,gw(n,dM(c,j)));if(kd(c0(c,g),t,s)){var
+l=dT(c,e,r,q,p,m,g);if(l){var
 u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
-u0(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=P(j,o,0);if(k){var
-t=cV(c,g),u=a(e,gn(n,dG(c,j)));if(jZ(cV(c,k[1]),u,t)){var
-l=dN(c,e,s,q,p,m,g);if(l){var
+vk(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],g=f[2],j=f[1],k=Q(j,o,0);if(k){var
+t=c0(c,g),u=a(e,gw(n,dM(c,j)));if(kd(c0(c,k[1]),u,t)){var
+l=dT(c,e,s,q,p,m,g);if(l){var
 v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
-dO(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dO(e,d[2],c[2],b[2],a[2]);return[0,cm(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-u1(a,f,e,d,c,i,h,b){if(jY(a)){var
-g=bM(a),j=i[1],k=U(U(g,b),j),l=m(function(b){return uX(a,f,e,d,c,b)},k),n=h[1],o=U(U(g,b),n),p=m(function(b){return uY(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dO(function(b,g,h,i){return uZ(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dO(function(b,g,h,i){return u0(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-j0(b){var
+dU(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=dU(e,d[2],c[2],b[2],a[2]);return[0,cu(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+vl(a,f,e,d,c,i,h,b){if(kc(a)){var
+g=bR(a),j=i[1],k=V(V(g,b),j),l=n(function(b){return vh(a,f,e,d,c,b)},k),m=h[1],o=V(V(g,b),m),p=n(function(b){return vi(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dU(function(b,g,h,i){return vj(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dU(function(b,g,h,i){return vk(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+ke(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3823,251 +3825,251 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dP(b,g,f,e,d,a,c){return 1===bt(b,a)?b0(b,g,f,e,d,a,c):0}function
-u2(o,n,m,l,k,c){var
+dV(b,g,f,e,d,a,c){return 1===bx(b,a)?b7(b,g,f,e,d,a,c):0}function
+vm(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dP(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=w(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dV(o,n,m,l,k,e[1],d);if(b)var
+p=h(b[1]),f=y(i(e[2]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-u3(o,n,m,l,k,c){var
+vn(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dP(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=w(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=dV(o,n,m,l,k,e[1],d);if(b)var
+p=h(e[2]),f=y(i(b[1]),p),g=f?[0,d]:f;else
 var
 g=b;var
 j=g}else
 var
 j=a;return j}function
-go(g,f,d,c,b){var
-i=aD(g),h=a(aD(g),i);if(o(e,b)){var
+gx(g,f,d,c,b){var
+i=aF(g),h=a(aF(g),i);if(o(e,b)){var
 j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-j1(c,d,b,i){var
+kf(c,d,b,i){var
 f=o(e,b),h=f?o(e,d):f;if(h){var
 m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
-j2(b,a){return P(a,b,[0,e,e,j,j])}function
-u4(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,r,0);if(o){if(ae(e,d[2])){var
-w=af(q,dG(d,e)),x=j2(s,e),y=go(d,c,i(g),x,w),z=a(m,o[1]);if(j1(c,l(a(n,c),z),m,y)){var
-p=dP(d,c,v,u,t,h(g),n);if(p){var
+kg(b,a){return Q(a,b,[0,e,e,j,j])}function
+vo(d,c,v,u,t,s,r,q,g,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,r,0);if(o){if(ae(e,d[2])){var
+w=af(q,dM(d,e)),x=kg(s,e),y=gx(d,c,i(g),x,w),z=a(m,o[1]);if(kf(c,l(a(n,c),z),m,y)){var
+p=dV(d,c,v,u,t,h(g),n);if(p){var
 A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
-u5(d,c,w,v,u,t,s,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,s,0);if(o){if(ae(e,d[2])){var
-x=af(q,dG(d,e)),y=j2(t,e),z=go(d,c,i(g),y,x),A=a(n,c);if(j1(c,l(a(m,o[1]),A),m,z)){var
-p=dP(d,c,w,v,u,h(g),n);if(p){var
+vp(d,c,w,v,u,t,s,q,g,f,b){if(f){var
+j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,s,0);if(o){if(ae(e,d[2])){var
+x=af(q,dM(d,e)),y=kg(t,e),z=gx(d,c,i(g),y,x),A=a(n,c);if(kf(c,l(a(m,o[1]),A),m,z)){var
+p=dV(d,c,w,v,u,h(g),n);if(p){var
 B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
-u6(a,f,e,d,c,g,j,i,b){if(j0(a)){var
-h=bM(a),k=U(h,g),l=j[1],n=U(U(h,b),l),o=m(function(b){return u2(a,f,e,d,c,b)},n),p=i[1],q=U(U(h,b),p),r=m(function(b){return u3(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dO(function(b,h,i,j){return u4(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dO(function(b,h,i,j){return u5(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-u7(b,a){var
-c=f2(b),d=tb(b),e=tM(b,a[1],a[3]),f=c?ta(b,c[1]):c;return[0,b,a,fW(a[2],a[3]),c,f,e,d]}function
-u8(a){var
-b=tq(a);return function(a){function
-c(b,a){return b===a?1:0}return bJ(function(b){return c(a,b)},b)}}function
-u9(a,b){var
-c=a[7],d=a[1][9],e=u8(b),f=i3(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-j3(d,c){var
+vq(a,f,e,d,c,g,j,i,b){if(ke(a)){var
+h=bR(a),k=V(h,g),l=j[1],m=V(V(h,b),l),o=n(function(b){return vm(a,f,e,d,c,b)},m),p=i[1],q=V(V(h,b),p),r=n(function(b){return vn(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dU(function(b,h,i,j){return vo(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dU(function(b,h,i,j){return vp(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+vr(b,a){var
+c=eH(b),d=ty(b),e=t9(b,a[1],a[3]),f=c?tx(b,c[1]):c;return[0,b,a,f6(a[2],a[3]),c,f,e,d]}function
+vs(a){var
+b=tN(a);return function(a){function
+c(b,a){return b===a?1:0}return bO(function(b){return c(a,b)},b)}}function
+vt(a,b){var
+c=a[7],d=a[1][9],e=vs(b),f=jg(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+kh(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(db(b[1],d))return[0,b[2]];var
+b=a[1];if(dh(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-u_(a,g,b){var
+vu(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?t3(h,c,g,d[1]):d}var
+d=a[6];return d?uo(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return tO(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return t$(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-u$(a,d){var
-b=a[1],e=a[2][1],c=cQ(b),f=c?[0,t2(e,d,b[2])]:c;return f}function
-va(a){var
+vv(a,d){var
+b=a[1],e=a[2][1],c=cV(b),f=c?[0,un(e,d,b[2])]:c;return f}function
+vw(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return t$(d,e,function(a,b){return eG(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return uw(d,e,function(a,b){return eR(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-vb(a,b){var
+vx(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=u1(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?u6(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-vc(a,e,d){var
+f=a[2][3],g=vl(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?vq(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+vy(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(va(a),j);if(c)return[0,c[1]];var
-b=u_(a,e,d);return b?jP(g,h,i,a[2][3],a[3],b[1]):b}}function
-vd(b,a,c){var
+c=f(vw(a),j);if(c)return[0,c[1]];var
+b=vu(a,e,d);return b?j4(g,h,i,a[2][3],a[3],b[1]):b}}function
+vz(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(vc(b,a,c),e);return ad(function(e){var
-g=a[4],h=a[3],i=gj(function(a,b){return dF(h,d,a,b)},e,g);return f(vb(b,c),i)},g)}}function
-ve(a,c,i){var
+g=f(vy(b,a,c),e);return ad(function(e){var
+g=a[4],h=a[3],i=gs(function(a,b){return dL(h,d,a,b)},e,g);return f(vx(b,c),i)},g)}}function
+vA(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=j3(e,i[4]);if(b){var
-f=B(d,k);if(f)return ul(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=kh(e,i[4]);if(b){var
+f=D(d,k);if(f)return uI(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-vf(d,a,g){var
+vB(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=j3(e,g[5]);if(c)return uW(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=kh(e,g[5]);if(c)return kb(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-vg(c,a,g){var
-l=c[1],m=c[2][2];return function(o,h,b){var
-d=P(b,a[6],e),i=b===a[1]?1:0;if(i)var
+vC(c,a,g){var
+l=c[1],n=c[2][2];return function(o,h,b){var
+d=Q(b,a[6],e),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=w(e,d);if(j){var
-p=jU(l,m,h,a[1],b,d,a[5]),k=p||cm(ve(c,a,g),o,h,b,d);if(!k)return n(vf(c,a,g),b,d);var
+j=y(e,d);if(j){var
+p=j9(l,n,h,a[1],b,d,a[5]),k=p||cu(vA(c,a,g),o,h,b,d);if(!k)return m(vB(c,a,g),b,d);var
 f=k}else
 var
 f=j}return f}}function
-vh(b,a,d){var
+vD(b,a,d){var
 i=b[1],e=ae(0,a[2]);if(e){var
-g=u$(b,a),c=f(vd(b,a,d),g);if(c){var
-j=bg(0,i[3]),k=c[1];return N(n(vg(b,a,d),g,k),j)}var
+g=vv(b,a),c=f(vz(b,a,d),g);if(c){var
+j=bk(0,i[3]),k=c[1];return N(m(vC(b,a,d),g,k),j)}var
 h=c}else
 var
 h=e;return h}function
-j4(b,c){var
-d=aW(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
-j5(h,g,a){var
+ki(b,c){var
+d=a0(a(a(b,b),c));return[0,bj(a(a(b,b),c)),d]}function
+kj(h,g,a){var
 b=af(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=j4(h,b);f=1}if(!f)var
+d=ki(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-vi(a,b,c){if(B(a,e))return[0,[0,e,e]];var
-d=w(e,b);if(d){if(w(e,a))var
+vE(a,b,c){if(D(a,e))return[0,[0,e,e]];var
+d=y(e,b);if(d){if(y(e,a))var
 h=H(a,b),f=[0,t(a,c),h];else
 var
 i=H(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-j6(b,r,f,j){var
+kk(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=bK(b,a(f,g[1]),s),m=[0,dC(j4(b,j),t)];else
+s=g[2],t=bP(b,a(f,g[1]),s),m=[0,dI(ki(b,j),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bK(a(b,b),x,u),y=aW(i(p)),q=[0,[0,bf(h(p)),y]];else
+u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bP(a(b,b),x,u),y=a0(i(p)),q=[0,[0,bj(h(p)),y]];else
 var
 q=n;return q}return[0,[0,e,e]]}function
-vj(b,j,e,d){var
-k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vi(a(a(a(b,b),b),j),n,l);if(c)var
+vF(b,j,e,d){var
+k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vE(a(a(a(b,b),b),j),n,l);if(c)var
 f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
 var
 g=c;return g}function
-j7(e,i,o,b,n,m,d){var
+kl(e,i,o,b,n,m,d){var
 c=i[8],f=af(o,d[1]),h=i[4];if(typeof
 h==="number"){if(0===h){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bK(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===h[0]?[0,bK(e,f,a(b,c))]:vj(e,f,d[3],m)}function
-j8(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bP(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===h[0]?[0,bP(e,f,a(b,c))]:vF(e,f,d[3],m)}function
+km(f,e,d,c,b){function
 g(g){var
-j=a(M(d+1|0),f),c=j8(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
+j=a(M(d+1|0),f),c=km(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
 j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
-j9(d,b){var
+kn(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-vk(c,f,b){var
+vG(c,f,b){var
 d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
-gp(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=fV(a(g,c),d,k),m=gp(g,c,f,j,cJ(b,i),l),n=gp(g,c,f,j,b,d);return[1,cJ(b,i),n,m]}return vk(c,b,d)}function
-j_(g,f,e,c,b,d){function
+gy(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=f5(a(g,c),d,k),m=gy(g,c,f,j,cO(b,i),l),n=gy(g,c,f,j,b,d);return[1,cO(b,i),n,m]}return vG(c,b,d)}function
+ko(g,f,e,c,b,d){function
 h(e){var
-h=fV(a(g,f),b,b);return j_(g,f,e,cJ(c,c),h,[0,[0,c,b],d])}function
+h=f5(a(g,f),b,b);return ko(g,f,e,cO(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-vl(c,b,h,g,f,e){var
-i=s(j),d=cR(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return gp(c,b,g,j_(c,b,e,1,d[1],0),0,l)}return vm}function
-vn(c,n,m,D,C,b,A){var
-p=a(A,c),d=t(p,b);if(w(d,M(n))){var
-q=l(a(k(d,j),b),p),f=j9(m,a_(k(d,j)));if(f){var
-r=f[1],s=j8(b,t(q,c),1,D,q),u=o(i(s),C);if(u)var
+vH(c,b,h,g,f,e){var
+i=s(j),d=cW(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return gy(c,b,g,ko(c,b,e,1,d[1],0),0,l)}return vI}function
+vJ(c,n,m,C,B,b,A){var
+p=a(A,c),d=t(p,b);if(y(d,M(n))){var
+q=l(a(k(d,j),b),p),f=kn(m,bd(k(d,j)));if(f){var
+r=f[1],s=km(b,t(q,c),1,C,q),u=o(i(s),B);if(u)var
 E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
 var
 v=u;var
-x=v}else
+w=v}else
 var
-x=f;return x}var
-g=j9(m,n);if(g)var
-y=B(g[1],e),z=y?[0,e]:y;else
+w=f;return w}var
+g=kn(m,n);if(g)var
+x=D(g[1],e),z=x?[0,e]:x;else
 var
 z=g;return z}function
-j$(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?vn(m,j,i,h,g,f,l(b,n)):p;if(c)var
-d=j$(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+kp(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?vJ(m,j,i,h,g,f,l(b,n)):p;if(c)var
+d=kp(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
 var
 q=c;return q}return[0,e]}function
-vo(i,o,n,h,f,e,m,d){var
-b=j$(i,o,n,h,f,e,m,d);if(b)var
+vK(i,o,n,h,f,e,m,d){var
+b=kp(i,o,n,h,f,e,m,d);if(b)var
 c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
 var
 l=b;return l}function
-ka(a){return aN(r,cK(e,a),a)}function
-vp(e,d,c,b,a){return a$(m(function(a){return cR(e,d,l(a,b),c)},a))}function
-vq(b,d,c){var
+kq(a){return aT(r,cP(e,a),a)}function
+vL(e,d,c,b,a){return be(n(function(a){return cW(e,d,l(a,b),c)},a))}function
+vM(b,d,c){var
 e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
-kb(d,l,k,c){var
-a=vp(d,l,k,ka(c),c);if(a)var
-b=a[1],n=Y(m(i,b)),f=[0,Y(m(h,b)),n],g=w(e,h(f)),o=g?[0,m(function(a){return vq(d,f,a)},b)]:g,j=o;else
+kr(d,l,k,c){var
+a=vL(d,l,k,kq(c),c);if(a)var
+b=a[1],m=Y(n(i,b)),f=[0,Y(n(h,b)),m],g=y(e,h(f)),o=g?[0,n(function(a){return vM(d,f,a)},b)]:g,j=o;else
 var
 j=a;return j}var
-vr=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gq=a9(g(2,j),vr),vs=g(2,g(2,g(2,L(g(2,j))))),vt=a9(g(2,j),vs),vu=L(g(2,L(g(2,j)))),kc=a9(g(2,j),vu),vv=L(g(2,L(g(2,j)))),vw=a9(g(2,j),vv),kd=a_(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vw)),ke=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
-vx(b,a){return vl(gq,vt,kc,kd,b,a)}function
-vy(a){var
-b=r(e,l(ke,bH(a)));return a9(g(2,j),b)}function
-vz(h,c,f,e){var
-b=vy(c),d=a(c,b),i=m(function(c){return a(c,b)},e),k=a(f,b);return vo(kc,kd,h,5,t(d,a9(g(2,j),ke)),d,k,i)}function
-vA(d,p,b,o,n,m){var
-c=cR(d,p,l(m,n),o);if(c){var
-f=c[1],g=w(e,h(b));if(g)var
-q=h(b),r=ac(d,H(a(gq,i(f)),q)),s=i(b),j=[0,[0,t(a(gq,h(f)),s),r]];else
+vN=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gz=bc(g(2,j),vN),vO=g(2,g(2,g(2,L(g(2,j))))),vP=bc(g(2,j),vO),vQ=L(g(2,L(g(2,j)))),ks=bc(g(2,j),vQ),vR=L(g(2,L(g(2,j)))),vS=bc(g(2,j),vR),kt=bd(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vS)),ku=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
+vT(b,a){return vH(gz,vP,ks,kt,b,a)}function
+vU(a){var
+b=r(e,l(ku,bM(a)));return bc(g(2,j),b)}function
+vV(h,c,f,e){var
+b=vU(c),d=a(c,b),i=n(function(c){return a(c,b)},e),k=a(f,b);return vK(ks,kt,h,5,t(d,bc(g(2,j),ku)),d,k,i)}function
+vW(d,p,b,o,n,m){var
+c=cW(d,p,l(m,n),o);if(c){var
+f=c[1],g=y(e,h(b));if(g)var
+q=h(b),r=ac(d,H(a(gz,i(f)),q)),s=i(b),j=[0,[0,t(a(gz,h(f)),s),r]];else
 var
 j=g;var
 k=j}else
 var
 k=c;return k}function
-gr(a){var
+gA(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]}function
-vB(a,g){var
+vX(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=cQ(a),h=d?vC:d;return h}var
+d=cV(a),h=d?vY:d;return h}var
 i=a[2],e=A(a[9])===i?1:0;if(e)var
 j=a[9],b=N(function(b){var
-c=a[1];return fR(A(b),c)},j);else
+c=a[1];return f1(A(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return j5(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return kj(g,a,b)},k)];else
 var
 f=b;return f}function
-vD(e,d,a,c,g){var
-f=af(a,a),b=j6(d,e,c,f);if(b){var
-h=b[1];return a$(m(function(b){return j7(d,e,a,c,f,h,b)},g))}return b}function
-vE(b,d,i,h,a,g){var
-c=P(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
+vZ(e,d,a,c,g){var
+f=af(a,a),b=kk(d,e,c,f);if(b){var
+h=b[1];return be(n(function(b){return kl(d,e,a,c,f,h,b)},g))}return b}function
+v0(b,d,i,h,a,g){var
+c=Q(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=kb(d,i,a[1],c);return ad(function(a){return m(gr,a)},k)}var
-l=vD(b,d,c,a[1],h);return ad(function(a){return m(gr,a)},l)}return e}function
-vF(d,c,e,b){var
-a=vB(d,c);if(a){var
-f=bg(0,A(b[2])),g=a[1];return a$(m(function(a){return vE(d,c,e,g,b,a)},f))}return a}function
-vG(b,d){var
+k=kr(d,i,a[1],c);return ad(function(a){return n(gA,a)},k)}var
+l=vZ(b,d,c,a[1],h);return ad(function(a){return n(gA,a)},l)}return e}function
+v1(d,c,e,b){var
+a=vX(d,c);if(a){var
+f=bk(0,A(b[2])),g=a[1];return be(n(function(a){return v0(d,c,e,g,b,a)},f))}return a}function
+v2(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4078,344 +4080,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-vH(j,f,c){var
+v3(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 b=h[1],i=o(e,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=bY(B(d[1][1],e));return g?g:w(e,af(c,c))}}function
-kf(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?N(vG(b,c),a):d;return e?vH(b,c,a):e}function
-vI(e,d,b,c){if(c){if(b){var
+g=b5(D(d[1][1],e));return g?g:y(e,af(c,c))}}function
+kv(b,c,a){var
+f=b[1],d=A(a)===f?1:0,e=d?N(v2(b,c),a):d;return e?v3(b,c,a):e}function
+v4(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-vJ(e,d,b,c){if(c){if(b){var
+v5(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-gs(c,b,a,f,e){var
-d=vI(c,b,h(a),f);return d?vJ(c,b,i(a),e):d}function
-kg(e,d,a,c,b){var
-f=[0,i(a)];return gs(d,e,[0,[0,h(a)],f],c,b)}function
-vK(j,i,h,g,f,e,d){var
+gB(c,b,a,f,e){var
+d=v4(c,b,h(a),f);return d?v5(c,b,i(a),e):d}function
+kw(e,d,a,c,b){var
+f=[0,i(a)];return gB(d,e,[0,[0,h(a)],f],c,b)}function
+v6(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bJ(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kg(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=bO(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kw(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vL(j,i,g,f,b,a){switch(a[0]){case
+v7(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bs(i,a[1]);if(c){var
-d=bs(c[1],a[2]);if(d)return gs(b,j,d[1],a[3],a[4]);var
+c=bw(i,a[1]);if(c){var
+d=bw(c[1],a[2]);if(d)return gB(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bs(f,a[1]);return e?kg(g,b,e[1],a[2],a[3]):e;default:return vK(g,b,a[1],a[2],a[3],0,f)}}function
-gt(a){return 0===a[0]?1:0}function
-kh(i,b,h,g,f,e,a){var
+e=bw(f,a[1]);return e?kw(g,b,e[1],a[2],a[3]):e;default:return v6(g,b,a[1],a[2],a[3],0,f)}}function
+gC(a){return 0===a[0]?1:0}function
+kx(i,b,h,g,f,e,a){var
 j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=N(function(a){return kf(i,l,a)},k);else
+k=a[2],l=a[1],c=N(function(a){return kv(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return N(function(a){return vL(h,g,f,e,n,a)},m)}return c}var
-vM=L(g(2,L(g(2,g(2,j))))),vN=a9(g(2,j),vM),vO=a_(L(g(2,g(2,L(g(2,j))))));function
-gu(d,c,a,b){if(a){var
-e=i(b),f=h(b),g=gr(a[1]);return gs(d[3],c,g,f,e)}return a}function
-vP(a,f,b,c){var
+m=b[4],n=b[3];return N(function(a){return v7(h,g,f,e,n,a)},m)}return c}var
+v8=L(g(2,L(g(2,g(2,j))))),v9=bc(g(2,j),v8),v_=bd(L(g(2,g(2,L(g(2,j))))));function
+gD(d,c,a,b){if(a){var
+e=i(b),f=h(b),g=gA(a[1]);return gB(d[3],c,g,f,e)}return a}function
+v$(a,f,b,c){var
 g=c[1];return function(l,k,j,c){var
-m=a[9],d=P(h(c),m,0),n=a[1],e=fR(A(d),n);if(e){var
-o=i(c);return gu(f,b,j7(b,a,l,g,k,j,j5(b,a,d)),o)}return e}}function
-vQ(d,c,b,a){var
-e=i(a);return gu(d,c,bs(b,h(a)),e)}function
-vR(k,d,j,b,a){var
+m=a[9],d=Q(h(c),m,0),n=a[1],e=f1(A(d),n);if(e){var
+o=i(c);return gD(f,b,kl(b,a,l,g,k,j,kj(b,a,d)),o)}return e}}function
+wa(d,c,b,a){var
+e=i(a);return gD(d,c,bw(b,h(a)),e)}function
+wb(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=ka(b),c=vz(a[1],e,f,b);if(c){var
+f=kq(b),c=vV(a[1],e,f,b);if(c){var
 m=c[1];return N(function(c){var
-a=bs(b,h(c));if(a){var
-g=i(c);return gu(k,d,vA(d,j,m,e,f,a[1]),g)}return a},l)}var
+a=bw(b,h(c));if(a){var
+g=i(c);return gD(k,d,vW(d,j,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-vS(d,c,a,k,e,r){var
+wc(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=bL(s,c[4]);if(f){var
-g=[0,f[1],f[2]],m=d[4];if(typeof
-m==="number"&&m){var
-o=cQ(d);if(o){var
-p=n(vR(c,a,k,e,r),b,g);if(p)var
+f=bQ(s,c[4]);if(f){var
+g=[0,f[1],f[2]],n=d[4];if(typeof
+n==="number"&&n){var
+o=cV(d);if(o){var
+p=m(wb(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=kb(a,k,l,b);if(i){var
-t=i[1];return N(function(b){return vQ(c,a,t,b)},g)}var
+i=kr(a,k,l,b);if(i){var
+t=i[1];return N(function(b){return wa(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=j6(a,d,l,q);if(j){var
-u=j[1];return N(ba(vP(d,c,a,e),b,q,u),g)}return j}return 1}}function
-vT(k,j,i,h,g,f,e,d){var
+q=af(b,b),j=kk(a,d,l,q);if(j){var
+u=j[1];return N(a8(v$(d,c,a,e),b,q,u),g)}return j}return 1}}function
+wd(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(vS(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=m(wc(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-vU(b,a){return 0===a[0]?ae(a[1],b):0}function
-vV(b,f,e){var
+we(b,a){return 0===a[0]?ae(a[1],b):0}function
+wf(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=M(A(e[2])),d=o(vN,a(M(b[1]),g)),h=d?[0,vx(f,vO)]:d;return h}return 0}function
-vW(c,b,h,f,a){var
+g=M(A(e[2])),d=o(v9,a(M(b[1]),g)),h=d?[0,vT(f,v_)]:d;return h}return 0}function
+wg(c,b,h,f,a){var
 i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=N(function(a){return kf(c,i,a)},k);else
+k=a[2],d=N(function(a){return kv(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=N(function(a){return vU(m,a)},l);else
+l=b[4],m=A(a[2]),e=N(function(a){return we(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return vT(c,b,h,f,a,vV(c,f,a),0,n)}return e}function
-vX(c,b,m,l,f,d,k,a){var
-g=kh(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?bY(a===b[1]?1:0):h;return i?jU(c,f,d,a,b[1],e,j):i}function
-ki(c,a,b){return vF(c,a[1],a[3],b)}function
-kj(c,a){var
+n=a[2];return wd(c,b,h,f,a,wf(c,f,a),0,n)}return e}function
+wh(c,b,m,l,f,d,k,a){var
+g=kx(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?b5(a===b[1]?1:0):h;return i?j9(c,f,d,a,b[1],e,j):i}function
+ky(c,a,b){return v1(c,a[1],a[3],b)}function
+kz(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=fW(b,a[3]);return jP(c,d,b,a[3],f,e)}}function
-vY(c,a,d,b){var
-h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gt,d[4]))return vW(c,d,h,a[3],b);var
-e=ki(c,a,b);if(e){var
-j=e[1],g=f(kj(c,a),j);if(g)return kh(c,d,h,j,m,g[1],b);var
+f=f6(b,a[3]);return j4(c,d,b,a[3],f,e)}}function
+kA(c,a,d,b){var
+h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gC,d[4]))return wg(c,d,h,a[3],b);var
+e=ky(c,a,b);if(e){var
+j=e[1],g=f(kz(c,a),j);if(g)return kx(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-vZ(b,a,k,c){var
+wi(b,a,k,c){var
 l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
-d=ki(b,a,c);if(d){var
-h=d[1],e=f(kj(b,a),h);if(e){var
-n=bg(0,b[3]),o=e[1];return bJ(function(a){return vX(b,k,l,h,m,o,c,a)},n)}var
+d=ky(b,a,c);if(d){var
+h=d[1],e=f(kz(b,a),h);if(e){var
+n=bk(0,b[3]),o=e[1];return bO(function(a){return wh(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-v0(d,c,a){if(0===a[0]){var
+wj(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-eK(b,a){var
-c=a[6],d=a[5],e=cM(b+1|0,a[4]),f=be(cf(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-v1(c,b){var
+eV(b,a){var
+c=a[6],d=a[5],e=cR(b+1|0,a[4]),f=bi(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+wk(c,b){var
 d=T(c);return function(f){var
-l=a(d,d),e=H(a(b,Y(m(function(a){return jk(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=H(a(b,Y(n(function(a){return jz(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(m(function(a){return jl(p,o,a)},f))),n);else
+m=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(n(function(a){return jA(p,o,a)},f))),m);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-kk(d,b,h,f,c){if(B(h[1],e)&&jm(d,c)){var
-g=ga(f$(d,c)),i=a(g,g);return s(aW(H(a(a(b,b),i),f)))}var
-j=eD(d,c);return bf(t(a(a(b,b),j),f))}function
-v2(d,b,c,a){var
-e=af(a,a),f=ac(b,kk(d,b,c,e,a)),g=s(kk(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-kl(d,c){var
+kB(d,b,h,f,c){if(D(h[1],e)&&jB(d,c)){var
+g=gj(gi(d,c)),i=a(g,g);return s(a0(H(a(a(b,b),i),f)))}var
+j=eO(d,c);return bj(t(a(a(b,b),j),f))}function
+wl(d,b,c,a){var
+e=af(a,a),f=ac(b,kB(d,b,c,e,a)),g=s(kB(d,b,c,e,n(s,a)));return[0,r(s(b),g),f]}function
+kC(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eD(d,f),i=a(b[1],b[1]);return t(bf(a(a(a(c,c),i),h)),g)}}function
-v3(e,d){var
+g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return t(bj(a(a(a(c,c),i),h)),g)}}function
+wm(e,d){var
 f=T(e);return function(h,g){var
-i=a(a(f,gc(h)),f),j=ju(e,h),b=j[1];if(b){var
+i=a(a(f,gl(h)),f),j=jJ(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,Y(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,H(a(d,Y(m(function(b){var
+k=c[1],l=b[1],p=t(a(d,Y(n(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),m=[0,[0,H(a(d,Y(n(function(b){var
 c=a(k,b);return ac(a(l,b),c)},g))),i),p]];else
 var
-n=c;var
-o=n}else
+m=c;var
+o=m}else
 var
 o=b;return o}}function
-v4(d,c,b,a){var
-f=n(v3(d,c),b,a);if(f){var
+wn(d,c,b,a){var
+f=m(wm(d,c),b,a);if(f){var
 g=f[1];if(b){var
 j=b[1],k=o(e,j[1]);if(k)var
-q=n(kl(d,c),j,a),t=ac(i(g),q),u=m(s,a),v=s(n(kl(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
+q=m(kC(d,c),j,a),t=ac(i(g),q),u=n(s,a),v=s(m(kC(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
 var
 l=k;return l}var
 p=[0,g]}else
 var
 p=f;return p}function
-km(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+kD(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(M(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cR(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cW(b,m,l(h[1],i[1]),n);if(!f)return f;var
 d=f[1][2]}else
 var
 d=e}else
 var
 d=e;var
 o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
-v5(a,c,e,d){var
+wo(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(v1(a,c),d)]:km(a,c,e):2===b[0]?v4(a,c,b[1],d):[0,v2(a,c,b[1],d)]}function
-v6(a,c,b){var
+b==="number"?0===b?[0,f(wk(a,c),d)]:kD(a,c,e):2===b[0]?wn(a,c,b[1],d):[0,wl(a,c,b[1],d)]}function
+wp(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bh(km(a,c,b),e)}if(f2(a)){var
-f=a[9];return m(function(d){return v5(a,c,b,d)},f)}return bh(0,a[2])}function
-v7(a){var
-b=dJ(a),c=b?eC(a):b;return bY(c)}function
-kn(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
-gv(e,d,c,b){switch(bt(e,c)){case
+e=a[2];return bl(kD(a,c,b),e)}if(eH(a)){var
+f=a[9];return n(function(d){return wo(a,c,b,d)},f)}return bl(0,a[2])}function
+wq(a){var
+b=dP(a),c=b?eN(a):b;return b5(c)}function
+kE(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
+gE(e,d,c,b){switch(bx(e,c)){case
 0:return i(b);case
 1:return h(b);default:var
 f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
-ko(e,d,c,b){switch(bt(e,c)){case
+kF(e,d,c,b){switch(bx(e,c)){case
 0:return h(b);case
 1:return i(b);default:var
-f=i(c)[2];return kn(t(a(d,i(c)[1]),f),b)}}function
-v8(f,e,a){if(a){var
-b=a[2],c=a[1];if(bt(f,e))var
-g=i(h(c)),d=aN(function(a){var
+f=i(c)[2];return kE(t(a(d,i(c)[1]),f),b)}}function
+wr(f,e,a){if(a){var
+b=a[2],c=a[1];if(bx(f,e))var
+g=i(h(c)),d=aT(function(a){var
 b=i(h(a));return function(a){return r(b,a)}},g,b);else
 var
-j=h(i(c)),d=aN(function(a){var
-b=h(i(a));return function(a){return ac(b,a)}},j,b);return m(function(a){return kn(d,a)},a)}return a}function
-kp(d,c,b,e,a){if(a){var
+j=h(i(c)),d=aT(function(a){var
+b=h(i(a));return function(a){return ac(b,a)}},j,b);return n(function(a){return kE(d,a)},a)}return a}function
+kG(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=kp(d,c,b,a,f);return[0,gv(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return gv(d,c,b,a)},f);return[0,ko(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-v9(p,o,f,d,c){function
+e=kG(d,c,b,a,f);return[0,gE(d,c,b,g),e]},i=function(e){var
+a=n(function(a){return gE(d,c,b,a)},f);return[0,kF(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+ws(p,o,f,d,c){function
 b(a){return h(h(a))}function
-e(a){return i(i(a))}if(bt(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return w(k(a(l(f,j),u),t),s)}var
-v=b(c),g=w(b(d),v);if(g)var
+e(a){return i(i(a))}if(bx(p,o)){var
+q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return y(k(a(l(f,j),u),t),s)}var
+v=b(c),g=y(b(d),v);if(g)var
 m=g;else{var
-x=b(c),n=B(b(d),x);if(n){var
-y=e(c);return w(e(d),y)}var
+w=b(c),n=D(b(d),w);if(n){var
+x=e(c);return y(e(d),x)}var
 m=n}return m}function
-v_(l,k,j,g,f,e){var
+wt(l,k,j,g,f,e){var
 c=g,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=v9(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
-v$(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return kp(c,d,b,v_(c,b,M(A(a)),1,f,e),a)}return a}function
-wa(a,e,c,b){var
+d=a[1],m=a[2],n=ws(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
+wu(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return kG(c,d,b,wt(c,b,M(A(a)),1,f,e),a)}return a}function
+wv(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return v8(a,c,b);return m(function(b){return gv(a,e,c,b)},b)}function
-wb(a,d,c,b){var
+d==="number"&&d)return wr(a,c,b);return n(function(b){return gE(a,e,c,b)},b)}function
+ww(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return v$(a,d,c,b);return m(function(b){return ko(a,d,c,b)},b)}function
-wc(a,b){function
+e==="number"&&e)return wu(a,d,c,b);return n(function(b){return kF(a,d,c,b)},b)}function
+wx(a,b){function
 d(b){var
-d=h(b),c=B(h(a),d);if(c){var
-e=i(b);return B(i(a),e)}return c}var
+d=h(b),c=D(h(a),d);if(c){var
+e=i(b);return D(i(a),e)}return c}var
 j=d(h(b)),e=j||d(i(b));if(e)var
 f=e;else{var
-k=i(a),g=B(h(a),k);if(g)var
+k=i(a),g=D(h(a),k);if(g)var
 l=h(a),c=o(i(h(b)),l);else
 var
 c=g;if(c){var
 m=h(i(b));return o(h(a),m)}var
 f=c}return f}function
-wd(f,e){var
+wy(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=wc(b[1],a[1]);if(c){var
+c=wx(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-kq(l,k,j,g,f,e,d,a,c){var
-b=wd(a,c);return b?jN(l,k,j,g,f,d,e,m(function(a){var
+kH(l,k,j,g,f,e,d,a,c){var
+b=wy(a,c);return b?j2(l,k,j,g,f,d,e,n(function(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
-we(d,c,j,i,h,b,g,a){var
-e=kq(d,c,j,i,h,b,g,wa(d,c,b,a),a);if(e)var
-f=kq(d,c,j,i,h,b,g,wb(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+wz(d,c,j,i,h,b,g,a){var
+e=kH(d,c,j,i,h,b,g,wv(d,c,b,a),a);if(e)var
+f=kH(d,c,j,i,h,b,g,ww(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-wf(a){var
+wA(a){var
 d=i(a),b=o(h(a),d);if(b)var
 e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
 var
 c=b;return c}function
-kr(c,b,e,d){var
+kI(c,b,e,d){var
 f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
-wg(b,a){var
-c=bL(a,b[4]);return m(function(a){var
+wB(b,a){var
+c=bQ(a,b[4]);return n(function(a){var
 b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
-wh(d,b,a,c){var
-f=wg(b,c),g=bh([0,e,a],d[2]),h=b[3];return gj(function(b,c){return kr(h,a,b,c)},g,f)}function
-ks(b,a){var
+wC(d,b,a,c){var
+f=wB(b,c),g=bl([0,e,a],d[2]),h=b[3];return gs(function(b,c){return kI(h,a,b,c)},g,f)}function
+kJ(b,a){var
 c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
-wi(b,d,c,a){var
-e=l(b,l(d,h(a)));return ks(a,[0,l(b,l(c,i(a))),e])}function
-wj(b,f,e,d,c){var
-a=wh(b,f,e,c);if(cQ(b)){var
-g=bL(c,f[4]);if(N(function(a){var
+wD(b,d,c,a){var
+e=l(b,l(d,h(a)));return kJ(a,[0,l(b,l(c,i(a))),e])}function
+wE(b,f,e,d,c){var
+a=wC(b,f,e,c);if(cV(b)){var
+g=bQ(c,f[4]);if(N(function(a){var
 c=b[2];return ae(h(a),c)},g)&&N(function(a){var
 b=i(a);return o(h(a),b)},a)){var
-j=Y(m(h,a)),k=Y(m(i,a)),l=U(d,a);return m(function(a){var
-b=h(a),c=wi(e,j,k,i(a));return ad(function(a){return ks(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-wk(d,c,b){var
-e=U(c,b);return Y(m(function(b){var
+j=Y(n(h,a)),k=Y(n(i,a)),l=V(d,a);return n(function(a){var
+b=h(a),c=wD(e,j,k,i(a));return ad(function(a){return kJ(c,a)},b)},l)}}return n(function(a){return 0},d)}function
+wF(d,c,b){var
+e=V(c,b);return Y(n(function(b){var
 e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
-kt(e,d,a,b){var
+kK(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(wk(d,a[1],b),f)}return af(a[1],b)}function
-eL(e,c){var
+f=a[2];return k(wF(d,a[1],b),f)}return af(a[1],b)}function
+eW(e,c){var
 b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-wl(d,h,c,b,g,f){var
-i=a(a(b,aD(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eL(d,h),j)),i)}function
-wm(d,h,c,b,g,f){var
-i=o(e,b)?c[3]:c[4],j=a(g,a(eL(d,h),i));return o(a(a(b,aD(d)),f),j)}function
-wn(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kt(b,a,m,g[1]),j=n[3],k=f?wl(b,a,h,i,f[1],j):1;if(k){if(e)return wm(b,a,h,i,e[1],j);var
+wG(d,h,c,b,g,f){var
+i=a(a(b,aF(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eW(d,h),j)),i)}function
+wH(d,h,c,b,g,f){var
+i=o(e,b)?c[3]:c[4],j=a(g,a(eW(d,h),i));return o(a(a(b,aF(d)),f),j)}function
+wI(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kK(b,a,m,g[1]),j=n[3],k=f?wG(b,a,h,i,f[1],j):1;if(k){if(e)return wH(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-eM(b,c){var
+eX(b,c){var
 d=T(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-ku(f,d,c,b,e){var
-h=a(d,d),i=l(b,c),n=a(l(b,c),i),p=a(a(M(f[1]),n),h);return o(Y(m(function(f){var
+kL(f,d,c,b,e){var
+h=a(d,d),i=l(b,c),m=a(l(b,c),i),p=a(a(M(f[1]),m),h);return o(Y(n(function(f){var
 h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
-wo(c){var
+wJ(c){var
 d=T(c);return function(b,f,e){var
 h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
-wp(a,c,b){var
+wK(a,c,b){var
 s=a[1],i=A(b[1])===s?1:0;if(i){var
 d=a[4];if(typeof
 d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
 k=d[1];if(k){var
 f=k[1],l=a[10];if(l){var
-m=l[1],p=a[11];if(p){var
-q=p[1];if(ba(wo(a),f,m,q)){var
-u=b[1];return n(eM(a,c),f,u)}return ku(a,c,m,q,b[1])}var
-v=b[1];return n(eM(a,c),f,v)}var
-w=b[1];return n(eM(a,c),f,w)}var
+n=l[1],p=a[11];if(p){var
+q=p[1];if(a8(wJ(a),f,n,q)){var
+u=b[1];return m(eX(a,c),f,u)}return kL(a,c,n,q,b[1])}var
+v=b[1];return m(eX(a,c),f,v)}var
+w=b[1];return m(eX(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return ku(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return kL(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(eM(a,c),[0,j,j],t)}}return i}function
-gw(d,c,b,a){var
-f=bL(a,c[4]);return m(function(a){var
-c=i(a),f=P(h(a),b,[0,e,e,j,j]);return[0,[0,dG(d,h(a)),f],c]},f)}function
-gx(c,f,b,e,a){var
-d=wp(c,b,a);return d?N(function(d){return wn(c,f,b,a,d)},e):d}function
-gy(b,g,f,c,i,h){var
-d=kt(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eL(b,f),j),l=aD(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eL(b,f),n),q=aD(b);return[0,t(a(a(g,d),q),p),m]}function
-wq(b,a,e){var
+t=b[1];return m(eX(a,c),[0,j,j],t)}}return i}function
+gF(d,c,b,a){var
+f=bQ(a,c[4]);return n(function(a){var
+c=i(a),f=Q(h(a),b,[0,e,e,j,j]);return[0,[0,dM(d,h(a)),f],c]},f)}function
+gG(c,f,b,e,a){var
+d=wK(c,b,a);return d?N(function(d){return wI(c,f,b,a,d)},e):d}function
+gH(b,g,f,c,i,h){var
+d=kK(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eW(b,f),j),l=aF(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eW(b,f),n),q=aF(b);return[0,t(a(a(g,d),q),p),m]}function
+wL(b,a,e){var
 f=h(a);if(o(h(b),f)){var
 g=i(b);if(o(i(a),g))return[0,a]}var
 j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-wr(b,e,a){var
+wM(b,e,a){var
 f=h(a);if(o(h(b),f)){var
 g=i(b);if(o(i(a),g))return[0,a]}var
 j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-ws(f,e,d,c,a){return m(function(a){var
-b=gx(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-wt(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=P(s,i,0);if(b){var
-c=P(r,i,0);if(c)if(a){var
-t=a[1],d=gy(l,k,j,n,o,b[1]),u=s===r?d:gy(l,k,j,n,o,c[1]),e=wq(t,d,u);if(e)var
-f=wr(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+wN(f,e,d,c,a){return n(function(a){var
+b=gG(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+wO(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=Q(s,i,0);if(b){var
+c=Q(r,i,0);if(c)if(a){var
+t=a[1],d=gH(l,k,j,n,o,b[1]),u=s===r?d:gH(l,k,j,n,o,c[1]),e=wL(t,d,u);if(e)var
+f=wM(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4426,62 +4428,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-wu(a,c,g,f,e,d,b){var
-i=gw(a,c,e,d),j=a[2];if(A(b[3])===j){var
-k=bL(d,c[4]);if(N(function(b){var
+wP(a,c,g,f,e,d,b){var
+i=gF(a,c,e,d),j=a[2];if(A(b[3])===j){var
+k=bQ(d,c[4]);if(N(function(b){var
 c=a[2];return ae(h(b),c)},k)){var
-l=ws(a,c,b[1],i,b[2]),n=U(a[9],e),o=U(U(f,b[3]),n),p=b[1];return m(function(b){return wt(a,g,p,l,b)},o)}}return m(function(a){return 0},f)}function
-wv(b,e,d,c){var
-g=w(c,d)?i(e):h(e),f=jQ(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
-ww(a,c,b,g,f){var
+l=wN(a,c,b[1],i,b[2]),m=V(a[9],e),o=V(V(f,b[3]),m),p=b[1];return n(function(b){return wO(a,g,p,l,b)},o)}}return n(function(a){return 0},f)}function
+wQ(b,e,d,c){var
+g=y(c,d)?i(e):h(e),f=j5(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
+wR(a,c,b,g,f){var
 d=a[7];if(typeof
 d==="number"){if(d){var
-j=a[2],h=A(b)===j?1:0;return h?jT(a,c,b,g,f):h}var
-k=a[2],i=A(b)===k?1:0;return i?eJ(a,c,b,g,f):i}var
+j=a[2],h=A(b)===j?1:0;return h?j8(a,c,b,g,f):h}var
+k=a[2],i=A(b)===k?1:0;return i?eU(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return jR(a,c,g,f,b)}var
-n=d[2],o=d[1];return gm(b,function(a,b,d){return wv(c,a,b,d)},o,n,m,l,e)}function
-kv(b,a){return t(a,b[3])}function
-gz(e,d,c,b){if(b){var
-f=b[1];return a(kv(e,d),f)}return c}function
-gA(c,b,d){var
-a=c[4];return r(e,l(b,Y(m(function(a){return 0===a[0]?a[1]===d?r(e,gz(c,b,e,a[3])):e:e},a))))}function
-wx(c,b,d){var
-a=c[4];return aN(r,e,m(function(a){if(0===a[0]){if(a[2]===d){var
-f=gA(c,b,a[1]),g=k(r(e,gz(c,b,e,a[3])),f);return ac(gz(c,b,b,a[4]),g)}return e}return e},a))}function
-kw(c,b,a){var
-d=bg(0,c[2]);return m(function(c){return wx(b,a,c)},d)}function
-kx(d){var
+m(b){return j6(a,c,g,f,b)}var
+n=d[2],o=d[1];return gv(b,function(a,b,d){return wQ(c,a,b,d)},o,n,m,l,e)}function
+kM(b,a){return t(a,b[3])}function
+gI(e,d,c,b){if(b){var
+f=b[1];return a(kM(e,d),f)}return c}function
+gJ(c,b,d){var
+a=c[4];return r(e,l(b,Y(n(function(a){return 0===a[0]?a[1]===d?r(e,gI(c,b,e,a[3])):e:e},a))))}function
+wS(c,b,d){var
+a=c[4];return aT(r,e,n(function(a){if(0===a[0]){if(a[2]===d){var
+f=gJ(c,b,a[1]),g=k(r(e,gI(c,b,e,a[3])),f);return ac(gI(c,b,b,a[4]),g)}return e}return e},a))}function
+kN(c,b,a){var
+d=bk(0,c[2]);return n(function(c){return wS(b,a,c)},d)}function
+kO(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return db(b,a)},c=bY(bJ(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return dh(b,a)},c=b5(bO(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-wy(d,m,k,j,i,c){var
-b=c[2],f=c[1],n=P(b,j,e),g=l(P(b,i,e),n),o=P(b,k,e),h=l(gA(d,m,f),o);if(w(e,g)&&w(e,h)){var
-p=d[4];if(bY(bJ(function(a){return v0(f,b,a)},p)))return a(g,h)}return e}function
-wz(b,f,d,q,p,n,k,c){var
-w=kv(f,d),r=B(d,a(f[3],w));if(r)var
+wT(d,m,k,j,i,c){var
+b=c[2],f=c[1],n=Q(b,j,e),g=l(Q(b,i,e),n),o=Q(b,k,e),h=l(gJ(d,m,f),o);if(y(e,g)&&y(e,h)){var
+p=d[4];if(b5(bO(function(a){return wj(f,b,a)},p)))return a(g,h)}return e}function
+wU(b,f,d,q,p,m,k,c){var
+w=kM(f,d),r=D(d,a(f[3],w));if(r)var
 x=b[2],g=A(q)===x?1:0;else
 var
 g=r;var
 s=g?N(function(a){var
 d=f[2],c=ae(h(a),d);if(c){var
-e=b[2];return ae(i(a),e)}return c},c):g,t=s?kx(m(h,c)):s,u=t?kx(m(i,c)):t;if(u){var
-j=eJ(b,d,U(m(h,q),k),p,n);if(j){var
-y=at(b,n),z=at(b,p),C=Y(m(function(a){return wy(f,d,k,z,y,a)},c));return o(l(j[1],C),e)}var
+e=b[2];return ae(i(a),e)}return c},c):g,t=s?kO(n(h,c)):s,u=t?kO(n(i,c)):t;if(u){var
+j=eU(b,d,V(n(h,q),k),p,m);if(j){var
+y=at(b,m),z=at(b,p),B=Y(n(function(a){return wT(f,d,k,z,y,a)},c));return o(l(j[1],B),e)}var
 v=j}else
 var
 v=u;return v}function
-wA(a){var
+wV(a){var
 b=[0,i(a)];return[0,[0,h(a)],b]}function
-wB(a,c,j,g,f,b,e,d){var
-k=U(a[9],b),l=U(bM(a),k);return a$(m(function(b){var
-k=h(i(b)),l=wA(gy(a,c,e,i(i(b)),k,d));return eG(a,c,j,g,f,h(b),l)},l))}function
-wC(a,b,w,i,v,u,g,t,f){var
-j=f[2],k=f[1],x=bL(0,b[4]),l=N(function(b){var
-c=a[2];return ae(h(b),c)},x),m=l?gx(a,b,k,gw(a,b,g,0),j):l;if(m){var
-c=wB(a,w,i,v,u,g,k,j);if(c){var
+wW(a,c,j,g,f,b,e,d){var
+k=V(a[9],b),l=V(bR(a),k);return be(n(function(b){var
+k=h(i(b)),l=wV(gH(a,c,e,i(i(b)),k,d));return eR(a,c,j,g,f,h(b),l)},l))}function
+wX(a,b,w,i,v,u,g,t,f){var
+j=f[2],k=f[1],x=bQ(0,b[4]),l=N(function(b){var
+c=a[2];return ae(h(b),c)},x),m=l?gG(a,b,k,gF(a,b,g,0),j):l;if(m){var
+c=wW(a,w,i,v,u,g,k,j);if(c){var
 n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
-d=eJ(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
+d=eU(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
 q=d}else
 var
 q=p;var
@@ -4491,315 +4493,315 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-wD(a){return v6(a[1],a[2][1],a[2][3])}function
-wE(a){return a?wf(a[1]):a}function
-ky(a){return m(wE,a)}function
-kz(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eH(c,a)){var
+wY(a){return wp(a[1],a[2][1],a[2][3])}function
+wZ(a){return a?wA(a[1]):a}function
+kP(a){return n(wZ,a)}function
+kQ(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eS(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return wu(d,c,e,g,h[1],a,k)}return ky(wj(d,c,e,g,a))}return j}}function
-wF(a){var
+k=f(i,a);return wP(d,c,e,g,h[1],a,k)}return kP(wE(d,c,e,g,a))}return j}}function
+w0(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a$(g);return b?we(c,d,e,f,a[3],h,i,b[1]):b}}function
-kA(b){var
+b=be(g);return b?wz(c,d,e,f,a[3],h,i,b[1]):b}}function
+kR(b){var
 a=b[1];return function(c){var
 d=N(function(b){var
 c=a[2];return A(b)===c?1:0},c);if(d){var
-e=iW(a[2],c),f=bM(a),g=jO(a[6]);return a$(gk(wF(b),g,f,e))}return d}}function
-wG(a,k,f){var
-g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
+e=i$(a[2],c),f=bR(a),g=j3(a[6]);return be(gt(w0(b),g,f,e))}return d}}function
+w1(a,k,f){var
+g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,n,b){switch(k){case
 0:return 1;case
 1:var
-j=B(c,h);if(j){var
-p=n(f[4],i,b);return wz(g,d,c,m,d[1],b,o,p)}return j;default:var
+j=D(c,h);if(j){var
+p=m(f[4],i,b);return wU(g,d,c,n,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return wC(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-wH(b,l,k){var
+q=m(f[5],i,b);return wX(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+w2(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=ae(a,g[3]),j=i?bY(a===c[1]?1:0):i;if(j)var
-d=ww(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
+i=ae(a,g[3]),j=i?b5(a===c[1]?1:0):i;if(j)var
+d=wR(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
 var
-f=j;return f?cl(wG(b,l,k),c,p,n,h,a):f}}function
-wI(b,e,d){var
+f=j;return f?ct(w1(b,l,k),c,p,n,h,a):f}}function
+w3(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gj(function(a,b){return kr(r,m,a,b)},q,p),s=1===e?kw(k,a,l):0,t=N(gt,a[4]),g=t||N(function(a){var
+p=a[4],q=c[1],r=a[3],f=gs(function(a,b){return kI(r,m,a,b)},q,p),s=1===e?kN(k,a,l):0,t=N(gC,a[4]),g=t||N(function(a){var
 b=i(a);return o(h(a),b)},f);if(g){var
-u=d[1];return bJ(cm(wH(b,e,d),a,n,s,f),u)}var
+u=d[1];return bO(cu(w2(b,e,d),a,n,s,f),u)}var
 j=g}else
 var
 j=c;return j}}function
-wJ(d,a){if(a){var
+w4(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-kB(a,q,d){var
+kS(a,q,d){var
 g=a[1];return function(b){var
-e=wD(a),j=ky(e),k=bg(0,b[2]),l=m(function(c){var
-f=d[2];return cl(kz(a),e,j,b,c,f)},k),r=N(gt,b[4])?0:f(kA(a),l),c=ae(0,b[2]),n=c?v7(g):c;return function(c){var
-o=eK(c,b),g=bs(b[4],c);if(n){if(g&&0===g[1][0])var
-s=U(k,l),t=m(function(b){if(wJ(h(b),g)){var
-k=f(d[3],c),l=h(b);return cl(kz(a),e,j,o,l,k)}return i(b)},s),p=f(kA(a),t);else
+e=wY(a),j=kP(e),k=bk(0,b[2]),l=n(function(c){var
+f=d[2];return ct(kQ(a),e,j,b,c,f)},k),r=N(gC,b[4])?0:f(kR(a),l),c=ae(0,b[2]),m=c?wq(g):c;return function(c){var
+o=eV(c,b),g=bw(b[4],c);if(m){if(g&&0===g[1][0])var
+s=V(k,l),t=n(function(b){if(w4(h(b),g)){var
+k=f(d[3],c),l=h(b);return ct(kQ(a),e,j,o,l,k)}return i(b)},s),p=f(kR(a),t);else
 var
-p=r;return ba(wI(a,q,d),o,c,p)}return n}}}function
-wK(d,c,b,a){var
-e=bg(0,A(a[4]));return N(f(kB(d,c,b),a),e)}var
-b1=[ag,wL,b_(0)],kC=[ag,wM,b_(0)];function
-aH(b,a){throw[0,b1,n(aC(wN),b,a)]}function
-wO(a){return[0,a,fB(64),0]}function
-kD(b){var
-a=b[3];if(a)throw[0,b1,wP];return a}function
-bi(a){kD(a);oK(a[2]);(function(d){for(;;){var
+p=r;return a8(w3(a,q,d),o,c,p)}return m}}}function
+w5(d,c,b,a){var
+e=bk(0,A(a[4]));return N(f(kS(d,c,b),a),e)}var
+b8=[ag,w6,cg(0)],kT=[ag,w7,cg(0)];function
+aK(b,a){throw[0,b8,m(aC(w8),b,a)]}function
+w9(a){return[0,a,eo(64),0]}function
+kU(b){var
+a=b[3];if(a)throw[0,b8,w_];return a}function
+bm(a){kU(a);o7(a[2]);(function(d){for(;;){var
 b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(oJ(a[2])===1025)return aH(wQ,fC(a[2]));ia(a[2],b);continue}return c}}(0));return fC(a[2])}function
-eN(a,d){var
-b=bi(d),c=D(b,a);return c?aH(a,b):c}function
-dQ(b){var
-a=1-b[3];if(a)throw[0,b1,wR];return a}function
-wS(a){var
+c=32!==b?1:0;if(c){if(o6(a[2])===1025)return aK(w$,ep(a[2]));fN(a[2],b);continue}return c}}(0));return ep(a[2])}function
+eY(a,d){var
+b=bm(d),c=B(b,a);return c?aK(a,b):c}function
+dW(b){var
+a=1-b[3];if(a)throw[0,b8,xa];return a}function
+xb(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=ms?1:0:e;return d}function
-kE(a){var
-e=D(a,wT),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=C(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=mR?1:0:e;return d}function
+kV(a){var
+e=B(a,xc),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=E(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==al(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===C(a)?1:0;if(c)var
+c=b===E(a)?1:0;if(c)var
 d=c;else{var
-e=wS(al(a,b));if(e){var
+e=xb(al(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=c7?1:0,j=i?l(b):i;else
+i=c<=db?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aH(wU,a);return sE(16,a)}function
-aX(a){return kE(bi(a))}function
-cW(c){var
-a=bi(c),b=D(a,wV);return b?[0,kE(a)]:b}function
-b2(b){var
-a=aX(b);if(Z(a)<=0)aH(wX,ni(wW,a));return a}var
-kF=1048576;function
-eO(b){var
-a=aX(b);if(Z(a)<0)aH(wZ,ni(wY,a));if(iD(a,kF))throw[0,kC,f(aC(w0),kF)];return cI(a)}function
-dR(d,b,c){var
-a=eO(c);if(b<=a){var
-e=f(aC(w1),a);aH(n(aC(w2),d,b),e)}return a}function
-kG(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bD(a);var
+j=d;if(1-j)aK(xd,a);return s1(16,a)}function
+a1(a){return kV(bm(a))}function
+c1(c){var
+a=bm(c),b=B(a,xe);return b?[0,kV(a)]:b}function
+b9(b){var
+a=a1(b);if(Z(a)<=0)aK(xg,h2(xf,a));return a}var
+kW=1048576;function
+eZ(b){var
+a=a1(b);if(Z(a)<0)aK(xi,h2(xh,a));if(iS(a,kW))throw[0,kT,f(aC(xj),kW)];return cN(a)}function
+dX(d,b,c){var
+a=eZ(c);if(b<=a){var
+e=f(aC(xk),a);aK(m(aC(xl),d,b),e)}return a}function
+kX(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bI(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cX(b,a){return kG(eO(a),b,a)}function
-bu(b,d,c){var
-a=cX(d,c);if(1-dn(aS(a),b)){var
-e=aS(a),g=f(aC(w3),e);aH(aR(w6,og(w5,F(aC(w4),b))),g)}return a}function
-kH(c,b,a){var
-d=[0,b,0];return bu(c,function(a){return bu(d,aX,a)},a)}function
-gB(e,b){var
-a=bi(b),c=D(a,w7);if(c){if(D(a,w8))return aH(w9,a);var
+c2(b,a){return kX(eZ(a),b,a)}function
+by(b,d,c){var
+a=c2(d,c);if(1-du(aP(a),b)){var
+e=aP(a),g=f(aC(xm),e);aK(aI(xp,oE(xo,C(aC(xn),b))),g)}return a}function
+kY(c,b,a){var
+d=[0,b,0];return by(c,function(a){return by(d,a1,a)},a)}function
+gK(e,b){var
+a=bm(b),c=B(a,xq);if(c){if(B(a,xr))return aK(xs,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cY(a){var
-b=aX(a);return[0,b,b2(a)]}function
-ch(c,b){var
-a=1-c;if(a)throw[0,b1,aR(w_,b)];return a}function
-eP(b){var
-a=eO(b);ch(0<a?1:0,w$);return a}function
-xa(e){var
-a=cX(aX,e);function
-b(b,a){return hM(a,b)}var
-c=cb(function(a){var
+c3(a){var
+b=a1(a);return[0,b,b9(a)]}function
+cp(c,b){var
+a=1-c;if(a)throw[0,b8,aI(xt,b)];return a}function
+e0(b){var
+a=eZ(b);cp(0<a?1:0,xu);return a}function
+xv(e){var
+a=c2(a1,e);function
+b(b,a){return h1(a,b)}var
+c=cj(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=cA(function(a){return b(f,a)},a);else
+f=1,d=dt(function(a){return b(f,a)},a);else
 var
-d=c;ch(d,xb);return a}function
-xc(b,f,e){var
+d=c;cp(d,xw);return a}function
+xx(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=sD(e,-1-b|0),i=b-1|0,j=f?sC(e,i):f;ch(j,xd);var
-a=cI(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);ch(l,xe);c(d,g)[1+g]=1;return 0}fu(a,f);fu(a,e);c(d,0)[1]=1;return ch(bU(function(a){return a},d),xf)}function
-xg(b){var
-a=bi(b);if(D(a,xh)){var
-c=D(a,xi);if(c){if(D(a,xj))return D(a,xk)?D(a,xl)?aH(xm,a):1:[1,cY(b)];var
-d=[2,gB(cY,b)]}else
+f=s0(e,-1-b|0),i=b-1|0,j=f?sZ(e,i):f;cp(j,xy);var
+a=cN(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);cp(l,xz);c(d,g)[1+g]=1;return 0}fF(a,f);fF(a,e);c(d,0)[1]=1;return cp(b0(function(a){return a},d),xA)}function
+xB(b){var
+a=bm(b);if(B(a,xC)){var
+c=B(a,xD);if(c){if(B(a,xE))return B(a,xF)?B(a,xG)?aK(xH,a):1:[1,c3(b)];var
+d=[2,gK(c3,b)]}else
 var
-d=c;return d}return[0,cY(b)]}function
-xn(b){var
-a=bi(b);if(D(a,xo)){if(D(a,xp)){var
-c=D(a,xq);if(c){if(D(a,xr))return D(a,xs)?D(a,xt)?D(a,xu)?D(a,xv)?aH(xw,a):[2,cY(b)]:4:3:1;var
-d=[0,cY(b)]}else
+d=c;return d}return[0,c3(b)]}function
+xI(b){var
+a=bm(b);if(B(a,xJ)){if(B(a,xK)){var
+c=B(a,xL);if(c){if(B(a,xM))return B(a,xN)?B(a,xO)?B(a,xP)?B(a,xQ)?aK(xR,a):[2,c3(b)]:4:3:1;var
+d=[0,c3(b)]}else
 var
-d=c;return d}return 2}return[1,cY(b)]}function
-xx(e,b){var
-a=bi(b);if(D(a,xy)){var
-c=D(a,xz);if(c){if(D(a,xA))return D(a,xB)?D(a,xC)?aH(xD,a):[1,eP(b)]:2;var
+d=c;return d}return 2}return[1,c3(b)]}function
+xS(e,b){var
+a=bm(b);if(B(a,xT)){var
+c=B(a,xU);if(c){if(B(a,xV))return B(a,xW)?B(a,xX)?aK(xY,a):[1,e0(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bu([0,e,0],xa,b)]}function
-xE(c,b){var
-a=bi(b),d=D(a,xF);if(d){if(D(a,xG)){if(D(a,xH))return aH(xI,a);var
-e=bu([0,c,0],aX,b),f=bu([0,c,0],aX,b);xc(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,by([0,e,0],xv,b)]}function
+xZ(c,b){var
+a=bm(b),d=B(a,x0);if(d){if(B(a,x1)){if(B(a,x2))return aK(x3,a);var
+e=by([0,c,0],a1,b),f=by([0,c,0],a1,b);xx(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-xJ(a){eN(xK,a);var
-c=eP(a),b=eP(a),d=eP(a),e=xg(a),h=1!==e?1:0,i=h||(c===b?1:0);ch(i,xL);var
-j=xn(a),k=xx(b,a),f=xE(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b2(a),p=kH([0,l,0],c,a),q=gB(aX,a),r=gB(aX,a),s=b2(a),t=kH([0,d,0],m,a),u=bu([0,n,0],aX,a),v=b2(a),g=bu([0,0,[0,b,0]],aX,a);ch(cb(function(a){return 0<Z(a)?1:0},g),xM);var
-w=b2(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bu([0,0,[0,b,0]],aX,a)]}function
-eQ(b,a){eN(xN,a);var
-e=dR(xO,b[3],a),d=eO(a);function
-c(a){return dR(xP,b[2],a)}function
+x4(a){eY(x5,a);var
+c=e0(a),b=e0(a),d=e0(a),e=xB(a),h=1!==e?1:0,i=h||(c===b?1:0);cp(i,x6);var
+j=xI(a),k=xS(b,a),f=xZ(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=kY([0,l,0],c,a),q=gK(a1,a),r=gK(a1,a),s=b9(a),t=kY([0,d,0],m,a),u=by([0,n,0],a1,a),v=b9(a),g=by([0,0,[0,b,0]],a1,a);cp(cj(function(a){return 0<Z(a)?1:0},g),x7);var
+w=b9(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,by([0,0,[0,b,0]],a1,a)]}function
+e1(b,a){eY(x8,a);var
+e=dX(x9,b[3],a),d=eZ(a);function
+c(a){return dX(x_,b[2],a)}function
 f(a){var
-b=bi(a);if(D(b,xQ)){if(D(b,xR)){if(D(b,xS))return aH(xT,b);var
-e=dR(xU,d,a),f=c(a),g=cW(a);return[0,e,f,g,cW(a)]}var
-h=cX(c,a),i=cW(a);return[2,h,i,cW(a)]}var
-j=c(a),k=cW(a);return[1,j,k,cW(a)]}var
-g=b2(a),h=cX(f,a),i=b2(a);return[0,e,d,g,h,i,bu([0,b[3],0],aX,a)]}function
-xV(b,a){eN(xW,a);return cX(function(a){var
-c=dR(xX,b[3],a),d=b2(a);return[0,c,d,bu([0,b[2],0],aX,a)]},a)}function
-kI(d){var
-a=bi(d);if(D(a,xY)){var
-b=D(a,xZ);if(b){if(D(a,x0))return aH(x1,a);var
+b=bm(a);if(B(b,x$)){if(B(b,ya)){if(B(b,yb))return aK(yc,b);var
+e=dX(yd,d,a),f=c(a),g=c1(a);return[0,e,f,g,c1(a)]}var
+h=c2(c,a),i=c1(a);return[2,h,i,c1(a)]}var
+j=c(a),k=c1(a);return[1,j,k,c1(a)]}var
+g=b9(a),h=c2(f,a),i=b9(a);return[0,e,d,g,h,i,by([0,b[3],0],a1,a)]}function
+ye(b,a){eY(yf,a);return c2(function(a){var
+c=dX(yg,b[3],a),d=b9(a);return[0,c,d,by([0,b[2],0],a1,a)]},a)}function
+kZ(d){var
+a=bm(d);if(B(a,yh)){var
+b=B(a,yi);if(b){if(B(a,yj))return aK(yk,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-x2(b,a){return dR(x3,aS(b[4]),a)}function
-x4(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+hh>>>0))return a-87|0}else
-if(48<=a)return a+g8|0;return aH(x5,fx(1,a))}function
-gC(e,d,c){var
+yl(b,a){return dX(ym,aP(b[4]),a)}function
+yn(b){var
+a=f(b[1],0);if(58<=a){if(!(5<a+hv>>>0))return a-87|0}else
+if(48<=a)return a+hj|0;return aK(yo,fI(1,a))}function
+gL(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|x4(c);continue}}function
-gD(a){return 1===(a&1)?0:1+gD(a>>>1|0)|0}function
-x6(d){var
-g=gC(3,0,d),h=gC(6,0,d),a=gC(7,0,d),f=g&g4;if(g4===f)throw[0,b1,x7];var
+b=b-1|0,a=a<<4|yn(c);continue}}function
+gM(a){return 1===(a&1)?0:1+gM(a>>>1|0)|0}function
+yp(d){var
+g=gL(3,0,d),h=gL(6,0,d),a=gL(7,0,d),f=g&hf;if(hf===f)throw[0,b8,yq];var
 b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?gD(b):gD(a),i=0===a?b>>>c|0:bX(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-x8(d,a){eN(x9,a);var
-b=cX(function(a){kD(a);var
-c=kG(d[1],x6,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b1,x_];return c},a),e=0;function
-g(b,a){return cz(b,a[2])}var
-c=aw(function(a,b){return aw(g,a,b)},e,b);function
-h(a){return O(a[1],a[2]-c|0)}var
-i=F(function(a){return F(h,a)},b);return[0,O(j,-c|0),i]}var
-kJ=30;function
-gE(a){var
-c=a1(a);if(c<=30)return[0,cI(a),0];var
-d=0<=Z(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:bX(d,b),f=bX(e,kJ),i=cI(l(e,O(f,kJ))),g=bn(cI(f),30)+i,h=0<=Z(a)?g:-g;return[0,h,b]}function
-aY(c,b){var
-a=gE(b);return bn(a[1],a[2]-c|0)}function
-aO(e,d,c){var
-a=gE(d),b=gE(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-aP(c,b){var
-d=bn(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c9)|0;var
-e=hy(b),f=bn(e[1],27),g=Math.floor(f),h=k(O(g|0,26),bn(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?O(h,a):bX(h,-a|0)}function
-aA(a){return Math.abs(a)<I?1:0}function
-kK(b,a){return h3(b.length-1,a.length-1)-1|0}function
+c=0===a?gM(b):gM(a),i=0===a?b>>>c|0:b4(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+yr(d,a){eY(ys,a);var
+b=c2(function(a){kU(a);var
+c=kX(d[1],yp,a),b=f(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b8,yt];return c},a),e=0;function
+g(b,a){return cF(b,a[2])}var
+c=ay(function(a,b){return ay(g,a,b)},e,b);function
+h(a){return P(a[1],a[2]-c|0)}var
+i=C(function(a){return C(h,a)},b);return[0,P(j,-c|0),i]}var
+k0=30;function
+gN(a){var
+c=a5(a);if(c<=30)return[0,cN(a),0];var
+d=0<=Z(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:b4(d,b),f=b4(e,k0),i=cN(l(e,P(f,k0))),g=a_(cN(f),30)+i,h=0<=Z(a)?g:-g;return[0,h,b]}function
+a2(c,b){var
+a=gN(b);return a_(a[1],a[2]-c|0)}function
+aU(e,d,c){var
+a=gN(d),b=gN(c);return a_(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+aV(c,b){var
+d=a_(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dd)|0;var
+e=hN(b),f=a_(e[1],27),g=Math.floor(f),h=k(P(g|0,26),a_(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):b4(h,-a|0)}function
+aD(a){return Math.abs(a)<I?1:0}function
+k1(b,a){return ih(b.length-1,a.length-1)-1|0}function
 K(c,b){var
-e=kK(c,b),d=0.,i=0;if(e<0)var
+e=k1(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-aQ(b,e,c){var
-d=kK(b,c),f=0;if(!(d<0)){var
+aW(b,e,c){var
+d=k1(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-ci(c,b){var
-a=[0,0.];dq(function(c){var
+cq(c,b){var
+a=[0,0.];dw(function(c){var
 d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cZ(a){return a*a}function
-b3(b,a){if(0===c(b[10],a)[1+a].length-1){var
+c4(a){return a*a}function
+b_(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return K(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-x$(a){var
-b=il(0,a.length-1);return R(function(e,d){var
-f=rH(cp,cp,d),h=rO(b,f),g=h1(function(b){return db(c(a,b)[1+b],d)},h);return g?g[1]:(rJ(b,f,e),e)},a)}function
-ya(a){return typeof
-a==="number"?0===a?yb:0:2===a[0]?yd:yc}function
-ye(c,a){var
+yu(a){var
+b=iB(0,a.length-1);return O(function(e,d){var
+f=r4(cw,cw,d),h=r$(b,f),g=el(function(b){return dh(c(a,b)[1+b],d)},h);return g?g[1]:(r6(b,f,e),e)},a)}function
+yv(a){return typeof
+a==="number"?0===a?yw:0:2===a[0]?yy:yx}function
+yz(c,a){var
 b=q(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return z(b,a,d(b,a)+c*e)}dq(function(a){return y(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return R(g,a)},a)}function
-yf(c,b,a){var
-d=ci(a,function(a){return cZ(v(a-c,b-a))});return[0,ci(a,function(a){return cZ(v(0.,v(c-a,a-b)))}),d]}function
-kL(b,a,c){if(b!=W&&a!=I){var
-d=ci(c,function(c){return v(b*c,a*c)});return[0,ci(c,function(c){return aT(b*c,a*c)}),d]}return[0,W,I]}function
-gF(e,d,b){function
-a(c){return e*Math.sqrt(ci(b,function(a){switch(d){case
+f(a,c){return v(b,a,d(b,a)+c*e)}dw(function(a){return x(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return O(g,a)},a)}function
+yA(c,b,a){var
+d=cq(a,function(a){return c4(w(a-c,b-a))});return[0,cq(a,function(a){return c4(w(0.,w(c-a,a-b)))}),d]}function
+k2(b,a,c){if(b!=X&&a!=I){var
+d=cq(c,function(c){return w(b*c,a*c)});return[0,cq(c,function(c){return aR(b*c,a*c)}),d]}return[0,X,I]}function
+gO(e,d,b){function
+a(c){return e*Math.sqrt(cq(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cr),c]}function
-yg(a,g,d){var
-b=X(aT,I,d),c=X(v,W,d),h=gF(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cx),c]}function
+yB(a,g,d){var
+b=U(aR,I,d),c=U(w,X,d),h=gO(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-yh(e,b,w,n){var
-X=b[9],Y=0;function
-_(b,a){return ar(b,a1(a))}var
-f=aw(function(a,b){return aw(_,a,b)},Y,X),k=b[8],x=1,$=b[9],g=G(F(function(a){return G(F(function(a){return aY(f,a)},a))},$)),y=b[10],h=y?aY(f,y[1]):W,z=b[11],i=z?aY(f,z[1]):I,A=b[10],B=b[11],Q=0;if(A&&0<=Z(A[1]))var
+yC(e,b,v,n){var
+W=b[9],Y=0;function
+_(b,a){return ar(b,a5(a))}var
+f=ay(function(a,b){return ay(_,a,b)},Y,W),k=b[8],x=1,$=b[9],g=G(C(function(a){return G(C(function(a){return a2(f,a)},a))},$)),y=b[10],h=y?a2(f,y[1]):X,z=b[11],i=z?a2(f,z[1]):I,A=b[10],B=b[11],R=0;if(A&&0<=Z(A[1]))var
 l=0;else
-Q=1;if(Q){var
+R=1;if(R){var
 S=0;if(B&&!(0<Z(B[1])))var
 l=1;else
 S=1;if(S)var
 l=2}var
-C=p(function(a){return 2===e?Math.sqrt(K(a,a)):1.},g);switch(e){case
+D=p(function(a){return 2===e?Math.sqrt(K(a,a)):1.},g);switch(e){case
 0:var
-j=ye(n,g);break;case
+j=yz(n,g);break;case
 1:var
 j=g;break;default:var
-j=R(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-T=0;if(2!==e&&h!=W&&i!=I){var
-D=[0,[ah,(h+i)/2.,n*cZ((i-h)/2.),c9],0];T=1}if(!T)var
-D=0;var
+j=O(function(b,a){return p(function(a){return a/d(D,b)},a)},g)}var
+T=0;if(2!==e&&h!=X&&i!=I){var
+E=[0,[ah,(h+i)/2.,n*c4((i-h)/2.),dd],0];T=1}if(!T)var
+E=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
-P=o[1];if(P)var
-t=P[1],ap=t[2],aq=aO(f,a(k,t[1]),ap),as=1./cZ(aY(0,t[2])),at=[0,[ah,0.,cZ(aq),as],0],m=at;else
+Q=o[1];if(Q)var
+t=Q[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),as=1./c4(a2(0,t[2])),at=[0,[ah,0.,c4(aq),as],0],m=at;else
 u=1}else
 var
-m=[0,[ah,0.,1.,aO(-f|0,x,k)],0];if(u)var
+m=[0,[ah,0.,1.,aU(-f|0,x,k)],0];if(u)var
 m=0;var
 r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===Z(r[1][1])?1:0;U=1}if(!U)var
-E=0;function
+F=0===Z(r[1][1])?1:0;U=1}if(!U)var
+F=0;function
 aa(a){switch(e){case
-0:return yf(h,i,a);case
+0:return yA(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aT(i,b),c=kL(v(h,-b),f,a),d=gF(b,l,a),g=aT(c[2],d[2]);return[0,v(c[1],d[1]),g]}return kL(h,i,a);default:return E?yg(1.,l,a):gF(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=aR(i,b),c=k2(w(h,-b),f,a),d=gO(b,l,a),g=aR(c[2],d[2]);return[0,w(c[1],d[1]),g]}return k2(h,i,a);default:return F?yB(1.,l,a):gO(1.,l,a)}}var
 ab=2===e?j:g,H=p(aa,ab),J=a(k,k),ac=G(b[9]);function
-ad(a){return 2===e?aY(0,a):aO(-2*f|0,a,J)}if(2===e)var
-ae=0,L=function(a,b){return aO(ae,a,b)};else
+ad(a){return 2===e?a2(0,a):aU(-2*f|0,a,J)}if(2===e)var
+ae=0,L=function(a,b){return aU(ae,a,b)};else
 var
-L=function(c,b){return aO(2*f|0,a(c,J),b)};var
-af=2===e?0:2*(a1(k)-f|0)|0,s=b[4],V=0;if(typeof
+L=function(c,b){return aU(2*f|0,a(c,J),b)};var
+af=2===e?0:2*(a5(k)-f|0)|0,s=b[4],V=0;if(typeof
 s!=="number"&&2===s[0]){var
 N=s[1];if(N){var
-O=N[1],ao=a(O[2],O[2]),M=ao;V=1}}if(!V)var
+P=N[1],ao=a(P[2],P[2]),M=ao;V=1}}if(!V)var
 M=x;var
-ag=0===e?0:ca(D,m),ai=x$(g),aj=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(w,[0]),am=p(function(a){return ci(a,function(a){return a})},j),an=p(function(a){return K(a,a)},j);return[0,e,w,n,f,function(a){return G(c(ac,a)[1+a])},j,C,an,am,al,ak,aj,ai,ag,M,af,L,ad]}function
-yi(a){var
-b=a[2],c=a[1],d=0===ed(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=cb(function(a){return 0===ed(a,c)?1:0},g),e=ya(a[4]);if(e&&f&&h)return[0,yh(e[1],a,b,c)];return 0}function
-yj(a,d){function
+ag=0===e?0:ch(E,m),ai=yu(g),aj=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(v,[0]),am=p(function(a){return cq(a,function(a){return a})},j),an=p(function(a){return K(a,a)},j);return[0,e,v,n,f,function(a){return G(c(ac,a)[1+a])},j,D,an,am,al,ak,aj,ai,ag,M,af,L,ad]}function
+yD(a){var
+b=a[2],c=a[1],d=0===em(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=cj(function(a){return 0===em(a,c)?1:0},g),e=yv(a[4]);if(e&&f&&h)return[0,yC(e[1],a,b,c)];return 0}function
+yE(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-kM(a){return 0<Z(a[1])?1:0}function
-kN(e,b){var
+k3(a){return 0<Z(a[1])?1:0}function
+k4(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4807,213 +4809,213 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=av(d[1],d[2])<0?1:0;if(c&&b&&kM(d)&&f)return 0;return 2;case
-1:if(c&&0<=Z(a[1][1]))return 0;return 2;default:return kM(a[1])?1:2}}function
-yk(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=hW(a[13],i),h=0;if(typeof
+d=a[1],f=ax(d[1],d[2])<0?1:0;if(c&&b&&k3(d)&&f)return 0;return 2;case
+1:if(c&&0<=Z(a[1][1]))return 0;return 2;default:return k3(a[1])?1:2}}function
+yF(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=ia(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=av(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=ax(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a2(k,a[13]);h=1}if(!h){h9(f,0,b,1);h9(g,0,b,1)}return[0,f,g]}function
-yl(b,a){return q(b,[0,3,3,aB(a,function(a){return a})])}function
-ym(a,m,b,e){var
-n=a[16],g=G(F(function(a){return 0<Z(a)?1:0},n)),o=kN(a,1),p=[0,kN(a,0),o],h=yk(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aX(k,a[13]);h=1}if(!h){ip(f,0,b,1);ip(g,0,b,1)}return[0,f,g]}function
+yG(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
+yH(a,m,b,e){var
+n=a[16],g=G(C(function(a){return 0<Z(a)?1:0},n)),o=k4(a,1),p=[0,k4(a,0),o],h=yF(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=nH(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=n5(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aB(e,function(a){return a});return aB(b,function(a){return k(q,a)})}}else
+q=aE(e,function(a){return a});return aE(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=G(d[1]);return aB(b,function(a){if(a<l.length-1)var
+l=G(d[1]);return aE(b,function(a){if(a<l.length-1)var
 b=G(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cz(f,b.length-1-1|0),e=hM(c(b,d)[1+d],1);else
+d=cF(f,b.length-1-1|0),e=h1(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aL(e,function(a){return a}),d=G(f(aG(g),h));else
+e=a;return e},h=aQ(e,function(a){return a}),d=G(f(aJ(g),h));else
 var
-d=[0];return k(d,a)})}return yl(b,e)}function
-eR(a,g,b){var
-h=a[1],e=b3(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=b3(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-b4(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-gG(a,b){var
-c=bQ*a[17];return c<b4(a,b)?1:0}function
-yn(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-yo(a,b){var
-c=yn(a,b);return(a[3]*a[15]-c)/2.}function
-yp(a,b){var
-c=a[3]==0.?0.:b4(a,a[4]);return(b4(a,b)+c)/2.}function
-eS(r,p,g,o){var
+d=[0];return k(d,a)})}return yG(b,e)}function
+e2(a,g,b){var
+h=a[1],e=b_(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=b_(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+b$(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+gP(a,b){var
+c=bC*a[17];return c<b$(a,b)?1:0}function
+yI(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+yJ(a,b){var
+c=yI(a,b);return(a[3]*a[15]-c)/2.}function
+yK(a,b){var
+c=a[3]==0.?0.:b$(a,a[4]);return(b$(a,b)+c)/2.}function
+e3(r,p,g,o){var
 e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
-u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
-b=v,m=n;continue}var
-l=n;break}}z(f,a,l/d(g,a));var
+u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,w=b+1|0;if(k!==b){var
+b=w,m=n;continue}var
+l=n;break}}v(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-c0(b,f){var
+c5(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=K(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=eR(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],w=c(b[1][6],f)[1+f],l=K(k[1],w)-u;else{var
+m=c(b[9],a)[1+a],n=e2(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
-e=x,r=n;for(;;){var
-y=d(g,e),s=r-d(c(b[10],e)[1+e],m)*y,A=e+1|0;if(o!==e){var
+e=y,r=n;for(;;){var
+z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}z(g,a,l);var
-w=a+1|0;if(i!==a){var
-a=w;continue}break}}return g}function
-gH(c,b,a){var
-e=K(a,a);return v(0.,d(c[8],b)-e)}function
-bN(a,b){var
-d=br(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aQ(d,1.,c(a[1][6],f)[1+f])}return d}function
-gI(c,a){var
-b=1;for(;;){a2(function(b){return aQ(a,K(b,a),b)},c);var
+l=p/d(b[11],a)}v(g,a,l);var
+x=a+1|0;if(i!==a){var
+a=x;continue}break}}return g}function
+gQ(c,b,a){var
+e=K(a,a);return w(0.,d(c[8],b)-e)}function
+bS(a,b){var
+d=bv(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];aW(d,1.,c(a[1][6],f)[1+f])}return d}function
+gR(c,a){var
+b=1;for(;;){aX(function(b){return aW(a,K(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-kO(a){var
+k5(a){var
 b=Math.sqrt(K(a,a));return p(function(a){return a/b},a)}function
-yq(a){var
+yL(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-x=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];y(function(b,e){var
+z=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];x(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 A(h){var
-b=aS(i[1]),c=aS(g[1])-b|0,d=g[1],f=bD(bS(function(a,b){return a<c?1:0},d));a2(function(b){var
-c=i[1],d=bN(a,e(b));i[1]=[0,kO(gI(i[1],d)),c];return 0},f);return i[1]}function
+b=aP(i[1]),c=aP(g[1])-b|0,d=g[1],f=bI(bY(function(a,b){return a<c?1:0},d));aX(function(b){var
+c=i[1],d=bS(a,e(b));i[1]=[0,k5(gR(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(c8*t(b)<g)var
+g=d(q,b);if(dc*t(b)<g)var
 c=g;else
 var
-n=bN(a,e(b)),l=gI(A(0),n),c=K(l,l);var
-h=yp(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=b5<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bS(a,e(b)),l=gR(A(0),n),c=K(l,l);var
+h=yK(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cb<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bQ*a[17],k=[0,[0,b4(a,b)<=m?1:0,c,b]];else
+m=bC*a[17],k=[0,[0,b$(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(a7(E),F);if(i){var
-v=aw(ar,i[1],i[2]),b=v[3],w=v[2];n[1]=f(a7(function(c){return function(b){var
+F=n[1],i=f(ba(E),F);if(i){var
+w=ay(ar,i[1],i[2]),b=w[3],y=w[2];n[1]=f(ba(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(w),H=c8*t(b)<w?1:0,I=o[1],J=h[1],L=yo(a,b),M=n0(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
-B=aB(x,function(c){return function(b){return eR(a,c,e(b))}}(b)),N=h[1];a2(function(b,c){return function(a){return aQ(c,d(a,b),a)}}(b,B),N);var
+G=e(b),j=Math.sqrt(y),H=dc*t(b)<y?1:0,I=o[1],J=h[1],L=yJ(a,b),M=om(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
+B=aE(z,function(c){return function(b){return e2(a,c,e(b))}}(b)),N=h[1];aX(function(b,c){return function(a){return aW(c,d(a,b),a)}}(b,B),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
-Q=bN(a,G),m=kO(gI(A(0),Q));if(0.<a[3])var
+Q=bS(a,G),m=k5(gR(A(0),Q));if(0.<a[3])var
 D=e(a[4]),u=K(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aB(x,function(d,f){return function(b){var
-a=e(b);return K(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}z(k,b,j);y(function(b,a){return z(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return G(bD(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=eS(u,B,C,b),k=[0,0.],w=[0,0.];y(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*b4(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b4(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-H=k[1],I=K(b,b),J=a[15]-I+H,L=K(b,b),M=v(J,e8*(a[15]+L)+b5),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
-kP(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+b5,h=X(function(b,a){return v(b,d(e,a[1]))},m,a),b=[0,0.];y(function(a,c){b[1]=v(b[1],d(f,a)-d(g,a));return 0},a);return yq([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d2*h<b[1]?1:0])}function
-yr(a,b){var
-e=[0,0];y(function(g,f){var
+R=[0,[0,m,u]],S=aE(z,function(d,f){return function(b){var
+a=e(b);return K(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}v(k,b,j);x(function(b,a){return v(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return G(bI(a))}var
+u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=e3(u,B,C,b),k=[0,0.],y=[0,0.];x(function(d,b){y[1]=y[1]+b;var
+e=Math.abs(b)*b$(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=b$(a,a[4]);k[1]=k[1]+Math.abs(1.-y[1])*F}var
+H=k[1],I=K(b,b),J=a[15]-I+H,L=K(b,b),M=w(J,fg*(a[15]+L)+cb),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
+k6(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cb,h=U(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];x(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return yL([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d_*h<b[1]?1:0])}function
+yM(a,b){var
+e=[0,0];x(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=b3(a,g);function
+i=e[1],g=c(b,i)[1+i][1],m=b_(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(c8*f<h)return h;var
-e=br(c(a[6],b)[1+b]);aQ(e,1.,c(a[6],g)[1+g]);return K(e,e)}var
-h=aB(a[2],n);z(h,g,0.);function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dc*f<h)return h;var
+e=bv(c(a[6],b)[1+b]);aW(e,1.,c(a[6],g)[1+g]);return K(e,e)}var
+h=aE(a[2],n);v(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return kP(a,b,1.,e[1],-1,r,q,h,o)}function
-ys(c,b,g,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return k6(a,b,1.,e[1],-1,r,q,h,o)}function
+yN(c,b,g,a){function
 e(g,e){var
-h=[ah,e];return bT(p(function(b){var
-e=a[1]*d(c[9],b[1]);return e7*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return kP(c,b,0.,b.length-1,g,e(function(a){return a[3]},W),k,i,h)}function
-kQ(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yr(a,b),0];var
-c=a[14];return dm(function(c,d){return ys(a,b,c,d)},c)}function
-gJ(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=bC(a[1][14],a[5]);return b/e7+e[1]*d(a[1][9],c)}function
-yt(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=bC(a[1][14],a[5]);return e7*(b-e[1]*d(a[1][9],c))}function
-yu(a,d,b){var
-c=c0(a,b),e=K(a[13],c),f=a[16],g=2.*Math.sqrt(gH(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cj(a){return a[6].length-1}function
-yv(a,k,b,j){var
-f=c0(a,b),l=f.length-1;function
+h=[ah,e];return bZ(p(function(b){var
+e=a[1]*d(c[9],b[1]);return ff*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return k6(c,b,0.,b.length-1,g,e(function(a){return a[3]},X),k,i,h)}function
+k7(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yM(a,b),0];var
+c=a[14];return ds(function(c,d){return yN(a,b,c,d)},c)}function
+gS(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=bt(a[1][14],a[5]);return b/ff+e[1]*d(a[1][9],c)}function
+yO(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=bt(a[1][14],a[5]);return ff*(b-e[1]*d(a[1][9],c))}function
+yP(a,d,b){var
+c=c5(a,b),e=K(a[13],c),f=a[16],g=2.*Math.sqrt(gQ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cr(a){return a[6].length-1}function
+yQ(a,k,b,j){var
+f=c5(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(v(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=K(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-yw(a,d){if(d===a[9].length-1)return a;function
-b(a){return ee(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=K(c,c),h=K(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=eS(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-kR(a,e,d){var
-b=bN(a,e);y(function(d,f){var
-e=c(a[9],d)[1+d];return aQ(b,f,bN(a,c(a[2],e)[1+e][1]))},d);return b}function
-yx(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=kR(a,i,f),u=0;if(!(k<0)){var
+yR(a,d){if(d===a[9].length-1)return a;function
+b(a){return en(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=K(c,c),h=K(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=e3(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+k8(a,e,d){var
+b=bS(a,e);x(function(d,f){var
+e=c(a[9],d)[1+d];return aW(b,f,bS(a,c(a[2],e)[1+e][1]))},d);return b}function
+yS(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=k8(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=K(t,bN(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=K(t,bS(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 p=n;else{var
-e=w,r=n;for(;;){var
-y=d(c(a[10],e)[1+e],h),s=r-d(g,e)*y,A=e+1|0;if(o!==e){var
+e=x,r=n;for(;;){var
+z=d(c(a[10],e)[1+e],h),s=r-d(g,e)*z,A=e+1|0;if(o!==e){var
 e=A,r=s;continue}var
-p=s;break}}z(g,b,p/d(a[11],b));var
-x=b+1|0;if(k!==b){var
-b=x;continue}break}}var
-v=eS(a[9],a[10],a[11],g),l=R(function(b,a){return a+d(v,b)},f),m=kR(a,i,l);return[0,l,K(m,m)]}function
-eT(k,g,a,j,b){var
-t=k?k[1]:e6,u=g?g[1]:g,l=c0(a,b),m=eS(a[9],a[10],a[11],l),n=gH(a,b,l),s=0;if(!u&&n<hb*d(a[8],b)){var
-r=yx(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+p=s;break}}v(g,b,p/d(a[11],b));var
+y=b+1|0;if(k!==b){var
+b=y;continue}break}}var
+w=e3(a[9],a[10],a[11],g),l=O(function(b,a){return a+d(w,b)},f),m=k8(a,i,l);return[0,l,K(m,m)]}function
+e4(k,g,a,j,b){var
+t=k?k[1]:fe,u=g?g[1]:g,l=c5(a,b),m=e3(a[9],a[10],a[11],l),n=gQ(a,b,l),s=0;if(!u&&n<ho*d(a[8],b)){var
+r=yS(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-w=v(a[15],e_*a[17]),e=v(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/w)+b5),f=q(cj(a),0.),i=[0,0.];y(function(b,h){var
-g=e*d(a[14],b)-j*h;z(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);z(f,a[4],e-a[3]*(j+i[1]));function
+y=w(a[15],fi*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/y)+cb),f=q(cr(a),0.),i=[0,0.];x(function(b,h){var
+g=e*d(a[14],b)-j*h;v(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);v(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-x=a[9],A=p(a[4]),B=X(function(b,a){return b+p(a)},A,x);return[0,f,e,-B-h/e-e*K(a[13],a[13])]}var
-yy=48,yz=16,gK=400000000;function
-yA(a){function
+z=a[9],A=p(a[4]),B=U(function(b,a){return b+p(a)},A,z);return[0,f,e,-B-h/e-e*K(a[13],a[13])]}var
+yT=48,yU=16,gT=400000000;function
+yV(a){function
 d(a){return a}var
-b=aB(cj(a),d);if(b.length-1<=48)return b;var
+b=aE(cr(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!fy(function(a){return a===b?1:0},e)){var
-c=b4(a,b);d=1}}if(!d)var
-c=cr;return[0,c,b]},b);h_(function(b,a){return aJ(b,a)},c);var
-e=ee(c,0,ar(yy,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-yB(a){var
-b=yA(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return eR(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!fJ(function(a){return a===b?1:0},e)){var
+c=b$(a,b);d=1}}if(!d)var
+c=cx;return[0,c,b]},b);iq(function(b,a){return aN(b,a)},c);var
+e=en(c,0,ar(yT,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+yW(a){var
+b=yV(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return e2(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-kS(b,a){var
-d=c(b[2],a)[1+a];return gG(b[1],d)}function
-yC(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eR(a[1],b,c)},b)}function
-kT(g,o,D,n,f,j){var
+k9(b,a){var
+d=c(b[2],a)[1+a];return gP(b[1],d)}function
+yX(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:e2(a[1],b,c)},b)}function
+k_(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){z(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){v(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -5023,27 +5025,27 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-w=r;else{var
+x=r;else{var
 b=F,A=r;for(;;){var
 B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
-w=B;break}}var
-x=v(0.,w),y=0.<j?-t-x/j:W,G=cB(y)?W:y;return[0,f,j,h,x,G]}function
-yD(j,i){var
+x=B;break}}var
+y=w(0.,x),z=0.<j?-t-y/j:X,G=cG(z)?X:z;return[0,f,j,h,y,G]}function
+yY(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];z(E,g,d(E,g)*1.00000000001+b5);var
+E=c(j,g)[1+g];v(E,g,d(E,g)*1.00000000001+cb);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
 b=G;for(;;){var
-y=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(y,b);if(!(B<A)){var
+z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){z(m,h,d(m,h)-n*d(y,h));var
+h=C;for(;;){v(m,h,d(m,h)-n*d(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}z(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}v(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -5051,51 +5053,51 @@ b=L;continue}break}}var
 l=q(e,0.),r=e-1|0;if(!(r<0)){var
 a=r;for(;;){var
 s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
-v=s;else{var
-k=t,w=s;for(;;){var
-I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,w=x;continue}var
-v=x;break}}z(l,a,v/d(c(j,a)[1+a],a));var
+w=s;else{var
+k=t,x=s;for(;;){var
+I=d(l,k),y=x-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,x=y;continue}var
+w=y;break}}v(l,a,w/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-kU(b,a){var
+k$(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=hj*b[1][17],g=R(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aL(l.length-1,function(a){return a}),h=G(f(aG(function(b){var
+m=a[4]/(a[2]*a[2]),n=hx*b[1][17],g=O(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=G(f(aJ(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=yD(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=ax(b),e=bS(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===ed(e,b.length-1))return[0,b,g,c];var
+h=q(b),c=yY(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=az(b),e=bY(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===em(e,b.length-1))return[0,b,g,c];var
 b=G(e);continue}}var
-u=q(h),v=[0,h,g,dr(function(a,b){return b/(o(a,a)+b5)},h,u)];return[0,t(h),v]}function
-yE(g,b,a,j){var
-k=a[3],l=a[2],c=br(b[1]),e=[0,b[2]],f=a[1];y(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(kS(g,a)&&h*n<0.){var
+u=q(h),v=[0,h,g,dx(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
+yZ(g,b,a,j){var
+k=a[3],l=a[2],c=bv(b[1]),e=[0,b[2]],f=a[1];x(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(k9(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;z(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-yF(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];y(function(e,b){var
-f=d(i[1],b),g=kS(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aT(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-yG(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-yH(a,c,h,g,f){var
-i=yC(a,g),e=a[2].length-1;c[1]=c[1]-a0(a0(e,e),10+(e/3|0)|0)|0;var
-u=hj*a[1][17];function
+f=h;v(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+y0(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];x(function(e,b){var
+f=d(i[1],b),g=k9(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aR(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+y1(a){var
+b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
+y2(a,c,h,g,f){var
+i=yX(a,g),e=a[2].length-1;c[1]=c[1]-a4(a4(e,e),10+(e/3|0)|0)|0;var
+u=hx*a[1][17];function
 k(b,j,f){var
-c=yE(a,b,j,f),d=c[2],e=c[1],k=mD*yG(e);return v(0.02*b[2],k)<d?kT(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],W]}function
+c=yZ(a,b,j,f),d=c[2],e=c[1],k=m3*y1(e);return w(0.02*b[2],k)<d?k_(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=kU(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a0(a0(h,h),h+3|0)/3|0)|0)-a0(4*e|0,e)|0;var
-o=yF(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=k$(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a4(a4(h,h),h+3|0)/3|0)|0)-a4(4*e|0,e)|0;var
+o=y0(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -5105,230 +5107,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(kT(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yz),j=q(f[1].length-1,0.),s=a[2];y(function(c,a){return z(j,a,d(b[1],c))},s);var
-m=kU(a,b)[1],t=m[2],w=m[1],x=bU(function(b){return Math.abs(d(t,b))<=e2*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-yI=60;function
-yJ(a,j,b,c){var
-e=c0(a,b),f=c0(a,c),g=K(a[13],f),h=gH(a,b,e);if(bQ*d(a[8],b)<h)var
-k=bN(a,c),l=K(bN(a,b),k),m=l-K(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(k_(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yU),j=q(f[1].length-1,0.),s=a[2];x(function(c,a){return v(j,a,d(b[1],c))},s);var
+m=k$(a,b)[1],t=m[2],y=m[1],z=b0(function(b){return Math.abs(d(t,b))<=fa*a[1][17]?1:0},y);return[0,[0,j,b[2],b[5]],z]}var
+y3=60;function
+y4(a,j,b,c){var
+e=c5(a,b),f=c5(a,c),g=K(a[13],f),h=gQ(a,b,e);if(bC*d(a[8],b)<h)var
+k=bS(a,c),l=K(bS(a,b),k),m=l-K(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return gJ(a,c,a[3]*a[15]-2.*i)}function
-kV(a,t,h,s,b){var
-e=aS(b);function
+i=g;return gS(a,c,a[3]*a[15]-2.*i)}function
+la(a,t,h,s,b){var
+e=aP(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gG(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
-v(a){return a}var
-w=aL(a[2].length-1,v),o=f(aG(function(a){return 1-n3(a,b)}),w),x=[0,s,F(n,o)],y=G(ca(F(function(a){return n(a[1])},b),x)),A=yj(a[1],y),B=kQ(A,G(dm(u,b))),i=h1(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=eT(0,0,j,h,e),k=q(cj(a),0.),l=[0,0.],m=[0,0];fu(function(n,f){var
-b=f[1],c=d(g[1],n);z(k,b,c);var
+w(a){return a}var
+x=aQ(a[2].length-1,w),o=f(aJ(function(a){return 1-op(a,b)}),x),y=[0,s,C(n,o)],z=G(ch(C(function(a){return n(a[1])},b),y)),A=yE(a[1],z),B=k7(A,G(ds(u,b))),i=el(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=e4(0,0,j,h,e),k=q(cr(a),0.),l=[0,0.],m=[0,0];fF(function(n,f){var
+b=f[1],c=d(g[1],n);v(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gG(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gP(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b4(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*b$(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-C=d(g[1],e);z(k,cj(a)-1|0,C)}var
-p=t*gJ(j,e,h*(g[3]-l[1])),D=dm(function(i,b){var
-d=c(a[2],b)[1+b],f=yJ(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(a7(function(a){return a}),D),H=fv(function(b,a){return hw(a[1],b[1])},E),I=F(function(a){return a[2]},H),J=bS(function(a,b){return a<2?1:0},I);if(cB(p))return 0;var
+D=d(g[1],e);v(k,cr(a)-1|0,D)}var
+p=t*gS(j,e,h*(g[3]-l[1])),E=ds(function(i,b){var
+d=c(a[2],b)[1+b],f=y4(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),F=f(ba(function(a){return a}),E),H=fG(function(b,a){return hL(a[1],b[1])},F),I=C(function(a){return a[2]},H),J=bY(function(a,b){return a<2?1:0},I);if(cG(p))return 0;var
 r=[0,[0,b,k,g[2],p,m[1],J]]}else
 var
 r=i;return r}function
-yK(a){function
+y5(a){function
 b(b){var
-c=a[1];return f(aG(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aS(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=a[1];return f(aJ(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aP(a[1])?1:0,d=c?C(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ca(d,dp(e,a[6]))}function
-kW(b,a){function
+d=a[1],e=C(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ch(d,dv(e,a[6]))}function
+lb(b,a){function
 c(a){return a}var
-e=aL(b[2].length-1,c),g=f(aG(function(b){return d(a,b)!=0.?1:0}),e);return F(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-yL(a,e){function
+e=aQ(b[2].length-1,c),g=f(aJ(function(b){return d(a,b)!=0.?1:0}),e);return C(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+y6(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=kW(a,e),b=fv(function(b,a){var
-c=f(b);return hw(f(a),c)},g);function
+g=lb(a,e),b=fG(function(b,a){var
+c=f(b);return hL(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bS(function(a,b){return a<c?1:0},b)}return[0,b,aL(cz(8,aS(b)),h)]}function
-yM(a,k,j,e,i,d){var
+c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,aQ(cF(8,aP(b)),h)]}function
+y7(a,k,j,e,i,d){var
 g=a[2].length-1;function
-h(c,b){return aw(function(b,f){var
-i=g+a[1][3]|0,l=a0(50*(1+aS(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=kV(a,k,j,e,f);if(b&&c){var
+h(c,b){return ay(function(b,f){var
+i=g+a[1][3]|0,l=a4(50*(1+aP(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=la(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(yK(a),[0,a]);if(c){var
+c=h(y5(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aL(g,function(a){return a}),n=f(aG(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dp(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ca(F(function(b){return yL(a,b)},i),q),s=0;return aw(function(a,d){var
-e=h(d,0),b=dk(function(a){return l(a,yI)},e);if(a){if(b){var
+b=a[1],m=aQ(g,function(a){return a}),n=f(aJ(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dv(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ch(C(function(b){return y6(a,b)},i),q),s=0;return ay(function(a,d){var
+e=h(d,0),b=ci(function(a){return l(a,y3)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dS=e5;function
-yN(a){var
-b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);y(function(b,h){var
-f=br(h),j=1;for(;;){var
+dY=fd;function
+y8(a){var
+b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);x(function(b,h){var
+f=bv(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=K(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;z(e[1+b],a,s);aQ(f,n,g[1+a])}var
+n=K(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;v(e[1+b],a,s);aW(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(K(f,f)),k=d2*Math.sqrt(K(h,h))<i?1:0;if(k){z(c(e,b)[1+b],b,i);var
+i=Math.sqrt(K(f,f)),k=d_*Math.sqrt(K(h,h))<i?1:0;if(k){v(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-yO(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aB(f,function(a){return 0.<d(c(e,a)[1+a],a)?K(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+y9(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aE(f,function(a){return 0.<d(c(e,a)[1+a],a)?K(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);z(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);v(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=d(c(e,a)[1+a],b);z(h,b,d(h,b)-d(g,a)*r);var
+r=d(c(e,a)[1+a],b);v(h,b,d(h,b)-d(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-yP(b,h,g,n){function
+y_(b,h,g,n){function
 i(c){var
-a=f(b[5],c);return h?dr(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return O(a,dS)},o),j=p(i,g),r=b[4];function
-s(a){return aY(r,a)}var
-t=yN(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=br(q);y(function(f){return function(b,d){var
+a=f(b[5],c);return h?dx(l,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,dY)},o),j=p(i,g),r=b[4];function
+s(a){return a2(r,a)}var
+t=y8(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
+m=bv(q);x(function(f){return function(b,d){var
 e=0!==Z(d)?1:0;if(e){var
-g=c(j,b)[1+b];return y(function(b,e){var
+g=c(j,b)[1+b];return x(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+e5|0,v=yO(t,p(function(b){return function(a){return aY(b,a)}}(u),m));y(function(a,b){var
-e=aA(b);if(e){var
-g=aP(dS,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+fd|0,v=y9(t,p(function(b){return function(a){return a2(b,a)}}(u),m));x(function(a,b){var
+e=aD(b);if(e){var
+g=aV(dY,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-c1(a){return a?cr:1.}function
-bj(b,a){return 0.<b[3]?c1(a):-c1(a)}function
-eU(b,a,d,c){var
-e=gJ(b,d,bj(b,a)*c);return c1(a)*e}function
-yQ(b,a,d,c){var
-e=yt(b,d,c1(a)*c);return bj(b,a)*e}function
-eV(b,a){return b[4]<a[4]?a:b}function
-gL(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-gM(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-gN(f,e,a,d,c){var
-g=bj(a[1],d),b=eT(f,e,a[1],g,c),h=eU(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-gO(c,b,a){return 0<a[2].length-1?a:gN(0,0,a[1],c,b)}function
-yR(d,c,b){var
-a=d[1];return a[18]?gN(yT,yS,d,c,b):[0,d,[0],0.,eU(a,c,b,yu(a,bj(a,c),b))]}function
-kX(j,f,e,a){var
+c6(a){return a?cx:1.}function
+bn(b,a){return 0.<b[3]?c6(a):-c6(a)}function
+e5(b,a,d,c){var
+e=gS(b,d,bn(b,a)*c);return c6(a)*e}function
+y$(b,a,d,c){var
+e=yO(b,d,c6(a)*c);return bn(b,a)*e}function
+e6(b,a){return b[4]<a[4]?a:b}function
+gU(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+gV(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+gW(f,e,a,d,c){var
+g=bn(a[1],d),b=e4(f,e,a[1],g,c),h=e5(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+gX(c,b,a){return 0<a[2].length-1?a:gW(0,0,a[1],c,b)}function
+za(d,c,b){var
+a=d[1];return a[18]?gW(zc,zb,d,c,b):[0,d,[0],0.,e5(a,c,b,yP(a,bn(a,c),b))]}function
+lc(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-d0*d[17])return a;var
-i=q(cj(d),0.);z(i,b,-bj(d,f));return[0,a[1],i,0.,h]}return a}function
-kY(c,b){var
-a=F(b,c[4]);return a?aw(eV,a[1],a[2]):aj(yU)}function
-dT(c,b,a){return kY(c,function(d){return kX(c,b,a,yR(d,b,a))})}function
-yV(k,c,b,f,e){var
-g=e[1],a=g[1],h=bj(a,c),d=eT(yX,yW,yw(a,yv(a,h,b,yQ(a,c,b,f))),h,b),j=eU(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-yY(d,g,a){var
-b=a[1][1],h=kW(b,a[2]),i=bj(b,d),e=kV(b,c1(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-d8*d[17])return a;var
+i=q(cr(d),0.);v(i,b,-bn(d,f));return[0,a[1],i,0.,h]}return a}function
+ld(c,b){var
+a=C(b,c[4]);return a?ay(e6,a[1],a[2]):aj(zd)}function
+dZ(c,b,a){return ld(c,function(d){return lc(c,b,a,za(d,b,a))})}function
+ze(k,c,b,f,e){var
+g=e[1],a=g[1],h=bn(a,c),d=e4(zg,zf,yR(a,yQ(a,h,b,y$(a,c,b,f))),h,b),j=e5(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+zh(d,g,a){var
+b=a[1][1],h=lb(b,a[2]),i=bn(b,d),e=la(b,c6(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-d0*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-y0(k,c,a,b){var
-e=b[1],h=bj(e,c),l=gN(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-d8*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+zj(k,c,a,b){var
+e=b[1],h=bn(e,c),l=gW(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eT([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=b$(g),u=cn===m?g[1]:b6===m?ef(g):g,n=yH(u,t,h,a,s),i=n[1],v=eU(e,c,a,i[3]),o=eV(d,[0,b,i[1],i[2],v]);if(n[2])return yY(c,a,o);var
+s=e4([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bX(g),u=cc===m?g[1]:bB===m?dA(g):g,n=y2(u,t,h,a,s),i=n[1],v=e5(e,c,a,i[3]),o=e6(d,[0,b,i[1],i[2],v]);if(n[2])return zh(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=yM(e,c1(c),h,a,x,w);if(p){var
-j=p[1];return eV(d,[0,b,j[2],j[3],j[4]])}return d}}(l,yZ)}function
-kZ(a){var
-b=a[4];return cA(function(a){return a[1][18]},b)}function
-c2(a){var
-b=a[4],c=0.;return aw(function(b,a){return v(b,a[1][17])},c,b)}function
-eW(a,d,c,b){if(0<a[7][1]&&kZ(a))return eV(b,kY(a,function(b){return kX(a,d,c,y0(a,d,c,b))}));return b}function
-c3(a){return bC(a[1][14],a[5])}function
-k0(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bT(e,[ah,c*c3(a)[3]]):e}function
-gP(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];y(function(e,f){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=y7(e,c6(c),h,a,x,w);if(p){var
+j=p[1];return e6(d,[0,b,j[2],j[3],j[4]])}return d}}(l,zi)}function
+le(a){var
+b=a[4];return dt(function(a){return a[1][18]},b)}function
+c7(a){var
+b=a[4],c=0.;return ay(function(b,a){return w(b,a[1][17])},c,b)}function
+e7(a,d,c,b){if(0<a[7][1]&&le(a))return e6(b,ld(a,function(b){return lc(a,d,c,zj(a,d,c,b))}));return b}function
+c8(a){return bt(a[1][14],a[5])}function
+lf(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bZ(e,[ah,c*c8(a)[3]]):e}function
+gY(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];x(function(e,f){var
 h=0.<d[3]?1:0,i=(0<Z(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=ax(b);return[0,[0,O(1,h),k]]}function
-k1(i,h,a,g,f,b){var
+k=az(b);return[0,[0,P(1,h),k]]}function
+lg(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,X(k,O(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,U(k,P(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-y1(b,d,a){if(0<=b[5]){var
-h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+zk(b,d,a){if(0<=b[5]){var
+h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=X(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-eX(a){return Math.log(a)/0.693147180559945286}function
-y2(b,a,g,d){var
-c=a[2].length-1+1|0,h=eX(c*b[17]/(a[3]*d))/2.,i=b[18]?eX(c*b[17]/d):0.,j=eX(hi*c/a[3]),k=eX(X(aT,I,g)),e=v(v(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-y3(l,k,j,i,a){var
-b=a[1][1],e=k0(b,j);function
-g(a){return bU(aA,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?y2(b,a,e,i):y4;if(f){var
-c=f[1],m=a[2],h=R(function(b,a){return aP(c,a*d(e,b))},m),n=aP(c,a[3]),o=b[4];k1(b,bj(b,k),o,c,n,h);return gP(l,b,c,h)}return f}return 0}function
-k2(a,b){var
-c=v(a[15],e_*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-y5(i,z,h,n){var
+i=U(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+e8(a){return Math.log(a)/0.693147180559945286}function
+zl(b,a,g,d){var
+c=a[2].length-1+1|0,h=e8(c*b[17]/(a[3]*d))/2.,i=b[18]?e8(c*b[17]/d):0.,j=e8(hw*c/a[3]),k=e8(U(aR,I,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+zm(l,k,j,i,a){var
+b=a[1][1],e=lf(b,j);function
+g(a){return b0(aD,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?zl(b,a,e,i):zn;if(f){var
+c=f[1],m=a[2],h=O(function(b,a){return aV(c,a*d(e,b))},m),n=aV(c,a[3]),o=b[4];lg(b,bn(b,k),o,c,n,h);return gY(l,b,c,h)}return f}return 0}function
+lh(a,b){var
+c=w(a[15],fi*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+zo(i,z,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-A=aL(b,function(a){return a}),j=f(aG(function(a){return d(n[2],a)!=0.?1:0}),A),e=dn(a[4],j)?a[4]:aw(cz,b,j),k=G(f(aG(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a0(200*(k.length-1)|0,a[1][3])|0;var
-r=k2(a,h)*bn(1.,-84);if(0<=a[5])var
-B=c3(a)[3],l=r*d(a[1][7],h)*B;else
+A=aQ(b,function(a){return a}),j=f(aJ(function(a){return d(n[2],a)!=0.?1:0}),A),e=du(a[4],j)?a[4]:ay(cF,b,j),k=G(f(aJ(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a4(200*(k.length-1)|0,a[1][3])|0;var
+r=lh(a,h)*a_(1.,-84);if(0<=a[5])var
+B=c8(a)[3],l=r*d(a[1][7],h)*B;else
 var
 l=r;var
-t=aA(l),m=t?aP(dS,l):t;if(0<Z(m)){var
-x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=yP(a[1],C,D,h),w=bj(a,z),g=q(cj(a),0);y(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;k1(a,w,e,dS,m,g);return gP(i,a,dS,g)}}return 0}function
-gQ(b,e,a,h,o){var
-d=gO(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=d0*k2(i,a),k=d[3]<p?1:0,g=k?h<e8*i[17]?1:0:k;else
+t=aD(l),m=t?aV(dY,l):t;if(0<Z(m)){var
+y=0;if(0<=a[5]||e!==b)y=1;if(y){var
+u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=y_(a[1],C,D,h),w=bn(a,z),g=q(cr(a),0);x(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;lg(a,w,e,dY,m,g);return gY(i,a,dY,g)}}return 0}function
+gZ(b,e,a,h,o){var
+d=gX(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=d8*lh(i,a),k=d[3]<p?1:0,g=k?h<fg*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?y5(b,e,a,d):l,f=q||y3(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?zo(b,e,a,d):l,f=q||zm(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c4(b,a){return bC(b[4],a)}function
-k3(b){var
-a=k0(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-k4(a){var
-b=q(cj(a),0.),d=a[14];y(function(d,e){return z(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=X(function(b,a){return b+a},f,e);z(b,a[4],1.-a[3]*g);return b}function
-k5(a){var
-b=[0,0.],f=k3(a),c=k4(a);y(function(c,g){var
+c9(b,a){return bt(b[4],a)}function
+li(b){var
+a=lf(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+lj(a){var
+b=q(cr(a),0.),d=a[14];x(function(d,e){return v(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=U(function(b,a){return b+a},f,e);v(b,a[4],1.-a[3]*g);return b}function
+lk(a){var
+b=[0,0.],f=li(a),c=lj(a);x(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-y6(h,e){var
-f=p(k5,e);h_(function(b,a){return hw(b,a)},f);var
-b=47-hy(v(d(f,((f.length-1)*9|0)/10|0),e_))[2]|0;if(10<=b&&!(60<b)){var
-g=O(1,b);if(0<=c(e,0)[1][5]){var
-l=c3(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c9){var
-i=O(g,1);k=1}if(!k)var
+zp(h,e){var
+f=p(lk,e);iq(function(b,a){return hL(b,a)},f);var
+b=47-hN(w(d(f,((f.length-1)*9|0)/10|0),fi))[2]|0;if(10<=b&&!(60<b)){var
+g=P(1,b);if(0<=c(e,0)[1][5]){var
+l=c8(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==dd){var
+i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-y7(h,s,M,L){var
-g=L[1],a=c4(s,M)[1];if(bn(1.,48-g|0)<=k5(a))return 0;var
-N=a[2].length-1,t=k3(a),O=k4(a),i=R(function(b,a){return aP(g,a*d(t,b))},O);y1(a,g,i);var
-j=R(function(b,a){var
-c=d(t,b);return aY(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,w=0.,x=0,P=0;if(A<0)var
-D=x,C=w,B=u;else{var
-b=P,n=x,m=w,l=u;for(;;){var
+zq(h,s,M,L){var
+g=L[1],a=c9(s,M)[1];if(a_(1.,48-g|0)<=lk(a))return 0;var
+N=a[2].length-1,t=li(a),P=lj(a),i=O(function(b,a){return aV(g,a*d(t,b))},P);zk(a,g,i);var
+j=O(function(b,a){var
+c=d(t,b);return a2(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,y=0.,z=0,Q=0;if(A<0)var
+D=z,C=y,B=u;else{var
+b=Q,n=z,m=y,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 U=0.<f?d(a[7],b):d(a[6],b),o=m+f*U;else
 var
@@ -5336,92 +5338,92 @@ o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){aQ(e,-f,b3(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){aW(e,-f,b_(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
 W=b+1|0;if(A!==b){var
 b=W,n=r,m=o,l=p;continue}var
 D=r,C=o,B=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];aQ(e,B,b3(h,F));var
-Q=d(e,F);y(function(b,a){return z(e,b,a-Q)},e)}var
-S=0.,G=aw(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gP(s,a,g,i);if(k)var
-T=Math.sqrt(v(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
+E=a[4],F=c(a[2],E)[1+E][1];aW(e,B,b_(h,F));var
+R=d(e,F);x(function(b,a){return v(e,b,a-R)},e)}var
+S=0.,G=ay(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gY(s,a,g,i);if(k)var
+T=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
 var
 H=k;return H}function
-y8(c,a,h,b){var
-e=bn(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(v(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+zr(c,a,h,b){var
+e=a_(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=c3(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-y9(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=c8(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+zs(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=c3(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-y_(e){var
+h=c8(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+zt(e){var
 h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(e[9],a)[1+a];z(g,j,1.);var
+g=q(l,0.),j=c(e[9],a)[1+a];v(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aQ(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];aW(g,d(c(e[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-y$(b,a){if(0.<b[3]){var
-c=0.,d=-X(function(b,a){return b+a},c,a);z(a,b[4],d)}return a}function
-za(a){var
-b=0.;return X(function(b,a){return b+Math.abs(a)},b,a)}function
-zb(b,e,r,o){var
-h=c4(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=y_(a),u=p(function(b){return y$(a,b)},t),w=X(function(c,b){return v(c,d(a[8],b[1]))},0.,i);function
-x(b,a){return a*g/d(f,b)}var
-j=p(function(a){return R(x,a)},u),z=1e-300,l=X(function(b,a){return v(b,za(a))},z,j);if(l*Math.sqrt(w)<l4){var
-m=47-hy(l)[2]|0,A=function(h){var
-b=p(function(a){return aP(m,a)},h);if(0.<a[3]){var
+zu(b,a){if(0.<b[3]){var
+c=0.,d=-U(function(b,a){return b+a},c,a);v(a,b[4],d)}return a}function
+zv(a){var
+b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
+zw(b,e,r,o){var
+h=c9(e,o),a=h[1];if(a[18])return 0;var
+i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=zt(a),u=p(function(b){return zu(a,b)},t),v=U(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
+y(b,a){return a*g/d(f,b)}var
+j=p(function(a){return O(y,a)},u),z=1e-300,l=U(function(b,a){return w(b,zv(a))},z,j);if(l*Math.sqrt(v)<ms){var
+m=47-hN(l)[2]|0,A=function(h){var
+b=p(function(a){return aV(m,a)},h);if(0.<a[3]){var
 d=a[4];c(b,d)[1+d]=0;var
-i=s(X(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(e[1].length-1,0),j=e[5];y(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return ax(g)},n=aP(2*(m+b[4]|0)|0,g*g);if(0<Z(n)){var
-B=q(b[2],0);return[0,[0,n,F(A,ax(j)),B,h,r,0]]}return 0}return 0}function
-zc(c,k,b,r){var
-e=c[5],a=c[4][1],g=c0(a,b),h=e[4];if(0.<a[3])var
+i=s(U(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(e[1].length-1,0),j=e[5];x(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return az(g)},n=aV(2*(m+b[4]|0)|0,g*g);if(0<Z(n)){var
+B=q(b[2],0);return[0,[0,n,C(A,az(j)),B,h,r,0]]}return 0}return 0}function
+zx(c,k,b,r){var
+e=c[5],a=c[4][1],g=c5(a,b),h=e[4];if(0.<a[3])var
 i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
 var
 m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
 c=t,i=s;for(;;){if(c!==g.length-1){var
 j=0;if(0<c){var
-m=h*Math.sqrt(v(0.,i));if(0.<a[3])var
-n=f+h*h,u=2.*m,w=k?-n:n,o=w-u;else
+m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
+n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=c3(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+x=d(a[1][9],b),y=c8(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,e_*f<i?1:0]}}(0,f)}function
-gR(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,fi*f<i?1:0]}}(0,f)}function
+g0(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-g=zc(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
-zd(a){return hm*a}function
-ze(a){return 1.5+0.2*a}function
-zf(a){return 4.+0.04*a0(a+1|0,a+1|0)}function
-zg(a){var
-d=aS(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a2(function(b){var
+g=zx(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
+zy(a){return hA*a}function
+zz(a){return 1.5+0.2*a}function
+zA(a){return 4.+0.04*a4(a+1|0,a+1|0)}function
+zB(a){var
+d=aP(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];aX(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,g=n;for(;;){var
-s=ze(b),t=zf(k)-s,u=b*zd(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=zz(b),t=zA(k)-s,u=b*zy(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
-r=a[6];a2(function(d){var
+r=a[6];aX(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
 g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
-k6(c,b,a){var
+ll(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-k7(f,w,e,l,v){function
+lm(f,w,e,l,v){function
 m(a){var
-b=k6(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cp,a=hm,y=c9,x=0.;for(;;){if(0<n){var
+b=ll(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cw,a=hA,y=dd,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5429,126 +5431,156 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/hi:(g+j)/2.;var
-G=Math.abs(k-a)<=e8*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/hw:(g+j)/2.;var
+G=Math.abs(k-a)<=fg*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ah,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-k8(f,h,a,e){if(h==W){var
-c=e/(2.*a);return[ah,-(e*c)/2.,c*c,-c,e7*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cr/i]}function
-k9(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-zh(e,f,c,b){var
-a=f[2],d=f[1];if(W<d&&a<I){var
-g=a-d;return c*(d+a)-b<0.?k9(k7(e,-a,g,c,-b)):k7(e,d,g,c,b)}return a<I?k9(k8(e,-a,c,-b)):k8(e,d,c,b)}function
-zi(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==I)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==W)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=k6(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cr/(b*(1./(e*e)+1./(f*f)))]}function
-eY(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];y(function(g,c){var
+ln(f,h,a,e){if(h==X){var
+c=e/(2.*a);return[ah,-(e*c)/2.,c*c,-c,ff*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cx/i]}function
+lo(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+zC(e,f,c,b){var
+a=f[2],d=f[1];if(X<d&&a<I){var
+g=a-d;return c*(d+a)-b<0.?lo(lm(e,-a,g,c,-b)):lm(e,d,g,c,b)}return a<I?lo(ln(e,-a,c,-b)):ln(e,d,c,b)}function
+zD(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==I)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==X)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=ll(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cx/(b*(1./(e*e)+1./(f*f)))]}function
+d0(c,e,b){var
+a=[0,f(b,c[2])],g=c[1];x(function(g,c){var
 h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-k_(b,a){var
-c=br(b[2][2]),e=b[1];y(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?aQ(c,d(a,b),f[2]):e},e);return c}function
-k$(a){var
-b=a[3][1]==W?1:0,c=b||(a[3][2]==I?1:0);return c}function
-zj(a,c){var
-e=eY(a,c,function(a){return a[1]}),j=k_(a,c),g=a[3],h=g[2],i=g[1];function
+g1(b,a){var
+c=bv(b[2][2]),e=b[1];x(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?aW(c,d(a,b),f[2]):e},e);return c}function
+lp(a){var
+b=a[3][1]==X?1:0,c=b||(a[3][2]==I?1:0);return c}function
+zE(a,c){var
+e=d0(a,c,function(a){return a[1]}),j=g1(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(e*a-b)}var
-b=[0,eY(a,c,function(a){return a[3]})];dq(function(c){if(0.<e)var
-d=f(c,v(i,aT(h,c/(2.*e))));else
-if(k$(a))var
-d=W;else
+b=[0,d0(a,c,function(a){return a[3]})];dw(function(c){if(0.<e)var
+d=f(c,w(i,aR(h,c/(2.*e))));else
+if(lp(a))var
+d=X;else
 var
-g=f(c,h),d=aT(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];y(function(i,h){var
+g=f(c,h),d=aR(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];x(function(i,h){var
 e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-la(b,m,e){var
-j=e.length-1,n=eY(b,e,function(a){return a[1]}),f=k_(b,e);if(k$(b)&&n<=0.)return 0;var
-g=[0,eY(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=or(j,j,0.);y(function(o,s){var
-e=zh(m,b[3],n,s);g[1]=g[1]+e[1];var
+lq(b,m,e){var
+j=e.length-1,n=d0(b,e,function(a){return a[1]}),f=g1(b,e);if(lp(b)&&n<=0.)return 0;var
+g=[0,d0(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=io(j,j,0.);x(function(o,s){var
+e=zC(m,b[3],n,s);g[1]=g[1]+e[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);z(h,a,d(h,a)-e[2]*k-e[3]*l);var
-u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
-f=w;for(;;){var
-r=c(b[1],f)[1+f],y=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-y;z(i[1+a],f,B);var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);v(h,a,d(h,a)-e[2]*k-e[3]*l);var
+u=e[4]*k+e[5]*l,w=e[5]*k+e[6]*l,x=0;if(!(a<0)){var
+f=x;for(;;){var
+r=c(b[1],f)[1+f],z=w*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;v(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
-x=a+1|0;if(p!==a){var
-a=x;continue}break}}return 0},f);var
-l=b[1];y(function(a,f){var
-b=zi(m,f[4],d(e,a));g[1]=g[1]+b[1];z(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return z(i[1+a],a,k)},l);var
-a=aA(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-zk(o,n){var
-l=n.length-1,h=p(br,o),q=l-1|0,C=0;if(!(q<0)){var
+y=a+1|0;if(p!==a){var
+a=y;continue}break}}return 0},f);var
+l=b[1];x(function(a,f){var
+b=zD(m,f[4],d(e,a));g[1]=g[1]+b[1];v(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return v(i[1+a],a,k)},l);var
+a=aD(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+lr(o,n){var
+l=n.length-1,h=p(bv,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-x=d(c(h,a)[1+a],f),y=f-1|0,R=0;if(y<0)var
-m=x;else{var
-k=R,A=x;for(;;){var
-U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
+y=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
+m=y;else{var
+k=R,A=y;for(;;){var
+U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(v(m,mD*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);z(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(w(m,m3*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);v(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=br(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bv(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-w=b-1|0,J=0;if(!(w<0)){var
+x=b-1|0,J=0;if(!(x<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;z(g,b,d(g,b)-N);var
-O=j+1|0;if(w!==j){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;v(g,b,d(g,b)-N);var
+O=j+1|0;if(x!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);z(g,b,d(g,b)/K);var
+K=d(c(h,b)[1+b],b);v(g,b,d(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 e=s;for(;;){var
 t=e+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;z(g,e,d(g,e)-H);var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;v(g,e,d(g,e)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);z(g,e,d(g,e)/E);var
+E=d(c(h,e)[1+e],e);v(g,e,d(g,e)/E);var
 F=e-1|0;if(0!==e){var
 e=F;continue}break}}return g}var
-zl=12;function
-zm(e,b,n,m){var
+zF=12;function
+zG(e,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:la(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=zk(g[3],i),k=K(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bQ)return 0;var
-f=R(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=R(function(b,a){var
+h=0===f?0:lq(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=lr(g[3],i),k=K(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bC)return 0;var
+f=O(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=O(function(b,a){var
 d=c(e[1],b)[1+b][4],h=d[2]<I?1:0,f=h||(0.<a?1:0);if(f)var
-i=W<d[1]?1:0,g=i||(a<0.?1:0);else
+i=X<d[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=bU(function(a){return a},k),l=i+lP*a*o-e8*Math.abs(i),h=g?la(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(e4*b<k){var
+g=f;return g},f),g=b0(function(a){return a},k),l=i+md*a*o-fg*Math.abs(i),h=g?lq(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fc*b<k){var
 l=p(1.);if(l){var
-a=l[1],f=f-1|0;continue}return a}return a}return a}}function
-zn(a,c){function
-d(a){return aA(a)?Math.abs(a):0.}function
+a=l[1],f=f-1|0;continue}return a}return a}return a}}var
+zH=3;function
+zI(b,a){var
+g=a.length-1,e=0.,f=U(function(b,a){return w(b,Math.abs(a))},e,a),i=p(function(a){return bC*f<Math.abs(a)?1:0},a);function
+h(k,j){var
+a=k,e=j;for(;;){if(0===e)return a;var
+l=e-1|0,f=q(g,0.),m=d0(b,a,function(a){return a[1]}),h=io(g,g,0.),n=function(a,f,e){var
+g=d(c(b[1],a)[1+a][2],f);return 2.*e*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
+i=b[3],j=q/(2.*m),r=aR(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+a=s;for(;;){var
+t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;v(n,a,d(n,a)-u);var
+x=0,l=e==j?a:-1;if(!(l<0)){var
+f=x;for(;;){var
+z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;v(o[1+a],f,B);var
+C=f+1|0;if(l!==f){var
+f=C;continue}break}}var
+y=a+1|0;if(k!==a){var
+a=y;continue}break}}return 0}}(m,f,h,n);x(o,g1(b,a));var
+p=b[1];x(function(q,e,f){return function(a,h){var
+j=h[4],n=0.<d(q,a)?j[1]:j[2];v(e,a,d(e,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){v(e,a,0.);var
+l=g-1|0,o=0;if(!(l<0)){var
+b=o;for(;;){v(c(f,a)[1+a],b,0.);v(c(f,b)[1+b],a,0.);var
+p=b+1|0;if(l!==b){var
+b=p;continue}break}}var
+m=v(c(f,a)[1+a],a,1.)}else
+var
+m=k;return m}}(a,f,h),p);var
+r=lr(h,f),a=O(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(O(function(a,b){return c(i,a)[1+a]?b:0.},a),zH)}function
+zK(b,a){var
+c=C(function(b){return p(function(a){return a_(Cy(a_(a,b)),-b|0)},a)},zJ);return[0,zI(b,a),c]}function
+zL(a,c){function
+d(a){return aD(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=v(d(b[1]),e);return v(c,v(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,W],i=X(g,v(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,X],i=U(g,w(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=zj(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=zE(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=zm(a,b*i,c,zl);f(d);var
-e=hj<b?1:0;if(e){b/=10.;var
+d=zG(a,b*i,c,zF);f(d);var
+e=hx<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];y(function(d,c){var
-a=Math.abs(c)<c8?1:0;if(a){var
-e=b[1];return f(R(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-zo=64;function
-zp(a,j){var
+j=b[1];x(function(d,c){var
+a=Math.abs(c)<dc?1:0;if(a){var
+e=b[1];return f(O(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+zM=64;function
+zN(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5562,198 +5594,204 @@ var
 d=b}else
 var
 d=f;return d}function
-zq(a){var
+zO(a){var
 d=G(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-lb(a,b){var
+ls(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return aY(h,a)},g),i=[ah,0.,I],j=K(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+g=f(a[5],b),h=a[4],d=p(function(a){return a2(h,a)},g),i=[ah,0.,I],j=K(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[ah,0.,I],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-zr(b,a){function
-c(c,a){return a?aY(b[4],a[1]):c}var
-d=c(W,a[10]),e=c(I,a[11]);if(2===b[1]){var
-f=e<=0.?0.:I,g=0.<=d?0.:W;return[ah,g,f]}return[ah,d,e]}function
-zs(f,c){var
+zP(b,a){function
+c(c,a){return a?a2(b[4],a[1]):c}var
+d=c(X,a[10]),e=c(I,a[11]);if(2===b[1]){var
+f=e<=0.?0.:I,g=0.<=d?0.:X;return[ah,g,f]}return[ah,d,e]}function
+zQ(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return zt;var
+b!=="number"){if(2!==b[0])return zR;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,cZ(aO(f[4],h,g))]}}return 0}var
-lc=64;function
-zu(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,c4(aU(f[4],h,g))]}}return 0}var
+lt=64;function
+zS(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a1(a[8])-1|0)|0;return 1}function
-zv(b,e,g){var
-t=g[3];function
-u(a){if(0===a[0]){var
-d=a[2];if(d<b[2]){var
-e=function(c,a){return a?n(b[17],a[1],t):c},c=lb(b,d),f=e(I,a[4]),g=[ah,e(W,a[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
-v(a){return 0===a[0]?1:0}var
-w=g[4],o=f(aG(v),w),k=f(a7(u),o);if(zp(e,g)&&0===n6(k,o)&&!(0<ed(k,zo))){var
-y=zq(e),m=G(F(G,e[13])),p=g[1],z=c(m,p)[1+p],r=zr(b,e),h=zs(b,e),x=function(a){return lb(b,a)},A=aB(b[2],x),i=h?[0,[0,cr,q(b[3],0.),h[1],[ah,0.,I]]]:[0],j=bT(G(k),i),B=aL(m.length-1,function(a){return a});return f(a7(function(k){if(k===g[1])return 0;var
-o=R(function(b,d){var
-e=f(y,b);return a(l(d,c(c(m,k)[1+k],b)[1+b]),e)},z);function
-p(a){return 0<=Z(a)?a:s(a)}var
-t=X(function(b,a){return 0<av(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,q(b[3],0.),0.,r]],n=X(function(f,g){var
-a=f[2],d=f[1],b=aO(0,g,t),e=c(A,d)[1+d];if(b!=0.)aQ(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,n,r],u=zn(C,R(function(c,b){var
-a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
-d=4.*h[1];return Math.sqrt(K(n[2],n[2])/d)+c8}return 0.}return a[2]==I?e4:a[1]==W?-0.1:0.},j));function
-v(d,b){var
-c=aA(b);return c?a(aP(d,b),t):c}var
-w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
-x=0;else
+b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
+zT(e,g,b){var
+v=b[3];function
+w(a){if(0===a[0]){var
+c=a[2];if(c<e[2]){var
+d=function(b,a){return a?m(e[17],a[1],v):b},b=ls(e,c),f=d(I,a[4]),g=[ah,d(X,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+x(a){return 0===a[0]?1:0}var
+y=b[4],p=f(aJ(x),y),n=f(ba(w),p);if(zN(g,b)&&0===os(n,p)&&!(0<em(n,zM))){var
+h=[bB,function(a){return fD(eH(g),0)}],r=function(a,d){var
+e=b[5],f=bt(b[6],a),i=b[1],c=bX(h),j=cc===c?h[1]:bB===c?dA(h):h;return kb(g,b,j,i,a,d,f,e)},D=zO(g),o=G(C(G,g[13])),t=b[1],E=c(o,t)[1+t],u=zP(e,g),i=zQ(e,g),z=function(a){return ls(e,a)},F=aE(e[2],z),j=i?[0,[0,cx,q(e[3],0.),i[1],[ah,0.,I]]]:[0],k=bZ(G(n),j),A=aQ(o.length-1,function(a){return a});return f(ba(function(h){if(h===b[1])return 0;var
+p=O(function(b,d){var
+e=f(D,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},E);function
+t(a){return 0<=Z(a)?a:s(a)}var
+v=U(function(b,a){return 0<ax(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(e[3],0.),0.,u]],m=U(function(f,g){var
+a=f[2],d=f[1],b=aU(0,g,v),e=c(F,d)[1+d];if(b!=0.)aW(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,k,m,u],H=O(function(c,b){var
+a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
+d=4.*i[1];return Math.sqrt(K(m[2],m[2])/d)+dc}return 0.}return a[2]==I?fc:a[1]==X?-0.1:0.},k);function
+x(d,b){var
+c=aD(b);return c?a(aV(d,b),v):c}var
+y=k.length-1-(j.length-1)|0;function
+z(a){if(0===j.length-1)var
+b=0;else
 var
-E=d(u,w),x=v(64+zu(e)|0,E);var
-D=aL(w,function(a){return v(lc,d(u,a))});return[0,[0,k,[0,O(1,lc),D,x]]]}),B)}return 0}function
-zw(h,c,a){var
+e=d(a,y),b=x(64+zS(g)|0,e);var
+c=aQ(y,function(b){return x(lt,d(a,b))});return[0,P(1,lt),c,b]}var
+A=zL(w,H),n=z(A);if(r(h,n))var
+B=n;else
+var
+J=C(z,zK(w,A)),B=fD(el(function(a){return r(h,a)},J),n);return[0,[0,h,B]]}),A)}return 0}function
+zU(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:I}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aO(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):I;case
+d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):I;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aO(0,f[1],f[2]);return bd}return bd}function
-le(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return bh}return bh}function
+lv(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(av(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(ax(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dF(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a2(function(a){switch(a[0]){case
+b=dL(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];aX(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a2(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?y(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-gS=14;function
-lf(c,e,a){function
+f=q(b,0),l=a[1];aX(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?x(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+g2=14;function
+lw(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=Z(a)?a:s(a),b=bX(i,h),d=0<Z(b)?b:1;function
+h=50,i=0<=Z(a)?a:s(a),b=b4(i,h),d=0<Z(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=O(b,2),a=a-1|0;continue}}function
+d=e,b=P(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,g){var
 d=i,e=h,a=g;for(;;){var
-b=bX(k(d,e),1);if(0!==a&&0!==av(b,d)&&0!==av(b,e)){if(f(c,b)){var
+b=b4(k(d,e),1);if(0!==a&&0!==ax(b,d)&&0!==ax(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,gS)]:j(a,d,gS);return dk(function(a){return n(a[1],a[2],gS)},o)}function
-zx(h,g,i,L,K,e){var
-j=h[2],p=le(i,L,j,e),s=p[3],u=p[2],w=p[1],x=G(bM(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,m(a,d,g2)]:j(a,d,g2);return ci(function(a){return n(a[1],a[2],g2)},o)}function
+zV(h,g,i,L,K,e){var
+j=h[2],p=lv(i,L,j,e),s=p[3],u=p[2],v=p[1],y=G(bR(g)),r=i[1],M=m(h[17],1,1);function
 z(a){var
-b=c(w,a)[1+a];if(b){var
-e=aO(0,b[1],i[2]),d=c(x,a)[1+a][1];return zw(g,aO(0,d[1],d[2]),e)}return bd}var
-m=aB(j,function(a){return Math.sqrt(z(a)*M)}),o=R(function(b,a){var
-c=aA(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},m);function
+b=c(v,a)[1+a];if(b){var
+e=aU(0,b[1],i[2]),d=c(y,a)[1+a][1];return zU(g,aU(0,d[1],d[2]),e)}return bh}var
+n=aE(j,function(a){return Math.sqrt(z(a)*M)}),o=O(function(b,a){var
+c=aD(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},n);function
 A(b,a,g){var
-h=b!==a?1:0,i=h?aA(d(m,a)):h;if(i)var
-f=e?d(m,a)+g:d(m,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mw?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aD(d(n,a)):h;if(i)var
+f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mV?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
 var
 l=i;return l}var
 B=j-1|0,N=0;if(!(B<0)){var
 b=N;for(;;){var
-Q=c(u,b)[1+b],S=Q||c(s,b)[1+b];if(S){var
-I=j-1|0,T=b3(h,b),U=0;if(!(I<0)){var
+R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
+I=j-1|0,T=b_(h,b),U=0;if(!(I<0)){var
 f=U;for(;;){var
-J=Math.sqrt(v(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
+J=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
 W=f+1|0;if(I!==f){var
 f=W;continue}break}}}var
 V=b+1|0;if(B!==b){var
 b=V;continue}break}}var
-C=q(j,0);y(function(e,d){var
+C=q(j,0);x(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=R(function(a,k){var
-b=c(w,a)[1+a];if(b){var
-f=b[1];if(k&&aA(d(m,a))){var
+D=O(function(a,k){var
+b=c(v,a)[1+a];if(b){var
+f=b[1];if(k&&aD(d(n,a))){var
 l=function(j){var
-k=c(x,a)[1+a],b=dN(g,r,i[2],i[3],K,k,j);if(b){var
-d=b[1];if(e)return av(d[2],f)<0?1:0;var
-h=0<av(d[1],f)?1:0}else
+k=c(y,a)[1+a],b=dT(g,r,i[2],i[3],K,k,j);if(b){var
+d=b[1];if(e)return ax(d[2],f)<0?1:0;var
+h=0<ax(d[1],f)?1:0}else
 var
-h=b;return h},n=aY(0,r),h=z(a)*n,j=aA(h);if(j){var
-o=aP(0,h),p=e?-1:1;return lf(l,p,o)}return j}}return 0},C),E=G(g[9]),F=cV(g,1),P=ax(R(function(d,o){var
+h=b;return h},m=a2(0,r),h=z(a)*m,j=aD(h);if(j){var
+o=aV(0,h),p=e?-1:1;return lw(l,p,o)}return j}}return 0},C),E=G(g[9]),F=c0(g,1),Q=az(O(function(d,o){var
 b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=cV(g,f[1]),p=c(E,b)[1+b],i=a(r,gn(c(E,d)[1+d],p)),j=k(h,i),m=aW(O(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=c0(g,f[1]),p=c(E,b)[1+b],i=a(r,gw(c(E,d)[1+d],p)),j=k(h,i),m=a0(P(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,ax(D),P]}function
-zy(d,c,a){var
+n=f;return n},o));return[0,az(D),Q]}function
+zW(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bd;case
-4:return 0.<a?a:bd}return bd}function
-lh(e,b,a){var
-c=Math.sqrt(v(0.,1.-b*b)),d=Math.sqrt(v(0.,1.-a*a));return e?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bd,bd]:a<b?[0,aT(1.,b*a+c*d),b-a*c/d]:[0,bd,bd]}function
-zz(m,h,j,K,J,e){var
-i=m[2],r=le(j,K,i,e),u=r[3],v=r[2],w=r[1],x=G(bM(h)),f=j[1],n=aB(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bh;case
+4:return 0.<=a?a:bh}return bh}function
+ly(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bh,bh]:a<b?[0,aR(1.,b*a+c*d),b-a*c/d]:[0,bh,bh]}function
+zX(m,h,j,K,J,e){var
+i=m[2],r=lv(j,K,i,e),u=r[3],v=r[2],w=r[1],y=G(bR(h)),f=j[1],n=aE(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aO(0,b[1],j[2]),d=c(x,a)[1+a][1];return zy(h,aO(0,d[1],d[2]),e)}return bd});function
+e=aU(0,b[1],j[2]),d=c(y,a)[1+a][1];return zW(h,aU(0,d[1],d[2]),e)}return bh});function
 z(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aB(i,function(a){var
+o=aE(i,function(a){var
 b=z(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
 A(a,b,l){var
 g=a!==b?1:0,h=g?z(b):g;if(h)var
-f=lh(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+d0<f?1:0:f<i-d0?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=ly(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+d8<f?1:0:f<i-d8?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 B=i-1|0,L=0;if(!(B<0)){var
 b=L;for(;;){var
-P=c(v,b)[1+b],Q=P||c(u,b)[1+b];if(Q){var
-F=b3(m,b),I=i-1|0,S=0;if(!(I<0)){var
+Q=c(v,b)[1+b],R=Q||c(u,b)[1+b];if(R){var
+F=b_(m,b),I=i-1|0,S=0;if(!(I<0)){var
 g=S;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
 U=g+1|0;if(I!==g){var
 g=U;continue}break}}}var
 T=b+1|0;if(B!==b){var
 b=T;continue}break}}var
-C=q(i,0);y(function(e,d){var
+C=q(i,0);x(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=R(function(a,l){var
+D=O(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=dP(h,f,j[2],j[3],J,l,k);if(b){var
-d=b[1];if(e)return av(d[2],g)<0?1:0;var
-i=0<av(d[1],g)?1:0}else
+l=c(y,a)[1+a],b=dV(h,f,j[2],j[3],J,l,k);if(b){var
+d=b[1];if(e)return ax(d[2],g)<0?1:0;var
+i=0<ax(d[1],g)?1:0}else
 var
-i=b;return i},o=aY(0,f),i=d(n,a)*o,k=aA(i);if(k){var
-p=aP(0,i),q=e?1:-1;return lf(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[b6,function(b){return ew(h,a)}]},s);function
+i=b;return i},o=a2(0,f),i=d(n,a)*o,k=aD(i);if(k){var
+p=aV(0,i),q=e?1:-1;return lw(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[bB,function(b){return eG(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=b$(a);return cn===d?a[1]:b6===d?ef(a):a}var
-N=ax(R(function(g,w){var
+a=c(M,b)[1+b],d=bX(a);return cc===d?a[1]:bB===d?dA(a):a}var
+N=az(O(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=lh(e,d(b3(m,b),g),x),z=aY(0,f),o=y[2]*z,v=0;if(aA(o)&&0.<=o){var
-i=aP(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=go(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=aW(a(p,k(l(p,O(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=d(n,b),y=ly(e,d(b_(m,b),g),x),z=a2(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
+i=aV(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gx(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a0(a(p,k(l(p,P(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,ax(D),N]}function
-zA(a){var
-b=a[4];return cA(function(a){return 0===a[0]?0:1},b)}function
-li(d,a,c){var
-b=zA(c);if(b)switch(d[1]){case
-0:return jY(a);case
-1:return 0;default:return j0(a)}return b}var
-ck=[0,ld,ld,lg,lg];function
-zB(b,d,a,c){if(li(b,d,c)){var
-e=fW(a[2],a[3]),f=function(f){var
-g=lJ(f,b,d,a,c,e,1);return[0,lJ(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(zz);return[0,ck[1],ck[2],g[1],g[2]]}var
-h=f(zx);return[0,h[1],h[2],ck[3],ck[4]]}return ck}function
-lj(d){var
+u=j;return u},o));return[0,az(D),N]}function
+zY(a){var
+b=a[4];return dt(function(a){return 0===a[0]?0:1},b)}function
+lz(d,a,c){var
+b=zY(c);if(b)switch(d[1]){case
+0:return kc(a);case
+1:return 0;default:return ke(a)}return b}var
+cs=[0,lu,lu,lx,lx];function
+zZ(b,d,a,c){if(lz(b,d,c)){var
+e=f6(a[2],a[3]),f=function(f){var
+g=l9(f,b,d,a,c,e,1);return[0,l9(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(zX);return[0,cs[1],cs[2],g[1],g[2]]}var
+h=f(zV);return[0,h[1],h[2],cs[3],cs[4]]}return cs}function
+lA(d){var
 j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=X(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
+x=U(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(e,a){var
-f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aB(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
+f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aE(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
 i=u;for(;;){var
 n=g-1|0,m=-1,v=0;if(n<0)var
 b=m;else{var
@@ -5762,7 +5800,7 @@ r=1-c(l,d)[1+d];if(r){var
 s=e<0?1:0;if(s)var
 j=s;else
 var
-A=c(f,e)[1+e],j=fP(c(f,d)[1+d],A)}else
+A=c(f,e)[1+e],j=fZ(c(f,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:e,z=d+1|0;if(n!==d){var
@@ -5771,12 +5809,12 @@ b=t;break}}var
 o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
 p=g-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(f,b)[1+b],x);if(fP(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=k(c(f,b)[1+b],x);if(fZ(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];a2(function(f){return function(a){var
+B=t[2];aX(function(f){return function(a){var
 g=f(a),d=c(h,a)[1+a],i=l(c(b,d)[1+d],g),e=h[1+a];c(b,e)[1+e]=i;var
 j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(g,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -5784,257 +5822,257 @@ d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
 a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=ax(h),w=dm(function(b,a){return[0,a,b]},v);return f(aG(function(a){return 0<=a[1]?1:0}),w)}function
-zC(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aB(c(a,0)[1].length-1,b)}function
-zD(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lj(a);var
-b=lj(zC(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-zE(g,b,d,r){function
-j(a){return G(bC(g[13],a))}var
-s=j(b[1]),k=dr(l,j(r),s),h=G(kw(g,b,d));function
+v=az(h),w=ds(function(b,a){return[0,a,b]},v);return f(aJ(function(a){return 0<=a[1]?1:0}),w)}function
+z0(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
+z1(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lA(a);var
+b=lA(z0(a));return C(function(a){return[0,a[2],a[1]]},b)}return 0}function
+z2(g,b,d,r){function
+j(a){return G(bt(g[13],a))}var
+s=j(b[1]),k=dx(l,j(r),s),h=G(kN(g,b,d));function
 t(a){var
-b=0<Z(c(k,a)[1+a])?1:0;return b?fP(c(h,a)[1+a],d):b}function
+b=0<Z(c(k,a)[1+a])?1:0;return b?fZ(c(h,a)[1+a],d):b}function
 u(a){return a}var
-v=aL(g[2],u),i=G(f(aG(t),v));function
+v=aQ(g[2],u),i=G(f(aJ(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(a7(w),x),y=F(function(a){return a[1]},m),n=n5(function(b,a){return m5(b,a)},y);function
+x=b[4],m=f(ba(w),x),y=C(function(a){return a[1]},m),n=or(function(b,a){return ns(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dn(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(du(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(d,f,b){if(iD(d,c(h,b)[1+b])&&!dn([0,f,b],m)){var
+A(d,f,b){if(iS(d,c(h,b)[1+b])&&!du([0,f,b],m)){var
 g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
 B(a){var
-c=gA(b,d,a);return p(function(b){return A(c,a,b)},i)}var
-q=G(ca(n,z)),C=zD(p(B,q));return F(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-dU(d,f){var
-b=[0,e];y(function(d,e){var
+c=gJ(b,d,a);return p(function(b){return A(c,a,b)},i)}var
+q=G(ch(n,z)),D=z1(p(B,q));return C(function(a){var
+b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},D)}function
+d1(d,f){var
+b=[0,e];x(function(d,e){var
 g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
-zF(b){var
-f=b.length-1,e=R(function(b,a){return bT(a,aB(f,function(c){var
+z3(b){var
+f=b.length-1,e=O(function(b,a){return bZ(a,aE(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return ee(a,f,f)},e)]];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return en(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===Z(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return di(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=R(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dp(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=O(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-zG(d){var
+z4(d){var
 a=d;for(;;){var
-b=zF(p(function(b){return function(a){return p(function(b){return dU(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=z3(p(function(b){return function(a){return p(function(b){return d1(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=ax(a),a=G(bS(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-zH(b,k,q,e,p,d){var
-m=O(q,1),c=k[8];function
+e=b[1],f=az(a),a=G(bY(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+z5(b,k,q,e,p,d){var
+m=P(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return dU(a,a)}function
-g(a){return di(O(a,e),m)}function
+a=f(b[5],c);return d1(a,a)}function
+g(a){return dp(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aD(k),i=di(g(a(e,a(c,f(p,h)))),j);else
+j=aF(k),i=dp(g(a(e,a(c,f(p,h)))),j);else
 var
 i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=di(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,dr(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=F(r,d),i=t,h=u;else
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dp(g(a(l(d[2],h[2]),o)),2),q=l(P(m,e-1|0),p),r=f(b[5],j);return[0,dx(l,f(b[5],i),r),q]}if(b[1])var
+t=0,u=C(r,d),i=t,h=u;else
 if(d)var
-o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
+o=d[1],v=[0,o],w=d[2],x=C(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=zG(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
-gT(a){return O(a[2],a[5])}function
-zI(h,s,b,g,r){var
+j=z4(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
+g3(a){return P(a[2],a[5])}function
+z6(h,s,b,g,r){var
 t=b[1],u=p(function(a){var
-b=dU(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return dU(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),z=b[1];y(function(e,b){var
-f=b[1];return y(function(b,f){var
+b=d1(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return d1(a,u)},v),y=b[2],d=p(function(b){return a(y,b)},g),z=b[1];x(function(e,b){var
+f=b[1];return x(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},z);var
-e=gT(b),i=b[4];if(i)var
-j=i[1],m=s[8],A=f(h[5],j[1]),n=dr(function(c,b){return l(c,a(e,b))},d,A),B=dU(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(di(a(j[2],E),C),B);else
+e=g3(b),i=b[4];if(i)var
+j=i[1],m=s[8],A=f(h[5],j[1]),n=dx(function(c,b){return l(c,a(e,b))},d,A),B=d1(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dp(a(j[2],E),C),B);else
 var
 o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,ax(d),F]}var
-zJ=12;function
-lk(e,b){var
+q=0===h[1]?1:0,F=q?o:q;return[0,az(d),F]}var
+z7=12;function
+lB(e,b){var
 c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-zK(c,b){var
-a=[0,0.];y(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
-zL(b,e){var
+z8(c,b){var
+a=[0,0.];x(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
+z9(b,e){var
 a=c(b[6],e)[1+e];if(b[1]){var
-f=function(b){return bT(a,[ah,0.])};return[0,function(b){return zK(a,b)},f]}function
-g(c){return R(function(c,e){var
-f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lk(a,b)},g]}function
-ll(a){var
-b=a[14],c=0;return aw(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-zM(b,a){var
+f=function(b){return bZ(a,[ah,0.])};return[0,function(b){return z8(a,b)},f]}function
+g(c){return O(function(c,e){var
+f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lB(a,b)},g]}function
+lC(a){var
+b=a[14],c=0;return ay(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+z_(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return R(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lk(c,a)},e,W,d]}function
-zN(b,g,c,o){function
-h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(a7(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=zL(b,c),j=i[2],k=i[1],d=h(W,a[3]),e=h(I,a[4]),f=e-d<e2*g?1:0,l=(d+e)/2.,m=d2*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=ll(b),i=a?[0,zM(b,a[1]),0]:a;return ca(e,i)}function
-zO(b,a){return aT(hm*(a[6]-a[5]),bQ*b)}function
-lm(e,a,d){var
-b=f(a[3],d),c=zO(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-zP(e,h){var
-j=h.length-1,k=q(j,-1),n=j-1|0,y=0;if(!(n<0)){var
-a=y;for(;;){var
+e(c){return O(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lB(c,a)},e,X,d]}function
+z$(b,g,c,n){function
+h(d,a){return a?m(b[17],a[1],c[3]):d}var
+d=c[4],e=f(ba(function(a){if(0===a[0]&&a[1]===n){var
+c=a[2],i=z9(b,c),j=i[2],k=i[1],d=h(X,a[3]),e=h(I,a[4]),f=e-d<fa*g?1:0,l=(d+e)/2.,m=d_*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lC(b),i=a?[0,z_(b,a[1]),0]:a;return ch(e,i)}function
+Aa(b,a){return aR(hA*(a[6]-a[5]),bC*b)}function
+lD(e,a,d){var
+b=f(a[3],d),c=Aa(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Ab(e,h){var
+j=h.length-1,k=q(j,-1),n=j-1|0,z=0;if(!(n<0)){var
+a=z;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
 f=o;else{var
 g=A,i=o;for(;;){var
-u=1-fy(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
-w=i<0?1:0;if(w)var
-m=w;else
+u=1-fJ(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+x=i<0?1:0;if(x)var
+m=x;else
 var
 J=Math.abs(d(c(e,i)[1+i],a)),m=J<Math.abs(d(c(e,g)[1+g],a))?1:0}else
 var
 m=u;var
-x=m?g:i,I=g+1|0;if(p!==g){var
-g=I,i=x;continue}var
-f=x;break}}var
-l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d2*X(function(b,a){return v(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+y=m?g:i,I=g+1|0;if(p!==g){var
+g=I,i=y;continue}var
+f=y;break}}var
+l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d_*U(function(b,a){return w(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aQ(e[1+b],t,G);z(h,b,d(h,b)-t*d(h,f))}var
+t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aW(e[1+b],t,G);v(h,b,d(h,b)-t*d(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
-a=F;continue}break}}return R(function(b,a){if(0<=a){var
+a=F;continue}break}}return O(function(b,a){if(0<=a){var
 f=d(c(e,a)[1+a],b);return d(h,a)/f}return 0.},k)}function
-ln(m,h,b,a){function
+lE(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return lm(h,a,b)!=0.?1:0}}(a),b);if(bU(aA,a)){if(dn(1,e)){if(0===d)return 0;var
-j=m?hZ(function(b,a){var
-c=b||a;return c},i,e):e,r=h2(b,j),k=f(a7(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(F(function(b){return function(a){return lm(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return K(a,b)},b)}}(g),g),l=br(a),u=zP(t,s);y(function(d,e){return function(a,b){return aQ(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(zJ,F(function(a){return 0},b),a)}function
-lo(c,b,a){var
-d=ln(1,c,b,a);return d?[0,d[1]]:ln(0,c,b,a)}function
-zQ(f,k,j,i){var
-a=k[1][1],l=gO(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return y(function(a,e){return z(b,a,d(b,a)+c*e)},a)}function
-n(b){return bN(a,b)}if(0.<g){var
-s=n(i);h(bj(a,j)/g,s);var
-t=a[2];y(function(a,c){var
+e=C(function(b){return function(a){return lD(h,a,b)!=0.?1:0}}(a),b);if(b0(aD,a)){if(du(1,e)){if(0===d)return 0;var
+j=m?id(function(b,a){var
+c=b||a;return c},i,e):e,r=ig(b,j),k=f(ba(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(C(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(C(function(b){return function(a){return lD(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return K(a,b)},b)}}(g),g),l=bv(a),u=Ab(t,s);x(function(d,e){return function(a,b){return aW(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(z7,C(function(a){return 0},b),a)}function
+lF(c,b,a){var
+d=lE(1,c,b,a);return d?[0,d[1]]:lE(0,c,b,a)}function
+Ac(f,k,j,i){var
+a=k[1][1],l=gX(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+h(c,a){return x(function(a,e){return v(b,a,d(b,a)+c*e)},a)}function
+n(b){return bS(a,b)}if(0.<g){var
+s=n(i);h(bn(a,j)/g,s);var
+t=a[2];x(function(a,c){var
 b=d(m,a)!=0.?1:0;if(b){var
 e=n(c[1]);return h(d(m,a)/g,e)}return b},t)}if(0<=a[5]){var
-u=bC(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
-e=v;for(;;){z(b,e,d(b,e)+u);var
-w=e+1|0;if(o!==e){var
-e=w;continue}break}}}else{var
+u=bt(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
+e=w;for(;;){v(b,e,d(b,e)+u);var
+y=e+1|0;if(o!==e){var
+e=y;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-lp=bn(1.,60);function
-zR(c,e,b){if(0===c[1]){var
-a=aw(function(c,a){var
-d=a[6]==I?a[5]:(a[5]+a[6])/2.;return aT(c,d-f(a[3],b))},I,e),d=0.<a?1:0,g=d?aA(a):d;if(g)z(b,c[3],Math.sqrt(a));return b}return b}function
-zS(f,k,a,i,e,b){var
-g=a[1][1],h=gO(i,e,a)[2],j=1.,l=X(function(b,a){return v(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];y(function(j,g){var
+lG=a_(1.,60);function
+Ad(c,e,b){if(0===c[1]){var
+a=ay(function(c,a){var
+d=a[6]==I?a[5]:(a[5]+a[6])/2.;return aR(c,d-f(a[3],b))},I,e),d=0.<a?1:0,g=d?aD(a):d;if(g)v(b,c[3],Math.sqrt(a));return b}return b}function
+Ae(f,k,a,i,e,b){var
+g=a[1][1],h=gX(i,e,a)[2],j=1.,l=U(function(b,a){return w(b,Math.abs(a))},j,h);return C(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];x(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
 e=b[1]}else
 var
 e=0.;var
-j=aT(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<hb*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==I?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==W?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-lq(b,e){function
+j=aR(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<ho*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==I?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==X?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+lH(b,e){function
 d(a){return K(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a2(function(b){var
-e=b[2],f=b[1];aQ(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){z(a,b[3],0.);var
-f=d(a),g=Math.sqrt(v(0.,c[1]-f));z(a,b[3],g)}return a}var
-zT=hb;function
-lr(k,a,b,e){if(2<=a[1])var
-l=(a1(k[8])-1|0)+b|0,g=function(a){return aP(l,a)};else
+a=q(b[3]+1|0,0.),c=[0,0.];aX(function(b){var
+e=b[2],f=b[1];aW(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){v(a,b[3],0.);var
+f=d(a),g=Math.sqrt(w(0.,c[1]-f));v(a,b[3],g)}return a}var
+Af=ho;function
+lI(k,a,b,e){if(2<=a[1])var
+l=(a5(k[8])-1|0)+b|0,g=function(a){return aV(l,a)};else
 var
-q=a[4]+b|0,g=function(a){return aP(q,a)};var
-h=ee(e,0,a[3]);if(a[1])var
+q=a[4]+b|0,g=function(a){return aV(q,a)};var
+h=en(e,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=R(function(b,e){var
-f=d(o,b),g=c(n,b)[1+b];return e+(aY(a[4],g)-f)},h);var
-j=d(e,a[3]),m=aP(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-lt(b,a,g,c,i){var
-d=c2(g),e=zN(a,d,c,i),p=g[1],q=0.,r=X(function(b,a){return v(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?cb(function(a){return a[6]==I?1:0},e):m,j=f(aG(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a1(c[3])+cs|0;function
-s(c){return ew(b,ax(f(a[5],c)))[3]}var
-t=c[4],u=f(a7(function(a){if(0===a[0]){var
+n=f(a[5],0),o=c(a[6],0)[1],i=O(function(b,e){var
+f=d(o,b),g=c(n,b)[1+b];return e+(a2(a[4],g)-f)},h);var
+j=d(e,a[3]),m=aV(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
+lK(b,a,g,c,i){var
+d=c7(g),e=z$(a,d,c,i),p=g[1],q=0.,r=U(function(b,a){return w(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?cj(function(a){return a[6]==I?1:0},e):m,j=f(aJ(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a5(c[3])+cy|0;function
+s(c){return eG(b,az(f(a[5],c)))[3]}var
+t=c[4],u=f(ba(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&cA(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=zH(a,b,c[3],o,s,u),h=[b6,function(d){var
-a=b[9];return gw(b,c,F(function(a){return ew(b,a)},a),i)}];function
-w(d){var
-c=lr(b,a,o,d);return zI(a,b,l,c[1],c[2])}function
-x(b,c){var
-h=dT(g,b,c),i=mC*d<r?eW(g,b,c,h):h,f=zR(a,e,zQ(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)z(f,a[3],Math.sqrt(lp*d));var
-k=lo(d,zS(a,d,i,b,c,e),f),m=k?[0,k[1]]:lo(d,e,f);return[0,f,m]}function
-y(d){var
-a=b$(h),e=cn===a?h[1]:b6===a?ef(h):h;return gx(b,c,gT(l),e,d)}return[0,gT(l),n,x,w,0!==j?1:0,y]}function
-lu(c,a,b){if(0===b)return function(a){return ls};var
-g=1./aS(b),d=lq(c,F(function(a){return[0,g,a]},b));function
+d=a[2];if(a[1]===i&&dt(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=z5(a,b,c[3],o,s,u),h=[bB,function(d){var
+a=b[9];return gF(b,c,C(function(a){return eG(b,a)},a),i)}];function
+x(d){var
+c=lI(b,a,o,d);return z6(a,b,l,c[1],c[2])}function
+y(b,c){var
+h=dZ(g,b,c),i=m2*d<r?e7(g,b,c,h):h,f=Ad(a,e,Ac(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)v(f,a[3],Math.sqrt(lG*d));var
+k=lF(d,Ae(a,d,i,b,c,e),f),m=k?[0,k[1]]:lF(d,e,f);return[0,f,m]}function
+z(d){var
+a=bX(h),e=cc===a?h[1]:bB===a?dA(h):h;return gG(b,c,g3(l),e,d)}return[0,g3(l),n,y,x,0!==j?1:0,z]}function
+lL(c,a,b){if(0===b)return function(a){return lJ};var
+g=1./aP(b),d=lH(c,C(function(a){return[0,g,a]},b));function
 e(b,e){var
-g=lq(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+g=lH(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
 i(h,g){var
 b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(zT,g):f(a[4],g)}var
-h=bU(aA,d),j=h?zU:h;return i(d,j)}}function
-lv(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(a7(function(a){return a[2]}),d)}function
-zV(k,b,j,i,h,e){var
-a=lt(k,b,j,i,h);function
+g=c[1];return a[5]?e(Af,g):f(a[4],g)}var
+h=b0(aD,d),j=h?Ag:h;return i(d,j)}}function
+lM(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(ba(function(a){return a[2]}),d)}function
+Ah(k,b,j,i,h,e){var
+a=lK(k,b,j,i,h);function
 l(a){return a}var
-m=aL(b[2],l),o=f(aG(e),m),g=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=lu(b,a,dp(function(b){return lv(a,b)},g)),p=f(d,[0,[ah,I],0]),c=[0,-1],q=dp(function(a){var
+n=aQ(b[2],l),o=f(aJ(e),n),g=C(function(b){var
+c=m(a[3],0,b);return[0,c,m(a[3],1,b)]},o),d=lL(b,a,dv(function(b){return lM(a,b)},g)),p=f(d,[0,[ah,I],0]),c=[0,-1],q=dv(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):zW}var
-s=aL(b[2],r);return[0,a[1],[0,p,q],s]}function
-zX(a,g){var
-e=q(a[3],0.);y(function(d,b){var
-f=b!=0.?1:0;return f?aQ(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=X(function(b,a){return b+a},k,g),l=0.,j=X(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Ai}var
+s=aQ(b[2],r);return[0,a[1],[0,p,q],s]}function
+Aj(a,g){var
+e=q(a[3],0.);x(function(d,b){var
+f=b!=0.?1:0;return f?aW(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=U(function(b,a){return b+a},k,g),l=0.,j=U(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bQ*j<Math.abs(h))var
+if(bC*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-J=0,L=p(function(a){return l4*a/(j+b5)},e),i=J,d=L;function
-b(b,a){return bT(b,[0,a])}function
+J=0,L=p(function(a){return ms*a/(j+cb)},e),i=J,d=L;function
+b(b,a){return bZ(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],I),x=b(a[11],W),z=q(a[2]+1|0,[0]),A=ci(d,function(a){return a}),B=b(a[9],A),C=K(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,z,x,w,v,u,t,s,r,o],i]}function
-zY(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],I),y=b(a[11],X),z=q(a[2]+1|0,[0]),A=cq(d,function(a){return a}),B=b(a[9],A),C=K(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,z,y,w,v,u,t,s,r,o],i]}function
+Ak(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=ll(a);if(e){var
-f=e[1],h=Math.sqrt(K(b,b))+b5,i=mw*Math.sqrt(f[2]),j=[ah,0.];return bT(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(lp);return bT(b,[ah,k])}function
-zZ(c,o,m,l,k){var
-d=zX(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=lt(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aL(a[2]-1|0,q),s=f(lu(a,b,dp(function(a){return lv(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=lr(c,a,h,zY(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,ax(i[1]),t];return[0,O(1,h),u]}var
-gV=bn(1.,-72);function
-z0(a){return[0,a,yi(a)]}function
-z1(i,d,h,b,a){function
+e=lC(a);if(e){var
+f=e[1],h=Math.sqrt(K(b,b))+cb,i=mV*Math.sqrt(f[2]),j=[ah,0.];return bZ(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(lG);return bZ(b,[ah,k])}function
+Al(c,o,n,l,k){var
+d=Aj(o,k),e=d[2],a=d[1],g=f(n,a);if(g){var
+b=lK(c,a,g[1],l,0),p=m(b[3],e,a[2]-1|0),q=function(a){var
+c=m(b[3],0,a);return[0,c,m(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(lL(a,b,dv(function(a){return lM(b,a)},r)),p);return[0,b[1],s]}var
+h=ar(0,80-a[4]|0),i=lI(c,a,h,Ak(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,az(i[1]),t];return[0,P(1,h),u]}var
+g5=a_(1.,-72);function
+Am(a){return[0,a,yD(a)]}function
+An(i,d,h,b,a){function
 e(e,d){var
-f=dT(d,b,a),j=gM(d,b,a),k=v(gL(i,b,a),j),g=c2(d);function
+f=dZ(d,b,a),j=gV(d,b,a),k=w(gU(i,b,a),j),g=c7(d);function
 l(h){var
-c=eW(d,b,a,f),e=k+e6*g<c[4]?1:0;return e?gQ(d,b,a,gV*g,c):e}return gR(d,c(h[2],e)[1+e],b,a,f,I,l)}return y(function(a){function
-b(b){return e(a,b)}return function(a){return hV(b,a)}},d)}function
-z2(d,f,b,a){function
-e(a){return aP(0,a*d[4])}var
+c=e7(d,b,a,f),e=k+fe*g<c[4]?1:0;return e?gZ(d,b,a,g5*g,c):e}return g0(d,c(h[2],e)[1+e],b,a,f,I,l)}return x(function(a){function
+b(b){return e(a,b)}return function(a){return h$(b,a)}},d)}function
+Ao(d,f,b,a){function
+e(a){return aV(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-z3(A,h,k,e,b){var
-l=gL(A,e,b),m=0<h.length-1?1:0,n=m?bU(nG,h):m;if(n){var
-f=p(nD,h),i=f.length-1,o=p(function(a){return v(l,gM(a,e,b))},f),B=k[1],r=R(function(d,a){if(a){var
-g=k[3],h=c4(c(f,d)[1+d],g)[1];return y8(a[1],h,e,b)}return W},B),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return v(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
+Ap(A,h,k,e,b){var
+l=gU(A,e,b),m=0<h.length-1?1:0,n=m?b0(n4,h):m;if(n){var
+f=p(n1,h),i=f.length-1,o=p(function(a){return w(l,gV(a,e,b))},f),B=k[1],r=O(function(d,a){if(a){var
+g=k[3],h=c9(c(f,d)[1+d],g)[1];return zr(a[1],h,e,b)}return X},B),g=q(i,0),j=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=r,o=l;for(;;){var
@@ -6045,193 +6083,203 @@ q=h,k=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&kZ(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,eW(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,dT(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+e6*c2(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];y(function(f,h){var
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&le(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,e7(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,dZ(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+fe*c7(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];x(function(f,h){var
 l=d(o,f)<a?1:0;if(l){var
-i=c2(h);if(a+bQ*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:dT(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?yV(h,e,b,a+e4*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:gV*i;return gQ(h,e,b,f,c)};return gR(h,c(k[2],f)[1+f],e,b,j,a+bQ*i,n)}return l},f);var
-w=u[1];if(w)return z2(k,e,b,a+d2*c2(c(f,0)[1]));var
-x=w}else
+i=c7(h);if(a+bC*i<=d(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:dZ(h,e,b),n=function(g){var
+c=a+2e-09*i<j[4]?ze(h,e,b,a+fc*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:g5*i;return gZ(h,e,b,f,c)};return g0(h,c(k[2],f)[1+f],e,b,j,a+bC*i,n)}return l},f);var
+v=u[1];if(v)return Ao(k,e,b,a+d_*c7(c(f,0)[1]));var
+y=v}else
 var
-x=t;var
-z=x}else
+y=t;var
+z=y}else
 var
 z=n;return z}var
-z4=3;function
-z5(x,w,i,e,b){var
-z=ax(R(function(a,b){return dk(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},w)),g=G(f(a7(function(a){return a}),z)),j=p(function(a){return a[1]},g),A=gL(x,e,b),m=X(function(c,a){return v(c,gM(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
+Aq=3;function
+Ar(y,v,i,e,b){var
+z=az(O(function(a,b){return ci(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),g=G(f(ba(function(a){return a}),z)),j=p(function(a){return a[1]},g),A=gU(y,e,b),m=U(function(c,a){return w(c,gV(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c4(f,i[3])[1],h=bQ*g[17];return y9(d[1],g,e,b)+h}return I},g),o=p(function(a){return 0},g),a=function(p){var
+g=c9(f,i[3])[1],h=bC*g[17];return zs(d[1],g,e,b)+h}return I},g),o=p(function(a){return 0},g),a=function(p){var
 f=p;for(;;){var
-i=[0,-1],q=[0,W];y(function(g,i){return function(a,l){var
+i=[0,-1],q=[0,X];x(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,eW(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
+r=[0,e7(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
 f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,dT(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(z4);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=c2(l),t=m+e6*s<k[4]?1:0;if(t){var
-B=function(a){return gQ(l,e,b,gV*s,k)};return gR(l,r[3],e,b,k,I,B)}var
+s=[0,dZ(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(Aq);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=c7(l),t=m+fe*s<k[4]?1:0;if(t){var
+B=function(a){return gZ(l,e,b,g5*s,k)};return g0(l,r[3],e,b,k,I,B)}var
 u=t}else
 var
 u=a;return u}function
-lw(e,d,c,b,a,f){switch(f){case
+lN(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return z5(e,d,c,b,a);case
-2:return z3(e,d,c,b,a);default:return z1(e,d,c,b,a)}}function
-lx(f,e,c,b,a){return a?n(f[17],a[1],e):d(c,b)}function
-z6(b,a){function
-c(a){return aA(a)?a:0.}function
+1:return Ar(e,d,c,b,a);case
+2:return Ap(e,d,c,b,a);default:return An(e,d,c,b,a)}}function
+lO(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
+As(b,a){function
+c(a){return aD(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return v(b,v(c(a[2]),d))}var
-e=X(d,X(v,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==I)return[0,a[1],a[2],hi*e];return a},a)}function
-gW(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a2(function(b){if(0===b[0]){var
+d=c(a[3]);return w(b,w(c(a[2]),d))}var
+e=U(d,U(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==I)return[0,a[1],a[2],hw*e];return a},a)}function
+g6(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];aX(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=lx(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lx(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=lO(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lO(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return z6(a,G(bD(b)))},d)}function
-z7(l,a){var
-d=il(0,16),g=[0,0];y(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=rN(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aT(a[3],b[3]),p=v(a[2],b[2]);return io(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return io(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return ow(G(nX(function(a){return rL(d,a)},b)))}function
-gX(a,l,b){if(bU(function(a){var
-b=aA(a[2]);return b?aA(a[3]):b},b)){var
-h=z7(a,b),i=h[1],e=q(a[2],W),f=q(a[2],I);dq(function(a){var
-b=v(d(e,a[1]),a[2]);z(e,a[1],b);var
-c=aT(d(f,a[1]),a[3]);return z(f,a[1],c)},b);var
-j=q(a[2],-1);y(function(f,e){var
+j=i;return j}return 0},e);return p(function(b){return As(a,G(bI(b)))},d)}function
+At(l,a){var
+d=iB(0,16),g=[0,0];x(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=r_(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aR(a[3],b[3]),p=w(a[2],b[2]);return iD(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return iD(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return oT(G(oj(function(a){return r8(d,a)},b)))}function
+g7(a,l,b){if(b0(function(a){var
+b=aD(a[2]);return b?aD(a[3]):b},b)){var
+h=At(a,b),i=h[1],e=q(a[2],X),f=q(a[2],I);dw(function(a){var
+b=w(d(e,a[1]),a[2]);v(e,a[1],b);var
+c=aR(d(f,a[1]),a[3]);return v(f,a[1],c)},b);var
+j=q(a[2],-1);x(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[b6,function(b){return yB(a)}]]},g=kQ(a,i);if(g)var
-r=q(a[2],gU),s=h[2],k=[0,[0,b,e,f,F(o,g),s,n,l,r]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[bB,function(b){return yW(a)}]]},g=k7(a,i);if(g)var
+r=q(a[2],g4),s=h[2],k=[0,[0,b,e,f,C(o,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-z8(d,c){var
-g=ax(c),a=f(a7(function(a){return a}),g);if(a){var
+Au(d,c){var
+g=az(c),a=f(ba(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return aw(function(c,a){return c+c4(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=aw(h,0,aL(aS(a[1][4]),i)),j=y6(d,G(F(function(a){return c4(a,b)[1]},a)));return dk(function(a){function
-e(c){return y7(d,c,b,a)}function
-f(a){return dk(e,a)}var
-g=p(function(a){return nF(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-z9(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==gU){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===gU){var
+c=0.;return ay(function(c,a){return c+c9(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ay(h,0,aQ(aP(a[1][4]),i)),j=zp(d,G(C(function(a){return c9(a,b)[1]},a)));return ci(function(a){function
+e(c){return zq(d,c,b,a)}function
+f(a){return ci(e,a)}var
+g=p(function(a){return n3(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Av(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==g4){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===g4){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-z_(u,t,k,s,j){var
+Aw(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,gK],w=gW(a,j),b=p(function(b){return gX(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?z8(a,b):k;if(m)var
-g=m[1],z=g[3],A=g[2],B=g[1],e=z,h=A,o=B;else
+a=l[1],v=[0,gT],w=g6(a,j),b=p(function(b){return g7(a,v,b)},w),y=m(u,a[2],b.length-1),n=k?Au(a,b):k;if(n)var
+g=n[1],z=g[3],A=g[2],B=g[1],e=z,h=A,o=B;else
 var
 E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
-i=R(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return zb(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);y(function(g,f){function
+i=O(function(d,b){var
+f=c(e,d)[1+d];if(b&&f)return zw(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);x(function(g,f){function
 j(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
 k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==I){var
 m=1;n=1}if(!n)var
-m=f[2];lw(a,k,l,0,g,f[1]);return lw(a,k,l,1,g,m)},x);dq(function(a){return hV(zg,a)},i);var
-D=ax(R(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=z9(g[1][8]),f=[0,j,dV[2],dV[3],dV[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(fy(function(a){return 0<a?1:0},l)){var
-m=X(ar,0,a[3]),n=f[5],o=ax(a[3]),p=a[2],q=bS(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return dV},b));return[0,o,ax(r),D]}function
-H(a){return dV}return[0,1,0,aL(j[2],H)]}function
-z$(b,d,c,a){var
-e=a[1],f=b[1];return z_(function(a,b){return ym(f,e,a,b)},b,d,c,a)}function
-Aa(b,c){var
-a=b[2];return a?zv(a[1],b[1],c):a}function
-Ab(a,d,c){var
-b=a[2];return b?zB(b[1],a[1],d,c):ck}function
-Ac(b,c){var
-a=b[2];return a?li(a[1],b[1],c):a}function
-Ad(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,cz(a[1][16],mO)):a,e=b[2]+d|0,h=O(1,e),i=a1(c);return[0,O(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-Ae(e,d,h,a){var
-f=e[2];if(f){var
-b=f[1],g=gX(b,[0,gK],c(gW(b,d),a)[1+a]);return g?zV(e[1],b,g[1],d,a,h):ly}return ly}function
-Af(a,f,e){if(!(a[2]<=cp)&&0===a[7]){var
-b=function(b){return G(bC(a[13],b))},g=b(f),d=q(a[2],0);a2(function(a){var
-e=b(a);return y(function(a,e){var
-b=0!==av(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
-h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Ag(e,a,g){var
-f=e[2];if(f){var
-d=f[1],b=e[1],i=G(bC(b[13],a[1])),j=G(bC(b[13],g)),h=function(a){var
-g=hW(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+m=f[2];lN(a,k,l,0,g,f[1]);return lN(a,k,l,1,g,m)},y);dw(function(a){return h$(zB,a)},i);var
+D=az(O(function(b,g){if(g){var
+d=c(e,b)[1+b],j=d?d[1][1]:d,k=Av(g[1][8]),f=[0,j,d2[2],d2[3],d2[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(fJ(function(a){return 0<a?1:0},l)){var
+m=U(ar,0,a[3]),n=f[5],o=az(a[3]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return d2},b));return[0,o,az(r),D]}function
+H(a){return d2}return[0,1,0,aQ(j[2],H)]}function
+Ax(b,d,c,a){var
+e=a[1],f=b[1];return Aw(function(a,b){return yH(f,e,a,b)},b,d,c,a)}function
+Ay(b,c){var
+a=b[2];return a?zT(a[1],b[1],c):a}function
+Az(a,d,c){var
+b=a[2];return b?zZ(b[1],a[1],d,c):cs}function
+lP(b,c){var
+a=b[2];return a?lz(a[1],b[1],c):a}function
+AA(a,e){var
+b=lP(a,e);if(b){var
+c=a[2];if(c&&2<=c[1][1])return 1;var
+d=0}else
 var
-e=-aO(0,g[1],b[15]);else
+d=b;return d}function
+AC(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,cF(a[1][16],hF)):a,e=b[2]+d|0,h=P(1,e),i=a5(c);return[0,P(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+AD(e,d,h,a){var
+f=e[2];if(f){var
+b=f[1],g=g7(b,[0,gT],c(g6(b,d),a)[1+a]);return g?Ah(e[1],b,g[1],d,a,h):lQ}return lQ}function
+AE(a,f,e){if(!(a[2]<=cw)&&0===a[7]){var
+b=function(b){return G(bt(a[13],b))},g=b(f),d=q(a[2],0);aX(function(a){var
+e=b(a);return x(function(a,e){var
+b=0!==ax(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
+AF(e,a,g){var
+f=e[2];if(f){var
+d=f[1],b=e[1],i=G(bt(b[13],a[1])),j=G(bt(b[13],g)),h=function(a){var
+g=ia(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+var
+e=-aU(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cr;if(f)var
+e=cx;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aO(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return gX(b,[0,gK],c(gW(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return zZ(b,d,k,a,aB(d[2],h))}return[0,1,ls]}function
-Ah(a){return[0,a,z0(a),0]}function
-dX(a){return O(j,(((ar(0,a1(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-eZ(c,b,a){return[0,c,b,ar(0,a)]}function
-gZ(b,e,d){var
-a=Ad(b[2],e,d),c=dX(a[2]),f=1===b[1][4]?c:dX(a[1]);return eZ(f,c,a[3])}function
-Ai(a){function
-b(b,a){return(b+32|0)+(a1(a)/8|0)|0}var
-c=0;return aw(function(a,c){return aw(b,a,c)},c,a)}function
-lz(b,a,h){var
-c=n2(a,b[3]),g=0;if(c){var
-d=c[1];if(Ai(d[7])<=134217728){var
+k=b[12],m=c(j,a)[1+a];return aU(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return g7(b,[0,gT],c(g6(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return Al(b,d,k,a,aE(d[2],h))}return[0,1,lJ]}function
+AG(a){return[0,a,Am(a),0]}function
+d4(a){return P(j,(((ar(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+e9(c,b,a){return[0,c,b,ar(0,a)]}function
+g9(b,e,d){var
+a=AC(b[2],e,d),c=d4(a[2]),f=1===b[1][4]?c:d4(a[1]);return e9(f,c,a[3])}function
+AH(a){function
+b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
+c=0;return ay(function(a,c){return ay(b,a,c)},c,a)}function
+lR(b,a,h){var
+c=oo(a,b[3]),g=0;if(c){var
+d=c[1];if(AH(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=u7(b[1],a);var
-f=u9(e,h),i=h0(a,b[3]);b[3]=[0,[0,a,f],bS(function(a,b){return a<1?1:0},i)];return f}function
-Aj(a){if(typeof
-a[7]!=="number"&&!iO(a))return Ak;return 0}function
-e0(c,b){var
-a=Aj(c);return a?[0,a[1]]:f(b,0)?0:1}function
-Al(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return B6(a(b,f),e)},g);return[0,b[1],h]}function
-Am(a){var
-c=a[5],b=cb(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return cb(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-An=aG(function(a){return 0<Z(a[2][1])?1:0});function
-lA(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-lB(a){var
-b=lA(a[2]);return[0,a[1],b]}function
-lC(a){var
-b=lA(a[2]);return[0,a[1],b]}function
-Ao(a,b,i){function
-c(e,k,j,h){var
-l=e?e[1]:e,c=gZ(a,k,b),g=f(j,c),d=f(h,c),m=lC(d[4]),n=lC(d[3]),o=lB(d[2]),p=lB(d[1]),q=a[1],r=F(function(a){return Al(c,q,a)},i),s=F(Am,g[3]),t=[0,g[1],g[2],s,r,l,p,o,n,m];return vh(lz(a,c,b),b,t)}function
-q(a){return[0,j,0,0]}function
-e(d,c){return z$(a[2],d,c,b)}function
-h(a){return ck}function
-k(c){return Ab(a[2],c,b)}function
-d(v){var
-r=1,j=c(0,dW,function(a){return e(r,a)},h);if(j)var
-l=j;else{var
-d=f(An,Aa(a[2],b)),m=0!==d?1:0;if(m){var
-n=c([0,d],dW,q,h);if(n)var
-g=n;else
-var
-u=1,g=c([0,d],dW,function(a){return e(u,a)},h)}else
-var
-g=m;if(g)var
-o=g;else{var
-p=Ac(a[2],b);if(p)var
-s=1,i=c([0,d],dW,function(a){return e(s,a)},k);else
-var
-i=p;if(!i){var
-t=0;return c([0,d],gY,function(a){return e(t,a)},k)}var
-o=i}var
-l=o}return l}return e0(a[1],d)}function
-Ap(a){var
-k=a1(a[3]);function
+e=vr(b[1],a);var
+f=vt(e,h),i=ie(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
+lS(a){if(typeof
+a[7]!=="number"&&!i3(a))return AI;return 0}function
+e_(c,b){var
+a=lS(c);return a?[0,a[1]]:f(b,0)?0:1}function
+lT(c,b){var
+a=lS(c);return a?[0,a[1]]:fD(f(b,0),1)}function
+AJ(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=C(function(b){return CL(a(b,f),e)},g);return[0,b[1],h]}function
+AK(a){var
+c=a[5],b=cj(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return cj(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+AL=aJ(function(a){return 0<Z(a[2][1])?1:0});function
+lU(a){return C(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+lV(a){var
+b=lU(a[2]);return[0,a[1],b]}function
+lW(a){var
+b=lU(a[2]);return[0,a[1],b]}function
+lX(c){var
+a=c;for(;;){if(a){var
+b=f(a[1],0);if(b)return b;var
+a=a[2];continue}return a}}function
+lY(b,a,k){function
+e(e,m,l,j){var
+n=e?e[1]:e,c=g9(b,m,a),g=f(l,c),d=f(j,c),o=lW(d[4]),p=lW(d[3]),q=lV(d[2]),r=lV(d[1]),s=b[1],t=C(function(a){return AJ(c,s,a)},k),u=C(AK,g[3]),h=[0,g[1],g[2],u,t,n,r,q,p,o],i=vD(lR(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
+l(a){return[0,j,0,0]}function
+c(d,c){return Ax(b[2],d,c,a)}function
+g(a){return cs}function
+h(c){return Az(b[2],c,a)}var
+d=[0,function(q){var
+i=f(AL,Ay(b[2],a)),j=[0,i];function
+d(a,b,c){return e(j,a,b,c)}var
+k=0,m=[0,function(g){var
+d=AA(b[2],a);if(d){var
+f=0;return e(0,AB,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
+a=0;return d(g8,function(b){return c(a,b)},h)},m],o=[0,function(g){var
+e=lP(b[2],a);if(e){var
+f=1;return d(d3,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
+a=1;return d(d3,function(b){return c(a,b)},g)},o];return lX([0,function(a){return 0===i?0:d(d3,l,g)},p])},0];return lX([0,function(b){var
+a=1;return e(0,d3,function(b){return c(a,b)},g)},d])}function
+AM(a,c,b){function
+d(d){return 0!==lY(a,c,b)?1:0}return e_(a[1],d)}function
+AN(a,c,b){function
+d(e){var
+d=lY(a,c,b);return ci(function(a){return[1,a]},d)}return lT(a[1],d)}function
+AO(a){var
+k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6242,71 +6290,133 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<Z(h)?ar(b,k-a1(h)|0):b}return b}return aw(b,0,a[4])+8|0}function
-lD(c,i,a,h){var
-b=gZ(c,gY,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<Z(h)?ar(b,k-a5(h)|0):b}return b}return ay(b,0,a[4])+8|0}function
+g_(c,i,a,h){var
+b=g9(c,g8,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=Ap(a);return O(j,ar(0,cz(a1(b)-1|0,c)))}var
-k=g(e),l=eZ(g(f),k,d),m=[0,l,F(function(a){var
-b=O(e,a);return eZ(O(f,a),b,d+(a/3|0)|0)},Aq)];return cA(function(b){return cm(i,c[1],b,a,h)},m)}function
-Ar(a,c,b){function
-d(d){return lD(a,vY,c,b)}return e0(a[1],d)}function
-As(a,c,b){function
-d(d){return lD(a,vZ,c,b)}return e0(a[1],d)}function
-At(b,g,c){var
-d=gZ(b,g,c),h=dX(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+c=AO(a);return P(j,ar(0,cF(a5(b)-1|0,c)))}var
+k=g(e),l=e9(g(f),k,d),m=[0,l,C(function(a){var
+b=P(e,a);return e9(P(f,a),b,d+(a/3|0)|0)},AP)];return el(function(b){return cu(i,c[1],b,a,h)},m)}function
+AQ(a,c,b){function
+d(d){return 0!==g_(a,kA,c,b)?1:0}return e_(a[1],d)}function
+AR(a,c,b){function
+d(e){var
+d=g_(a,kA,c,b);return ci(function(a){return[2,a]},d)}return lT(a[1],d)}function
+AS(a,c,b){function
+d(d){return 0!==g_(a,wi,c,b)?1:0}return e_(a[1],d)}function
+AT(b,g,c){var
+d=g9(b,g,c),h=d4(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=dX(i),k=r(dX(c[3]),j),f=r(d[1],k);return eZ(f,e,d[3])}function
-Au(a){var
-b=a[6],c=dm(function(b,a){return[0,a,b]},b),d=f(aG(function(b){return b[2]!==a[1]?1:0}),c),e=fv(function(b,a){return aJ(b,a)},d);return F(function(a){return a[2]},e)}function
-Av(a){function
+j=d4(i),k=r(d4(c[3]),j),f=r(d[1],k);return e9(f,e,d[3])}function
+AU(a){var
+b=a[6],c=ds(function(b,a){return[0,a,b]},b),d=f(aJ(function(b){return b[2]!==a[1]?1:0}),c),e=fG(function(b,a){return aN(b,a)},d);return C(function(a){return a[2]},e)}function
+AV(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<Z(a[1])&&cb(b,a[3]))return a;return[0,j,0,0]}function
-Aw(e,d,c,b,a){var
-g=d[2],h=eK(b,c),i=zE(e[1],h,g,a);return f(aG(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<Z(a[1])&&cj(b,a[3]))return a;return[0,j,0,0]}function
+AW(e,d,c,b,a){var
+g=d[2],h=eV(b,c),i=z2(e[1],h,g,a);return f(aJ(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Ax(f,e,d,c){var
-g=eK(d,e),a=Ag(f[2],g,c),b=a[1],h=a[2],i=0<Z(b)?b:j;return[0,i,h]}function
-Ay(b,e,c,a){var
-f=Af(b[1],a[1],c);function
-d(c,a){return Av(Ae(b[2],c,f,a))}function
-g(c,d){return Ax(b,a,c,d)}function
-h(c,d){return Aw(b,e,a,c,d)}function
+AX(f,e,d,c){var
+g=eV(d,e),a=AF(f[2],g,c),b=a[1],h=a[2],i=0<Z(b)?b:j;return[0,i,h]}function
+AY(b,e,c,a){var
+f=AE(b[1],a[1],c);function
+d(c,a){return AV(AD(b[2],c,f,a))}function
+g(c,d){return AX(b,a,c,d)}function
+h(c,d){return AW(b,e,a,c,d)}function
 i(b){var
-c=eK(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-lE(b,f,a,e){function
+c=eV(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+lZ(b,f,a,e){function
 c(h){var
-c=Au(a);function
+c=AU(a);function
 d(c){var
-d=At(b,c[1],a),g=Ay(b,d,c[2],a);return cm(e,lz(b,d,a),f,g,a)}var
-g=[0,[0,gY,c],0];return cA(d,[0,[0,dW,bS(function(a,b){return a<5?1:0},c)],g])}return e0(b[1],c)}function
-Az(c,b,a){return lE(c,b,a,wK)}function
-AA(d,c,b,a){return lE(d,c,b,function(e,d,c,b){return n(kB(e,d,c),b,a)})}function
-AB(a){var
-b=xJ(a);dQ(a);return[0,b,Ah(b)]}function
-e1(a){return typeof
-a==="number"?a?AC:AD:aR(AE,a[1])}function
-AF(b,a){var
-c=eQ(b[1],a),d=xV(b[1],a);dQ(a);return e1(Ao(b[2],c,d))}function
-AG(b,a){var
-c=eQ(b[1],a),d=kI(a);dQ(a);return e1(Az(b[2],d,c))}function
-AH(b,a){var
-c=eQ(b[1],a),d=kI(a),e=x2(c,a);dQ(a);return e1(AA(b[2],d,c,e))}function
-lF(b,c,a){var
-d=eQ(b[1],a),e=x8(b[1],a);dQ(a);return e1(ba(c,b[2],d,e))}function
-AI(a,b,c){if(D(b,AJ)){if(D(b,AK)){if(D(b,AL)){if(D(b,AM)){if(D(b,AN)){if(!D(b,AO)&&a)return[0,a,lF(a[1],As,c)]}else
-if(a)return[0,a,AH(a[1],c)]}else
-if(a)return[0,a,AG(a[1],c)]}else
-if(a)return[0,a,lF(a[1],Ar,c)]}else
-if(!a)return[0,[0,AB(c)],AQ]}else
-if(a)return[0,a,AF(a[1],c)];return aH(AP,b)}function
-g0(a){return oi(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-lG=[0,0],lH=[0,0];function
-AR(b){var
-a=[0,0],c=wO(function(c){if(a[1]===C(b))throw fq;a[1]++;return al(b,a[1]-1|0)}),e=bi(c),d=AI(lG[1],e,c);if(a[1]<C(b))throw[0,b1,AS];lG[1]=d[1];return g0(d[2])}function
-g1(b){var
-a=aR(AT,g0(b));lH[1]=[0,a];return a}function
-AU(b){var
-a=lH[1];if(a)return a[1];try{var
-c=AR(b);return c}catch(a){a=bo(a);return a[1]===kC?aR(AV,g0(a[2])):a===ea?AW:a===fp?AX:a[1]===b1?g1(a[2]):a===fq?g1(AY):g1(ej(a))}}Ck(f(aC(AZ),nQ),AU);fs(0);return}(globalThis));
+d=AT(b,c[1],a),g=AY(b,d,c[2],a);return cu(e,lR(b,d,a),f,g,a)}var
+g=[0,[0,g8,c],0];return dt(d,[0,[0,d3,bY(function(a,b){return a<5?1:0},c)],g])}return e_(b[1],c)}function
+AZ(c,b,a){return lZ(c,b,a,w5)}function
+A0(d,c,b,a){return lZ(d,c,b,function(e,d,c,b){return m(kS(e,d,c),b,a)})}function
+au(b,a){return b1(b,h2(A1,a))}function
+ca(b,a){return b1(b,f(aC(A2),a))}function
+d5(b,a){return b1(b,a)}function
+g$(a){return fN(a,32)}function
+av(d,c,a,b){m(d,a,b[1]);g$(a);return m(c,a,b[2])}function
+aL(c,a,b){ca(a,aP(b));return aX(function(b){g$(a);return m(c,a,b)},b)}function
+c_(c,a,b){return b?(d5(a,A3),m(c,a,b[1])):d5(a,A4)}function
+A5(a,b){return typeof
+b==="number"?d5(a,A6):0===b[0]?(d5(a,A7),au(a,b[1])):(d5(a,A8),au(a,b[1]))}function
+A9(a,b){return aL(au,a,b)}function
+l0(a,b){return av(au,A9,a,b)}function
+A_(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return c_(l0,a,b)}return av(function(a,b){return c_(l0,a,b)},d,b,c)}function
+A$(b,a){var
+c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
+d(a,b){return av(ca,A_,a,b)}function
+e(a,b){return aL(d,a,b)}function
+f(a,b){return aL(ca,a,b)}function
+g(a,b){return av(f,e,a,b)}function
+h(a,b){return aL(au,a,b)}function
+i(a,b){return aL(h,a,b)}function
+j(a,b){return av(i,g,a,b)}function
+k(a,b){return av(au,j,a,b)}return av(function(a,b){return aL(au,a,b)},k,b,c)}function
+Ba(c,b){var
+a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
+e(a,b){return aL(au,a,b)}function
+f(a,b){return av(e,au,a,b)}return av(ca,function(a,b){return av(au,f,a,b)},c,d)}function
+l1(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return av(ca,au,a,b)}function
+e(a,b){return c_(d,a,b)}function
+f(a,b){return aL(e,a,b)}function
+g(a,b){return c_(au,a,b)}return av(function(a,b){return aL(g,a,b)},f,b,c)}function
+l2(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return av(au,au,a,b)}function
+e(a,b){return av(ca,d,a,b)}function
+f(a,b){return c_(e,a,b)}function
+g(a,b){return aL(f,a,b)}function
+h(a,b){return c_(au,a,b)}return av(function(a,b){return aL(h,a,b)},g,b,c)}function
+l3(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return av(au,function(a,b){return av(au,ca,a,b)},b,c)}function
+Bb(c,a){au(c,a[1]);function
+b(b,a){g$(c);return m(b,c,a)}var
+d=a[2];b(function(a,b){return aL(A5,a,b)},d);var
+e=a[3];b(function(a,b){return aL(A$,a,b)},e);var
+f=a[4];function
+g(a,b){return aL(au,a,b)}function
+h(a,b){return av(ca,g,a,b)}b(function(a,b){return aL(h,a,b)},f);var
+i=a[5];b(function(a,b){return aL(Ba,a,b)},i);b(l1,a[6]);b(l1,a[7]);b(l2,a[8]);return b(l2,a[9])}function
+l4(c,b){var
+a=eo(hF);m(c,a,b);return ep(a)}function
+Bc(a){var
+b=x4(a);dW(a);return[0,b,AG(b)]}function
+e$(a){if(typeof
+a==="number")return 0===a?Bd:Be;else
+switch(a[0]){case
+0:return aI(Bf,a[1]);case
+1:var
+b=a[1];return aI(Bg,l4(function(a,b){return av(l3,Bb,a,b)},b));default:return aI(Bh,l4(l3,a[1]))}}function
+l5(b,c,a){var
+d=e1(b[1],a),e=ye(b[1],a);dW(a);return e$(a8(c,b[2],d,e))}function
+Bi(b,a){var
+c=e1(b[1],a),d=kZ(a);dW(a);return e$(AZ(b[2],d,c))}function
+Bj(b,a){var
+c=e1(b[1],a),d=kZ(a),e=yl(c,a);dW(a);return e$(A0(b[2],d,c,e))}function
+ha(b,c,a){var
+d=e1(b[1],a),e=yr(b[1],a);dW(a);return e$(a8(c,b[2],d,e))}function
+Bk(a,b,c){if(B(b,Bl)){if(B(b,Bm)){if(B(b,Bn)){if(B(b,Bo)){if(B(b,Bp)){if(B(b,Bq)){if(B(b,Br)){if(!B(b,Bs)&&a)return[0,a,ha(a[1],AS,c)]}else
+if(a)return[0,a,Bj(a[1],c)]}else
+if(a)return[0,a,Bi(a[1],c)]}else
+if(a)return[0,a,ha(a[1],AR,c)]}else
+if(a)return[0,a,ha(a[1],AQ,c)]}else
+if(!a)return[0,[0,Bc(c)],Bu]}else
+if(a)return[0,a,l5(a[1],AM,c)]}else
+if(a)return[0,a,l5(a[1],AN,c)];return aK(Bt,b)}function
+hb(a){return oG(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+l6=[0,0],l7=[0,0];function
+Bv(b){var
+a=[0,0],c=w9(function(c){if(a[1]===E(b))throw fA;a[1]++;return al(b,a[1]-1|0)}),e=bm(c),d=Bk(l6[1],e,c);if(a[1]<E(b))throw[0,b8,Bw];l6[1]=d[1];return hb(d[2])}function
+hc(b){var
+a=aI(Bx,hb(b));l7[1]=[0,a];return a}function
+By(b){var
+a=l7[1];if(a)return a[1];try{var
+c=Bv(b);return c}catch(a){a=br(a);return a[1]===kT?aI(Bz,hb(a[2])):a===ei?BA:a===fz?BB:a[1]===b8?hc(a[2]):a===fA?hc(BC):hc(et(a))}}C1(f(aC(BD),oc),By);fC(0);return}(globalThis));
