@@ -120,7 +120,7 @@ def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, tmp
 
 def test_v8_proves_certificates_and_no_false_one(monkeypatch, tmp_path):
     """The whole way, where mini-racer is installed."""
-    pytest.importorskip("py_mini_racer", reason="the script is not run here, which takes mini-racer (verale[proved])")
+    pytest.importorskip("py_mini_racer", reason="the script is not run here, which takes mini-racer")
     monkeypatch.delenv("VERALE_PROVED", raising=False)
     monkeypatch.setattr("verale.checker.proved.executable._BUILT", tmp_path / "none")
     image = [[0.0, 0.0]]
