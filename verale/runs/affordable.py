@@ -2,8 +2,8 @@
 
 By default the proved checker is asked, and of statements about patches it is known beforehand, with room to spare, how
 long it takes. What that does not decide depends on arb, which is asked next. What its rules count before a proof
-begins is computed as they do it. What they count while a proof runs has an upper bound that is seldom far off. Where that
-exceeds the limit, the proof is run: then it is known.
+begins is computed as they do it. What they count while a proof runs has an upper bound that is seldom far off. Where
+that exceeds the limit, the proof is run: then it is known.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _TOLD = 60
 _PRODUCTS = Fraction(3, 4)
 _POINTS = 100
 """Steps of the proved checker: to begin; for each number of the head that it is told; for each coordinate of a
-prototype and statement about a patch, to prove the class, and that the statement is needed. Measured: 0.1 to 0.7 for products
-(`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`."""
+prototype and statement about a patch, to prove the class, and that the statement is needed. Measured: 0.1 to 0.7 for
+products (`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`."""
 
 _NARROW = 2.0**-40
 """An interval that is wider, relative to its ends, may be no equality for the checker. Half of it is compared with, so
