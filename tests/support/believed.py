@@ -28,6 +28,7 @@ _READERS = (
 _ASKING = ("audit", "claims", "dialogue", "executable", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
+    "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),
     "Python: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _READERS),
     "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", CHECKER / "proved" / "terms.py"),
     "Python: exact numbers to a line of text": (CHECKER / "proved" / "text.py",),
