@@ -117,6 +117,7 @@ OTHERS = {
     "show": ("show", FILE),
     "soundness": ("soundness", "--only", "corpora"),
     "summary": ("summary", "."),
+    "theorem": ("theorem", ".", "-o", "../Proofs.v"),
     "completion": ("completion", "bash"),
     "audit on Ray": (
         *("audit", "../packed.parquet", "--head", "head.safetensors", "--latents", "latents.safetensors"),

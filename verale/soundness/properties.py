@@ -284,7 +284,7 @@ def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
     """Prototype `order[j]` becomes j. With two banks each keeps its own prototypes; a tree is left as it is."""
     parts = _Parts.of(case)
     head = parts.head
-    order = [j for j in order if j < head.count]
+    order = [j for j in order if j < head.count] + list(range(len(order), head.count))
     pooling = head.part("pooling")
     if pooling["kind"] == "banks":
         order.sort(key=lambda j: j >= pooling["class_token"])

@@ -21,10 +21,11 @@ from verale.search.least import least_document
 
 
 def smallest(head: Head, image: Tensor) -> int:
-    """The size of the smallest explanation that is proved: all stated sets, ceilings and floors."""
+    """The size of the smallest explanation that the rules prove: all stated sets, ceilings and floors. The proved checker
+    also knows what activations say of one another, which the bound is not about."""
     activations = evaluate(head, image[None]).activations[0].tolist()
     predicted = int(evaluate(head, image[None]).predicted)
-    auditor = Auditor(head.to_bytes())
+    auditor = Auditor(head.to_bytes(), None, "arb")
     low, high = [nextafter(a, -inf) for a in activations], [nextafter(a, inf) for a in activations]
     ceilings = [None] + [
         OrderStatement(tuple(k for k, a in enumerate(activations) if a > activations[j]), high[j])
