@@ -21,8 +21,10 @@ from verale.search.least import least_document
 
 
 def smallest(head: Head, image: Tensor) -> int:
-    """The size of the smallest explanation that the rules prove: all stated sets, ceilings and floors. The proved checker
-    also knows what activations say of one another, which the bound is not about."""
+    """The size of the smallest explanation that the rules prove: all stated sets, ceilings and floors.
+
+    The proved checker also knows what activations say of one another, which the bound is not about.
+    """
     activations = evaluate(head, image[None]).activations[0].tolist()
     predicted = int(evaluate(head, image[None]).predicted)
     auditor = Auditor(head.to_bytes(), None, "arb")
