@@ -182,6 +182,8 @@ class _Proof:
 
     def is_allowed(self, minimality: bool) -> bool:
         """Whether the checker has steps enough for entailment and instance, and for minimality where that is asked."""
+        if self._is_quickly_proved(minimality):
+            return True
         steps, counted = allowed(self._limit, self._size), cost(self._shape, self._space, minimality)
         if not _is_within(steps, replace(counted, steps=counted.steps + self._instance)):
             return False

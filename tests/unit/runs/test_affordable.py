@@ -128,6 +128,16 @@ def test_what_the_proved_checker_proves_in_time_is_written_as_it_is(paradigm: st
     assert all(after.limit for after in few), "it takes some time to begin"
 
 
+def test_a_class_that_is_proved_in_time_is_written_where_minimality_is_not(monkeypatch) -> None:
+    """The rules would refuse both."""
+    head = small_head("cosine")
+    images, found = explained(head, "projection", 0.0)
+    monkeypatch.setattr(affordable, "_POINTS", 2**60)
+    monkeypatch.setattr(affordable, "_BEGUN", 0)
+    for after in DefaultAudits(head, 3 * 2**13).emitted(images, found):
+        assert (after.explanation.minimal, after.unclaimed, after.limit) == (False, True, None)
+
+
 def explain(given: Path, out: Path):
     files = ("--head", given / "h", "--latents", given / "z", "--out", out)
     return in_process("explain", *files, "--paradigm", "projection", "--device", "cpu", "--jobs", 1)
