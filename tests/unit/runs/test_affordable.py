@@ -134,7 +134,7 @@ def test_a_class_that_is_proved_in_time_is_written_where_minimality_is_not(monke
     images, found = explained(head, "projection", 0.0)
     monkeypatch.setattr(affordable, "_POINTS", 2**60)
     monkeypatch.setattr(affordable, "_BEGUN", 0)
-    for after in DefaultAudits(head, 3 * 2**13).emitted(images, found):
+    for after in DefaultAudits(head, 3 * 2**14).emitted(images, found):
         assert (after.explanation.minimal, after.unclaimed, after.limit) == (False, True, None)
 
 
