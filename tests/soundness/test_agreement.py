@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from itertools import islice
+from typing import Any
 
 import pytest
 from support.proved import fake
@@ -27,12 +28,17 @@ def executable(proved_checker, monkeypatch) -> None:
 
 def require_agreement(tally: Compared, missed: float = 0) -> None:
     """Nothing wrong. The share of certificates of which the proved checker proves less is at most `missed`; those with
-    numbers that its reader does not take, such as 10^17 patches, do not count."""
+    numbers that its reader does not take, such as 10^17 patches, do not count, nor do margins above those of accepted
+    cases, which each may prove or not."""
     assert tally.wrong == []
     assert tally.kinds["apart"] == 0
-    less = [str(each) for each in tally.worst_first("less") if "limit" not in each.proved]
+    less = [str(each) for each in tally.worst_first("less") if "limit" not in each.proved and not _is_raised(each)]
     assert len(less) <= missed * tally.kinds.total(), less
     assert tally.kinds["same"] > 0.9 * tally.kinds.total()
+
+
+def _is_raised(each: Any) -> bool:
+    return bool(each.name.startswith("reject/margin-raised-"))
 
 
 @pytest.mark.parametrize("one_in", [9, pytest.param(1, marks=pytest.mark.long)])
@@ -41,7 +47,7 @@ def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None
     monkeypatch.setattr(sets, "stored", lambda: cases)
     tally = compared(sets.corpora())
     require_agreement(tally)
-    assert tally.kinds["less"] == 0
+    assert all(map(_is_raised, tally.worst_first("less")))
     assert tally.kinds.total() == len(cases)
     assert tally.judged >= tally.kinds["more"] > 0
     assert all(each.name.startswith("reject/") for each in tally.worst_first("more"))

@@ -57,7 +57,7 @@ class _Filed:
 
 @cache
 def _filed() -> list[_Filed]:
-    """The cases of audits whose verdict every checker gives: no witnesses, no deployed heads, nothing beyond the
+    """The cases of audits whose verdict every checker gives: no witnesses, no deployed heads, whole files, nothing beyond the
     reference argument."""
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
     return [
@@ -69,7 +69,7 @@ def _filed() -> list[_Filed]:
             entry["reason"],
         )
         for name, entry in manifest.items()
-        if not entry.keys() & {"witness", "deployment"} and entry.get("truth") != BEYOND
+        if not entry.keys() & {"witness", "deployment", "inserted"} and entry.get("truth") != BEYOND
     ]
 
 
@@ -197,7 +197,9 @@ def _line(record: dict[str, Any]) -> str:
     words = {"not checked": ", {} not checked", "not claimed": ", no {} claimed"}
     proved = "+".join(name for name, state in record["claims"].items() if state == "proved")
     rest = "".join(words[state].format(name) for name, state in record["claims"].items() if state != "proved")
-    return "  ".join([*parts, f"margin >= {record['margin']}", f"{proved} proved{rest}"])
+    (kernel,) = set(record["by"].values())
+    who = {"both": "arb and mpmath"}.get(kernel, kernel)
+    return "  ".join([*parts, f"margin >= {record['margin']}", f"{proved} proved{rest}", f"by {who}"])
 
 
 def commands_differ(module: Import, kernel: str) -> str:
@@ -271,25 +273,25 @@ def _wrong_options(module: Import, kernel: str) -> str:
     proved, own = base + ".ale.json", ["--head", base + ".head.safetensors", "--kernel", kernel]
     latents = ["--latents", base + ".latents.safetensors"]
     code, (line,), _ = _ran(module, proved, *own, *latents)
-    if code or not line.endswith("entailment+instance proved, minimality not checked"):
+    if code or not line.endswith(f"entailment+instance proved, minimality not checked  by {kernel}"):
         return "without options"
     code, (line,), _ = _ran(module, proved, *own, "--minimality")
-    if code or not line.endswith("entailment+minimality proved, instance not checked"):
+    if code or not line.endswith(f"entailment+minimality proved, instance not checked  by {kernel}"):
         return "--minimality"
     code, (line,), _ = _ran(module, proved, *own, *latents, "--limit", "1")
     if code != 12 or "  limit: " not in line:
         return "--limit"
     code, (line,), _ = _ran(module, proved, *own[:2], *latents, "--kernel", "both", "--minimality")
-    if code or not line.endswith("entailment+instance+minimality proved"):
+    if code or not line.endswith("entailment+instance+minimality proved  by arb and mpmath"):
         return "--kernel both"
-    if _ran(module, proved, *own[:2], "--kernel", "all", "--minimality")[:2] != (2, []):
+    if _ran(module, proved, *own[:2], "--kernel", "all", "--deployment", "direct")[:2] != (2, []):
         return "what is never proved"
     _, (line,), _ = _ran(module, proved, *own[:2], "--kernel", "both", "--json")
     if json.loads(line)["run"]["kernel"] != "both":
         return "--kernel"
     unclaimed = next(case for case in _filed() if case.reason == "unclaimed")
     code, (line,), _ = _ran(module, unclaimed.path, "--head", unclaimed.head, "--kernel", kernel)
-    if code != 14 or not line.endswith("entailment proved, no instance claimed"):
+    if code != 14 or not line.endswith(f"entailment proved, no instance claimed  by {kernel}"):
         return "unclaimed"
     code, (again,), _ = _ran(module, unclaimed.path, "--head", unclaimed.head, "--kernel", kernel, "--entailment-only")
     return "" if code == 0 and line == again else "--entailment-only"

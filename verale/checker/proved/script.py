@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
@@ -127,22 +129,26 @@ class ScriptDialogue:
 
 
 class _V8:
-    """V8, by mini-racer."""
+    """V8, by mini-racer. It is asked from a thread of its own, since it refuses to wait where an event loop runs, as in
+    a notebook."""
 
     def __init__(self) -> None:
         from py_mini_racer import JSOOMException, MiniRacer
 
         self._out_of_memory = JSOOMException
-        self._racer = MiniRacer()
+        self._thread = ThreadPoolExecutor(1)
+        self._racer = self._thread.submit(MiniRacer).result()
 
     def define(self, script: str) -> None:
-        self._racer.eval(script)
+        self._thread.submit(self._racer.eval, script).result()
 
     def ask(self, line: str, seconds: float, megabytes: int) -> object:
         try:
-            return self._racer.call("verale.ask", line, timeout_sec=seconds, max_memory=megabytes * 2**20)
+            call = partial(self._racer.call, timeout_sec=seconds, max_memory=megabytes * 2**20)
+            return self._thread.submit(call, "verale.ask", line).result()
         except self._out_of_memory:
             raise MemoryError from None
 
     def close(self) -> None:
         self._racer.close()
+        self._thread.shutdown(wait=False)

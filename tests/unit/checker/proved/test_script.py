@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 
 import pytest
@@ -132,3 +133,17 @@ def test_v8_proves_certificates_and_no_false_one(monkeypatch, tmp_path):
         assert isinstance(auditor.executable, Script)
         verdict = auditor.check(files.certificate(head, [own, other], image=image, margins=[None, margin]))
         assert verdict.status.value == status and list(verdict.claims.values()).count("proved") == claims
+
+
+def test_v8_proves_where_an_event_loop_runs(monkeypatch, tmp_path):
+    """As in a notebook."""
+    pytest.importorskip("py_mini_racer", reason="the script is not run here, which takes mini-racer")
+    monkeypatch.delenv("VERALE_PROVED", raising=False)
+    monkeypatch.setattr("verale.checker.proved.executable._BUILT", tmp_path / "none")
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+    certificate = files.certificate(head, [files.patch_statement(0, 0, 0.0, 2.0**-40)], margins=[None, 0.5])
+
+    async def proved():
+        return Auditor(head, None, "proved").check(certificate, entailment_only=True).status.value
+
+    assert asyncio.run(proved()) == "PROVED"

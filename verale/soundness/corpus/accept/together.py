@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import sqrt
+from math import nextafter, sqrt
 from typing import Any
 
 from verale.checker import Auditor
@@ -29,16 +29,25 @@ def together_cases() -> Iterator[Case]:
     yield from _zeros()
 
 
-def _case(name: str, comment: str, head: bytes, stated: list[Document], image: files.Matrix, **options: Any) -> Case:
-    """A case of two classes whose margin is the greatest binary64 that both kernels prove; minimal unless told
-    otherwise."""
+def _case(
+    name: str,
+    comment: str,
+    head: bytes,
+    stated: list[Document],
+    image: files.Matrix,
+    attained: bool = False,
+    **options: Any,
+) -> Case:
+    """A case of two classes whose margin is the greatest binary64 that both kernels prove; where that is `attained`,
+    beyond checkers with rounded weights, the one below it. Minimal unless told otherwise."""
     latents = files.latents([image])
     options = {"minimality": True, "patches": len(image), "image": image, **options}
     hints = options.pop("hints", {})
     document = files.document(head, stated, **options)
     document["predicate"]["hints"] = hints
     proved = Auditor(head, latents, "both").check(files.encode(document)).margins
-    margins = [None if margin is None else below(margin).hex() for margin in proved]
+    bounds = [None if margin is None else below(margin) for margin in proved]
+    margins = [None if bound is None else (nextafter(bound, 0) if attained else bound).hex() for bound in bounds]
     document["predicate"]["margins"] = margins
     return Case(f"accept/{name}", encoded(document, comment), head, latents, "PROVED", "", comment)
 
@@ -56,7 +65,7 @@ def _axes() -> Iterator[Case]:
         stated = [files.patch_statement(0, j, distances[j] - width, distances[j] + width) for j in range(count)]
         comment = f"The distance to (1, ..., 1) is known only from those to 0 and to {depth} unit vectors together."
         wide = "-wide" if width else ""
-        yield _case(f"together-euclidean-{count}{wide}", comment, head, stated, image)
+        yield _case(f"together-euclidean-{count}{wide}", comment, head, stated, image, attained=not width)
     for count in (3, 5, 8):
         image = [[0.125 * (1 + d % 3) for d in range(count)]]
         rows = [[(1.0 + j % 2) * x for x in row] for j, row in enumerate(_units(count))] + [[1.0] * count]
