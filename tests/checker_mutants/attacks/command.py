@@ -57,8 +57,8 @@ class _Filed:
 
 @cache
 def _filed() -> list[_Filed]:
-    """The cases of audits whose verdict every checker gives: no witnesses, no deployed heads, whole files, nothing beyond the
-    reference argument."""
+    """The cases of audits whose verdict every checker gives: no witnesses, no deployed heads, nothing beyond the
+    reference argument, and of whole files."""
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
     return [
         _Filed(
@@ -170,6 +170,8 @@ def _of_claims(record: dict[str, Any], case: _Filed, data: bytes, minimality: bo
     expected = {name: "proved" if name in known else "not checked" for name in claimed}
     if "instance" not in claimed:
         expected["instance"] = "not claimed"
+    if record["by"] != {claim: record["run"]["kernel"] for claim, state in expected.items() if state == "proved"}:
+        return "by"
     return "" if record["claims"] == expected else "claims"
 
 
@@ -384,7 +386,7 @@ def _unusable(record: dict[str, Any], path: str, digest: str | None, run: dict[s
         "run": run,
         "seconds": None,
     }
-    expected |= {"status": "UNUSABLE", "reason": "unusable", "exit_code": 9, "claims": {}, "margins": []}
+    expected |= {"status": "UNUSABLE", "reason": "unusable", "exit_code": 9, "claims": {}, "by": {}, "margins": []}
     expected |= dict.fromkeys(("predicted", "paradigm", "statements", "margin"))
     return not message or record != expected
 
