@@ -24,7 +24,7 @@ def run(*arguments: str) -> Any:
 def test_a_section_is_a_row_and_the_rest_is_left_out() -> None:
     done = run("--only", "corpora,lemmas")
     assert done.exit_code == 0, done.output
-    assert "verdicts on" in done.stdout
+    assert "verdicts by" in done.stdout
     assert "false twins refuted" in done.stdout
     assert "mutants" not in done.stdout
 
@@ -52,7 +52,7 @@ def test_whatever_is_found_wrong_is_told_and_ends_with_13(monkeypatch: pytest.Mo
     done = run("--only", "wrong,right")
     assert done.exit_code == command.EXIT_UNSOUND
     assert "WRONG  wrong: the second" in done.stderr
-    assert "verdicts on" in done.stdout
+    assert "verdicts by" in done.stdout
 
 
 def test_an_unknown_section_is_an_error_that_names_the_known() -> None:
