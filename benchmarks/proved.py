@@ -19,12 +19,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import torch
 
-from benchmarks import environment
+from benchmarks import environment, executable
 from benchmarks.engine import subject
 from verale.certificate import Certificate
 from verale.checker import Auditor
@@ -112,33 +111,14 @@ class Counted:
     """An auditor whose time is counted, with that of its executable."""
 
     def __init__(self, files: Files, kernel: str, instance: bool) -> None:
-        self._auditor = Auditor(files.head, files.latents if instance else None, kernel)
+        self.auditor = Auditor(files.head, files.latents if instance else None, kernel)
 
     def check(self, certificate: bytes) -> tuple[float, str]:
         """Milliseconds, and the verdict."""
-        before, child = time.process_time(), self.child()
-        verdict = self._auditor.check(certificate, entailment_only=True)
-        seconds = time.process_time() - before
-        return 1000 * seconds + self.child() - child, verdict.status.value
-
-    def _process(self) -> int | None:
-        audits = self._auditor._proved
-        dialogue = audits.keywords["claims"]._dialogue if isinstance(audits, partial) else None
-        return None if dialogue is None else dialogue._process.pid
-
-    def child(self) -> float:
-        """Milliseconds of processor time of the executable up to now."""
-        process = self._process()
-        if process is None:
-            return 0.0
-        nanoseconds, *_ = Path(f"/proc/{process}/schedstat").read_text().split()
-        return int(nanoseconds) / 1e6
-
-    def megabytes(self) -> float:
-        """The executable's largest memory up to now."""
-        process = self._process()
-        status = "" if process is None else Path(f"/proc/{process}/status").read_text()
-        return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)
+        before, child = time.process_time(), executable.seconds(self.auditor)
+        verdict = self.auditor.check(certificate, entailment_only=True)
+        seconds = time.process_time() - before + executable.seconds(self.auditor) - child
+        return 1000 * seconds, verdict.status.value
 
 
 def timed(files: Files, instance: bool, kernels: list[str], repeat: int) -> Timed:
@@ -155,16 +135,16 @@ def timed(files: Files, instance: bool, kernels: list[str], repeat: int) -> Time
             milliseconds, status = auditor.check(certificate)
             found.milliseconds[kernel].append(milliseconds)
             found.open[kernel] = found.open.get(kernel, 0) + (status != "PROVED")
-    found.megabytes = counted["proved"].megabytes() if "proved" in counted else 0.0
+    found.megabytes = executable.megabytes(counted["proved"].auditor) if "proved" in counted else 0.0
     return found
 
 
-def started(executable: Executable, times: int = 20) -> float:
+def started(program: Executable, times: int = 20) -> float:
     """Milliseconds of wall time from the start of the executable to its end, when nothing is asked; the least."""
 
     def once() -> float:
         begin = time.perf_counter()
-        subprocess.run([executable.path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([program.path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
         return 1000 * (time.perf_counter() - begin)
 
     return min(once() for _ in range(times))
@@ -191,10 +171,10 @@ def mean(values: list[float]) -> str:
 
 def rows(given: argparse.Namespace, folder: Path) -> Iterator[str]:
     """The lines of the tables."""
-    executable = find_executable()
+    program = find_executable()
     kernels = given.kernels.split(",")
     yield from (f"- {name}: {value}" for name, value in environment.describe().items())
-    yield f"- the executable starts and ends in {started(executable):.1f} ms"
+    yield f"- the executable starts and ends in {started(program):.1f} ms"
     yield (
         "\n| head | statements | latents | "
         + " | ".join(f"{kernel}, ms" for kernel in kernels)
