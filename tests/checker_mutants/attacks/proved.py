@@ -80,6 +80,7 @@ MINIMAL = files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], 
 MALFORMED = files.certificate(HEAD, [files.patch_statement(0, 2, 0.0, 1.0)], image=IMAGE)
 OTHER_HEAD = files.certificate(HEAD + b" ", [OWN], image=IMAGE)
 FALSE = files.certificate(HEAD, [], image=ELSEWHERE)
+FALSE_OF_ALL = files.certificate(HEAD, [], image=ELSEWHERE, minimality=True)
 WEAK = files.certificate(HEAD, [OWN], image=IMAGE, margins=[None, 100.0])
 UNTRUE = files.certificate(HEAD, [files.patch_statement(0, 0, 1.0, 2.0)], image=IMAGE)
 OUTSIDE = files.certificate(HEAD, [], image=[[9.0, 0.0]])
@@ -204,6 +205,17 @@ def _scripted(module: Import, script: Script) -> Iterator[list[str]]:
         proved.find_program, claims.begin = true
 
 
+_BOTH_BY = {"instance": "proved", "entailment": "proved"}
+OF_EITHER: list[tuple[bytes, Script, str, str, dict[str, str]]] = [
+    (GOOD, {}, "PROVED", "", _BOTH_BY),
+    (GOOD, {"entails": "not proved", "refuted": "not proved"}, "PROVED", "", _BOTH_BY | {"entailment": "arb"}),
+    (GOOD, {"entails": "limit", "instance": "limit"}, "PROVED", "", dict.fromkeys(_BOTH_BY, "arb")),
+    (MINIMAL, {"minimal": "not covered"}, "NOT_PROVED", "minimality", _BOTH_BY),
+    (FALSE_OF_ALL, {"minimal": "not covered"}, "NOT_PROVED", "kernels", {}),
+]
+"""Of the default choice, with minimality: the verdict, and what proved the claims that are proved."""
+
+
 def proved_verdicts(module: Import, kernel: str) -> str:
     """What is answered becomes the verdict, and nothing else is asked."""
     auditor = module("auditor").Auditor
@@ -239,6 +251,13 @@ def proved_verdicts(module: Import, kernel: str) -> str:
             return f"all {number}: {verdict.message}"
         if reason == "kernels" and "proved" in verdict.claims.values():
             return f"all {number}: claims of kernels that disagree"
+    for number, (data, script, status, reason, by) in enumerate(OF_EITHER):
+        with _scripted(module, script):
+            verdict = auditor(HEAD, LATENTS, "proved-or-arb").check(data, minimality=True)
+        if (verdict.status.value, verdict.reason, verdict.by) != (status, reason, by):
+            return f"either {number}: {verdict.status.value} {verdict.reason} by {verdict.by}"
+        if {claim for claim, state in verdict.claims.items() if state == "proved"} != set(by):
+            return f"either {number}: {verdict.claims}"
     return ""
 
 
