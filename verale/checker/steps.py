@@ -12,6 +12,7 @@ from .deployment import Deployment
 from .errors import UnprovedError
 from .head import Head
 from .latents import Image, Latents
+from .limit import allowed
 from .verdict import Status, Verdict
 
 __all__ = ["Margins", "Steps"]
@@ -22,16 +23,25 @@ Margins: TypeAlias = tuple[Fraction | None, ...]
 class Steps(ABC):
     """One certificate in one kernel: what has been proved so far.
 
+    Args:
+        certificate: the certificate.
+        head: the head.
+        latents: of images; None if no instance is to be checked.
+        limit: steps for each megabyte (`limit`).
+        size: of head and certificate, in bytes.
+
     Attributes:
         proved: the claims.
         margins: the lower bound for every class, None at the predicted one; empty before they are known.
         deployed: what is left of them in binary32; empty before it is known.
     """
 
-    def __init__(self, certificate: Certificate, head: Head, latents: Latents | None) -> None:
+    def __init__(self, certificate: Certificate, head: Head, latents: Latents | None, limit: int, size: int) -> None:
         self._certificate = certificate
         self._head = head
         self._latents = latents
+        self._limit = limit
+        self._size = size
         self.proved: set[str] = set()
         self._asked: tuple[str, ...] = ()
         self.margins: Margins = ()
@@ -72,6 +82,10 @@ class Steps(ABC):
             self.margins,
             self.deployed,
         )
+
+    def _allowed(self, image: Image | None) -> int:
+        """The steps that the files may take, of which the image's numbers count as 8 bytes each."""
+        return allowed(self._limit, self._size + (0 if image is None else 8 * len(image.values)))
 
     def _subject(self) -> Image | None:
         """Step 3. The head and the latents are the ones named."""

@@ -7,7 +7,6 @@ from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
-from ..limit import allowed
 from ..steps import Steps
 from .assignment import Assignment
 from .cost import cost, require_within
@@ -31,11 +30,7 @@ class PlainAudit(Steps):
     """One certificate in a kernel that the rules compute with.
 
     Args:
-        certificate: the certificate.
-        head: the head.
-        latents: of images; None if no instance is to be checked.
-        limit: steps for each megabyte (`cost`).
-        size: of head and certificate, in bytes.
+        certificate, head, latents, limit, size: as for `Steps`.
         quadratic: the rule of this head in the kernel.
     """
 
@@ -48,11 +43,9 @@ class PlainAudit(Steps):
         size: int,
         quadratic: QuadraticRule,
     ) -> None:
-        super().__init__(certificate, head, latents)
+        super().__init__(certificate, head, latents, limit, size)
         self._quadratic = quadratic
         self._space = quadratic.space
-        self._limit = limit
-        self._size = size
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
         self.ask(deployment)
@@ -60,8 +53,7 @@ class PlainAudit(Steps):
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
         asked = minimality and "minimality" in certificate.claims
-        size = self._size if image is None else self._size + 8 * len(image.values)
-        limit, counted = allowed(self._limit, size), cost(certificate, self._space, asked)
+        limit, counted = self._allowed(image), cost(certificate, self._space, asked)
         require_within(limit, counted)
         self._space.work.allow(limit, counted.steps)
         evaluation = None if image is None else self._instance(image)  # 5.

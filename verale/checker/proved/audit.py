@@ -10,7 +10,6 @@ from ..deployment import Deployment
 from ..errors import RefutedError, UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
-from ..limit import allowed
 from ..steps import Steps
 from .claims import ProvedClaims
 
@@ -18,14 +17,10 @@ __all__ = ["ProvedAudit"]
 
 
 class ProvedAudit(Steps):
-    """One certificate in the kernel `proved`.
+    """One certificate in the kernel `proved`, where a step is 25 ns of processor time.
 
     Args:
-        certificate: the certificate.
-        head: the head.
-        latents: of images; None if no instance is to be checked.
-        limit: steps for each megabyte (`cost`); here a step is 25 ns of processor time.
-        size: of head and certificate, in bytes.
+        certificate, head, latents, limit, size: as for `Steps`.
         claims: proves what is claimed of this head.
     """
 
@@ -38,17 +33,15 @@ class ProvedAudit(Steps):
         size: int,
         claims: ProvedClaims,
     ) -> None:
-        super().__init__(certificate, head, latents)
+        super().__init__(certificate, head, latents, limit, size)
         self._claims = claims
-        self._limit = limit
-        self._size = size
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
         self.ask(deployment)
         certificate = self._certificate
         image = self._subject()  # 3.
         certificate.check_against(self._head)  # 4. Statements
-        self._allow(image)
+        self._claims.allow(self._allowed(image))
         if image is not None:  # 5. Instance
             self._require_instance(image)
             self.proved.add("instance")
@@ -69,7 +62,7 @@ class ProvedAudit(Steps):
         certificate = self._certificate
         self._require_head()  # 3., of the head alone
         certificate.check_against(self._head)  # 4. Statements
-        self._allow(image)
+        self._claims.allow(self._allowed(image))
         if self._claims.refuted(certificate, image):  # 5. and 6.
             raise self._refuted()
         self._require_instance(image)
@@ -78,10 +71,6 @@ class ProvedAudit(Steps):
             "the witness satisfies every statement, and no rival's logit is proved to be at least that of class"
             f" {certificate.predicted}: it is no counterexample, which proves nothing",
         )
-
-    def _allow(self, image: Image | None) -> None:
-        numbers = 0 if image is None else len(image.values)
-        self._claims.allow(allowed(self._limit, self._size + 8 * numbers))
 
     def _require_instance(self, image: Image) -> None:
         if self._claims.instance(self._certificate, image):
