@@ -52,7 +52,7 @@ def test_whatever_is_found_wrong_is_told_and_ends_with_13(monkeypatch: pytest.Mo
     done = run("--only", "wrong,right")
     assert done.exit_code == command.EXIT_UNSOUND
     assert "WRONG  wrong: the second" in done.stderr
-    assert "verdicts by" in done.stdout
+    assert "verdicts on all" in done.stdout
 
 
 def test_an_unknown_section_is_an_error_that_names_the_known() -> None:
